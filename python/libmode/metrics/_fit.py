@@ -15,6 +15,8 @@ MOST_PULLS = 3.0  # of Pearson's chi2: what describes the events is within so ma
 FLOOR = 1e-2
 FEW = 10.0  # effective events of a bin, below which this can happen near the minimum
 TOLERANCE = 1e-5  # of iminuit, at which the signal is right to a thousandth of its error
+CONVERGED = 1e-2  # of the gradient, where an error of one standard deviation has 2: what rounding may leave of it
+STEP = 1e-4  # of the second derivatives, in errors: bins cross their floor within a larger one
 FOR_SCALE = 25.0  # effective events that decide the scale of a bin: fewer depend on the fluctuation that they weigh
 DISTINCT = 1e-3  # how much of a signal the background must leave, relative to it, for a fit to tell the two apart
 UNDER_SIGNAL = 0.1  # of its highest bin: bins with less do not decide whether a signal can be fitted
@@ -207,13 +209,21 @@ class Fit:
             grad=lambda _, *moved: derivatives(moved, -np.inf, floor)[:, few],
             name=names,
         )
-        minuit = Minuit(likelihood + below if few.any() else likelihood, *np.zeros(len(start)), name=names)
-        minuit.tol, minuit.errors, minuit.strategy = TOLERANCE, 1.0, 0
-        minuit.migrad()
-        minuit.strategy = 1
-        minuit.hesse()
-        parameters = start + unit @ np.array(minuit.values)
-        error = abs(float(unit[-1, -1] * minuit.errors[-1])) if minuit.valid and minuit.accurate else np.nan
+        total = likelihood + below if few.any() else likelihood
+        minuit = Minuit(total, *np.zeros(len(start)), name=names)
+        minuit.tol, minuit.errors = TOLERANCE, 1.0
+        for minuit.strategy in (0, 1, 2):  # the more careful ones where an expectation is near its floor
+            minuit.migrad()
+            moved = np.array(minuit.values)
+            if converged := bool(np.abs(total.grad(*moved)).max() < CONVERGED):
+                break
+        parameters = start + unit @ moved
+        # Not hesse(): its steps cross the floor of bins, where the second derivative jumps.
+        steps = STEP * np.eye(len(moved))
+        hessian = np.array([total.grad(*(moved + step)) - total.grad(*(moved - step)) for step in steps]) / (2 * STEP)
+        error = np.nan
+        if converged and np.linalg.eigvalsh(hessian + hessian.T)[0] > 0:
+            error = abs(float(unit[-1, -1])) * float(np.sqrt(2 * np.linalg.inv(hessian)[-1, -1]))
         # The parabola counts only where it goes on below the likelihood of Baker and Cousins, which needs no constant
         # where there are events, and one such that it is the parabola's own in bins of negative sums.
         surplus = (floor - self.events) ** 2 / floor
