@@ -179,7 +179,7 @@ def test_p_values_of_the_tightest_cuts_are_as_frequent_as_they_say(order, weight
     for level in (0.05, 0.01):
         expected = 300 * level
         assert np.sum(np.array(found) < level) < expected + 3 * np.sqrt(expected)
-    assert np.mean(np.array(found) < 0.5) == pytest.approx(0.45, abs=0.1)
+    assert np.mean(np.array(found) < 0.5) == pytest.approx(0.5, abs=0.1)
 
 
 def test_without_several_cuts_there_is_one_test():
