@@ -9,8 +9,9 @@ from typing import Any
 import libmode
 import torch
 from libmode.torch import MoDeConstraint, MoDeLoss
-from libmode.torch.baselines import DisCoLoss, FlatnessLoss
 from torch import Tensor
+
+from .baselines import DisCoLoss, FlatnessLoss
 
 Loss = Callable[[Tensor, Tensor, Tensor], Tensor]  # of score, label and mass, (n,) each
 

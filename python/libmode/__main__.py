@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from importlib.util import find_spec
 
-NEEDED = ("click", "h5py", "jinja2", "matplotlib", "mplhep", "pyarrow", "scipy", "uproot")
+NEEDED = ("click", "h5py", "iminuit", "jinja2", "matplotlib", "mplhep", "pyarrow", "scipy", "uproot")
 
 
 def main() -> None:

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 import torch
-from libmode.torch.baselines import Planing
 
+from ..baselines import planing
 from ..methods import penalty
 from .classifiers import Classifier
 from .data import Events, simple_model
@@ -52,7 +52,7 @@ def scores(task: Task, name: str | None = None) -> tuple[np.ndarray, Events]:
     else:
         weight = None
         if classifier.method == "planing":
-            weight = Planing(torch.from_numpy(training.mass), torch.from_numpy(training.label)).weight
+            weight = torch.from_numpy(planing(training.mass, training.label))
         network = train(
             training, features, penalty(classifier), classifier.strength, weight=weight, name=name, **settings
         )

@@ -8,9 +8,9 @@ import numpy as np
 import xgboost
 from libmode import mode_loss_and_grad
 from libmode.lightgbm import MoDeLGBMClassifier
-from libmode.torch.baselines import Planing
 from libmode.xgboost import MoDeXGBClassifier
 
+from ..baselines import planing
 from ..methods import Classifier
 from .task import Stopwatch, Task
 
@@ -44,7 +44,7 @@ def _others(classifier: Classifier, features: np.ndarray, training: Any, rounds:
     defaults, count = MoDeXGBClassifier(), len(features)
     weight = None
     if classifier.method == "planing":
-        weight = Planing(training.mass, training.label).weight
+        weight = planing(training.mass, training.label)
     disco = classifier.method == "disco"
     settings = {
         "objective": "binary:logistic",

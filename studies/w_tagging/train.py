@@ -10,11 +10,11 @@ from typing import Any
 import numpy as np
 import torch
 from libmode.torch import MoDeConstraint
-from libmode.torch.baselines import Planing
 from torch import Tensor, nn
 from torch.nn.functional import binary_cross_entropy
 
 from ..adversary import AdversaryLoss
+from ..baselines import planing
 from ..methods import Classifier, Loss, penalty
 from .sample import Sample
 
@@ -56,7 +56,7 @@ def prepared(sample: Sample, parts: tuple[np.ndarray, ...], planed: bool = False
         label, mass = torch.from_numpy(sample.label[part]), torch.from_numpy(sample.mass[part])
         weight = torch.where(label == 1, 0.5 / label.mean(), 0.5 / (1 - label.mean()))
         if planed:
-            weight = weight * Planing(mass, label).weight
+            weight = weight * torch.from_numpy(planing(mass, label))
         found.append(Jets(torch.from_numpy((sample.features[part] - mean) / width), label, mass, weight))
     return found
 

@@ -9,11 +9,11 @@ import numpy as np
 import torch
 from libmode import TrainingWarning
 from libmode.torch import MoDeConstraint, Reference
-from libmode.torch.baselines import DisCoLoss
 from numpy.typing import NDArray
 from torch import Tensor, nn
 from torch.nn.functional import binary_cross_entropy_with_logits
 
+from ..baselines import DisCoLoss
 from .problems import PROBLEMS, Problem, events_of
 
 REFERENCE = 4_096  # events, in batches that are smaller than 1,000

@@ -40,13 +40,14 @@ def toys(seed, count, n, order, weights="none", **options):
 
 
 def assert_uniform(found):
-    """Kolmogorov and Smirnov's distance, above this in 1 % of the cases; and what rejections are based on."""
-    p, n = np.sort([one.p_value for one in found]), len(found)
+    """Of all cuts, Kolmogorov and Smirnov's distance, above this in 1 % of the cases; and what rejections rest on."""
+    p, n = np.sort([one.p_all_cuts for one in found]), len(found)
     steps = np.arange(n + 1) / n
     distance = max(np.max(p - steps[:-1]), np.max(steps[1:] - p))
     assert distance * np.sqrt(n) < 1.63
     for level in (0.1, 0.01):
-        assert abs(np.sum(p < level) - n * level) < 3.5 * np.sqrt(n * level) + 1
+        for own in (p, np.array([one.p_value for one in found])):
+            assert abs(np.sum(own < level) - n * level) < 3.5 * np.sqrt(n * level) + 1
 
 
 # ----------------------------------------------------------- the hypothesis is true
@@ -110,7 +111,84 @@ def test_small_probabilities_are_those_of_permutations(weighted):
     losses = [libmode.mode_loss(rng.permutation(score), mass, weight=weight, **options) for _ in range(20_000)]
     above = np.sum(np.array(losses) >= found.value)
     assert 40 < above < 1000, "this sample does not say much"
-    assert found.p_value == pytest.approx(above / 20_000, rel=4 / np.sqrt(above) + 0.15)
+    assert found.p_all_cuts == pytest.approx(above / 20_000, rel=4 / np.sqrt(above) + 0.15)
+
+
+# ------------------------------------------------------------- the tightest cuts
+
+
+def sculpted(seed, n=10_000, where=90.0, count=10):
+    """Scores that know nothing of the mass, but for those of the highest events, which all lie in one narrow window."""
+    rng = np.random.default_rng(seed)
+    mass, score = falling(rng, n), 0.9 * rng.random(n)
+    score[np.argsort(np.abs(mass - where))[:count]] = 0.953
+    return score, mass
+
+
+@pytest.mark.parametrize("where", [51, 90])
+@pytest.mark.parametrize("order", [0, 1, 2])
+def test_a_thousandth_of_the_events_is_seen(order, where):
+    for seed in range(3):
+        found = metrics.dependence(*sculpted(seed, where=where), order=order)
+        assert found.p_all_cuts > 0.01, "the events are so few that all cuts together do not see them"
+        assert found.p_value < 2e-3
+        assert found.cut.events < 100 and found.cut.residual > 2 * found.cut.expected
+
+
+def test_the_numbers_of_the_cut_by_counting():
+    """Residual and value from statistics alone, in 32 bins of equal numbers of events, at order 0."""
+    score, mass = sculpted(1)
+    found = metrics.dependence(score, mass)
+    edges = libmode.mode_edges(mass, bins=found.bins)
+    selected = score >= found.cut.threshold
+    rate = np.histogram(mass[selected], edges)[0] / np.histogram(mass, edges)[0]
+    assert found.cut.efficiency == pytest.approx(rate.mean(), rel=1e-9)
+    assert found.cut.events == pytest.approx(selected.sum(), rel=0.01)
+    assert found.cut.residual == pytest.approx(rate.std() / rate.mean(), rel=1e-9)
+    by_chance = np.sqrt(rate.mean() / (10_000 / 32) * 31 / 32) / rate.mean()
+    assert found.cut.expected == pytest.approx(by_chance, rel=0.02)
+    assert np.log2(selected.mean()) == pytest.approx(np.round(np.log2(selected.mean())), abs=0.05)
+
+
+@pytest.mark.parametrize("weights", ["none", "10 % negative"])
+def test_a_histogram_has_the_cuts_of_its_events(weights):
+    score, mass = sculpted(2)
+    weight = np.ones(10_000) if weights == "none" else WEIGHTS[weights](np.random.default_rng(1), 10_000)
+    axes = [libmode.mode_edges(mass, bins=16), np.linspace(0, 1, 201)]
+    cells = [np.histogram2d(mass, score, axes, weights=weight**k)[0] for k in (1, 2)]
+    want = metrics.dependence((np.floor(200 * score) + 0.5) / 200, mass, weight=weight, bins=16)
+    found = metrics.dependence((*cells, *axes))
+    assert found.p_one_cut == pytest.approx(want.p_one_cut, rel=0.05)
+    assert found.cut.threshold in axes[1] and found.cut.threshold == pytest.approx(want.cut.threshold - 0.0025)
+    for name in ("efficiency", "residual", "expected"):
+        assert getattr(found.cut, name) == pytest.approx(getattr(want.cut, name), rel=0.05)
+
+
+@pytest.mark.parametrize("order, weights", [(0, "none"), (1, "35 % negative"), (2, "exponential")])
+def test_p_values_of_the_tightest_cuts_are_as_frequent_as_they_say(order, weights):
+    rng = np.random.default_rng(21 + order)
+    draw = WEIGHTS | {
+        "35 % negative": lambda rng, n: rng.choice([1.0, -1.0], n, p=[0.65, 0.35]),
+        "exponential": lambda rng, n: rng.exponential(1, n),
+    }
+    found = []
+    for _ in range(300):
+        mass = falling(rng, 1000)
+        weight = draw[weights](rng, 1000)
+        found.append(metrics.dependence(response(rng, mass, order), mass, weight=weight, order=order).p_one_cut)
+    for level in (0.05, 0.01):
+        expected = 300 * level
+        assert np.sum(np.array(found) < level) < expected + 3 * np.sqrt(expected)
+    assert np.mean(np.array(found) < 0.5) == pytest.approx(0.5, abs=0.1)
+
+
+def test_without_several_cuts_there_is_one_test():
+    """Of two distinct scores, and of less than 16 events."""
+    rng = np.random.default_rng(3)
+    mass = falling(rng, 1000)
+    for score, own in ((rng.random(1000) < 0.1, mass), (rng.random(14), mass[:14])):
+        found = metrics.dependence(score, own, bins=4)
+        assert (found.cut, found.p_one_cut) == (None, 1) and found.p_value == found.p_all_cuts
 
 
 # ------------------------------------------------------------------- the tail

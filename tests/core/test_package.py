@@ -188,7 +188,6 @@ def test_threads_that_come_at_once_load_one_library():
 # Module: what it needs, and the extra that brings it.
 NEEDED = {
     "torch": ("torch", "torch"),
-    "torch.baselines": ("torch", "torch"),
     "keras": ("keras", "keras"),
     "jax": ("jax", "jax"),
     "compat.pytorch": ("torch", "torch"),
@@ -214,8 +213,7 @@ def test_a_package_that_is_missing_is_named_with_its_command(module):
     for statement in (f"import libmode.{module}", f"from {parent} import {name}"):
         result = python(WITHOUT.format(package) + statement)
         assert result.returncode == 1
-        by = "libmode.torch" if module == "torch.baselines" else f"libmode.{module}"
-        want = f"ImportError: {by} needs {package}, which is not installed: pip install 'libmode[{extra}]'"
+        want = f"ImportError: libmode.{module} needs {package}, which is not installed: pip install 'libmode[{extra}]'"
         assert result.stderr.splitlines()[-1] == want
     assert f"\n{extra} = [" in (ROOT / "pyproject.toml").read_text()
 

@@ -9,6 +9,7 @@ from libmode import metrics
 
 NAMES = {
     "auc", "dependence", "dependence_error", "inverse_jsd_50", "inverse_jsd_50_ceiling", "sensitivity",
+    "p_value", "worst_efficiency", "worst_residual",
     *(f"{what}_{e}" for what in ("rejection", "residual") for e in (80, 50, 20)),
 }  # fmt: skip
 
@@ -103,7 +104,7 @@ def test_what_is_not_known_is_nan_with_a_warning():
     _, label, mass = events(2000)
     with pytest.warns(RuntimeWarning) as said:
         perfect = metrics.summary(np.where(label == 1, 0.7, 0.2), label, mass, order=0)
-    assert {name for name, value in perfect.items() if np.isnan(value)} == NAMES - {"auc"}
+    assert {name for name, value in perfect.items() if np.isnan(value)} == NAMES - {"auc", "p_value"}
     sentences = [str(warning.message) for warning in said]
     assert "rejection_20 is NaN: the false positive rate at score >= 0.7 is 0" in sentences
     assert "dependence is NaN: all scores of the background are the same" in sentences
@@ -119,18 +120,47 @@ def test_what_is_not_known_is_nan_with_a_warning():
     assert tight["sensitivity"] == loose["sensitivity"]
 
 
+def test_a_bump_at_tight_cuts_is_named():
+    """At 2 % of the background all that is left is in a window of mass, and the loss of all cuts sees nothing."""
+    rng = np.random.default_rng(2)
+    label = np.tile([0, 1], 20_000)
+    mass = np.where(label == 1, rng.normal(120, 5, 40_000), 50 + rng.exponential(60, 40_000))
+    score = rng.beta(1 + label, 1) * 0.9
+    window = np.flatnonzero((label == 0) & (abs(mass - 120) < 3))[:60]
+    sculpted = score.copy()
+    sculpted[window] = 0.95
+    flat, bump = (metrics.summary(one, label, mass, order=1) for one in (score, sculpted))
+    assert flat["p_value"] > 0.01 > 1e-6 > bump["p_value"]
+    assert abs(bump["dependence"]) < 3 * bump["dependence_error"]
+    assert bump["worst_efficiency"] < 0.01 and bump["worst_residual"] > 2 * flat["worst_residual"]
+
+
+@pytest.mark.parametrize("order", [0, 1])
+def test_a_bump_of_background_at_the_signal_never_ranks_first(order):
+    """A tight selection that leaves background under the signal alone, so little that its residual is mostly chance."""
+    rng = np.random.default_rng(5)
+    label = np.repeat([0, 1], [200_000, 20_000])
+    mass = np.where(label == 1, rng.normal(125, 12, len(label)), 50 + rng.exponential(80, len(label)))
+    logit = rng.normal(3.0 * label)
+    peak = np.exp(-0.5 * ((mass - 125) / 12) ** 2)
+    flat, bump = (metrics.sensitivity(one, label, mass, order=order) for one in (logit, logit + 3 * peak - 3))
+    assert metrics.auc(logit + 3 * peak - 3, label) > metrics.auc(logit, label) + 0.005
+    assert bump < 0.8 * flat
+
+
 def test_the_sensitivity_by_itself():
     score, label, mass = events(bump=0.5, seed=4)
     weight = np.where(label == 1, 0.5, 2.0)
     arguments = {"weight": weight, "order": 1, "events": 20_000, "efficiencies": (0.7, 0.3), "bins": 12}
     alone = metrics.sensitivity(score, label, mass, **arguments)
     assert alone == metrics.summary(score, label, mass, **arguments)["sensitivity"]
-    # The best of both working points, each from rates that are counted.
-    significances = []
+    # The best of both working points, each from rates that are counted, at the masses of the signal.
+    significances, edges = [], libmode.mode_edges(mass, label=label, bins=12)
+    of_signal = np.histogram(mass[label == 1], edges)[0]
     for wish in (0.7, 0.3):
         cut = metrics.threshold(score, label, signal_efficiency=wish)
-        rate = np.mean(score[label == 0] >= cut)
-        edges = libmode.mode_edges(mass, label=label, bins=12)
+        rates = np.histogram(mass[(label == 0) & (score >= cut)], edges)[0] / np.histogram(mass[label == 0], edges)[0]
+        rate = np.sum(of_signal * rates) / np.sum(of_signal)
         found = metrics.flatness(mass[label == 0], score[label == 0] >= cut, edges, degree=1)
         extra = max(found.rms**2 - found.expected**2, 0)
         significances.append(np.mean(score[label == 1] >= cut) / np.sqrt(rate * (1 + extra * rate * 20_000 / 12)))

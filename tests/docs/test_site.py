@@ -11,7 +11,7 @@ from programs import run
 from tutorials import notebooks, outputs, printed
 
 ROOT = Path(__file__).resolve().parents[2]
-MODULES = ["torch", "torch.baselines", "keras", "jax", "xgboost", "lightgbm", "posthoc", "metrics", "plots"]
+MODULES = ["torch", "keras", "jax", "xgboost", "lightgbm", "posthoc", "metrics", "plots"]
 
 
 @pytest.fixture(scope="module")

@@ -1,4 +1,4 @@
-"""The flatness loss beside hep_ml's, and DisCo and it as modules of PyTorch; core has their definitions."""
+"""The flatness loss beside hep_ml's, and DisCo and it in PyTorch; core has their definitions."""
 
 import warnings
 from functools import partial
@@ -7,9 +7,8 @@ import libmode
 import numpy as np
 import pytest
 import torch
-from libmode.torch.baselines import DisCoLoss, FlatnessLoss
+from libmode.torch import mode_loss
 
-disco_loss_and_grad = partial(libmode.mode_loss_and_grad, loss="disco")
 flatness_loss_and_grad = partial(libmode.mode_loss_and_grad, loss="flatness")
 
 
@@ -34,31 +33,31 @@ def test_flatness_of_hep_ml_has_the_same_gradient():
     assert np.corrcoef(theirs, ours)[0, 1] > 0.9999
 
 
-MODULES = {
-    "disco": (DisCoLoss(), disco_loss_and_grad, {}),
-    "unbiased disco": (DisCoLoss(unbiased=True), disco_loss_and_grad, {"unbiased": True}),
-    "flatness": (FlatnessLoss(bins=5), flatness_loss_and_grad, {"bins": 5}),
-    "flatness of raw scores": (FlatnessLoss(bins=5, score_range=None), flatness_loss_and_grad, {"bins": 5, "score_range": None}),
-    "two labels": (DisCoLoss(background_label=(0, 2)), disco_loss_and_grad, {"background_label": (0, 2)}),
-}  # fmt: skip
+OPTIONS = {
+    "disco": ("disco", {}),
+    "unbiased disco": ("disco", {"unbiased": True}),
+    "flatness": ("flatness", {"bins": 5}),
+    "flatness of raw scores": ("flatness", {"bins": 5, "score_range": None}),
+    "two labels": ("disco", {"background_label": (0, 2)}),
+}
 
 
-@pytest.mark.parametrize("name", MODULES)
+@pytest.mark.parametrize("name", OPTIONS)
 @pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float32, torch.float64], ids=str)
-def test_modules_give_what_numpy_gives(name, dtype):
-    module, function, options = MODULES[name]
+def test_tensors_give_what_numpy_gives(name, dtype):
+    kind_of_loss, options = OPTIONS[name]
     rng = np.random.default_rng(1)
     mass, weight = 50 + rng.exponential(60, 100), rng.normal(1, 0.5, 100)
     score = 1 / (1 + np.exp(-rng.normal(0.005 * mass)))
     score, mass, weight = (torch.tensor(array, dtype=dtype) for array in (score, mass, weight))
     target = torch.arange(100) % 4
     score.requires_grad_()
-    loss = module(score[:, None], target, mass, weight)
+    loss = mode_loss(score[:, None], mass, weight=weight, label=target, loss=kind_of_loss, **options)
     kind = torch.float64 if dtype == torch.float64 else torch.float32
     assert loss.shape == () and loss.dtype == kind
     loss.backward()
     assert score.grad.dtype == dtype
     s, m, w = (tensor.detach().to(kind).numpy() for tensor in (score, mass, weight))
-    want, want_grad = function(s, m, weight=w, label=target.numpy(), **options)
+    want, want_grad = libmode.mode_loss_and_grad(s, m, weight=w, label=target.numpy(), loss=kind_of_loss, **options)
     assert loss.item() == pytest.approx(want, rel=1e-6)
     torch.testing.assert_close(score.grad, torch.tensor(want_grad).to(dtype), rtol=0, atol=0)

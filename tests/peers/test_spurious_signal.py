@@ -1,5 +1,7 @@
 """The fits of signal_bias and spurious_signal, by toys of NumPy and by densities of SciPy."""
 
+import sys
+
 import numpy as np
 import pytest
 from libmode import metrics
@@ -84,6 +86,12 @@ def test_bins_of_negative_weight_are_fitted():
     assert len(pulls) > 195
     assert np.mean(pulls) == pytest.approx(0, abs=0.3)
     assert np.std(pulls) == pytest.approx(1, abs=0.3)
+
+
+def test_without_iminuit_the_error_names_the_extra(monkeypatch):
+    monkeypatch.setitem(sys.modules, "iminuit", None)
+    with pytest.raises(ImportError, match=r"need iminuit: pip install 'libmode\[report\]'"):
+        metrics.signal_bias([100.0, 120.0], EDGES, 120, 6)
 
 
 PARAMETERS = {

@@ -8,7 +8,7 @@ import typing
 
 import pytest
 
-MODULES = ["libmode", "libmode.metrics", "libmode.plots", "libmode.torch", "libmode.torch.baselines"]
+MODULES = ["libmode", "libmode.metrics", "libmode.plots", "libmode.torch"]
 MODULES += ["libmode.compat.pytorch", "libmode.compat.disco"]
 
 

@@ -8,13 +8,10 @@ import pytest
 import torch
 from libmode.compat import pytorch as compat
 from libmode.torch import ABCDLoss, MoDeConstraint, MoDeLoss
-from libmode.torch.baselines import DisCoLoss, FlatnessLoss
 
 MODULES = {
     "mode": lambda **options: MoDeLoss(bins=4, **options),
     "transform": lambda **options: MoDeLoss(bins=4, score_transform="signal_efficiency", **options),
-    "disco": DisCoLoss,
-    "flatness": lambda **options: FlatnessLoss(bins=4, **options),
 }
 every_module = pytest.mark.parametrize("make", MODULES.values(), ids=MODULES.keys())
 

@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 import torch
 from libmode.torch import MoDeLoss, mode_loss
-from libmode.torch.baselines import DisCoLoss, FlatnessLoss
 
 SCALE = 65536.0  # what torch.amp.GradScaler starts with: float16 ends below it
 
@@ -17,8 +16,8 @@ LOSSES = {
         pred, mass, None, target, None, MoDeLoss(order=1, bins=8)._encoded
     )[0],
     "compiled": torch.compile(MoDeLoss(order=1, bins=8), fullgraph=True, backend="aot_eager"),
-    "DisCoLoss": DisCoLoss(),
-    "FlatnessLoss": FlatnessLoss(bins=8),
+    "disco": lambda pred, target, mass: mode_loss(pred, mass, label=target, loss="disco"),
+    "flatness": lambda pred, target, mass: mode_loss(pred, mass, label=target, loss="flatness", bins=8),
 }
 
 

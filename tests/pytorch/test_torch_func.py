@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 import torch
 from libmode.torch import MoDeLoss, mode_loss
-from libmode.torch.baselines import DisCoLoss, FlatnessLoss
 from torch.autograd import forward_ad
 from torch.func import hessian, jacrev, jvp
 
@@ -17,8 +16,10 @@ N = 60
 LOSSES = {
     "mode": MoDeLoss(order=1, bins=5, unbiased=True),
     "mode_loss": lambda pred, target, mass, weights: mode_loss(pred, mass, weight=weights, label=target, bins=5),
-    "disco": DisCoLoss(),
-    "flatness": FlatnessLoss(bins=5),
+    "disco": lambda pred, target, mass, weights: mode_loss(pred, mass, weight=weights, label=target, loss="disco"),
+    "flatness": lambda pred, target, mass, weights: mode_loss(
+        pred, mass, weight=weights, label=target, loss="flatness", bins=5
+    ),
     "on the device": MoDeLoss(order=1, bins=5, on_device=True),
 }
 every_loss = pytest.mark.parametrize("loss", LOSSES.values(), ids=LOSSES.keys())

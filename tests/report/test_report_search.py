@@ -1,9 +1,12 @@
 """``libmode report --signal-mass --signal-masses --signal-width``: the spurious signal where a search looks."""
 
+import re
+
 import numpy as np
 import pytest
 import report_toys
 from libmode import metrics
+from libmode.report import words
 
 MASSES = [90, 125, 170]
 
@@ -41,6 +44,52 @@ def test_the_masses_are_those_of_the_search(toy, file, tmp_path, written, width)
     np.testing.assert_allclose(before["signal"], want.signal, rtol=1e-5)
     largest = MASSES[int(np.argmax(want.significance))]
     assert fit["quoted"] is None and before["quoted"]["signal_mass"] == largest
+
+
+def test_a_signal_in_the_tail_of_the_background_is_fitted(toy, file, tmp_path):
+    """The fit reaches beyond the central 95 % of the background, to three widths around the signal."""
+    mass = toy["mass"][toy["label"] == 0]
+    low, high = np.quantile(mass, [0.025, 0.975])
+    found = run(file, tmp_path, "--signal-mass", round(high + 2), "--signal-width", 5)["fit"]
+    assert found["edges"][-1] == round(high + 2) + 15 and found["edges"][0] == pytest.approx(low)
+    assert found["before"]["quoted"]["signal_mass"] == round(high + 2)
+
+
+@pytest.fixture(scope="module")
+def hypotheses(tmp_path_factory):
+    """Signals at 90 and at 170, of widths of 4 and 9, under one label."""
+    rng = np.random.default_rng(8)
+    label = rng.random(30_000) < 0.3
+    signal = np.where(rng.random(30_000) < 0.5, rng.normal(90, 4, 30_000), rng.normal(170, 9, 30_000))
+    columns = {"mass": np.where(label, signal, 50 + 250 * rng.beta(1, 3, 30_000)), "label": label.astype(int)}
+    columns["carved"] = rng.normal(label) + np.exp(-0.5 * ((columns["mass"] - 170) / 9) ** 2)
+    return report_toys.write(tmp_path_factory.mktemp("two") / "two.parquet", columns)
+
+
+def test_each_of_several_hypotheses_has_its_own_width_and_row(hypotheses, tmp_path):
+    named = ["--score", "carved", "--label", "label", "--mass", "mass", "--working-points", "0.5", "--out", tmp_path]
+    status, printed = report_toys.report(hypotheses, *named, "--signal-masses", "170,90")
+    assert status == 0
+    numbers = report_toys.numbers(tmp_path)
+    assert numbers["fit"]["signal_width"] == pytest.approx([4, 9], rel=0.05)
+    page = (tmp_path / "report.html").read_text(encoding="utf-8")
+    (point,) = numbers["scores"][0]["working_points"]
+    for k, mass in enumerate(("90.0", "170")):
+        width = words.short(numbers["fit"]["signal_width"][k])
+        for at, found in (("no cut", numbers["fit"]["before"]), ("50 %", point["spurious_signal"])):
+            signal = words.signal_of({name: found[name][k] for name in ("signal", "error")})
+            assert re.search(rf"^ *{at} +{mass} +{width} +{re.escape(signal)}", printed, re.MULTILINE)
+            assert f"<td>{at}</td><td>{mass}</td><td>{width}</td><td>{signal}</td>" in page
+    quoted = point["spurious_signal"]["quoted"]
+    assert quoted["signal_mass"] == 170 and words.signal_of(quoted) in printed
+
+
+def test_the_terminal_says_why_there_is_no_spurious_signal(hypotheses, tmp_path):
+    """All events of the label together are as wide as the background."""
+    named = ["--score", "carved", "--label", "label", "--mass", "mass", "--working-points", "0.5", "--out", tmp_path]
+    status, printed = report_toys.report(hypotheses, *named)
+    assert status == 0
+    assert "not known: spurious signal: the signal has a width of 4" in printed and "see --signal-width" in printed
 
 
 def test_a_signal_as_wide_as_the_background_is_not_fitted(file, tmp_path):

@@ -19,7 +19,8 @@ A histogram can replace the events, for samples that do not fit into memory, in 
 Without ``label`` all events are background. A cut is an edge of the score axis, and ``bins`` are edges of the
 mass axis. The overflow of score counts as the highest scores; the overflow of mass counts in the ROC curve alone.
 
-:func:`signal_bias` and :func:`spurious_signal` need SciPy: ``pip install 'libmode[metrics]'``.
+:func:`signal_bias` and :func:`spurious_signal` need iminuit and SciPy: ``pip install 'libmode[metrics]'``, a part of
+``libmode[report]``.
 """
 
 from .bias import signal_bias, spurious_signal

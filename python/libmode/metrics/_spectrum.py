@@ -28,43 +28,48 @@ class Binned(NamedTuple):
     means: Doubles  #: (bins, order + 1) P, the mean of each Legendre polynomial
 
 
-def spectrum(events: Binned) -> tuple[Doubles, float]:
-    """The eigenvalues of R V R over a unit of score, see :func:`libmode.metrics.dependence`, and this unit.
+class Steps(NamedTuple):
+    """The places between neighbors of the k + 1 distinct scores, arrays (k,)."""
 
-    There are no eigenvalues where all events have one score.
-    """
-    at, width, unit = _quadrature(events)
-    if len(at) == 0:
-        return np.empty(0), unit
-    flat = np.linalg.qr(events.means)[0]
-    return _eigenvalues(flat, _covariance(events, flat, at) * np.sqrt(width * width[:, None])), unit
+    below: Doubles  #: the lower score
+    above: Doubles  #: the higher score
+    fraction: Doubles  #: of the background up to the lower score, by absolute weights, averaged over the bins
 
 
-def _quadrature(events: Binned) -> tuple[Doubles, Doubles, float]:
-    """Scores, and the width ds that each has in the integral over a unit: both (k,), k at most SCORES; and the unit."""
-    # Each stands for an equal part of the integral of F (1 - F) ds, F by absolute weights, to which the variance of
-    # F_b(s) is about proportional. Few distinct scores are taken all, but the last, with exact widths.
+def steps(events: Binned) -> Steps:
+    """Those of the scores of all events; none where all events have one score."""
     size = np.abs(events.share)
     size /= sums(events.place, size, events.bins.count)[events.place]
     order = np.argsort(events.score)
     score, below = events.score[order], np.cumsum(size[order])
-    steps = np.flatnonzero(score[1:] > score[:-1])
-    width = score[steps + 1] - score[steps]
-    if len(width) == 0:
-        return width, width, 1.0
+    last = np.flatnonzero(score[1:] > score[:-1])
+    return Steps(score[last], score[last + 1], below[last] / below[-1])
+
+
+def spectrum(events: Binned, between: Steps) -> tuple[Doubles, float]:
+    """The eigenvalues of R V R over a unit of score, see :func:`libmode.metrics.dependence`, and this unit."""
+    at, width, unit = _quadrature(between)
+    flat = np.linalg.qr(events.means)[0]
+    return _eigenvalues(flat, covariance(events, flat, at) * np.sqrt(width * width[:, None])), unit
+
+
+def _quadrature(between: Steps) -> tuple[Doubles, Doubles, float]:
+    """Scores, and the width ds that each has in the integral over a unit: both (k,), k at most SCORES; and the unit."""
+    # Each stands for an equal part of the integral of F (1 - F) ds, F by absolute weights, to which the variance of
+    # F_b(s) is about proportional. Few distinct scores are taken all, but the last, with exact widths.
+    width = between.above - between.below
     unit = float(width.max())  # scores of any size: their squares neither overflow nor vanish
     width /= unit
-    if len(steps) > SCORES:
-        fraction = below[steps] / below[-1]
-        variance = fraction * (1 - fraction)
-        part = np.cumsum(variance * width)
-        middles = part[-1] * (np.arange(SCORES) + 0.5) / SCORES
-        chosen, times = np.unique(np.searchsorted(part, middles), return_counts=True)
-        steps, width = steps[chosen], times * part[-1] / SCORES / variance[chosen]
-    return score[steps], width, unit
+    if len(width) <= SCORES:
+        return between.below, width, unit
+    variance = between.fraction * (1 - between.fraction)
+    part = np.cumsum(variance * width)
+    middles = part[-1] * (np.arange(SCORES) + 0.5) / SCORES
+    chosen, times = np.unique(np.searchsorted(part, middles), return_counts=True)
+    return between.below[chosen], times * part[-1] / SCORES / variance[chosen], unit
 
 
-def _covariance(events: Binned, flat: Doubles, at: Doubles) -> Doubles:
+def covariance(events: Binned, flat: Doubles, at: Doubles) -> Doubles:
     """V_b(s, t) at these scores, (bins, k, k); ``flat`` has orthonormal columns that span the polynomials in mass."""
     # E F_b and the fraction of sum w^2 are fits to all bins. What a bin itself holds has the scatter of some 16 events,
     # which makes large eigenvalues larger: of samples of 500 events 15 % too few had p < 0.1.
@@ -83,8 +88,8 @@ def _covariance(events: Binned, flat: Doubles, at: Doubles) -> Doubles:
     both_below = of_squares[:, np.minimum(index, index[:, None])]
     away = fraction - of_squares
     of_unit = both_below - of_squares[:, :, None] * of_squares[:, None] + away[:, :, None] * away[:, None]
-    covariance: Doubles = total[:, :, None] * of_unit
-    return covariance
+    found: Doubles = total[:, :, None] * of_unit
+    return found
 
 
 def _eigenvalues(flat: Doubles, covariance: Doubles) -> Doubles:

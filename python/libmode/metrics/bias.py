@@ -11,9 +11,7 @@ import numpy as np
 
 from .._events import of_one_index, takes_events
 from ._arguments import Doubles, number, numbers
-from ._f_test import F_TEST, lowest_degree
-from ._likelihood import Likelihood, Spectrum, distinct, has_room
-from ._shapes import degree_of, family, shape
+from ._fit import F_TEST, FLOOR, UNDER_SIGNAL, Fit, degree_of, family, lowest_degree
 from ._split import spectrum
 
 ENERGY = 13_000.0
@@ -196,19 +194,23 @@ class _Fit:
     """A spectrum, and the background that is fitted to it."""
 
     def __init__(self, mass: Any, bins: Any, weight: Any, cut: Any, background: Any, degree: Any, energy: Any) -> None:
+        try:
+            import iminuit  # noqa: F401
+        except ImportError as error:
+            raise ImportError("signal_bias and spurious_signal need iminuit: pip install 'libmode[report]'") from error
         kind = family(background)
         events = spectrum(mass, None, bins, weight, cut)
-        selected = Spectrum(events.bins.axes[0], events.weight[0], events.square[0])
-        self._edges, self._selected = selected.edges, float(selected.weight.sum())
+        self._edges, count = events.bins.axes[0], events.bins.count
+        sums = self._edges, events.weight[0], events.square[0]
+        self._selected = float(sums[1].sum())
         by_test = isinstance(degree, str) and degree == F_TEST
-        self.degree = lowest_degree(selected, kind, energy) if by_test else degree_of(kind, degree)
-        count = len(self._edges) - 1
+        if by_test and self._selected <= 0:
+            by_test, degree = False, None  # there is nothing to fit
+        self.degree = lowest_degree(*sums, kind, energy) if by_test else degree_of(kind, degree)
         if count <= self.degree + 2:
             raise ValueError(f"degree = {self.degree} with {count} bins: expected more bins than degree + 2 parameters")
-        self._background = kind.name
-        of_background = shape(kind, self.degree, self._edges, energy)
-        self._likelihood = Likelihood(selected, of_background) if selected.has_events else None
-        self._without = None if self._likelihood is None else self._likelihood.background()
+        self._name, self._fit = kind.name, Fit(*sums, kind, self.degree, energy)
+        self._without = self._fit.background() if self._selected > 0 else None
 
     def signal(self, name: str, mean: float, width: float) -> SignalBias:
         """The fit with a Gaussian; ``name`` is what errors call its mean."""
@@ -217,14 +219,15 @@ class _Fit:
             raise ValueError(f"{name} = {mean:g}: expected it inside bins, from {edges[0]:g} to {edges[-1]:g}")
         fraction = np.diff([erf((edge - mean) / (sqrt(2) * width)) / 2 for edge in edges])
         selected, ndof = self._selected, len(edges) - self.degree - 3
-        if self._likelihood is None or self._without is None:
+        if self._without is None:
             return SignalBias(np.nan, np.nan, selected, np.nan, ndof, self.degree)
-        if not distinct(self._likelihood, fraction, self._without):
+        if not self._fit.distinct(fraction, self._without):
             raise ValueError(
-                f"background = {self._background!r} of degree = {self.degree} can take the shape of the signal in "
+                f"background = {self._name!r} of degree = {self.degree} can take the shape of the signal in "
                 "these bins: expected a signal that it cannot describe"
             )
-        found = self._likelihood.signal(fraction, self._without)
-        known = np.isfinite(found.error) and has_room(found, fraction)
+        found = self._fit.signal(fraction, self._without)
+        # The error means nothing where no events are expected in a bin that the signal reaches.
+        known = np.isfinite(found.error) and (found.expected[fraction > UNDER_SIGNAL * fraction.max()] > FLOOR).all()
         signal, error = (float(found.parameters[-1]), found.error) if known else (np.nan, np.nan)
         return SignalBias(signal, error, selected, found.chi2, ndof, self.degree)

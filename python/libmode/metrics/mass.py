@@ -269,8 +269,11 @@ def residual(
     >>> (found.value / found.error).round(1)
     array([-2. , -1.9,  4.5,  1.5, -1.2, -0.8, -0. , -0.5])
     """
-    events = split(mass, selected, bins, weight, cut)
-    degree = whole("degree", degree, 0)
+    return around_polynomial(split(mass, selected, bins, weight, cut), whole("degree", degree, 0))[1]
+
+
+def around_polynomial(events: Split, degree: int) -> tuple[Efficiency, Residual]:
+    """The efficiency, and its residual."""
     unknown = _without_weight(events)
     if unknown:
         raise ValueError(f"mass leaves the efficiency unknown in {unknown[0]}; use wider bins or a narrower range")
@@ -288,4 +291,4 @@ def residual(
     known = found.value.reshape(-1)[events.filled]
     distance = np.full(len(events.filled), np.nan)
     distance[events.filled] = known - means @ np.linalg.lstsq(means, known, rcond=None)[0]
-    return Residual(events.bins.edges, distance.reshape(found.value.shape) / mean, found.error / mean, degree)
+    return found, Residual(events.bins.edges, distance.reshape(found.value.shape) / mean, found.error / mean, degree)

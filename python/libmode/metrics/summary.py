@@ -14,8 +14,9 @@ from .._functions import mode_edges, mode_evaluate
 from .._messages import level_of_the_user
 from .._options import check
 from ._arguments import Doubles, number, numbers, positive, weights, whole
-from ._split import spectrum
-from .mass import Flatness, flatness, jsd
+from ._split import spectrum, split
+from .dependence import dependence
+from .mass import around_polynomial, jsd
 from .roc import Roc, area, roc, working_point
 
 GROUPS = 20  # of the jackknife: the error that it finds then has one of 20 % itself
@@ -71,6 +72,9 @@ def summary(
           that is a polynomial of this order; at most 1 if a test with N events sees no difference.
         - ``dependence_error``: its standard error, by a jackknife over 20 groups of the background. Where there is
           no dependence it is 1.5 times too large (Efron and Stein, Ann. Statist. 9 (1981) 586).
+        - ``p_value``: that of :func:`dependence`, of all cuts and tight ones.
+        - ``worst_efficiency``: the background efficiency of the cut that it finds most significant.
+        - ``worst_residual``: rms over expected at this cut.
         - ``rejection_e``: 1 / false positive rate; R50 is ``rejection_50``.
         - ``residual_e``: rms over expected of :func:`flatness`; near 1 for a polynomial.
         - ``inverse_jsd_50``: 1/JSD (base 2) at 50 % signal efficiency, see :func:`jsd`.
@@ -81,11 +85,13 @@ def summary(
 
               e / sqrt(f (1 + delta^2 f N / k))
 
-          with f the false positive rate, k the number of bins and delta^2 = rms^2 - expected^2 of :func:`flatness`,
-          at least 0. It is the significance of a signal in one bin over its significance without a selection: b = f N
-          / k background events are left, with a systematic error delta b. Unlike the loss it means the same at every
-          strength. It falls if the selection sculpts a bump, and if the classifier stops separating. At a delta of 0
-          it fluctuates by 10 % for N background events in the sample.
+          with f the background efficiency at the masses of the signal, k the number of bins and delta^2 = rms^2 -
+          expected^2 of :func:`flatness`, at least 0. It is the significance of a signal over its significance without
+          a selection: f N / k background events are left in a bin with signal, with a systematic error of delta of
+          them. Unlike the loss it means the same at every strength. It falls if the selection sculpts a bump, most of
+          all at the mass of the signal, and if the classifier stops separating. f is the mean over the bins, each
+          with its share of the signal; where the polynomial of the residual has a larger mean, that one counts. At
+          a delta of 0 the sensitivity fluctuates by 10 % for N background events in the sample.
 
         NaN, with a RuntimeWarning, at a working point that selects no background, which the sensitivity
         leaves out, or all that has a mass.
@@ -109,11 +115,11 @@ def summary(
     >>> print(f"AUC {found['auc']:.3f}, R50 {found['rejection_50']:.2f}, sensitivity {found['sensitivity']:.2f}")
     AUC 0.709, R50 4.22, sensitivity 1.01
     >>> sorted(found)
-    ['auc', 'dependence', 'dependence_error', 'inverse_jsd_50', 'inverse_jsd_50_ceiling', 'rejection_20', ...]
+    ['auc', 'dependence', 'dependence_error', 'inverse_jsd_50', 'inverse_jsd_50_ceiling', 'p_value', ...]
     """
     given = Settings.checked(order, events, efficiencies, bins, mass_range, **options)
     curve, every, background = _read(score, label, mass, weight, given)
-    found = {"auc": area(curve), **_dependence(every, given, background.unknown)}
+    found = {"auc": area(curve), **_dependence(every, given, background.unknown), **background.worst_cut()}
     points, best = background.at_working_points(curve, given)
     found |= points | background.inverse_jsd(float(curve.threshold[working_point(curve, OF_JSD)]))
     found["sensitivity"] = best
@@ -154,7 +160,7 @@ def sensitivity(
     >>> print(f"{sensitivity(rng.beta(1 + label, 2), label, mass, order=1):.2f}")
     1.13
     >>> print(f"{sensitivity(np.exp(-abs(mass - 120) / 20), label, mass, order=1):.2f}")  # it sculpts a bump
-    0.03
+    0.01
     """
     given = Settings.checked(order, events, efficiencies, bins, mass_range)
     curve, _, background = _read(score, label, mass, weight, given)
@@ -176,7 +182,7 @@ def _read(score: Any, label: Any, mass: Any, weight: Any, given: Settings) -> tu
         raise ValueError(
             f"bins = {given.bins}: {len(edges) - 1} bins of mass, expected at least order + 2 = {order + 2}"
         )
-    return curve, every, _Background(every.where(labels == 0), edges, order)
+    return curve, every, _Background(every, edges, order)
 
 
 class Settings(NamedTuple):
@@ -215,11 +221,16 @@ class Settings(NamedTuple):
 class _Background:
     """What selections do to the background inside the edges of the bins of mass."""
 
-    def __init__(self, events: Events, edges: Doubles, order: int) -> None:
+    def __init__(self, every: Events, edges: Doubles, order: int) -> None:
+        events = every.where(every.label == 0)
         self._events, self._edges, self._order = events, edges, order
         self.unknown: dict[str, str] = {}  # by the names of the numbers that are not known, the reasons
         everything = spectrum(events.mass, None, edges, events.weight, None)
         positive(everything.bins, everything.weight[0], everything.filled)  # else no selection has a residual
+        signal = every.where(every.label != 0)
+        self._signal = np.maximum(np.histogram(signal.mass, edges, weights=signal.weight)[0], 0)
+        if self._signal.sum() == 0:  # it has no masses
+            self._signal = np.ones(len(edges) - 1)
 
     def at_working_points(self, curve: Roc, given: Settings) -> tuple[dict[str, float], float]:
         """Rejection and residual at each working point, and the best sensitivity."""
@@ -229,30 +240,49 @@ class _Background:
             rate, cut = float(curve.false_positive_rate[at]), float(curve.threshold[at])
             if rate <= 0:
                 self.unknown[f"rejection_{name}"] = f"the false positive rate at score >= {cut:g} is {rate:g}"
-            residual = self._flatness(cut, f"residual_{name}")
             found[f"rejection_{name}"] = 1 / rate if rate > 0 else np.nan
-            found[f"residual_{name}"] = residual.rms / residual.expected if residual.expected > 0 else np.nan
-            if rate > 0 and np.isfinite(residual.rms):
-                square = max(residual.rms**2 - residual.expected**2, 0.0)
-                selected = rate * given.events / (len(self._edges) - 1)
-                sensitivities.append(float(curve.signal_efficiency[at] / np.sqrt(rate * (1 + square * selected))))
+            key = f"residual_{name}"
+            found[key] = np.nan
+            try:
+                efficiency, residual = around_polynomial(split(**self._selected(cut), cut=None), self._order)
+            except ValueError as error:
+                self.unknown[key] = str(error)
+                continue
+            flat, mean = residual.flatness, float(np.mean(efficiency.value))
+            if flat.expected > 0:
+                found[key] = flat.rms / flat.expected
+            else:
+                self.unknown[key] = f"score >= {cut:g} selects all or nothing of the background in each bin of mass"
+            polynomial = efficiency.value - mean * residual.value
+            under = max(float(np.average(rates, weights=self._signal)) for rates in (efficiency.value, polynomial))
+            if under > 0:
+                square = max(flat.rms**2 - flat.expected**2, 0.0)
+                selected = under * given.events / (len(self._edges) - 1)
+                sensitivities.append(float(curve.signal_efficiency[at] / np.sqrt(under * (1 + square * selected))))
         return found, max(sensitivities, default=np.nan)
+
+    def worst_cut(self) -> dict[str, float]:
+        """The cut that the test of dependence finds most significant, and the p-value of that test."""
+        names = "p_value", "worst_efficiency", "worst_residual"
+        events, inside = self._events, (float(self._edges[0]), float(self._edges[-1]))
+        try:
+            found = dependence(
+                events.score, events.mass, weight=events.weight, order=self._order, mass_range=inside, score_range=None
+            )
+        except ValueError as error:
+            self.unknown[names[0]] = str(error)
+            return dict.fromkeys(names, np.nan)
+        if found.cut is None:
+            self.unknown[names[1]] = "the background has no two cuts that leave eight effective events"
+        worst = (
+            (np.nan, np.nan) if found.cut is None else (found.cut.efficiency, found.cut.residual / found.cut.expected)
+        )
+        return dict(zip(names, (found.p_value, *worst), strict=True))
 
     def _selected(self, cut: float) -> dict[str, Any]:
         """The arguments of metrics of ``score >= cut``."""
         mass, score, weight = self._events.mass, self._events.score, self._events.weight
         return {"mass": mass, "selected": score >= cut, "bins": self._edges, "weight": weight}
-
-    def _flatness(self, cut: float, name: str) -> Flatness:
-        """Of NaN if nothing is selected, and 0 over 0 if all is."""
-        try:
-            found = flatness(**self._selected(cut), degree=self._order)
-        except ValueError as error:
-            self.unknown[name] = str(error)
-            return Flatness(np.nan, np.nan)
-        if found.expected == 0:
-            self.unknown[name] = f"score >= {cut:g} selects all or nothing of the background in each bin of mass"
-        return found
 
     def inverse_jsd(self, cut: float) -> dict[str, float]:
         """1/JSD and its ceiling; NaN if nothing is selected, or all."""

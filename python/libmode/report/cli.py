@@ -164,19 +164,37 @@ def _passed(numbers: dict[str, Any]) -> bool | None:
 
 def _show(numbers: dict[str, Any], out: Path) -> None:
     """The verdicts, on the terminal."""
-    line = "{:>8}  {:>10}  {:>9} {:>11}  {:>12}  {:12}  {}".format
-    click.echo(line("at", "rejection", "residual", "(chance)", "p-value", "dependence", "score"))
+    line = "{:>8}  {:>10}  {:>9} {:>11}  {:>9} {:>10}  {:>12}  {:12}  {:>28}  {}".format
+    names = "at", "rejection", "residual", "(chance)", "1/JSD", "(ceiling)", "p-value", "dependence"
+    click.echo(line(*names, "spurious signal", "score"))
     for score in numbers["scores"]:
         test = score["dependence"]
-        click.echo(line("all cuts", "", "", "", words.p_value(test["p_value"]) if test else "–", "", score["score"]))
+        p = words.p_value(test["p_value"]) if test else "–"
+        click.echo(line("all cuts", "", "", "", "", "", p, "", "", score["score"]))
+        if test and (cut := test["cut"]):  # the one of all cuts that depends most on the mass
+            rejection = words.short(1 / cut["efficiency"] if cut["efficiency"] > 0 else None)
+            residual, chance = words.percent(cut["residual"]), f"({words.percent(cut['expected'])})"
+            p = words.p_value(test["p_one_cut"])
+            click.echo(line("worst", rejection, residual, chance, "", "", p, "", "", score["score"]))
         for point in score["working_points"]:
             flat, test = point["flatness"] or {"rms": None, "expected": None}, point["dependence"]
             residual, chance = words.percent(flat["rms"]), f"({words.percent(flat['expected'])})"
             p = words.p_value(test["p_value"]) if test else "–"
             at, rejection = words.efficiency(point["wanted"]), words.short(point["rejection"])
-            click.echo(line(at, rejection, residual, chance, p, point["level"], score["score"]))
+            jsd, ceiling = words.short(point["inverse_jsd"]), f"({words.short(point['inverse_jsd_ceiling'])})"
+            found = point["spurious_signal"] and point["spurious_signal"]["quoted"]
+            signal = f"{words.signal_of(found)} at {words.short(found['signal_mass'])}" if found else "–"
+            row = at, rejection, residual, chance, jsd, ceiling, p, point["level"], signal, score["score"]
+            click.echo(line(*row))
+    if rows := list(words.signals(numbers)):
+        line = "{:>8}  {:>10}  {:>10}  {:>28}  {}".format
+        click.echo(line("at", "mass", "width", "spurious signal", "score"))
+        for name, *of_signal in rows:
+            click.echo(line(*of_signal, name))
     if numbers["second"] is not None:
         _show_closures(numbers)
+    for where, name, why in words.unknown(numbers):
+        click.echo(f"not known: {where + ', ' if where else ''}{name}: {why}")
     click.echo(out / "report.html")
 
 

@@ -163,6 +163,8 @@ def page(numbers: dict[str, Any], pictures: Sequence[Picture]) -> str:
         report=numbers,
         labeled=numbers["label"] is not None,
         pictures=[(title, caption, base64.b64encode(svg).decode()) for title, caption, svg in pictures],
+        reasons=list(words.unknown(numbers)),
+        signals=list(words.signals(numbers)),
         made=datetime.now(timezone.utc).strftime("%Y-%m-%d %H:%M UTC"),
         hint=words.HINT,
         clear=words.CLEAR,

@@ -17,6 +17,8 @@ CENTRAL = 0.95  # of the background is in the range of the fit: selections leave
 LEAST_BINS, MOST_BINS = 20, 100  # of equal width, that of the signal or less; two more for each order
 MOST_MASSES = 50
 OF_RANGE = 20  # the signal is so many times narrower than the range if there is no label
+AROUND = 3  # The fit goes so many widths beyond the masses that the user gives, as far as there is background.
+FEWEST = 10  # labeled signal events nearest to a mass, of which its width is taken
 NARROW = 8  # and at least so many times, else a polynomial has its shape
 
 
@@ -35,6 +37,7 @@ class Scan(NamedTuple):
     signal_mass: NDArray[np.float64]  #: (m,)
     signal_width: float | NDArray[np.float64]  #: the standard deviation; (m,) where the signals differ
     quoted: float | None  #: the mass whose signal is quoted; None for the largest signal / error
+    rows: bool  #: whether the user gave the masses, so that each has a row in the tables
 
     def of(self, histogram: Histogram, degree: int | str, cut: float | None = None) -> SpuriousSignal:
         """:func:`libmode.metrics.spurious_signal` of the background with ``score >= cut``."""
@@ -61,28 +64,40 @@ def plan(mass: NDArray[Any], signal: NDArray[Any], order: int, search: Search) -
     low, high = (float(edge) for edge in np.quantile(mass, [(1 - CENTRAL) / 2, (1 + CENTRAL) / 2]))
     if low == high:
         raise ValueError(f"the central 95 % of the background has a single mass, {low:g}")
-    for value in (*search.masses, *([] if search.mass is None else [search.mass])):
-        if not low <= value <= high:
-            raise Problem(
-                f"the signal mass {value:g} is outside the central 95 % of the background, {low:.4g} to {high:.4g}."
-            )
-    of_signal = float(np.diff(np.quantile(signal, [0.1585, 0.8415]))[0]) / 2 if len(signal) else (high - low) / OF_RANGE
-    widths = np.array(search.widths or [of_signal])
+    least, most = float(mass.min()), float(mass.max())
+    given = sorted({*search.masses, *([] if search.mass is None else [search.mass])})
+    for value in given:
+        if not least < value < most:
+            raise Problem(f"the signal mass {value:g} is outside the background, from {least:.4g} to {most:.4g}.")
+    if search.widths:
+        widths = np.array(search.widths)[np.argsort(search.masses) if len(search.widths) > 1 else slice(None)]
+    else:
+        widths = _widths(signal, np.sort(search.masses), (high - low) / OF_RANGE)
+    for value in given:  # the range reaches around the signals that the user asks for
+        width = float(widths[given.index(value)] if len(widths) == len(given) else widths.max())
+        low, high = min(low, max(value - AROUND * width, least)), max(high, min(value + AROUND * width, most))
     if not 0 < widths.min() <= widths.max() <= (high - low) / NARROW:
         raise ValueError(
             f"the signal has a width of {widths.max():.3g} in mass, and the background a range of {high - low:.3g}: "
-            f"a fit needs a peak that is at least {NARROW} times narrower"
+            f"a fit needs a peak that is at least {NARROW} times narrower, see --signal-width"
         )
     bins = min(max(math.ceil((high - low) / widths.min()), LEAST_BINS + 2 * order), MOST_BINS)
     edges = np.linspace(low, high, bins + 1)
     if search.masses:
-        places = np.argsort(search.masses)
-        return Scan(
-            edges,
-            np.array(search.masses)[places],
-            widths[places] if len(widths) > 1 else float(widths[0]),
-            search.mass,
-        )
+        each = widths if len(widths) > 1 else float(widths[0])
+        return Scan(edges, np.sort(search.masses), each, search.mass, True)
     width = float(widths[0])
     masses = np.linspace(low + 2 * width, high - 2 * width, min(int((high - low) / width) - 3, MOST_MASSES))
-    return Scan(edges, masses if search.mass is None else np.union1d(masses, search.mass), width, search.mass)
+    return Scan(edges, masses if search.mass is None else np.union1d(masses, search.mass), width, search.mass, False)
+
+
+def _widths(signal: NDArray[Any], masses: NDArray[Any], default: float) -> NDArray[np.float64]:
+    """Half of the central 68 % of the labeled signal; of several masses, each by the events that are nearest to it."""
+    if len(masses) < 2:
+        groups = [signal]
+    else:
+        nearest = np.argmin(np.abs(signal[:, None] - masses), axis=1)
+        groups = [signal[nearest == k] for k in range(len(masses))]
+    return np.array(
+        [float(np.diff(np.quantile(own, [0.1585, 0.8415]))[0]) / 2 if len(own) >= FEWEST else default for own in groups]
+    )

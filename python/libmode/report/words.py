@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
@@ -42,6 +43,36 @@ def signal_of(quoted: dict[str, float]) -> str:
     """A fitted signal, its standard error and their ratio: -12 ± 25 (-0.5 σ)."""
     signal, error = quoted["signal"], quoted["error"]
     return f"{short(signal)} ± {short(error)} ({signal / error:.1f} σ)".replace("-", "−")
+
+
+def unknown(numbers: dict[str, Any]) -> Iterator[tuple[str, str, str]]:
+    """What is not known: of which score and working point, what, and the reason."""
+    yield from (("", *item) for item in numbers["unknown"].items())
+    for score in numbers["scores"]:
+        yield from ((score["score"], *item) for item in score["unknown"].items())
+        for point in score["working_points"]:
+            where = f"{score['score']} at {efficiency(point['wanted'])}"
+            yield from ((where, *item) for item in point["unknown"].items())
+
+
+def signals(numbers: dict[str, Any]) -> Iterator[tuple[str, str, str, str, str]]:
+    """A row for each signal that the user asks for: score, working point, mass, width and what the fit finds."""
+    fit = numbers["fit"]
+    if not (fit and fit["rows"]):
+        return
+    rows = [("", "no cut", fit["before"])]
+    rows += [
+        (score["score"], efficiency(point["wanted"]), point["spurious_signal"])
+        for score in numbers["scores"]
+        for point in score["working_points"]
+    ]
+    widths = fit["signal_width"]
+    for name, at, found in rows:
+        for k, mass in enumerate(fit["signal_mass"]):
+            width = widths[k] if isinstance(widths, list) else widths
+            own = found and {key: found[key][k] for key in ("signal", "error")}
+            text = "–" if not own or own["signal"] is None else signal_of(own)
+            yield name, at, short(mass), short(width), text
 
 
 def level(point: dict[str, Any]) -> str:
