@@ -16,7 +16,9 @@ CORE = Path(__file__).parents[2] / "core" / "internal" / "push"
 NUMBER = {
     name: eval(value, {"__builtins__": {}})
     for file in ("tail.go", "state.go", "group.go")
-    for name, value in re.findall(r"^(?:const |\t)(\w+)\s*= ([\d./e ]+?)\s*(?://.*)?$", (CORE / file).read_text(), re.MULTILINE)
+    for name, value in re.findall(
+        r"^(?:const |\t)(\w+)\s*= ([\d./e ]+?)\s*(?://.*)?$", (CORE / file).read_text(), re.MULTILINE
+    )
 }
 THRESHOLDS = int(NUMBER["thresholds"])
 LOGIT = np.linspace(0, NUMBER["highest"], THRESHOLDS)  # of the rank of each threshold
