@@ -92,7 +92,7 @@ static int enter(void) {
 /* A struct that the caller begins with its init function: its name, size in the first release, and size today. */
 #define SIZES(name, last) #name, offsetof(mode_##name, last) + sizeof((mode_##name){0}.last), sizeof(mode_##name)
 #define OPTIONS SIZES(options, n_background_label)
-#define VARIABLE SIZES(variable, n_knots)
+#define VARIABLE SIZES(variable, n_edges)
 #define EVENTS SIZES(events, smoothing)
 #define STEERING SIZES(steering, logits)
 

@@ -119,12 +119,8 @@ func variablesOf(l *list) ([]core.Variable, error) {
 		if err != nil {
 			return nil, err
 		}
-		knots, err := array(fmt.Sprintf("knots of variable %d", k), (*float64)(unsafe.Pointer(v.knots)), v.n_knots, false)
-		if err != nil {
-			return nil, err
-		}
 		massRange := *(*[2]float64)(unsafe.Pointer(&v.mass_range))
-		found[k] = core.Variable{Bins: int(v.bins), MassRange: massRange, Edges: slices.Clone(edges), Knots: slices.Clone(knots)}
+		found[k] = core.Variable{Bins: int(v.bins), MassRange: massRange, Edges: slices.Clone(edges)}
 	}
 	return found, nil
 }

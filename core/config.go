@@ -32,14 +32,6 @@ const (
 	MissingIgnore                // such events take no part, as events outside the mass range
 )
 
-// BasisKind is the kind of functions of the mass that cost nothing.
-type BasisKind int
-
-const (
-	Legendre BasisKind = iota // polynomials up to Config.Order
-	BSpline                   // B-splines of Config.Degree with Config.Knots
-)
-
 // MomentKind is the definition of the moments c_l in terms of the CDFs F_b.
 type MomentKind int
 
@@ -81,14 +73,11 @@ type Config struct {
 	Unbiased     bool       // subtract the bias of a finite sample
 	Joint        bool       // bin several variables together, not one by one
 	Missing      Missing    // the treatment of NaN masses
-	Basis        BasisKind  // the functions of the mass that cost nothing
-	Degree       int        // of BSpline; DefaultDegree: 3
 	MaxSlope     float64    // bound on |c_1| over c_0 or 1-c_0; +Inf: none
 	SlopePenalty float64    // adds SlopePenalty * c_1^2 to the integrand
 	MassRange    [2]float64 // events outside take no part; (-Inf, Inf): lowest to highest mass
 	ScoreRange   [2]float64 // limits of the integral; (-Inf, Inf): lowest to highest score
 	Edges        []float64  // for GivenEdges: increasing, in units of mass
-	Knots        []float64  // for BSpline: increasing, inside the mass range, in units of mass
 	Variables    []Variable // the differences between several variables; nil: all have Bins, and no limits
 
 	// BackgroundLabel lists the labels of the events that take part. Each label has bins of its own. Without labels
@@ -124,5 +113,4 @@ type Variable struct {
 	Bins      int        // 0: Config.Bins
 	MassRange [2]float64 // (-Inf, Inf): from the data
 	Edges     []float64  // for GivenEdges: increasing, in units of this mass
-	Knots     []float64  // for BSpline: increasing, inside this mass range
 }

@@ -24,14 +24,11 @@ func planFor[T Float](c Config, variables int) (*loss.Plan, error) {
 			Mean: c.Loss == MoDe && c.Reduction == Mean, Score: c.ScoreRange,
 			Measured: c.measured, Smoothing: c.smoothing,
 			Moments: moments.Options{
-				Order: c.Order, Quadrature: c.Moments == Quadrature, Splines: c.Loss == MoDe && c.Basis == BSpline, Degree: c.Degree,
+				Order: c.Order, Quadrature: c.Moments == Quadrature,
 				MaxSlope: c.MaxSlope, Selected: c.SlopeOf == Selected, Monotonic: c.Monotonic, Penalty: c.SlopePenalty,
 				Unbiased: c.Unbiased, Warn: once(c.warn),
 			},
 		},
-	}
-	if c.Degree == DefaultDegree {
-		p.Walk.Moments.Degree = 3
 	}
 	for k := range variables {
 		v := c.variable(k)
@@ -40,17 +37,9 @@ func planFor[T Float](c Config, variables int) (*loss.Plan, error) {
 			v.Edges = slices.Clone(v.Edges)
 			v.Edges[0], v.Edges[len(v.Edges)-1] = ends[0], ends[1]
 		}
-		of := p.Walk.Moments
-		of.Knots = v.Knots
-		p.Variables = append(p.Variables, loss.Variable{
-			Axis: bins.Axis{
-				Limits: events.Limits{Mass: ends, Score: c.ScoreRange, IgnoreMissing: c.Missing == MissingIgnore},
-				Options: bins.Options{
-					Kind: bins.Kind(c.Binning), Asked: v.Bins, Edges: v.Edges,
-					Functions: of.Functions(), Response: of.Response(), Simpler: of.Simpler(),
-				},
-			},
-			Knots: v.Knots,
+		p.Variables = append(p.Variables, bins.Axis{
+			Limits:  events.Limits{Mass: ends, Score: c.ScoreRange, IgnoreMissing: c.Missing == MissingIgnore},
+			Options: bins.Options{Kind: bins.Kind(c.Binning), Asked: v.Bins, Edges: v.Edges, Order: c.Order},
 		})
 	}
 	return p, nil
@@ -59,7 +48,7 @@ func planFor[T Float](c Config, variables int) (*loss.Plan, error) {
 // variable returns the options of variable k: its own, or the common ones.
 func (c *Config) variable(k int) Variable {
 	if len(c.Variables) == 0 {
-		return Variable{c.Bins, c.MassRange, c.Edges, c.Knots}
+		return Variable{c.Bins, c.MassRange, c.Edges}
 	}
 	v := c.Variables[k]
 	if v.Bins == 0 {

@@ -79,7 +79,6 @@ class ModeVariable(ctypes.Structure):
         ("bins", _int32),
         ("mass_range", _double * 2),
         *(("edges", _doubles), ("n_edges", _size)),
-        *(("knots", _doubles), ("n_knots", _size)),
     )
 
 

@@ -17,7 +17,7 @@ func Settle[T events.Float](bs *Bins, sel *events.Selection[T], o *Options, co *
 	} else {
 		su := sumBins(sel, bs.Count(), co, unit, sc)
 		if merging {
-			if to := su.findMerged(bs.Count(), o.Functions); to[len(to)-1] < len(to)-1 {
+			if to := su.findMerged(bs.Count(), o.Order+1); to[len(to)-1] < len(to)-1 {
 				mergeBins(bs, sel, to)
 				su = sumBins(sel, bs.Count(), co, unit, sc)
 			}
@@ -26,10 +26,10 @@ func Settle[T events.Float](bs *Bins, sel *events.Selection[T], o *Options, co *
 			return nil, err
 		}
 	}
-	if o.merges() && bs.Count() <= o.Functions {
+	if o.merges() && bs.Count() <= o.Order+1 {
 		return nil, errs.Of(errs.ErrNoEvents, "too few events, or too few different masses: %d selected events make %d bins, "+
-			"and a response of %s needs more than %d: use larger batches, %s, or give bins or edges",
-			sel.N, bs.Count(), o.Response, o.Functions, o.Simpler)
+			"and a response of order = %d needs more than %d: use larger batches, a lower order, or give bins or edges",
+			sel.N, bs.Count(), o.Order, o.Order+1)
 	}
 	return means, nil
 }

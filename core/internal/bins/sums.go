@@ -8,10 +8,9 @@ import (
 	"github.com/libmode/libmode/core/internal/par"
 )
 
-// Columns are functions of an event whose means over the bins are wanted.
+// Columns are functions of an event whose means over the bins are wanted, beside the function 1.
 type Columns struct {
 	Count int  // of the functions
-	One   bool // the function 1 comes before them
 	Low   *Low // the functions, if they are few; nil: see Fill
 	// Fill sets the values of each function, a slice each, for the events from lo on.
 	Fill func(values [][]float64, lo int)
@@ -129,7 +128,7 @@ func addLow[T events.Float](sums []float64, rows []uint32, sel *events.Selection
 	}
 }
 
-// means returns the means of the functions over so many bins, (1/W_b) sum w f(x), a row a bin. It returns an error for the
+// means returns the means of the function 1 and of the others over the bins, (1/W_b) sum w f(x), a row a bin. It returns an error for the
 // first bin whose sum of weights is not positive.
 func (su *sums) means(bs *Bins, co *Columns, unit float64, sc *par.Scratch) ([]float64, error) {
 	all := par.Make[float64](&sc.Arena, bs.Count()*(co.Count+1))[:0]
@@ -138,9 +137,7 @@ func (su *sums) means(bs *Bins, co *Columns, unit float64, sc *par.Scratch) ([]f
 		if err := CheckSum(bs, b, row[0], unit); err != nil {
 			return nil, err
 		}
-		if co.One {
-			all = append(all, 1)
-		}
+		all = append(all, 1)
 		for _, sum := range row[2 : 2+co.Count] {
 			all = append(all, sum/row[0])
 		}

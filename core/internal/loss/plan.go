@@ -18,16 +18,10 @@ const (
 // Plan has the options of a call, with limits that are rounded to the type of the events.
 type Plan struct {
 	Kind      Kind
-	Joint     bool       // bin several variables together
-	Variables []Variable // one for each variable of mass
-	Labels    []int32    // of background
+	Joint     bool        // bin several variables together
+	Variables []bins.Axis // one for each variable of mass
+	Labels    []int32     // of background
 	Walk      walk.Options
-}
-
-// Variable has the options of one variable of mass.
-type Variable struct {
-	bins.Axis
-	Knots []float64 // of B-splines, in units of this mass
 }
 
 // withWarningsTo returns the plan with which a loss writes its first warning to a place, if warnings are wanted.
@@ -42,11 +36,4 @@ func (p *Plan) withWarningsTo(place *string) *Plan {
 		}
 	}
 	return &own
-}
-
-// variable returns the options of variable k, and of its walk.
-func (p *Plan) variable(k int) (Variable, *walk.Options) {
-	v, o := p.Variables[k], p.Walk
-	o.Moments.Knots = v.Knots
-	return v, &o
 }

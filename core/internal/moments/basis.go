@@ -37,7 +37,7 @@ const roundingFloor = 1e-12
 // New returns the basis that the options ask for. Means over the bins are those of Columns, or of JointColumns.
 func New(bs *bins.Bins, means []float64, nw *Newton, o *Options, arena *par.Arena) (*Basis, error) {
 	nb := bs.Count()
-	if o.Splines || bs.Bounds != nil {
+	if bs.Bounds != nil {
 		return newSpan(means, nb, arena)
 	}
 	ba := newBasis(nb, o.Order+1, arena)
@@ -72,7 +72,7 @@ func newSpan(means []float64, nb int, arena *par.Arena) (*Basis, error) {
 	qr := NewQR(columnsOf(means, nb, size, arena), size, roundingFloor, arena)
 	if qr.Rank >= nb {
 		return nil, errs.Of(errs.ErrOption, "%d functions of the mass fit %d bins exactly, so no dependence is left to measure: "+
-			"use more bins, or fewer functions (a lower order, fewer knots)", size, nb)
+			"use more bins or a lower order", size, nb)
 	}
 	kept := par.Make[float64](arena, qr.Rank*nb)[:0]
 	for l := range size {
