@@ -172,7 +172,7 @@ var rows = sync.OnceValue(func() []C.mode_option {
 
 //export modeOption
 func modeOption(k C.size_t, row *C.mode_option, text *C.char, capacity C.size_t) C.int {
-	return guarded(text, capacity, func(messageBuffer) error {
+	return guarded(text, capacity, func() error {
 		if row == nil {
 			return argumentError("option is NULL: there is nowhere to put the row")
 		}

@@ -84,17 +84,8 @@ type Config struct {
 	// every event takes part.
 	BackgroundLabel []int32
 
-	warn      func(string) // see WithWarnings; nil: no warnings
-	measured  bool         // see Evaluate
-	smoothing float64      // see WithSmoothing; 0: the default
-}
-
-// WithWarnings returns a configuration with which a loss calls warn if its result misleads: if masses are so far from the
-// others that rounding changes the gradient by more than 1e-9 of its largest element, or if bounds of moments make the
-// loss larger than any residual. A loss calls warn at most once, before it returns.
-func (c Config) WithWarnings(warn func(string)) Config {
-	c.warn = warn
-	return c
+	measured  bool    // see Evaluate
+	smoothing float64 // see WithSmoothing; 0: the default
 }
 
 // defaultSmoothing is about the distance by which a boosted tree moves events.

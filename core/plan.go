@@ -2,7 +2,6 @@ package core
 
 import (
 	"slices"
-	"sync"
 
 	"github.com/libmode/libmode/core/internal/bins"
 	"github.com/libmode/libmode/core/internal/events"
@@ -26,7 +25,7 @@ func planFor[T Float](c Config, variables int) (*loss.Plan, error) {
 			Moments: moments.Options{
 				Order: c.Order, Quadrature: c.Moments == Quadrature,
 				MaxSlope: c.MaxSlope, Selected: c.SlopeOf == Selected, Monotonic: c.Monotonic, Penalty: c.SlopePenalty,
-				Unbiased: c.Unbiased, Warn: once(c.warn),
+				Unbiased: c.Unbiased,
 			},
 		},
 	}
@@ -63,13 +62,4 @@ func (c *Config) massRange(v *Variable) [2]float64 {
 		return [2]float64{v.Edges[0], v.Edges[len(v.Edges)-1]}
 	}
 	return v.MassRange
-}
-
-// once returns a function that passes on only its first call, from any goroutine.
-func once(warn func(string)) func(string) {
-	if warn == nil {
-		return nil
-	}
-	var first sync.Once
-	return func(says string) { first.Do(func() { warn(says) }) }
 }

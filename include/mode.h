@@ -133,13 +133,6 @@ enum {
  */
 MODE_API const char *mode_last_error(void);
 
-/*
- * The warning of the last call of this thread that returned MODE_OK, or "" if it had none; otherwise
- * like mode_last_error. A loss warns if a few masses are so far from most others that rounding changes
- * the gradient by more than 1e-9 of its largest element, or that bounds on moments lose their meaning.
- */
-MODE_API const char *mode_last_warning(void);
-
 /* --------------------------------------------------------------- options */
 
 enum { /* mode_options.loss; the other losses are for comparison */

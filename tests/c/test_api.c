@@ -38,20 +38,6 @@ static void test_table(void) {
         CHECK(!mode_option_at(k, &row) && !strcmp(row.name, members[k].name) && row.offset == members[k].offset, "%s at %zu", row.name, row.offset);
 }
 
-/* A loss that has lost its meaning is MODE_OK, with a warning until the next call. */
-static void test_warning(void) {
-    call c = good();
-    c.options.order = 2;
-    c.options.bins = 6;
-    c.options.monotonic = 1;
-    loss_of(&c);
-    CHECK(!*mode_last_warning(), "%s", mode_last_warning());
-    c.mass[7] = 1e6;
-    loss_of(&c);
-    CHECK(strstr(mode_last_warning(), "mass = 1e+06 is so far from most others"), "%s", mode_last_warning());
-    CHECK(!mode_options_check(&c.options) && !*mode_last_warning(), "%s", mode_last_warning());
-}
-
 static void test_begun_structs(void) {
     mode_variable v;
     mode_events e;
@@ -310,7 +296,6 @@ int main(void) {
     test_versions();
     test_defaults();
     test_table();
-    test_warning();
     test_begun_structs();
     test_unbiased_by_default();
     test_null_options_are_the_defaults();

@@ -64,7 +64,7 @@ func sum[T events.Float](di *events.Division[T], out events.Derivatives[T], p *P
 		own := out.Cut(su.Lo, su.Hi)
 		own.Clear(sc.Team)
 		f := &found[k]
-		if f.result, f.err = (part[T]{own, ev, index, p.withWarningsTo(&f.warning), sc}).loss(); f.err != nil {
+		if f.result, f.err = (part[T]{own, ev, index, p, sc}).loss(); f.err != nil {
 			for before := firstFailed.Load(); int64(k) < before && !firstFailed.CompareAndSwap(before, int64(k)); {
 				before = firstFailed.Load()
 			}
@@ -101,9 +101,6 @@ func sum[T events.Float](di *events.Division[T], out events.Derivatives[T], p *P
 		return walk.Result{}, di.Named(k, p.Labels, found[k].err)
 	}
 	for k, f := range found {
-		if f.warning != "" {
-			p.Walk.Moments.Warn(f.warning)
-		}
 		add(&total, f.result, di.Subsets[k].Factor, 1)
 	}
 	return total, nil
@@ -111,9 +108,8 @@ func sum[T events.Float](di *events.Division[T], out events.Derivatives[T], p *P
 
 // ofSubset is what the events of a subset make.
 type ofSubset struct {
-	result  walk.Result
-	err     error
-	warning string // the first one
+	result walk.Result
+	err    error
 }
 
 // add adds a result, times a factor, with a share of its events.

@@ -23,17 +23,3 @@ type Plan struct {
 	Labels    []int32     // of background
 	Walk      walk.Options
 }
-
-// withWarningsTo returns the plan with which a loss writes its first warning to a place, if warnings are wanted.
-func (p *Plan) withWarningsTo(place *string) *Plan {
-	if p.Walk.Moments.Warn == nil {
-		return p
-	}
-	own := *p
-	own.Walk.Moments.Warn = func(says string) {
-		if *place == "" {
-			*place = says
-		}
-	}
-	return &own
-}

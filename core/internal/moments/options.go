@@ -14,9 +14,8 @@ type Options struct {
 	MaxSlope   float64 // of |c_1| over c_0, or over 1 - c_0 where Selected; +Inf: no bound
 	Selected   bool
 	Monotonic  bool
-	Penalty    float64      // adds Penalty c_1^2 to J
-	Unbiased   bool         // the bias is subtracted, in which rounding shows first
-	Warn       func(string) // takes warnings; nil: there are none
+	Penalty    float64 // adds Penalty c_1^2 to J
+	Unbiased   bool    // the bias is subtracted, in which rounding shows first
 }
 
 // Bounded reports whether moments are bounded, so that c~ is not linear in F.

@@ -1,7 +1,6 @@
 package walk
 
 import (
-	"fmt"
 	"math"
 
 	"github.com/libmode/libmode/core/internal/bins"
@@ -31,8 +30,6 @@ type Integrand struct {
 	linear     *linear
 	bound      *moments.Bound // nil: no moment is bounded
 	correction *correction    // nil: no moment is bounded
-	warn       func(string)   // nil: the loss needs no look
-	far        float64        // the mass to warn of
 }
 
 // NewIntegrand returns the integrand of the MoDe loss of sorted records. To the sums it adds those that the bias needs.
@@ -46,9 +43,6 @@ func NewIntegrand(o *Options, ba *moments.Basis, bs *bins.Bins, rs *order.Record
 		return nil, err
 	}
 	in.linear = newLinear(ba, o.Moments.Penalty, in.unit, &sc.Arena)
-	if far, ok := ba.Stretched(&o.Moments); ok {
-		in.warn, in.far = o.Moments.Warn, far
-	}
 	if o.Moments.Unbiased || o.Measured {
 		if in.variance, err = newVariance(bs, rs, su, in.unit, sc); err != nil && o.Moments.Unbiased {
 			return nil, err
@@ -88,15 +82,6 @@ func FlatIntegrand(bs *bins.Bins, su *order.Sums, weightUnit float64, sc *par.Sc
 	in.basis = moments.OfShares(roots, &sc.Arena)
 	in.linear = newLinear(in.basis, 0, in.unit, &sc.Arena)
 	return in, nil
-}
-
-// check warns if an integral of J is larger than the squares of the F_b allow. Bounds or a penalty do that if they are relative
-// to a range of masses that few events stretch.
-func (in *Integrand) check(integral float64, li limits) {
-	if in.warn != nil && math.Abs(integral) > float64(in.bins)*(li.to-li.from) {
-		in.warn(fmt.Sprintf("loss = %.2g: mass = %v is so far from most others that the moments of the response to which max_slope, monotonic and "+
-			"slope_penalty refer are those of a range that most masses do not fill: give a mass_range that excludes them", in.scale*integral, in.far))
-	}
 }
 
 // plain returns the integrand without the bias, and sums for it.
