@@ -1,27 +1,31 @@
 package core
 
-import "github.com/libmode/libmode/core/internal/moments"
+import (
+	"github.com/libmode/libmode/core/internal/bins"
+	"github.com/libmode/libmode/core/internal/loss"
+	"github.com/libmode/libmode/core/internal/moments"
+)
 
 // MaxOrder is the highest polynomial order of a Config.
 const MaxOrder = moments.MaxOrder
 
 // LossKind names a loss.
-type LossKind int
+type LossKind = loss.Kind
 
 const (
-	MoDe     LossKind = iota // the loss of arXiv:2010.09745, see the documentation of this package
-	DisCo                    // the squared distance correlation of arXiv:2001.05310, see package disco
-	Flatness                 // the loss of arXiv:1305.7248
+	MoDe     = loss.MoDe     // the loss of arXiv:2010.09745, see the documentation of this package
+	DisCo    = loss.DisCo    // the squared distance correlation of arXiv:2001.05310, see package disco
+	Flatness = loss.Flatness // the loss of arXiv:1305.7248
 )
 
 // Binning is the source of the edges of the mass bins.
-type Binning int
+type Binning = bins.Kind
 
 const (
-	Quantile   Binning = iota // nearly equal numbers of events in each bin (the paper's dynamic bins)
-	Uniform                   // equal widths over the mass range
-	GivenEdges                // the edges in Config.Edges
-	Values                    // one bin for each mass that occurs
+	Quantile   = bins.Quantile // nearly equal numbers of events in each bin (the paper's dynamic bins)
+	Uniform    = bins.Uniform  // equal widths over the mass range
+	GivenEdges = bins.Given    // the edges in Config.Edges
+	Values     = bins.Values   // one bin for each mass that occurs
 )
 
 // Missing is the treatment of events whose mass is NaN.

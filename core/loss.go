@@ -59,7 +59,7 @@ func Evaluate[T Float](grad, hess []T, ev Events[T], cfg Config) (Result, error)
 	if cfg.smoothing == 0 {
 		cfg.smoothing = defaultSmoothing
 	}
-	if !(cfg.smoothing > 0) || !finite(cfg.smoothing) {
+	if !(cfg.smoothing > 0) || !events.IsFinite(cfg.smoothing) {
 		return Result{}, errs.Of(ErrOption, "smoothing = %v: must be finite and above 0", cfg.smoothing)
 	}
 	cfg.measured = cfg.Loss == MoDe

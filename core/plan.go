@@ -18,7 +18,7 @@ func planFor[T Float](c Config, variables int) (*loss.Plan, error) {
 	}
 	c.ScoreRange = outwards[T](c.ScoreRange)
 	p := &loss.Plan{
-		Kind: loss.Kind(c.Loss), Joint: c.Joint && variables > 1, Labels: c.BackgroundLabel,
+		Kind: c.Loss, Joint: c.Joint && variables > 1, Labels: c.BackgroundLabel,
 		Walk: walk.Options{
 			Mean: c.Loss == MoDe && c.Reduction == Mean, Score: c.ScoreRange,
 			Measured: c.measured, Smoothing: c.smoothing,
@@ -38,7 +38,7 @@ func planFor[T Float](c Config, variables int) (*loss.Plan, error) {
 		}
 		p.Variables = append(p.Variables, bins.Axis{
 			Limits:  events.Limits{Mass: ends, Score: c.ScoreRange, IgnoreMissing: c.Missing == MissingIgnore},
-			Options: bins.Options{Kind: bins.Kind(c.Binning), Asked: v.Bins, Edges: v.Edges, Order: c.Order},
+			Options: bins.Options{Kind: c.Binning, Asked: v.Bins, Edges: v.Edges, Order: c.Order},
 		})
 	}
 	return p, nil

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/libmode/libmode/core/internal/errs"
+	"github.com/libmode/libmode/core/internal/events"
 )
 
 // rules name options that must be at their defaults beside other options.
@@ -169,7 +170,7 @@ func checkEach(name string, variables []Variable) error {
 
 func (o *Option) checkNumber(name string, x float64) error {
 	switch {
-	case x == o.None || (x > o.lowest || x == o.lowest && !o.above) && x <= o.highest && finite(x):
+	case x == o.None || (x > o.lowest || x == o.lowest && !o.above) && x <= o.highest && events.IsFinite(x):
 		return nil
 	case o.Kind == Integer && (x > o.highest || o.highest < math.MaxInt32):
 		return errs.OfOption(name, int(x), "must be between %v and %v", int(o.lowest), int(o.highest))
@@ -185,11 +186,11 @@ func checkRange(name string, r [2]float64) error {
 	switch {
 	case r == unbounded():
 		return nil
-	case !finite(r[0]) || !finite(r[1]):
+	case !events.IsFinite(r[0]) || !events.IsFinite(r[1]):
 		return errs.OfOption(name, errs.Range(r), "must have two finite ends")
 	case !(r[0] < r[1]):
 		return errs.OfOption(name, errs.Range(r), "must have its lower end below its upper end")
-	case !finite(r[1] - r[0]):
+	case !events.IsFinite(r[1] - r[0]):
 		return errs.OfOption(name, errs.Range(r), "is too wide for double precision")
 	}
 	return nil
@@ -199,7 +200,7 @@ func checkRange(name string, r [2]float64) error {
 func checkIncreasing(name, of string, values []float64) error {
 	place := func(i int) string { return fmt.Sprintf("%s[%d]%s", name, i, of) }
 	for i, x := range values {
-		if !finite(x) {
+		if !events.IsFinite(x) {
 			return errs.OfOption(place(i), x, "must be finite")
 		}
 		if i > 0 && !(x > values[i-1]) {

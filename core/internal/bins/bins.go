@@ -11,10 +11,9 @@ import (
 	"github.com/libmode/libmode/core/internal/par"
 )
 
-// Kind is the source of the edges.
+// Kind is the source of the edges. Package core documents the kinds.
 type Kind int
 
-// The kinds, in the order of the option binning.
 const (
 	Quantile Kind = iota
 	Uniform

@@ -5,10 +5,9 @@ import (
 	"github.com/libmode/libmode/core/internal/walk"
 )
 
-// Kind names a loss.
+// Kind names a loss. Package core documents the kinds.
 type Kind int
 
-// The kinds, in the order of the option loss.
 const (
 	MoDe Kind = iota
 	DisCo

@@ -34,7 +34,7 @@ func (ba *Basis) setProjection(nb int, means []float64, o *Options, arena *par.A
 	for l := range size {
 		row := fit.moment(t, l)
 		for b := range nb {
-			ba.RowA(b)[l] = Dot(row[:size], ba.Orthonormal.RowP(b))
+			ba.RowA(b)[l] = floats.Dot(row[:size], ba.Orthonormal.RowP(b))
 		}
 		if l == 1 {
 			copy(ba.Orthonormal.Slope, row[:size])
@@ -150,13 +150,4 @@ func (ba *Basis) isFar() bool {
 		}
 	}
 	return slices.Max(sums[:ba.Size]) > farFrom
-}
-
-// Dot is floats.Dot for short vectors, of which b may be the longer one.
-func Dot(a, b []float64) float64 {
-	var sum float64
-	for i, v := range a {
-		sum += v * b[i]
-	}
-	return sum
 }

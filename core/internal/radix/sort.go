@@ -6,6 +6,7 @@ import (
 	"slices"
 	"sync"
 
+	"github.com/libmode/libmode/core/internal/lanes"
 	"github.com/libmode/libmode/core/internal/par"
 )
 
@@ -25,7 +26,7 @@ const (
 // Sort sorts the records of each cell by key. The starts of the cells, with the end, are places in records. The order of
 // equal keys depends only on the records. If there was no room for whole keys, records of equal keys are sorted by their
 // numbers, which have the indices of the records.
-func Sort[T Float](records []uint64, starts []uint32, la *Layout, numbers []T) {
+func Sort[T lanes.Float](records []uint64, starts []uint32, la *Layout, numbers []T) {
 	so := sorters.Get().(*sorter)
 	defer sorters.Put(so)
 	first := starts[0] // of the small cells that are sorted together
@@ -149,7 +150,7 @@ func (so *sorter) sortDigits(records []uint64, lo uint64, keyShift, top uint) {
 }
 
 // resolve sorts records of equal keys by their numbers.
-func resolve[T Float](records []uint64, la *Layout, numbers []T) {
+func resolve[T lanes.Float](records []uint64, la *Layout, numbers []T) {
 	mask, keyShift := la.IndexMask, la.keyShift
 	byNumber := func(a, b uint64) int {
 		return cmp.Or(cmp.Compare(numbers[a&mask], numbers[b&mask]), cmp.Compare(a, b))

@@ -9,7 +9,7 @@ import (
 
 // SortValues returns records of the values, in increasing order, and their layout: Layout.Index is the place of a value.
 // NaNs have no record. The records use the memory of words.
-func SortValues[T Float](words []uint64, values []T) ([]uint64, Layout) {
+func SortValues[T lanes.Float](words []uint64, values []T) ([]uint64, Layout) {
 	lowest, highest := math.Inf(1), math.Inf(-1)
 	for _, v := range values {
 		if x := float64(v); x < lowest {

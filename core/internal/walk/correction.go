@@ -3,6 +3,7 @@ package walk
 import (
 	"github.com/libmode/libmode/core/internal/moments"
 	"github.com/libmode/libmode/core/internal/par"
+	"gonum.org/v1/gonum/floats"
 )
 
 // correction is what bounds on moments add to J and to its bias. With delta = c - c~, z = P'(F - P c), G = P'P and
@@ -53,7 +54,7 @@ func newCorrection(in *Integrand, bo *moments.Bound, arena *par.Arena) *correcti
 		for l := range size {
 			row[l] = in.unit[b] * a[l]
 			if hasZ {
-				u[l] = ba.RowP(b)[l] - moments.Dot(ba.Gram[l*ba.Size:(l+1)*ba.Size], a)
+				u[l] = ba.RowP(b)[l] - floats.Dot(ba.Gram[l*ba.Size:(l+1)*ba.Size], a)
 				row[co.z+l] = in.unit[b] * u[l]
 			}
 		}

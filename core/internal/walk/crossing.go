@@ -27,7 +27,7 @@ type crossing struct {
 	linear []lanes.Linear
 	c      []float64
 	tracks bool // whether a loop over the steps follows F_b and V_b
-	parted bool // whether something reads the parts of steps
+	scaled bool // whether steps need their scale
 	bounds correcting
 
 	bins      []uint32  // of the events of a block, as all that follows
@@ -51,7 +51,7 @@ func (cr *crossing) start(in *Integrand, su *order.Sums, k, l int, weighted bool
 	cr.in, cr.state, cr.linear = in, par.Grown(cr.state, in.bins), par.Grown(cr.linear, len(in.linear.rows))
 	cr.c = par.Grown(cr.c, in.linear.basis.Size)
 	cr.tracks = weighted || in.correction != nil && in.variance != nil
-	cr.parted = cr.tracks || in.correction != nil
+	cr.scaled = cr.tracks || in.correction != nil
 	for g := range cr.linear {
 		li := &cr.linear[g]
 		li.Rows, li.X, li.Y = append(li.Rows[:0], in.linear.rows[g]...), [4]float64{}, [4]float64{3: 1}
@@ -133,14 +133,14 @@ func (cr *crossing) walkSplit() {
 func (cr *crossing) walk(st steps, d []float64) {
 	if cr.tracks {
 		cr.changes = par.Grown(cr.changes, len(d))
-		state, weights, parts, changes := cr.state, st.weights[:len(d)], st.parts[:len(d)], cr.changes[:len(d)]
+		state, weights, scale, changes := cr.state, st.weights[:len(d)], st.scale[:len(d)], cr.changes[:len(d)]
 		for i, number := range st.bins[:len(d)] {
 			b := &state[number]
 			e := weights[i] * b.unit
 			square := e * e
-			changes[i] = b.change(e, square*parts[i])
+			changes[i] = b.change(e, square*scale[i])
 			d[i] = b.square * (square - changes[i])
-			b.cdf, b.squares = b.cdf+e, b.squares+square*parts[i]
+			b.cdf, b.squares = b.cdf+e, b.squares+square*scale[i]
 		}
 	} else {
 		clear(d)
@@ -149,8 +149,8 @@ func (cr *crossing) walk(st steps, d []float64) {
 		cr.linear[g].Cross(st.bins, st.weights, d)
 	}
 	if cr.in.correction != nil {
-		for i, part := range st.parts {
-			if part != 1 {
+		for i, scale := range st.scale {
+			if scale != 1 {
 				d[i] = 0 // without bounds, the changes by half events add up to 0
 			}
 		}

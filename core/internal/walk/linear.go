@@ -59,7 +59,7 @@ func (li *linear) setColumns(nb int, arena *par.Arena) {
 		for l := range size {
 			x := qr.Column(l)[b]
 			li.x[b*size+l] = x
-			li.y[b*size+l] = moments.Dot(qr.R[l*size+l:(l+1)*size], ba.A[b*size+l:]) - x
+			li.y[b*size+l] = floats.Dot(qr.R[l*size+l:(l+1)*size], ba.RowA(b)[l:]) - x
 		}
 	}
 }
@@ -84,9 +84,9 @@ func (li *linear) setRows(unit []float64, arena *par.Arena) {
 // element returns M_ab.
 func (li *linear) element(a, b int) float64 {
 	size := li.basis.Size
-	m := -moments.Dot(li.x[a*size:(a+1)*size], li.x[b*size:])
+	m := -floats.Dot(li.x[a*size:(a+1)*size], li.x[b*size:(b+1)*size])
 	if li.y != nil {
-		m += moments.Dot(li.y[a*size:(a+1)*size], li.y[b*size:])
+		m += floats.Dot(li.y[a*size:(a+1)*size], li.y[b*size:(b+1)*size])
 	}
 	if a == b {
 		m++
@@ -100,10 +100,10 @@ func (li *linear) at(state []bin, c []float64) float64 {
 	for i := range state {
 		floats.AddScaled(c, state[i].cdf, li.basis.RowA(i))
 	}
-	slope := moments.Dot(li.basis.Slope, c)
+	slope := floats.Dot(li.basis.Slope, c)
 	j := li.penalty * slope * slope
 	for i := range state {
-		r := state[i].cdf - moments.Dot(c, li.basis.RowP(i))
+		r := state[i].cdf - floats.Dot(c, li.basis.RowP(i))
 		j += r*r - state[i].variance()*li.square[i]
 	}
 	return j
