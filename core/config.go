@@ -96,7 +96,7 @@ type Config struct {
 const defaultSmoothing = 1.0 / 16
 
 // WithSmoothing returns a configuration with which Evaluate bounds the curvature for moves of about smoothing times the range
-// of scores. smoothing is finite and above 0; the default is 1/16.
+// of scores. smoothing is finite and at least 0; 0 stands for the default, 1/16.
 func (c Config) WithSmoothing(smoothing float64) Config {
 	c.smoothing = smoothing
 	return c

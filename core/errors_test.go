@@ -56,7 +56,7 @@ func TestErrors(t *testing.T) {
 	assert.ErrorContains(t, err, "there are more than 4096")
 }
 
-// An error names the first bad event, and its place in the input, not in what is selected of it.
+// An error names the first bad event, and its place in the input, not among the selected events.
 func TestErrorNamesTheFirstBadEvent(t *testing.T) {
 	const n = 100_000
 	for name, spoil := range map[string]func(*Events[float32], int){

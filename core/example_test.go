@@ -136,7 +136,7 @@ func ExampleDefaultConfig() {
 	// 0 0 [0 1] false
 }
 
-// What is wrong with options is known before there are events.
+// Validate finds bad options before there are events.
 func ExampleConfig_Validate() {
 	cfg := core.DefaultConfig(core.MoDe)
 	cfg.Order = 17

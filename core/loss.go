@@ -60,7 +60,7 @@ func Evaluate[T Float](grad, hess []T, ev Events[T], cfg Config) (Result, error)
 		cfg.smoothing = defaultSmoothing
 	}
 	if !(cfg.smoothing > 0) || !events.IsFinite(cfg.smoothing) {
-		return Result{}, errs.Of(ErrOption, "smoothing = %v: must be finite and above 0", cfg.smoothing)
+		return Result{}, errs.Of(ErrOption, "smoothing = %v: must be finite and above 0, or 0 for the default", cfg.smoothing)
 	}
 	cfg.measured = cfg.Loss == MoDe
 	found, err := checked(events.Derivatives[T]{grad, hess}, ev, cfg)

@@ -87,7 +87,7 @@ func TestDirectionOfNarrowRangesInSinglePrecision(t *testing.T) {
 	}
 }
 
-// With Unbiased a bin of one event is an error. Without, the loss is there, but nobody knows its bias.
+// With Unbiased a bin of one event is an error. Without Unbiased there is a loss, with the bias NaN.
 func TestEvaluateBinsOfOneEvent(t *testing.T) {
 	ev, cfg := batch(rand.New(rand.NewPCG(79, 80)), 3), paperConfig()
 	cfg.Bins = 3

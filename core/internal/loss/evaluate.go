@@ -59,9 +59,9 @@ func sum[T events.Float](di *events.Division[T], out events.Derivatives[T], p *P
 			return
 		}
 		sc.Arena.Reset()
-		su := &di.Subsets[k]
+		sub := &di.Subsets[k]
 		ev, index := di.Subset(k)
-		own := out.Cut(su.Lo, su.Hi)
+		own := out.Cut(sub.Lo, sub.Hi)
 		own.Clear(sc.Team)
 		f := &found[k]
 		if f.result, f.err = (part[T]{own, ev, index, p, sc}).loss(); f.err != nil {
@@ -69,8 +69,8 @@ func sum[T events.Float](di *events.Division[T], out events.Derivatives[T], p *P
 				before = firstFailed.Load()
 			}
 		}
-		if su.Factor != 1 {
-			own.Scale(su.Factor)
+		if sub.Factor != 1 {
+			own.Scale(sub.Factor)
 		}
 	}
 	isSmall := func(k int) bool { return len(di.Subsets) > 1 && di.Subsets[k].Size() < par.AloneCall }

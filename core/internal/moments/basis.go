@@ -65,8 +65,8 @@ func OfShares(roots []float64, arena *par.Arena) *Basis {
 	return newOrthonormal(roots, len(roots), arena)
 }
 
-// newSpan returns the orthonormal basis of the functions whose means over the bins are given, without those that depend on others
-// before them.
+// newSpan returns the orthonormal basis of the functions whose means over the bins are given, without the functions that
+// depend on others before them.
 func newSpan(means []float64, nb int, arena *par.Arena) (*Basis, error) {
 	size := len(means) / nb
 	qr := NewQR(columnsOf(means, nb, size, arena), size, roundingFloor, arena)

@@ -63,16 +63,16 @@ func (bo *Bound) Apply(c []float64) []float64 {
 }
 
 // At returns c~, 1 - dc~/dc and dc~/dbase.
-func (li *Limit) At(c, base float64) (bounded, own, byBase float64) {
-	t := base - li.offset
-	if !(math.Abs(t) > li.baseFloor) {
+func (limit *Limit) At(c, base float64) (bounded, own, byBase float64) {
+	t := base - limit.offset
+	if !(math.Abs(t) > limit.baseFloor) {
 		return 0, 1, 0
 	}
-	t = float64(li.factor * t)
+	t = float64(limit.factor * t)
 	u := 0.0
-	if math.Abs(c) > li.floor {
+	if math.Abs(c) > limit.floor {
 		u = max(-steepest, min(float64(c*(1/t)), steepest))
 	}
 	tanh, sech := tanhSech(u)
-	return float64(t * tanh), float64(tanh * tanh), float64(li.factor * (tanh - float64(u*float64(sech*sech))))
+	return float64(t * tanh), float64(tanh * tanh), float64(limit.factor * (tanh - float64(u*float64(sech*sech))))
 }

@@ -19,11 +19,11 @@ func Columns[T events.Float](sel *events.Selection[T], bs *bins.Bins, o *Options
 		copy(low.Nodes[:], nw.nodes)
 		return &bins.Columns{Count: order, Low: low}, nw
 	}
-	co := &bins.Columns{Count: order}
+	columns := &bins.Columns{Count: order}
 	if o.Bounded() {
-		co.Count *= 2
+		columns.Count *= 2
 	}
-	co.Fill = func(values [][]float64, lo int) {
+	columns.Fill = func(values [][]float64, lo int) {
 		var p numbers
 		for i := range values[0] {
 			m, omega := float64(sel.Mass[lo+i]), 1.0
@@ -39,7 +39,7 @@ func Columns[T events.Float](sel *events.Selection[T], bs *bins.Bins, o *Options
 			}
 		}
 	}
-	return co, nw
+	return columns, nw
 }
 
 // JointColumns returns the products P_a(x_1) P_b(x_2) ... of several variables, in the order of Products, but for the first.

@@ -21,8 +21,9 @@ type Options struct {
 // Bounded reports whether moments are bounded, so that c~ is not linear in F.
 func (o *Options) Bounded() bool { return !math.IsInf(o.MaxSlope, 1) || o.Monotonic }
 
-// lookedAt returns the moments from..to-1 that bounds or a penalty use one by one.
-func (o *Options) lookedAt() (from, to int) {
+// used returns the moments from..to-1 whose own values matter: c_1 for a penalty, c_0 and c_1 for max_slope, and all for
+// monotonic. Without these, J depends on the product P A alone.
+func (o *Options) used() (from, to int) {
 	switch {
 	case o.Monotonic:
 		return 0, o.Order + 1

@@ -43,7 +43,7 @@ func (ba *Basis) setProjection(nb int, means []float64, o *Options, arena *par.A
 	if o.Bounded() {
 		ba.setMeans(nb, means, t)
 	}
-	from, to := o.lookedAt()
+	from, to := o.used()
 	if fit.least >= farBelow && (to == 0 || !ba.isFar()) {
 		return nil
 	}

@@ -6,7 +6,7 @@ import "sync"
 type Scratch struct {
 	Team  *Team
 	Arena Arena
-	kept  map[any]any // by a nil pointer to its type
+	kept  map[any]any // the memory of Kept: of each type E one *E, under the key (*E)(nil)
 }
 
 var scratches = sync.Pool{New: func() any { return &Scratch{Team: new(Team), kept: make(map[any]any)} }}

@@ -45,7 +45,7 @@ func Sort[T lanes.Float](records []uint64, starts []uint32, la *Layout, numbers 
 }
 
 // sortNear sorts records that are nearly in order into dst, which may be the records. They pass through a window of three
-// records, from which the lowest one leaves without a branch: nearly all of them are then in order. An insertion sort does the rest.
+// records, which the lowest leaves. That takes no branch, and nearly all records leave in order. An insertion sort does the rest.
 func sortNear(dst, records []uint64) {
 	if len(records) <= 3 {
 		for i, r := range records {

@@ -52,10 +52,10 @@ func newCorrection(in *Integrand, bo *moments.Bound, arena *par.Arena) *correcti
 	for b := range in.bins {
 		row, a := co.rows[b*co.width:(b+1)*co.width], ba.RowA(b)
 		for l := range size {
-			row[l] = in.unit[b] * a[l]
+			row[l] = in.step[b] * a[l]
 			if hasZ {
 				u[l] = ba.RowP(b)[l] - floats.Dot(ba.Gram[l*ba.Size:(l+1)*ba.Size], a)
-				row[co.z+l] = in.unit[b] * u[l]
+				row[co.z+l] = in.step[b] * u[l]
 			}
 		}
 		y, x := row[co.y:co.x], row[co.x:]
@@ -95,7 +95,7 @@ func (co *correcting) start(of *correction, state []bin) float64 {
 	for b := range state {
 		row := of.rows[b*of.width : (b+1)*of.width]
 		for k, x := range row[:of.y] {
-			co.sums[k] += state[b].cdf / state[b].unit * x
+			co.sums[k] += state[b].cdf / state[b].step * x
 		}
 		for k, x := range row[of.y:] {
 			co.sums[of.y+k] += state[b].variance() * x

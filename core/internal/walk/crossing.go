@@ -26,7 +26,7 @@ type crossing struct {
 	state  []bin
 	linear []lanes.Linear
 	c      []float64
-	tracks bool // whether a loop over the steps follows F_b and V_b
+	tracks bool // whether F_b and V_b are followed in state; otherwise the rows of the linear form have all that is needed
 	scaled bool // whether steps need their scale
 	bounds correcting
 
@@ -56,23 +56,22 @@ func (cr *crossing) start(in *Integrand, su *order.Sums, k, l int, weighted bool
 		li := &cr.linear[g]
 		li.Rows, li.X, li.Y = append(li.Rows[:0], in.linear.rows[g]...), [4]float64{}, [4]float64{3: 1}
 	}
-	for i, unit := range in.unit {
-		b := bin{unit: unit, square: in.linear.square[i], cdf: (su.Totals[k*in.bins+i] + su.Totals[l*in.bins+i]) / 2 * unit}
+	for i, step := range in.step {
+		b := bin{step: step, square: in.linear.square[i], cdf: (su.Totals[k*in.bins+i] + su.Totals[l*in.bins+i]) / 2 * step}
 		if in.variance != nil {
-			b.total, b.factor, b.squares = in.variance.totals[i], in.variance.factor[i], b.cdf*unit
+			b.total, b.factor, b.squares = in.variance.totals[i], in.variance.factor[i], b.cdf*step
 			if su.Squares != nil {
 				b.squares = (su.Squares[k*in.bins+i] + su.Squares[l*in.bins+i]) / 2
 			}
 		}
-		cr.addToSums(uint32(i), b.cdf/unit)
+		cr.addToSums(uint32(i), b.cdf/step)
 		row := &cr.linear[0].Rows[i]
-		row.Y[3], row.X[3] = 2*unit*b.cdf, 2*unit*unit
+		row.Y[3], row.X[3] = 2*step*b.cdf, 2*step*step
 		if !cr.tracks {
-			own := b.square * unit * unit
+			own := b.square * step * step
 			g := own * b.factor
-			b.offset = own + g*unit
-			row.Y[3] += b.offset + g*(2*b.cdf-1)
-			row.X[3] += 2 * g * unit
+			row.Y[3] += own + g*step + g*(2*b.cdf-1)
+			row.X[3] += 2 * g * step
 		}
 		cr.state[i] = b
 	}
@@ -136,7 +135,7 @@ func (cr *crossing) walk(st steps, d []float64) {
 		state, weights, scale, changes := cr.state, st.weights[:len(d)], st.scale[:len(d)], cr.changes[:len(d)]
 		for i, number := range st.bins[:len(d)] {
 			b := &state[number]
-			e := weights[i] * b.unit
+			e := weights[i] * b.step
 			square := e * e
 			changes[i] = b.change(e, square*scale[i])
 			d[i] = b.square * (square - changes[i])

@@ -25,20 +25,20 @@ type linear struct {
 	rows    [][]lanes.Row // see setRows
 }
 
-// newLinear returns the form of bins in which an event of weight 1 makes the step unit[b].
-func newLinear(ba *moments.Basis, penalty float64, unit []float64, arena *par.Arena) *linear {
+// newLinear returns the form of bins in which an event of weight 1 moves F_b by step[b].
+func newLinear(ba *moments.Basis, penalty float64, step []float64, arena *par.Arena) *linear {
 	if ba.Orthonormal != nil {
 		ba = ba.Orthonormal
 	}
 	li := &linear{basis: ba, penalty: penalty, x: ba.P}
 	if !ba.IsOrthonormal || penalty != 0 {
-		li.setColumns(len(unit), arena)
+		li.setColumns(len(step), arena)
 	}
-	li.square = par.Make[float64](arena, len(unit))
-	for b := range unit {
+	li.square = par.Make[float64](arena, len(step))
+	for b := range step {
 		li.square[b] = li.element(b, b)
 	}
-	li.setRows(unit, arena)
+	li.setRows(step, arena)
 	return li
 }
 
@@ -65,11 +65,11 @@ func (li *linear) setColumns(nb int, arena *par.Arena) {
 }
 
 // setRows sets the rows: columns times sqrt(2)/W_b, three of x and three of y at a time.
-func (li *linear) setRows(unit []float64, arena *par.Arena) {
+func (li *linear) setRows(step []float64, arena *par.Arena) {
 	size := li.basis.Size
 	for l := 0; l < size; l += 3 {
-		rows := par.Make[lanes.Row](arena, len(unit))
-		for b, e := range unit {
+		rows := par.Make[lanes.Row](arena, len(step))
+		for b, e := range step {
 			for k := l; k < min(l+3, size); k++ {
 				rows[b].X[k-l] = math.Sqrt2 * e * li.x[b*size+k]
 				if li.y != nil {
