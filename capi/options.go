@@ -9,6 +9,7 @@ import "C"
 
 import (
 	"fmt"
+	"reflect"
 	"slices"
 	"sync"
 	"unsafe"
@@ -16,8 +17,7 @@ import (
 	"github.com/libmode/libmode/core"
 )
 
-// member is the place of an option in mode_options. The members are in the order of
-// the core's table, aligned as in C.
+// member is the place of an option in mode_options.
 type member struct {
 	*core.Option
 	offset uintptr
@@ -26,22 +26,13 @@ type member struct {
 var members = membersOf(core.Options())
 
 func membersOf(options []core.Option) []member {
-	found := make([]member, len(options))
-	offset := unsafe.Sizeof(C.size_t(0)) // after struct_size
+	found, of := make([]member, len(options)), reflect.TypeFor[C.mode_options]()
 	for k := range options {
-		var size, align uintptr = 4, 4 // an int32_t
-		switch options[k].Kind {
-		case core.Number:
-			size, align = 8, 8
-		case core.Range:
-			size, align = 16, 8
-		case core.Numbers, core.Labels, core.PerVariable: // a pointer and a size_t
-			align = unsafe.Sizeof(uintptr(0))
-			size = 2 * align
+		field, ok := of.FieldByName(options[k].Name)
+		if !ok {
+			panic("mode_options has no member " + options[k].Name)
 		}
-		offset = (offset + align - 1) &^ (align - 1)
-		found[k] = member{&options[k], offset}
-		offset += size
+		found[k] = member{&options[k], field.Offset}
 	}
 	return found
 }
