@@ -2,7 +2,6 @@ package bins
 
 import (
 	"math"
-	"sync"
 
 	"github.com/libmode/libmode/core/internal/events"
 	"github.com/libmode/libmode/core/internal/par"
@@ -39,8 +38,6 @@ type sumRoom struct {
 	memory []float64
 }
 
-var sumRooms = sync.Pool{New: func() any { return new(sumRoom) }}
-
 // sumBins returns the sums over the bins. It adds up events in blocks whose size does not depend on the number of threads,
 // and then the blocks in their order.
 func sumBins[T events.Float](sel *events.Selection[T], bins int, columns *Columns, unit float64, sc *par.Scratch) *sums {
@@ -52,8 +49,9 @@ func sumBins[T events.Float](sel *events.Selection[T], bins int, columns *Column
 	blocks := (n + size - 1) / size
 	total.rows = par.Make[float64](&sc.Arena, blocks*per)
 	sc.Team.Run(blocks, func(k int) {
-		room := sumRooms.Get().(*sumRoom)
-		defer sumRooms.Put(room)
+		own := par.Room()
+		defer own.Give()
+		room := par.Kept[sumRoom](own)
 		for lo, end := size*k, min(n, size*(k+1)); lo < end; lo += events.Block {
 			addBlock(total.rows[k*per:(k+1)*per], total.width, room, sel, lo, min(lo+events.Block, end), columns, unit)
 		}

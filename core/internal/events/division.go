@@ -132,9 +132,10 @@ func (di *Division[T]) arrange(categories []int64, parts int, team *par.Team) (f
 			}
 			return
 		}
-		var others uint32 // one subset: without a memory access for each event
+		// With one subset a number is 0 or notWanted, which is odd: no memory access for each event.
+		var others uint32
 		for _, number := range numbers {
-			others += number & 1 // of notWanted
+			others += number & 1
 		}
 		row[0] = uint32(len(numbers)) - others
 	})

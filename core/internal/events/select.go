@@ -23,7 +23,7 @@ type Selection[T Float] struct {
 	MassCells        lanes.Cells[T]
 	ScoreCells       lanes.Cells[T]
 	Parts            []Part
-	Pairs            []uint32 // of each event the cells of the score and the mass; later the bin replaces the cell of the mass
+	Pairs            []uint32 // of each event the cells of the score and the mass; bins.New writes the bin over the cell of the mass
 	cellOf           []uint32 // of each event the cell of several variables, or NoPair; nil: there is one variable
 	index            []uint32 // of each event the place in the input; nil: the events are the input
 	scoreLo, scoreHi float64

@@ -88,7 +88,7 @@ func sum[T events.Float](di *events.Division[T], out events.Derivatives[T], p *P
 			return sort.Search(len(di.Subsets), func(k int) bool { return di.Subsets[k].Lo >= at })
 		}
 		sc.Team.Blocks(len(di.Index), smallBlock, func(lo, hi int) {
-			own := par.Take()
+			own := par.Room()
 			defer own.Give()
 			for k := first(lo); k < first(hi); k++ {
 				if isSmall(k) {

@@ -14,7 +14,7 @@ import (
 // moment.
 type Basis struct {
 	Size int       // the number of moments
-	P    []float64 // of projection moments only set where moments are bounded
+	P    []float64 // a projection has it only if moments are bounded
 	A    []float64 // c_l = sum_b A_bl F_b
 	Gram []float64 // P'P
 	// SlopeFloor is a |c_1| that rounding alone can make.

@@ -14,7 +14,7 @@ import (
 //
 // All shifts are below 64; & 63 lets the compiler know.
 type Layout struct {
-	Half      bool // the keys are lanes.HalfKeys
+	Half      bool // the keys are those of float32 numbers, lanes.HalfKey, in the upper half
 	BinShift  uint
 	HalfBase  uint32 // is subtracted from a HalfKey
 	base      uint64 // is subtracted from another key: the lowest

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"math/bits"
 	"slices"
-	"sync"
 
 	"github.com/libmode/libmode/core/internal/lanes"
 	"github.com/libmode/libmode/core/internal/par"
@@ -16,8 +15,6 @@ type sorter struct {
 	counts []uint32
 }
 
-var sorters = sync.Pool{New: func() any { return new(sorter) }}
-
 const (
 	smallCell   = 24 // records of a cell, below which a counting sort does not pay
 	crowdedCell = 48 // records of a cell of the counting sort, from which on a radix sort is faster than sortNear
@@ -27,8 +24,9 @@ const (
 // equal keys depends only on the records. If there was no room for whole keys, records of equal keys are sorted by their
 // numbers, which have the indices of the records.
 func Sort[T lanes.Float](records []uint64, starts []uint32, la *Layout, numbers []T) {
-	so := sorters.Get().(*sorter)
-	defer sorters.Put(so)
+	room := par.Room()
+	defer room.Give()
+	so := par.Kept[sorter](room)
 	first := starts[0] // of the small cells that are sorted together
 	for c, start := range starts[:len(starts)-1] {
 		if end := starts[c+1]; end-start >= smallCell {

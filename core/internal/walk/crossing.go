@@ -1,8 +1,6 @@
 package walk
 
 import (
-	"sync"
-
 	"github.com/libmode/libmode/core/internal/lanes"
 	"github.com/libmode/libmode/core/internal/order"
 	"github.com/libmode/libmode/core/internal/par"
@@ -40,8 +38,6 @@ type crossing struct {
 	ties    []tie     // of the block
 	changes []float64 // of V_b, by step
 }
-
-var crossings = sync.Pool{New: func() any { return new(crossing) }}
 
 // blockSize is a number of events that stay in cache between the loops over them.
 const blockSize = 512

@@ -2,7 +2,6 @@ package walk
 
 import (
 	"math"
-	"sync"
 
 	"github.com/libmode/libmode/core/internal/errs"
 	"github.com/libmode/libmode/core/internal/events"
@@ -93,17 +92,15 @@ func (cu *curvature[T]) setBin(b int, densities, up, down []float64) {
 	}
 }
 
-// curvatureRooms hold h of a block of events.
-var curvatureRooms = sync.Pool{New: func() any { return new([blockSize]float64) }}
-
 // walkChunk writes h of the events of chunk k.
 func (cu *curvature[T]) walkChunk(k int) {
-	room := curvatureRooms.Get().(*[blockSize]float64)
-	defer curvatureRooms.Put(room)
+	room := par.Room()
+	defer room.Give()
+	block := par.Make[float64](&room.Arena, blockSize)
 	lo, hi := cu.Chunks[k], cu.Chunks[k+1]
 	for c := cu.strips.of(lo); lo < hi; {
 		next := min(hi, lo+blockSize, cu.strips[c].end)
-		h, row := room[:next-lo], cu.row(cu.table, c)
+		h, row := block[:next-lo], cu.row(cu.table, c)
 		for i := range h {
 			b, w := cu.Bin(cu.Words[lo+i]), cu.Weight(lo+i)
 			if w < 0 {

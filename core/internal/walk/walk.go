@@ -101,9 +101,7 @@ func Integrate[T events.Float](out events.Derivatives[T], stats *events.Stats, i
 func (wa *walk[T]) begin(sc *par.Scratch) {
 	chunks, last := len(wa.Chunks)-1, len(wa.Words)-1
 	wa.integrals = par.Make[float64](&sc.Arena, chunks)
-	cr := crossings.Get().(*crossing)
-	defer crossings.Put(cr)
-	wa.top = wa.start(cr, chunks, chunks)
+	wa.top = wa.start(par.Kept[crossing](sc), chunks, chunks)
 	wa.topFrom = len(wa.Words)
 	if wa.limits.open {
 		wa.topFrom, _ = wa.TieAt(last, 0, last+1)
@@ -131,8 +129,9 @@ func (wa *walk[T]) start(cr *crossing, k, l int) float64 {
 // walkChunk crosses the events of chunk k and writes their derivatives. It returns the integral of J from the score before
 // the chunk to its last one.
 func (wa *walk[T]) walkChunk(k int) float64 {
-	cr := crossings.Get().(*crossing)
-	defer crossings.Put(cr)
+	room := par.Room()
+	defer room.Give()
+	cr := par.Kept[crossing](room)
 	lo, hi, before := wa.Chunks[k], wa.Chunks[k+1], wa.limits.from
 	if lo > 0 {
 		before = wa.Score(lo - 1)
