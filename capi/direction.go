@@ -20,7 +20,7 @@ func modeStateSize(labels C.size_t) C.size_t {
 	return C.size_t(core.StateSize(int(labels)))
 }
 
-func direction[F core.Float](o *C.mode_options, from *C.mode_events, how *C.mode_steering, found *C.mode_pushed, push, multiplier, slope unsafe.Pointer, message messageBuffer) error {
+func direction[F core.Float](o *C.mode_options, from *C.mode_events, how *C.mode_steering, found *C.mode_pushed, push, multiplier, slope unsafe.Pointer) error {
 	if found == nil {
 		return argumentError("found is NULL: there is nowhere to put the result")
 	}
@@ -55,7 +55,7 @@ func direction[F core.Float](o *C.mode_options, from *C.mode_events, how *C.mode
 	if slope != nil {
 		slopes = unsafe.Slice((*F)(slope), len(dst))
 	}
-	result, err := core.Direction(dst, multipliers, slopes, ev, cfg.WithWarnings(message.write), st)
+	result, err := core.Direction(dst, multipliers, slopes, ev, cfg, st)
 	if err != nil {
 		return err
 	}
@@ -67,10 +67,10 @@ func direction[F core.Float](o *C.mode_options, from *C.mode_events, how *C.mode
 
 //export modeDirection
 func modeDirection(single C.int, o *C.mode_options, from *C.mode_events, how *C.mode_steering, found *C.mode_pushed, push, multiplier, slope unsafe.Pointer, text *C.char, capacity C.size_t) C.int {
-	return guarded(text, capacity, func(message messageBuffer) error {
+	return guarded(text, capacity, func() error {
 		if single != 0 {
-			return direction[float32](o, from, how, found, push, multiplier, slope, message)
+			return direction[float32](o, from, how, found, push, multiplier, slope)
 		}
-		return direction[float64](o, from, how, found, push, multiplier, slope, message)
+		return direction[float64](o, from, how, found, push, multiplier, slope)
 	})
 }

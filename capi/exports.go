@@ -48,34 +48,23 @@ func statusOf(err error) C.int {
 	return C.MODE_ERROR_INTERNAL
 }
 
-// messageBuffer is the calling thread's, in mode.c.
-type messageBuffer struct {
-	text     *C.char
-	capacity C.size_t
-}
-
-// guarded runs f and returns its status, since no panic may reach C. If f does not fail, the buffer holds its warning or "".
-func guarded(text *C.char, capacity C.size_t, f func(messageBuffer) error) (status C.int) {
-	message := messageBuffer{text, capacity}
+// guarded runs f and returns its status, since no panic may reach C. The text of an error goes to the calling thread's buffer,
+// in mode.c.
+func guarded(text *C.char, capacity C.size_t, f func() error) (status C.int) {
+	report := func(err error) C.int {
+		buffer := unsafe.Slice((*byte)(unsafe.Pointer(text)), int(capacity))
+		buffer[copy(buffer[:len(buffer)-1], err.Error())] = 0
+		return statusOf(err)
+	}
 	defer func() {
 		if r := recover(); r != nil {
-			status = message.report(fmt.Errorf("defect in libmode, please report it: %v", r))
+			status = report(fmt.Errorf("defect in libmode, please report it: %v", r))
 		}
 	}()
-	if err := f(message); err != nil {
-		return message.report(err)
+	if err := f(); err != nil {
+		return report(err)
 	}
 	return C.MODE_OK
-}
-
-func (m messageBuffer) report(err error) C.int {
-	m.write(err.Error())
-	return statusOf(err)
-}
-
-func (m messageBuffer) write(says string) {
-	buffer := unsafe.Slice((*byte)(unsafe.Pointer(m.text)), int(m.capacity))
-	buffer[copy(buffer[:len(buffer)-1], says)] = 0
 }
 
 func argumentError(format string, args ...any) error {
@@ -106,7 +95,7 @@ func array[E any](name string, p *E, n C.size_t, optional bool) ([]E, error) {
 
 //export modeCheck
 func modeCheck(o *C.mode_options, text *C.char, capacity C.size_t) C.int {
-	return guarded(text, capacity, func(messageBuffer) error {
+	return guarded(text, capacity, func() error {
 		cfg, err := configOf(o)
 		if err != nil {
 			return err
@@ -195,7 +184,7 @@ func arguments[F core.Float](o *C.mode_options, from *C.mode_events, withoutScor
 	return ev, cfg, err
 }
 
-func evaluate[F core.Float](o *C.mode_options, from *C.mode_events, result *C.mode_result, grad, hess unsafe.Pointer, message messageBuffer) error {
+func evaluate[F core.Float](o *C.mode_options, from *C.mode_events, result *C.mode_result, grad, hess unsafe.Pointer) error {
 	if result == nil {
 		return argumentError("result is NULL: there is nowhere to put the result")
 	}
@@ -203,7 +192,6 @@ func evaluate[F core.Float](o *C.mode_options, from *C.mode_events, result *C.mo
 	if err != nil {
 		return err
 	}
-	cfg = cfg.WithWarnings(message.write)
 	slopes, err := array("grad", (*F)(grad), from.n, true)
 	if err != nil {
 		return err
@@ -230,11 +218,11 @@ func evaluate[F core.Float](o *C.mode_options, from *C.mode_events, result *C.mo
 
 //export modeEvaluate
 func modeEvaluate(single C.int, o *C.mode_options, from *C.mode_events, result *C.mode_result, grad, hess unsafe.Pointer, text *C.char, capacity C.size_t) C.int {
-	return guarded(text, capacity, func(message messageBuffer) error {
+	return guarded(text, capacity, func() error {
 		if single != 0 {
-			return evaluate[float32](o, from, result, grad, hess, message)
+			return evaluate[float32](o, from, result, grad, hess)
 		}
-		return evaluate[float64](o, from, result, grad, hess, message)
+		return evaluate[float64](o, from, result, grad, hess)
 	})
 }
 
@@ -259,7 +247,7 @@ func distanceCorrelation[F core.Float](n C.size_t, x, y, weight unsafe.Pointer, 
 
 //export modeDistanceCorrelation
 func modeDistanceCorrelation(single C.int, n C.size_t, x, y, weight unsafe.Pointer, unbiased C.int, value *C.double, gradX, gradY unsafe.Pointer, text *C.char, capacity C.size_t) C.int {
-	return guarded(text, capacity, func(messageBuffer) error {
+	return guarded(text, capacity, func() error {
 		if single != 0 {
 			return distanceCorrelation[float32](n, x, y, weight, unbiased, value, gradX, gradY)
 		}
@@ -292,7 +280,7 @@ func edges[F core.Float](o *C.mode_options, from *C.mode_events, room C.size_t, 
 
 //export modeEdges
 func modeEdges(single C.int, o *C.mode_options, from *C.mode_events, room C.size_t, out *C.double, count *C.size_t, text *C.char, capacity C.size_t) C.int {
-	return guarded(text, capacity, func(messageBuffer) error {
+	return guarded(text, capacity, func() error {
 		if single != 0 {
 			return edges[float32](o, from, room, out, count)
 		}
@@ -324,7 +312,7 @@ func moments[F core.Float](o *C.mode_options, from *C.mode_events, nAt C.size_t,
 
 //export modeMoments
 func modeMoments(single C.int, o *C.mode_options, from *C.mode_events, nAt C.size_t, at *C.double, nBins C.size_t, cdf, c, bounded *C.double, text *C.char, capacity C.size_t) C.int {
-	return guarded(text, capacity, func(messageBuffer) error {
+	return guarded(text, capacity, func() error {
 		if single != 0 {
 			return moments[float32](o, from, nAt, at, nBins, cdf, c, bounded)
 		}

@@ -1,7 +1,7 @@
 /*
  * The public functions of mode.h. They refuse to enter Go in a forked child,
- * bring structs of any known size to today's, keep the messages of the last
- * error and of the last warning for the thread, and leave the rest to exports.go.
+ * bring structs of any known size to today's, keep the message of the last
+ * error for the thread, and leave the rest to exports.go.
  */
 #include "mode.h"
 
@@ -17,13 +17,9 @@
 enum { MESSAGE_SIZE = 1024, MAX_VARIABLES = 3 };
 
 /*
- * Each thread's messages, allocated with the first one. Not __thread: a library
- * that is loaded at run time gets little of such memory, and a forked child
- * loads a second copy.
+ * The key of each thread's message, MESSAGE_SIZE bytes that are allocated with the first one. Not __thread: a library
+ * that is loaded at run time gets little of such memory, and a forked child loads a second copy.
  */
-struct messages {
-    char error[MESSAGE_SIZE], warning[MESSAGE_SIZE];
-};
 static pthread_key_t message_key;
 static int have_key;
 static volatile int forked;
@@ -40,44 +36,27 @@ __attribute__((constructor)) static void start(void) {
     watch_forks();
 }
 
-static struct messages *messages(void) { return have_key ? pthread_getspecific(message_key) : NULL; }
-
-/* This thread's messages, or NULL where there is no memory for them. */
-static struct messages *made_messages(void) {
-    struct messages *made = messages();
-    if (have_key && !made) {
-        made = calloc(1, sizeof *made);
-        if (made && pthread_setspecific(message_key, made)) {
-            free(made);
-            made = NULL;
+/* Keeps the message of an error, unless there is no memory for it. */
+static int fail(int status, const char *text) {
+    char *kept = have_key ? pthread_getspecific(message_key) : NULL;
+    if (have_key && !kept) {
+        kept = malloc(MESSAGE_SIZE);
+        if (kept && pthread_setspecific(message_key, kept)) {
+            free(kept);
+            kept = NULL;
         }
     }
-    return made;
-}
-
-static int fail(int status, const char *text) {
-    struct messages *all = made_messages();
-    if (all) snprintf(all->error, MESSAGE_SIZE, "%s", text);
+    if (kept) snprintf(kept, MESSAGE_SIZE, "%s", text);
     return status;
 }
 
 const char *mode_last_error(void) {
-    const struct messages *all = messages();
-    return all ? all->error : "";
+    const char *kept = have_key ? pthread_getspecific(message_key) : NULL;
+    return kept ? kept : "";
 }
 
-const char *mode_last_warning(void) {
-    const struct messages *all = messages();
-    return all ? all->warning : "";
-}
-
-/* Keeps the message of a call into Go: of an error, or, where there is none, of a warning, which may be "". */
-static int finish(int status, const char *text) {
-    struct messages *all = *text ? made_messages() : messages();
-    if (status) return fail(status, text);
-    if (all) snprintf(all->warning, MESSAGE_SIZE, "%s", text);
-    return MODE_OK;
-}
+/* Ends a call into Go. */
+static int finish(int status, const char *text) { return status ? fail(status, text) : MODE_OK; }
 
 /* Begins a call into Go, whose threads do not survive a fork: a call could wait for them for ever. */
 static int enter(void) {
@@ -92,7 +71,7 @@ static int enter(void) {
 /* A struct that the caller begins with its init function: its name, size in the first release, and size today. */
 #define SIZES(name, last) #name, offsetof(mode_##name, last) + sizeof((mode_##name){0}.last), sizeof(mode_##name)
 #define OPTIONS SIZES(options, n_background_label)
-#define VARIABLE SIZES(variable, n_knots)
+#define VARIABLE SIZES(variable, n_edges)
 #define EVENTS SIZES(events, smoothing)
 #define STEERING SIZES(steering, logits)
 

@@ -9,6 +9,7 @@ import "C"
 
 import (
 	"fmt"
+	"reflect"
 	"slices"
 	"sync"
 	"unsafe"
@@ -16,8 +17,7 @@ import (
 	"github.com/libmode/libmode/core"
 )
 
-// member is the place of an option in mode_options. The members are in the order of
-// the core's table, aligned as in C.
+// member is the place of an option in mode_options.
 type member struct {
 	*core.Option
 	offset uintptr
@@ -26,22 +26,13 @@ type member struct {
 var members = membersOf(core.Options())
 
 func membersOf(options []core.Option) []member {
-	found := make([]member, len(options))
-	offset := unsafe.Sizeof(C.size_t(0)) // after struct_size
+	found, of := make([]member, len(options)), reflect.TypeFor[C.mode_options]()
 	for k := range options {
-		var size, align uintptr = 4, 4 // an int32_t
-		switch options[k].Kind {
-		case core.Number:
-			size, align = 8, 8
-		case core.Range:
-			size, align = 16, 8
-		case core.Numbers, core.Labels, core.PerVariable: // a pointer and a size_t
-			align = unsafe.Sizeof(uintptr(0))
-			size = 2 * align
+		field, ok := of.FieldByName(options[k].Name)
+		if !ok {
+			panic("mode_options has no member " + options[k].Name)
 		}
-		offset = (offset + align - 1) &^ (align - 1)
-		found[k] = member{&options[k], offset}
-		offset += size
+		found[k] = member{&options[k], field.Offset}
 	}
 	return found
 }
@@ -119,12 +110,8 @@ func variablesOf(l *list) ([]core.Variable, error) {
 		if err != nil {
 			return nil, err
 		}
-		knots, err := array(fmt.Sprintf("knots of variable %d", k), (*float64)(unsafe.Pointer(v.knots)), v.n_knots, false)
-		if err != nil {
-			return nil, err
-		}
 		massRange := *(*[2]float64)(unsafe.Pointer(&v.mass_range))
-		found[k] = core.Variable{Bins: int(v.bins), MassRange: massRange, Edges: slices.Clone(edges), Knots: slices.Clone(knots)}
+		found[k] = core.Variable{Bins: int(v.bins), MassRange: massRange, Edges: slices.Clone(edges)}
 	}
 	return found, nil
 }
@@ -176,7 +163,7 @@ var rows = sync.OnceValue(func() []C.mode_option {
 
 //export modeOption
 func modeOption(k C.size_t, row *C.mode_option, text *C.char, capacity C.size_t) C.int {
-	return guarded(text, capacity, func(messageBuffer) error {
+	return guarded(text, capacity, func() error {
 		if row == nil {
 			return argumentError("option is NULL: there is nowhere to put the row")
 		}

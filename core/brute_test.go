@@ -345,3 +345,5 @@ func requireDefinition(t *testing.T, ev Events[float64], cfg Config, relative fl
 	require.InEpsilon(t, loss, value, relative, what)
 	requireClose(t, grad, got, 1e-9, what)
 }
+
+func finite(x float64) bool { return x-x == 0 }

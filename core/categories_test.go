@@ -117,7 +117,7 @@ var (
 	}
 )
 
-// The loss is the sum of those of the categories alone, times their shares of the weights, and so is its gradient.
+// The loss is the sum of the losses of the categories alone, times their shares of the weights, and so is its gradient.
 func TestCategoriesAreSummed(t *testing.T) {
 	for name, categories := range categoryLists {
 		for options, change := range categoryOptions {

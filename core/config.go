@@ -1,27 +1,31 @@
 package core
 
-import "github.com/libmode/libmode/core/internal/moments"
+import (
+	"github.com/libmode/libmode/core/internal/bins"
+	"github.com/libmode/libmode/core/internal/loss"
+	"github.com/libmode/libmode/core/internal/moments"
+)
 
 // MaxOrder is the highest polynomial order of a Config.
 const MaxOrder = moments.MaxOrder
 
 // LossKind names a loss.
-type LossKind int
+type LossKind = loss.Kind
 
 const (
-	MoDe     LossKind = iota // the loss of arXiv:2010.09745, see the documentation of this package
-	DisCo                    // the squared distance correlation of arXiv:2001.05310, see package disco
-	Flatness                 // the loss of arXiv:1305.7248
+	MoDe     = loss.MoDe     // the loss of arXiv:2010.09745, see the documentation of this package
+	DisCo    = loss.DisCo    // the squared distance correlation of arXiv:2001.05310, see package disco
+	Flatness = loss.Flatness // the loss of arXiv:1305.7248
 )
 
 // Binning is the source of the edges of the mass bins.
-type Binning int
+type Binning = bins.Kind
 
 const (
-	Quantile   Binning = iota // nearly equal numbers of events in each bin (the paper's dynamic bins)
-	Uniform                   // equal widths over the mass range
-	GivenEdges                // the edges in Config.Edges
-	Values                    // one bin for each mass that occurs
+	Quantile   = bins.Quantile // nearly equal numbers of events in each bin (the paper's dynamic bins)
+	Uniform    = bins.Uniform  // equal widths over the mass range
+	GivenEdges = bins.Given    // the edges in Config.Edges
+	Values     = bins.Values   // one bin for each mass that occurs
 )
 
 // Missing is the treatment of events whose mass is NaN.
@@ -30,14 +34,6 @@ type Missing int
 const (
 	MissingError  Missing = iota // the first such event is an error
 	MissingIgnore                // such events take no part, as events outside the mass range
-)
-
-// BasisKind is the kind of functions of the mass that cost nothing.
-type BasisKind int
-
-const (
-	Legendre BasisKind = iota // polynomials up to Config.Order
-	BSpline                   // B-splines of Config.Degree with Config.Knots
 )
 
 // MomentKind is the definition of the moments c_l in terms of the CDFs F_b.
@@ -81,38 +77,26 @@ type Config struct {
 	Unbiased     bool       // subtract the bias of a finite sample
 	Joint        bool       // bin several variables together, not one by one
 	Missing      Missing    // the treatment of NaN masses
-	Basis        BasisKind  // the functions of the mass that cost nothing
-	Degree       int        // of BSpline; DefaultDegree: 3
 	MaxSlope     float64    // bound on |c_1| over c_0 or 1-c_0; +Inf: none
 	SlopePenalty float64    // adds SlopePenalty * c_1^2 to the integrand
 	MassRange    [2]float64 // events outside take no part; (-Inf, Inf): lowest to highest mass
 	ScoreRange   [2]float64 // limits of the integral; (-Inf, Inf): lowest to highest score
 	Edges        []float64  // for GivenEdges: increasing, in units of mass
-	Knots        []float64  // for BSpline: increasing, inside the mass range, in units of mass
 	Variables    []Variable // the differences between several variables; nil: all have Bins, and no limits
 
 	// BackgroundLabel lists the labels of the events that take part. Each label has bins of its own. Without labels
 	// every event takes part.
 	BackgroundLabel []int32
 
-	warn      func(string) // see WithWarnings; nil: no warnings
-	measured  bool         // see Evaluate
-	smoothing float64      // see WithSmoothing; 0: the default
-}
-
-// WithWarnings returns a configuration with which a loss calls warn if its result misleads: if masses are so far from the
-// others that rounding changes the gradient by more than 1e-9 of its largest element, or if bounds of moments make the
-// loss larger than any residual. A loss calls warn at most once, before it returns.
-func (c Config) WithWarnings(warn func(string)) Config {
-	c.warn = warn
-	return c
+	measured  bool    // see Evaluate
+	smoothing float64 // see WithSmoothing; 0: the default
 }
 
 // defaultSmoothing is about the distance by which a boosted tree moves events.
 const defaultSmoothing = 1.0 / 16
 
 // WithSmoothing returns a configuration with which Evaluate bounds the curvature for moves of about smoothing times the range
-// of scores. smoothing is finite and above 0; the default is 1/16.
+// of scores. smoothing is finite and at least 0; 0 stands for the default, 1/16.
 func (c Config) WithSmoothing(smoothing float64) Config {
 	c.smoothing = smoothing
 	return c
@@ -124,5 +108,4 @@ type Variable struct {
 	Bins      int        // 0: Config.Bins
 	MassRange [2]float64 // (-Inf, Inf): from the data
 	Edges     []float64  // for GivenEdges: increasing, in units of this mass
-	Knots     []float64  // for BSpline: increasing, inside this mass range
 }

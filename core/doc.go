@@ -27,7 +27,8 @@
 // # The route
 //
 // A call goes one way, through packages that know only the packages before them. Each stage takes values and returns
-// values. No stage changes the values of an earlier one, with one exception: the bin of an event replaces its cell of mass.
+// values. A stage may write over memory of an earlier one that nothing reads any more: bins writes the bins of events over
+// their cells of mass, and order writes places of records over the counts of the cells.
 //
 //	core      checks a Config (config.go, options.go: one row an option, validate.go) and translates it (plan.go)
 //	loss      adds the losses of labels and categories (evaluate.go), and of variables of mass (variables.go, joint.go);
@@ -39,7 +40,7 @@
 //	walk      J as a quadratic form, a correction for bounds and a bias, and a walk of each chunk. At each event J changes
 //	          by minus the derivative of the loss, which goes to the event's place in the input
 //
-// Evaluate walks each chunk twice: with the bias and without. With hess it also writes a bound of the curvature, from the
+// Evaluate walks each chunk twice, with the bias and without: the difference of the two losses is the bias. With hess it also writes a bound of the curvature, from the
 // densities of the bins in strips of the scores (walk). Direction pushes the events of a constraint along the gradient
 // (push).
 //

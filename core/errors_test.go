@@ -16,15 +16,11 @@ func TestErrors(t *testing.T) {
 		return func(_ *Events[float64], c *Config) { change(c) }
 	}
 	for want, change := range map[string]func(*Events[float64], *Config){
-		"mass has length 63, but score has length 64":              func(e *Events[float64], _ *Config) { e.Mass = e.Mass[1:] },
-		"weight has length 63":                                     func(e *Events[float64], _ *Config) { e.Weight = e.Weight[1:] },
-		"label has length 63":                                      func(e *Events[float64], _ *Config) { e.Label = LabelsOf(make([]int32, n-1)) },
-		"category has length 3":                                    func(e *Events[float64], _ *Config) { e.Category = LabelsOf(make([]int8, 3)) },
-		"background_label = [] must name":                          at(func(c *Config) { c.BackgroundLabel = nil }),
-		"knots[0] = 64 does not lie inside the mass range [0, 63]": at(func(c *Config) { c.Basis, c.Knots = BSpline, []float64{64} }),
-		"knots[0] = 9 does not lie inside the mass range [0, 8]": at(func(c *Config) {
-			c.Basis, c.Knots, c.MassRange = BSpline, []float64{9}, [2]float64{0, 8}
-		}),
+		"mass has length 63, but score has length 64": func(e *Events[float64], _ *Config) { e.Mass = e.Mass[1:] },
+		"weight has length 63":                        func(e *Events[float64], _ *Config) { e.Weight = e.Weight[1:] },
+		"label has length 63":                         func(e *Events[float64], _ *Config) { e.Label = LabelsOf(make([]int32, n-1)) },
+		"category has length 3":                       func(e *Events[float64], _ *Config) { e.Category = LabelsOf(make([]int8, 3)) },
+		"background_label = [] must name":             at(func(c *Config) { c.BackgroundLabel = nil }),
 		"mass_range = [1, 2] cannot be combined with edges": at(func(c *Config) {
 			c.Binning, c.Edges, c.MassRange = GivenEdges, []float64{1, 2}, [2]float64{1, 2}
 		}),
@@ -60,7 +56,7 @@ func TestErrors(t *testing.T) {
 	assert.ErrorContains(t, err, "there are more than 4096")
 }
 
-// An error names the first bad event, and its place in the input, not in what is selected of it.
+// An error names the first bad event, and its place in the input, not among the selected events.
 func TestErrorNamesTheFirstBadEvent(t *testing.T) {
 	const n = 100_000
 	for name, spoil := range map[string]func(*Events[float32], int){

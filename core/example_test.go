@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"slices"
-	"strings"
 
 	"github.com/libmode/libmode/core"
 )
@@ -137,7 +136,7 @@ func ExampleDefaultConfig() {
 	// 0 0 [0 1] false
 }
 
-// What is wrong with options is known before there are events.
+// Validate finds bad options before there are events.
 func ExampleConfig_Validate() {
 	cfg := core.DefaultConfig(core.MoDe)
 	cfg.Order = 17
@@ -167,18 +166,4 @@ func ExampleSetThreads() {
 	defer core.SetThreads(0) // all of them
 	fmt.Println(core.Threads())
 	// Output: 1
-}
-
-// A mass that is far from all others takes the meaning from the slope, which is that over the range of masses.
-func ExampleConfig_WithWarnings() {
-	cfg := core.DefaultConfig(core.MoDe)
-	cfg.Order, cfg.MaxSlope = 2, 0.3
-	ev := sculpted(1000)
-	ev.Mass[7] = 1e9
-	var said string
-	if _, err := core.Loss(ev, cfg.WithWarnings(func(says string) { said = says })); err != nil {
-		fmt.Println(err)
-	}
-	fmt.Println(strings.Contains(said, "mass = 1e+09 is so far from most others"))
-	// Output: true
 }

@@ -143,7 +143,7 @@ var sentinels = []error{
 	ErrOption, ErrLength, ErrNotFinite, ErrScoreRange, ErrNoEvents, ErrBin, ErrUndefined, ErrOverflow,
 }
 
-// requireSentence checks that an error is one of those of the package, and a sentence.
+// requireSentence checks that an error is an error of the package, and a sentence.
 func requireSentence(t *testing.T, err error) {
 	t.Helper()
 	for _, sentinel := range sentinels {

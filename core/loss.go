@@ -59,8 +59,8 @@ func Evaluate[T Float](grad, hess []T, ev Events[T], cfg Config) (Result, error)
 	if cfg.smoothing == 0 {
 		cfg.smoothing = defaultSmoothing
 	}
-	if !(cfg.smoothing > 0) || !finite(cfg.smoothing) {
-		return Result{}, errs.Of(ErrOption, "smoothing = %v: must be finite and above 0", cfg.smoothing)
+	if !(cfg.smoothing > 0) || !events.IsFinite(cfg.smoothing) {
+		return Result{}, errs.Of(ErrOption, "smoothing = %v: must be finite and above 0, or 0 for the default", cfg.smoothing)
 	}
 	cfg.measured = cfg.Loss == MoDe
 	found, err := checked(events.Derivatives[T]{grad, hess}, ev, cfg)

@@ -6,7 +6,6 @@ import (
 	"slices"
 
 	"github.com/libmode/libmode/core/internal/errs"
-	"github.com/libmode/libmode/core/internal/moments"
 )
 
 // OptionKind is the kind of the values of an option.
@@ -22,12 +21,6 @@ const (
 	Labels                        // []int32: all different, at least one
 	PerVariable                   // []Variable
 )
-
-// DefaultDegree stands for a Config.Degree that is not given.
-const DefaultDegree = -1
-
-// MaxSplineDegree is the highest degree of B-splines.
-const MaxSplineDegree = moments.MaxSplineDegree
 
 // Option is a row of the table of options. DefaultConfig, Config.Validate and the bindings to other languages walk the
 // table. Rules about several options at once are in validate.go.
@@ -96,10 +89,6 @@ var options = []Option{
 		byDefault: false, field: func(c *Config) any { return &c.Joint }},
 	{Name: "missing", Kind: Choice, Losses: withBins, None: nan, Values: []string{"error", "ignore"},
 		byDefault: int(MissingError), field: func(c *Config) any { return (*int)(&c.Missing) }},
-	{Name: "basis", Kind: Choice, Losses: modeAlone, None: nan, Values: []string{"legendre", "bspline"},
-		byDefault: int(Legendre), field: func(c *Config) any { return (*int)(&c.Basis) }},
-	{Name: "degree", Kind: Integer, Losses: modeAlone, None: DefaultDegree, highest: MaxSplineDegree,
-		byDefault: DefaultDegree, field: func(c *Config) any { return &c.Degree }},
 	{Name: "max_slope", Kind: Number, Losses: modeAlone, None: inf, above: true, highest: inf,
 		order:     1,
 		byDefault: inf, field: func(c *Config) any { return &c.MaxSlope }},
@@ -114,9 +103,6 @@ var options = []Option{
 	{Name: "edges", Kind: Numbers, Losses: withBins, None: nan,
 		byDefault: []float64(nil), field: func(c *Config) any { return &c.Edges },
 		ofVariable: func(v *Variable) any { return &v.Edges }},
-	{Name: "knots", Kind: Numbers, Losses: modeAlone, None: nan,
-		byDefault: []float64(nil), field: func(c *Config) any { return &c.Knots },
-		ofVariable: func(v *Variable) any { return &v.Knots }},
 	{Name: "variables", Kind: PerVariable, Losses: withBins, None: nan,
 		byDefault: []Variable(nil), field: func(c *Config) any { return &c.Variables }},
 	{Name: "background_label", Kind: Labels, Losses: everyLoss, None: nan,

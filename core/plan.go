@@ -2,7 +2,6 @@ package core
 
 import (
 	"slices"
-	"sync"
 
 	"github.com/libmode/libmode/core/internal/bins"
 	"github.com/libmode/libmode/core/internal/events"
@@ -19,19 +18,16 @@ func planFor[T Float](c Config, variables int) (*loss.Plan, error) {
 	}
 	c.ScoreRange = outwards[T](c.ScoreRange)
 	p := &loss.Plan{
-		Kind: loss.Kind(c.Loss), Joint: c.Joint && variables > 1, Labels: c.BackgroundLabel,
+		Kind: c.Loss, Joint: c.Joint && variables > 1, Labels: c.BackgroundLabel,
 		Walk: walk.Options{
 			Mean: c.Loss == MoDe && c.Reduction == Mean, Score: c.ScoreRange,
 			Measured: c.measured, Smoothing: c.smoothing,
 			Moments: moments.Options{
-				Order: c.Order, Quadrature: c.Moments == Quadrature, Splines: c.Loss == MoDe && c.Basis == BSpline, Degree: c.Degree,
+				Order: c.Order, Quadrature: c.Moments == Quadrature,
 				MaxSlope: c.MaxSlope, Selected: c.SlopeOf == Selected, Monotonic: c.Monotonic, Penalty: c.SlopePenalty,
-				Unbiased: c.Unbiased, Warn: once(c.warn),
+				Unbiased: c.Unbiased,
 			},
 		},
-	}
-	if c.Degree == DefaultDegree {
-		p.Walk.Moments.Degree = 3
 	}
 	for k := range variables {
 		v := c.variable(k)
@@ -40,17 +36,9 @@ func planFor[T Float](c Config, variables int) (*loss.Plan, error) {
 			v.Edges = slices.Clone(v.Edges)
 			v.Edges[0], v.Edges[len(v.Edges)-1] = ends[0], ends[1]
 		}
-		of := p.Walk.Moments
-		of.Knots = v.Knots
-		p.Variables = append(p.Variables, loss.Variable{
-			Axis: bins.Axis{
-				Limits: events.Limits{Mass: ends, Score: c.ScoreRange, IgnoreMissing: c.Missing == MissingIgnore},
-				Options: bins.Options{
-					Kind: bins.Kind(c.Binning), Asked: v.Bins, Edges: v.Edges,
-					Functions: of.Functions(), Response: of.Response(), Simpler: of.Simpler(),
-				},
-			},
-			Knots: v.Knots,
+		p.Variables = append(p.Variables, bins.Axis{
+			Limits:  events.Limits{Mass: ends, Score: c.ScoreRange, IgnoreMissing: c.Missing == MissingIgnore},
+			Options: bins.Options{Kind: c.Binning, Asked: v.Bins, Edges: v.Edges, Order: c.Order},
 		})
 	}
 	return p, nil
@@ -59,7 +47,7 @@ func planFor[T Float](c Config, variables int) (*loss.Plan, error) {
 // variable returns the options of variable k: its own, or the common ones.
 func (c *Config) variable(k int) Variable {
 	if len(c.Variables) == 0 {
-		return Variable{c.Bins, c.MassRange, c.Edges, c.Knots}
+		return Variable{c.Bins, c.MassRange, c.Edges}
 	}
 	v := c.Variables[k]
 	if v.Bins == 0 {
@@ -74,13 +62,4 @@ func (c *Config) massRange(v *Variable) [2]float64 {
 		return [2]float64{v.Edges[0], v.Edges[len(v.Edges)-1]}
 	}
 	return v.MassRange
-}
-
-// once returns a function that passes on only its first call, from any goroutine.
-func once(warn func(string)) func(string) {
-	if warn == nil {
-		return nil
-	}
-	var first sync.Once
-	return func(says string) { first.Do(func() { warn(says) }) }
 }

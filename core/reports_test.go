@@ -42,29 +42,6 @@ func TestTheFirstBadEventIsReported(t *testing.T) {
 	}
 }
 
-// Of the warnings of several categories the first category's is kept.
-func TestTheWarningOfTheFirstCategoryIsKept(t *testing.T) {
-	const n, categories = 100_000, 50
-	ev := batch(rand.New(rand.NewPCG(73, 74)), n)
-	of := make([]int64, n)
-	for i := range of {
-		of[i] = int64(i % categories)
-		if i >= n-categories {
-			ev.Mass[i] = 1e9 * (1 + 0.01*float64(of[i]))
-		}
-	}
-	ev.Category = LabelsOf(of)
-	cfg := DefaultConfig(MoDe)
-	cfg.Order, cfg.MaxSlope = 2, 0.3
-	forThreads(func(threads int) {
-		var said []string
-		_, err := Loss(ev, cfg.WithWarnings(func(says string) { said = append(said, says) }))
-		require.NoError(t, err)
-		require.Len(t, said, 1)
-		require.Contains(t, said[0], "mass = 1e+09 is so far", "%d threads", threads)
-	})
-}
-
 // Categories after the first that has no loss cost nothing.
 func TestCategoriesOfOneEventAreFoundOutEarly(t *testing.T) {
 	const n = 200_000
@@ -110,7 +87,7 @@ func TestDirectionOfNarrowRangesInSinglePrecision(t *testing.T) {
 	}
 }
 
-// With Unbiased a bin of one event is an error. Without, the loss is there, but nobody knows its bias.
+// With Unbiased a bin of one event is an error. Without Unbiased there is a loss, with the bias NaN.
 func TestEvaluateBinsOfOneEvent(t *testing.T) {
 	ev, cfg := batch(rand.New(rand.NewPCG(79, 80)), 3), paperConfig()
 	cfg.Bins = 3

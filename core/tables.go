@@ -37,9 +37,6 @@ func MomentsAt[T Float](at []float64, ev Events[T], cfg Config) (*Table, error) 
 	if err != nil {
 		return nil, err
 	}
-	if cfg.Basis == BSpline {
-		return nil, errs.OfOption("basis", "bspline", "has no moments: use basis = legendre")
-	}
 	sc := par.Take()
 	defer sc.Give()
 	return loss.MomentsAt(at, ev, p, sc)

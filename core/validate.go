@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"github.com/libmode/libmode/core/internal/errs"
-	"github.com/libmode/libmode/core/internal/moments"
+	"github.com/libmode/libmode/core/internal/events"
 )
 
 // rules name options that must be at their defaults beside other options.
@@ -20,16 +20,10 @@ var rules = []struct {
 		why: "cannot be combined with joint = true: cells of several variables have no single slope"},
 	{holds: func(c *Config) bool { return c.Joint }, names: []string{"moments"},
 		why: "cannot be combined with joint = true, which needs moments = projection"},
-	{holds: func(c *Config) bool { return c.Joint }, names: []string{"basis"},
-		why: "cannot be combined with joint = true, which needs basis = legendre"},
 	{holds: func(c *Config) bool { return c.Joint && c.Binning == Values }, names: []string{"binning"},
 		why: "cannot be combined with joint = true, which needs quantile or uniform bins, or edges"},
 	{holds: func(c *Config) bool { return c.Binning == Values }, names: []string{"moments"},
 		why: "cannot be combined with binning = values, which needs moments = projection"},
-	{holds: func(c *Config) bool { return c.Basis == Legendre }, names: []string{"degree"},
-		why: "needs basis = bspline"},
-	{holds: func(c *Config) bool { return c.Basis == BSpline }, names: []string{"order", "max_slope", "monotonic", "slope_penalty", "moments"},
-		why: "cannot be combined with basis = bspline, which has a degree and knots"},
 }
 
 // Validate returns an error that wraps ErrOption for the first option that is out of its range, or has no meaning for
@@ -77,7 +71,7 @@ func (c *Config) validateMoDe(what string) error {
 // checkVariables checks the bins of each variable.
 func (c *Config) checkVariables() error {
 	if len(c.Variables) == 0 {
-		return c.checkBins(&Variable{c.Bins, c.MassRange, c.Edges, c.Knots}, "")
+		return c.checkBins(&Variable{c.Bins, c.MassRange, c.Edges}, "")
 	}
 	if o := c.givenForAll(); o != nil {
 		return errs.OfOption(o.Name, o.shown(c), "cannot be given for all variables together: give one for each")
@@ -107,7 +101,7 @@ func (c *Config) givenForAll() *Option {
 // checkCount returns an error if the options are for another number of variables.
 func (c *Config) checkCount(variables int) error {
 	if len(c.Variables) > 0 && len(c.Variables) != variables {
-		return errs.Of(ErrOption, "bins, mass_range, edges or knots have one entry for each of %d variables, but mass has %d variables",
+		return errs.Of(ErrOption, "bins, mass_range or edges have one entry for each of %d variables, but mass has %d variables",
 			len(c.Variables), variables)
 	}
 	if o := c.givenForAll(); o != nil && variables > 1 {
@@ -127,12 +121,6 @@ func (c *Config) checkBins(v *Variable, of string) error {
 		return errs.OfOption("mass_range"+of, errs.Range(v.MassRange), "cannot be combined with edges: their ends are the range")
 	case c.Binning == Values && v.Bins != 0:
 		return errs.OfOption("bins"+of, v.Bins, "has no meaning with binning = values: leave it out")
-	case c.Basis != BSpline && len(v.Knots) > 0:
-		return errs.Of(ErrOption, "knots%s has length %d, but basis = legendre takes none: set basis = bspline, or leave them out", of, len(v.Knots))
-	}
-	ends := c.massRange(v)
-	if k := moments.KnotOutside(v.Knots, ends[0], ends[1]); k >= 0 {
-		return errs.Of(ErrOption, "knots[%d]%s = %v does not lie inside the mass range [%v, %v]", k, of, v.Knots[k], ends[0], ends[1])
 	}
 	return nil
 }
@@ -182,7 +170,7 @@ func checkEach(name string, variables []Variable) error {
 
 func (o *Option) checkNumber(name string, x float64) error {
 	switch {
-	case x == o.None || (x > o.lowest || x == o.lowest && !o.above) && x <= o.highest && finite(x):
+	case x == o.None || (x > o.lowest || x == o.lowest && !o.above) && x <= o.highest && events.IsFinite(x):
 		return nil
 	case o.Kind == Integer && (x > o.highest || o.highest < math.MaxInt32):
 		return errs.OfOption(name, int(x), "must be between %v and %v", int(o.lowest), int(o.highest))
@@ -198,11 +186,11 @@ func checkRange(name string, r [2]float64) error {
 	switch {
 	case r == unbounded():
 		return nil
-	case !finite(r[0]) || !finite(r[1]):
+	case !events.IsFinite(r[0]) || !events.IsFinite(r[1]):
 		return errs.OfOption(name, errs.Range(r), "must have two finite ends")
 	case !(r[0] < r[1]):
 		return errs.OfOption(name, errs.Range(r), "must have its lower end below its upper end")
-	case !finite(r[1] - r[0]):
+	case !events.IsFinite(r[1] - r[0]):
 		return errs.OfOption(name, errs.Range(r), "is too wide for double precision")
 	}
 	return nil
@@ -212,7 +200,7 @@ func checkRange(name string, r [2]float64) error {
 func checkIncreasing(name, of string, values []float64) error {
 	place := func(i int) string { return fmt.Sprintf("%s[%d]%s", name, i, of) }
 	for i, x := range values {
-		if !finite(x) {
+		if !events.IsFinite(x) {
 			return errs.OfOption(place(i), x, "must be finite")
 		}
 		if i > 0 && !(x > values[i-1]) {

@@ -76,7 +76,6 @@ func TestOneByOne(t *testing.T) {
 		"bounds":     func(c *Config) { c.Order, c.Monotonic, c.MaxSlope = 2, true, 0.5 },
 		"paper":      func(c *Config) { *c = paperConfig() },
 		"uniform":    func(c *Config) { c.Binning, c.Bins, c.Unbiased = Uniform, 5, false },
-		"B-splines":  func(c *Config) { c.Basis, c.Bins = BSpline, 12 },
 		"open":       func(c *Config) { c.ScoreRange = unbounded() },
 		"flatness":   func(c *Config) { *c = DefaultConfig(Flatness) },
 		"many bins":  func(c *Config) { c.Bins, c.Unbiased = 45, false }, // cells that have no room in a record

@@ -131,7 +131,7 @@ var callsPerLoss = 1
 // the smallest array of events in new memory, in few pieces.
 func TestAllocations(t *testing.T) {
 	const n = 1_000_000
-	defer debug.SetGCPercent(debug.SetGCPercent(-1)) // what is kept between calls stays
+	defer debug.SetGCPercent(debug.SetGCPercent(-1)) // the memory of calls stays
 	for name, change := range walkOptions {
 		cfg := paperConfig()
 		change(&cfg)

@@ -133,13 +133,6 @@ enum {
  */
 MODE_API const char *mode_last_error(void);
 
-/*
- * The warning of the last call of this thread that returned MODE_OK, or "" if it had none; otherwise
- * like mode_last_error. A loss warns if a few masses are so far from most others that rounding changes
- * the gradient by more than 1e-9 of its largest element, or that bounds on moments lose their meaning.
- */
-MODE_API const char *mode_last_warning(void);
-
 /* --------------------------------------------------------------- options */
 
 enum { /* mode_options.loss; the other losses are for comparison */
@@ -176,12 +169,7 @@ enum { /* mode_options.missing: an event whose mass is NaN */
     MODE_MISSING_IGNORE = 1 /* counts as outside mass_range */
 };
 
-enum { /* mode_options.basis: which functions of the mass cost nothing */
-    MODE_BASIS_LEGENDRE = 0, /* the polynomials up to order */
-    MODE_BASIS_BSPLINE = 1   /* the B-splines of mode_options.degree with mode_options.knots */
-};
-
-enum { MODE_DEFAULT = -1 }; /* a flag, such as unbiased: the default of the loss; degree: see there */
+enum { MODE_DEFAULT = -1 }; /* a flag, such as unbiased: the default of the loss */
 
 /*
  * The options of one of several variables of mass. Members mean the same as in
@@ -193,8 +181,6 @@ typedef struct mode_variable {
     double mass_range[2]; /* -INFINITY, INFINITY: from the data */
     const double *edges;
     size_t n_edges;
-    const double *knots;
-    size_t n_knots;
 } mode_variable;
 
 /*
@@ -224,8 +210,6 @@ typedef struct mode_options {
     int32_t unbiased;      /* flag: subtract the bias of a finite sample; default on, with DisCo off */
     int32_t joint;         /* flag: bin several variables of mass together; default off: the mean of their losses */
     int32_t missing;       /* MODE_MISSING_...; default MODE_MISSING_ERROR */
-    int32_t basis;         /* MODE_BASIS_...; default MODE_BASIS_LEGENDRE */
-    int32_t degree;        /* of B-splines, 0..5; MODE_DEFAULT: 3 */
     double max_slope;      /* bound on the slope, > 0; needs order >= 1; default INFINITY: none */
     double slope_penalty;  /* adds slope_penalty * c_1^2 to J, >= 0; needs order >= 1; default 0 */
     /* Ranges are finite with [0] < [1], or -INFINITY, INFINITY: from the data. For
@@ -236,12 +220,8 @@ typedef struct mode_options {
        each above the one before; the ends are the mass range. Default NULL, 0. */
     const double *edges;
     size_t n_edges;
-    /* For MODE_BASIS_BSPLINE alone: finite masses inside the mass range, each above
-       the one before. Default NULL, 0: none. */
-    const double *knots;
-    size_t n_knots;
-    /* One entry for each variable of mass, if variables differ. Then leave mass_range,
-       edges and knots above at their defaults. All entries have one struct_size.
+    /* One entry for each variable of mass, if variables differ. Then leave mass_range
+       and edges above at their defaults. All entries have one struct_size.
        Default NULL, 0: each variable has the bins above, and nothing else is given. */
     const mode_variable *variables;
     size_t n_variables;
@@ -554,7 +534,7 @@ MODE_API int mode_distance_correlation_f64(size_t n, const double *x, const doub
  * than the bins), and edges, if not NULL, to these edges in units of mass. Equal masses
  * may leave fewer bins than the option asks for. capacity is the number of elements of
  * edges. Too few are MODE_ERROR_ARGUMENT, with *n_edges set: call again with so many. Enough
- * are bins + 1, n_knots + 33 if bins is 0, options->n_edges, or n + 1 with
+ * are bins + 1, 33 (or order + 3 if that is more) if bins is 0, options->n_edges, or n + 1 with
  * MODE_BINNING_VALUES. The events have one variable, one background_label and no
  * categories; score may be NULL. The weights matter if bins is 0. Only MODE_LOSS_MODE has
  * these functions, another loss is MODE_ERROR_OPTION.

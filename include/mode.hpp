@@ -211,25 +211,20 @@ enum class reduction : std::int32_t { mean = MODE_REDUCTION_MEAN, sum = MODE_RED
 
 enum class missing : std::int32_t { error = MODE_MISSING_ERROR, ignore = MODE_MISSING_IGNORE };
 
-enum class basis : std::int32_t { legendre = MODE_BASIS_LEGENDRE, bspline = MODE_BASIS_BSPLINE };
-
 /*
  * The options of one of several variables of mass, see options::variables. It owns its
- * edges and knots, shares them with its copies, and never changes them.
+ * edges, shares them with its copies, and never changes them.
  */
 class variable {
-    typedef std::shared_ptr<const std::vector<double>> numbers;
-
 public:
     variable() noexcept : values_() {
         if (mode_variable_init(&values_, sizeof values_) != MODE_OK)
             values_.struct_size = sizeof values_; /* each call has the same error again, and reports it */
     }
 
-    /* From the variable of a C program, which mode_variable_init has set up; edges and knots are copied. */
+    /* From the variable of a C program, which mode_variable_init has set up; edges are copied. */
     explicit variable(const mode_variable &c) : values_(c) {
         if (c.edges) edges(std::vector<double>(c.edges, c.edges + c.n_edges));
-        if (c.knots) knots(std::vector<double>(c.knots, c.knots + c.n_knots));
     }
 
     variable &bins(std::int32_t value) noexcept {
@@ -243,11 +238,9 @@ public:
         return *this;
     }
     variable &edges(std::vector<double> values) {
-        edges_ = keep(std::move(values), values_.edges, values_.n_edges);
-        return *this;
-    }
-    variable &knots(std::vector<double> values) {
-        knots_ = keep(std::move(values), values_.knots, values_.n_knots);
+        edges_ = std::make_shared<const std::vector<double>>(std::move(values));
+        values_.edges = edges_->data();
+        values_.n_edges = edges_->size();
         return *this;
     }
 
@@ -255,15 +248,8 @@ public:
     mode_variable to_c() const noexcept { return values_; }
 
 private:
-    static numbers keep(std::vector<double> values, const double *&first, std::size_t &count) {
-        numbers kept = std::make_shared<const std::vector<double>>(std::move(values));
-        first = kept->data();
-        count = kept->size();
-        return kept;
-    }
-
-    mode_variable values_; /* points to what is kept below */
-    numbers edges_, knots_;
+    mode_variable values_; /* points to the edges below */
+    std::shared_ptr<const std::vector<double>> edges_;
 };
 
 /*
@@ -280,14 +266,13 @@ public:
 
     /* From the options of a C program, which mode_options_init has set up; lists are copied. */
     explicit options(const mode_options &c) : values_(c) {
-        values_.edges = values_.knots = nullptr;
-        values_.n_edges = values_.n_knots = 0;
+        values_.edges = nullptr;
+        values_.n_edges = 0;
         values_.variables = nullptr;
         values_.n_variables = 0;
         values_.background_label = nullptr;
         values_.n_background_label = 0;
         if (c.edges) edges_.assign(c.edges, c.edges + c.n_edges);
-        if (c.knots) knots_.assign(c.knots, c.knots + c.n_knots);
         for (std::size_t k = 0; c.variables && k < c.n_variables; k++) add(variable(c.variables[k]));
         if (c.background_label)
             background_label(std::vector<std::int32_t>(c.background_label, c.background_label + c.n_background_label));
@@ -314,8 +299,6 @@ public:
     options &unbiased(bool value = true) noexcept { return set(&mode_options::unbiased, value); }
     options &joint(bool value = true) noexcept { return set(&mode_options::joint, value); }
     options &missing(mode::missing value) noexcept { return set(&mode_options::missing, value); }
-    options &basis(mode::basis value) noexcept { return set(&mode_options::basis, value); }
-    options &degree(std::int32_t value) noexcept { return set(&mode_options::degree, value); }
     options &max_slope(double value) noexcept { return set(&mode_options::max_slope, value); }
     options &slope_penalty(double value) noexcept { return set(&mode_options::slope_penalty, value); }
 
@@ -329,21 +312,13 @@ public:
         return binning(mode::binning::edges);
     }
 
-    /* Sets basis too. */
-    options &knots(std::vector<double> values) {
-        knots_ = std::move(values);
-        return basis(mode::basis::bspline);
-    }
-
-    /* The options of each of several variables. Sets binning too if one has edges, and basis if one has knots. */
+    /* The options of each of several variables. Sets binning too if one has edges. */
     options &variables(const std::vector<variable> &values) {
         variables_.clear();
         c_variables_.clear();
         for (const variable &value : values) add(value);
-        for (const mode_variable &c : c_variables_) {
+        for (const mode_variable &c : c_variables_)
             if (c.n_edges) binning(mode::binning::edges);
-            if (c.n_knots) basis(mode::basis::bspline);
-        }
         return *this;
     }
 
@@ -372,8 +347,6 @@ public:
         mode_options c = values_;
         c.edges = edges_.data();
         c.n_edges = edges_.size();
-        c.knots = knots_.data();
-        c.n_knots = knots_.size();
         c.variables = c_variables_.data();
         c.n_variables = c_variables_.size();
         if (!labels_.empty()) {
@@ -396,7 +369,7 @@ private:
     }
 
     mode_options values_; /* its pointers stay NULL */
-    std::vector<double> edges_, knots_;
+    std::vector<double> edges_;
     std::vector<variable> variables_; /* which keep what the next ones point to */
     std::vector<mode_variable> c_variables_;
     std::vector<std::int32_t> labels_; /* those given and one more, for a pointer even if none is; empty: the default */

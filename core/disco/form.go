@@ -20,8 +20,8 @@ type form struct {
 	row, square, all float64
 }
 
-// roundingFloor is the relative size below which a sum of terms that cancel is only rounding.
-const roundingFloor = 1e-12
+// cancelledTo is the relative size up to which a sum of terms that cancel is rounding alone.
+const cancelledTo = 1e-12
 
 // newForm returns the form for these weights, which are in the given unit, or an error where they have no mean. With all
 // weights 1, which are their squares, mixed and two are 0.
@@ -42,7 +42,7 @@ func newForm(weights []float64, unit float64, ones, unbiased bool, words Words) 
 	}
 	s2, s3, s4 := 2*s[2], 6*s[3], 24*s[4]
 	for p, sum := range []float64{s2 / (total * total), s3 / (total * total * total), s4 / (total * total * total * total)} {
-		if !(sum > roundingFloor) {
+		if !(sum > cancelledTo) {
 			return form{}, errs.Of(errs.ErrUndefined, "weight: with unbiased, the means over %d different events have a sum of weights of %.3g times that over all, "+
 				"and it must be positive: use larger batches, or weights that vary less", p+2, sum)
 		}

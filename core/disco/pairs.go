@@ -1,8 +1,6 @@
 package disco
 
 import (
-	"sync"
-
 	"github.com/libmode/libmode/core/internal/par"
 	"github.com/libmode/libmode/core/internal/radix"
 )
@@ -91,9 +89,6 @@ func (a *node) add(b node) {
 // blockBits is the logarithm of the number of events in a block.
 const blockBits = 10
 
-// trees are the trees of blocks.
-var trees = sync.Pool{New: func() any { return new([1<<blockBits + 1]node) }}
-
 // addBelow adds to the sums over pairs the share of the events that come before in both orders.
 func (dc *call) addBelow(ofX bool) {
 	x, y := &dc.axes[0], &dc.axes[1]
@@ -114,10 +109,9 @@ func (dc *call) addBelow(ofX bool) {
 		tops.add(b, node{w, w * xk, w * yk})
 	}
 	dc.team.Run(blocks, func(b int) {
-		room := trees.Get().(*[1<<blockBits + 1]node)
-		defer trees.Put(room)
-		inBlock := tree(room[:])
-		clear(inBlock)
+		room := par.Room()
+		defer room.Give()
+		inBlock := tree(par.Make[node](&room.Arena, 1<<blockBits+1))
 		start := b << blockBits
 		for _, ev := range dc.events[start:next[b]] {
 			r := int(ev.rank)

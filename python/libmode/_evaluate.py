@@ -68,7 +68,7 @@ def evaluate(
     slope, bound = (np.empty_like(arrays.score) if wanted else None for wanted in (grad, hess))
     packed, held = for_core(arrays, loss_alone, smoothing), (arrays, slope, bound)
     try:
-        found = _native.evaluate(options.struct, packed, double, address(slope), address(bound), held, said)
+        found = _native.evaluate(options.struct, packed, double, address(slope), address(bound), held)
     except ValueError as error:
         raise explained(error, *events[:2], events.label, options) from None
     look(said, options, arrays.mass, arrays.label)
@@ -95,7 +95,7 @@ def direction(
     out = address(push), address(multiplier), address(slope)
     packed, held = for_core(arrays), (arrays, push, multiplier, slope, state)
     try:
-        found = _native.direction(options.struct, packed, double, steering, *out, held, said)
+        found = _native.direction(options.struct, packed, double, steering, *out, held)
     except ValueError as error:
         raise explained(error, *events[:2], events.label, options) from None
     look(said, options, arrays.mass, arrays.label)

@@ -22,11 +22,9 @@ from typing import Any, NamedTuple
 
 from ._interruptible import LARGE, interruptible
 from ._messages import in_python, shown
-from ._said import IN_LINES, Said
 
 ABI_VERSION = 1
 
-_BY_CORE = "warning of the core"  # what is said, of :class:`Said`
 
 # In bytes: 0.84 GB that Go reserves at least when it is loaded, and room for the stacks of more threads.
 _ADDRESS_SPACE = 10**9
@@ -79,7 +77,6 @@ class ModeVariable(ctypes.Structure):
         ("bins", _int32),
         ("mass_range", _double * 2),
         *(("edges", _doubles), ("n_edges", _size)),
-        *(("knots", _doubles), ("n_knots", _size)),
     )
 
 
@@ -298,7 +295,6 @@ def _declare(loaded: ctypes.CDLL, path: Path) -> None:
             f"{ABI_VERSION}: install both from the same release"
         )
     loaded.mode_last_error.restype = ctypes.c_char_p
-    loaded.mode_last_warning.restype = ctypes.c_char_p
     loaded.mode_version.restype = ctypes.c_char_p
     loaded.mode_option_count.restype = loaded.mode_state_size.restype = ctypes.c_size_t
     loaded.mode_state_size.argtypes = [_size]
@@ -370,12 +366,10 @@ def evaluate(
     grad: int | None = None,
     hess: int | None = None,
     held: tuple[object, ...] = (),
-    said: Said = IN_LINES,
 ) -> ModeResult:
     """The result of events, whose derivatives, doubles or floats as the events, go to these addresses."""
     result = ModeResult()
-    if warned := _outcome("mode_evaluate", double, events.n, held, options, events, result, grad, hess):
-        said.warn(_BY_CORE, warned.decode(), RuntimeWarning)
+    _call_with("mode_evaluate", double, events.n, held, options, events, result, grad, hess)
     return result
 
 
@@ -388,30 +382,26 @@ def direction(
     multiplier: int | None,
     slope: int | None,
     held: tuple[object, ...] = (),
-    said: Said = IN_LINES,
 ) -> ModePushed:
     """Where a constraint pushes the events of a batch, as mode.h describes it."""
     found = ModePushed()
-    arguments = options, events, steering, found, push, multiplier, slope
-    if warned := _outcome("mode_direction", double, events.n, held, *arguments):
-        said.warn(_BY_CORE, warned.decode(), RuntimeWarning)
+    _call_with("mode_direction", double, events.n, held, options, events, steering, found, push, multiplier, slope)
     return found
 
 
-def _outcome(name: str, double: bool, n: int, held: tuple[object, ...], *arguments: Any) -> bytes:
-    """Calls the form of a function for n events in double or float. Raises its error, and returns its warning.
+def _call_with(name: str, double: bool, n: int, held: tuple[object, ...], *arguments: Any) -> None:
+    """Calls the form of a function for n events in double or float. Raises its error.
 
     ``held`` are the objects whose memory it uses: a long call may go on when the caller was interrupted.
     """
-    if n >= LARGE:  # error and warning are those of the thread that calls
-        return interruptible(partial(_outcome, name, double, 0, held, *arguments), *held)
+    if n >= LARGE:  # the error is that of the thread that calls
+        interruptible(partial(_call_with, name, double, 0, held, *arguments), *held)
+        return
     loaded = _library or library()
     function = getattr(loaded, f"{name}_f64" if double else f"{name}_f32")
     status = function(*arguments)
     if status:
         _check(loaded, status)
-    warned: bytes = loaded.mode_last_warning()
-    return warned
 
 
 @cache
@@ -430,7 +420,7 @@ def distance_correlation(
 ) -> float:
     """That of x, y and weight at the addresses ``arrays``; the derivatives by x and y go to ``grads``."""
     value = ctypes.c_double()
-    _outcome("mode_distance_correlation", double, n, held, n, *arrays, unbiased, value, *grads)
+    _call_with("mode_distance_correlation", double, n, held, n, *arrays, unbiased, value, *grads)
     return value.value
 
 

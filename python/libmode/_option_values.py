@@ -64,9 +64,7 @@ def _plain_value(name: str, value: Any) -> Any:
 
 def _integer(name: str, value: Any) -> int:
     number = int32(name, value)
-    if name == "degree" and number < 0:  # in C one says that degree was not given, and 0 that bins was not
-        raise ValueError(f"degree = {number}: must not be negative")
-    if name.startswith("bins") and number == 0:
+    if name.startswith("bins") and number == 0:  # in C 0 says that bins was not given
         raise ValueError(f"{name} = 0: must be at least 1")
     return number
 
@@ -138,7 +136,7 @@ def _lists(name: str, values: Any) -> tuple[Any, ...]:
 
 
 def _for_each(name: str, listed: Iterable[Any], read: Callable[[str, Any], Any]) -> tuple[Any, ...]:
-    """The values of an option for each variable; None, where it is not given, but not of edges and knots."""
+    """The values of an option for each variable; None, where it is not given, but not of edges."""
     values = tuple(
         None if value is None and read is not _reals else read(f"{name}[{k}]", value) for k, value in enumerate(listed)
     )
@@ -171,7 +169,6 @@ def _as_python(value: Any) -> Any:
 # How the value of an option is read, by its type.
 _READ: dict[Any, Callable[[str, Any], Any]] = {
     int: _integer,
-    int | None: _integer,
     int | Sequence[int | None] | None: _bins_of_variables,
     bool: flag,
     float: real,

@@ -19,7 +19,7 @@ from .option_types import Loss
 EXAMPLE: dict[Loss, str] = {"mode": "order=1", "disco": "unbiased=True", "flatness": "bins=20"}
 
 # The options that each of several variables of mass may have of its own, the members of ``mode_variable``.
-_OF_VARIABLES = ("bins", "mass_range", "edges", "knots")
+_OF_VARIABLES = ("bins", "mass_range", "edges")
 # The options that limit scores and masses.
 _LIMITS = ("score_range", "mass_range", "edges")
 
@@ -28,10 +28,11 @@ class Options:
     """The checked options of one loss, ready for the library: ``options`` is what :func:`plain` returns."""
 
     def __init__(self, loss: Loss, **options: Any) -> None:
-        self.loss, self._given = loss, options
+        self.loss, self._given = loss, dict(options)
         self.text = json.dumps([loss, options])
         """The options as text, for operators that take no object: :func:`of_text`."""
-        options = _implied(_implied(options, "edges", binning="edges"), "knots", basis="bspline")
+        if options.get("edges") is not None and (binning := options.setdefault("binning", "edges")) != "edges":
+            raise ValueError(f"binning = {binning!r} cannot be combined with edges: leave one of them out")
         labels = options.get("background_label", 0)
         self.labels: tuple[int, ...] = (labels,) if isinstance(labels, int) else tuple(labels)
         self.struct = _native.default_options()
@@ -156,16 +157,6 @@ class Options:
         self._lists.append((element * len(values))(*values))
         setattr(struct, name, ctypes.cast(self._lists[-1], ctypes.POINTER(element)))
         setattr(struct, f"n_{name}", len(values))
-
-
-def _implied(options: Mapping[str, Any], name: str, **implied: str) -> dict[str, Any]:
-    """The options with the choice that is implied where ``name`` is given."""
-    if options.get(name) is None:
-        return dict(options)
-    for choice, value in implied.items():
-        if options.get(choice, value) != value:
-            raise ValueError(f"{choice} = {options[choice]!r} cannot be combined with {name}: leave one of them out")
-    return {**options, **implied}
 
 
 def _ends(value: Any) -> list[tuple[float, float]]:

@@ -33,14 +33,6 @@ class LossOptions(TypedDict, total=False):
     then costs nothing. By default False: the mean of the losses of the variables."""
     missing: Literal["error", "ignore"]
     """A NaN mass is an error (the default), or counts as outside ``mass_range``."""
-    basis: Literal["legendre", "bspline"]
-    """The response that costs nothing: a polynomial in mass (the default), or a B-spline of ``degree`` with
-    ``knots``, without ``order``."""
-    degree: int | None
-    """Degree of the B-splines, 0 to 5; 3 by default."""
-    knots: Iterable[float | Iterable[float]] | None
-    """Increasing knots of the B-splines, inside the mass range; none by default. With several variables, a
-    sequence for each. Leave ``basis`` out, or set it to "bspline"."""
     max_slope: float | None
     """Bound on the slope c_1, relative to the fraction that ``slope_of`` names; needs order >= 1; none by default."""
     slope_of: Literal["rejected", "selected"]

@@ -63,7 +63,7 @@ static size_t wild_size(void) {
     } while (0)
 
 enum { ROOM = 8192, MAX_MASS = 3, BEFORE = 64, UNTOUCHED = 0x5a }; /* BEFORE: bytes before an output, which is full of UNTOUCHED */
-enum { SCORE, MASS, WEIGHT = MASS + MAX_MASS, LABEL, CATEGORY, EDGES, KNOTS, LABELS, VARIABLES, AT, INPUTS,
+enum { SCORE, MASS, WEIGHT = MASS + MAX_MASS, LABEL, CATEGORY, EDGES, LABELS, VARIABLES, AT, INPUTS,
        GRAD = INPUTS, HESS, FOUND_EDGES, CDF, MOMENTS, ARRAYS };
 
 static char *ends[ARRAYS], *kept[INPUTS]; /* copies of the inputs */
@@ -150,7 +150,6 @@ static void draw_variables(void) {
         if (one_in(32)) v[k].struct_size = one_in(2) ? wild_size() : (size_t)below(200);
     }
     if (n && one_in(4)) draw_list(&v[n - 1].edges, &v[n - 1].n_edges, EDGES, 40, 160);
-    if (n && one_in(8)) draw_list(&v[n - 1].knots, &v[n - 1].n_knots, KNOTS, 60, 140);
     options.variables = one_in(16) ? NULL : v;
     options.n_variables = one_in(32) ? wild_size() : n;
 }
@@ -175,9 +174,6 @@ static void draw_option(void) {
     } else if (!strcmp(row.name, "edges")) {
         draw_list(&options.edges, &options.n_edges, EDGES, 40, 160);
         options.binning = one_in(8) ? options.binning : MODE_BINNING_EDGES;
-    } else if (!strcmp(row.name, "knots")) {
-        draw_list(&options.knots, &options.n_knots, KNOTS, 60, 140);
-        options.basis = one_in(8) ? options.basis : MODE_BASIS_BSPLINE;
     } else if (row.kind == MODE_KIND_LABELS) {
         const size_t n = (size_t)below(4);
         int32_t *labels = input(LABELS, n, sizeof *labels);
@@ -235,12 +231,12 @@ static int bad_list(const void *list, size_t n) { return n > UINT32_MAX || (!lis
 
 static int bad_options(const mode_options *o) {
     if (!o) return 0;
-    if (o->struct_size != sizeof *o || bad_list(o->edges, o->n_edges) || bad_list(o->knots, o->n_knots) ||
+    if (o->struct_size != sizeof *o || bad_list(o->edges, o->n_edges) ||
         bad_list(o->background_label, o->n_background_label) || bad_list(o->variables, o->n_variables) || o->n_variables > MAX_MASS)
         return 1;
     for (size_t k = 0; k < o->n_variables; k++) {
         const mode_variable *v = &o->variables[k];
-        if (v->struct_size != sizeof *v || bad_list(v->edges, v->n_edges) || bad_list(v->knots, v->n_knots)) return 1;
+        if (v->struct_size != sizeof *v || bad_list(v->edges, v->n_edges)) return 1;
     }
     return 0;
 }

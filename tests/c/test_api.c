@@ -18,8 +18,8 @@ static void test_defaults(void) {
     CHECK(o.moments == MODE_MOMENTS_PROJECTION && o.slope_of == MODE_SLOPE_OF_REJECTED && o.reduction == MODE_REDUCTION_MEAN, "choices");
     CHECK(!o.monotonic && o.unbiased == MODE_DEFAULT && o.max_slope == INFINITY && o.slope_penalty == 0, "slopes");
     CHECK(o.mass_range[0] == -INFINITY && o.mass_range[1] == INFINITY && o.score_range[0] == 0 && o.score_range[1] == 1, "ranges");
-    CHECK(!o.joint && o.missing == MODE_MISSING_ERROR && o.basis == MODE_BASIS_LEGENDRE && o.degree == MODE_DEFAULT, "several variables");
-    CHECK(!o.n_edges && !o.n_knots && !o.n_background_label && !o.n_variables, "lists");
+    CHECK(!o.joint && o.missing == MODE_MISSING_ERROR, "several variables");
+    CHECK(!o.n_edges && !o.n_background_label && !o.n_variables, "lists");
     CHECK(mode_options_check(&o) == MODE_OK && mode_options_check(NULL) == MODE_OK, "%s", mode_last_error());
 }
 
@@ -30,26 +30,12 @@ static void test_table(void) {
         const char *name;
         size_t offset;
     } members[] = {AT(loss), AT(order), AT(bins), AT(binning), AT(moments), AT(slope_of), AT(reduction), AT(monotonic),
-                   AT(unbiased), AT(joint), AT(missing), AT(basis), AT(degree), AT(max_slope), AT(slope_penalty), AT(mass_range),
-                   AT(score_range), AT(edges), AT(knots), AT(variables), AT(background_label)};
+                   AT(unbiased), AT(joint), AT(missing), AT(max_slope), AT(slope_penalty), AT(mass_range),
+                   AT(score_range), AT(edges), AT(variables), AT(background_label)};
     mode_option row;
     CHECK(mode_option_count() == sizeof members / sizeof *members, "%zu options", mode_option_count());
     for (size_t k = 0; k < sizeof members / sizeof *members; k++)
         CHECK(!mode_option_at(k, &row) && !strcmp(row.name, members[k].name) && row.offset == members[k].offset, "%s at %zu", row.name, row.offset);
-}
-
-/* A loss that has lost its meaning is MODE_OK, with a warning until the next call. */
-static void test_warning(void) {
-    call c = good();
-    c.options.order = 2;
-    c.options.bins = 6;
-    c.options.monotonic = 1;
-    loss_of(&c);
-    CHECK(!*mode_last_warning(), "%s", mode_last_warning());
-    c.mass[7] = 1e6;
-    loss_of(&c);
-    CHECK(strstr(mode_last_warning(), "mass = 1e+06 is so far from most others"), "%s", mode_last_warning());
-    CHECK(!mode_options_check(&c.options) && !*mode_last_warning(), "%s", mode_last_warning());
 }
 
 static void test_begun_structs(void) {
@@ -59,7 +45,7 @@ static void test_begun_structs(void) {
     memset(&e, 0xff, sizeof e);
     CHECK(mode_variable_init(&v, sizeof v) == MODE_OK && v.struct_size == sizeof v, "%s", mode_last_error());
     CHECK(v.bins == 0 && v.mass_range[0] == -INFINITY && v.mass_range[1] == INFINITY, "bins, mass_range");
-    CHECK(!v.edges && !v.n_edges && !v.knots && !v.n_knots, "edges, knots");
+    CHECK(!v.edges && !v.n_edges, "edges");
     CHECK(mode_events_init(&e, sizeof e) == MODE_OK && e.struct_size == sizeof e, "%s", mode_last_error());
     CHECK(!e.n && !e.score && !e.mass && !e.n_mass && !e.weight && !e.label && !e.category, "pointers");
     CHECK(e.label_type == MODE_LABEL_INT32 && e.category_type == MODE_LABEL_INT32 && !e.loss_alone, "types");
@@ -316,7 +302,6 @@ int main(void) {
     test_versions();
     test_defaults();
     test_table();
-    test_warning();
     test_begun_structs();
     test_unbiased_by_default();
     test_null_options_are_the_defaults();

@@ -12,7 +12,7 @@ from pathlib import Path
 import numpy as np
 
 # Options that each of several variables may have of its own.
-OF_VARIABLES = ("bins", "mass_range", "edges", "knots")
+OF_VARIABLES = ("bins", "mass_range", "edges")
 
 CASE = """#include <math.h>
 #include <mode.h>
@@ -69,10 +69,10 @@ def statements(of, name, value):
         return []
     if isinstance(value, str):
         return [f"{of}.{name} = MODE_{name.upper()}_{value.upper()};"]
-    if name in ("edges", "knots", "background_label"):
+    if name in ("edges", "background_label"):
         kind, values = "int32_t" if name == "background_label" else "double", np.ravel(list(np.atleast_1d(value)))
         listed = ", ".join(map(number, values.tolist())) or "0"
-        choice = {"edges": "o.binning = MODE_BINNING_EDGES;", "knots": "o.basis = MODE_BASIS_BSPLINE;"}.get(name, "")
+        choice = "o.binning = MODE_BINNING_EDGES;" if name == "edges" else ""
         return [
             f"{{ static const {kind} list[] = {{{listed}}}; {of}.{name} = list, {of}.n_{name} = {len(values)}; }}",
             choice,

@@ -31,7 +31,6 @@ var losses = []loss{
 	{name: "max_slope, monotonic, weights, float64", weighted: true, change: func(c *core.Config) { c.Order, c.MaxSlope, c.Monotonic = 2, 0.5, true }},
 	{name: "two variables", variables: 2, change: func(c *core.Config) { c.Order = 1 }},
 	{name: "two jointly", variables: 2, change: func(c *core.Config) { c.Order, c.Joint = 1, true }},
-	{name: "splines", change: func(c *core.Config) { c.Basis = core.BSpline }},
 	{name: "flatness", change: func(c *core.Config) { *c = core.DefaultConfig(core.Flatness) }},
 	{name: "DisCo", change: func(c *core.Config) { *c = core.DefaultConfig(core.DisCo) }},
 	{name: "DisCo, weights, float64", weighted: true, change: func(c *core.Config) { *c = core.DefaultConfig(core.DisCo) }},

@@ -82,8 +82,6 @@ def test_the_bias_of_bins_of_one_event_is_not_known():
 
 def test_edges_of_more_than_the_usual_bins():
     mass = np.random.default_rng(9).random(4000)
-    knots = np.linspace(0.1, 0.9, 28)
-    assert len(libmode.mode_edges(mass, basis="bspline", knots=knots, mass_range=(0, 1))) == 34
     assert len(libmode.mode_edges(mass, bins=100)) == 101
     assert len(libmode.mode_edges(np.round(mass, 2), binning="values")) == len(np.unique(np.round(mass, 2))) + 1
 

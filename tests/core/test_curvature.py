@@ -48,7 +48,6 @@ CASES = {
     "quadrature": {"moments": "quadrature", "order": 1},
     "penalty": {"slope_penalty": 5.0, "order": 1},
     "sum": {"reduction": "sum", "order": 2},
-    "splines": {"basis": "bspline", "degree": 1, "knots": [100]},
     "weights": {"weighted": 0, "order": 1},
     "negative": {"weighted": 0.15, "order": 1},
     "labels": {"label": 3, "background_label": [0, 2], "order": 1},

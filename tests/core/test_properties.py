@@ -7,7 +7,6 @@ import forms
 import libmode
 import numpy as np
 import pytest
-from basis import bsplines
 from definition import loss_of
 from forms import Call, calls, seeds
 from hypothesis import given, reject, settings
@@ -83,13 +82,11 @@ def test_events_of_other_labels_are_never_looked_at(call, rng):
 
 # ------------------------------------------------------------------- what costs nothing
 
-KNOTS = [0.3, 0.55]
 KINDS = {
     "edges": {"edges": [0, 0.05, 0.1, 0.3, 0.35, 0.6, 0.8, 1]},
     "quantile": {"bins": 9},
     "uniform": {"binning": "uniform", "bins": 6},
     "values": {"binning": "values"},
-    "splines": {"knots": KNOTS, "bins": 10},
     "joint": {"joint": True, "binning": "uniform", "bins": (4, 4)},
     "joint, quantile": {"joint": True, "bins": (4, 4)},
 }
@@ -97,8 +94,6 @@ KINDS = {
 
 def allowed(kind, order, mass):
     """The functions of the mass, in [0, 1], that cost nothing: a row for each."""
-    if kind == "splines":
-        return bsplines(mass, KNOTS, order, (0, 1)).astype(float)
     if "joint" in kind:
         (x, y), degrees = 2 * mass.T - 1, np.ndindex(order + 1, order + 1)
         return np.array([x**a * y**b for a, b in degrees if a + b <= order])
@@ -121,8 +116,7 @@ def response(kind, order, rng):
         "mass": np.concatenate([mass] * len(steps)),
         "weight": (size * steps).ravel(),
     }
-    degree = {"degree": order} if kind == "splines" else {"order": order}
-    return Call(events, KINDS[kind] | degree | {"unbiased": False})
+    return Call(events, KINDS[kind] | {"order": order, "unbiased": False})
 
 
 @settings(max_examples=200)
@@ -138,8 +132,7 @@ def test_a_response_of_the_order_costs_nothing(kind, order, rng):
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_response_of_a_higher_order_costs_something(kind):
     call = response(kind, 2, np.random.default_rng(4))
-    lower = {"knots": [0.45]} if kind == "splines" else {"order": 1}
-    assert call.given(**lower)() > 1e-6
+    assert call.given(order=1)() > 1e-6
 
 
 FINE = np.linspace(-1, 1, 2001)

@@ -36,7 +36,6 @@ OF_EACH = {
     "mass_range": {"mass_range": [(60, 200), (-1, 1.5)]},
     "mass_range, array": {"mass_range": np.array([[60, 200], [-1, 1.5]])},
     "edges": {"edges": [(50, 80, 120, 900), np.array([-9, -0.5, 0.5, 1, 9])], "bins": None},
-    "knots": {"knots": [[80], (0, 1)], "order": 0, "degree": 1},
     "several": {"bins": (4, 9), "mass_range": [(60, 200), None], "binning": "uniform", "unbiased": False},
 }
 
@@ -45,7 +44,7 @@ OF_EACH = {
 def test_each_variable_has_options_of_its_own(name):
     """One by one the loss is the mean of the losses of the columns with the options of each."""
     options = OF_EACH[name]
-    each = ("bins", "mass_range", "edges", "knots")
+    each = ("bins", "mass_range", "edges")
 
     def of(k):
         return {key: value[k] if key in each and value is not None else value for key, value in options.items()}

@@ -71,19 +71,17 @@ void test_setters() {
     CHECK(c.mass_range[0] == 10 && c.mass_range[1] == 20, "mass_range");
     CHECK(c.score_range[0] == -1 && c.score_range[1] == 2, "score_range");
     CHECK(mode::options().monotonic(false).to_c().monotonic == 0, "monotonic(false)");
-    const mode::options of_splines = mode::options().joint().missing(mode::missing::ignore).degree(2).knots({3, 4});
-    const mode_options other = of_splines.to_c();
-    CHECK(other.joint == 1 && other.missing == MODE_MISSING_IGNORE && other.degree == 2, "joint, missing, degree");
-    CHECK(other.basis == MODE_BASIS_BSPLINE && other.n_knots == 2 && other.knots[1] == 4, "knots set the basis too");
+    const mode_options other = mode::options().joint().missing(mode::missing::ignore).to_c();
+    CHECK(other.joint == 1 && other.missing == MODE_MISSING_IGNORE, "joint, missing");
     CHECK(mode::options().binning(mode::binning::values).to_c().binning == MODE_BINNING_VALUES, "binning");
 }
 
 bool has_both(const mode::options &options) {
     const mode_options c = options.to_c();
     const mode_variable *v = c.variables;
-    return c.binning == MODE_BINNING_EDGES && c.basis == MODE_BASIS_BSPLINE && c.n_variables == 2 &&
+    return c.binning == MODE_BINNING_EDGES && c.n_variables == 2 &&
            v[0].struct_size == sizeof *v && v[0].bins == 3 && v[0].mass_range[1] == 7 && v[0].n_edges == 0 &&
-           v[0].n_knots == 1 && v[0].knots[0] == 5 && v[1].bins == 0 && v[1].mass_range[0] == -INFINITY &&
+           v[1].bins == 0 && v[1].mass_range[0] == -INFINITY &&
            v[1].n_edges == 3 && v[1].edges[1] == 10 && c.n_background_label == 2 && c.background_label[0] == 4;
 }
 
@@ -92,7 +90,7 @@ void test_options_own_their_lists() {
     std::unique_ptr<mode::options> first(new mode::options);
     {
         std::unique_ptr<mode::variable> one(new mode::variable), other(new mode::variable);
-        one->bins(3).mass_range(1, 7).knots({5});
+        one->bins(3).mass_range(1, 7);
         other->edges({0, 10, 63});
         first->variables({*one, *other}).background_label({4, 0});
         other->edges({1, 2});
@@ -382,12 +380,10 @@ void test_exceptions() {
 
 template <class T>
 void test_edges_and_moments() {
-    std::vector<double> many(4000), knots;
+    std::vector<double> many(4000);
     for (std::size_t i = 0; i < many.size(); i++) many[i] = static_cast<double>(i);
-    for (int k = 1; k <= 28; k++) knots.push_back(100 * k);
     const mode::events<double> of_many(many, many);
     mode::status good;
-    CHECK(mode::edges(mode::options().knots(knots), of_many, good).size() == 34, "knots: %s", good.message());
     CHECK(mode::edges(mode::options().bins(100), of_many, good).size() == 101, "bins: %s", good.message());
     CHECK(mode::edges(mode::options().variables({mode::variable().bins(100)}), of_many, good).size() == 101, "variable: %s", good.message());
 

@@ -93,3 +93,13 @@ def test_a_page_is_in_plain_english(page):
 def test_the_documentation_is_short():
     assert len(DOCS) <= 32
     assert sum(len(page.read_text(encoding="utf-8").split()) for page in DOCS) <= 32_000
+
+
+GO = sorted(path for folder in ("core", "capi") for path in (ROOT / folder).rglob("*.go"))
+
+
+@pytest.mark.parametrize("path", GO, ids=lambda path: str(path.relative_to(ROOT)))
+def test_comments_in_go_have_none_of_the_phrases(path):
+    lines = path.read_text(encoding="utf-8").splitlines()
+    comments = [line.partition("//")[2] for line in lines if not line.lstrip().startswith("//go:")]
+    assert found_in("\n".join(line.removeprefix(" ") for line in comments)) == []

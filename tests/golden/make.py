@@ -9,7 +9,7 @@ uses libmode; the definition is in tests/helpers/definition.py.
 
 mode_loss.json has one variable in bins, against Legendre polynomials. variables.json
 has all else: several variables (a mass is then a list of numbers, null where there is
-none), categories, B-splines, a bin for each value.
+none), categories, a bin for each value.
 """
 
 from __future__ import annotations

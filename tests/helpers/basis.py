@@ -25,31 +25,6 @@ def products(order: int, columns) -> np.ndarray:
     return np.array([np.prod(row, axis=0) for row in rows], dtype=object)
 
 
-def bsplines(mass, knots, degree: int, limits) -> np.ndarray:
-    """The B-spline functions of this degree on the range, by Cox and de Boor: len(knots) + degree + 1 of them.
-
-    At the upper end, where the last interval has no right neighbor, the last function is 1.
-    """
-    low, high = limits
-    t, mass = exact([low] * (degree + 1) + list(knots) + [high] * (degree + 1)), exact(mass)
-    last = degree + len(knots)  # the interval that ends in the upper end
-
-    def ramp(start, end):
-        """0 at the start, 1 at the end; 0 on an empty interval, where the function that it multiplies is 0 too."""
-        return (mass - start) / (end - start) if end > start else 0 * mass
-
-    rows = []
-    for j in range(len(t) - 1):
-        inside = (t[j] <= mass) & (mass < t[j + 1]) | ((mass == t[j + 1]) if j == last else False)
-        rows.append(exact(inside.astype(float)))
-    for p in range(1, degree + 1):
-        rows = [
-            ramp(t[j], t[j + p]) * rows[j] + (1 - ramp(t[j + 1], t[j + p + 1])) * rows[j + 1]
-            for j in range(len(rows) - 1)
-        ]
-    return np.array(rows, dtype=object)
-
-
 def independent(rows) -> np.ndarray:
     """The rows without those that depend on earlier ones."""
     kept, directions = [], []

@@ -11,14 +11,14 @@ from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
-from basis import bsplines, independent, products, to_x
+from basis import independent, products, to_x
 from cells import edges_of, grid, nested, range_of, within
 from reference import MP, Binned, Reference, bin_of, exact, legendre
 
 # Options of Reference that a case may leave out.
 OF_J = ("max_slope", "slope_of", "monotonic", "slope_penalty", "reduction")
 # Options that have a value for each variable; one number of bins counts for all.
-OF_VARIABLES = ("bins", "edges", "mass_range", "knots")
+OF_VARIABLES = ("bins", "edges", "mass_range")
 
 FEWEST_EFFECTIVE = 1.05  # (sum w)^2 / sum w^2 of a bin, with ``unbiased``
 
@@ -99,11 +99,7 @@ def in_bins(mass, weight, limits, options: dict) -> Callable[[np.ndarray], Any]:
     else:
         edges = edges_of(mass, limits, options)
         bins = bin_of(mass, edges)
-    if options.get("basis") == "bspline":
-        rows, reduce = bsplines(mass, options["knots"], options.get("degree", 3), limits), independent
-    else:
-        rows, reduce = legendre(options["order"], to_x(mass, limits)), np.asarray
-    return in_cells(bins, weight, rows, edges, reduce, options)
+    return in_cells(bins, weight, legendre(options["order"], to_x(mass, limits)), edges, np.asarray, options)
 
 
 def joint(mass, weight, options: dict) -> Term:

@@ -115,16 +115,8 @@ background_label = (1, 2, 1) | OPTION | background_label = [1 2 1] names label 1
 joint = True; order = 1; max_slope = 1 | OPTION | max_slope = 1 cannot be combined with joint = true
 joint = True; moments = 'quadrature' | OPTION | moments = quadrature cannot be combined with joint = true
 joint = True; binning = 'values'; del bins | OPTION | binning = values cannot be combined with joint = true
-joint = True; knots = (30,) | OPTION | basis = bspline cannot be combined with joint = true
 binning = 'values' | OPTION | bins = 4 has no meaning with binning = values
 binning = 'values'; moments = 'quadrature'; del bins | OPTION | moments = quadrature cannot be combined with binning = values
-degree = 3 | OPTION | degree = 3 needs basis = bspline
-degree = 6; basis = 'bspline' | OPTION | degree = 6
-basis = 'bspline'; order = 1 | OPTION | order = 1 cannot be combined with basis = bspline
-knots = (30, 20) | OPTION | knots[1] = 20 must be greater than knots[0] = 30
-knots = (30, inf) | OPTION | knots[1] = +Inf must be finite
-knots = (60,); mass_range = (0, 59) | OPTION | knots[0] = 60 does not lie inside the mass range [0, 59]
-knots = ((30,), (70,)); mass_range = ((0, 59), (0, 59)); mass = two(mass) | OPTION | knots[0] of variable 1 = 70
 """)
 
 #: Events, which the core checks.
@@ -150,7 +142,6 @@ mass = two(mass); mass[3, 1] = nan; joint = True | NOT_FINITE | variable 1 of ma
 bins = 61 | TOO_FEW | 60 selected events cannot fill bins = 61 quantile bins
 bins = 61; binning = 'uniform' | TOO_FEW | 60 selected events cannot fill bins = 61 uniform bins
 score, mass, weight, label = first(9, given); order = 8; del bins | TOO_FEW | 9 selected events cannot fill the 10 bins ... order = 8
-score, mass, weight, label = first(3, given); knots = (1,); del bins | TOO_FEW | 3 selected events cannot fill the 6 bins ... 5 B-splines
 mass = np.arange(60) % 2; order = 2; del bins | TOO_FEW | 60 selected events make 2 bins, and a response of order = 2 needs more than 3
 bins = (4, 61); mass = two(mass) | TOO_FEW | variable 1 of mass: too few events
 mass[:] = 91.2 | BIN | mass: all 60 selected events have the same mass 91.2
@@ -166,8 +157,6 @@ mass = np.repeat((0, 3.0, 5, 7, 9, 12), 10); weight = np.repeat((-3.0, 6, 1, 1, 
 mass[59] = 1e15; order = 2; slope_penalty = 0.1 | OVERFLOW | mass = 1e+15 is so far from most others ... order = 2
 mass = two(mass); joint = True; edges = (range(300), range(300)); del bins | OPTION | bins (or edges) of all variables make 89401 cells
 mass = np.stack([mass, mass * 7 % 60], axis=1); joint = True; order = 2; bins = 2 | OPTION | 6 functions of the mass fit 4 bins exactly
-knots = (10, 20, 30, 40, 50); bins = 4 | OPTION | 9 functions of the mass fit 4 bins exactly
-knots = (70,) | BIN | knots[0] = 70 does not lie inside the mass range [0, 59] of the selected events
 score = np.where(label == np.arange(60) % 2, -1.7e308, 1.7e308); score_range = None | OVERFLOW | the loss overflows double precision
 mass = np.arange(4200.0); score, weight, label = (np.repeat(given[k], 70) for k in ('score', 'weight', 'label')); binning = 'values'; del bins | OPTION | binning = values ... more than 4096
 category = np.arange(60) // 58; bins = 4 | TOO_FEW | events of category = 1: too few events
@@ -216,7 +205,6 @@ del score; mass = mass[:0]; del weight, label | TOO_FEW | no event selected: mas
 order = 16; moments = 'quadrature'; bins = 1; weight[:] = 0.05; weight[:2] = 1e308, -1e308; at = [0.012] | OVERFLOW | moments overflow double precision
 at = (0, nan) | NOT_FINITE | at[1] = NaN
 at = ((0, 1),) | ValueError | at has shape (1, 2)
-basis = 'bspline' | OPTION | basis = bspline has no moments
 weight[7] = nan | NOT_FINITE | weight[7] = NaN
 """,
         "mode_moments",
@@ -254,8 +242,6 @@ score_range = '01' | TypeError | score_range = '01': must be a sequence of numbe
 edges = ((0, 1), None) | TypeError | edges[1] = None: must be a sequence of numbers
 edges = (0, 59); binning = 'uniform'; del bins | ValueError | binning = 'uniform' cannot be combined with edges
 edges = (0, 59); mass = two(mass); del bins | ValueError | edges = (0.0, 59.0) is a single value, but mass has 2 variables
-knots = (30,); basis = 'legendre' | ValueError | basis = 'legendre' cannot be combined with knots
-degree = -1 | ValueError | degree = -1
 background_label = '0' | TypeError | background_label = '0': must be an integer or a sequence of integers
 background_label = 2**31 | ValueError | background_label = 2147483648: does not fit in 32 bits
 background_label = (0, 0.5) | TypeError | background_label[1] = 0.5: must be an integer
@@ -298,14 +284,12 @@ events.category = label; events.category_type = 7 | ARGUMENT | category_type = 7
 options.variables = variable; options.n_variables = 4 | ARGUMENT | n_variables = 4
 options.n_variables = 2 | ARGUMENT | variables is NULL, but 2 elements are expected
 options.variables = variable; options.n_variables = 2; variable[1].n_edges = 3 | ARGUMENT | edges of variable 1 is NULL, but 3 elements
-options.variables = variable; options.n_variables = 2; variable[1].n_knots = 3 | ARGUMENT | knots of variable 1 is NULL, but 3 elements
 options.variables = variable; options.n_variables = 3; events.n_mass = 2 | OPTION | one entry for each of 3 variables, but mass has 2
 options.variables = variable; options.n_variables = 2; events.n_mass = 2; options.mass_range[0] = 0; options.mass_range[1] = 9 | OPTION | mass_range = [0, 9] cannot be given for all variables together
 options.mass_range[0] = 0; options.mass_range[1] = 9; events.n_mass = 2 | OPTION | mass_range = [0, 9] is a single value, but mass has 2 variables
 options.n_background_label = 2 | ARGUMENT | background_label is NULL, but 2 elements are expected
 options.n_edges = 3 | ARGUMENT | edges is NULL, but 3 elements are expected
 options.edges = mass; options.n_edges = 2 | OPTION | edges has length 2, but binning = quantile takes none
-options.knots = mass; options.n_knots = 2 | OPTION | knots has length 2, but basis = legendre takes none
 options.loss = 7 | OPTION | loss = 7
 options.binning = 7 | OPTION | binning = 7
 options.missing = -1 | OPTION | missing = -1

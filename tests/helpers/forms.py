@@ -21,7 +21,7 @@ OF_SECOND = [-1.0, -0.5, 0.0, 0.5, 1.0]
 #: Forms of one variable in bins, with polynomials: those that have slopes, and bounds on them.
 BOUNDED = ("quantile", "bins by default", "uniform", "edges", "values")
 SEVERAL = ("variables", "variables with edges", "cells of quantiles", "cells of a grid")
-FORMS = (*BOUNDED, "splines", *SEVERAL)
+FORMS = (*BOUNDED, *SEVERAL)
 
 #: Generators of random numbers.
 seeds = st.integers(0, 2**32 - 1).map(np.random.default_rng)
@@ -139,10 +139,6 @@ def _options(draw: Any, form: str, fixed: dict[str, Any]) -> dict[str, Any]:
             chosen |= {"edges": EDGES}
         case "values":
             chosen |= {"binning": "values"}
-        case "splines":
-            del chosen["order"]
-            knots = draw(st.sampled_from([[], [1.0], [0.375, 0.75]]))
-            chosen |= {"basis": "bspline", "degree": draw(st.integers(0, 3)), "edges": EDGES, "knots": knots}
         case "variables":
             chosen |= {"bins": (bins, bins + 1), "missing": draw(st.sampled_from(["error", "ignore"]))}
             chosen |= {"mass_range": draw(st.sampled_from([None, [(0.25, 4.0), None]]))}

@@ -176,8 +176,7 @@ _GOOD: dict[str, list[Any]] = {
     "edges": [(50, 100, 250), [[50, 100, 250], [51, 120, 251]]], "moments": ["quadrature", "projection"], "max_slope": [0.1, None],
     "slope_of": ["rejected", "selected"], "slope_penalty": [0, 1.5], "monotonic": [True, False], "unbiased": [True, False],
     "mass_range": [(60, 200), None, [(60, 200), None]], "score_range": [(0, 1), None, (-1, 2)], "background_label": [0, 1, (0, 1)],
-    "reduction": ["mean", "sum"], "joint": [True, False], "missing": ["error", "ignore"], "basis": ["legendre", "bspline"],
-    "degree": [1, 3, 5, None], "knots": [[100], [100, 150], [[100], [120]]],
+    "reduction": ["mean", "sum"], "joint": [True, False], "missing": ["error", "ignore"],
 }  # fmt: skip
 assert set(_GOOD) == set(LossOptions.__annotations__)
 

@@ -45,7 +45,7 @@ def _cases(path: Path) -> list[Case]:
 
 #: One variable in bins, against Legendre polynomials.
 CASES = _cases(PATH)
-#: All else: several variables, categories, B-splines, other bins or none.
+#: All else: several variables, categories, other bins or none.
 VARIABLES = _cases(PATH.with_name("variables.json"))
 
 

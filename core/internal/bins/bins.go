@@ -11,10 +11,9 @@ import (
 	"github.com/libmode/libmode/core/internal/par"
 )
 
-// Kind is the source of the edges.
+// Kind is the source of the edges. Package core documents the kinds.
 type Kind int
 
-// The kinds, in the order of the option binning.
 const (
 	Quantile Kind = iota
 	Uniform
@@ -24,13 +23,11 @@ const (
 
 // Options are the options of the bins.
 type Options struct {
-	Kind      Kind
-	Asked     int       // the number of bins; 0: as many as there are events for
-	Most      int       // a limit on the number of bins where none is asked for; 0: 32
-	Edges     []float64 // for Given
-	Functions int       // the number of parameters of the response; there must be more bins
-	Response  string    // the name of that response in errors, "order = 2"
-	Simpler   string    // what errors suggest in its place, "a lower order"
+	Kind  Kind
+	Asked int       // the number of bins; 0: as many as there are events for
+	Most  int       // a limit on the number of bins where none is asked for; 0: 32
+	Edges []float64 // for Given
+	Order int       // of the polynomial response; its order + 1 parameters need more bins than that
 }
 
 // By default there are at most 32 bins, with at least InEach events each. A bin with fewer than enough effective events,
@@ -50,7 +47,7 @@ func (o *Options) For(n int) int {
 	if o.Most > 0 {
 		most = o.Most
 	}
-	return max(min(n/InEach, most), o.Functions+1)
+	return max(min(n/InEach, most), o.Order+2)
 }
 
 // merges reports whether a bin with too few events is merged with its neighbor: only if the caller has not chosen the bins.
@@ -133,8 +130,8 @@ func checkEnough[T events.Float](sel *events.Selection[T], o *Options) error {
 		return nil
 	}
 	if o.merges() {
-		return errs.Of(errs.ErrNoEvents, "too few events: %d selected events cannot fill the %d bins that a response of %s needs: "+
-			"use larger batches or %s", sel.N, asked, o.Response, o.Simpler)
+		return errs.Of(errs.ErrNoEvents, "too few events: %d selected events cannot fill the %d bins that a response of order = %d needs: "+
+			"use larger batches or a lower order", sel.N, asked, o.Order)
 	}
 	kind := "quantile"
 	if o.Kind == Uniform {

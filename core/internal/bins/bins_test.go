@@ -33,8 +33,8 @@ func quantileRule(masses []float64, asked int) []float64 {
 	return append(edges, sorted[len(sorted)-1])
 }
 
-// Quantile edges follow the rule, those that Edges gives and those that the
-// loss uses; and every record has the bin lower <= m < upper of its mass.
+// Quantile edges follow the rule, both the edges of Edges and the edges of the
+// loss; and every record has the bin lower <= m < upper of its mass.
 func TestQuantileEdges(t *testing.T) {
 	rng := rand.New(rand.NewPCG(7, 8))
 	draws := map[string]func() float64{

@@ -10,42 +10,42 @@ import (
 
 // Settle merges bins that have too few events, unless the caller has chosen the bins. It returns the means of the columns
 // over the bins, a row a bin.
-func Settle[T events.Float](bs *Bins, sel *events.Selection[T], o *Options, co *Columns, unit float64, sc *par.Scratch) (means []float64, err error) {
+func Settle[T events.Float](bs *Bins, sel *events.Selection[T], o *Options, columns *Columns, unit float64, sc *par.Scratch) (means []float64, err error) {
 	merging := o.merges() && (sel.Weight != nil || bs.fewest < enough)
-	if !merging && co.Count == 0 {
+	if !merging && columns.Count == 0 {
 		means = slices.Repeat([]float64{1}, bs.Count())
 	} else {
-		su := sumBins(sel, bs.Count(), co, unit, sc)
+		s := sumBins(sel, bs.Count(), columns, unit, sc)
 		if merging {
-			if to := su.findMerged(bs.Count(), o.Functions); to[len(to)-1] < len(to)-1 {
+			if to := s.findMerged(bs.Count(), o.Order+1); to[len(to)-1] < len(to)-1 {
 				mergeBins(bs, sel, to)
-				su = sumBins(sel, bs.Count(), co, unit, sc)
+				s = sumBins(sel, bs.Count(), columns, unit, sc)
 			}
 		}
-		if means, err = su.means(bs, co, unit, sc); err != nil {
+		if means, err = s.means(bs, columns, unit, sc); err != nil {
 			return nil, err
 		}
 	}
-	if o.merges() && bs.Count() <= o.Functions {
+	if o.merges() && bs.Count() <= o.Order+1 {
 		return nil, errs.Of(errs.ErrNoEvents, "too few events, or too few different masses: %d selected events make %d bins, "+
-			"and a response of %s needs more than %d: use larger batches, %s, or give bins or edges",
-			sel.N, bs.Count(), o.Response, o.Functions, o.Simpler)
+			"and a response of order = %d needs more than %d: use larger batches, a lower order, or give bins or edges",
+			sel.N, bs.Count(), o.Order, o.Order+1)
 	}
 	return means, nil
 }
 
 // findMerged returns for each bin the number of the bin that it becomes a part of. Each merged bin has enough effective events.
 // If that leaves no more bins than functions, a positive sum of weights is enough: the few events of such bins are all there are.
-func (su *sums) findMerged(nb, functions int) []int {
-	if to := su.mergeUntil(nb, enough); to[nb-1] >= functions {
+func (s *sums) findMerged(nb, functions int) []int {
+	if to := s.mergeUntil(nb, enough); to[nb-1] >= functions {
 		return to
 	}
-	return su.mergeUntil(nb, 0)
+	return s.mergeUntil(nb, 0)
 }
 
 // mergeUntil merges neighbors, from the lowest mass on, until each bin has a positive sum of weights and enough effective
 // events, W^2/T. A rest at the end joins the last bins until they have enough.
-func (su *sums) mergeUntil(nb int, enough float64) []int {
+func (s *sums) mergeUntil(nb int, enough float64) []int {
 	type group struct {
 		first int
 		w, t  float64
@@ -54,8 +54,8 @@ func (su *sums) mergeUntil(nb int, enough float64) []int {
 	var groups []group
 	var now group
 	for b := range nb {
-		now.w += su.row(b)[0]
-		now.t += su.row(b)[1]
+		now.w += s.row(b)[0]
+		now.t += s.row(b)[1]
 		if isEnough(now) {
 			groups, now = append(groups, now), group{first: b + 1}
 		}

@@ -69,14 +69,14 @@ func TestMergedBinsHaveEnough(t *testing.T) {
 	require.Greater(t, min(alone, several), 100)
 }
 
-// The default number counts events, has a limit, and leaves a bin more than functions.
+// The default number counts events, has a limit, and leaves a bin more than parameters.
 func TestDefaultNumberOfBins(t *testing.T) {
 	for _, c := range []struct {
 		o       Options
 		n, want int
 	}{
-		{Options{Functions: 1}, 10_000, 32}, {Options{Functions: 1, Most: 16}, 10_000, 16}, {Options{Functions: 1, Most: 16}, 100, 12},
-		{Options{Functions: 17, Most: 16}, 10_000, 18}, {Options{Functions: 2}, 7, 3}, {Options{Functions: 2, Asked: 50, Most: 16}, 7, 50},
+		{Options{}, 10_000, 32}, {Options{Most: 16}, 10_000, 16}, {Options{Most: 16}, 100, 12},
+		{Options{Order: 16, Most: 16}, 10_000, 18}, {Options{Order: 1}, 7, 3}, {Options{Order: 1, Asked: 50, Most: 16}, 7, 50},
 	} {
 		require.Equal(t, c.want, c.o.For(c.n), c)
 	}

@@ -2,22 +2,21 @@ package bins
 
 import (
 	"math"
-	"sync"
 
 	"github.com/libmode/libmode/core/internal/events"
 	"github.com/libmode/libmode/core/internal/par"
 )
 
-// Columns are functions of an event whose means over the bins are wanted.
+// Columns are functions of an event whose means over the bins are wanted, beside the function 1.
 type Columns struct {
 	Count int  // of the functions
-	One   bool // the function 1 comes before them
 	Low   *Low // the functions, if they are few; nil: see Fill
 	// Fill sets the values of each function, a slice each, for the events from lo on.
 	Fill func(values [][]float64, lo int)
 }
 
-// Low has the functions x_1 and x_1 x_2 of a mass m, or the first of them, with x_k = (m - Nodes[k-1]) Factor.
+// Low has the functions x_1 and x_1 x_2 of a mass m, with x_k = (m - Nodes[k-1]) Factor. Only the first Columns.Count of the two are
+// wanted.
 type Low struct {
 	Nodes  [2]float64
 	Factor float64
@@ -30,7 +29,7 @@ type sums struct {
 	rows  []float64
 }
 
-func (su *sums) row(b int) []float64 { return su.rows[b*su.width : (b+1)*su.width] }
+func (s *sums) row(b int) []float64 { return s.rows[b*s.width : (b+1)*s.width] }
 
 // sumRoom has the rows of a block of events, and the values of the functions.
 type sumRoom struct {
@@ -39,23 +38,22 @@ type sumRoom struct {
 	memory []float64
 }
 
-var sumRooms = sync.Pool{New: func() any { return new(sumRoom) }}
-
 // sumBins returns the sums over the bins. It adds up events in blocks whose size does not depend on the number of threads,
 // and then the blocks in their order.
-func sumBins[T events.Float](sel *events.Selection[T], bins int, co *Columns, unit float64, sc *par.Scratch) *sums {
-	total := &sums{width: 2 + co.Count}
-	if co.Low != nil {
+func sumBins[T events.Float](sel *events.Selection[T], bins int, columns *Columns, unit float64, sc *par.Scratch) *sums {
+	total := &sums{width: 2 + columns.Count}
+	if columns.Low != nil {
 		total.width = len(lowRow{})
 	}
 	n, per, size := len(sel.Mass), (bins+1)*total.width, max(1<<14, 64*bins) // the last row is for events that take no part
 	blocks := (n + size - 1) / size
 	total.rows = par.Make[float64](&sc.Arena, blocks*per)
 	sc.Team.Run(blocks, func(k int) {
-		room := sumRooms.Get().(*sumRoom)
-		defer sumRooms.Put(room)
+		own := par.Room()
+		defer own.Give()
+		room := par.Kept[sumRoom](own)
 		for lo, end := size*k, min(n, size*(k+1)); lo < end; lo += events.Block {
-			addBlock(total.rows[k*per:(k+1)*per], total.width, room, sel, lo, min(lo+events.Block, end), co, unit)
+			addBlock(total.rows[k*per:(k+1)*per], total.width, room, sel, lo, min(lo+events.Block, end), columns, unit)
 		}
 	})
 	for k := 1; k < blocks; k++ {
@@ -64,7 +62,7 @@ func sumBins[T events.Float](sel *events.Selection[T], bins int, co *Columns, un
 		}
 	}
 	for b := range bins {
-		if row := total.row(b); co.Low != nil && sel.Weight == nil {
+		if row := total.row(b); columns.Low != nil && sel.Weight == nil {
 			row[1] = row[0]
 		}
 	}
@@ -72,21 +70,21 @@ func sumBins[T events.Float](sel *events.Selection[T], bins int, co *Columns, un
 }
 
 // addBlock adds the events lo..hi-1.
-func addBlock[T events.Float](sums []float64, width int, room *sumRoom, sel *events.Selection[T], lo, hi int, co *Columns, unit float64) {
+func addBlock[T events.Float](sums []float64, width int, room *sumRoom, sel *events.Selection[T], lo, hi int, columns *Columns, unit float64) {
 	n := hi - lo
 	rows, last := room.rows[:n], uint32(len(sums)/width-1)
 	for i, pair := range sel.Pairs[lo:hi] {
 		rows[i] = min(pair&events.BinMask, last) * uint32(width) // NoPair has the last row
 	}
-	if co.Low != nil {
-		addLow(sums, rows, sel, lo, co.Low, unit)
+	if columns.Low != nil {
+		addLow(sums, rows, sel, lo, columns.Low, unit)
 		return
 	}
-	room.values, room.memory = par.Grown(room.values, co.Count), par.Grown(room.memory, co.Count*n)
+	room.values, room.memory = par.Grown(room.values, columns.Count), par.Grown(room.memory, columns.Count*n)
 	for l := range room.values {
 		room.values[l] = room.memory[l*n : (l+1)*n]
 	}
-	co.Fill(room.values, lo)
+	columns.Fill(room.values, lo)
 	for i, at := range rows {
 		w := 1.0
 		if sel.Weight != nil {
@@ -129,19 +127,17 @@ func addLow[T events.Float](sums []float64, rows []uint32, sel *events.Selection
 	}
 }
 
-// means returns the means of the functions over so many bins, (1/W_b) sum w f(x), a row a bin. It returns an error for the
+// means returns the means of the function 1 and of the others over the bins, (1/W_b) sum w f(x), a row a bin. It returns an error for the
 // first bin whose sum of weights is not positive.
-func (su *sums) means(bs *Bins, co *Columns, unit float64, sc *par.Scratch) ([]float64, error) {
-	all := par.Make[float64](&sc.Arena, bs.Count()*(co.Count+1))[:0]
+func (s *sums) means(bs *Bins, columns *Columns, unit float64, sc *par.Scratch) ([]float64, error) {
+	all := par.Make[float64](&sc.Arena, bs.Count()*(columns.Count+1))[:0]
 	for b := range bs.Count() {
-		row := su.row(b)
+		row := s.row(b)
 		if err := CheckSum(bs, b, row[0], unit); err != nil {
 			return nil, err
 		}
-		if co.One {
-			all = append(all, 1)
-		}
-		for _, sum := range row[2 : 2+co.Count] {
+		all = append(all, 1)
+		for _, sum := range row[2 : 2+columns.Count] {
 			all = append(all, sum/row[0])
 		}
 	}

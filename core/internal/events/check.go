@@ -9,7 +9,7 @@ import (
 	"github.com/libmode/libmode/core/internal/par"
 )
 
-// Part is a range of events that one goroutine handles: the statistics of those that take part, the number of events in each
+// Part is a range of events that one goroutine handles: the statistics of the events that take part, the number of events in each
 // cell, and whether an event is bad.
 type Part struct {
 	Lo, Hi         int
@@ -25,7 +25,7 @@ const Block = 1 << 11
 // cells. If no mass range is given, it becomes the range of the masses.
 func (sel *Selection[T]) check(sc *par.Scratch) error {
 	sel.setParts(sc)
-	tidy := !slices.Contains(sel.cellOf, NoPair)
+	tidy := !slices.Contains(sel.cellOf, NoPair) // whether all events may take part, so that blocks need no look at each
 	sc.Team.Run(len(sel.Parts), func(k int) {
 		p := &sel.Parts[k]
 		p.failed = !sel.checkPart(p, tidy)
@@ -66,7 +66,8 @@ func (sel *Selection[T]) setParts(sc *par.Scratch) {
 	}
 }
 
-// checkPart checks and counts the events of a part, and reports whether all of them are good.
+// checkPart checks and counts the events of a part, and reports whether all of them are good. If the selection is tidy, it checks
+// whole blocks until one of them has an event that is bad or takes no part.
 func (sel *Selection[T]) checkPart(p *Part, tidy bool) bool {
 	if sel.Weight != nil && !sel.checkWeights(p) {
 		return false

@@ -32,7 +32,7 @@ type Subset struct {
 }
 
 // Size returns the number of events.
-func (su *Subset) Size() int { return su.Hi - su.Lo }
+func (sub *Subset) Size() int { return sub.Hi - sub.Lo }
 
 // divideBlock is the number of events that a goroutine handles at a time.
 const divideBlock = 1 << 14
@@ -64,7 +64,7 @@ func (di *Division[T]) Divide(ev Events[T], labels []int32, sc *par.Scratch) err
 	}
 	found := di.arrange(categories, parts, sc.Team)
 	for place, label := range labels {
-		if !slices.ContainsFunc(di.Subsets, func(su Subset) bool { return su.Label == place }) {
+		if !slices.ContainsFunc(di.Subsets, func(sub Subset) bool { return sub.Label == place }) {
 			return errs.Of(errs.ErrNoEvents, "no event selected: none of the %d values of label equals background_label = %d: "+
 				"use larger batches, or check background_label", n, label)
 		}
@@ -132,9 +132,10 @@ func (di *Division[T]) arrange(categories []int64, parts int, team *par.Team) (f
 			}
 			return
 		}
-		var others uint32 // one subset: without a memory access for each event
+		// With one subset a number is 0 or notWanted, which is odd: no memory access for each event.
+		var others uint32
 		for _, number := range numbers {
-			others += number & 1 // of notWanted
+			others += number & 1
 		}
 		row[0] = uint32(len(numbers)) - others
 	})
@@ -147,8 +148,8 @@ func (di *Division[T]) arrange(categories []int64, parts int, team *par.Team) (f
 			*slot, start = start, start+*slot
 		}
 		if k < width-1 && start > first {
-			su := Subset{Label: k / len(categories), Category: categories[k%len(categories)], Lo: int(first), Hi: int(start), Factor: 1}
-			di.Subsets, found = append(di.Subsets, su), su.Hi
+			sub := Subset{Label: k / len(categories), Category: categories[k%len(categories)], Lo: int(first), Hi: int(start), Factor: 1}
+			di.Subsets, found = append(di.Subsets, sub), sub.Hi
 		}
 	}
 	di.Index = par.Grown(di.Index, n)

@@ -1,4 +1,4 @@
-// Package events checks the events of a call, selects those that take part, and divides them by label and category.
+// Package events checks the events of a call, selects the events that take part, and divides them by label and category.
 package events
 
 import (

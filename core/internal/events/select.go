@@ -23,7 +23,7 @@ type Selection[T Float] struct {
 	MassCells        lanes.Cells[T]
 	ScoreCells       lanes.Cells[T]
 	Parts            []Part
-	Pairs            []uint32 // of each event the cells of the score and the mass; later the bin replaces the cell of the mass
+	Pairs            []uint32 // of each event the cells of the score and the mass; bins.New writes the bin over the cell of the mass
 	cellOf           []uint32 // of each event the cell of several variables, or NoPair; nil: there is one variable
 	index            []uint32 // of each event the place in the input; nil: the events are the input
 	scoreLo, scoreHi float64
@@ -47,11 +47,11 @@ type memory struct {
 	parts         []Part
 }
 
-// Select checks events, selects those that take part, and counts them by cell. If there are no scores, only masses and
+// Select checks events, selects the events that take part, and counts them by cell. If there are no scores, only masses and
 // weights are checked. If the cells of several variables are given, they replace the masses, and events with NoPair take no
 // part.
-func Select[T Float](ev Events[T], index, cellOf []uint32, li Limits, sc *par.Scratch) (*Selection[T], error) {
-	sel := newSelection(ev, index, cellOf, li)
+func Select[T Float](ev Events[T], index, cellOf []uint32, limits Limits, sc *par.Scratch) (*Selection[T], error) {
+	sel := newSelection(ev, index, cellOf, limits)
 	if err := sel.check(sc); err != nil {
 		return nil, err
 	}
@@ -68,10 +68,10 @@ func Select[T Float](ev Events[T], index, cellOf []uint32, li Limits, sc *par.Sc
 }
 
 // newSelection returns a selection that has not been checked.
-func newSelection[T Float](ev Events[T], index, cellOf []uint32, li Limits) *Selection[T] {
+func newSelection[T Float](ev Events[T], index, cellOf []uint32, limits Limits) *Selection[T] {
 	sel := &Selection[T]{
-		Events: ev, index: index, cellOf: cellOf, ignoreMissing: li.IgnoreMissing, MassLo: li.Mass[0], MassHi: li.Mass[1],
-		scoreLo: max(li.Score[0], -math.MaxFloat64), scoreHi: min(li.Score[1], math.MaxFloat64),
+		Events: ev, index: index, cellOf: cellOf, ignoreMissing: limits.IgnoreMissing, MassLo: limits.Mass[0], MassHi: limits.Mass[1],
+		scoreLo: max(limits.Score[0], -math.MaxFloat64), scoreHi: min(limits.Score[1], math.MaxFloat64),
 	}
 	n := len(ev.Score)
 	if ev.Score == nil {

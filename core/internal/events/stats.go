@@ -16,9 +16,9 @@ func emptyStats() Stats {
 	return Stats{MassMin: inf, MassMax: -inf, ScoreMin: inf, ScoreMax: -inf, WeightMin: inf, WeightMax: -inf}
 }
 
-func (st *Stats) merge(other *Stats) {
-	st.N += other.N
-	st.MassMin, st.MassMax = min(st.MassMin, other.MassMin), max(st.MassMax, other.MassMax)
-	st.ScoreMin, st.ScoreMax = min(st.ScoreMin, other.ScoreMin), max(st.ScoreMax, other.ScoreMax)
-	st.WeightMin, st.WeightMax = min(st.WeightMin, other.WeightMin), max(st.WeightMax, other.WeightMax)
+func (s *Stats) merge(other *Stats) {
+	s.N += other.N
+	s.MassMin, s.MassMax = min(s.MassMin, other.MassMin), max(s.MassMax, other.MassMax)
+	s.ScoreMin, s.ScoreMax = min(s.ScoreMin, other.ScoreMin), max(s.ScoreMax, other.ScoreMax)
+	s.WeightMin, s.WeightMax = min(s.WeightMin, other.WeightMin), max(s.WeightMax, other.WeightMax)
 }

@@ -15,29 +15,29 @@ func (di *Division[T]) SetFactors(labels []int32) error {
 	unit := UnitOfWeights(di.Events.Weight)
 	totals, count := make([]float64, di.Labels), make([]int, di.Labels)
 	for k := range di.Subsets {
-		su := &di.Subsets[k]
-		su.Factor = float64(su.Size())
+		sub := &di.Subsets[k]
+		sub.Factor = float64(sub.Size())
 		if di.Events.Weight != nil {
-			su.Factor = 0
-			for i, w := range di.Events.Weight[su.Lo:su.Hi] {
+			sub.Factor = 0
+			for i, w := range di.Events.Weight[sub.Lo:sub.Hi] {
 				if w-w != 0 {
-					return di.Named(k, labels, NotFinite("weight", int(di.Index[su.Lo+i]), float64(w)))
+					return di.Named(k, labels, NotFinite("weight", int(di.Index[sub.Lo+i]), float64(w)))
 				}
-				su.Factor += float64(w) * unit
+				sub.Factor += float64(w) * unit
 			}
 		}
-		totals[su.Label] += su.Factor
-		count[su.Label]++
+		totals[sub.Label] += sub.Factor
+		count[sub.Label]++
 	}
 	for k := range di.Subsets {
-		su := &di.Subsets[k]
-		su.Factor /= totals[su.Label]
-		if count[su.Label] == 1 {
-			su.Factor = 1 // also if the sum is not positive
+		sub := &di.Subsets[k]
+		sub.Factor /= totals[sub.Label]
+		if count[sub.Label] == 1 {
+			sub.Factor = 1 // also if the sum is not positive
 		}
-		if !(su.Factor > 0) || !IsFinite(su.Factor) {
+		if !(sub.Factor > 0) || !IsFinite(sub.Factor) {
 			return di.Named(k, labels, errs.Of(errs.ErrBin, "their share of the sum of weights is %v, and must be positive: "+
-				"use larger batches, or leave these events out", su.Factor))
+				"use larger batches, or leave these events out", sub.Factor))
 		}
 	}
 	return nil

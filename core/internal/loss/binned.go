@@ -11,7 +11,7 @@ import (
 
 // binned returns the MoDe loss, or the flatness loss, of events with one mass, which is variable k.
 func (pt part[T]) binned(k int) (walk.Result, error) {
-	v, o := pt.plan.variable(k)
+	v, o := pt.plan.Variables[k], &pt.plan.Walk
 	sel, err := events.Select(pt.ev, pt.index, nil, v.Limits, pt.sc)
 	if err != nil {
 		return walk.Result{}, err
@@ -42,10 +42,8 @@ func settle[T events.Float](sel *events.Selection[T], b *bins.Options, m *moment
 	if se.bins, err = bins.New(sel, b, sc); err != nil {
 		return se, err
 	}
-	var columns *bins.Columns
-	if columns, se.newton, err = moments.Columns(sel, se.bins, m); err != nil {
-		return se, err
-	}
+	columns, newton := moments.Columns(sel, se.bins, m)
+	se.newton = newton
 	se.means, err = bins.Settle(se.bins, sel, b, columns, sel.Unit(), sc)
 	return se, err
 }

@@ -59,18 +59,18 @@ func sum[T events.Float](di *events.Division[T], out events.Derivatives[T], p *P
 			return
 		}
 		sc.Arena.Reset()
-		su := &di.Subsets[k]
+		sub := &di.Subsets[k]
 		ev, index := di.Subset(k)
-		own := out.Cut(su.Lo, su.Hi)
+		own := out.Cut(sub.Lo, sub.Hi)
 		own.Clear(sc.Team)
 		f := &found[k]
-		if f.result, f.err = (part[T]{own, ev, index, p.withWarningsTo(&f.warning), sc, k}).loss(); f.err != nil {
+		if f.result, f.err = (part[T]{own, ev, index, p, sc, k}).loss(); f.err != nil {
 			for before := firstFailed.Load(); int64(k) < before && !firstFailed.CompareAndSwap(before, int64(k)); {
 				before = firstFailed.Load()
 			}
 		}
-		if su.Factor != 1 {
-			own.Scale(su.Factor)
+		if sub.Factor != 1 {
+			own.Scale(sub.Factor)
 		}
 	}
 	isSmall := func(k int) bool { return len(di.Subsets) > 1 && di.Subsets[k].Size() < par.AloneCall }
@@ -88,7 +88,7 @@ func sum[T events.Float](di *events.Division[T], out events.Derivatives[T], p *P
 			return sort.Search(len(di.Subsets), func(k int) bool { return di.Subsets[k].Lo >= at })
 		}
 		sc.Team.Blocks(len(di.Index), smallBlock, func(lo, hi int) {
-			own := par.Take()
+			own := par.Room()
 			defer own.Give()
 			for k := first(lo); k < first(hi); k++ {
 				if isSmall(k) {
@@ -101,9 +101,6 @@ func sum[T events.Float](di *events.Division[T], out events.Derivatives[T], p *P
 		return walk.Result{}, di.Named(k, p.Labels, found[k].err)
 	}
 	for k, f := range found {
-		if f.warning != "" {
-			p.Walk.Moments.Warn(f.warning)
-		}
 		add(&total, f.result, di.Subsets[k].Factor, 1)
 	}
 	return total, nil
@@ -111,9 +108,8 @@ func sum[T events.Float](di *events.Division[T], out events.Derivatives[T], p *P
 
 // ofSubset is what the events of a subset make.
 type ofSubset struct {
-	result  walk.Result
-	err     error
-	warning string // the first one
+	result walk.Result
+	err    error
 }
 
 // add adds a result, times a factor, with a share of its events.

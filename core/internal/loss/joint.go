@@ -21,7 +21,7 @@ func (pt part[T]) joint() (walk.Result, error) {
 	if err != nil {
 		return walk.Result{}, err
 	}
-	_, o := pt.plan.variable(0)
+	o := &pt.plan.Walk
 	bs, cellOf, err := bins.JointCells(pt.ev.Masses, pt.index, pt.plan.axes(&in), &in, pt.sc)
 	if err != nil {
 		return walk.Result{}, err
@@ -62,7 +62,7 @@ func (p *Plan) axes(in *events.Inside) []bins.Axis {
 	}
 	found := make([]bins.Axis, variables)
 	for k := range found {
-		ax := p.Variables[k].Axis
+		ax := p.Variables[k]
 		if ax.Options.Asked == 0 {
 			ax.Options.Asked = room
 		}

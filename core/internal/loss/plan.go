@@ -5,10 +5,9 @@ import (
 	"github.com/libmode/libmode/core/internal/walk"
 )
 
-// Kind names a loss.
+// Kind names a loss. Package core documents the kinds.
 type Kind int
 
-// The kinds, in the order of the option loss.
 const (
 	MoDe Kind = iota
 	DisCo
@@ -18,36 +17,9 @@ const (
 // Plan has the options of a call, with limits that are rounded to the type of the events.
 type Plan struct {
 	Kind      Kind
-	Joint     bool       // bin several variables together
-	Variables []Variable // one for each variable of mass
-	Labels    []int32    // of background
+	Joint     bool        // bin several variables together
+	Variables []bins.Axis // one for each variable of mass
+	Labels    []int32     // of background
 	Walk      walk.Options
 	Watch     func(View) // is called by several goroutines, once for each subset and variable of mass; nil: nobody watches
-}
-
-// Variable has the options of one variable of mass.
-type Variable struct {
-	bins.Axis
-	Knots []float64 // of B-splines, in units of this mass
-}
-
-// withWarningsTo returns the plan with which a loss writes its first warning to a place, if warnings are wanted.
-func (p *Plan) withWarningsTo(place *string) *Plan {
-	if p.Walk.Moments.Warn == nil {
-		return p
-	}
-	own := *p
-	own.Walk.Moments.Warn = func(says string) {
-		if *place == "" {
-			*place = says
-		}
-	}
-	return &own
-}
-
-// variable returns the options of variable k, and of its walk.
-func (p *Plan) variable(k int) (Variable, *walk.Options) {
-	v, o := p.Variables[k], p.Walk
-	o.Moments.Knots = v.Knots
-	return v, &o
 }

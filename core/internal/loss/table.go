@@ -70,12 +70,12 @@ func inspect[T events.Float](ev events.Events[T], p *Plan, sc *par.Scratch) (*ev
 		}
 		ev, index = di.Events, di.Index
 	}
-	v, o := p.variable(0)
+	v := p.Variables[0]
 	sel, err := events.Select(ev, index, nil, v.Limits, sc)
 	if err != nil {
 		return nil, settled{}, err
 	}
-	se, err := settle(sel, &v.Options, &o.Moments, sc)
+	se, err := settle(sel, &v.Options, &p.Walk.Moments, sc)
 	return sel, se, err
 }
 

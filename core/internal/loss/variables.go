@@ -86,13 +86,13 @@ func (pt part[T]) oneByOne() (total walk.Result, err error) {
 }
 
 // occurs reports whether some event has a value inside the range, or a bad one, which is an error later.
-func occurs[T events.Float](mass []T, li *events.Limits) bool {
+func occurs[T events.Float](mass []T, limits *events.Limits) bool {
 	for _, m := range mass {
 		x := float64(m)
-		if x != x && li.IgnoreMissing {
+		if x != x && limits.IgnoreMissing {
 			continue
 		}
-		if !events.IsFinite(x) || x >= li.Mass[0] && x <= li.Mass[1] {
+		if !events.IsFinite(x) || x >= limits.Mass[0] && x <= limits.Mass[1] {
 			return true
 		}
 	}

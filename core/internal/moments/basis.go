@@ -14,7 +14,7 @@ import (
 // moment.
 type Basis struct {
 	Size int       // the number of moments
-	P    []float64 // of projection moments only set where moments are bounded
+	P    []float64 // a projection has it only if moments are bounded
 	A    []float64 // c_l = sum_b A_bl F_b
 	Gram []float64 // P'P
 	// SlopeFloor is a |c_1| that rounding alone can make.
@@ -37,7 +37,7 @@ const roundingFloor = 1e-12
 // New returns the basis that the options ask for. Means over the bins are those of Columns, or of JointColumns.
 func New(bs *bins.Bins, means []float64, nw *Newton, o *Options, arena *par.Arena) (*Basis, error) {
 	nb := bs.Count()
-	if o.Splines || bs.Bounds != nil {
+	if bs.Bounds != nil {
 		return newSpan(means, nb, arena)
 	}
 	ba := newBasis(nb, o.Order+1, arena)
@@ -65,14 +65,14 @@ func OfShares(roots []float64, arena *par.Arena) *Basis {
 	return newOrthonormal(roots, len(roots), arena)
 }
 
-// newSpan returns the orthonormal basis of the functions whose means over the bins are given, without those that depend on others
-// before them.
+// newSpan returns the orthonormal basis of the functions whose means over the bins are given, without the functions that
+// depend on others before them.
 func newSpan(means []float64, nb int, arena *par.Arena) (*Basis, error) {
 	size := len(means) / nb
 	qr := NewQR(columnsOf(means, nb, size, arena), size, roundingFloor, arena)
 	if qr.Rank >= nb {
 		return nil, errs.Of(errs.ErrOption, "%d functions of the mass fit %d bins exactly, so no dependence is left to measure: "+
-			"use more bins, or fewer functions (a lower order, fewer knots)", size, nb)
+			"use more bins or a lower order", size, nb)
 	}
 	kept := par.Make[float64](arena, qr.Rank*nb)[:0]
 	for l := range size {

@@ -1,10 +1,6 @@
 package moments
 
-import (
-	"math"
-
-	"github.com/libmode/libmode/core/internal/lanes"
-)
+import "math"
 
 // Bound makes c~ out of c:
 //
@@ -15,11 +11,14 @@ import (
 // At order 2 the latter is the c_1/3 tanh(3 c_2/c_1) of arXiv:2010.09745. The response is monotonic at any order, because
 // |P_l'| <= l(l+1)/2 on [-1, 1].
 type Bound struct {
-	Size      int  // number of moments
-	Limited   bool // by max_slope
-	Monotonic bool
-	Limits    [MaxOrder + 1]lanes.Limit // of moment 1 relative to moment 0, and of the others relative to the bounded moment 1
+	First, End int // the moments First..End-1 are bounded
+	// Limits has the limit of moment 1 relative to moment 0, and of each other one relative to c~_1.
+	Limits [MaxOrder + 1]Limit
 }
+
+// Limit bounds a moment c by t = factor (base - offset): c~ = t tanh(c/t). If |base - offset| <= baseFloor, t counts as 0. If
+// |c| <= floor, c counts as 0.
+type Limit struct{ factor, offset, baseFloor, floor float64 }
 
 // extremeSlope is the max_slope above which nothing is bounded. Below 1/extremeSlope the bounded moments are 0. Bounds in between
 // are in the range of double precision.
@@ -27,16 +26,22 @@ const extremeSlope = 1e100
 
 // NewBound returns the bounds that the options ask for.
 func NewBound(o *Options, ba *Basis) *Bound {
-	bo := &Bound{Size: ba.Size, Limited: !math.IsInf(o.MaxSlope, 1), Monotonic: o.Monotonic}
+	bo := &Bound{First: 2, End: 2}
 	slope := max(1/extremeSlope, min(o.MaxSlope, extremeSlope))
-	bo.Limits[1] = lanes.Limit{Factor: slope, BaseFloor: roundingFloor, Floor: ba.SlopeFloor}
+	bo.Limits[1] = Limit{factor: slope, baseFloor: roundingFloor, floor: ba.SlopeFloor}
 	if o.Selected {
-		bo.Limits[1].Offset = 1
+		bo.Limits[1].offset = 1
 	}
-	for l := 2; l < bo.Size; l++ {
-		bo.Limits[l] = lanes.Limit{Factor: 2 / float64((bo.Size-2)*l*(l+1)), Floor: -1}
-		if !bo.Limited {
-			bo.Limits[l].BaseFloor = ba.SlopeFloor
+	if !math.IsInf(o.MaxSlope, 1) {
+		bo.First = 1
+	}
+	if o.Monotonic {
+		bo.End = ba.Size
+	}
+	for l := 2; l < bo.End; l++ {
+		bo.Limits[l] = Limit{factor: 2 / float64((ba.Size-2)*l*(l+1)), floor: -1}
+		if bo.First == 2 {
+			bo.Limits[l].baseFloor = ba.SlopeFloor
 		}
 	}
 	return bo
@@ -44,15 +49,30 @@ func NewBound(o *Options, ba *Basis) *Bound {
 
 // Apply returns the bounded moments of c.
 func (bo *Bound) Apply(c []float64) []float64 {
-	value := append([]float64(nil), c...)
-	if math.Abs(c[1]) <= bo.Limits[1].Floor {
-		value[1] = 0
+	bounded := append([]float64(nil), c...)
+	if math.Abs(c[1]) <= bo.Limits[1].floor {
+		bounded[1] = 0
 	}
-	if bo.Limited {
-		value[1], _, _ = bo.Limits[1].At(value[1], c[0])
+	if bo.First == 1 {
+		bounded[1], _, _ = bo.Limits[1].At(bounded[1], c[0])
 	}
-	for l := 2; l < bo.Size && bo.Monotonic; l++ {
-		value[l], _, _ = bo.Limits[l].At(c[l], value[1])
+	for l := 2; l < bo.End; l++ {
+		bounded[l], _, _ = bo.Limits[l].At(c[l], bounded[1])
 	}
-	return value
+	return bounded
+}
+
+// At returns c~, 1 - dc~/dc and dc~/dbase.
+func (limit *Limit) At(c, base float64) (bounded, own, byBase float64) {
+	t := base - limit.offset
+	if !(math.Abs(t) > limit.baseFloor) {
+		return 0, 1, 0
+	}
+	t = float64(limit.factor * t)
+	u := 0.0
+	if math.Abs(c) > limit.floor {
+		u = max(-steepest, min(float64(c*(1/t)), steepest))
+	}
+	tanh, sech := tanhSech(u)
+	return float64(t * tanh), float64(tanh * tanh), float64(limit.factor * (tanh - float64(u*float64(sech*sech))))
 }

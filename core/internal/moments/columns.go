@@ -2,22 +2,13 @@ package moments
 
 import (
 	"github.com/libmode/libmode/core/internal/bins"
-	"github.com/libmode/libmode/core/internal/errs"
 	"github.com/libmode/libmode/core/internal/events"
 )
 
-// Columns returns the functions of one variable of mass that cost nothing. Their means over the bins are the columns of P.
-// Polynomials are those of the Newton basis returned with them. Bounds need the Legendre polynomials P_1, P_2, ... too: from
+// Columns returns the polynomials of one variable of mass that cost nothing, in the form of Newton. Their means over the bins
+// are the columns of P. Bounds need the Legendre polynomials P_1, P_2, ... too: from
 // order 3 on these follow as further columns, since computing them from the basis would cost digits.
-func Columns[T events.Float](sel *events.Selection[T], bs *bins.Bins, o *Options) (*bins.Columns, *Newton, error) {
-	if k := KnotOutside(o.Knots, sel.MassLo, sel.MassHi); k >= 0 {
-		return nil, nil, errs.Of(errs.ErrBin, "knots[%d] = %v does not lie inside the mass range [%v, %v] of the selected events: give a mass_range that contains it",
-			k, o.Knots[k], sel.MassLo, sel.MassHi)
-	}
-	if o.Splines {
-		sp := newSpline(sel.MassLo, sel.MassHi, o.Knots, o.Degree)
-		return &bins.Columns{Count: o.Functions(), Fill: func(values [][]float64, lo int) { fillSplines(values, sp, sel.Mass[lo:]) }}, nil, nil
-	}
+func Columns[T events.Float](sel *events.Selection[T], bs *bins.Bins, o *Options) (*bins.Columns, *Newton) {
 	order := o.Order
 	if o.Quadrature {
 		order = 0
@@ -26,13 +17,13 @@ func Columns[T events.Float](sel *events.Selection[T], bs *bins.Bins, o *Options
 	if order <= 2 {
 		low := &bins.Low{Factor: nw.factor}
 		copy(low.Nodes[:], nw.nodes)
-		return &bins.Columns{Count: order, One: true, Low: low}, nw, nil
+		return &bins.Columns{Count: order, Low: low}, nw
 	}
-	co := &bins.Columns{Count: order, One: true}
+	columns := &bins.Columns{Count: order}
 	if o.Bounded() {
-		co.Count *= 2
+		columns.Count *= 2
 	}
-	co.Fill = func(values [][]float64, lo int) {
+	columns.Fill = func(values [][]float64, lo int) {
 		var p numbers
 		for i := range values[0] {
 			m, omega := float64(sel.Mass[lo+i]), 1.0
@@ -48,13 +39,13 @@ func Columns[T events.Float](sel *events.Selection[T], bs *bins.Bins, o *Options
 			}
 		}
 	}
-	return co, nw, nil
+	return columns, nw
 }
 
 // JointColumns returns the products P_a(x_1) P_b(x_2) ... of several variables, in the order of Products, but for the first.
 func JointColumns[T events.Float](masses [][]T, ranges [events.MaxVariables][2]float64, order int) *bins.Columns {
 	degrees := Products(len(masses), order)[1:]
-	return &bins.Columns{Count: len(degrees), One: true, Fill: func(values [][]float64, lo int) {
+	return &bins.Columns{Count: len(degrees), Fill: func(values [][]float64, lo int) {
 		if len(degrees) == 0 {
 			return
 		}

@@ -76,9 +76,3 @@ func TestBounds(t *testing.T) {
 	free := NewBound(&Options{Order: 3, MaxSlope: 1e6}, ba)
 	require.InDeltaSlice(t, []float64{0.3, -0.2, 0.1, 0.01}, free.Apply([]float64{0.3, -0.2, 0.1, 0.01}), 1e-9)
 }
-
-func TestKnotOutside(t *testing.T) {
-	require.Equal(t, -1, KnotOutside([]float64{1, 2}, 0, 3))
-	require.Equal(t, 1, KnotOutside([]float64{1, 3}, 0, 3))
-	require.Equal(t, 0, KnotOutside([]float64{0, 1}, 0, 3))
-}

@@ -2,10 +2,7 @@
 // that cost nothing, and the bounds on its moments.
 package moments
 
-import (
-	"fmt"
-	"math"
-)
+import "math"
 
 // MaxOrder is the highest order of polynomials.
 const MaxOrder = 16
@@ -13,46 +10,20 @@ const MaxOrder = 16
 // Options define the response that costs nothing.
 type Options struct {
 	Order      int
-	Quadrature bool      // the paper's moments, in place of the fit
-	Splines    bool      // B-splines in place of polynomials, with Knots and Degree
-	Knots      []float64 // inside the mass range, in units of mass
-	Degree     int
+	Quadrature bool    // the paper's moments, in place of the fit
 	MaxSlope   float64 // of |c_1| over c_0, or over 1 - c_0 where Selected; +Inf: no bound
 	Selected   bool
 	Monotonic  bool
-	Penalty    float64      // adds Penalty c_1^2 to J
-	Unbiased   bool         // the bias is subtracted, in which rounding shows first
-	Warn       func(string) // takes warnings; nil: there are none
-}
-
-// Functions returns the number of functions of one variable of mass that cost nothing.
-func (o *Options) Functions() int {
-	if o.Splines {
-		return len(o.Knots) + o.Degree + 1
-	}
-	return o.Order + 1
+	Penalty    float64 // adds Penalty c_1^2 to J
+	Unbiased   bool    // the bias is subtracted, in which rounding shows first
 }
 
 // Bounded reports whether moments are bounded, so that c~ is not linear in F.
 func (o *Options) Bounded() bool { return !math.IsInf(o.MaxSlope, 1) || o.Monotonic }
 
-// Response names the functions that cost nothing in messages, and Simpler an option with fewer functions.
-func (o *Options) Response() string {
-	if o.Splines {
-		return fmt.Sprintf("%d B-splines", o.Functions())
-	}
-	return fmt.Sprintf("order = %d", o.Order)
-}
-
-func (o *Options) Simpler() string {
-	if o.Splines {
-		return "fewer knots"
-	}
-	return "a lower order"
-}
-
-// lookedAt returns the moments from..to-1 that bounds or a penalty use one by one.
-func (o *Options) lookedAt() (from, to int) {
+// used returns the moments from..to-1 whose own values matter: c_1 for a penalty, c_0 and c_1 for max_slope, and all for
+// monotonic. Without these, J depends on the product P A alone.
+func (o *Options) used() (from, to int) {
 	switch {
 	case o.Monotonic:
 		return 0, o.Order + 1

@@ -1,7 +1,6 @@
 package moments
 
 import (
-	"fmt"
 	"math"
 	"slices"
 
@@ -10,18 +9,17 @@ import (
 	"gonum.org/v1/gonum/floats"
 )
 
-// A fit checks whether rounding matters: it repeats itself with columns that differ in their last digits, and compares the
-// results. It does so only if the columns before a column leave less than farBelow of it, or if moments are large.
+// A fit of masses far from each other may lose digits. To find out how many, it is done twice, the second time with columns
+// that differ in their last digits. That takes time, so it is done only if the columns before a column leave less than
+// farBelow of it, or if the sum of |A_bl| over the bins exceeds farFrom for a moment.
 const (
 	shake    = 0x1p-50
 	farBelow = 1e-3
+	farFrom  = 100
 )
 
-// Rounding up to exactTo of the largest element of the gradient is what the package promises. More than knownTo is an error.
-const (
-	exactTo = 1e-9
-	knownTo = 1e-6
-)
+// knownTo is the part of the gradient's largest element that rounding may change. More is an error.
+const knownTo = 1e-6
 
 // setProjection sets the moments of the least-squares fit over the bins, and the orthonormal basis.
 func (ba *Basis) setProjection(nb int, means []float64, o *Options, arena *par.Arena) error {
@@ -36,7 +34,7 @@ func (ba *Basis) setProjection(nb int, means []float64, o *Options, arena *par.A
 	for l := range size {
 		row := fit.moment(t, l)
 		for b := range nb {
-			ba.RowA(b)[l] = Dot(row[:size], ba.Orthonormal.RowP(b))
+			ba.RowA(b)[l] = floats.Dot(row[:size], ba.Orthonormal.RowP(b))
 		}
 		if l == 1 {
 			copy(ba.Orthonormal.Slope, row[:size])
@@ -45,8 +43,8 @@ func (ba *Basis) setProjection(nb int, means []float64, o *Options, arena *par.A
 	if o.Bounded() {
 		ba.setMeans(nb, means, t)
 	}
-	from, to := o.lookedAt()
-	if fit.least >= farBelow && (to == 0 || !ba.isNearlyDependent()) {
+	from, to := o.used()
+	if fit.least >= farBelow && (to == 0 || !ba.isFar()) {
 		return nil
 	}
 	for i := range all {
@@ -58,21 +56,11 @@ func (ba *Basis) setProjection(nb int, means []float64, o *Options, arena *par.A
 		return errs.Of(errs.ErrOption, "order = %d with moments = projection is not determined by these %d bins, "+
 			"whose mean masses nearly coincide: use other bins, a lower order or moments = quadrature", size-1, nb)
 	}
-	return ba.newton.checkRounding(max(polynomials, moments)*math.Sqrt(max(1, ba.newton.perBin)), o)
-}
-
-// checkRounding warns, or returns an error, if rounding changes the gradient by this fraction. The residual of a fit is smaller
-// than F, about 1/sqrt(n) of F in a bin of n events without a dependence, and so is the gradient.
-func (nw *Newton) checkRounding(part float64, o *Options) error {
-	says := func(by string) string {
-		return fmt.Sprintf("mass = %v is so far from most others that rounding may change the gradient by %s of its largest element with order = %d: "+
-			"give a mass_range that excludes it, or a lower order", nw.farthest(), by, o.Order)
-	}
-	switch {
-	case !(part <= knownTo):
-		return errs.Of(errs.ErrOverflow, "%s", says(fmt.Sprintf("more than %v", knownTo)))
-	case part > exactTo && o.Warn != nil:
-		o.Warn(says(fmt.Sprintf("%.0e", part)))
+	// The residual of a fit, and so the gradient, is smaller than F: about 1/sqrt(n) of F in a bin of n events without a
+	// dependence.
+	if part := max(polynomials, moments) * math.Sqrt(max(1, ba.newton.perBin)); !(part <= knownTo) {
+		return errs.Of(errs.ErrOverflow, "mass = %v is so far from most others that rounding may change the gradient by more than %v of its "+
+			"largest element with order = %d: give a mass_range that excludes it, or a lower order", ba.newton.farthest(), knownTo, size-1)
 	}
 	return nil
 }
@@ -153,33 +141,13 @@ func (ba *Basis) setMeans(nb int, means, t []float64) {
 	}
 }
 
-// farFrom is the largest sum_b |A_bl| of a moment whose range of masses is not stretched by few of them.
-const farFrom = 100
-
-func (ba *Basis) isNearlyDependent() bool {
+// isFar reports whether a moment is the difference of large terms, because few masses stretch the range.
+func (ba *Basis) isFar() bool {
 	var sums numbers
 	for b := range len(ba.P) / ba.Size {
 		for l, a := range ba.RowA(b) {
 			sums[l] += math.Abs(a)
 		}
 	}
-	return ba.Orthonormal != nil && slices.Max(sums[:ba.Size]) > farFrom
-}
-
-// Stretched returns a mass so far from most others that bounds and penalty, which are relative to the range of masses, can make
-// a loss larger than the mean square of any F_b. It reports whether there is one.
-func (ba *Basis) Stretched(o *Options) (mass float64, ok bool) {
-	if _, to := o.lookedAt(); to == 0 || !ba.isNearlyDependent() {
-		return 0, false
-	}
-	return ba.newton.farthest(), true
-}
-
-// Dot is floats.Dot for short vectors, of which b may be the longer one.
-func Dot(a, b []float64) float64 {
-	var sum float64
-	for i, v := range a {
-		sum += v * b[i]
-	}
-	return sum
+	return slices.Max(sums[:ba.Size]) > farFrom
 }

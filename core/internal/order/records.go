@@ -2,8 +2,6 @@
 package order
 
 import (
-	"sync"
-
 	"github.com/libmode/libmode/core/internal/bins"
 	"github.com/libmode/libmode/core/internal/events"
 	"github.com/libmode/libmode/core/internal/lanes"
@@ -17,7 +15,7 @@ type Records struct {
 	Words   []uint64
 	Weights []float64 // in order of the words; nil: all weights are 1
 	Chunks  []int     // chunk k has the records Chunks[k] .. Chunks[k+1]-1
-	scores  []float64 // in order of the words; nil: the words are Half
+	scores  []float64 // in order of the words; nil: the words hold the scores, see radix.Layout.Half
 }
 
 // memory is kept between calls.
@@ -45,8 +43,9 @@ func newRecords[T events.Float](sel *events.Selection[T], bs *bins.Bins, sc *par
 	}
 	starts := startsOf(sel.Parts, sel.ScoreCells.Count(), sc)
 	sc.Team.Run(len(sel.Parts), func(k int) {
-		p, made := &sel.Parts[k], fillRooms.Get().(*[fillBlock]uint64)
-		defer fillRooms.Put(made)
+		room := par.Room()
+		defer room.Give()
+		p, made := &sel.Parts[k], par.Make[uint64](&room.Arena, fillBlock)
 		for lo := p.Lo; lo < p.Hi; lo += fillBlock {
 			fill(rs, made, sel, p.Scores, lo, min(lo+fillBlock, p.Hi))
 		}
@@ -73,10 +72,8 @@ func startsOf(parts []events.Part, cells int, sc *par.Scratch) []uint32 {
 // fillBlock is the number of records that stay in the nearest cache.
 const fillBlock = 512
 
-var fillRooms = sync.Pool{New: func() any { return new([fillBlock]uint64) }}
-
 // fill makes the records of the events lo..hi-1, and puts each at the next place of its cell.
-func fill[T events.Float](rs *Records, made *[fillBlock]uint64, sel *events.Selection[T], next []uint32, lo, hi int) {
+func fill[T events.Float](rs *Records, made []uint64, sel *events.Selection[T], next []uint32, lo, hi int) {
 	pairs, words := sel.Pairs[lo:hi], made[:hi-lo]
 	switch scores := any(sel.Score[lo:hi]).(type) {
 	case []float32:
@@ -98,7 +95,7 @@ func fill[T events.Float](rs *Records, made *[fillBlock]uint64, sel *events.Sele
 	}
 }
 
-// fetchScores brings the scores of the records lo..hi-1 into their order, if the words are not Half.
+// fetchScores brings the scores of the records lo..hi-1 into their order, if the words do not hold them.
 func fetchScores[T events.Float](rs *Records, lo, hi int, scores []T) {
 	if rs.scores == nil {
 		return

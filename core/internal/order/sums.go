@@ -44,8 +44,8 @@ func (rs *Records) addChunk(totals []float64, k int) {
 }
 
 // AddSquares sums the squares of the steps of the events, and returns the sums of their third powers over each bin. An event
-// of weight 1 in bin b makes the step unit[b].
-func AddSquares(su *Sums, rs *Records, unit []float64, sc *par.Scratch) []float64 {
+// of weight 1 in bin b has the step step[b].
+func AddSquares(su *Sums, rs *Records, step []float64, sc *par.Scratch) []float64 {
 	chunks, nb := len(rs.Chunks)-1, su.bins
 	kept := par.Kept[sumMemory](sc)
 	kept.squares, kept.thirds = par.Grown(kept.squares, (chunks+1)*nb), par.Grown(kept.thirds, (chunks+1)*nb)
@@ -56,7 +56,7 @@ func AddSquares(su *Sums, rs *Records, unit []float64, sc *par.Scratch) []float6
 		squares, thirds := kept.squares[row:row+nb], kept.thirds[row:row+nb]
 		for i, r := range rs.Words[lo:rs.Chunks[k+1]] {
 			b := rs.Bin(r)
-			e := rs.Weights[lo+i] * unit[b]
+			e := rs.Weights[lo+i] * step[b]
 			squares[b] += e * e
 			thirds[b] += e * e * e
 		}

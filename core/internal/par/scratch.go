@@ -2,23 +2,35 @@ package par
 
 import "sync"
 
-// Scratch has the team and the memory of one call. The memory is kept between calls.
+// Scratch has the team and the memory of one call, or of one goroutine of a call. The memory is kept between calls.
 type Scratch struct {
 	Team  *Team
 	Arena Arena
-	kept  map[any]any // by a nil pointer to its type
+	kept  map[any]any // the memory of Kept: of each type E one *E, under the key (*E)(nil)
+	pool  *sync.Pool  // where it comes from
 }
 
-var scratches = sync.Pool{New: func() any { return &Scratch{Team: new(Team), kept: make(map[any]any)} }}
+// A call has memory for all of its events, and a goroutine for a block of them. From one pool, each would grow to the larger size.
+var calls, rooms sync.Pool
 
 // Take returns scratch for one call.
-func Take() *Scratch { return scratches.Get().(*Scratch) }
+func Take() *Scratch { return takeFrom(&calls) }
 
-// Give ends the call.
+// Room returns scratch for a part of the work of a call.
+func Room() *Scratch { return takeFrom(&rooms) }
+
+func takeFrom(pool *sync.Pool) *Scratch {
+	if sc, ok := pool.Get().(*Scratch); ok {
+		return sc
+	}
+	return &Scratch{Team: new(Team), kept: make(map[any]any), pool: pool}
+}
+
+// Give ends the call, or the part of its work.
 func (sc *Scratch) Give() {
 	sc.Team.Dismiss()
 	sc.Arena.Reset()
-	scratches.Put(sc)
+	sc.pool.Put(sc)
 }
 
 // Kept returns the memory of type E of this scratch, as an earlier call has left it.

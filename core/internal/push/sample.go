@@ -51,7 +51,7 @@ func see[T events.Float](sa sample, masses []T) {
 	}
 }
 
-// size returns the estimate of the number of different events: Inf if the masses cannot tell.
+// size returns the estimate of the number of different events: Inf if the masses repeat among different events, or none of them came back.
 func (sa sample) size() float64 {
 	if sa[sightings] <= 0 {
 		return math.Inf(1)

@@ -119,8 +119,8 @@ func (g *Group[T]) levels(t tail, factor float64) []float64 {
 	return levels
 }
 
-// multiplier returns what the gradient of event i is multiplied with: exp(v) where the event has to be pulled harder than the
-// classifier does, and 1 + v where it has to be pulled less, or the other way.
+// multiplier returns what the gradient of event i is multiplied with: exp(v) where the event must be pulled harder than the
+// classifier does, and 1 + v where it must be pulled less, or the other way.
 func (g *Group[T]) multiplier(levels []float64, i int) float64 {
 	row, q := levels[g.massCell(i)*thresholds:][:thresholds], g.rank[i]
 	v := row[0]

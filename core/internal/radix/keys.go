@@ -1,14 +1,7 @@
 // Package radix sorts events by their scores or other numbers.
 package radix
 
-import (
-	"math"
-
-	"github.com/libmode/libmode/core/internal/lanes"
-)
-
-// Float is the type of the numbers.
-type Float = lanes.Float
+import "math"
 
 // Key maps numbers onto integers in the same order. It maps -0.0 and 0.0 onto the same integer.
 func Key(s float64) uint64 {

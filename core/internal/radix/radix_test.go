@@ -37,7 +37,7 @@ func TestManyOfOneCutKey(t *testing.T) {
 	}
 }
 
-// Records that are nearly in order are sorted, and so are those that are not, into other memory and in place.
+// Records in any order are sorted, nearly in order or not, into other memory and in place.
 func TestSortNear(t *testing.T) {
 	rng := rand.New(rand.NewPCG(9, 4))
 	for n := range 150 {

@@ -14,7 +14,7 @@ import (
 //
 // All shifts are below 64; & 63 lets the compiler know.
 type Layout struct {
-	Half      bool // the keys are lanes.HalfKeys
+	Half      bool // the keys are those of float32 numbers, lanes.HalfKey, in the upper half
 	BinShift  uint
 	HalfBase  uint32 // is subtracted from a HalfKey
 	base      uint64 // is subtracted from another key: the lowest
@@ -25,7 +25,7 @@ type Layout struct {
 }
 
 // NewLayout returns the layout for n events in so many bins, with numbers from lowest to highest.
-func NewLayout[T Float](lowest, highest float64, n, bins int) Layout {
+func NewLayout[T lanes.Float](lowest, highest float64, n, bins int) Layout {
 	var la Layout
 	la.BinShift = bitsFor(n)
 	la.keyShift = la.BinShift + bitsFor(bins)
@@ -53,7 +53,7 @@ func (la *Layout) record(number float64, bin, index int) uint64 {
 
 // Records sets dst to the records of the events from lo on, for a layout that is not Half. The bins are in the bits of the
 // mask.
-func Records[T Float](dst []uint64, la *Layout, numbers []T, bins []uint32, mask uint32, lo int) {
+func Records[T lanes.Float](dst []uint64, la *Layout, numbers []T, bins []uint32, mask uint32, lo int) {
 	copied := *la // in registers
 	for i, x := range numbers {
 		dst[i] = copied.record(float64(x), int(bins[i]&mask), lo+i)
@@ -61,7 +61,7 @@ func Records[T Float](dst []uint64, la *Layout, numbers []T, bins []uint32, mask
 }
 
 // Pack returns the record of an event without a bin, for any layout.
-func Pack[T Float](la *Layout, number T, index int) uint64 {
+func Pack[T lanes.Float](la *Layout, number T, index int) uint64 {
 	if la.Half {
 		return uint64(lanes.HalfKey(float32(number))-la.HalfBase)<<32 | uint64(index)
 	}

@@ -4,8 +4,8 @@ import (
 	"cmp"
 	"math/bits"
 	"slices"
-	"sync"
 
+	"github.com/libmode/libmode/core/internal/lanes"
 	"github.com/libmode/libmode/core/internal/par"
 )
 
@@ -15,8 +15,6 @@ type sorter struct {
 	counts []uint32
 }
 
-var sorters = sync.Pool{New: func() any { return new(sorter) }}
-
 const (
 	smallCell   = 24 // records of a cell, below which a counting sort does not pay
 	crowdedCell = 48 // records of a cell of the counting sort, from which on a radix sort is faster than sortNear
@@ -25,9 +23,10 @@ const (
 // Sort sorts the records of each cell by key. The starts of the cells, with the end, are places in records. The order of
 // equal keys depends only on the records. If there was no room for whole keys, records of equal keys are sorted by their
 // numbers, which have the indices of the records.
-func Sort[T Float](records []uint64, starts []uint32, la *Layout, numbers []T) {
-	so := sorters.Get().(*sorter)
-	defer sorters.Put(so)
+func Sort[T lanes.Float](records []uint64, starts []uint32, la *Layout, numbers []T) {
+	room := par.Room()
+	defer room.Give()
+	so := par.Kept[sorter](room)
 	first := starts[0] // of the small cells that are sorted together
 	for c, start := range starts[:len(starts)-1] {
 		if end := starts[c+1]; end-start >= smallCell {
@@ -44,7 +43,7 @@ func Sort[T Float](records []uint64, starts []uint32, la *Layout, numbers []T) {
 }
 
 // sortNear sorts records that are nearly in order into dst, which may be the records. They pass through a window of three
-// records, from which the lowest one leaves without a branch: nearly all of them are then in order. An insertion sort does the rest.
+// records, which the lowest leaves. That takes no branch, and nearly all records leave in order. An insertion sort does the rest.
 func sortNear(dst, records []uint64) {
 	if len(records) <= 3 {
 		for i, r := range records {
@@ -149,7 +148,7 @@ func (so *sorter) sortDigits(records []uint64, lo uint64, keyShift, top uint) {
 }
 
 // resolve sorts records of equal keys by their numbers.
-func resolve[T Float](records []uint64, la *Layout, numbers []T) {
+func resolve[T lanes.Float](records []uint64, la *Layout, numbers []T) {
 	mask, keyShift := la.IndexMask, la.keyShift
 	byNumber := func(a, b uint64) int {
 		return cmp.Or(cmp.Compare(numbers[a&mask], numbers[b&mask]), cmp.Compare(a, b))

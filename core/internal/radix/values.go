@@ -11,7 +11,7 @@ import (
 
 // SortValues returns records of the values, in increasing order, and their layout: Layout.Index is the place of a value.
 // NaNs have no record. The records use the memory of words.
-func SortValues[T Float](words []uint64, values []T) ([]uint64, Layout) {
+func SortValues[T lanes.Float](words []uint64, values []T) ([]uint64, Layout) {
 	lowest, highest := math.Inf(1), math.Inf(-1)
 	for _, v := range values {
 		if x := float64(v); x < lowest {
@@ -36,7 +36,7 @@ func SortValues[T Float](words []uint64, values []T) ([]uint64, Layout) {
 }
 
 // Sorted are the records of many values, in increasing order. NaNs have no record.
-type Sorted[T Float] struct {
+type Sorted[T lanes.Float] struct {
 	Layout
 	Words []uint64
 	Cells []uint32 // the starts of cells of records, and the end; equal values are in one cell
@@ -61,7 +61,7 @@ func (so *Sorted[T]) CellOf(value T) int {
 }
 
 // SortMany sorts values as SortValues does, with all goroutines of the team. It uses the memory of the arena.
-func SortMany[T Float](values []T, sc *par.Scratch) (so Sorted[T]) {
+func SortMany[T lanes.Float](values []T, sc *par.Scratch) (so Sorted[T]) {
 	n := len(values)
 	if n < par.AloneCall {
 		so.Words, so.Layout = SortValues(par.Make[uint64](&sc.Arena, n)[:0], values)

@@ -1,230 +1,212 @@
 package walk
 
 import (
-	"github.com/libmode/libmode/core/internal/lanes"
 	"github.com/libmode/libmode/core/internal/moments"
 	"github.com/libmode/libmode/core/internal/par"
+	"gonum.org/v1/gonum/floats"
 )
 
-// correction is what bounds on moments add to J and to its bias: with delta = c - c~, z = P'(F - P c), G = P'P and
+// correction is what bounds on moments add to J and to its bias. With delta = c - c~, z = P'(F - P c), G = P'P and
 // N = 1 - dc~/dc,
 //
 //	J    = J_linear + 2 z.delta + delta.G delta
-//	bias = bias_linear + 2 <N, X> + <G, N Y N'>,   X = sum_b V_b u_b A_b',  Y = sum_b V_b A_b A_b'
+//	bias = bias_linear + 2 <N, X> + <N'GN, Y>,   X = sum_b V_b u_b A_b',  Y = sum_b V_b A_b A_b'
 //
-// A step e in bin b moves c by e A_b and z by e u_b, u_b = P_b - G A_b. Both z and u are 0 for projection moments, whose
-// residuals are orthogonal to P. Row l of N has numbers in columns l, 0 and 1 at most.
+// A step e in bin b moves c by e A_b and z by e u_b, u_b = P_b - G A_b. Projection moments have no z, u and X: their
+// residuals are orthogonal to P.
 //
-// Where steps are small, a difference of two values of J would lose digits. With the change D and the sum S of delta before and
-// after a step, and likewise of z, the first line changes by D.(G S + S_z) + D_z.S. For the
-// bias, which is small, a difference of two values is enough.
-//
-// All this is computed for many points at a time, each with the one before it. Each quantity has a lane, with a number for each
-// point, and this type lists how one lane follows from others.
+// Each bin has a row of numbers. Times the steps in the bin they add up to c, and after it to z. Times V_b they add up to Y,
+// and after it to X. Y has the elements Y_jk, j <= k, in order of k. X has three elements for each k: X_k0, X_k1 and X_kk.
+// Row k of N has numbers in these columns alone.
 type correction struct {
-	*Integrand
-	rows     [][][4]float64 // for each four sums: the contribution of an event of weight 1, or of a V_b of 1
-	weighted int            // how many groups of four add up weights; those after them add up V_b
-	first    int            // the first bounded moment
-	bounded  []bounded
-	sums     []sum // in order
-	compared []compared
-	terms    []lanes.Term // of the change of J
-	lanes    int          // how many there are
-	zeros    int          // a lane of zeros
-	ones     int          // a lane of ones
-}
-
-// bounded is a bounded moment, with the lanes of c and of the moment that limits it.
-type bounded struct {
-	lanes.Limit
-	lanes.Bounded
-	c, base int
-}
-
-// compared is the lanes of x - value at each point less, and plus, x - value at the point before it.
-type compared struct{ x, change, value, difference, sum int }
-
-// sum is a lane that is a sum of products of other lanes.
-type sum struct {
-	lane  int
-	terms []lanes.Term
-}
-
-// entry is a number of N: a factor times a lane.
-type entry struct {
-	row, column int
-	factor      float64
-	lane        int
+	*moments.Bound
+	gram   []float64 // a row for each of the moments 0..End-1
+	rows   []float64
+	width  int // of a row
+	z      int // the place of z in a row; where there is none, the place of Y
+	y, x   int // the places of Y and X in a row; x is the width where there is no X
+	biased bool
 }
 
 // newCorrection returns the correction of an integrand that is complete otherwise.
 func newCorrection(in *Integrand, bo *moments.Bound, arena *par.Arena) *correction {
-	co, ba := &correction{Integrand: in, first: 2}, in.basis
-	withZ := ba.Orthonormal == nil
-	size := 2
-	if bo.Limited {
-		co.first = 1
+	ba, size := in.basis, bo.End
+	co := &correction{Bound: bo, gram: par.Make[float64](arena, size*size), z: size, y: size, biased: in.variance != nil}
+	hasZ := ba.Orthonormal == nil
+	if hasZ {
+		co.y += size
 	}
-	if bo.Monotonic {
-		size = ba.Size
+	co.x = co.y
+	if co.biased {
+		co.x += size * (size + 1) / 2
 	}
-	a := func(b, l int) float64 { return ba.RowA(b)[l] }
-	u := func(b, l int) float64 {
-		return ba.RowP(b)[l] - moments.Dot(ba.Gram[l*ba.Size:(l+1)*ba.Size], ba.RowA(b))
+	co.width = co.x
+	if co.biased && hasZ {
+		co.width += 3 * size
 	}
-	c, z := make([]int, size), make([]int, size)
-	for l := co.first - 1; l < size; l++ {
-		c[l] = co.addColumn(arena, func(b int) float64 { return in.unit[b] * a(b, l) })
-		if withZ && l >= co.first {
-			z[l] = co.addColumn(arena, func(b int) float64 { return in.unit[b] * u(b, l) })
-		}
+	for l := range size {
+		copy(co.gram[l*size:(l+1)*size], ba.Gram[l*ba.Size:])
 	}
-	co.weighted = len(co.rows)
-	co.lanes = 4 * co.weighted
-	x, y := make([][]int, size), make([][]int, size)
-	for k := range size {
-		x[k], y[k] = make([]int, size), make([]int, size)
-		for j := co.first - 1; j <= k && in.variance != nil; j++ {
-			y[k][j] = co.addColumn(arena, func(b int) float64 { return a(b, j) * a(b, k) })
-			if withZ && (j <= 1 || j == k) {
-				x[k][j] = co.addColumn(arena, func(b int) float64 { return u(b, k) * a(b, j) })
+	co.rows = par.Make[float64](arena, in.bins*co.width)
+	u := make([]float64, size)
+	for b := range in.bins {
+		row, a := co.rows[b*co.width:(b+1)*co.width], ba.RowA(b)
+		for l := range size {
+			row[l] = in.step[b] * a[l]
+			if hasZ {
+				u[l] = ba.RowP(b)[l] - floats.Dot(ba.Gram[l*ba.Size:(l+1)*ba.Size], a)
+				row[co.z+l] = in.step[b] * u[l]
 			}
 		}
+		y, x := row[co.y:co.x], row[co.x:]
+		for k := 0; k < size && len(y) > 0; k++ {
+			for j := range k + 1 {
+				y[j] = a[j] * a[k]
+			}
+			y = y[k+1:]
+		}
+		for k := 0; k < size && len(x) > 0; k++ {
+			x[3*k], x[3*k+1], x[3*k+2] = u[k]*a[0], u[k]*a[1], u[k]*a[k]
+		}
 	}
-	co.lanes = 4 * (len(co.rows) + co.weighted) // after the sums are the steps of those of weights
-	co.zeros, co.ones = co.addLane(), co.addLane()
-	for l := co.first; l < size; l++ {
-		co.addBounded(bo, l, c)
-	}
-	if !withZ {
-		x, z = nil, nil
-	}
-	co.addChange(z)
-	if in.variance != nil {
-		co.addBias(x, y)
-	}
-	co.addLane() // of the change of J
 	return co
 }
 
-// addChange adds the terms of the change of J without the bias, given the lanes of z if there is one.
-func (co *correction) addChange(z []int) {
-	ba := co.basis
-	for l, bd := range co.bounded {
-		one := co.compare(bd.c, 4*len(co.rows)+bd.c, bd.Value)
-		for m, other := range co.compared {
-			factor := ba.Gram[(co.first+l)*ba.Size+co.first+m]
-			co.addTerm(factor, one.difference, other.sum)
-			co.addTerm(factor, other.difference, one.sum)
-		}
-		co.addTerm(ba.Gram[(co.first+l)*ba.Size+co.first+l], one.difference, one.sum)
-		co.compared = append(co.compared, one)
-	}
-	for l, one := range co.compared {
-		if z != nil {
-			other := co.compare(z[co.first+l], 4*len(co.rows)+z[co.first+l], co.zeros)
-			co.addTerm(1, one.difference, other.sum)
-			co.addTerm(1, other.difference, one.sum)
-			co.compared = append(co.compared, other)
-		}
-	}
+// perMoment has one number for each moment.
+type perMoment [moments.MaxOrder + 1]float64
+
+// correcting follows a correction from step to step.
+type correcting struct {
+	*correction
+	sums           []float64 // c, z, Y and X
+	change         []float64 // of c and z in the last step
+	bounded, delta perMoment // c~ and delta
+	own, byBase    perMoment // 1 - dc~_l/dc_l, and dc~_l by the moment that limits c_l
+	bias           float64
+	// of a step, here because to clear them would take as long as to use them
+	differences, both perMoment    // D and S of delta
+	n, g              [2]perMoment // the columns 0 and 1 of N, and of G N
 }
 
-// addBias adds the change of the bias, given the lanes of Y, and those of X if there is one.
-func (co *correction) addBias(x, y [][]int) {
-	var bias []lanes.Term
-	entries := co.entries()
-	for _, en := range entries {
-		if x != nil {
-			bias = append(bias, lanes.Term{Factor: 2 * en.factor, A: en.lane, B: x[en.row][en.column]})
+// start moves to a state, and returns the correction there.
+func (co *correcting) start(of *correction, state []bin) float64 {
+	*co = correcting{correction: of, sums: par.Grown(co.sums, of.width), change: par.Grown(co.change, of.y)}
+	clear(co.sums)
+	for b := range state {
+		row := of.rows[b*of.width : (b+1)*of.width]
+		for k, x := range row[:of.y] {
+			co.sums[k] += state[b].cdf / state[b].step * x
+		}
+		for k, x := range row[of.y:] {
+			co.sums[of.y+k] += state[b].variance() * x
 		}
 	}
-	for k := range y {
-		for j := range k + 1 {
-			if terms := pairs(entries, j, k, co.basis); terms != nil {
-				bias = append(bias, lanes.Term{Factor: 1, A: co.addSum(terms...), B: y[k][j]})
+	copy(co.change, co.sums) // the step from 0
+	return co.evaluate()
+}
+
+// cross follows steps, whose changes of V_b are given, and adds their changes of J to d.
+func (co *correcting) cross(st steps, changes, d []float64) {
+	sums, change := co.sums[:co.y], co.change[:co.y]
+	ofBias := co.sums[co.y:]
+	for i, b := range st.bins {
+		row, w := co.rows[int(b)*co.width:][:co.width], st.weights[i]
+		for k, x := range row[:len(sums)] {
+			change[k] = float64(w * x)
+			sums[k] += change[k]
+		}
+		if co.biased {
+			for k, x := range row[len(sums):] {
+				ofBias[k] += float64(changes[i] * x)
 			}
 		}
+		d[i] += co.evaluate()
 	}
-	change := co.compare(co.zeros, co.zeros, co.addSum(bias...)) // less the bias
-	co.compared = append(co.compared, change)
-	co.addTerm(1, change.difference, co.ones)
 }
 
-// compare returns the comparison of a sum, less a value, with the point before.
-func (co *correction) compare(sum, change, value int) compared {
-	return compared{sum, change, value, co.addLane(), co.addLane()}
-}
-
-func (co *correction) addTerm(factor float64, a, b int) {
-	co.terms = append(co.terms, lanes.Term{Factor: factor, A: a, B: b})
-}
-
-// addColumn adds a sum over the bins to those that are followed, and returns its lane.
-func (co *correction) addColumn(arena *par.Arena, of func(b int) float64) int {
-	if co.lanes%4 == 0 {
-		co.rows = append(co.rows, par.Make[[4]float64](arena, co.bins))
+// evaluate returns the change of the correction in the last step.
+//
+// Where steps are small, a difference of two values of J would lose digits. With the change D and the sum S of delta before and
+// after a step, and likewise of z, J changes by D.(G S + S_z) + D_z.S. For the bias, which is small, a difference of two
+// values is enough.
+func (co *correcting) evaluate() (change float64) {
+	first, end := co.First, co.End
+	base := co.sums[first-1]
+	for l := first; l < end; l++ {
+		c, before := co.sums[l], co.bounded[l]
+		var bounded float64
+		bounded, co.own[l], co.byBase[l] = co.Limits[l].At(c, base)
+		co.differences[l] = co.change[l] - (bounded - before)
+		co.both[l] = (c - bounded) + co.delta[l]
+		co.bounded[l], co.delta[l] = bounded, c-bounded
+		if l == 1 {
+			base = bounded
+		}
 	}
-	rows := co.rows[len(co.rows)-1]
-	for b := range rows {
-		rows[b][co.lanes%4] = of(b)
+	for l := first; l < end; l++ {
+		row, along := co.gram[l*end:(l+1)*end], 0.0
+		for m := first; m < end; m++ {
+			along += float64(row[m] * co.both[m])
+		}
+		if co.z < co.y {
+			z, step := co.sums[co.z+l], co.change[co.z+l]
+			along += z + (z - step)
+			change += float64(step * co.both[l])
+		}
+		change += float64(co.differences[l] * along)
 	}
-	return co.addLane()
-}
-
-func (co *correction) addLane() int {
-	co.lanes++
-	return co.lanes - 1
-}
-
-func (co *correction) addSum(terms ...lanes.Term) (lane int) {
-	lane = co.addLane()
-	co.sums = append(co.sums, sum{lane, terms})
-	return lane
-}
-
-// addBounded adds moment l, given the lanes of c.
-func (co *correction) addBounded(bo *moments.Bound, l int, c []int) {
-	base := c[min(l-1, 1)]
-	if l > 1 && bo.Limited {
-		base = co.bounded[0].Value
+	if co.biased {
+		before := co.bias
+		co.bias = co.biasNow()
+		change -= co.bias - before
 	}
-	made := lanes.Bounded{Value: co.addLane(), Own: co.addLane(), ByBase: co.addLane()}
-	co.bounded = append(co.bounded, bounded{bo.Limits[l], made, c[l], base})
+	return change
 }
 
-// entries returns the numbers of N that are not 0. The c~_l of l >= 2 depend on c_0 and c_1 by way of c~_1.
-func (co *correction) entries() (all []entry) {
-	for i, bd := range co.bounded {
-		l := co.first + i
-		all = append(all, entry{l, l, 1, bd.Own})
+// biasNow returns what bounds add to the bias. Of N, the columns 0 and 1 may be full, and the others have only the diagonal.
+// The c~_l of l >= 2 depend on c_0 and c_1 by way of c~_1.
+func (co *correcting) biasNow() (bias float64) {
+	first, end := co.First, co.End
+	n, g := &co.n, &co.g
+	for l := first; l < end; l++ {
 		switch {
-		case i > 0 && co.first == 1:
-			slope := co.bounded[0]
-			all = append(all,
-				entry{l, 0, 1, co.addSum(lanes.Term{Factor: -1, A: bd.ByBase, B: slope.ByBase})},
-				entry{l, 1, 1, co.addSum(lanes.Term{Factor: 1, A: bd.ByBase, B: slope.Own}, lanes.Term{Factor: -1, A: bd.ByBase, B: co.ones})})
+		case l == 1:
+			n[0][1], n[1][1] = -co.byBase[1], co.own[1]
+		case first == 1:
+			n[0][l], n[1][l] = -float64(co.byBase[l]*co.byBase[1]), float64(co.byBase[l]*(co.own[1]-1))
 		default:
-			all = append(all, entry{l, co.first - 1, -1, bd.ByBase})
+			n[1][l] = -co.byBase[l]
 		}
 	}
-	return all
-}
-
-// pairs returns the terms of (N'GN)_jk, with those of (N'GN)_kj.
-func pairs(entries []entry, j, k int, ba *moments.Basis) (terms []lanes.Term) {
-	for i, one := range entries {
-		for _, other := range entries[i:] {
-			if min(one.column, other.column) != j || max(one.column, other.column) != k {
-				continue
-			}
-			factor := one.factor * other.factor * ba.Gram[one.row*ba.Size+other.row]
-			if other != one {
-				factor *= 2
-			}
-			terms = append(terms, lanes.Term{Factor: factor, A: one.lane, B: other.lane})
+	for l := first; l < end; l++ {
+		row := co.gram[l*end : (l+1)*end]
+		g[0][l], g[1][l] = 0, 0
+		for m := first; m < end; m++ {
+			g[0][l] += float64(row[m] * n[0][m])
+			g[1][l] += float64(row[m] * n[1][m])
 		}
 	}
-	return terms
+	y := co.sums[co.y:]
+	for l := first; l < end; l++ {
+		bias += float64(n[0][l]*(float64(g[0][l]*y[0])+float64(2*g[1][l]*y[1]))) + float64(float64(n[1][l]*g[1][l])*y[2])
+	}
+	y = y[3:]
+	for k := 2; k < end; k++ {
+		along := float64(g[0][k]*y[0]) + float64(g[1][k]*y[1])
+		for j := 2; j < k; j++ {
+			along += float64(float64(co.own[j]*co.gram[k*end+j]) * y[j])
+		}
+		bias += float64(co.own[k] * (2*along + float64(float64(co.own[k]*co.gram[k*end+k])*y[k])))
+		y = y[k+1:]
+	}
+	if x := co.sums[co.x:]; len(x) > 0 {
+		for k := first; k < end; k++ {
+			along := float64(n[0][k]*x[3*k]) + float64(n[1][k]*x[3*k+1])
+			if k > 1 {
+				along += float64(co.own[k] * x[3*k+2])
+			}
+			bias += 2 * along
+		}
+	}
+	return bias
 }

@@ -1,8 +1,6 @@
 package walk
 
 import (
-	"sync"
-
 	"github.com/libmode/libmode/core/internal/lanes"
 	"github.com/libmode/libmode/core/internal/order"
 	"github.com/libmode/libmode/core/internal/par"
@@ -26,8 +24,8 @@ type crossing struct {
 	state  []bin
 	linear []lanes.Linear
 	c      []float64
-	tracks bool // whether a loop over the steps follows F_b and V_b
-	parted bool // whether something reads the parts of steps
+	tracks bool // whether F_b and V_b are followed in state; otherwise the rows of the linear form have all that is needed
+	scaled bool // whether steps need their scale
 	bounds correcting
 
 	bins      []uint32  // of the events of a block, as all that follows
@@ -41,8 +39,6 @@ type crossing struct {
 	changes []float64 // of V_b, by step
 }
 
-var crossings = sync.Pool{New: func() any { return new(crossing) }}
-
 // blockSize is a number of events that stay in cache between the loops over them.
 const blockSize = 512
 
@@ -51,28 +47,27 @@ func (cr *crossing) start(in *Integrand, su *order.Sums, k, l int, weighted bool
 	cr.in, cr.state, cr.linear = in, par.Grown(cr.state, in.bins), par.Grown(cr.linear, len(in.linear.rows))
 	cr.c = par.Grown(cr.c, in.linear.basis.Size)
 	cr.tracks = weighted || in.correction != nil && in.variance != nil
-	cr.parted = cr.tracks || in.correction != nil
+	cr.scaled = cr.tracks || in.correction != nil
 	for g := range cr.linear {
 		li := &cr.linear[g]
 		li.Rows, li.X, li.Y = append(li.Rows[:0], in.linear.rows[g]...), [4]float64{}, [4]float64{3: 1}
 	}
-	for i, unit := range in.unit {
-		b := bin{unit: unit, square: in.linear.square[i], cdf: (su.Totals[k*in.bins+i] + su.Totals[l*in.bins+i]) / 2 * unit}
+	for i, step := range in.step {
+		b := bin{step: step, square: in.linear.square[i], cdf: (su.Totals[k*in.bins+i] + su.Totals[l*in.bins+i]) / 2 * step}
 		if in.variance != nil {
-			b.total, b.factor, b.squares = in.variance.totals[i], in.variance.factor[i], b.cdf*unit
+			b.total, b.factor, b.squares = in.variance.totals[i], in.variance.factor[i], b.cdf*step
 			if su.Squares != nil {
 				b.squares = (su.Squares[k*in.bins+i] + su.Squares[l*in.bins+i]) / 2
 			}
 		}
-		cr.addToSums(uint32(i), b.cdf/unit)
+		cr.addToSums(uint32(i), b.cdf/step)
 		row := &cr.linear[0].Rows[i]
-		row.Y[3], row.X[3] = 2*unit*b.cdf, 2*unit*unit
+		row.Y[3], row.X[3] = 2*step*b.cdf, 2*step*step
 		if !cr.tracks {
-			own := b.square * unit * unit
+			own := b.square * step * step
 			g := own * b.factor
-			b.offset = own + g*unit
-			row.Y[3] += b.offset + g*(2*b.cdf-1)
-			row.X[3] += 2 * g * unit
+			row.Y[3] += own + g*step + g*(2*b.cdf-1)
+			row.X[3] += 2 * g * step
 		}
 		cr.state[i] = b
 	}
@@ -133,14 +128,14 @@ func (cr *crossing) walkSplit() {
 func (cr *crossing) walk(st steps, d []float64) {
 	if cr.tracks {
 		cr.changes = par.Grown(cr.changes, len(d))
-		state, weights, parts, changes := cr.state, st.weights[:len(d)], st.parts[:len(d)], cr.changes[:len(d)]
+		state, weights, scale, changes := cr.state, st.weights[:len(d)], st.scale[:len(d)], cr.changes[:len(d)]
 		for i, number := range st.bins[:len(d)] {
 			b := &state[number]
-			e := weights[i] * b.unit
+			e := weights[i] * b.step
 			square := e * e
-			changes[i] = b.change(e, square*parts[i])
+			changes[i] = b.change(e, square*scale[i])
 			d[i] = b.square * (square - changes[i])
-			b.cdf, b.squares = b.cdf+e, b.squares+square*parts[i]
+			b.cdf, b.squares = b.cdf+e, b.squares+square*scale[i]
 		}
 	} else {
 		clear(d)
@@ -149,8 +144,8 @@ func (cr *crossing) walk(st steps, d []float64) {
 		cr.linear[g].Cross(st.bins, st.weights, d)
 	}
 	if cr.in.correction != nil {
-		for i, part := range st.parts {
-			if part != 1 {
+		for i, scale := range st.scale {
+			if scale != 1 {
 				d[i] = 0 // without bounds, the changes by half events add up to 0
 			}
 		}

@@ -2,7 +2,6 @@ package walk
 
 import (
 	"math"
-	"sync"
 
 	"github.com/libmode/libmode/core/internal/errs"
 	"github.com/libmode/libmode/core/internal/events"
@@ -68,8 +67,8 @@ func (cu *curvature[T]) sums(sc *par.Scratch) []float64 {
 	nb := cu.in.bins
 	found := par.Make[float64](&sc.Arena, len(cu.table))
 	sc.Team.Run(len(cu.strips), func(c int) {
-		row, st := cu.row(found, c), &cu.strips[c]
-		for i := st.start; i < st.end; i++ {
+		row, strip := cu.row(found, c), &cu.strips[c]
+		for i := strip.start; i < strip.end; i++ {
 			b, w := cu.Bin(cu.Words[i]), cu.Weight(i)
 			if w < 0 {
 				b += nb
@@ -77,7 +76,7 @@ func (cu *curvature[T]) sums(sc *par.Scratch) []float64 {
 			row[b] += math.Abs(w)
 		}
 		for k := range row {
-			row[k] *= cu.in.unit[k%nb]
+			row[k] *= cu.in.step[k%nb]
 		}
 	})
 	return found
@@ -85,7 +84,7 @@ func (cu *curvature[T]) sums(sc *par.Scratch) []float64 {
 
 // setBin sets the table of bin b. Events of the other sign bend the loss the other way.
 func (cu *curvature[T]) setBin(b int, densities, up, down []float64) {
-	nb, factor := cu.in.bins, 4*cu.in.unit[b]
+	nb, factor := cu.in.bins, 4*cu.in.step[b]
 	for c := range cu.strips {
 		f, to := cu.row(densities, c), cu.row(cu.table, c)
 		to[b] = factor * (floats.Dot(up, f[:nb]) + floats.Dot(down, f[nb:]))
@@ -93,17 +92,15 @@ func (cu *curvature[T]) setBin(b int, densities, up, down []float64) {
 	}
 }
 
-// curvatureRooms hold h of a block of events.
-var curvatureRooms = sync.Pool{New: func() any { return new([blockSize]float64) }}
-
 // walkChunk writes h of the events of chunk k.
 func (cu *curvature[T]) walkChunk(k int) {
-	room := curvatureRooms.Get().(*[blockSize]float64)
-	defer curvatureRooms.Put(room)
+	room := par.Room()
+	defer room.Give()
+	block := par.Make[float64](&room.Arena, blockSize)
 	lo, hi := cu.Chunks[k], cu.Chunks[k+1]
 	for c := cu.strips.of(lo); lo < hi; {
 		next := min(hi, lo+blockSize, cu.strips[c].end)
-		h, row := room[:next-lo], cu.row(cu.table, c)
+		h, row := block[:next-lo], cu.row(cu.table, c)
 		for i := range h {
 			b, w := cu.Bin(cu.Words[lo+i]), cu.Weight(lo+i)
 			if w < 0 {

@@ -1,7 +1,6 @@
 package walk
 
 import (
-	"fmt"
 	"math"
 
 	"github.com/libmode/libmode/core/internal/bins"
@@ -25,32 +24,27 @@ type Options struct {
 type Integrand struct {
 	bins       int
 	scale      float64   // the loss is scale times the integral of J
-	unit       []float64 // 1/W_b: by how much an event of weight 1 moves F_b
+	step       []float64 // 1/W_b: by how much an event of weight 1 moves F_b
 	basis      *moments.Basis
 	variance   *variance // nil: the bias is not subtracted
 	linear     *linear
-	bound      *moments.Bound // nil: no moment is bounded
-	correction *correction    // nil: no moment is bounded
-	warn       func(string)   // nil: the loss needs no look
-	far        float64        // the mass to warn of
+	bound      *moments.Bound // nil: no moment is bounded, and there is no correction
+	correction *correction
 }
 
-// NewIntegrand returns the integrand of the MoDe loss of sorted records. To the sums it adds those that the bias needs.
-func NewIntegrand(o *Options, ba *moments.Basis, bs *bins.Bins, rs *order.Records, su *order.Sums, weightUnit float64, sc *par.Scratch) (*Integrand, error) {
+// NewIntegrand returns the integrand of the MoDe loss of sorted records. It adds the sums of squares if the bias needs them.
+func NewIntegrand(o *Options, ba *moments.Basis, bs *bins.Bins, rs *order.Records, su *order.Sums, unit float64, sc *par.Scratch) (*Integrand, error) {
 	in := &Integrand{bins: bs.Count(), scale: 1, basis: ba}
 	if o.Mean {
 		in.scale /= float64(in.bins)
 	}
 	var err error
-	if in.unit, err = inverseSums(bs, su.All(), weightUnit, &sc.Arena); err != nil {
+	if in.step, err = inverseSums(bs, su.All(), unit, &sc.Arena); err != nil {
 		return nil, err
 	}
-	in.linear = newLinear(ba, o.Moments.Penalty, in.unit, &sc.Arena)
-	if far, ok := ba.Stretched(&o.Moments); ok {
-		in.warn, in.far = o.Moments.Warn, far
-	}
+	in.linear = newLinear(ba, o.Moments.Penalty, in.step, &sc.Arena)
 	if o.Moments.Unbiased || o.Measured {
-		if in.variance, err = newVariance(bs, rs, su, in.unit, sc); err != nil && o.Moments.Unbiased {
+		if in.variance, err = newVariance(bs, rs, su, in.step, sc); err != nil && o.Moments.Unbiased {
 			return nil, err
 		}
 	}
@@ -69,11 +63,11 @@ func NewIntegrand(o *Options, ba *moments.Basis, bs *bins.Bins, rs *order.Record
 // where share_b is the bin's fraction of the sum of weights, so that F is the CDF of all events. It follows
 // sqrt(share_b) F_b in place of F_b: then P_b = A_b = sqrt(share_b) gives the moment c = F and the residual
 // sqrt(share_b) (F_b - F), whose squares J adds up.
-func FlatIntegrand(bs *bins.Bins, su *order.Sums, weightUnit float64, sc *par.Scratch) (*Integrand, error) {
+func FlatIntegrand(bs *bins.Bins, su *order.Sums, unit float64, sc *par.Scratch) (*Integrand, error) {
 	in := &Integrand{bins: bs.Count(), scale: 1}
 	totals := su.All()
 	var err error
-	if in.unit, err = inverseSums(bs, totals, weightUnit, &sc.Arena); err != nil {
+	if in.step, err = inverseSums(bs, totals, unit, &sc.Arena); err != nil {
 		return nil, err
 	}
 	var all float64
@@ -83,20 +77,11 @@ func FlatIntegrand(bs *bins.Bins, su *order.Sums, weightUnit float64, sc *par.Sc
 	roots := par.Make[float64](&sc.Arena, in.bins)
 	for b, total := range totals {
 		roots[b] = math.Sqrt(total / all)
-		in.unit[b] *= roots[b]
+		in.step[b] *= roots[b]
 	}
 	in.basis = moments.OfShares(roots, &sc.Arena)
-	in.linear = newLinear(in.basis, 0, in.unit, &sc.Arena)
+	in.linear = newLinear(in.basis, 0, in.step, &sc.Arena)
 	return in, nil
-}
-
-// check warns if an integral of J is larger than the squares of the F_b allow. Bounds or a penalty do that if they are relative
-// to a range of masses that few events stretch.
-func (in *Integrand) check(integral float64, li limits) {
-	if in.warn != nil && math.Abs(integral) > float64(in.bins)*(li.to-li.from) {
-		in.warn(fmt.Sprintf("loss = %.2g: mass = %v is so far from most others that the moments of the response to which max_slope, monotonic and "+
-			"slope_penalty refer are those of a range that most masses do not fill: give a mass_range that excludes them", in.scale*integral, in.far))
-	}
 }
 
 // plain returns the integrand without the bias, and sums for it.
@@ -127,9 +112,9 @@ type limits struct {
 	open     bool // to is the highest score
 }
 
-func limitsOf(score [2]float64, st *events.Stats) limits {
+func limitsOf(score [2]float64, stats *events.Stats) limits {
 	if math.IsInf(score[0], -1) {
-		return limits{st.ScoreMin, st.ScoreMax, true}
+		return limits{stats.ScoreMin, stats.ScoreMax, true}
 	}
 	return limits{score[0], score[1], false}
 }

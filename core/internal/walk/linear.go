@@ -25,20 +25,20 @@ type linear struct {
 	rows    [][]lanes.Row // see setRows
 }
 
-// newLinear returns the form of bins in which an event of weight 1 makes the step unit[b].
-func newLinear(ba *moments.Basis, penalty float64, unit []float64, arena *par.Arena) *linear {
+// newLinear returns the form of bins in which an event of weight 1 moves F_b by step[b].
+func newLinear(ba *moments.Basis, penalty float64, step []float64, arena *par.Arena) *linear {
 	if ba.Orthonormal != nil {
 		ba = ba.Orthonormal
 	}
 	li := &linear{basis: ba, penalty: penalty, x: ba.P}
 	if !ba.IsOrthonormal || penalty != 0 {
-		li.setColumns(len(unit), arena)
+		li.setColumns(len(step), arena)
 	}
-	li.square = par.Make[float64](arena, len(unit))
-	for b := range unit {
+	li.square = par.Make[float64](arena, len(step))
+	for b := range step {
 		li.square[b] = li.element(b, b)
 	}
-	li.setRows(unit, arena)
+	li.setRows(step, arena)
 	return li
 }
 
@@ -59,17 +59,17 @@ func (li *linear) setColumns(nb int, arena *par.Arena) {
 		for l := range size {
 			x := qr.Column(l)[b]
 			li.x[b*size+l] = x
-			li.y[b*size+l] = moments.Dot(qr.R[l*size+l:(l+1)*size], ba.A[b*size+l:]) - x
+			li.y[b*size+l] = floats.Dot(qr.R[l*size+l:(l+1)*size], ba.RowA(b)[l:]) - x
 		}
 	}
 }
 
 // setRows sets the rows: columns times sqrt(2)/W_b, three of x and three of y at a time.
-func (li *linear) setRows(unit []float64, arena *par.Arena) {
+func (li *linear) setRows(step []float64, arena *par.Arena) {
 	size := li.basis.Size
 	for l := 0; l < size; l += 3 {
-		rows := par.Make[lanes.Row](arena, len(unit))
-		for b, e := range unit {
+		rows := par.Make[lanes.Row](arena, len(step))
+		for b, e := range step {
 			for k := l; k < min(l+3, size); k++ {
 				rows[b].X[k-l] = math.Sqrt2 * e * li.x[b*size+k]
 				if li.y != nil {
@@ -84,9 +84,9 @@ func (li *linear) setRows(unit []float64, arena *par.Arena) {
 // element returns M_ab.
 func (li *linear) element(a, b int) float64 {
 	size := li.basis.Size
-	m := -moments.Dot(li.x[a*size:(a+1)*size], li.x[b*size:])
+	m := -floats.Dot(li.x[a*size:(a+1)*size], li.x[b*size:(b+1)*size])
 	if li.y != nil {
-		m += moments.Dot(li.y[a*size:(a+1)*size], li.y[b*size:])
+		m += floats.Dot(li.y[a*size:(a+1)*size], li.y[b*size:(b+1)*size])
 	}
 	if a == b {
 		m++
@@ -100,10 +100,10 @@ func (li *linear) at(state []bin, c []float64) float64 {
 	for i := range state {
 		floats.AddScaled(c, state[i].cdf, li.basis.RowA(i))
 	}
-	slope := moments.Dot(li.basis.Slope, c)
+	slope := floats.Dot(li.basis.Slope, c)
 	j := li.penalty * slope * slope
 	for i := range state {
-		r := state[i].cdf - moments.Dot(c, li.basis.RowP(i))
+		r := state[i].cdf - floats.Dot(c, li.basis.RowP(i))
 		j += r*r - state[i].variance()*li.square[i]
 	}
 	return j

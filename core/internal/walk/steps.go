@@ -8,7 +8,9 @@ import "gonum.org/v1/gonum/floats"
 type steps struct {
 	bins    []uint32
 	weights []float64 // of the steps
-	parts   []float64 // factors of the squares of steps: 1 for an event, 2 or -2 for a half; empty unless crossing.parted
+	// scale has for each step the factor between the square of its weight and its change of the sum of squares of the bin: 1 for
+	// an event, 2 for half an event and -2 for taking a half back. It is empty unless crossing.scaled.
+	scale []float64
 }
 
 // tie is the events from..to-1 of a block, of one score.
@@ -17,21 +19,21 @@ type tie struct{ from, to int }
 // fullStep returns the step that is event i of a tie of n events, among the steps of the tie.
 func fullStep(i, n int) int { return n - 1 + 3*i }
 
-func (st *steps) clear() { st.bins, st.weights, st.parts = st.bins[:0], st.weights[:0], st.parts[:0] }
+func (st *steps) clear() { st.bins, st.weights, st.scale = st.bins[:0], st.weights[:0], st.scale[:0] }
 
 // add adds a part of event i of a block: 1, 1/2 or -1/2.
 func (st *steps) add(cr *crossing, i int, part float64) {
 	st.bins, st.weights = append(st.bins, cr.bins[i]), append(st.weights, part*cr.weights[i])
-	if cr.parted {
-		st.parts = append(st.parts, 1/part)
+	if cr.scaled {
+		st.scale = append(st.scale, 1/part)
 	}
 }
 
 // addFree adds events that are not tied.
 func (st *steps) addFree(cr *crossing, from, to int) {
 	st.bins, st.weights = append(st.bins, cr.bins[from:to]...), append(st.weights, cr.weights[from:to]...)
-	if cr.parted {
-		st.parts = append(st.parts, cr.ones[from:to]...)
+	if cr.scaled {
+		st.scale = append(st.scale, cr.ones[from:to]...)
 	}
 }
 

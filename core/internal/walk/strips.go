@@ -47,8 +47,8 @@ func newStrips(rs *order.Records, count int) strips {
 }
 
 // of returns the strip of record i.
-func (st strips) of(i int) int {
-	return sort.Search(len(st), func(c int) bool { return st[c].end > i })
+func (ss strips) of(i int) int {
+	return sort.Search(len(ss), func(c int) bool { return ss[c].end > i })
 }
 
 // share returns which part of a strip's records lies in [lo, hi], if they are spread evenly over it.
@@ -64,13 +64,13 @@ func (s *strip) share(lo, hi float64) float64 {
 
 // densities turns sums over the events of each strip, a row each with so many columns, into their densities per score: means over a
 // window of this half width around the middle of the strip. Only the part of the window inside the limits counts.
-func (st strips) densities(sums []float64, columns int, half float64, limits limits, arena *par.Arena) []float64 {
+func (ss strips) densities(sums []float64, columns int, half float64, limits limits, arena *par.Arena) []float64 {
 	found := par.Make[float64](arena, len(sums))
-	for c := range st {
-		middle := min(max(st[c].from/2+st[c].to/2, st[c].from), st[c].to) // also of the smallest numbers
+	for c := range ss {
+		middle := min(max(ss[c].from/2+ss[c].to/2, ss[c].from), ss[c].to) // also of the smallest numbers
 		lo, hi := max(middle-half, limits.from), min(middle+half, limits.to)
-		for d := range st {
-			if share := st[d].share(lo, hi) / (hi - lo); share != 0 {
+		for d := range ss {
+			if share := ss[d].share(lo, hi) / (hi - lo); share != 0 {
 				for k, sum := range sums[d*columns : (d+1)*columns] {
 					found[c*columns+k] += share * sum
 				}

@@ -24,15 +24,15 @@ type variance struct {
 // above sqrt T_b, so the denominator of V_b is at least (1 - sqrt T_b)^2 = 6e-4 and loses at most four digits.
 const fewestEffective = 1.05
 
-// newVariance returns the variance of bins in which an event of weight 1 makes the step unit[b]. If weights differ, it adds
-// the squares of the steps to the sums.
-func newVariance(bs *bins.Bins, rs *order.Records, su *order.Sums, unit []float64, sc *par.Scratch) (*variance, error) {
-	nb := len(unit)
+// newVariance returns the variance of bins in which an event of weight 1 moves F_b by step[b]. If weights differ, it adds the
+// squares of the steps to the sums.
+func newVariance(bs *bins.Bins, rs *order.Records, su *order.Sums, step []float64, sc *par.Scratch) (*variance, error) {
+	nb := len(step)
 	va := &variance{totals: par.Make[float64](&sc.Arena, nb), factor: par.Make[float64](&sc.Arena, nb)}
-	copy(va.totals, unit) // of n steps of 1/n
+	copy(va.totals, step) // of n steps of 1/n
 	var thirds []float64
 	if rs.Weights != nil {
-		thirds = order.AddSquares(su, rs, unit, sc)
+		thirds = order.AddSquares(su, rs, step, sc)
 		copy(va.totals, su.Squares[len(su.Squares)-nb:])
 	}
 	for b, total := range va.totals {
@@ -51,9 +51,8 @@ func newVariance(bs *bins.Bins, rs *order.Records, su *order.Sums, unit []float6
 
 // bin is the state of a bin during a walk, with the constants of the bin.
 type bin struct {
-	unit, square  float64 // 1/W_b and M_bb
+	step, square  float64 // 1/W_b and M_bb
 	total, factor float64 // of its variance; 0 where the bias stays
-	offset        float64 // the difference between f of the row and its value in the middle of an event of weight 1
 	cdf, squares  float64 // F_b and the sum of squared steps
 }
 

@@ -19,7 +19,7 @@ type Result struct {
 	// Config.Unbiased subtracts it. It is here whether or not it is subtracted. It is NaN if it cannot be known, because a bin has
 	// fewer than 1.05 effective events: with Unbiased that is an error.
 	Bias float64
-	// Events is the effective number of events, (sum w)^2 / sum w^2, of those that take part: the sum over labels and
+	// Events is the effective number of events, (sum w)^2 / sum w^2, that take part: the sum over labels and
 	// categories, and the mean over several variables one by one.
 	Events float64
 }
@@ -39,12 +39,12 @@ type walk[T events.Float] struct {
 }
 
 // Integrate returns the loss of sorted records, and sets the derivatives that are wanted.
-func Integrate[T events.Float](out events.Derivatives[T], st *events.Stats, in *Integrand, rs *order.Records, su *order.Sums, o *Options, sc *par.Scratch) (Result, error) {
+func Integrate[T events.Float](out events.Derivatives[T], stats *events.Stats, in *Integrand, rs *order.Records, su *order.Sums, o *Options, sc *par.Scratch) (Result, error) {
 	along := func(grad []T, in *Integrand, su *order.Sums) *walk[T] {
-		return &walk[T]{Records: rs, in: in, sums: su, limits: limitsOf(o.Score, st), grad: grad}
+		return &walk[T]{Records: rs, in: in, sums: su, limits: limitsOf(o.Score, stats), grad: grad}
 	}
 	wa := along(out.Grad(), in, su)
-	var other *walk[T] // with the bias if wa is without it, and without it if wa has it
+	var other *walk[T] // the same walk with the other choice of Unbiased: the difference of the integrals is the bias
 	if o.Measured {
 		plain, plainSums := in.plain(su, sc)
 		if o.Moments.Unbiased {
@@ -80,7 +80,6 @@ func Integrate[T events.Float](out events.Derivatives[T], st *events.Stats, in *
 		wa.integrals[k] = wa.walkChunk(k)
 	})
 	integral := wa.integral()
-	in.check(integral, wa.limits)
 	found := Result{Loss: in.scale * integral}
 	if o.Measured {
 		found.Events, found.Bias = rs.Effective(), math.NaN()
@@ -102,9 +101,7 @@ func Integrate[T events.Float](out events.Derivatives[T], st *events.Stats, in *
 func (wa *walk[T]) begin(sc *par.Scratch) {
 	chunks, last := len(wa.Chunks)-1, len(wa.Words)-1
 	wa.integrals = par.Make[float64](&sc.Arena, chunks)
-	cr := crossings.Get().(*crossing)
-	defer crossings.Put(cr)
-	wa.top = wa.start(cr, chunks, chunks)
+	wa.top = wa.start(par.Kept[crossing](sc), chunks, chunks)
 	wa.topFrom = len(wa.Words)
 	if wa.limits.open {
 		wa.topFrom, _ = wa.TieAt(last, 0, last+1)
@@ -132,8 +129,9 @@ func (wa *walk[T]) start(cr *crossing, k, l int) float64 {
 // walkChunk crosses the events of chunk k and writes their derivatives. It returns the integral of J from the score before
 // the chunk to its last one.
 func (wa *walk[T]) walkChunk(k int) float64 {
-	cr := crossings.Get().(*crossing)
-	defer crossings.Put(cr)
+	room := par.Room()
+	defer room.Give()
+	cr := par.Kept[crossing](room)
 	lo, hi, before := wa.Chunks[k], wa.Chunks[k+1], wa.limits.from
 	if lo > 0 {
 		before = wa.Score(lo - 1)

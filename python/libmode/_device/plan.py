@@ -15,7 +15,6 @@ _ONLY: dict[str, Any] = {
     "loss": ("mode",),
     "order": range(4),
     "binning": ("quantile", "edges"),
-    "basis": ("legendre",),
     "moments": ("projection",),
     "missing": ("error",),
     "max_slope": (math.inf,),

@@ -186,7 +186,7 @@ class Boosting:
 
 def _with_bins(options: Mapping[str, Any], events: int) -> dict[str, Any]:
     """The options with a number of bins for so many background events, where nothing says what the bins are."""
-    named = {"bins", "edges", "knots", "joint", "category"} & set(options)
+    named = {"bins", "edges", "joint", "category"} & set(options)
     more = min(_MOST_BINS, events // _IN_BIN)
     if named or options.get("binning", "quantile") != "quantile" or more <= 32:
         return dict(options)

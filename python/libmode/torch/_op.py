@@ -118,7 +118,7 @@ def evaluate(
     )
     try:
         held = (score, mass, weight, label, category, grad)
-        result = _native.evaluate(options.struct, events, double, grad.data_ptr(), None, held, said)
+        result = _native.evaluate(options.struct, events, double, grad.data_ptr(), None, held)
     except ValueError as error:
         known = None if given_label is None else as_numpy(given_label)
         raise explained(error, score.numpy(), mass.numpy(), known, options) from None

@@ -1,14 +1,14 @@
-package lanes
+package moments
 
 import "math"
 
-// TanhSech returns tanh u and 1/cosh u to a few units in their last places. A |u| above steepest counts as steepest. With
+// tanhSech returns tanh u and 1/cosh u to a few units in their last places. A |u| above steepest counts as steepest. With
 // E = exp(-|u|) - 1 they are
 //
 //	-E (2 + E) / (1 + (1 + E)^2),   2 (1 + E) / (1 + (1 + E)^2)
 //
 // where E = 2^k (exp(r) - 1) + (2^k - 1), |u| = -k ln 2 - r, |r| <= ln(2)/2.
-func TanhSech(u float64) (tanh, sech float64) {
+func tanhSech(u float64) (tanh, sech float64) {
 	x := -math.Abs(u)
 	if x < -steepest {
 		x = -steepest
