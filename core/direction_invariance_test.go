@@ -350,7 +350,7 @@ func TestEventsThatTakeNoPartAreNotPushed(t *testing.T) {
 	}
 }
 
-// A fixed strength has no multiplier, and learns nothing.
+// A fixed strength has no multiplier, and neither a sum nor v. It knows the residuals of the tail, so that users can be told.
 func TestAFixedStrengthMultipliesNothing(t *testing.T) {
 	ev, state := batch(rand.New(rand.NewPCG(105, 106)), 900), make([]float64, StateSize(1))
 	push, multiplier := make([]float64, 900), make([]float64, 900)
@@ -360,5 +360,7 @@ func TestAFixedStrengthMultipliesNothing(t *testing.T) {
 		require.Equal(t, slices.Repeat([]float64{1}, 900), multiplier)
 	}
 	require.Equal(t, 3., state[0])
-	require.Equal(t, make([]float64, len(state)-8), state[8:])
+	sumAndLevels := 27*12 + 27*16
+	require.Equal(t, make([]float64, sumAndLevels), state[8:][:sumAndLevels])
+	require.NotZero(t, floats.Norm(state[8+sumAndLevels:], 2))
 }

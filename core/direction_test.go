@@ -188,7 +188,7 @@ func TestDirectionErrors(t *testing.T) {
 		"tolerance = +Inf: must be finite and at least 0":        {Tolerance: inf},
 		"tolerance = 5: a fixed strength ignores the tolerance":  {RelativeStrength: 0.5, Tolerance: 5, State: state},
 		"tolerance = 5, but there is no state, which it follows": {Tolerance: 5},
-		"state has length 3, and must have 1695":                 {State: make([]float64, 3)},
+		"state has length 3, and must have 2127":                 {State: make([]float64, 3)},
 		"state[0] = -1: must be at least 0":                      {State: with(0, -1)},
 		"state[1694] = NaN: must be finite":                      {State: with(1694, nan)},
 	} {
@@ -232,7 +232,7 @@ func ExampleDirection() {
 
 func ExampleStateSize() {
 	fmt.Println(StateSize(1), StateSize(3)) // of one background label, and of three
-	// Output: 1695 5069
+	// Output: 2127 6365
 }
 
 // like returns an array as long as another.

@@ -155,10 +155,10 @@ static void test_direction(void) {
     const mode_events e = events_of(&c);
     mode_steering how;
     mode_pushed found = {0}, other = {0};
-    double push[N], again[N], multiplier[N], slope[N], state[1695] = {0}, before[1695];
+    double push[N], again[N], multiplier[N], slope[N], state[2127] = {0}, before[2127];
     int multiplied = 0;
     float push_f[N], multiplier_f[N], slope_f[N];
-    CHECK(mode_state_size(1) == 1695 && mode_state_size(3) == 5069 && MODE_STATE_SUM == 8, "%zu", mode_state_size(1));
+    CHECK(mode_state_size(1) == 2127 && mode_state_size(3) == 6365 && MODE_STATE_SUM == 8, "%zu", mode_state_size(1));
     CHECK(!mode_state_size(0) && !mode_state_size(SIZE_MAX) && !mode_state_size(SIZE_MAX / 2) && !mode_state_size(SIZE_MAX / 1687),
           "%zu", mode_state_size(SIZE_MAX));
     CHECK(!mode_steering_init(&how, sizeof how) && how.relative_strength == 0 && how.tolerance == 0 && !how.state && !how.batch, "%s", mode_last_error());
@@ -170,7 +170,7 @@ static void test_direction(void) {
     for (int i = 0; i < N; i++) CHECK(fabs(slope[i] - c.score[i] * (1 - c.score[i])) < 1e-12, "event %d: %g", i, slope[i]);
     how.relative_strength = 8;
     how.state = state;
-    how.n_state = 1695;
+    how.n_state = 2127;
     how.batch = N / 2;
     CHECK(!mode_direction_f64(&c.options, &e, &how, &other, again, multiplier, NULL) && other.size > found.size, "%s", mode_last_error());
     for (int i = 0; i < N / 2; i++) CHECK(fabs(again[i] - 2 * push[i]) < 1e-9, "event %d: %g, want %g", i, again[i], 2 * push[i]);
@@ -185,8 +185,8 @@ static void test_direction(void) {
     CHECK(state[MODE_STATE_STEPS] == 100 && state[MODE_STATE_SUM + 13] != 0 && memcmp(again, push, sizeof push), "%g steps", state[0]);
     memcpy(before, state, sizeof state);
     how.n_state = 3;
-    expect("n_state", mode_direction_f64(&c.options, &e, &how, &other, again, multiplier, NULL), MODE_ERROR_ARGUMENT, "state has length 3, and must have 1695");
-    how.n_state = 1695;
+    expect("n_state", mode_direction_f64(&c.options, &e, &how, &other, again, multiplier, NULL), MODE_ERROR_ARGUMENT, "state has length 3, and must have 2127");
+    how.n_state = 2127;
     how.batch = N + 1;
     expect("batch", mode_direction_f64(&c.options, &e, &how, &other, again, multiplier, NULL), MODE_ERROR_ARGUMENT, "batch");
     expect("no steering", mode_direction_f64(&c.options, &e, NULL, &other, again, multiplier, NULL), MODE_ERROR_ARGUMENT, "");

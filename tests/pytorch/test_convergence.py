@@ -137,10 +137,16 @@ def test_rho_is_the_one_of_its_definition(what):
     said(layer.eval)
 
 
-def test_nothing_is_known_without_batches_or_without_a_memory():
-    for layer in (MoDeConstraint(), trained(0.3, relative_strength=3)):
-        assert layer.convergence.flat is None and "is not known" in str(layer.convergence)
-        assert said(layer.eval) == []
+def test_nothing_is_known_without_batches():
+    layer = MoDeConstraint()
+    assert layer.convergence.flat is None and "is not known" in str(layer.convergence)
+    assert said(layer.eval) == []
+
+
+def test_a_fixed_strength_says_it_too():
+    layer = trained(0.3, relative_strength=3)
+    assert layer.convergence.flat is False
+    assert len(said(layer.eval)) == 1
 
 
 def test_the_layout_of_the_state_is_that_of_the_core():

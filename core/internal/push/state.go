@@ -132,15 +132,20 @@ func (g *Group[T]) addTo(of *labelResiduals, residual, tail []float64) {
 	of.effective += g.effective
 }
 
-// learn adds the residuals of a batch of n events to the sum and the tail of a label. While the factor is below 1, both get
-// smaller.
-func (s state) learn(label int, of *labelResiduals, n float64) {
+// learn takes the residuals of a batch of n events into the averages of a label and, if the strength is not fixed, into its sum and
+// into v. While the factor is below 1, both get smaller.
+func (s state) learn(label int, of *labelResiduals, n float64, fixed bool) {
 	if of.basis == nil {
+		return
+	}
+	tail := s.tail(label, of.basis.functions)
+	tail.average(of, s[steps], s.sample(label).size())
+	if fixed {
 		return
 	}
 	// A residual is in units of the noise of a batch: so the sum of an epoch is the same in batches of all sizes.
 	sum := s.sum(label, of.basis.functions)
 	floats.Scale(1-leak*(1-s[factor]), sum)
 	floats.AddScaled(sum, s[factor]*integral*math.Sqrt(of.moved/eventsOfABatch)/n, of.residual)
-	s.tail(label, of.basis.functions).learn(of, s[steps], s[factor], s.sample(label).size())
+	tail.learn(of, s[steps], s[factor])
 }

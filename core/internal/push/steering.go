@@ -112,8 +112,8 @@ func Steer[T events.Float](to Targets[T], groups []Group[T], st Steering, found 
 			tail := now.tail(g.label, g.basis.functions)
 			floats.AddScaledTo(coefficients, now.sum(g.label, g.basis.functions), proportional*now[factor], residual)
 			levels = g.levels(tail, now[factor])
-			g.addTo(&learned[g.label], residual, g.tailResidual())
 		}
+		g.addTo(&learned[g.label], residual, g.tailResidual())
 		pushed := g.set(to, g.function(coefficients), levels, of, bounded && !st.Logits)
 		learned[g.label].moved += float64(pushed)
 		moved += pushed
@@ -123,14 +123,12 @@ func Steer[T events.Float](to Targets[T], groups []Group[T], st Steering, found 
 		return Pushed{}, errs.Of(errs.ErrOverflow, "push[%d] overflows its type: score_range = [%v, %v] is so narrow that derivatives by scores are too large",
 			i, scores[0], scores[1])
 	}
-	if st.RelativeStrength == 0 {
-		now.follow(st.Tolerance)
-		for k := range groups {
-			see(now.sample(groups[k].label), groups[k].masses[0])
-		}
-		for label := range learned {
-			now.learn(label, &learned[label], n)
-		}
+	now.follow(st.Tolerance)
+	for k := range groups {
+		see(now.sample(groups[k].label), groups[k].masses[0])
+	}
+	for label := range learned {
+		now.learn(label, &learned[label], n, st.RelativeStrength > 0)
 	}
 	if moved == 0 {
 		return Pushed{Result: found}, nil

@@ -137,21 +137,27 @@ func (g *Group[T]) multiplier(levels []float64, i int) float64 {
 	return 1 + v
 }
 
-// learn takes the residual of a batch into the tail: batch is the number of the batch, from 1 on. While the factor is below 1, v
-// gets smaller.
-func (t tail) learn(of *labelResiduals, batch, factor float64, different float64) {
+// average takes the residual of a batch into the averages: batch is the number of the batch, from 1 on, of so many different events.
+func (t tail) average(of *labelResiduals, batch, different float64) {
 	size := of.moved / eventsOfABatch
 	now, recent := min(1, max(size/inNow, 1/batch)), min(1, max(size/inRecent, 1/batch))
 	share := max(min(size/inMean, 1./fewestOfMean), 1/batch)
 	*t.known = min(of.effective/share, different*of.effective/of.events)
-	step := min(mostStep, step*size/(1+batch*size/slowAfter))
 	for i, r := range of.tail {
 		r /= of.total
 		t.now[i] += now * (r - t.now[i])
 		t.recent[i] += recent * (r - t.recent[i])
 		t.mean[i] += share * (r - t.mean[i])
+	}
+}
+
+// learn adds the residual of that batch to v as far as its average is significant. While the factor is below 1, v gets smaller.
+func (t tail) learn(of *labelResiduals, batch, factor float64) {
+	size := of.moved / eventsOfABatch
+	step := min(mostStep, step*size/(1+batch*size/slowAfter))
+	for i, r := range of.tail {
 		significant := t.significance(i)
-		t.level[i] += step * (factor*r*significant - leakOfTail*(1-significant)*t.level[i])
+		t.level[i] += step * (factor*r/of.total*significant - leakOfTail*(1-significant)*t.level[i])
 		t.level[i] -= leak * (1 - factor) * t.level[i]
 	}
 	t.limit(of.basis)

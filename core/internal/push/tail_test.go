@@ -48,7 +48,8 @@ func TestTailOfLargeBatches(t *testing.T) {
 	tail, of := newTail(), lesson(n)
 	take := func(batch, r float64) {
 		of.tail[3] = r
-		tail.learn(of, batch, 1, math.Inf(1))
+		tail.average(of, batch, math.Inf(1))
+		tail.learn(of, batch, 1)
 	}
 	take(1, 0.5)
 	significant := tail.significance(3)
@@ -65,7 +66,7 @@ func TestTailOfLargeBatches(t *testing.T) {
 	// More events than the average of recent batches has: the last batch alone.
 	of = lesson(2 * inRecent * eventsOfABatch)
 	of.tail[3] = -0.5
-	tail.learn(of, 200, 1, math.Inf(1))
+	tail.average(of, 200, math.Inf(1))
 	require.Equal(t, []float64{-0.5, -0.5}, []float64{tail.now[3], tail.recent[3]})
 }
 
@@ -92,7 +93,8 @@ func TestTailOfASmallSample(t *testing.T) {
 		of.tail[thresholds+k] = 5 * of.tail[k]
 	}
 	for batch := range 4000 {
-		tail.learn(of, float64(batch+1), 1, different)
+		tail.average(of, float64(batch+1), different)
+		tail.learn(of, float64(batch+1), 1)
 	}
 	require.Equal(t, different, *tail.known)
 	for k := range thresholds {
@@ -109,7 +111,8 @@ func TestTailOfNoise(t *testing.T) {
 			for k := range thresholds {
 				of.tail[k] = (mean + rng.NormFloat64()) * noiseOf(k)
 			}
-			tail.learn(of, float64(batch+1), 1, math.Inf(1))
+			tail.average(of, float64(batch+1), math.Inf(1))
+			tail.learn(of, float64(batch+1), 1)
 		}
 		for k := range thresholds {
 			tail.level[k] /= noiseOf(k)

@@ -54,7 +54,8 @@ class MoDeConstraint(SkipsBadBatches, nn.Module):
     Parameters
     ----------
     relative_strength : float, optional
-        K: a fixed strength, ``u = K r`` without sum and multiplier, for a scan. Left out, the sum finds the strength.
+        K: a fixed strength, ``u = K r`` without sum and v, for a scan. It leaves tight cuts as they are, and the layer
+        says so at the end. Left out, the sum finds the strength.
     tolerance : float, optional
         While a test with this many background events sees no dependence, the push shrinks, and the sum and v leak,
         within some 500 batches. Averages over 200 batches measure the dependence, so 200 batches must hold more
