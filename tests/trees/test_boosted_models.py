@@ -18,6 +18,7 @@ FEATURES, LABEL, MASS = SMALL.features[KEPT], SMALL.label[KEPT], SMALL.mass[KEPT
 PRIOR = float(LABEL.mean())
 START = float(np.log(PRIOR / (1 - PRIOR)))
 
+pytestmark = pytest.mark.filterwarnings("ignore:the push has not settled")  # in so few rounds
 WITHOUT_LIBMODE = """
 import sys
 sys.modules["libmode"] = None  # an import of it is an error
