@@ -194,10 +194,9 @@ class MoDeLGBMClassifier(BoostedClassifier):
             free_raw_data=False,
         )
 
-    def _train(
-        self, parameters: dict[str, Any], data: Any, sets: list[Any], start: float, called: Called
-    ) -> Trained:
+    def _train(self, parameters: dict[str, Any], data: Any, sets: list[Any], start: float, called: Called) -> Trained:
         objective, metric, stopping, callbacks, verbose = called
+        depth = parameters["max_depth"]
         history: dict[str, dict[str, list[float]]] = {}
         callbacks += [lightgbm.record_evaluation(history)] * bool(sets)
         if verbose and sets:
@@ -208,7 +207,7 @@ class MoDeLGBMClassifier(BoostedClassifier):
             {
                 "objective": objective,
                 "metric": "none",
-                "num_leaves": 2 ** min(self.max_depth, 16) - 1 if self.max_depth > 0 else 31,
+                "num_leaves": 2 ** min(depth, 16) - 1 if depth > 0 else 31,
                 "bagging_freq": 1 if self.subsample < 1 else 0,
                 "verbosity": -1,
                 **parameters,
@@ -225,7 +224,6 @@ class MoDeLGBMClassifier(BoostedClassifier):
 
     def _margins(self, features: NDArray[Any]) -> NDArray[Any]:
         return np.asarray(self.booster_.predict(features, raw_score=True))
-
 
     def _gains(self) -> NDArray[Any]:
         return np.asarray(self.booster_.feature_importance("gain"))

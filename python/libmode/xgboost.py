@@ -196,9 +196,7 @@ class MoDeXGBClassifier(BoostedClassifier):
         kinds = ["c" if place in self._categories else "q" for place in range(features.shape[1])]
         return xgboost.DMatrix(features, label, feature_names=names, feature_types=kinds, enable_categorical=True)
 
-    def _train(
-        self, parameters: dict[str, Any], data: Any, sets: list[Any], start: float, called: Called
-    ) -> Trained:
+    def _train(self, parameters: dict[str, Any], data: Any, sets: list[Any], start: float, called: Called) -> Trained:
         objective, metric, stopping, callbacks, verbose = called
         history: dict[str, dict[str, list[float]]] = {}
         if stopping is not None:
@@ -225,14 +223,13 @@ class MoDeXGBClassifier(BoostedClassifier):
         data = self._data(features, None, self.booster_.feature_names)
         return np.asarray(self.booster_.predict(data, output_margin=True))
 
-
     def _gains(self) -> NDArray[Any]:
         found: Any = self.booster_.get_score(importance_type="total_gain")
         names = self.booster_.feature_names or [f"f{place}" for place in range(self.n_features_in_)]
         return np.array([found.get(name, 0.0) for name in names])
 
 
-class _Callback(xgboost.callback.TrainingCallback):
+class _Callback(xgboost.callback.TrainingCallback):  # type: ignore[misc]
     """Stops by a metric of a data set."""
 
     def __init__(self, stopping: Stopping, of: tuple[str, str]) -> None:

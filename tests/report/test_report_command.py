@@ -50,7 +50,9 @@ def test_a_p_value_that_is_not_known_is_no_pass(tmp_path):
     assert report_toys.report(file, *options)[0] == 0
     status, printed = report_toys.report(file, *options, "--max-dependence", "1e-9")
     assert status == 2
-    assert re.search(r"^Error: --max-dependence: a p-value is missing: .* 40 selected events make \d+ bins", printed, re.MULTILINE)
+    assert re.search(
+        r"^Error: --max-dependence: a p-value is missing: .* 40 selected events make \d+ bins", printed, re.MULTILINE
+    )
     assert "<strong>Not decided:</strong>" in (tmp_path / "report.html").read_text(encoding="utf-8")
 
 

@@ -46,7 +46,9 @@ def test_the_best_round_is_one_after_the_push_has_settled(library):
 def test_too_few_rounds_are_an_error_with_early_stopping_and_a_warning_without(library):
     with pytest.raises(RuntimeError, match=r"early_stopping_rounds = 5: no round .* settled in 20 rounds.* Give about"):
         fitted(library, EVALUATED, early_stopping_rounds=5, n_estimators=20)
-    with pytest.warns(TrainingWarning, match=r"has not settled in 20 rounds: .* times as much as by chance. Give about"):
+    with pytest.warns(
+        TrainingWarning, match=r"has not settled in 20 rounds: .* times as much as by chance. Give about"
+    ):
         assert fitted(library, n_estimators=20).settled_round_ is None
     assert fitted(library, n_estimators=3, strength=10.0).settled_round_ == 0  # there is no push
 
@@ -65,12 +67,13 @@ def test_an_evaluation_set_that_depends_far_more_is_warned_of(library):
 
 
 def test_the_metric_of_the_native_interface_waits_too(library):
-    train, valid = (library.data(events.features, events.label) for events in (TRAIN, VALID))
+    training = simple_model(5_000, np.random.default_rng(32))
+    train, valid = (library.data(events.features, events.label) for events in (training, VALID))
     if library is LGB:
         valid = library.data(VALID.features, VALID.label, reference=train)
-    objective = library.objective(TRAIN.mass, order=1)
+    objective = library.objective(training.mass, order=1)
     metric = library.metric({valid: VALID.mass}, order=1, objective=objective)
-    _, history, best = library.judged(train, 300, objective, valid, metric, 5)
+    _, history, best = library.judged(train, 500, objective, valid, metric, 5)
     values = history["inverse_sensitivity"]
     waited = np.array(values) > 900_000
     assert waited[: objective.settled - 1].all() and not waited[objective.settled - 1 :].any()
@@ -82,7 +85,10 @@ def test_the_metric_of_the_native_interface_waits_too(library):
 def test_bins_are_for_the_events_inside_the_range():
     """Of 20,000 background events 712 in range once had 80 bins, of nine events each."""
     objective = XGB.objective(TRAIN.mass, order=1, mass_range=(-0.04, 0.04))
-    wide, narrow = XGB.objective(TRAIN.mass, order=1), XGB.objective(TRAIN.mass, order=1, mass_range=(-0.04, 0.04), bins=32)
+    wide, narrow = (
+        XGB.objective(TRAIN.mass, order=1),
+        XGB.objective(TRAIN.mass, order=1, mass_range=(-0.04, 0.04), bins=32),
+    )
     margin, data = TRAIN.features[:, 0], XGB.data(TRAIN.features, TRAIN.label)
     for own in (objective, wide, narrow):
         own(margin, data)

@@ -203,7 +203,7 @@ class OwnMassLGBM(OwnMass, LGB.Classifier):
 
 
 # Scikit-learn has some ten events: a bin needs some of them, and a leaf one or two.
-TINY = {"n_estimators": 5, "n_jobs": 1, "order": 0, "bins": 2, "unbiased": False, "reg_lambda": 1}
+TINY = {"n_estimators": 5, "max_depth": 4, "n_jobs": 1, "order": 0, "bins": 2, "unbiased": False, "reg_lambda": 1}
 TINY_LGBM = {"min_child_weight": 1e-3, "min_data_in_leaf": 2, "min_data_in_bin": 1, "feature_pre_filter": False}
 NOT_SO = {
     "check_no_attributes_set_in_init": "further parameters are kept in a dictionary, as XGBClassifier keeps its",

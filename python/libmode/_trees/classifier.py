@@ -28,6 +28,8 @@ from .objective import Objective, RowsOf, same_length
 # Over the sum of the sizes of the weights, where none are asked for: the least sum of Hessians in a leaf, and what is
 # added to that sum. Trees of smaller leaves are flat on the events of the training, and not on others.
 _LEAST_SHARE, _ADDED_SHARE = 0.002, 0.001
+_LEAST_EVENTS, _LARGEST_SHARE = 20, 0.01  # leaves of fewer events are larger than that share, up to this one
+_DEPTH, _DEPTH_OF_FEW, _FEW = 4, 3, 10_000  # with fewer events than that, deeper trees know their background by heart
 
 _OF_TRAINING = ("n_estimators", "early_stopping_rounds")  # what is no parameter of the library but an argument
 _SET_BY_FIT = (
@@ -68,10 +70,11 @@ _DESCRIPTION = """A classifier of {library} that keeps the response to backgroun
         Rounds. The push settles sooner if they are fewer; with less than about 60 a warning says that they are too
         few.
     learning_rate : float, default 0.15
-    max_depth : int, default 4
+    max_depth : int, optional
+        4 by default, and 3 with fewer than 10,000 events.
     min_child_weight : float, optional
-        The least sum of Hessians in a leaf, in units of the mean size of the weights; 0.2 % of the number of events
-        by default.
+        The least sum of Hessians in a leaf, in units of the mean size of the weights. By default 0.2 % of the number
+        of events, and at least 20, or 1 % of fewer than 2,000 events.
     subsample, colsample_bytree : float, default 1
         Of rows and features, for each tree. MoDe sees all rows all the same.
     reg_lambda : float, optional
@@ -170,7 +173,7 @@ class BoostedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         background_only: bool = True,
         n_estimators: int = 500,
         learning_rate: float = 0.15,
-        max_depth: int = 4,
+        max_depth: int | None = None,
         min_child_weight: float | None = None,
         subsample: float = 1.0,
         colsample_bytree: float = 1.0,
@@ -306,13 +309,13 @@ class BoostedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         data = self._data(X, label.astype(np.float32), names, start)
         sets = [self._data(own.features, own.label, names, start, data) for own in evaluated]
         masses = [(made, (own.mass, own.weight)) for made, own in zip(sets, evaluated, strict=True)]
-        settings = settings.within(self.n_estimators)
+        settings = settings._replace(rounds=self.n_estimators)
         objective = Objective(self._rows_of, mass, weight, None, category, settings)
         metric = Metric(self._rows_of, masses, judges, None, self.events, self.background_only, options)
         patience = self.early_stopping_rounds
         stopping = None if patience is None else Stopping(patience, objective)
         self.booster_, self.evals_result_ = self._train(
-            self._filled(len(X) if weight is None else float(np.abs(weight).sum())) | further,
+            self._filled(len(X), len(X) if weight is None else float(np.abs(weight).sum())) | further,
             data,
             sets,
             start,
@@ -334,16 +337,18 @@ class BoostedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             seen = metric.beyond_chance(self._margins(own.features), own)
             if seen > _FAR_ABOVE * max(1.0, objective.dependence):
                 warnings.warn(
-                    f"eval_set[{k}]: its background depends on the mass {seen:.1f} times as much as by chance, and that "
-                    f"of the training {objective.dependence:.1f} times: the trees know the events of the training by "
-                    "heart. Give more events, fewer rounds, a larger min_child_weight or a lower max_depth",
+                    f"eval_set[{k}]: its background depends on the mass {seen:.1f} times as much as by chance, and "
+                    f"that of the training {objective.dependence:.1f} times: the trees know the events of the training "
+                    "by heart. Give more events, fewer rounds, a larger min_child_weight or a lower max_depth",
                     TrainingWarning,
                     stacklevel=level_of_the_user(),
                 )
 
-    def _filled(self, size: float) -> dict[str, Any]:
-        """The own arguments that the library takes, by its names, for weights whose sizes have this sum."""
-        filled = {"min_child_weight": _LEAST_SHARE * size, "reg_lambda": _ADDED_SHARE * size}
+    def _filled(self, count: int, size: float) -> dict[str, Any]:
+        """The own arguments that the library takes, by its names, for so many events, whose weights have this size."""
+        least = max(_LEAST_SHARE * size, min(_LEAST_EVENTS, _LARGEST_SHARE * size))
+        depth = _DEPTH_OF_FEW if count < _FEW else _DEPTH
+        filled = {"max_depth": depth, "min_child_weight": least, "reg_lambda": _ADDED_SHARE * size}
         given = {name: getattr(self, name) for name in self._called if name not in _OF_TRAINING}
         given = {name: filled.get(name) if value is None else value for name, value in given.items()}
         random = self.random_state
