@@ -117,6 +117,8 @@ _DESCRIPTION = """A classifier of {library} that keeps the response to backgroun
     ((4000, 2), (4000,), 2)
     >>> bool(np.mean(classifier.predict(X) == y) > 0.6), classifier.get_params()["max_slope"]
     (True, 1)
+    >>> bool(classifier.feature_importances_.argmax() == 1)  # what separates the signal
+    True
     >>> classifier.save_model("model.{ending}")  # {library} itself reads it
     """
 
