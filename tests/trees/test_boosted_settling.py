@@ -40,7 +40,7 @@ def test_the_best_round_is_one_after_the_push_has_settled(library):
     assert 40 <= settled <= best + 1 <= len(values) == best + 6
     assert values[best] == pytest.approx(min(values[settled - 1 :]), abs=1e-5)
     score = classifier.predict_proba(VALID.features)[:, 1]
-    assert residual(score, VALID) < 1.8
+    assert residual(score, VALID) < 2.0
 
 
 def test_too_few_rounds_are_an_error_with_early_stopping_and_a_warning_without(library):
@@ -57,7 +57,7 @@ def test_too_few_rounds_are_an_error_with_early_stopping_and_a_warning_without(l
 def test_the_pace_follows_the_number_of_rounds(library, rounds):
     """A warning would be an error."""
     score = fitted(library, n_estimators=rounds).predict_proba(VALID.features)[:, 1]
-    assert residual(score, VALID) < 1.8
+    assert residual(score, VALID) < 2.0
 
 
 def test_an_evaluation_set_that_depends_far_more_is_warned_of(library):

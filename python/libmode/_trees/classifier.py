@@ -311,7 +311,7 @@ class BoostedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         data = self._data(X, label.astype(np.float32), names, start)
         sets = [self._data(own.features, own.label, names, start, data) for own in evaluated]
         masses = [(made, (own.mass, own.weight)) for made, own in zip(sets, evaluated, strict=True)]
-        settings = settings._replace(rounds=self.n_estimators)
+        settings = settings.within(self.n_estimators, self.early_stopping_rounds is not None)
         objective = Objective(self._rows_of, mass, weight, None, category, settings)
         metric = Metric(self._rows_of, masses, judges, None, self.events, self.background_only, options)
         patience = self.early_stopping_rounds
