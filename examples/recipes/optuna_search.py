@@ -6,11 +6,14 @@ show by chance (to be small: 1 is none), both from events that the training has 
 front: what no other trial beats in both.
 """
 
+import warnings
+
 import optuna
 from libmode import metrics
 from libmode.xgboost import MoDeXGBClassifier
 from toys import events
 
+warnings.filterwarnings("ignore", "the push has not settled")  # which a low relative strength is here for
 TRAIN, VALID = events(10_000, 1), events(20_000, 2)
 
 

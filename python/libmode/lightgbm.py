@@ -18,9 +18,9 @@ with needed("lightgbm", "libmode.lightgbm", "lightgbm"):
     import lightgbm
 
 with needed("sklearn", "libmode.lightgbm", "lightgbm"):
-    from ._trees.classifier import BoostedClassifier, Trained, described
+    from ._trees.classifier import BoostedClassifier, Called, Trained, described
 
-from ._trees.metric import USUAL_EVENTS, Metric
+from ._trees.metric import USUAL_EVENTS, Metric, Stopping
 from ._trees.multipliers import ScoreTransform, checked
 from ._trees.objective import Objective, Rows, refuse_parts
 from ._typing import Unpack
@@ -75,6 +75,7 @@ def metric(
     strength: float | None = None,
     events: float = USUAL_EVENTS,
     background_only: bool = True,
+    objective: Objective | None = None,
     **options: Unpack[LossOptions],
 ) -> Callable[[Any, Any], list[tuple[str, float, bool]]]:
     """Judges evaluation sets, as ``feval=`` of ``lightgbm.train`` next to :func:`objective`.
@@ -92,7 +93,7 @@ def metric(
     >>> [(name, round(value, 3)) for name, value, _ in judge(np.zeros(4), validation)]
     [('logloss', 0.693)]
     """
-    return _feval(Metric(_rows_of, masses, of, strength, events, background_only, options))
+    return _feval(Metric(_rows_of, masses, of, strength, events, background_only, options, objective))
 
 
 def _feval(metric: Metric) -> Callable[[Any, Any], list[tuple[str, float, bool]]]:
@@ -187,26 +188,26 @@ class MoDeLGBMClassifier(BoostedClassifier):
             features,
             label,
             feature_name="auto" if names is None else names,
+            categorical_feature=list(self._categories),
             init_score=np.full(len(features), start),
             reference=reference,
             free_raw_data=False,
         )
 
-    def _train(
-        self, parameters: dict[str, Any], data: Any, sets: list[Any], start: float, objective: Objective, metric: Metric
-    ) -> Trained:
+    def _train(self, parameters: dict[str, Any], data: Any, sets: list[Any], start: float, called: Called) -> Trained:
+        objective, metric, stopping, callbacks, verbose = called
+        depth = parameters["max_depth"]
         history: dict[str, dict[str, list[float]]] = {}
-        callbacks: list[Any] = [lightgbm.record_evaluation(history)] if sets else []
-        stopping = None
-        if self.early_stopping_rounds is not None:
-            last = f"validation_{len(sets) - 1}"
-            stopping = _Stopping(self.early_stopping_rounds, (last, "inverse_sensitivity"))
-            callbacks.append(stopping)
+        callbacks += [lightgbm.record_evaluation(history)] * bool(sets)
+        if verbose and sets:
+            callbacks.append(lightgbm.log_evaluation(int(verbose)))
+        if stopping is not None:
+            callbacks.append(_Callback(stopping, (f"validation_{len(sets) - 1}", "inverse_sensitivity")))
         booster = lightgbm.train(
             {
                 "objective": objective,
                 "metric": "none",
-                "num_leaves": 2 ** min(self.max_depth, 16) - 1 if self.max_depth > 0 else 31,
+                "num_leaves": 2 ** min(depth, 16) - 1 if depth > 0 else 31,
                 "bagging_freq": 1 if self.subsample < 1 else 0,
                 "verbosity": -1,
                 **parameters,
@@ -218,25 +219,24 @@ class MoDeLGBMClassifier(BoostedClassifier):
             feval=_feval(metric),
             callbacks=callbacks,
         )
-        if stopping is None:
-            return finalize(booster, start), history, None
-        return finalize(booster, start, num_iteration=stopping.best + 1), history, stopping.best
+        best = None if stopping is None else stopping.best
+        return finalize(booster, start, num_iteration=None if best is None else best + 1), history
 
     def _margins(self, features: NDArray[Any]) -> NDArray[Any]:
         return np.asarray(self.booster_.predict(features, raw_score=True))
 
+    def _gains(self) -> NDArray[Any]:
+        return np.asarray(self.booster_.feature_importance("gain"))
 
-class _Stopping:
-    """Stops where a metric of a data set has not become smaller for so many rounds."""
 
-    def __init__(self, rounds: int, of: tuple[str, str]) -> None:
-        self._rounds, self._of = rounds, of
-        self.best, self._least = 0, np.inf
+class _Callback:
+    """Stops by a metric of a data set."""
+
+    def __init__(self, stopping: Stopping, of: tuple[str, str]) -> None:
+        self._stopping, self._of = stopping, of
         self.order = 30  # as of LightGBM's own: after what is written down
 
     def __call__(self, env: Any) -> None:
         value = next(value for *of, value, _ in env.evaluation_result_list if tuple(of) == self._of)
-        if value < self._least:
-            self.best, self._least = env.iteration, value
-        elif env.iteration - self.best >= self._rounds:
-            raise lightgbm.callback.EarlyStopException(self.best, env.evaluation_result_list)
+        if self._stopping.over(env.iteration, value):
+            raise lightgbm.callback.EarlyStopException(self._stopping.best, env.evaluation_result_list)

@@ -19,10 +19,10 @@ with needed("xgboost", "libmode.xgboost", "xgboost"):
     import xgboost
 
 with needed("sklearn", "libmode.xgboost", "xgboost"):
-    from ._trees.classifier import BoostedClassifier, Trained, described
+    from ._trees.classifier import BoostedClassifier, Called, Trained, described
 
 from ._constraint import sigmoid
-from ._trees.metric import USUAL_EVENTS, Metric
+from ._trees.metric import USUAL_EVENTS, Metric, Stopping
 from ._trees.multipliers import ScoreTransform, checked
 from ._trees.objective import Objective, Rows, refuse_parts
 from ._typing import Unpack
@@ -117,6 +117,7 @@ def metric(
     strength: float | None = None,
     events: float = USUAL_EVENTS,
     background_only: bool = True,
+    objective: Objective | None = None,
     **options: Unpack[LossOptions],
 ) -> Metric:
     """Judges evaluation sets, as ``custom_metric=`` of ``xgboost.train`` next to :func:`objective`.
@@ -140,6 +141,9 @@ def metric(
         N, of the sensitivity and rho.
     background_only : bool, default True
         For rho and the loss, as for :func:`objective`. The sensitivity is always for signal over background.
+    objective : what :func:`objective` returned, optional
+        Until its push has settled, ``"inverse_sensitivity"`` is a million minus the number of rounds. This falls, so
+        that early stopping waits. ``objective.settled`` is the round then.
     **options
         Those of :func:`libmode.mode_loss`; ``order`` is 1 by default.
 
@@ -158,7 +162,7 @@ def metric(
     >>> [(name, round(value, 3)) for name, value in judge(np.zeros(4), validation)]
     [('logloss', 0.693)]
     """
-    return Metric(_rows_of, masses, of, strength, events, background_only, options)
+    return Metric(_rows_of, masses, of, strength, events, background_only, options, objective)
 
 
 def _rows_of(data: xgboost.DMatrix) -> Rows:
@@ -189,12 +193,14 @@ class MoDeXGBClassifier(BoostedClassifier):
     def _data(
         self, features: NDArray[Any], label: Any, names: list[str] | None, start: float = 0.0, reference: Any = None
     ) -> xgboost.DMatrix:
-        return xgboost.DMatrix(features, label, feature_names=names)
+        kinds = ["c" if place in self._categories else "q" for place in range(features.shape[1])]
+        return xgboost.DMatrix(features, label, feature_names=names, feature_types=kinds, enable_categorical=True)
 
-    def _train(
-        self, parameters: dict[str, Any], data: Any, sets: list[Any], start: float, objective: Objective, metric: Metric
-    ) -> Trained:
+    def _train(self, parameters: dict[str, Any], data: Any, sets: list[Any], start: float, called: Called) -> Trained:
+        objective, metric, stopping, callbacks, verbose = called
         history: dict[str, dict[str, list[float]]] = {}
+        if stopping is not None:
+            callbacks.append(_Callback(stopping, (f"validation_{len(sets) - 1}", "inverse_sensitivity")))
         booster = xgboost.train(
             {
                 "objective": "binary:logistic",
@@ -207,18 +213,32 @@ class MoDeXGBClassifier(BoostedClassifier):
             obj=objective,
             evals=[(own, f"validation_{k}") for k, own in enumerate(sets)],
             custom_metric=metric,
-            early_stopping_rounds=self.early_stopping_rounds,
             evals_result=history,
-            verbose_eval=False,
+            verbose_eval=verbose,
+            callbacks=callbacks,
         )
-        if self.early_stopping_rounds is None:
-            return booster, history, None
-        best = booster.best_iteration
-        return booster[: best + 1], history, best
+        return (booster if stopping is None or stopping.best is None else booster[: stopping.best + 1]), history
 
     def _margins(self, features: NDArray[Any]) -> NDArray[Any]:
         data = self._data(features, None, self.booster_.feature_names)
         return np.asarray(self.booster_.predict(data, output_margin=True))
+
+    def _gains(self) -> NDArray[Any]:
+        found: Any = self.booster_.get_score(importance_type="total_gain")
+        names = self.booster_.feature_names or [f"f{place}" for place in range(self.n_features_in_)]
+        return np.array([found.get(name, 0.0) for name in names])
+
+
+class _Callback(xgboost.callback.TrainingCallback):  # type: ignore[misc]
+    """Stops by a metric of a data set."""
+
+    def __init__(self, stopping: Stopping, of: tuple[str, str]) -> None:
+        super().__init__()
+        self._stopping, self._of = stopping, of
+
+    def after_iteration(self, model: Any, epoch: int, evals_log: Any) -> bool:
+        data, name = self._of
+        return self._stopping.over(epoch, evals_log[data][name][-1])
 
 
 def _names_in(config: Any) -> Iterator[str]:

@@ -50,7 +50,7 @@ def _others(classifier: Classifier, features: np.ndarray, training: Any, rounds:
         "objective": "binary:logistic",
         "base_score": float(training.label.mean()),
         "learning_rate": DISCO_RATE if disco else defaults.learning_rate,
-        "max_depth": defaults.max_depth,
+        "max_depth": 4,
         "min_child_weight": 0.002 * count,
         "reg_lambda": 0.001 * count,
         "nthread": 1,

@@ -75,6 +75,20 @@ def test_scikit_learn():
     assert flat < linear  # which may do more
 
 
+def test_average_of_trees():
+    *each, mean, mapped, own = (numbers(line) for line in printed("average_of_trees", "-W", "error"))
+    assert len(each) == 3 and all(residual < 3 * chance for _, residual, chance in [*each, mapped, own])
+    assert mean[1] > 3 * max(residual for _, residual, _ in each)
+    assert min(mapped[0], own[0]) > 0.72
+
+
+def test_abcd_trees():
+    plain, by_heart, aware = (numbers(line) for line in printed("abcd_trees", "-W", "error"))
+    assert max(plain[1::2]) < 0.5
+    assert all(abs(ratio - 1) < 0.2 for ratio in aware[1::2])
+    assert by_heart[0] > aware[0] > 0.75
+
+
 def test_abcd():
     nothing, disco, abcd = printed("abcd", "-W", "error")
     ratios = {line.split()[0]: numbers(line)[2::2] for line in (nothing, disco, abcd)}

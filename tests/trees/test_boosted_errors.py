@@ -11,6 +11,7 @@ import xgboost
 from boosted import LGB, LIBRARIES, SMALL, XGB
 from xgboost.tracker import RabitTracker
 
+pytestmark = pytest.mark.filterwarnings("ignore:the push has not settled")  # in so few rounds
 EVENTS = len(SMALL)
 ITS = (SMALL.features, SMALL.label)
 MASS, LABEL, FEATURES, WEIGHT = SMALL.mass, SMALL.label, SMALL.features, np.ones(EVENTS)
@@ -132,6 +133,9 @@ judged(library, MASS, WEIGHT + 1j) | weight has dtype complex128: expected real 
 fitted(library, monotonc=3) | unknown parameter 'monotonc': did you mean monotonic?
 fitted(library, eta=3) | unknown parameter 'eta': did you mean learning_rate?
 fitted(library, n_estimator=3) | unknown parameter 'n_estimator': did you mean n_estimators?
+fitted(library, class_weight='balanced') | parameter 'class_weight' is none of MoDe ... sample_weight
+fitted(library, enable_categorical=True) | parameter 'enable_categorical' is none of MoDe ... always taken
+fitted(library, callbacks=[]) | parameter 'callbacks': fit takes it
 fitted(library, nonsense_option=3) | unknown parameter 'nonsense_option': neither MoDe ... Classifier nor
 fitted(library, objective=1) | parameter 'objective' is set by MoDe
 fitted(library, scale_pos_weight=1) | parameter 'scale_pos_weight' is set by MoDe

@@ -4,10 +4,12 @@ import numpy as np
 import pandas as pd
 import pytest
 import sklearn
+import xgboost
 from boosted import LGB, LIBRARIES, SMALL, XGB
 from libmode import mode_evaluate
 from libmode.metrics import auc
 from sklearn.base import clone
+from sklearn.feature_selection import SelectFromModel
 from sklearn.metrics import get_scorer
 from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
@@ -16,6 +18,7 @@ from sklearn.utils.estimator_checks import check_estimator
 
 from studies.simple_model.data import simple_model
 
+pytestmark = pytest.mark.filterwarnings("ignore:the push has not settled")  # in so few rounds
 VALID = simple_model(2_000, np.random.default_rng(21))
 FEW = {"n_estimators": 12, "n_jobs": 1}
 EVALUATED = {"eval_set": [(VALID.features, VALID.label)], "eval_mass": [VALID.mass]}
@@ -71,14 +74,69 @@ def test_all_events_take_part_where_they_are_asked_to(kind):
 def test_it_is_stopped_early_and_keeps_the_best(kind):
     evaluated = {name: [first, *EVALUATED[name]] for name, first in
                  (("eval_set", (SMALL.features, SMALL.label)), ("eval_mass", SMALL.mass))}  # fmt: skip
-    classifier = fitted(kind, n_estimators=300, early_stopping_rounds=12, events=10_000, evaluated=evaluated)
+    classifier = fitted(kind, n_estimators=300, early_stopping_rounds=6, events=10_000, evaluated=evaluated)
     history = classifier.evals_result_
     assert set(history) == {"validation_0", "validation_1"}
     values, best = history["validation_1"]["inverse_sensitivity"], classifier.best_iteration_
-    assert len(values) == best + 13 < 300
-    assert values[best] == pytest.approx(min(values), abs=1e-5)
-    # A training of so many rounds is the same.
-    np.testing.assert_array_equal(probability(fitted(kind, n_estimators=best + 1)), probability(classifier))
+    assert len(values) == best + 7 < 300
+    assert values[best] == pytest.approx(min(values[classifier.settled_round_ - 1 :]), abs=1e-5)
+    size = classifier.booster_.num_boosted_rounds() if kind is XGB.Classifier else classifier.booster_.num_trees()
+    assert size == best + 1
+
+
+def test_importances_select_features(kind):
+    rng = np.random.default_rng(4)
+    features = np.column_stack([rng.normal(size=(len(SMALL), 2)), SMALL.features[:, 0]])
+    selector = SelectFromModel(kind(**FEW)).fit(features, SMALL.label, mass=SMALL.mass)
+    importances = selector.estimator_.feature_importances_
+    assert importances.sum() == pytest.approx(1) and importances.argmax() == 2
+    assert selector.get_support().tolist() == [False, False, True]
+    given = {"names": ["a", "b", "c"]}["names"]
+    named = kind(**FEW).fit(pd.DataFrame(features, columns=given), SMALL.label, mass=SMALL.mass)
+    np.testing.assert_allclose(named.feature_importances_, importances)
+
+
+def test_categories_of_pandas_are_splits_by_category(kind):
+    """A category is what it is called, at whatever place of whichever list."""
+    rng = np.random.default_rng(4)
+    names = np.array(["b", "tau", "e", "mu"])
+    which = rng.integers(0, 4, len(SMALL))
+    label = ((which % 2 == 1) ^ (rng.random(len(SMALL)) < 0.1)).astype(int)  # no split by order tells it
+    frame = pd.DataFrame({"x": rng.normal(size=len(SMALL)), "kind": pd.Categorical(names[which])})
+    classifier = kind(**FEW).fit(frame, label, mass=SMALL.mass)
+    score = classifier.predict_proba(frame)[:, 1]
+    assert auc(score, label) > 0.85
+    again = frame.assign(kind=pd.Categorical(names[which], categories=["new", *names[::-1]]))
+    np.testing.assert_array_equal(classifier.predict_proba(again)[:, 1], score)
+    unknown = frame.assign(kind=pd.Categorical(["new"] * len(frame)))
+    missing = frame.assign(kind=pd.Categorical([None] * len(frame), categories=names))
+    np.testing.assert_array_equal(*(classifier.predict_proba(other) for other in (unknown, missing)))
+
+
+def test_callbacks_and_verbose_are_the_library_s(kind, capfd):
+    seen = []
+
+    class Seen(xgboost.callback.TrainingCallback):
+        def after_iteration(self, model, epoch, evals_log):
+            seen.append(epoch)
+
+    callback = Seen() if kind is XGB.Classifier else lambda env: seen.append(env.iteration)
+    fitted(kind, evaluated=EVALUATED | {"callbacks": [callback]})
+    assert seen == list(range(12)) and "validation_0" not in capfd.readouterr().out
+    loud = {"verbosity": 1} if kind is LGB.Classifier else {}
+    fitted(kind, evaluated=EVALUATED | {"verbose": 6}, **loud)
+    assert 2 <= capfd.readouterr().out.count("inverse_sensitivity") <= 3
+
+
+def test_masses_of_evaluation_sets_may_be_missing(kind):
+    mass = VALID.mass.copy()
+    mass[::7] = np.nan
+    given = {"eval_set": EVALUATED["eval_set"], "eval_mass": [mass]}
+    kept = ~np.isnan(mass)
+    less = {"eval_set": [(VALID.features[kept], VALID.label[kept])], "eval_mass": [mass[kept]]}
+    found = [fitted(kind, missing="ignore", evaluated=one).evals_result_["validation_0"] for one in (given, less)]
+    for name in ("dependence", "inverse_sensitivity"):
+        np.testing.assert_allclose(*(one[name] for one in found), rtol=1e-5)
 
 
 @pytest.mark.parametrize("own", [{}, {"min_child_weight": 10.0, "reg_lambda": 5.0}], ids=str)
@@ -145,7 +203,7 @@ class OwnMassLGBM(OwnMass, LGB.Classifier):
 
 
 # Scikit-learn has some ten events: a bin needs some of them, and a leaf one or two.
-TINY = {"n_estimators": 5, "n_jobs": 1, "order": 0, "bins": 2, "unbiased": False, "reg_lambda": 1}
+TINY = {"n_estimators": 5, "max_depth": 4, "n_jobs": 1, "order": 0, "bins": 2, "unbiased": False, "reg_lambda": 1}
 TINY_LGBM = {"min_child_weight": 1e-3, "min_data_in_leaf": 2, "min_data_in_bin": 1, "feature_pre_filter": False}
 NOT_SO = {
     "check_no_attributes_set_in_init": "further parameters are kept in a dictionary, as XGBClassifier keeps its",

@@ -29,9 +29,9 @@ def test_the_larger_the_tolerance_the_flatter(library):
         for tolerance in (100, 10_000, None)
     ]
     seen = [beyond_flat(probability, 1) for probability in found]
-    assert seen[0] > 1.25 * seen[1] > 1.25 * 1.25 * seen[2]
+    assert seen[0] > 1.25 * seen[1] > 1.25 * 1.05 * seen[2]
     areas = [auc(probability, TEST.label) for probability in found]
-    assert areas[0] > areas[1] > areas[2]  # since there is no need to give up what the mass tells
+    assert areas[0] > max(areas[1:])  # since there is no need to give up what the mass tells
 
 
 @pytest.mark.parametrize("eta", [0.05, 0.5])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import warnings
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
@@ -16,25 +17,44 @@ from sklearn.utils.validation import _check_sample_weight, check_is_fitted, vali
 from .._arrays import read
 from .._constraint import positive, sigmoid
 from .._events import events_of, of_one_index
-from .._messages import near, refuse_unknown
+from .._messages import level_of_the_user, near, refuse_unknown
+from .._monitor import TrainingWarning
 from .._option_values import TAKEN
 from ..metrics._arguments import whole
-from .metric import USUAL_EVENTS, Metric
+from .metric import USUAL_EVENTS, Metric, Stopping
 from .multipliers import ScoreTransform, checked, mean_size, sums_of_weights
 from .objective import Objective, RowsOf, same_length
 
 # Over the sum of the sizes of the weights, where none are asked for: the least sum of Hessians in a leaf, and what is
 # added to that sum. Trees of smaller leaves are flat on the events of the training, and not on others.
 _LEAST_SHARE, _ADDED_SHARE = 0.002, 0.001
+_LEAST_EVENTS, _LARGEST_SHARE = 20, 0.01  # leaves of fewer events are larger than that share, up to this one
+_DEPTH, _DEPTH_OF_FEW, _FEW = 4, 3, 10_000  # with fewer events than that, deeper trees know their background by heart
 
 _OF_TRAINING = ("n_estimators", "early_stopping_rounds")  # what is no parameter of the library but an argument
 _SET_BY_FIT = (
     *("objective", "num_class", "base_score", "boost_from_average", "init_score", "metric", "eval_metric"),
     *("disable_default_eval_metric", "scale_pos_weight", "is_unbalance"),
 )
+# The dependence of an evaluation set over that of the training, from which on it is said: residuals of 1.5.
+_FAR_ABOVE = 2.25
 # The arguments of fit, and other names of them.
-_OF_FIT = ("mass", "sample_weight", "category", "eval_set", "eval_mass", "eval_sample_weight")
+_OF_FIT = (
+    *("mass", "sample_weight", "category", "eval_set", "eval_mass", "eval_sample_weight"),
+    *("callbacks", "verbose"),
+)
 _MEANT_OF_FIT = {"weight": "sample_weight", "label": "y"}
+
+# What estimators of the libraries have and the classifiers do not need.
+_INSTEAD = {
+    "class_weight": "give the signal a sample_weight in fit",
+    "enable_categorical": "columns of the dtype category are always taken",
+    "feature_types": "give a DataFrame, with the dtype category for columns of categories",
+    "importance_type": "feature_importances_ has gains; booster_ has the others",
+    "verbosity": "fit takes verbose",
+    "init_model": "a training cannot go on from a classifier, whose push is not in the model",
+    "xgb_model": "a training cannot go on from a classifier, whose push is not in the model",
+}
 
 _DESCRIPTION = """A classifier of {library} that keeps the response to background smooth in the mass.
 
@@ -47,19 +67,21 @@ _DESCRIPTION = """A classifier of {library} that keeps the response to backgroun
     order, strength, relative_strength, tolerance, score_transform, background_only
         As for :func:`libmode.xgboost.objective`; ``order`` is 1 by default.
     n_estimators : int, default 500
-        Rounds. MoDe needs some hundreds to get what it asks for.
+        Rounds. The push settles sooner if they are fewer; with less than about 60 a warning says that they are too
+        few.
     learning_rate : float, default 0.15
-    max_depth : int, default 4
+    max_depth : int, optional
+        4 by default, and 3 with fewer than 10,000 events.
     min_child_weight : float, optional
-        The least sum of Hessians in a leaf, in units of the mean size of the weights; 0.2 % of the number of events
-        by default.
+        The least sum of Hessians in a leaf, in units of the mean size of the weights. By default 0.2 % of the number
+        of events, and at least 20, or 1 % of fewer than 2,000 events.
     subsample, colsample_bytree : float, default 1
         Of rows and features, for each tree. MoDe sees all rows all the same.
     reg_lambda : float, optional
         What is added to that sum; 0.1 % of the number of events by default.
     early_stopping_rounds : int, optional
         Stop where the last of ``eval_set`` has not become better by :func:`libmode.metrics.sensitivity`
-        for so many rounds, and predict with the best. MoDe takes some fifty to begin, so not too few.
+        for so many rounds, and predict with the best. Rounds before the push has settled do not count.
     events : float, default 100,000
         N, of that sensitivity and of the dependence in ``evals_result_``.
     random_state : int or RandomState, optional
@@ -77,6 +99,9 @@ _DESCRIPTION = """A classifier of {library} that keeps the response to backgroun
         By the names validation_0, ... a list for each of logloss, dependence (rho) and inverse_sensitivity;
         the latter is left out with several variables of mass.
     best_iteration_ : int or None
+    settled_round_ : int or None
+        The round by which the push had settled, 0 with a fixed strength.
+    feature_importances_ : (features,), the share of each feature in the gain of all splits
     n_features_in_, feature_names_in_
         As for every estimator.
 
@@ -92,6 +117,8 @@ _DESCRIPTION = """A classifier of {library} that keeps the response to backgroun
     ((4000, 2), (4000,), 2)
     >>> bool(np.mean(classifier.predict(X) == y) > 0.6), classifier.get_params()["max_slope"]
     (True, 1)
+    >>> bool(classifier.feature_importances_.argmax() == 1)  # what separates the signal
+    True
     >>> classifier.save_model("model.{ending}")  # {library} itself reads it
     """
 
@@ -111,8 +138,18 @@ class Evaluated(NamedTuple):
     weight: NDArray[Any] | None
 
 
-#: The booster, the values of the evaluation sets by round, and the best round.
-Trained = tuple[Any, dict[str, dict[str, list[float]]], int | None]
+class Called(NamedTuple):
+    """What a library calls in a training, and whether it prints."""
+
+    objective: Objective
+    metric: Metric
+    stopping: Stopping | None
+    callbacks: list[Any]
+    verbose: bool | int
+
+
+#: The booster, up to the best round, and the values of the evaluation sets by round.
+Trained = tuple[Any, dict[str, dict[str, list[float]]]]
 
 
 class BoostedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
@@ -123,8 +160,9 @@ class BoostedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     _rows_of: RowsOf  # a static method: a class must not bind it
     _names: Callable[..., dict[str, str]]  # of parameters: those of the library by all of their names
     _data: Callable[..., Any]  # of features, labels, names, the margin to begin with and a reference: a data set
-    _train: Callable[..., Trained]  # with parameters, data, evaluation sets, that margin, objective and metric
+    _train: Callable[..., Trained]  # with parameters, data, evaluation sets, that margin, and what is called
     _margins: Callable[..., NDArray[Any]]  # of features
+    _gains: Callable[..., NDArray[Any]]  # of all splits by feature
 
     def __init__(
         self,
@@ -137,7 +175,7 @@ class BoostedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         background_only: bool = True,
         n_estimators: int = 500,
         learning_rate: float = 0.15,
-        max_depth: int = 4,
+        max_depth: int | None = None,
         min_child_weight: float | None = None,
         subsample: float = 1.0,
         colsample_bytree: float = 1.0,
@@ -193,6 +231,8 @@ class BoostedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         eval_set: Sequence[tuple[Any, Any]] | None = None,
         eval_mass: Sequence[Any] | None = None,
         eval_sample_weight: Sequence[Any] | None = None,
+        callbacks: Sequence[Any] | None = None,
+        verbose: bool | int = False,
         **unknown: Any,
     ) -> BoostedClassifier:
         """Trains on n events; an unknown argument is an error.
@@ -200,21 +240,38 @@ class BoostedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         Parameters
         ----------
         X : (n, features) numbers, NaN where one is missing
+            Columns of a DataFrame may have the dtype category.
         y : (n,) of two classes, the first of which by NumPy's order is the background
         mass, category
             As for :func:`libmode.xgboost.objective`.
         sample_weight : (n,) of either sign, optional
             A common factor changes nothing.
         eval_set, eval_mass, eval_sample_weight : lists of (X, y), of their masses and of their weights, optional
+        callbacks : list, optional
+            Of the library's own.
+        verbose : bool or int, default False
+            Whether to print the values of the evaluation sets; a number, each so many rounds.
 
         Raises
         ------
         ValueError, TypeError
             For arrays that do not fit each other, other than two classes, bad options, and unknown arguments.
+        RuntimeError
+            If early stopping finds no round, since the push has not settled in ``n_estimators``.
+
+        Warns
+        -----
+        TrainingWarning
+            If the push has not settled, or the background of an evaluation set depends on the mass far more than the
+            background of the training.
         """
         refuse_unknown("fit", unknown, _OF_FIT)
         of_one_index({"X": X, "y": y, "mass": mass, "sample_weight": sample_weight, "category": category})
-        X, y = validate_data(self, X, y, dtype=[np.float32, np.float64], ensure_all_finite="allow-nan")
+        self._categories = {
+            place: X.iloc[:, place].cat.categories for place, dtype in enumerate(getattr(X, "dtypes", ()))
+            if getattr(dtype, "name", None) == "category"
+        }  # fmt: skip
+        X, y = validate_data(self, self._coded(X), y, dtype=[np.float32, np.float64], ensure_all_finite="allow-nan")
         check_classification_targets(y)
         self.classes_, label = np.unique(y, return_inverse=True)
         if len(self.classes_) != 2:
@@ -254,19 +311,46 @@ class BoostedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         data = self._data(X, label.astype(np.float32), names, start)
         sets = [self._data(own.features, own.label, names, start, data) for own in evaluated]
         masses = [(made, (own.mass, own.weight)) for made, own in zip(sets, evaluated, strict=True)]
-        self.booster_, self.evals_result_, self.best_iteration_ = self._train(
-            self._filled(len(X) if weight is None else float(np.abs(weight).sum())) | further,
+        settings = settings.within(self.n_estimators, self.early_stopping_rounds is not None)
+        objective = Objective(self._rows_of, mass, weight, None, category, settings)
+        metric = Metric(self._rows_of, masses, judges, None, self.events, self.background_only, options)
+        patience = self.early_stopping_rounds
+        stopping = None if patience is None else Stopping(patience, objective)
+        self.booster_, self.evals_result_ = self._train(
+            self._filled(len(X), len(X) if weight is None else float(np.abs(weight).sum())) | further,
             data,
             sets,
             start,
-            Objective(self._rows_of, mass, weight, None, category, settings),
-            Metric(self._rows_of, masses, judges, None, self.events, self.background_only, options),
+            Called(objective, metric, stopping, list(callbacks or ()), verbose),
         )
+        self.best_iteration_, self.settled_round_ = (stopping and stopping.best), objective.settled
+        unsettled = objective.unsettled()
+        if unsettled and patience is not None:
+            raise RuntimeError(f"early_stopping_rounds = {patience}: no round can be the best, since {unsettled}")
+        if unsettled and not objective.dependence <= 1:
+            warnings.warn(unsettled, TrainingWarning, stacklevel=level_of_the_user())
+        elif self.strength is None:
+            self._warn_of(evaluated, metric, objective)
         return self
 
-    def _filled(self, size: float) -> dict[str, Any]:
-        """The own arguments that the library takes, by its names, for weights whose sizes have this sum."""
-        filled = {"min_child_weight": _LEAST_SHARE * size, "reg_lambda": _ADDED_SHARE * size}
+    def _warn_of(self, evaluated: Sequence[Evaluated], metric: Metric, objective: Objective) -> None:
+        """Warns of evaluation sets that depend on the mass far more than by chance, and the training does not."""
+        for k, own in enumerate(evaluated):
+            seen = metric.beyond_chance(self._margins(own.features), own)
+            if seen > _FAR_ABOVE * max(1.0, objective.dependence):
+                warnings.warn(
+                    f"eval_set[{k}]: its background depends on the mass {seen:.1f} times as much as by chance, and "
+                    f"that of the training {objective.dependence:.1f} times: the trees know the events of the training "
+                    "by heart. Give more events, fewer rounds, a larger min_child_weight or a lower max_depth",
+                    TrainingWarning,
+                    stacklevel=level_of_the_user(),
+                )
+
+    def _filled(self, count: int, size: float) -> dict[str, Any]:
+        """The own arguments that the library takes, by its names, for so many events, whose weights have this size."""
+        least = max(_LEAST_SHARE * size, min(_LEAST_EVENTS, _LARGEST_SHARE * size))
+        depth = _DEPTH_OF_FEW if count < _FEW else _DEPTH
+        filled = {"max_depth": depth, "min_child_weight": least, "reg_lambda": _ADDED_SHARE * size}
         given = {name: getattr(self, name) for name in self._called if name not in _OF_TRAINING}
         given = {name: filled.get(name) if value is None else value for name, value in given.items()}
         random = self.random_state
@@ -285,6 +369,8 @@ class BoostedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         own, called = self._get_param_names(), known.get(name, name)
         if name in _OF_FIT or name in _MEANT_OF_FIT:
             raise TypeError(f"parameter {name!r}: fit takes it, as {_MEANT_OF_FIT.get(name, name)}")
+        if name in _INSTEAD and name not in known:
+            raise TypeError(f"parameter {name!r} is none of {type(self).__name__}: {_INSTEAD[name]}")
         meant = called if called in own else {other: one for one, other in self._called.items()}.get(called)
         if meant is None and called in _SET_BY_FIT:
             raise TypeError(f"parameter {name!r} is set by {type(self).__name__}: leave it out")
@@ -336,7 +422,7 @@ class BoostedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         if _several(mass) != several:
             raise ValueError(f"mass has shape {mass.shape}, but the training had another number of variables")
         finite = np.isfinite(mass).reshape(len(mass), -1).all(axis=1)
-        if not finite.all():
+        if not finite.all() and self.parameters.get("missing") != "ignore":
             place = int(np.argmin(finite))
             raise ValueError(f"mass[{place}] = {mass[place]}: every mass must be finite")
         sums_of_weights(label, weight)
@@ -344,7 +430,20 @@ class BoostedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     def _read(self, X: Any, y: Any = "no_validation") -> Any:
         """What predicts or judges, in the columns of the training."""
-        return validate_data(self, X, y, reset=False, dtype=[np.float32, np.float64], ensure_all_finite="allow-nan")
+        kinds = [np.float32, np.float64]
+        return validate_data(self, self._coded(X), y, reset=False, dtype=kinds, ensure_all_finite="allow-nan")
+
+    def _coded(self, X: Any) -> Any:
+        """A DataFrame with the places of its categories among those of the training; NaN for a missing or new one."""
+        if not self._categories or not hasattr(X, "columns") or X.shape[1] <= max(self._categories):
+            return X
+        found = {place: X.iloc[:, place] for place in range(X.shape[1])}
+        for place, categories in self._categories.items():
+            code = categories.get_indexer(found[place]).astype(float)
+            found[place] = np.where(code < 0, np.nan, code)
+        coded = type(X)(found, index=X.index)
+        coded.columns = X.columns
+        return coded
 
     def decision_function(self, X: Any) -> NDArray[Any]:
         """log(p/(1 - p)), p the probability of signal, of shape (n,)."""
@@ -361,6 +460,13 @@ class BoostedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         above = self.decision_function(X) > 0
         chosen: NDArray[Any] = self.classes_[above.astype(int)]
         return chosen
+
+    @property
+    def feature_importances_(self) -> NDArray[Any]:
+        """The gain of the splits of each feature, of shape (features,), with the sum 1."""
+        check_is_fitted(self)
+        gain = self._gains()
+        return gain / (gain.sum() or 1.0)
 
     def save_model(self, path: Any) -> None:
         """Writes the booster to a file of this path, which the library loads without libmode."""

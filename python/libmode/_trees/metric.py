@@ -16,7 +16,7 @@ from .._functions import mode_evaluate
 from ..metrics.summary import Settings as Judged
 from ..metrics.summary import sensitivity
 from .multipliers import checked, sums_of_weights, targets
-from .objective import RowsOf, same_length
+from .objective import Objective, RowsOf, same_length
 
 USUAL_EVENTS = 100_000.0
 
@@ -33,7 +33,11 @@ class Metric:
         events: float,
         background_only: bool,
         options: Mapping[str, Any],
+        objective: Objective | None = None,
     ) -> None:
+        if not (objective is None or isinstance(objective, Objective)):
+            raise TypeError(f"objective is {type(objective).__name__}: expected what libmode's objective returns")
+        self._objective = objective
         try:
             self._pairs = [
                 (data, of_rows) for data, of_rows in (masses.items() if isinstance(masses, Mapping) else masses)
@@ -84,22 +88,49 @@ class Metric:
         found = self._evaluated(events, {**self._options, "unbiased": True})
         return found.loss * self._events / (found.bias * found.events) if found.bias > 0 else 0.0
 
+    def beyond_chance(self, margin: NDArray[Any], of: Any) -> float:
+        """The dependence of events with ``label``, ``mass`` and ``weight``, over its value by chance."""
+        events = Events(sigmoid(margin), of.mass, of.weight, of.label)
+        found = self._evaluated(events, {**self._options, "unbiased": False})
+        return found.loss / found.bias if found.bias > 0 else np.nan
+
     def _evaluated(self, events: Events, options: Mapping[str, Any]) -> Result:
         score, mass, weight, label, _ = events
         label = label if self._background_only else None
         return mode_evaluate(score, mass, weight=weight, label=label, grad=False, **options)
 
     def _inverse_sensitivity(self, margin: NDArray[Any], events: Events) -> float:
-        """1 where nothing can be said, which is what no selection has."""
+        """1 where nothing can be said, which is what no selection has, and more before the push has settled."""
+        if self._objective is not None and self._objective.settled is None:
+            return 1e6 - self._objective.rounds  # it falls, so that early stopping waits
         score, mass, weight, label, _ = events
         if np.ndim(mass) > 1:
             raise ValueError(f"mass has shape {np.shape(mass)}: the sensitivity needs one variable of mass")
         options = {"order": self._options["order"], "mass_range": self._options.get("mass_range")}
+        if self._options.get("missing") == "ignore" and not np.isfinite(mass).all():
+            score, mass, weight, label, _ = events.where(np.flatnonzero(np.isfinite(mass)))
         best = sensitivity(score, label, mass, weight=weight, events=self._events, **options)
         return 1 / best if best > 0 else 1.0
 
     def __deepcopy__(self, memo: Any) -> Metric:
         return self  # whose data sets are those of the training
+
+
+class Stopping:
+    """Stops where a value has not become smaller for so many rounds, of those since the push had settled."""
+
+    def __init__(self, patience: int, objective: Objective) -> None:
+        self._patience, self._objective = patience, objective
+        self.best: int | None = None
+        self._least = np.inf
+
+    def over(self, iteration: int, value: float) -> bool:
+        """Whether to stop after this round, whose value this is."""
+        if self._objective.settled is None:
+            return False
+        if self.best is None or value < self._least:
+            self.best, self._least = iteration, value
+        return iteration - self.best >= self._patience
 
 
 _VALUES: dict[str, Callable[[Metric, NDArray[Any], Events], float]] = {

@@ -42,6 +42,28 @@ class Objective:
         """MoDe of the last round, of the transformed scores; NaN before the first."""
         return float("nan") if self._boosting is None else self._boosting.loss
 
+    @property
+    def settled(self) -> int | None:
+        """The round by which the push had settled, so that the response is as flat as the training events can tell.
+
+        None before. 0 with a fixed strength.
+        """
+        return None if self._boosting is None else self._boosting.settled
+
+    @property
+    def rounds(self) -> int:
+        """The rounds so far."""
+        return 0 if self._boosting is None else self._boosting.rounds
+
+    @property
+    def dependence(self) -> float:
+        """The dependence of the training events on the mass at the last look, over its value by chance."""
+        return float("nan") if self._boosting is None else self._boosting.dependence
+
+    def unsettled(self) -> str | None:
+        """A sentence on a push that has not settled after all rounds; None if it has."""
+        return None if self._boosting is None else self._boosting.unsettled()
+
     def __call__(self, margin: Any, data: Any) -> Pushed:
         """The derivatives for the rows of the training set."""
         margin = np.asarray(margin)

@@ -1,0 +1,95 @@
+"""When a push has settled: early stopping waits for it, and a training without it is an error or a warning."""
+
+import numpy as np
+import pytest
+from boosted import LGB, LIBRARIES, TEST, TRAIN, XGB
+from libmode import TrainingWarning, metrics
+
+from studies.simple_model.data import simple_model
+
+VALID = simple_model(10_000, np.random.default_rng(31))
+EVALUATED = {"eval_set": [(VALID.features, VALID.label)], "eval_mass": [VALID.mass]}
+
+
+@pytest.fixture(params=LIBRARIES)
+def library(request):
+    return LIBRARIES[request.param]
+
+
+def fitted(library, evaluated=None, **parameters):
+    classifier = library.Classifier(n_jobs=1, **parameters)
+    return classifier.fit(TRAIN.features, TRAIN.label, mass=TRAIN.mass, **(evaluated or {}))
+
+
+def residual(score, events=TEST):
+    """The root mean square over 80, 50 and 20 %, over its value by chance."""
+    background, found = events.label == 0, []
+    bins = np.linspace(-1, 1, 11)
+    for efficiency in (0.8, 0.5, 0.2):
+        selected = score >= metrics.threshold(score, events.label, signal_efficiency=efficiency)
+        of = metrics.flatness(events.mass[background], selected[background], bins, degree=1)
+        found.append(of.rms / of.expected)
+    return np.sqrt(np.mean(np.square(found)))
+
+
+def test_the_best_round_is_one_after_the_push_has_settled(library):
+    """With a patience of five the best round was once the thirteenth, as bumpy as without MoDe."""
+    classifier = fitted(library, EVALUATED, early_stopping_rounds=5)
+    values = classifier.evals_result_["validation_0"]["inverse_sensitivity"]
+    settled, best = classifier.settled_round_, classifier.best_iteration_
+    assert 40 <= settled <= best + 1 <= len(values) == best + 6
+    assert values[best] == pytest.approx(min(values[settled - 1 :]), abs=1e-5)
+    score = classifier.predict_proba(VALID.features)[:, 1]
+    assert residual(score, VALID) < 2.0
+
+
+def test_too_few_rounds_are_an_error_with_early_stopping_and_a_warning_without(library):
+    with pytest.raises(RuntimeError, match=r"early_stopping_rounds = 5: no round .* settled in 20 rounds.* Give about"):
+        fitted(library, EVALUATED, early_stopping_rounds=5, n_estimators=20)
+    with pytest.warns(
+        TrainingWarning, match=r"has not settled in 20 rounds: .* times as much as by chance. Give about"
+    ):
+        assert fitted(library, n_estimators=20).settled_round_ is None
+    assert fitted(library, n_estimators=3, strength=10.0).settled_round_ == 0  # there is no push
+
+
+@pytest.mark.parametrize("rounds", [150, 500])
+def test_the_pace_follows_the_number_of_rounds(library, rounds):
+    """A warning would be an error."""
+    score = fitted(library, n_estimators=rounds).predict_proba(VALID.features)[:, 1]
+    assert residual(score, VALID) < 2.0
+
+
+def test_an_evaluation_set_that_depends_far_more_is_warned_of(library):
+    mass = np.where(VALID.features[:, 0] > 0.5, np.abs(VALID.mass), VALID.mass)
+    with pytest.warns(TrainingWarning, match=r"eval_set\[1\]: its background depends on the mass .* by heart"):
+        fitted(library, {"eval_set": EVALUATED["eval_set"] * 2, "eval_mass": [VALID.mass, mass]}, n_estimators=300)
+
+
+def test_the_metric_of_the_native_interface_waits_too(library):
+    training = simple_model(5_000, np.random.default_rng(32))
+    train, valid = (library.data(events.features, events.label) for events in (training, VALID))
+    if library is LGB:
+        valid = library.data(VALID.features, VALID.label, reference=train)
+    objective = library.objective(training.mass, order=1)
+    metric = library.metric({valid: VALID.mass}, order=1, objective=objective)
+    _, history, best = library.judged(train, 500, objective, valid, metric, 5)
+    values = history["inverse_sensitivity"]
+    waited = np.array(values) > 900_000
+    assert waited[: objective.settled - 1].all() and not waited[objective.settled - 1 :].any()
+    assert best >= objective.settled - 1
+    with pytest.raises(TypeError, match="objective is str: expected"):
+        library.metric({}, objective="mode")
+
+
+def test_bins_are_for_the_events_inside_the_range():
+    """Of 20,000 background events 712 in range once had 80 bins, of nine events each."""
+    objective = XGB.objective(TRAIN.mass, order=1, mass_range=(-0.04, 0.04))
+    wide, narrow = (
+        XGB.objective(TRAIN.mass, order=1),
+        XGB.objective(TRAIN.mass, order=1, mass_range=(-0.04, 0.04), bins=32),
+    )
+    margin, data = TRAIN.features[:, 0], XGB.data(TRAIN.features, TRAIN.label)
+    for own in (objective, wide, narrow):
+        own(margin, data)
+    assert objective.loss == narrow.loss != wide.loss
