@@ -51,6 +51,7 @@ def test_an_objective(library, given, size):
     assert_finite_or_named(lambda: LIBRARIES[library].objective(mass, **given)(margin, data), (2, N))
 
 
+@pytest.mark.filterwarnings("ignore:the push has not settled:libmode.TrainingWarning")  # so few rounds
 @pytest.mark.parametrize("library", LIBRARIES)
 @fuzzing
 @given(arguments())

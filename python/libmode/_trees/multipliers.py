@@ -228,9 +228,12 @@ class Boosting:
         if 1 < now < most:  # it falls, roughly as an exponential
             more = int(self.rounds * np.log((now - 1) / _NEARLY) / np.log((most - 1) / (now - 1)))
         rounds = 10 * math.ceil((self.rounds + max(more, self.rounds // 4, 40)) / 10)
+        seen = f"depends on the mass {now:.1f} times as much as by chance"
+        if math.isnan(now):
+            seen = "has not been looked at, or nothing is known of its dependence on the mass"
         return (
-            f"the push has not settled in {self.rounds} rounds: the background of the training depends on the mass "
-            f"{now:.1f} times as much as by chance. Give about {rounds} rounds"
+            f"the push has not settled in {self.rounds} rounds: the background of the training {seen}. "
+            f"Give about {rounds} rounds"
         )
 
     def _transformed(self, prob: NDArray[Any], slope: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
