@@ -25,7 +25,8 @@ LINE = Problem(lambda seed: None, {"order": 1})
 @pytest.mark.parametrize("task", TRAININGS, ids=lambda task: f"{task.problem}, {task.method}")
 def test_a_training(task):
     found = measured(task)
-    assert 0.5 < found["auc"] < 1 and found["r50"] > 1 and found["says"] == []
+    assert 0.5 < found["auc"] < 1 and found["r50"] > 1
+    assert task.method == "constraint" or found["says"] == []  # a layer may say that so few batches are not enough
     assert {"80 %", "50 %", "20 %", "1e-2"} <= set(found["cuts"])
     for one in found["cuts"].values():
         assert one["ratio"] == pytest.approx(one["residual"] / np.hypot(one["test"], one["train"]), rel=1e-3)
