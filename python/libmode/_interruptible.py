@@ -23,14 +23,19 @@ def interruptible(call: Callable[[], Result], *held: object) -> Result:
     results: list[Result] = []
     errors: list[BaseException] = []
 
+    started = threading.Lock()
+
     def work(held: object = held) -> None:
+        with started:  # an interrupt while a thread starts can be a RuntimeError of threading
+            pass
         try:
             results.append(call())
         except BaseException as error:
             errors.append(error)
 
     thread = threading.Thread(target=work, name="libmode", daemon=True)
-    thread.start()
+    with started:
+        thread.start()
     while thread.is_alive():
         thread.join(LOOK)
     if errors:
