@@ -7,21 +7,16 @@ all pairs of cuts, so that tight ones count. A common mode of the features makes
 depend on each other.
 """
 
-import numpy as np
 import torch
 from libmode import metrics
 from libmode.torch import ABCDLoss, distance_correlation
 from torch.nn.functional import binary_cross_entropy
+from toys import common_mode
 
 
 def events(count, seed):
-    """Features (count, 4), two for each classifier, and labels; the second of each pair follows a common mode."""
-    rng = np.random.default_rng(seed)
-    label = rng.integers(0, 2, count)
-    common = rng.normal(1.5 * label)
-    own = [rng.normal(label) for _ in range(2)]
-    seen = [common + rng.normal(0, 0.5, count) for _ in range(2)]
-    features = np.column_stack([own[0], seen[0], own[1], seen[1]])
+    """The toy events as tensors."""
+    features, label = common_mode(count, seed)
     return torch.tensor(features, dtype=torch.float32), torch.tensor(label)
 
 

@@ -5,27 +5,16 @@ is flat in the first score, for background. Trees know the events of their train
 those says little. cross_val_predict scores each event with trees that have not seen it.
 """
 
-import numpy as np
 from libmode import metrics
 from libmode.xgboost import MoDeXGBClassifier
 from sklearn.model_selection import StratifiedKFold, cross_val_predict
+from toys import common_mode
 from xgboost import XGBClassifier
 
 TREES = dict(n_estimators=150, n_jobs=1)
 
-
-def events(count, seed):
-    """Features (count, 4), two for each classifier, and labels; the second of each pair follows a common mode."""
-    rng = np.random.default_rng(seed)
-    label = rng.integers(0, 2, count)
-    common = rng.normal(1.5 * label)
-    own = [rng.normal(label) for _ in range(2)]
-    seen = [common + rng.normal(0, 0.5, count) for _ in range(2)]
-    return np.column_stack([own[0], seen[0], own[1], seen[1]]), label
-
-
 if __name__ == "__main__":
-    features, label = events(20_000, 1)
+    features, label = common_mode(20_000, 1)
     folds = StratifiedKFold(5, shuffle=True, random_state=1)
 
     def of_others(classifier, columns, **params):

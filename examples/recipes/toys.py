@@ -17,6 +17,16 @@ def events(count, seed):
     return np.column_stack([rng.normal(label), distance]).astype("float32"), label, mass
 
 
+def common_mode(count, seed):
+    """Features (count, 4), two for each classifier, and labels; the second of each pair follows a common mode."""
+    rng = np.random.default_rng(seed)
+    label = rng.integers(0, 2, count)
+    common = rng.normal(1.5 * label)
+    own = [rng.normal(label) for _ in range(2)]
+    seen = [common + rng.normal(0, 0.5, count) for _ in range(2)]
+    return np.column_stack([own[0], seen[0], own[1], seen[1]]), label
+
+
 def reached(score, label, mass):
     """AUC, and the residual of the background efficiency against mass; 0 is flat."""
     background = label == 0

@@ -19,7 +19,7 @@ from ._monitor import Monitor, TrainingWarning
 
 LARGEST_LOGIT = 500.0  # those of trainings that become flat stay below 100
 _LEAST_SCORE = 1e-3  # gradients of smaller ones may be rounded
-_OTHER_GRADIENT = 0.1  # relative spread of what is constant for a binary cross entropy
+_OTHER_GRADIENT = 0.1  # relative spread of gradient over score, which a binary cross entropy keeps constant
 
 _LOG = logging.getLogger("libmode")
 
@@ -39,7 +39,7 @@ class Statement:
     def see(self, events: Events, slope: NDArray[Any], state: NDArray[np.float64], owner: object) -> None:
         """Takes note of a batch of a training and its state; ``slope`` is 0 for events that are not moved.
 
-        At the end of the owner it says what is to be said.
+        When the owner is deleted, the statement warns if the response is not flat.
         """
         if self._owner != id(owner):
             self._owner = id(owner)
@@ -74,7 +74,7 @@ class Statement:
         self._of_evaluation = []
 
     def ends(self) -> None:
-        """The training may have ended: says what is to be said, unless this is a validation in its loop."""
+        """Warns if the response is not flat. A validation in the loop of the epochs says nothing."""
         if self._state is not None and not self._lines.in_loop():
             self._final = True
             self.say()

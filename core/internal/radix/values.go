@@ -12,15 +12,7 @@ import (
 // SortValues returns records of the values, in increasing order, and their layout: Layout.Index is the place of a value.
 // NaNs have no record. The records use the memory of words.
 func SortValues[T lanes.Float](words []uint64, values []T) ([]uint64, Layout) {
-	lowest, highest := math.Inf(1), math.Inf(-1)
-	for _, v := range values {
-		if x := float64(v); x < lowest {
-			lowest = x
-		}
-		if x := float64(v); x > highest {
-			highest = x
-		}
-	}
+	lowest, highest := limits(values)
 	words = slices.Grow(words[:0], len(values))
 	if lowest > highest {
 		return words, Layout{}
@@ -33,6 +25,20 @@ func SortValues[T lanes.Float](words []uint64, values []T) ([]uint64, Layout) {
 	}
 	Sort(words, []uint32{0, uint32(len(words))}, &la, values)
 	return words, la
+}
+
+// limits returns the lowest and the highest value that is a number; +Inf and -Inf if none is.
+func limits[T lanes.Float](values []T) (lowest, highest float64) {
+	lowest, highest = math.Inf(1), math.Inf(-1)
+	for _, v := range values {
+		if x := float64(v); x < lowest {
+			lowest = x
+		}
+		if x := float64(v); x > highest {
+			highest = x
+		}
+	}
+	return lowest, highest
 }
 
 // Sorted are the records of many values, in increasing order. NaNs have no record.
@@ -71,15 +77,7 @@ func SortMany[T lanes.Float](values []T, sc *par.Scratch) (so Sorted[T]) {
 	parts := (n + sortBlock - 1) / sortBlock
 	ends := par.Make[[2]float64](&sc.Arena, parts)
 	sc.Team.Blocks(n, sortBlock, func(lo, hi int) {
-		lowest, highest := math.Inf(1), math.Inf(-1)
-		for _, v := range values[lo:hi] {
-			if x := float64(v); x < lowest {
-				lowest = x
-			}
-			if x := float64(v); x > highest {
-				highest = x
-			}
-		}
+		lowest, highest := limits(values[lo:hi])
 		ends[lo/sortBlock] = [2]float64{lowest, highest}
 	})
 	lowest, highest := math.Inf(1), math.Inf(-1)

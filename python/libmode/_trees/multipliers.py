@@ -220,7 +220,7 @@ class Boosting:
             self.settled = self.rounds
 
     def unsettled(self) -> str | None:
-        """What is to be said of a push that has not settled, with the number of rounds that may do."""
+        """A sentence with a number of rounds that may be enough; None if the push has settled."""
         if self.settled is not None:
             return None
         now, most = self.dependence, self._first_look
@@ -230,7 +230,7 @@ class Boosting:
         rounds = 10 * math.ceil((self.rounds + max(more, self.rounds // 4, 40)) / 10)
         seen = f"depends on the mass {now:.1f} times as much as by chance"
         if math.isnan(now):
-            seen = "has not been looked at, or nothing is known of its dependence on the mass"
+            seen = "was not judged, or its dependence on the mass is not known"
         return (
             f"the push has not settled in {self.rounds} rounds: the background of the training {seen}. "
             f"Give about {rounds} rounds"

@@ -59,17 +59,16 @@ def ladder(events: Binned, between: Steps) -> tuple[Cut | None, float]:
     cell = events.place * (len(at) + 1) + np.searchsorted(between.below[at], events.score)
     selected = sums(cell, events.share, bins * (len(at) + 1)).reshape(bins, -1)[:, :0:-1].cumsum(axis=1)[:, ::-1]
     found = [
-        _test(events, selected[:, k], variance[:, k], float(between.above[step]), float(kept[step]) * effective)
+        _test(flat, selected[:, k], variance[:, k], float(between.above[step]), float(kept[step]) * effective)
         for k, step in enumerate(at)
     ]
     best = min(found, key=lambda cut: cut.p_value)
     return best, of_several(best.p_value, 1 + OF_CUTS * (len(found) - 1))
 
 
-def _test(events: Binned, selected: Doubles, variance: Doubles, threshold: float, left: float) -> Cut:
-    """Of the efficiencies of the bins, (bins,), and their variances."""
-    bins = events.bins.count
-    flat = np.linalg.qr(events.means)[0]
+def _test(flat: Doubles, selected: Doubles, variance: Doubles, threshold: float, left: float) -> Cut:
+    """Of the efficiencies of the bins, (bins,), and their variances; ``flat`` spans the allowed responses."""
+    bins = len(flat)
     free = np.eye(bins) - flat @ flat.T
     residual = free @ selected
     spread = free * np.sqrt(variance)  # spread @ spread.T is the covariance of the residuals

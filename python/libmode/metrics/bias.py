@@ -205,7 +205,7 @@ class _Fit:
         self._selected = float(sums[1].sum())
         by_test = isinstance(degree, str) and degree == F_TEST
         if by_test and self._selected <= 0:
-            by_test, degree = False, None  # there is nothing to fit
+            by_test, degree = False, None  # an empty selection has no degree to test
         self.degree = lowest_degree(*sums, kind, energy) if by_test else degree_of(kind, degree)
         if count <= self.degree + 2:
             raise ValueError(f"degree = {self.degree} with {count} bins: expected more bins than degree + 2 parameters")

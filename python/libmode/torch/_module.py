@@ -15,7 +15,7 @@ from .._messages import keywords_only
 from .._native import BatchError, ModeResult
 from .._option_values import plain
 from .._options import EXAMPLE, check
-from ..option_types import DisCoOptions, FlatnessOptions, Loss, LossOptions
+from ..option_types import Loss, LossOptions
 from ._op import core_loss, result_type
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -35,14 +35,6 @@ class _Arguments(TypedDict, total=False):
 
 class ModeArguments(_Arguments, LossOptions, total=False):
     """What MoDeLoss takes."""
-
-
-class DisCoArguments(_Arguments, DisCoOptions, total=False):
-    """What DisCoLoss takes."""
-
-
-class FlatnessArguments(_Arguments, FlatnessOptions, total=False):
-    """What FlatnessLoss takes."""
 
 
 _FLOATING = (torch.float32, torch.float64, torch.float16, torch.bfloat16)
