@@ -1,7 +1,7 @@
 """Times two versions of the core in turns: ``./build.sh bench --against COMMIT``.
 
-The Go program of this tree, bench/gobench, is compiled with the core of the commit (the old one) and
-with that of this tree (the new one), as it is now. Both have the same events. Every case names its
+The Go program bench/gobench of the commit (the old one) and that of this tree (the new one), as it is now, are
+compiled, each with its own core. Both have the same events. Every case names its
 options, so that both compute the same whatever their defaults are; where the losses differ all the
 same, the table says so. A case that one of the cores does not have is left out, with what it said.
 
@@ -33,11 +33,11 @@ CASES = {
     "order 2, defaults": flags(**DEFAULTS),
     "weights": flags("-weighted", **PAPER),
     "float64": flags("-float64", **PAPER),
-    "max_slope": flags(**PAPER | {"MaxSlope": 0.5}),
-    "monotonic": flags(**PAPER | {"Monotonic": True}),
+    "max_slope": flags(**PAPER | {"max_slope": 0.5}),
+    "monotonic": flags(**PAPER | {"monotonic": True}),
     "all three bounds": flags(**PAPER | ALL_BOUNDS),
     "labels, half background": flags("-labeled", **PAPER),
-    "DisCo": flags("-loss=disco", Unbiased=False),
+    "DisCo": flags("-loss=disco"),
     "flatness": flags("-loss=flatness"),
 }
 
@@ -47,9 +47,12 @@ def build_both(commit: str, directory: Path) -> dict[str, Path]:
     programs = {name: directory / name for name in ("old", "new")}
     build(programs["new"])
     archive, tree = directory / "core.zip", directory / "tree"
-    subprocess.run(["git", "archive", f"--output={archive}", commit, "core", "go.mod", "go.sum"], cwd=ROOT, check=True)
+    subprocess.run(
+        ["git", "archive", f"--output={archive}", commit, "core", "bench/gobench", "go.mod", "go.sum"],
+        cwd=ROOT,
+        check=True,
+    )
     shutil.unpack_archive(archive, tree)
-    shutil.copytree(ROOT / "bench" / "gobench", tree / "bench" / "gobench")
     build(programs["old"], tree)
     return programs
 

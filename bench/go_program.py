@@ -5,13 +5,14 @@ from __future__ import annotations
 import json
 import subprocess
 from pathlib import Path
+from typing import Any
 
 ROOT = Path(__file__).resolve().parents[1]
 
-# The paper's formula and the defaults of today, in full: Moments are 0 for quadrature, 1 for projection.
-PAPER = {"Order": 2, "Moments": 0, "Unbiased": False}
-DEFAULTS = {"Order": 2, "Moments": 1, "Unbiased": True}
-ALL_BOUNDS = {"MaxSlope": 0.5, "Monotonic": True, "Unbiased": True}
+# The paper's formula and the defaults of today, in full.
+PAPER: dict[str, Any] = {"order": 2, "moments": "quadrature", "unbiased": False}
+DEFAULTS: dict[str, Any] = {"order": 2, "moments": "projection", "unbiased": True}
+ALL_BOUNDS: dict[str, Any] = {"max_slope": 0.5, "monotonic": True, "unbiased": True}
 
 
 def build(program: Path, tree: Path = ROOT) -> None:
@@ -22,8 +23,8 @@ def build(program: Path, tree: Path = ROOT) -> None:
         raise RuntimeError(f"Go says: {done.stderr}")
 
 
-def flags(*more: str, **options: float) -> tuple[str, ...]:
-    """Command-line flags from options with the names of core.Config, and other flags."""
+def flags(*more: str, **options: Any) -> tuple[str, ...]:
+    """Command-line flags from options by their names, and other flags."""
     return (f"-options={json.dumps(options)}", *more)
 
 

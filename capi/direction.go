@@ -20,10 +20,7 @@ func modeStateSize(labels C.size_t) C.size_t {
 	return C.size_t(core.StateSize(int(labels)))
 }
 
-func direction[F core.Float](o *C.mode_options, from *C.mode_events, how *C.mode_steering, found *C.mode_pushed, push, multiplier, slope unsafe.Pointer) error {
-	if found == nil {
-		return argumentError("found is NULL: there is nowhere to put the result")
-	}
+func direction[F core.Float](o *C.mode_options, from *C.mode_events_f64, how *C.mode_steering, found *C.mode_pushed, push, multiplier, slope unsafe.Pointer) error {
 	ev, cfg, err := arguments[F](o, from, false)
 	if err != nil {
 		return err
@@ -59,14 +56,13 @@ func direction[F core.Float](o *C.mode_options, from *C.mode_events, how *C.mode
 	if err != nil {
 		return err
 	}
-	*found = C.mode_pushed{
-		loss: C.double(result.Loss), bias: C.double(result.Bias), events: C.double(result.Events), size: C.double(result.Size),
-	}
+	found.loss, found.bias = C.double(result.Loss), C.double(result.Bias)
+	found.events, found.size = C.double(result.Events), C.double(result.Size)
 	return nil
 }
 
 //export modeDirection
-func modeDirection(single C.int, o *C.mode_options, from *C.mode_events, how *C.mode_steering, found *C.mode_pushed, push, multiplier, slope unsafe.Pointer, text *C.char, capacity C.size_t) C.int {
+func modeDirection(single C.int, o *C.mode_options, from *C.mode_events_f64, how *C.mode_steering, found *C.mode_pushed, push, multiplier, slope unsafe.Pointer, text *C.char, capacity C.size_t) C.int {
 	return guarded(text, capacity, func() error {
 		if single != 0 {
 			return direction[float32](o, from, how, found, push, multiplier, slope)

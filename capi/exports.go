@@ -104,15 +104,15 @@ func modeCheck(o *C.mode_options, text *C.char, capacity C.size_t) C.int {
 	})
 }
 
-// events gathers the arrays of a call. Its scores may be NULL if the call does not read them.
-func events[F core.Float](from *C.mode_events, withoutScore bool) (ev core.Events[F], err error) {
+// events gathers the arrays of a call, of float or double. Its scores may be NULL if the call does not read them.
+func events[F core.Float](from *C.mode_events_f64, withoutScore bool) (ev core.Events[F], err error) {
 	if ev.Mass, ev.Masses, err = masses[F](from); err != nil {
 		return ev, err
 	}
-	if ev.Score, err = array("score", (*F)(from.score), from.n, withoutScore); err != nil {
+	if ev.Score, err = array("score", (*F)(unsafe.Pointer(from.score)), from.n, withoutScore); err != nil {
 		return ev, err
 	}
-	if ev.Weight, err = array("weight", (*F)(from.weight), from.n, true); err != nil {
+	if ev.Weight, err = array("weight", (*F)(unsafe.Pointer(from.weight)), from.n, true); err != nil {
 		return ev, err
 	}
 	if ev.Label, err = labels("label", from.n, from.label, from.label_type); err != nil {
@@ -126,7 +126,7 @@ func events[F core.Float](from *C.mode_events, withoutScore bool) (ev core.Event
 }
 
 // masses returns the masses of one variable, or of each of several.
-func masses[F core.Float](from *C.mode_events) (one []F, several [][]F, err error) {
+func masses[F core.Float](from *C.mode_events_f64) (one []F, several [][]F, err error) {
 	d := uint64(from.n_mass)
 	switch {
 	case d < 1 || d > core.MaxVariables:
@@ -136,12 +136,12 @@ func masses[F core.Float](from *C.mode_events) (one []F, several [][]F, err erro
 	}
 	given := unsafe.Slice(from.mass, int(d))
 	if d == 1 {
-		one, err = array("mass", (*F)(given[0]), from.n, false)
+		one, err = array("mass", (*F)(unsafe.Pointer(given[0])), from.n, false)
 		return one, nil, err
 	}
 	several = make([][]F, d)
 	for k, p := range given {
-		if several[k], err = array(fmt.Sprintf("mass[%d]", k), (*F)(p), from.n, false); err != nil {
+		if several[k], err = array(fmt.Sprintf("mass[%d]", k), (*F)(unsafe.Pointer(p)), from.n, false); err != nil {
 			return nil, nil, err
 		}
 	}
@@ -176,7 +176,7 @@ func labelsOf[L core.Label](name string, n C.size_t, p unsafe.Pointer) (core.Lab
 }
 
 // arguments returns the events and the options of a call.
-func arguments[F core.Float](o *C.mode_options, from *C.mode_events, withoutScore bool) (ev core.Events[F], cfg core.Config, err error) {
+func arguments[F core.Float](o *C.mode_options, from *C.mode_events_f64, withoutScore bool) (ev core.Events[F], cfg core.Config, err error) {
 	if cfg, err = configOf(o); err != nil {
 		return ev, cfg, err
 	}
@@ -184,15 +184,20 @@ func arguments[F core.Float](o *C.mode_options, from *C.mode_events, withoutScor
 	return ev, cfg, err
 }
 
-func evaluate[F core.Float](o *C.mode_options, from *C.mode_events, result *C.mode_result, grad, hess unsafe.Pointer) error {
-	if result == nil {
-		return argumentError("result is NULL: there is nowhere to put the result")
+// lossArguments returns the arguments of a function that computes a loss and its gradient.
+func lossArguments[F core.Float](o *C.mode_options, from *C.mode_events_f64, loss *C.double, grad unsafe.Pointer) (ev core.Events[F], cfg core.Config, slopes []F, err error) {
+	if loss == nil {
+		return ev, cfg, nil, argumentError("loss is NULL: there is nowhere to put the result")
 	}
-	ev, cfg, err := arguments[F](o, from, false)
-	if err != nil {
-		return err
+	if ev, cfg, err = arguments[F](o, from, false); err != nil {
+		return ev, cfg, nil, err
 	}
-	slopes, err := array("grad", (*F)(grad), from.n, true)
+	slopes, err = array("grad", (*F)(grad), from.n, true)
+	return ev, cfg, slopes, err
+}
+
+func evaluate[F core.Float](o *C.mode_options, from *C.mode_events_f64, loss *C.double, grad unsafe.Pointer, quality *C.mode_quality, smoothing C.double, hess unsafe.Pointer) error {
+	ev, cfg, slopes, err := lossArguments[F](o, from, loss, grad)
 	if err != nil {
 		return err
 	}
@@ -201,28 +206,53 @@ func evaluate[F core.Float](o *C.mode_options, from *C.mode_events, result *C.mo
 		return err
 	}
 	var found core.Result
-	if from.loss_alone != 0 && hess == nil {
+	switch {
+	case bounds != nil:
+		found, err = core.Curvature(slopes, bounds, float64(smoothing), ev, cfg)
+	case quality != nil:
+		found, err = core.Evaluate(slopes, ev, cfg)
+	default:
 		found.Loss, err = core.LossAndGrad(slopes, ev, cfg)
-	} else {
-		found, err = core.Evaluate(slopes, bounds, ev, cfg.WithSmoothing(float64(from.smoothing)))
 	}
 	if err != nil {
 		return err
 	}
-	if from.loss_alone != 0 {
-		found.Bias, found.Events = math.NaN(), math.NaN()
+	*loss = C.double(found.Loss)
+	if quality != nil {
+		quality.bias, quality.events = C.double(found.Bias), C.double(found.Events)
 	}
-	*result = C.mode_result{loss: C.double(found.Loss), bias: C.double(found.Bias), events: C.double(found.Events)}
 	return nil
 }
 
 //export modeEvaluate
-func modeEvaluate(single C.int, o *C.mode_options, from *C.mode_events, result *C.mode_result, grad, hess unsafe.Pointer, text *C.char, capacity C.size_t) C.int {
+func modeEvaluate(single C.int, o *C.mode_options, from *C.mode_events_f64, loss *C.double, grad unsafe.Pointer, quality *C.mode_quality, smoothing C.double, hess unsafe.Pointer, text *C.char, capacity C.size_t) C.int {
 	return guarded(text, capacity, func() error {
 		if single != 0 {
-			return evaluate[float32](o, from, result, grad, hess)
+			return evaluate[float32](o, from, loss, grad, quality, smoothing, hess)
 		}
-		return evaluate[float64](o, from, result, grad, hess)
+		return evaluate[float64](o, from, loss, grad, quality, smoothing, hess)
+	})
+}
+
+func flatness[F core.Float](o *C.mode_options, from *C.mode_events_f64, loss *C.double, grad unsafe.Pointer) error {
+	ev, cfg, slopes, err := lossArguments[F](o, from, loss, grad)
+	if err != nil {
+		return err
+	}
+	found, err := core.Flatness(slopes, ev, cfg)
+	if err == nil {
+		*loss = C.double(found)
+	}
+	return err
+}
+
+//export modeFlatness
+func modeFlatness(single C.int, o *C.mode_options, from *C.mode_events_f64, loss *C.double, grad unsafe.Pointer, text *C.char, capacity C.size_t) C.int {
+	return guarded(text, capacity, func() error {
+		if single != 0 {
+			return flatness[float32](o, from, loss, grad)
+		}
+		return flatness[float64](o, from, loss, grad)
 	})
 }
 
@@ -255,7 +285,7 @@ func modeDistanceCorrelation(single C.int, n C.size_t, x, y, weight unsafe.Point
 	})
 }
 
-func edges[F core.Float](o *C.mode_options, from *C.mode_events, room C.size_t, out *C.double, count *C.size_t) error {
+func edges[F core.Float](o *C.mode_options, from *C.mode_events_f64, room C.size_t, out *C.double, count *C.size_t) error {
 	if count == nil {
 		return argumentError("n_edges is NULL: there is nowhere to put the number of edges")
 	}
@@ -279,7 +309,7 @@ func edges[F core.Float](o *C.mode_options, from *C.mode_events, room C.size_t, 
 }
 
 //export modeEdges
-func modeEdges(single C.int, o *C.mode_options, from *C.mode_events, room C.size_t, out *C.double, count *C.size_t, text *C.char, capacity C.size_t) C.int {
+func modeEdges(single C.int, o *C.mode_options, from *C.mode_events_f64, room C.size_t, out *C.double, count *C.size_t, text *C.char, capacity C.size_t) C.int {
 	return guarded(text, capacity, func() error {
 		if single != 0 {
 			return edges[float32](o, from, room, out, count)
@@ -288,7 +318,10 @@ func modeEdges(single C.int, o *C.mode_options, from *C.mode_events, room C.size
 	})
 }
 
-func moments[F core.Float](o *C.mode_options, from *C.mode_events, nAt C.size_t, at *C.double, nBins C.size_t, cdf, moments, bounded *C.double) error {
+func moments[F core.Float](o *C.mode_options, from *C.mode_events_f64, nAt C.size_t, at *C.double, room C.size_t, cdf *C.double, count *C.size_t, moments, bounded *C.double) error {
+	if count == nil {
+		return argumentError("n_bins is NULL: there is nowhere to put the number of bins")
+	}
 	ev, cfg, err := arguments[F](o, from, false)
 	if err != nil {
 		return err
@@ -301,8 +334,10 @@ func moments[F core.Float](o *C.mode_options, from *C.mode_events, nAt C.size_t,
 	if err != nil {
 		return err
 	}
-	if bins := len(table.Edges) - 1; uint64(nBins) != uint64(bins) {
-		return argumentError("n_bins = %d, but %d bins are used: ask mode_edges_f32 or mode_edges_f64", uint64(nBins), bins)
+	bins := len(table.Edges) - 1
+	*count = C.size_t(bins)
+	if needed := len(scores) * bins; cdf != nil && uint64(room) < uint64(needed) {
+		return argumentError("capacity = %d is less than the %d elements of cdf, for %d scores and %d bins", uint64(room), needed, len(scores), bins)
 	}
 	copyRows(cdf, table.CDF)
 	copyRows(moments, table.Moments)
@@ -311,12 +346,12 @@ func moments[F core.Float](o *C.mode_options, from *C.mode_events, nAt C.size_t,
 }
 
 //export modeMoments
-func modeMoments(single C.int, o *C.mode_options, from *C.mode_events, nAt C.size_t, at *C.double, nBins C.size_t, cdf, c, bounded *C.double, text *C.char, capacity C.size_t) C.int {
+func modeMoments(single C.int, o *C.mode_options, from *C.mode_events_f64, nAt C.size_t, at *C.double, room C.size_t, cdf *C.double, count *C.size_t, c, bounded *C.double, text *C.char, capacity C.size_t) C.int {
 	return guarded(text, capacity, func() error {
 		if single != 0 {
-			return moments[float32](o, from, nAt, at, nBins, cdf, c, bounded)
+			return moments[float32](o, from, nAt, at, room, cdf, count, c, bounded)
 		}
-		return moments[float64](o, from, nAt, at, nBins, cdf, c, bounded)
+		return moments[float64](o, from, nAt, at, room, cdf, count, c, bounded)
 	})
 }
 

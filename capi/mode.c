@@ -1,7 +1,7 @@
 /*
  * The public functions of mode.h. They refuse to enter Go in a forked child,
- * bring structs of any known size to today's, keep the message of the last
- * error for the thread, and leave the rest to exports.go.
+ * check the sizes of structs, keep the message of the last error for the thread,
+ * and leave the rest to exports.go.
  */
 #include "mode.h"
 
@@ -68,153 +68,154 @@ static int enter(void) {
     return MODE_OK;
 }
 
-/* A struct that the caller begins with its init function: its name, size in the first release, and size today. */
-#define SIZES(name, last) #name, offsetof(mode_##name, last) + sizeof((mode_##name){0}.last), sizeof(mode_##name)
-#define OPTIONS SIZES(options, n_background_label)
-#define VARIABLE SIZES(variable, n_edges)
-#define EVENTS SIZES(events, smoothing)
-#define STEERING SIZES(steering, logits)
-
-/* Checks that this library knows the size of a struct. */
-static int check_size(const char *what, size_t first, size_t now, size_t size) {
-    char text[MESSAGE_SIZE];
-    if (size >= first && size <= now) return MODE_OK;
-    snprintf(text, sizeof text,
-             "%s.struct_size = %zu, but this library (%s) knows sizes from %zu to %zu: "
-             "call mode_%s_init(&%s, sizeof %s) first, and compile against the header of the library in use",
-             what, size, MODE_VERSION, first, now, what, what, what);
-    return fail(MODE_ERROR_ARGUMENT, text);
-}
-
 static int refuse_null(const char *what) {
     char text[MESSAGE_SIZE];
     snprintf(text, sizeof text, "%s is NULL", what);
     return fail(MODE_ERROR_ARGUMENT, text);
 }
 
-/* Sets a struct of the caller's size to its defaults. */
-static int init(const char *what, size_t first, size_t now, void *to, const void *full, size_t size) {
-    int status = to ? check_size(what, first, now, size) : refuse_null(what);
-    if (!status) memcpy(to, full, size);
-    return status;
+/* A struct of the caller, as check_struct takes it: the name of its type and of the argument, and how the caller sets its size. */
+#define OPTIONS options, "options", "call mode_options_init(&options, sizeof options) first"
+#define VARIABLE variable, "variable", "call mode_variable_init(&variable, sizeof variable) first"
+#define PLAIN(type, name) type, name, "set the struct to 0, and struct_size to sizeof(mode_" #type ")"
+#define EVENTS(suffix) PLAIN(events_##suffix, "events")
+
+/* Checks a struct of a type: its size, and that the room behind its members is 0. */
+#define CHECK_STRUCT(...) CHECK_STRUCT_OF(__VA_ARGS__)
+#define CHECK_STRUCT_OF(type, name, remedy, from) \
+    check_struct(name, remedy, from, sizeof(mode_##type), offsetof(mode_##type, reserved))
+
+static int check_size(const char *name, const char *remedy, size_t size, size_t want) {
+    char text[MESSAGE_SIZE];
+    if (size == want) return MODE_OK;
+    snprintf(text, sizeof text,
+             "%s.struct_size = %zu, but the struct has %zu bytes in this library (%s): %s, "
+             "and compile against the header of the library in use",
+             name, size, want, MODE_VERSION, remedy);
+    return fail(MODE_ERROR_ARGUMENT, text);
 }
 
-/* Sets `full` to the caller's struct at today's size. The size is the first member of each struct. */
-static int copy(const char *what, size_t first, size_t now, void *full, const void *from) {
-    size_t size = from ? *(const size_t *)from : 0;
-    int status = from ? check_size(what, first, now, size) : refuse_null(what);
+static int check_struct(const char *name, const char *remedy, const void *from, size_t size, size_t reserved) {
+    char text[MESSAGE_SIZE];
+    int status = from ? check_size(name, remedy, *(const size_t *)from, size) : refuse_null(name);
     if (status) return status;
-    memset(full, 0, now);
-    memcpy(full, from, size);
+    for (size_t k = 0; k < (size - reserved) / sizeof(uint64_t); k++) {
+        uint64_t value;
+        memcpy(&value, (const char *)from + reserved + k * sizeof value, sizeof value);
+        if (!value) continue;
+        snprintf(text, sizeof text, "%s.reserved[%zu] is not 0, and this library (%s) does not know its meaning: %s", name, k,
+                 MODE_VERSION, remedy);
+        return fail(MODE_ERROR_ARGUMENT, text);
+    }
     return MODE_OK;
 }
 
+/* Float and double have the same struct, so that Go needs one. */
+_Static_assert(sizeof(mode_events_f32) == sizeof(mode_events_f64), "mode_events_f32");
+
 int mode_options_init(mode_options *options, size_t struct_size) {
-    mode_options full;
     int status = enter();
-    if (status) return status;
-    modeDefaults(&full);
-    full.struct_size = struct_size;
-    return init(OPTIONS, options, &full, struct_size);
-}
-
-int mode_variable_init(mode_variable *variable, size_t struct_size) {
-    const mode_variable full = {.struct_size = struct_size, .mass_range = {-INFINITY, INFINITY}};
-    return init(VARIABLE, variable, &full, struct_size);
-}
-
-int mode_events_init(mode_events *events, size_t struct_size) {
-    const mode_events full = {.struct_size = struct_size};
-    return init(EVENTS, events, &full, struct_size);
-}
-
-int mode_steering_init(mode_steering *steering, size_t struct_size) {
-    const mode_steering full = {.struct_size = struct_size};
-    return init(STEERING, steering, &full, struct_size);
-}
-
-/*
- * Whether each variable was begun by mode_variable_init. If there are more variables than Go accepts, it reads none
- * of them. mode_variable has had one size so far; a second size must be converted here.
- */
-static int check_variables(const mode_options *options) {
-    size_t n = options->n_variables <= MAX_VARIABLES ? options->n_variables : 0;
-    int status = MODE_OK;
-    for (size_t k = 0; options->variables && !status && k < n; k++) status = check_size(VARIABLE, options->variables[k].struct_size);
+    if (!status) status = options ? check_size("options", "give sizeof(mode_options)", struct_size, sizeof *options) : refuse_null("options");
+    if (!status) modeDefaults(options);
     return status;
 }
 
-/* Enters with the caller's options, or the defaults, at today's size. */
-static int prepare(mode_options *full, const mode_options *options) {
-    int status = enter();
-    if (status) return status;
-    if (options && (status = check_size(OPTIONS, options->struct_size))) return status;
-    if (!options || options->struct_size < sizeof *full) modeDefaults(full);
-    if (options) memcpy(full, options, options->struct_size);
-    return check_variables(full);
+int mode_variable_init(mode_variable *variable, size_t struct_size) {
+    int status = variable ? check_size("variable", "give sizeof(mode_variable)", struct_size, sizeof *variable) : refuse_null("variable");
+    if (!status) *variable = (mode_variable){.struct_size = struct_size, .mass_range = {-INFINITY, INFINITY}};
+    return status;
 }
 
-/* Begins a function that calls Go with the options as `full` and room for a message, `text`. */
-#define ENTER(options)                    \
-    mode_options full;                    \
-    char text[MESSAGE_SIZE];              \
-    int status = prepare(&full, options); \
-    text[0] = 0;                          \
+/* Enters with the caller's options, or with the defaults in `room`. If there are more variables than Go accepts, it reads none. */
+static int prepare(const mode_options **options, mode_options *room) {
+    int status = enter();
+    if (status) return status;
+    if (!*options) {
+        modeDefaults(room);
+        *options = room;
+    }
+    if ((status = CHECK_STRUCT(OPTIONS, *options))) return status;
+    const size_t n = (*options)->variables && (*options)->n_variables <= MAX_VARIABLES ? (*options)->n_variables : 0;
+    for (size_t k = 0; !status && k < n; k++) status = CHECK_STRUCT(VARIABLE, &(*options)->variables[k]);
+    return status;
+}
+
+/* Begins a function that calls Go with `options`, and room for a message, `text`. */
+#define ENTER(options)                       \
+    mode_options defaults;                   \
+    char text[MESSAGE_SIZE];                 \
+    int status = prepare(&options, &defaults); \
+    text[0] = 0;                             \
     if (status) return status
 
 int mode_options_check(const mode_options *options) {
     ENTER(options);
-    return finish(modeCheck(&full, text, sizeof text), text);
+    return finish(modeCheck((mode_options *)options, text, sizeof text), text);
 }
 
 size_t mode_option_count(void) { return enter() ? 0 : modeOptionCount(); }
 
 int mode_option_at(size_t k, mode_option *option) {
-    ENTER(NULL);
+    const mode_options *options = NULL;
+    ENTER(options);
+    if ((status = CHECK_STRUCT(PLAIN(option, "option"), option))) return status;
     return finish(modeOption(k, option, text, sizeof text), text);
 }
 
-/* ENTER for a function that takes events too, as `all`. */
-#define ENTER_WITH_EVENTS(options, events) \
-    mode_events all;                       \
-    ENTER(options);                        \
-    if ((status = copy(EVENTS, &all, events))) return status
+/* ENTER for a function that takes events too. */
+#define ENTER_WITH_EVENTS(suffix) \
+    ENTER(options);               \
+    if ((status = CHECK_STRUCT(EVENTS(suffix), events))) return status
 
-/* Whether a type is float, which tells Go what arrays hold. */
-#define SINGLE(real) (sizeof(real) == sizeof(float))
+/* What Go takes: whether arrays are float, the options and the events; and the message. Go writes to none of them. */
+#define GIVEN(real) sizeof(real) == sizeof(float), (mode_options *)options, (mode_events_f64 *)events
+#define TEXT text, sizeof text
 
 /* The functions that take arrays of events, for one type of scores, masses and weights. */
 #define OF_TYPE(real, suffix)                                                                                          \
-    int mode_evaluate_##suffix(const mode_options *options, const mode_events *events, mode_result *result,            \
-                               real *grad, real *hess) {                                                               \
-        ENTER_WITH_EVENTS(options, events);                                                                            \
-        return finish(modeEvaluate(SINGLE(real), &full, &all, result, grad, hess, text, sizeof text), text);           \
+    int mode_evaluate_##suffix(const mode_options *options, const mode_events_##suffix *events, double *loss,          \
+                               real *grad, mode_quality *quality, double smoothing, real *hess) {                      \
+        ENTER_WITH_EVENTS(suffix);                                                                                     \
+        if (quality && (status = CHECK_STRUCT(PLAIN(quality, "quality"), quality))) return status;                     \
+        return finish(modeEvaluate(GIVEN(real), loss, grad, quality, smoothing, hess, TEXT), text);                    \
     }                                                                                                                  \
-    int mode_direction_##suffix(const mode_options *options, const mode_events *events,                                \
+    int mode_loss_##suffix(const mode_options *options, size_t n, const real *score, const int32_t *label,             \
+                           const real *mass, const real *weight, double *loss, real *grad) {                           \
+        const mode_events_##suffix events = {.struct_size = sizeof events, .n = n, .score = score, .label = label,     \
+                                             .mass = &mass, .n_mass = 1, .weight = weight};                            \
+        return mode_evaluate_##suffix(options, &events, loss, grad, NULL, 0, NULL);                                    \
+    }                                                                                                                  \
+    int mode_flatness_##suffix(const mode_options *options, const mode_events_##suffix *events, double *loss,          \
+                               real *grad) {                                                                           \
+        ENTER_WITH_EVENTS(suffix);                                                                                     \
+        return finish(modeFlatness(GIVEN(real), loss, grad, TEXT), text);                                              \
+    }                                                                                                                  \
+    int mode_direction_##suffix(const mode_options *options, const mode_events_##suffix *events,                       \
                                 const mode_steering *steering, mode_pushed *found, real *push, real *multiplier,       \
                                 real *slope) {                                                                         \
-        mode_steering how;                                                                                             \
-        ENTER_WITH_EVENTS(options, events);                                                                            \
-        if ((status = copy(STEERING, &how, steering))) return status;                                                  \
-        return finish(modeDirection(SINGLE(real), &full, &all, &how, found, push, multiplier, slope, text, sizeof text), text);\
+        ENTER_WITH_EVENTS(suffix);                                                                                     \
+        if ((status = CHECK_STRUCT(PLAIN(steering, "steering"), steering))) return status;                             \
+        if ((status = CHECK_STRUCT(PLAIN(pushed, "found"), found))) return status;                                     \
+        return finish(modeDirection(GIVEN(real), (mode_steering *)steering, found, push, multiplier, slope, TEXT), text); \
     }                                                                                                                  \
     int mode_distance_correlation_##suffix(size_t n, const real *x, const real *y, const real *weight, int unbiased,   \
                                            double *value, real *grad_x, real *grad_y) {                                \
-        ENTER(NULL);                                                                                                   \
-        return finish(modeDistanceCorrelation(SINGLE(real), n, (real *)x, (real *)y, (real *)weight, unbiased, value,  \
-                                                         grad_x, grad_y, text, sizeof text),                           \
+        const mode_options *options = NULL;                                                                            \
+        ENTER(options);                                                                                                \
+        return finish(modeDistanceCorrelation(sizeof(real) == sizeof(float), n, (real *)x, (real *)y, (real *)weight,  \
+                                              unbiased, value, grad_x, grad_y, TEXT),                                  \
                       text);                                                                                           \
     }                                                                                                                  \
-    int mode_edges_##suffix(const mode_options *options, const mode_events *events, size_t capacity, double *edges,    \
-                            size_t *n_edges) {                                                                         \
-        ENTER_WITH_EVENTS(options, events);                                                                            \
-        return finish(modeEdges(SINGLE(real), &full, &all, capacity, edges, n_edges, text, sizeof text), text);        \
+    int mode_edges_##suffix(const mode_options *options, const mode_events_##suffix *events, size_t capacity,          \
+                            double *edges, size_t *n_edges) {                                                          \
+        ENTER_WITH_EVENTS(suffix);                                                                                     \
+        return finish(modeEdges(GIVEN(real), capacity, edges, n_edges, TEXT), text);                                   \
     }                                                                                                                  \
-    int mode_moments_##suffix(const mode_options *options, const mode_events *events, size_t n_at, const double *at,   \
-                              size_t n_bins, double *cdf, double *moments, double *bounded) {                          \
-        ENTER_WITH_EVENTS(options, events);                                                                            \
-        return finish(modeMoments(SINGLE(real), &full, &all, n_at, (double *)at, n_bins, cdf, moments, bounded, text,  \
-                                             sizeof text),                                                             \
+    int mode_moments_##suffix(const mode_options *options, const mode_events_##suffix *events, size_t n_at,            \
+                              const double *at, size_t capacity, double *cdf, size_t *n_bins, double *moments,         \
+                              double *bounded) {                                                                       \
+        ENTER_WITH_EVENTS(suffix);                                                                                     \
+        return finish(modeMoments(GIVEN(real), n_at, (double *)at, capacity, cdf, n_bins, moments, bounded, TEXT),     \
                       text);                                                                                           \
     }
 

@@ -17,44 +17,48 @@ import (
 	"github.com/libmode/libmode/core"
 )
 
-// member is the place of an option in mode_options.
+// member is the place of an option in mode_options, and of the number of its elements if it is a list.
 type member struct {
 	*core.Option
-	offset uintptr
+	offset, count uintptr
 }
 
 var members = membersOf(core.Options())
 
 func membersOf(options []core.Option) []member {
 	found, of := make([]member, len(options)), reflect.TypeFor[C.mode_options]()
-	for k := range options {
-		field, ok := of.FieldByName(options[k].Name)
+	offsetOf := func(name string) uintptr {
+		field, ok := of.FieldByName(name)
 		if !ok {
-			panic("mode_options has no member " + options[k].Name)
+			panic("mode_options has no member " + name)
 		}
-		found[k] = member{&options[k], field.Offset}
+		return field.Offset
+	}
+	for k := range options {
+		m := member{Option: &options[k], offset: offsetOf(options[k].Name)}
+		if m.Kind >= core.Numbers {
+			m.count = offsetOf("n_" + m.Name)
+		}
+		found[k] = m
 	}
 	return found
-}
-
-// list is an option with several elements as mode_options holds it.
-type list struct {
-	first unsafe.Pointer
-	count C.size_t
 }
 
 // in returns where the option is in the caller's options.
 func (m *member) in(o *C.mode_options) unsafe.Pointer { return unsafe.Add(unsafe.Pointer(o), m.offset) }
 
-// defaults are the default options of each loss, by its number.
-var defaults = []core.Config{core.DefaultConfig(core.MoDe), core.DefaultConfig(core.DisCo), core.DefaultConfig(core.Flatness)}
+// listIn returns the elements of an option that is a list.
+func listIn[E any](m *member, o *C.mode_options) ([]E, error) {
+	return array(m.Name, *(**E)(m.in(o)), m.countIn(o), false)
+}
+
+func (m *member) countIn(o *C.mode_options) C.size_t {
+	return *(*C.size_t)(unsafe.Add(unsafe.Pointer(o), m.count))
+}
 
 // configOf returns the configuration for the options of a C program.
 func configOf(o *C.mode_options) (core.Config, error) {
-	var cfg core.Config // of a loss that there is not, Validate says so
-	if loss := int(o.loss); loss >= 0 && loss < len(defaults) {
-		cfg = defaults[loss]
-	}
+	cfg := core.DefaultConfig()
 	for k := range members {
 		m := &members[k]
 		at := m.in(o)
@@ -62,29 +66,27 @@ func configOf(o *C.mode_options) (core.Config, error) {
 		case *int:
 			*field = int(*(*int32)(at))
 		case *bool:
-			if value := *(*int32)(at); value != C.MODE_DEFAULT {
-				*field = value != 0
-			}
+			*field = (*(*int32)(at) != 0) != m.Negated
 		case *float64:
 			*field = *(*float64)(at)
 		case *[2]float64:
 			*field = *(*[2]float64)(at)
 		case *[]float64:
-			given, err := array(m.Name, (*float64)((*list)(at).first), (*list)(at).count, false)
+			given, err := listIn[float64](m, o)
 			if err != nil {
 				return cfg, err
 			}
 			*field = slices.Clone(given)
 		case *[]int32:
-			given, err := array(m.Name, (*int32)((*list)(at).first), (*list)(at).count, false)
+			given, err := listIn[int32](m, o)
 			if err != nil {
 				return cfg, err
 			}
-			if (*list)(at).first != nil {
+			if given != nil { // NULL is the default
 				*field = slices.Clone(given)
 			}
 		case *[]core.Variable:
-			given, err := variablesOf((*list)(at))
+			given, err := variablesIn(m, o)
 			if err != nil {
 				return cfg, err
 			}
@@ -94,12 +96,12 @@ func configOf(o *C.mode_options) (core.Config, error) {
 	return cfg, nil
 }
 
-// variablesOf returns the options of each variable, or nil if there are none.
-func variablesOf(l *list) ([]core.Variable, error) {
-	if uint64(l.count) > core.MaxVariables {
-		return nil, argumentError("n_variables = %d: a call can have %d variables", uint64(l.count), core.MaxVariables)
+// variablesIn returns the options of each variable, or nil if there are none.
+func variablesIn(m *member, o *C.mode_options) ([]core.Variable, error) {
+	if n := m.countIn(o); uint64(n) > core.MaxVariables {
+		return nil, argumentError("n_variables = %d: a call can have %d variables", uint64(n), core.MaxVariables)
 	}
-	given, err := array("variables", (*C.mode_variable)(l.first), l.count, false)
+	given, err := listIn[C.mode_variable](m, o)
 	if err != nil || len(given) == 0 {
 		return nil, err
 	}
@@ -119,7 +121,7 @@ func variablesOf(l *list) ([]core.Variable, error) {
 //export modeDefaults
 func modeDefaults(o *C.mode_options) {
 	*o = C.mode_options{struct_size: C.sizeof_mode_options}
-	cfg := core.DefaultConfig(core.MoDe)
+	cfg := core.DefaultConfig()
 	for k := range members {
 		m := &members[k]
 		at := m.in(o)
@@ -127,11 +129,8 @@ func modeDefaults(o *C.mode_options) {
 		case *int:
 			*(*int32)(at) = int32(*field)
 		case *bool:
-			if *(*int32)(at) = 0; *field {
+			if *(*int32)(at) = 0; *field != m.Negated {
 				*(*int32)(at) = 1
-			}
-			if m.DiffersByLoss() {
-				*(*int32)(at) = C.MODE_DEFAULT
 			}
 		case *float64:
 			*(*float64)(at) = *field
@@ -145,9 +144,12 @@ func modeDefaults(o *C.mode_options) {
 var rows = sync.OnceValue(func() []C.mode_option {
 	rows := make([]C.mode_option, len(members))
 	for k, m := range members {
-		row := C.mode_option{name: C.CString(m.Name), kind: C.int32_t(m.Kind), offset: C.size_t(m.offset), none: C.double(m.None)}
-		for _, loss := range m.Losses {
-			row.losses |= 1 << loss
+		row := C.mode_option{
+			struct_size: C.sizeof_mode_option, name: C.CString(m.Name), kind: C.int32_t(m.Kind),
+			offset: C.size_t(m.offset), none: C.double(m.None),
+		}
+		if m.Flatness {
+			row.flatness = 1
 		}
 		if row.n_values = C.size_t(len(m.Values)); len(m.Values) > 0 {
 			values := (**C.char)(C.malloc(row.n_values * C.size_t(unsafe.Sizeof(uintptr(0)))))
@@ -164,9 +166,6 @@ var rows = sync.OnceValue(func() []C.mode_option {
 //export modeOption
 func modeOption(k C.size_t, row *C.mode_option, text *C.char, capacity C.size_t) C.int {
 	return guarded(text, capacity, func() error {
-		if row == nil {
-			return argumentError("option is NULL: there is nowhere to put the row")
-		}
 		if uint64(k) >= uint64(len(members)) {
 			return argumentError("k = %d, but there are %d options", uint64(k), len(members))
 		}

@@ -16,6 +16,7 @@ import (
 // every score. It shares only the bins with the code under test.
 type brute struct {
 	cfg    Config
+	flat   bool        // the flatness loss
 	p, a   [][]float64 // P_bl and A_lb, by bin
 	nb     int
 	scores []float64
@@ -27,15 +28,13 @@ type brute struct {
 
 // paperConfig has the formula of arXiv:2010.09745, from which each test takes what it needs.
 func paperConfig() Config {
-	cfg := DefaultConfig(MoDe)
-	cfg.Moments, cfg.Unbiased = Quadrature, false
+	cfg := DefaultConfig()
+	cfg.Moments, cfg.Biased = Quadrature, true
 	return cfg
 }
 
 func newBrute(t *testing.T, ev Events[float64], cfg Config) *brute {
-	ofMoDe := cfg // flatness has the same bins
-	ofMoDe.Loss = MoDe
-	edges, err := Edges(ev, ofMoDe)
+	edges, err := Edges(ev, cfg)
 	require.NoError(t, err)
 	br := &brute{cfg: cfg, nb: len(edges) - 1, sums: make([]float64, len(edges)-1)}
 	for i, m := range ev.Mass {
@@ -159,7 +158,7 @@ func (br *brute) powers() [2][]float64 {
 // value returns J where F_b is f[b], and s[b] the sum of the squares of the weights of the bin's events below.
 func (br *brute) value(f, s []float64, powers [2][]float64) float64 {
 	total, third := powers[0], powers[1]
-	if br.cfg.Loss == Flatness {
+	if br.flat {
 		all, j := floats.Sum(br.sums), 0.0
 		mean := floats.Dot(br.sums, f) / all
 		for b := range f {
@@ -186,7 +185,7 @@ func (br *brute) value(f, s []float64, powers [2][]float64) float64 {
 	if size > 1 {
 		j += br.cfg.SlopePenalty * c[1] * c[1]
 	}
-	if !br.cfg.Unbiased {
+	if br.cfg.Biased {
 		return j
 	}
 	for b := range f {
@@ -328,7 +327,7 @@ func (br *brute) lossAndGrad() (loss float64, grad []float64) {
 		lo = hi
 	}
 	loss += below * (end - at)
-	if br.cfg.Loss == MoDe && br.cfg.Reduction == Mean {
+	if !br.flat && br.cfg.Reduction == Mean {
 		floats.Scale(1/float64(br.nb), grad)
 		loss /= float64(br.nb)
 	}
@@ -344,6 +343,14 @@ func requireDefinition(t *testing.T, ev Events[float64], cfg Config, relative fl
 	loss, grad := newBrute(t, ev, cfg).lossAndGrad()
 	require.InEpsilon(t, loss, value, relative, what)
 	requireClose(t, grad, got, 1e-9, what)
+}
+
+// lossCalled returns Flatness for the tests that are called so, and otherwise LossAndGrad.
+func lossCalled[T Float](name string) func([]T, Events[T], Config) (float64, error) {
+	if name == "flatness" {
+		return Flatness[T]
+	}
+	return LossAndGrad[T]
 }
 
 func finite(x float64) bool { return x-x == 0 }

@@ -25,9 +25,8 @@ func TestConcurrentCalls(t *testing.T) {
 		for _, change := range []func(*Config){
 			func(c *Config) { c.Order = 1 },
 			func(c *Config) { c.Order, c.MaxSlope, c.Monotonic = 2, 0.5, true },
-			func(c *Config) { *c = DefaultConfig(DisCo) },
 		} {
-			one := call{categorize[float32](n, []int64{0, 1}, false, true).Events, DefaultConfig(MoDe), 0, make([]float32, n)}
+			one := call{categorize[float32](n, []int64{0, 1}, false, true).Events, DefaultConfig(), 0, make([]float32, n)}
 			change(&one.cfg)
 			var err error
 			one.loss, err = LossAndGrad(one.grad, one.ev, one.cfg)

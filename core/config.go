@@ -2,21 +2,11 @@ package core
 
 import (
 	"github.com/libmode/libmode/core/internal/bins"
-	"github.com/libmode/libmode/core/internal/loss"
 	"github.com/libmode/libmode/core/internal/moments"
 )
 
 // MaxOrder is the highest polynomial order of a Config.
 const MaxOrder = moments.MaxOrder
-
-// LossKind names a loss.
-type LossKind = loss.Kind
-
-const (
-	MoDe     = loss.MoDe     // the loss of arXiv:2010.09745, see the documentation of this package
-	DisCo    = loss.DisCo    // the squared distance correlation of arXiv:2001.05310, see package disco
-	Flatness = loss.Flatness // the loss of arXiv:1305.7248
-)
 
 // Binning is the source of the edges of the mass bins.
 type Binning = bins.Kind
@@ -40,11 +30,11 @@ const (
 type MomentKind int
 
 const (
-	// Quadrature is the paper's sum over bin centers, A_lb = (2l+1)/2 D_b P_l(x_b).
-	Quadrature MomentKind = iota
 	// Projection is the least-squares fit of the bins' mean polynomials, P_bl = (1/W_b) sum w_i P_l(x_i),
 	// A = (P'P)^-1 P'. The residuals of a polynomial response then have mean 0 in any bins.
-	Projection
+	Projection MomentKind = iota
+	// Quadrature is the paper's sum over bin centers, A_lb = (2l+1)/2 D_b P_l(x_b).
+	Quadrature
 )
 
 // SlopeOf is the reference of MaxSlope.
@@ -63,10 +53,9 @@ const (
 	Sum                   // the sum over bins: the paper's formula
 )
 
-// Config holds every option of the losses. Start from DefaultConfig: the zero Config is not valid. The table of options
-// has the limits of each option, and the losses that take it.
+// Config holds every option of the loss. The zero Config is the default loss: a field that is zero has its default. The
+// table of options has the limits of each option.
 type Config struct {
-	Loss         LossKind   // which loss
 	Order        int        // degree of the allowed dependence on mass
 	Bins         int        // number of bins; 0: as many as the events are enough for; no effect with GivenEdges
 	Binning      Binning    // the source of the edges
@@ -74,38 +63,27 @@ type Config struct {
 	SlopeOf      SlopeOf    // the reference of MaxSlope
 	Reduction    Reduction  // mean or sum over the bins
 	Monotonic    bool       // keep the response monotonic in mass
-	Unbiased     bool       // subtract the bias of a finite sample
+	Biased       bool       // do not subtract the bias of a finite sample: the paper's formula
 	Joint        bool       // bin several variables together, not one by one
 	Missing      Missing    // the treatment of NaN masses
-	MaxSlope     float64    // bound on |c_1| over c_0 or 1-c_0; +Inf: none
+	MaxSlope     float64    // bound on |c_1| over c_0 or 1-c_0; 0 or +Inf: none
 	SlopePenalty float64    // adds SlopePenalty * c_1^2 to the integrand
-	MassRange    [2]float64 // events outside take no part; (-Inf, Inf): lowest to highest mass
-	ScoreRange   [2]float64 // limits of the integral; (-Inf, Inf): lowest to highest score
+	MassRange    [2]float64 // events outside take no part; {0, 0} or {-Inf, Inf}: lowest to highest mass
+	ScoreRange   [2]float64 // limits of the integral; {0, 0}: {0, 1}; {-Inf, Inf}: lowest to highest score
 	Edges        []float64  // for GivenEdges: increasing, in units of mass
 	Variables    []Variable // the differences between several variables; nil: all have Bins, and no limits
 
-	// BackgroundLabel lists the labels of the events that take part. Each label has bins of its own. Without labels
-	// every event takes part.
+	// BackgroundLabel lists the labels of the events that take part. Each label has bins of its own. If it is nil, events
+	// of the label 0 take part. Without labels every event takes part.
 	BackgroundLabel []int32
 
-	measured  bool    // see Evaluate
-	smoothing float64 // see WithSmoothing; 0: the default
-}
-
-// defaultSmoothing is about the distance by which a boosted tree moves events.
-const defaultSmoothing = 1.0 / 16
-
-// WithSmoothing returns a configuration with which Evaluate bounds the curvature for moves of about smoothing times the range
-// of scores. smoothing is finite and at least 0; 0 stands for the default, 1/16.
-func (c Config) WithSmoothing(smoothing float64) Config {
-	c.smoothing = smoothing
-	return c
+	spelled bool // whether a zero is a value and not a default, see DefaultConfig
 }
 
 // Variable has the options of one of several protected variables. The fields of Config with the same names say what they
 // mean.
 type Variable struct {
 	Bins      int        // 0: Config.Bins
-	MassRange [2]float64 // (-Inf, Inf): from the data
+	MassRange [2]float64 // {0, 0} or {-Inf, Inf}: from the data
 	Edges     []float64  // for GivenEdges: increasing, in units of this mass
 }

@@ -38,12 +38,12 @@ func TestHessOfFewScores(t *testing.T) {
 	}
 	ev.Score[0], of[0] = 0.2, -1 // one by itself, which the strip of a tie must not bring near it
 	for order := range 3 {
-		cfg := DefaultConfig(MoDe)
+		cfg := DefaultConfig()
 		cfg.Order, cfg.Bins = order, 5
 		hess := make([]float64, n)
-		_, err := Evaluate(nil, hess, ev, cfg.WithSmoothing(smoothing))
+		_, err := Curvature(nil, hess, smoothing, ev, cfg)
 		require.NoError(t, err)
-		cfg.Unbiased = false
+		cfg.Biased = true
 		br := newBrute(t, ev, cfg)
 		m := br.matrix()
 		counts := make([][5]float64, br.nb)
@@ -68,12 +68,12 @@ func TestHessOfFewScores(t *testing.T) {
 
 // Without a range of scores, equal scores do not say what is near: there is no bound.
 func TestHessOfEqualScores(t *testing.T) {
-	ev, cfg, hess := spreadEvents[float64](100, false, 0), DefaultConfig(MoDe), make([]float64, 100)
+	ev, cfg, hess := spreadEvents[float64](100, false, 0), DefaultConfig(), make([]float64, 100)
 	for i := range ev.Score {
 		ev.Score[i] = 0.25
 	}
 	cfg.ScoreRange = unbounded()
-	_, err := Evaluate(nil, hess, ev, cfg)
+	_, err := Curvature(nil, hess, 0, ev, cfg)
 	require.NoError(t, err)
 	require.Equal(t, make([]float64, 100), hess)
 }

@@ -43,7 +43,8 @@ const mostBins = 16
 // slope is set to the derivatives of the scores by their logits: 1 if the push is by logits, 0 for events that take no part.
 // Nil: not wanted.
 func Direction[T Float](dst, multiplier, slope []T, ev Events[T], cfg Config, st Steering) (Pushed, error) {
-	if err := cfg.validateMoDe("direction of a constraint"); err != nil {
+	cfg, err := cfg.checked()
+	if err != nil {
 		return Pushed{}, err
 	}
 	if err := ev.CheckLengths(); err != nil {
@@ -70,11 +71,11 @@ func Direction[T Float](dst, multiplier, slope []T, ev Events[T], cfg Config, st
 	if width := hi - lo; !math.IsInf(lo, -1) && (math.IsInf(float64(T(width/4)), 1) || math.IsInf(float64(T(1/width)), 1)) {
 		return Pushed{}, errs.Of(ErrOverflow, "score_range = [%v, %v] is so wide or narrow that derivatives by logits overflow", lo, hi)
 	}
-	cfg.measured = true
 	p, err := planFor[T](cfg, variables)
 	if err != nil {
 		return Pushed{}, err
 	}
+	p.Walk.Measured = true
 	sc := par.Take()
 	defer sc.Give()
 	sc.Team.PartsFor(n)
@@ -111,7 +112,7 @@ func Direction[T Float](dst, multiplier, slope []T, ev Events[T], cfg Config, st
 	if err != nil {
 		return Pushed{}, err
 	}
-	if !cfg.Unbiased {
+	if cfg.Biased {
 		result.Loss -= result.Bias
 	}
 	groups := push.Collect(background, grad, limits, p.Joint, views, sc)

@@ -119,7 +119,7 @@ func TestDirectionWhereThereIsALoss(t *testing.T) {
 			return ev
 		}},
 		"bins of one event": {50, func(rng *rand.Rand, cfg *Config) Events[float64] {
-			cfg.Bins, cfg.Unbiased = 3, false
+			cfg.Bins, cfg.Biased = 3, true
 			return batch(rng, 3)
 		}},
 	} {
@@ -127,7 +127,7 @@ func TestDirectionWhereThereIsALoss(t *testing.T) {
 			rng := rand.New(rand.NewPCG(61, 62))
 			losses := 0
 			for range 50 {
-				cfg := DefaultConfig(MoDe)
+				cfg := DefaultConfig()
 				cfg.Order = 1
 				ev := c.make(rng, &cfg)
 				requireSamePossible(t, ev, cfg, &losses)
@@ -142,8 +142,8 @@ func TestDirectionOfRandomBatches(t *testing.T) {
 	losses, rng := 0, rand.New(rand.NewPCG(63, 64))
 	chance := func(p float64) bool { return rng.Float64() < p }
 	for range 2000 {
-		n, cfg := 4+int(math.Exp(6*rng.Float64())), DefaultConfig(MoDe)
-		cfg.Order, cfg.Unbiased = rng.IntN(4), chance(0.8)
+		n, cfg := 4+int(math.Exp(6*rng.Float64())), DefaultConfig()
+		cfg.Order, cfg.Biased = rng.IntN(4), !chance(0.8)
 		ev := batch(rng, n)
 		if chance(0.3) {
 			for i := range ev.Mass {

@@ -22,7 +22,7 @@ func kinds() map[string]func() (Events[float64], Config) {
 	make := func(change func(ev *Events[float64], cfg *Config)) func() (Events[float64], Config) {
 		return func() (Events[float64], Config) {
 			rng = rand.New(rand.NewPCG(91, 92))
-			ev, cfg := batch(rng, kindEvents), DefaultConfig(MoDe)
+			ev, cfg := batch(rng, kindEvents), DefaultConfig()
 			cfg.Order = 1
 			change(&ev, &cfg)
 			return ev, cfg
@@ -229,7 +229,7 @@ func TestPushIgnoresAFactorOfEachBin(t *testing.T) {
 
 // A batch may have any number of signal events, of any weights, masses and scores.
 func TestPushIgnoresSignal(t *testing.T) {
-	ev, cfg := batch(rand.New(rand.NewPCG(93, 94)), 900), DefaultConfig(MoDe)
+	ev, cfg := batch(rand.New(rand.NewPCG(93, 94)), 900), DefaultConfig()
 	setWeights(&ev, rand.New(rand.NewPCG(95, 96)), 0.3, 2)
 	want := pushes(t, ev, cfg, Steering{})
 	for _, signal := range []int{1, 900, 5000} {
@@ -276,7 +276,7 @@ func TestPushForAnyNumberOfThreads(t *testing.T) {
 		},
 		"categories": func(ev *Events[float64], _ *Config) { ev.Category = LabelsOf(slices.Repeat([]int64{1, 2, 3, 4}, n/4)) },
 	} {
-		ev, cfg := batch(rng, n), DefaultConfig(MoDe)
+		ev, cfg := batch(rng, n), DefaultConfig()
 		change(&ev, &cfg)
 		var want []float64
 		forThreads(func(threads int) {
@@ -299,7 +299,7 @@ func TestPushForAnyNumberOfThreads(t *testing.T) {
 func TestAFailedBatchLeavesTheState(t *testing.T) {
 	state, push := make([]float64, StateSize(1)), make([]float64, 300)
 	rng := rand.New(rand.NewPCG(99, 100))
-	_, err := Direction(push, like(push), nil, batch(rng, 300), DefaultConfig(MoDe), Steering{State: state})
+	_, err := Direction(push, like(push), nil, batch(rng, 300), DefaultConfig(), Steering{State: state})
 	require.NoError(t, err)
 	before := slices.Clone(state)
 	for name, spoil := range map[string]func(ev *Events[float64], cfg *Config){
@@ -314,7 +314,7 @@ func TestAFailedBatchLeavesTheState(t *testing.T) {
 		},
 		"few events": func(_ *Events[float64], cfg *Config) { cfg.MassRange = [2]float64{1e5, 2e5} },
 	} {
-		ev, cfg := batch(rng, 300), DefaultConfig(MoDe)
+		ev, cfg := batch(rng, 300), DefaultConfig()
 		spoil(&ev, &cfg)
 		_, err := Direction(push, like(push), nil, ev, cfg, Steering{State: state})
 		require.Error(t, err, name)
@@ -325,7 +325,7 @@ func TestAFailedBatchLeavesTheState(t *testing.T) {
 // Events outside a mass range, of other labels, without a mass or without a weight get exactly 0.
 func TestEventsThatTakeNoPartAreNotPushed(t *testing.T) {
 	for _, joint := range []bool{false, true} {
-		ev, cfg := batch(rand.New(rand.NewPCG(101, 102)), 900), DefaultConfig(MoDe)
+		ev, cfg := batch(rand.New(rand.NewPCG(101, 102)), 900), DefaultConfig()
 		setWeights(&ev, rand.New(rand.NewPCG(103, 104)), 0.3, 0)
 		ev.Masses, ev.Mass = [][]float64{ev.Mass, slices.Clone(ev.Mass)}, nil
 		labels, takesPart := make([]int32, 900), make([]bool, 900)
@@ -355,7 +355,7 @@ func TestAFixedStrengthMultipliesNothing(t *testing.T) {
 	ev, state := batch(rand.New(rand.NewPCG(105, 106)), 900), make([]float64, StateSize(1))
 	push, multiplier := make([]float64, 900), make([]float64, 900)
 	for range 3 {
-		_, err := Direction(push, multiplier, nil, ev, DefaultConfig(MoDe), Steering{State: state, RelativeStrength: 5})
+		_, err := Direction(push, multiplier, nil, ev, DefaultConfig(), Steering{State: state, RelativeStrength: 5})
 		require.NoError(t, err)
 		require.Equal(t, slices.Repeat([]float64{1}, 900), multiplier)
 	}

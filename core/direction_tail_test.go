@@ -47,7 +47,7 @@ func (toy *tailToy) train(t *testing.T, steps, n int, state []float64) {
 		label[i] = 1
 	}
 	ev.Label = LabelsOf(label)
-	cfg := DefaultConfig(MoDe)
+	cfg := DefaultConfig()
 	gradient := make([]float64, 2*n)
 	ev.Score = make([]float64, 2*n)
 	for step := range steps {

@@ -26,7 +26,7 @@ func falling(n int) Events[float64] {
 // Events that take no part are not pushed; others in proportion to their weight, whatever the scale of all.
 func TestDirectionOfWeights(t *testing.T) {
 	ev := falling(2000)
-	cfg := DefaultConfig(MoDe)
+	cfg := DefaultConfig()
 	cfg.MassRange = [2]float64{105, 250}
 	ev.Weight = make([]float64, len(ev.Score))
 	for i := range ev.Weight {
@@ -72,7 +72,7 @@ func TestDirectionOfTinyWeights(t *testing.T) {
 		push, multiplier := make([]float64, 2000), make([]float64, 2000)
 		state := make([]float64, StateSize(1))
 		for range 2 {
-			_, err := Direction(push, multiplier, nil, ev, DefaultConfig(MoDe), Steering{State: state})
+			_, err := Direction(push, multiplier, nil, ev, DefaultConfig(), Steering{State: state})
 			require.NoError(t, err)
 			numbers := slices.Concat(push, multiplier, state)
 			require.False(t, slices.ContainsFunc(numbers, func(x float64) bool { return !finite(x) }), tiny)
@@ -82,7 +82,7 @@ func TestDirectionOfTinyWeights(t *testing.T) {
 
 // A score_range of another width changes the scores alone, not how far their logits move.
 func TestDirectionOfNarrowRanges(t *testing.T) {
-	ev, cfg := falling(2000), DefaultConfig(MoDe)
+	ev, cfg := falling(2000), DefaultConfig()
 	wide, narrow := make([]float64, 2000), make([]float64, 2000)
 	of, err := Direction(wide, like(wide), nil, ev, cfg, Steering{})
 	require.NoError(t, err)
@@ -100,7 +100,7 @@ func TestDirectionOfExtremeScores(t *testing.T) {
 	push, slope := make([]float64, 200), make([]float64, 200)
 	for _, limits := range [][2]float64{{0, 1}, {-math.MaxFloat64, 2}, {0, 1e-300}, {100, 100.5}} {
 		for _, places := range [][]float64{{0}, {1}, {0.3}, {0, 1}, {0, 1e-300, 0.5, 1}} {
-			ev, cfg := falling(200), DefaultConfig(MoDe)
+			ev, cfg := falling(200), DefaultConfig()
 			cfg.ScoreRange = limits
 			for i := range ev.Score {
 				ev.Score[i] = max(limits[1]-places[i%len(places)]*min(1, limits[1]-limits[0]), limits[0])
@@ -126,7 +126,7 @@ func TestDirectionOfExtremeScores(t *testing.T) {
 
 // Gradient descent along the push makes the loss smaller.
 func TestDirectionMakesFlat(t *testing.T) {
-	ev, cfg := falling(4000), DefaultConfig(MoDe)
+	ev, cfg := falling(4000), DefaultConfig()
 	push, state := make([]float64, 4000), make([]float64, StateSize(1))
 	loss := func() float64 {
 		value, err := Loss(ev, cfg)
@@ -155,7 +155,7 @@ func TestDirectionOfGroups(t *testing.T) {
 		labels[i], categories[i] = int32(i%3), int64(i/3%2)*1e12
 	}
 	ev.Label, ev.Category = LabelsOf(labels), LabelsOf(categories)
-	cfg := DefaultConfig(MoDe)
+	cfg := DefaultConfig()
 	cfg.BackgroundLabel = []int32{2, 0}
 	var want []float64
 	for _, threads := range []int{1, 2, 5} {
@@ -174,7 +174,7 @@ func TestDirectionOfGroups(t *testing.T) {
 }
 
 func TestDirectionErrors(t *testing.T) {
-	ev, cfg, push := falling(200), DefaultConfig(MoDe), make([]float64, 200)
+	ev, cfg, push := falling(200), DefaultConfig(), make([]float64, 200)
 	state := make([]float64, StateSize(1))
 	with := func(at int, x float64) []float64 {
 		bad := slices.Clone(state)
@@ -199,7 +199,7 @@ func TestDirectionErrors(t *testing.T) {
 	require.ErrorContains(t, err, "slope has length 5, but the batch has 200 events")
 	_, err = Direction(push, push[:7], nil, ev, cfg, Steering{})
 	require.ErrorContains(t, err, "multiplier has length 7, but the batch has 200 events")
-	_, err = Direction(push, like(push), nil, ev, DefaultConfig(DisCo), Steering{})
+	_, err = Direction(push, like(push), nil, ev, Config{Order: 17}, Steering{})
 	require.ErrorIs(t, err, ErrOption)
 	one := Events[float32]{Score: []float32{0}, Mass: []float32{1}}
 	for want, limits := range map[string][2]float64{"[-1, 1e+40]": {-1, 1e40}, "[0, 1e-310]": {0, 1e-310}} {
@@ -213,7 +213,7 @@ func TestDirectionErrors(t *testing.T) {
 	cfg.Order, cfg.SlopePenalty, ev.Score[3] = 1, 1e300, 0.5
 	_, err = Direction(push, like(push), nil, ev, cfg, Steering{})
 	require.ErrorContains(t, err, "too large to be squared")
-	cfg.ScoreRange, ev.Score[3] = DefaultConfig(MoDe).ScoreRange, 1e200
+	cfg.ScoreRange, ev.Score[3] = DefaultConfig().ScoreRange, 1e200
 	_, err = Direction(push, like(push), nil, ev, cfg, Steering{State: state})
 	require.ErrorContains(t, err, "score[3] = 1e+200 lies outside")
 	require.Equal(t, make([]float64, StateSize(1)), state)
@@ -222,7 +222,7 @@ func TestDirectionErrors(t *testing.T) {
 func ExampleDirection() {
 	ev, state := falling(2000), make([]float64, StateSize(1)) // of one background label
 	push, slope := make([]float64, len(ev.Score)), make([]float64, len(ev.Score))
-	found, err := Direction(push, like(push), slope, ev, DefaultConfig(MoDe), Steering{State: state})
+	found, err := Direction(push, like(push), slope, ev, DefaultConfig(), Steering{State: state})
 	if err != nil {
 		fmt.Println(err)
 	}

@@ -15,14 +15,14 @@
 //	loss    = scale * integral of J(s) ds over score_range
 //
 // Projection moments have P_bl = (1/W_b) sum_{i in b} w_i P_l(x_i) and A = (P'P)^-1 P', the least-squares fit of the bins'
-// mean polynomials. Quadrature moments, the paper's, have P_bl = P_l(x_b) and A_lb = (2l+1)/2 D_b P_bl. Unbiased subtracts
-// the bias of a finite sample. Package walk has its formula, and package moments has the bounds.
+// mean polynomials. Quadrature moments, the paper's, have P_bl = P_l(x_b) and A_lb = (2l+1)/2 D_b P_bl. The loss has
+// no bias of a finite sample, unless Biased is set. Package walk has the formula of the bias, and package moments has the bounds.
 //
 // With several background labels the loss is the sum of the losses of each label's events alone. With categories the loss
 // of a label is the sum of the losses of each category's events, times the category's share of the label's sum of weights.
 //
 // The Legendre moments, the bounds on the slope and on higher moments, and the quantile bins are from the paper. Projection,
-// Unbiased, SlopeOf Selected, negative weights and the exact integral over the scores are additions.
+// the bias, SlopeOf Selected, negative weights and the exact integral over the scores are additions.
 //
 // # The route
 //
@@ -40,8 +40,9 @@
 //	walk      J as a quadratic form, a correction for bounds and a bias, and a walk of each chunk. At each event J changes
 //	          by minus the derivative of the loss, which goes to the event's place in the input
 //
-// Evaluate walks each chunk twice, with the bias and without: the difference of the two losses is the bias. With hess it also writes a bound of the curvature, from the
-// densities of the bins in strips of the scores (walk). Direction pushes the events of a constraint along the gradient
+// Evaluate walks each chunk twice, with the bias and without: the difference of the two losses is the bias. Curvature also writes a
+// bound of the curvature, from the densities of the bins in strips of the scores (walk). Flatness takes the same route, with other
+// moments. Direction pushes the events of a constraint along the gradient
 // (push).
 //
 // Package disco has the distance correlation. Package par has the goroutines and the memory of a call, radix sorts by a

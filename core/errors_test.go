@@ -20,7 +20,7 @@ func TestErrors(t *testing.T) {
 		"weight has length 63":                        func(e *Events[float64], _ *Config) { e.Weight = e.Weight[1:] },
 		"label has length 63":                         func(e *Events[float64], _ *Config) { e.Label = LabelsOf(make([]int32, n-1)) },
 		"category has length 3":                       func(e *Events[float64], _ *Config) { e.Category = LabelsOf(make([]int8, 3)) },
-		"background_label = [] must name":             at(func(c *Config) { c.BackgroundLabel = nil }),
+		"background_label = [] must name":             at(func(c *Config) { c.BackgroundLabel = []int32{} }),
 		"mass_range = [1, 2] cannot be combined with edges": at(func(c *Config) {
 			c.Binning, c.Edges, c.MassRange = GivenEdges, []float64{1, 2}, [2]float64{1, 2}
 		}),
@@ -40,16 +40,16 @@ func TestErrors(t *testing.T) {
 		for i := range ev.Mass {
 			ev.Mass[i] = float64(37 * i % n)
 		}
-		cfg := DefaultConfig(MoDe)
+		cfg := DefaultConfig()
 		change(&ev, &cfg)
 		_, err := Loss(ev, cfg)
 		assert.ErrorContains(t, err, want, want)
 	}
-	_, err := Evaluate(nil, make([]float64, 3), spreadEvents[float64](n, false, 0.1), DefaultConfig(MoDe))
+	_, err := Curvature(nil, make([]float64, 3), 0, spreadEvents[float64](n, false, 0.1), DefaultConfig())
 	assert.ErrorContains(t, err, "hess has length 3, but score has length 64")
-	many, cfg := spreadEvents[float64](3*5000, false, 0), DefaultConfig(MoDe)
+	many, cfg := spreadEvents[float64](3*5000, false, 0), DefaultConfig()
 	cfg.Bins = 5000
-	_, err = Evaluate(nil, make([]float64, 3*5000), many, cfg)
+	_, err = Curvature(nil, make([]float64, 3*5000), 0, many, cfg)
 	assert.ErrorContains(t, err, "hess of 5000 bins")
 	cfg.Bins, cfg.Binning = 0, Values
 	_, err = Loss(many, cfg)
@@ -66,7 +66,7 @@ func TestErrorNamesTheFirstBadEvent(t *testing.T) {
 	} {
 		for _, joint := range []bool{false, true} {
 			for _, first := range []int{0, 1<<14 - 1, 1 << 14, n / 2, n - 2} {
-				ev, cfg := severalVariables[float32](n, true, 0), DefaultConfig(MoDe)
+				ev, cfg := severalVariables[float32](n, true, 0), DefaultConfig()
 				labels := make([]int32, n)
 				for i := range labels {
 					labels[i] = int32((n - i) % 2)
@@ -82,26 +82,51 @@ func TestErrorNamesTheFirstBadEvent(t *testing.T) {
 	}
 }
 
-// A loss refuses every option that it does not take and that is not at its default.
-func TestOptionsOfOtherLosses(t *testing.T) {
-	others := map[OptionKind]any{Integer: 3, Flag: true, Number: 0.125, Range: [2]float64{0.25, 0.75}, Numbers: []float64{1, 2},
-		PerVariable: []Variable{{MassRange: unbounded()}}}
-	for _, loss := range []LossKind{DisCo, Flatness} {
-		cfg := DefaultConfig(loss)
-		assert.NoError(t, cfg.Validate())
-		for _, o := range Options() {
-			if slices.Contains(o.Losses, loss) {
-				continue
-			}
-			cfg := DefaultConfig(loss)
-			if o.Kind == Choice {
-				*o.Field(&cfg).(*int) = 1 - *o.Field(&cfg).(*int)
-			} else {
-				o.value(&cfg).Set(reflect.ValueOf(others[o.Kind]))
-			}
-			want := fmt.Sprintf("has no meaning for loss = %s: leave it at its default", lossNames[loss])
-			assert.ErrorContains(t, cfg.Validate(), want, o.Name)
+// Flatness refuses every option that it does not take and that is not at its default.
+func TestOptionsOfFlatness(t *testing.T) {
+	others := map[OptionKind]any{Integer: 3, Flag: true, Number: 0.125}
+	ev := spreadEvents[float64](500, false, 0.1)
+	refused := 0
+	for _, o := range Options() {
+		if o.Flatness {
+			continue
 		}
+		cfg := DefaultConfig()
+		cfg.Order = max(cfg.Order, o.order)
+		if o.Kind == Choice {
+			*o.Field(&cfg).(*int) = 1 - *o.Field(&cfg).(*int)
+		} else {
+			o.value(&cfg).Set(reflect.ValueOf(others[o.Kind]))
+		}
+		_, err := Flatness(nil, ev, cfg)
+		assert.ErrorContains(t, err, "has no meaning for the flatness loss: leave it at its default", o.Name)
+		refused++
+	}
+	assert.Equal(t, 8, refused)
+}
+
+// A zero field of a Config is its default. In a Config from DefaultConfig it is a value.
+func TestTheZeroConfigIsTheDefault(t *testing.T) {
+	ev := spreadEvents[float64](500, false, 0.1)
+	want, err := Loss(ev, DefaultConfig())
+	assert.NoError(t, err)
+	got, err := Loss(ev, Config{})
+	assert.NoError(t, err)
+	assert.Equal(t, want, got)
+	of := severalVariables[float64](500, false, 0)
+	bins := Config{Variables: []Variable{{Bins: 3}, {Bins: 4}, {}}}
+	_, err = Loss(of, bins)
+	assert.NoError(t, err)
+	assert.Zero(t, bins.Variables[0].MassRange, "the caller's variables stay as they are")
+	for name, change := range map[string]func(*Config){
+		"score_range = [0, 0]": func(c *Config) { c.ScoreRange = [2]float64{} },
+		"mass_range = [0, 0]":  func(c *Config) { c.MassRange = [2]float64{} },
+		"max_slope = 0":        func(c *Config) { c.Order, c.MaxSlope = 1, 0 },
+		"background_label":     func(c *Config) { c.BackgroundLabel = nil },
+	} {
+		cfg := DefaultConfig()
+		change(&cfg)
+		assert.ErrorContains(t, cfg.Validate(), name)
 	}
 }
 

@@ -24,7 +24,7 @@ func sculpted(n int) core.Events[float64] {
 // the gradient makes the loss smaller.
 func ExampleLossAndGrad() {
 	ev := sculpted(10_000)
-	cfg := core.DefaultConfig(core.MoDe)
+	cfg := core.Config{}
 
 	grad := make([]float64, len(ev.Score))
 	before, err := core.LossAndGrad(grad, ev, cfg)
@@ -54,8 +54,7 @@ func ExampleLossAndGrad() {
 // The bins that the loss uses, in units of mass.
 func ExampleEdges() {
 	ev := core.Events[float64]{Mass: []float64{60, 61, 64, 70, 80, 95, 115, 150}}
-	cfg := core.DefaultConfig(core.MoDe)
-	cfg.Bins = 4
+	cfg := core.Config{Bins: 4}
 	edges, err := core.Edges(ev, cfg)
 	fmt.Println(edges, err)
 	// Output: [60 62.5 75 105 150] <nil>
@@ -64,8 +63,7 @@ func ExampleEdges() {
 // What the loss is made of at a score: the fraction of each bin's events below it, and
 // the slope of their dependence on mass.
 func ExampleMomentsAt() {
-	cfg := core.DefaultConfig(core.MoDe)
-	cfg.Order, cfg.Bins = 1, 3
+	cfg := core.Config{Order: 1, Bins: 3}
 	table, err := core.MomentsAt([]float64{0.5}, sculpted(30_000), cfg)
 	if err != nil {
 		panic(err)
@@ -78,7 +76,7 @@ func ExampleMomentsAt() {
 func ExampleLoss_error() {
 	ev := sculpted(1_000)
 	ev.Score[17] = 1.5
-	_, err := core.Loss(ev, core.DefaultConfig(core.MoDe))
+	_, err := core.Loss(ev, core.Config{})
 	fmt.Println(errors.Is(err, core.ErrScoreRange))
 	fmt.Println(err)
 	// Output:
@@ -89,7 +87,7 @@ func ExampleLoss_error() {
 // Whether a loss is significant: n events see nothing where it is at most Bias Events/n. These 10,000 see the dependence
 // on the mass, 100 of them would not.
 func ExampleEvaluate() {
-	found, err := core.Evaluate(nil, nil, sculpted(10_000), core.DefaultConfig(core.MoDe))
+	found, err := core.Evaluate(nil, sculpted(10_000), core.Config{})
 	if err != nil {
 		panic(err)
 	}
@@ -101,11 +99,11 @@ func ExampleEvaluate() {
 	// 0.9
 }
 
-// The gradient, and a bound of the curvature for Newton's steps of half the range of scores, which see it smeared.
-func ExampleConfig_WithSmoothing() {
+// The gradient, and a bound of the curvature for steps of Newton's method of about half the range of scores.
+func ExampleCurvature() {
 	ev := sculpted(10_000)
 	grad, hess := make([]float64, len(ev.Score)), make([]float64, len(ev.Score))
-	found, err := core.Evaluate(grad, hess, ev, core.DefaultConfig(core.MoDe).WithSmoothing(0.5))
+	found, err := core.Curvature(grad, hess, 0.5, ev, core.Config{})
 	if err != nil {
 		panic(err)
 	}
@@ -117,29 +115,32 @@ func ExampleConfig_WithSmoothing() {
 func ExampleLabelsOf() {
 	ev := core.Events[float64]{Mass: []float64{60, 61, 64, 70, 80, 95}}
 	ev.Label = core.LabelsOf([]bool{true, true, false, true, true, false})
-	cfg := core.DefaultConfig(core.MoDe)
-	cfg.Bins, cfg.BackgroundLabel = 2, []int32{1}
+	cfg := core.Config{Bins: 2, BackgroundLabel: []int32{1}}
 	edges, err := core.Edges(ev, cfg)
 	fmt.Println(edges, err)
 	// Output: [60 65.5 80] <nil>
 }
 
-// Defaults are those of a loss: of all three, DisCo and Flatness subtract no bias unless asked to.
+// The defaults, which a Config of zeros stands for.
 func ExampleDefaultConfig() {
-	for _, loss := range []core.LossKind{core.MoDe, core.DisCo, core.Flatness} {
-		cfg := core.DefaultConfig(loss)
-		fmt.Println(cfg.Order, cfg.Bins, cfg.ScoreRange, cfg.Unbiased)
+	cfg := core.DefaultConfig()
+	fmt.Println(cfg.Order, cfg.Bins, cfg.ScoreRange, cfg.MaxSlope, cfg.BackgroundLabel)
+	// Output: 0 0 [0 1] +Inf [0]
+}
+
+// The flatness loss takes the options of the bins and of the integral.
+func ExampleFlatness() {
+	loss, err := core.Flatness(nil, sculpted(10_000), core.Config{Bins: 10})
+	if err != nil {
+		panic(err)
 	}
-	// Output:
-	// 0 0 [0 1] true
-	// 0 0 [0 1] false
-	// 0 0 [0 1] false
+	fmt.Printf("%.4f\n", loss)
+	// Output: 0.0239
 }
 
 // Validate finds bad options before there are events.
 func ExampleConfig_Validate() {
-	cfg := core.DefaultConfig(core.MoDe)
-	cfg.Order = 17
+	cfg := core.Config{Order: 17}
 	err := cfg.Validate()
 	fmt.Println(errors.Is(err, core.ErrOption))
 	fmt.Println(err)
@@ -150,11 +151,10 @@ func ExampleConfig_Validate() {
 
 // The first rows of the table, which bindings to other languages walk.
 func ExampleOptions() {
-	for _, option := range core.Options()[:4] {
+	for _, option := range core.Options()[:3] {
 		fmt.Println(option.Name, option.Values)
 	}
 	// Output:
-	// loss [mode disco flatness]
 	// order []
 	// bins []
 	// binning [quantile uniform edges values]

@@ -60,7 +60,7 @@ func (f *fuzzer) numbers() []float64 {
 
 // config sets some of the options, to values which need not be allowed.
 func (f *fuzzer) config() Config {
-	cfg := DefaultConfig(LossKind(f.in(len(lossNames))))
+	cfg := DefaultConfig()
 	cfg.Bins = f.in(12)
 	for range f.in(6) {
 		o := options[f.in(len(options))]
@@ -179,21 +179,24 @@ func checkAnything[T Float](t *testing.T, ev Events[T], cfg Config, smoothing fl
 		for i, g := range grad {
 			require.True(t, finite(float64(g)), "gradient %v of event %d", g, i)
 		}
-		if cfg.Loss == MoDe {
-			found, err := Evaluate(again, nil, ev, cfg)
-			if err == nil {
-				known := finite(found.Bias)
-				require.True(t, (known || !cfg.Unbiased && found.Bias != found.Bias) && finite(found.Events))
-				if !known {
-					found.Bias = 0
-				}
-				require.InDelta(t, loss, found.Loss, 1e-9*(1+math.Abs(loss)+math.Abs(found.Bias)))
-			} else {
-				requireSentence(t, err)
+		found, err := Evaluate(again, ev, cfg)
+		if err == nil {
+			known := finite(found.Bias)
+			require.True(t, (known || cfg.Biased && found.Bias != found.Bias) && finite(found.Events))
+			if !known {
+				found.Bias = 0
 			}
+			require.InDelta(t, loss, found.Loss, 1e-9*(1+math.Abs(loss)+math.Abs(found.Bias)))
+		} else {
+			requireSentence(t, err)
 		}
 	}
-	if _, err := Evaluate(again, hess, ev, cfg.WithSmoothing(smoothing)); err != nil {
+	if flat, err := Flatness(again, ev, cfg); err != nil {
+		requireSentence(t, err)
+	} else {
+		require.True(t, finite(flat))
+	}
+	if _, err := Curvature(again, hess, smoothing, ev, cfg); err != nil {
 		requireSentence(t, err)
 	} else {
 		for i, h := range hess {
@@ -269,7 +272,7 @@ func FuzzDefinition(f *testing.F) {
 	for _, seed := range []string{"", "\x01\x02\x03\x04\x05\x06\x07", strings.Repeat("MoDe", 30)} {
 		f.Add([]byte(seed))
 	}
-	f.Fuzz(func(t *testing.T, data []byte) { compareWithDefinition(t, MoDe, data, 1e-9) })
+	f.Fuzz(func(t *testing.T, data []byte) { compareWithDefinition(t, false, data, 1e-9) })
 }
 
 // The same with bytes at random. Few events in few bins, of few scores: between ties c_1 is often 0, or nearly, while c_2 and
@@ -285,11 +288,11 @@ func TestRandomBytes(t *testing.T) {
 	}
 	for range 10_000 {
 		callWithAnything(t, draw(0, 400))
-		compareWithDefinition(t, MoDe, draw(24, 64), 1e-10)
+		compareWithDefinition(t, false, draw(24, 64), 1e-10)
 	}
 	for range 500 {
-		compareWithDefinition(t, MoDe, draw(200, 1500), 1e-10)
-		compareWithDefinition(t, Flatness, draw(24, 1500), 1e-10)
+		compareWithDefinition(t, false, draw(200, 1500), 1e-10)
+		compareWithDefinition(t, true, draw(24, 1500), 1e-10)
 	}
 }
 
@@ -305,7 +308,7 @@ func callWithAnything(t *testing.T, data []byte) {
 }
 
 // compareWithDefinition allows an error of the loss, relative to it, and ten times that of the gradient.
-func compareWithDefinition(t *testing.T, kind LossKind, data []byte, relative float64) {
+func compareWithDefinition(t *testing.T, flat bool, data []byte, relative float64) {
 	in := &fuzzer{data}
 	cfg := paperConfig()
 	cfg.Order = in.in(6)
@@ -314,7 +317,7 @@ func compareWithDefinition(t *testing.T, kind LossKind, data []byte, relative fl
 	cfg.Moments = MomentKind(in.in(2))
 	cfg.Reduction = Reduction(in.in(2))
 	cfg.SlopeOf = SlopeOf(in.in(2))
-	cfg.Unbiased = in.in(2) == 0
+	cfg.Biased = in.in(2) != 0
 	if cfg.Order >= 1 {
 		cfg.MaxSlope = oneOf(in, math.Inf(1), 0.01, 0.5, 3)
 		cfg.SlopePenalty = oneOf(in, 0.0, 0, 0.3)
@@ -323,8 +326,10 @@ func compareWithDefinition(t *testing.T, kind LossKind, data []byte, relative fl
 	if in.in(2) == 0 {
 		cfg.ScoreRange = unbounded()
 	}
-	if kind == Flatness {
-		of := DefaultConfig(Flatness)
+	loss := "MoDe"
+	if flat {
+		loss = "flatness"
+		of := DefaultConfig()
 		of.Bins, of.Binning, of.ScoreRange = cfg.Bins, cfg.Binning, cfg.ScoreRange
 		cfg = of
 	}
@@ -339,12 +344,13 @@ func compareWithDefinition(t *testing.T, kind LossKind, data []byte, relative fl
 		}
 	}
 	got := make([]float64, len(ev.Score))
-	value, err := LossAndGrad(got, ev, cfg)
+	value, err := lossCalled[float64](loss)(got, ev, cfg)
 	if err != nil {
 		requireSentence(t, err)
 		return
 	}
 	br := newBrute(t, ev, cfg)
+	br.flat = flat
 	tiny := 1e-12 * br.squaredCDF()
 	if cfg.Moments == Projection {
 		if br.apart < 1e-3 {
@@ -352,8 +358,8 @@ func compareWithDefinition(t *testing.T, kind LossKind, data []byte, relative fl
 		}
 		tiny /= br.apart * br.apart // P, whose numbers are rounded, leaves so much of A open
 	}
-	loss, grad := br.lossAndGrad()
-	require.InDeltaf(t, loss, value, relative*math.Abs(loss)+tiny, "%+v", cfg)
+	want, grad := br.lossAndGrad()
+	require.InDeltaf(t, want, value, relative*math.Abs(want)+tiny, "%+v", cfg)
 	for i := range grad {
 		require.InDeltaf(t, grad[i], got[i], 10*relative*floats.Norm(grad, math.Inf(1))+tiny, "event %d, %+v", i, cfg)
 	}

@@ -48,7 +48,7 @@ func (g *goldenCase) masses() (masses [][]float64, several bool) {
 }
 
 func (g *goldenCase) config() Config {
-	cfg := DefaultConfig(MoDe)
+	cfg := DefaultConfig()
 	masses, _ := g.masses()
 	isList := func(value any) bool { _, list := value.([]any); return list }
 	for name, value := range g.Options {
@@ -79,7 +79,7 @@ func set(o *Option, field, value any) {
 			*p = int(v)
 		}
 	case *bool:
-		*p = value.(bool)
+		*p = value.(bool) != o.Negated
 	case *float64:
 		*p = o.None
 		if value != nil {

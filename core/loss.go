@@ -20,69 +20,97 @@ func Loss[T Float](ev Events[T], cfg Config) (float64, error) {
 // element for each event, 0 for events that take no part. If grad is nil, only the loss is computed. After an error the
 // contents of grad mean nothing.
 func LossAndGrad[T Float](grad []T, ev Events[T], cfg Config) (float64, error) {
-	if err := cfg.Validate(); err != nil {
+	out := events.Derivatives[T]{grad}
+	p, err := planOf(out, ev, cfg)
+	if err != nil {
 		return 0, err
 	}
-	found, err := checked(events.Derivatives[T]{grad}, ev, cfg)
+	found, err := evaluate(out, ev, nil, p)
 	return found.Loss, err
 }
 
-// Evaluate is LossAndGrad that also returns the bias and the number of events, which takes up to a third longer. For DisCo and
-// Flatness these are NaN.
-//
-// It sets hess, which has an element for each event, to a diagonal bound of the curvature of the loss, h_i >= 0, in units of
-// the loss per score^2. If grad or hess is nil, it is not computed. Between the scores at which two events meet the loss is
-// linear, so only these meetings have curvature:
+// Evaluate is LossAndGrad that also returns the bias and the number of events, which takes up to a third longer.
+func Evaluate[T Float](grad []T, ev Events[T], cfg Config) (Result, error) {
+	out := events.Derivatives[T]{grad}
+	p, err := planOf(out, ev, cfg)
+	if err != nil {
+		return Result{}, err
+	}
+	p.Walk.Measured = true
+	return evaluate(out, ev, nil, p)
+}
+
+// defaultSmoothing is about the distance by which a boosted tree moves events.
+const defaultSmoothing = 1.0 / 16
+
+// Curvature is Evaluate that also sets hess, which has an element for each event, to a diagonal bound of the curvature of the
+// loss, h_i >= 0, in units of the loss per score^2. Between the scores at which two events meet the loss is linear, so only
+// these meetings have curvature:
 //
 //	v'Hv = -2 scale sum_{i<j} e_i e_j M_{b_i b_j} delta(s_i - s_j) (v_i - v_j)^2 <= sum_i h_i v_i^2
 //	h_i  = 4 scale |e_i| sum_b [max(0, -sign(e_i) M_{b_i b}) f+_b(s_i) + max(0, sign(e_i) M_{b_i b}) f-_b(s_i)]
 //
 // Here e_i = w_i/W_b and J = F'MF (package walk). f+_b and f-_b are the densities, at a score, of the |e_i| of the events
 // of bin b with positive and with negative weights; docs/how-it-works.md has the derivation. Densities are means over a
-// window around s_i. Its width is 1/16 (Config.WithSmoothing) of the width of ScoreRange or, if that is unbounded, of the range of the
-// inner three quarters of the scores. So h bounds moves of about that size.
+// window around s_i. Its width is smoothing times the width of ScoreRange or, if that is unbounded, of the range of the
+// inner three quarters of the scores. So h bounds moves of about that size. smoothing is finite and above 0, or 0 for the
+// default, 1/16.
 // The densities come from strips of equally many events: 64, or one for every 4 events a bin if these are fewer. They count as even
 // within a strip. Where the scores of a strip crowd in a part of it, as at 1,000 events in 128 bins with a few far scores, h is too
 // small there, and is no bound. If all scores are equal and ScoreRange is unbounded, h is 0. Events that take no part get 0.
 //
-// Unbiased, MaxSlope and Monotonic do not change h: it is the bound for the loss without them. For DisCo and Flatness hess is an
-// error that wraps ErrOption. With hess the call takes O(strips bins^2) more time.
-func Evaluate[T Float](grad, hess []T, ev Events[T], cfg Config) (Result, error) {
-	if err := cfg.Validate(); err != nil {
-		return Result{}, err
+// Biased, MaxSlope and Monotonic do not change h: it is the bound for the loss without bounds and with its bias. The call takes
+// O(strips bins^2) more time.
+func Curvature[T Float](grad, hess []T, smoothing float64, ev Events[T], cfg Config) (Result, error) {
+	if smoothing == 0 {
+		smoothing = defaultSmoothing
 	}
-	if hess != nil {
-		if err := cfg.validateMoDe("bound on its curvature"); err != nil {
-			return Result{}, err
-		}
+	if !(smoothing > 0) || !events.IsFinite(smoothing) {
+		return Result{}, errs.Of(ErrOption, "smoothing = %v: must be finite and above 0, or 0 for the default", smoothing)
 	}
-	if cfg.smoothing == 0 {
-		cfg.smoothing = defaultSmoothing
-	}
-	if !(cfg.smoothing > 0) || !events.IsFinite(cfg.smoothing) {
-		return Result{}, errs.Of(ErrOption, "smoothing = %v: must be finite and above 0, or 0 for the default", cfg.smoothing)
-	}
-	cfg.measured = cfg.Loss == MoDe
-	found, err := checked(events.Derivatives[T]{grad, hess}, ev, cfg)
-	if cfg.Loss != MoDe {
-		found.Bias, found.Events = nan, nan
-	}
-	return found, err
-}
-
-// checked checks the lengths of arrays and computes the loss of a valid configuration.
-func checked[T Float](out events.Derivatives[T], ev Events[T], cfg Config) (Result, error) {
-	if err := ev.CheckLengths(); err != nil {
-		return Result{}, err
-	}
-	if err := out.CheckLengths(len(ev.Score)); err != nil {
-		return Result{}, err
-	}
-	p, err := planFor[T](cfg, len(ev.Variables()))
+	out := events.Derivatives[T]{grad, hess}
+	p, err := planOf(out, ev, cfg)
 	if err != nil {
 		return Result{}, err
 	}
+	p.Walk.Measured, p.Walk.Smoothing = true, smoothing
 	return evaluate(out, ev, nil, p)
+}
+
+// Flatness returns the loss of J. Stevens and M. Williams, arXiv:1305.7248, in the form of section 2.1 of arXiv:2010.09745,
+//
+//	loss = sum_b share_b integral (F_b(s) - F(s))^2 ds,   F = sum_b share_b F_b
+//
+// over ScoreRange, where share_b is the share of bin b in the sum of weights. It sets grad as LossAndGrad does. Options that are
+// about moments, bounds or the bias must be at their defaults.
+func Flatness[T Float](grad []T, ev Events[T], cfg Config) (float64, error) {
+	out := events.Derivatives[T]{grad}
+	p, err := planOf(out, ev, cfg)
+	if err != nil {
+		return 0, err
+	}
+	cfg = cfg.filled()
+	if err := cfg.checkFlatness(); err != nil {
+		return 0, err
+	}
+	p.Flat, p.Walk.Moments.Unbiased = true, false
+	found, err := evaluate(out, ev, nil, p)
+	return found.Loss, err
+}
+
+// planOf checks the arguments of a call and translates them to the options of the packages below.
+func planOf[T Float](out events.Derivatives[T], ev Events[T], cfg Config) (*loss.Plan, error) {
+	cfg, err := cfg.checked()
+	if err != nil {
+		return nil, err
+	}
+	if err := ev.CheckLengths(); err != nil {
+		return nil, err
+	}
+	if err := out.CheckLengths(len(ev.Score)); err != nil {
+		return nil, err
+	}
+	return planFor[T](cfg, len(ev.Variables()))
 }
 
 // evaluate computes the loss of events, whose division may be nil, as loss.Evaluate has it.

@@ -47,7 +47,7 @@ func TestBoundsNearSaturation(t *testing.T) {
 		func(c *Config) { c.Order = 1; c.MaxSlope = 0.1 },
 		func(c *Config) { c.Order = 2; c.MaxSlope = 0.1; c.SlopeOf = Selected },
 		func(c *Config) { c.Order = 2; c.Monotonic = true },
-		func(c *Config) { c.Order = 2; c.MaxSlope = 0.03; c.Monotonic = true; c.Unbiased = true },
+		func(c *Config) { c.Order = 2; c.MaxSlope = 0.03; c.Monotonic = true; c.Biased = false },
 		func(c *Config) { c.Order = 4; c.MaxSlope = 0.3; c.Monotonic = true },
 	} {
 		cfg := paperConfig()
@@ -61,7 +61,7 @@ func TestBoundsNearSaturation(t *testing.T) {
 // derivatives of every moment counts in the bias.
 func TestFarKernelWithoutSlope(t *testing.T) {
 	cfg := paperConfig()
-	cfg.Order, cfg.Bins, cfg.Moments, cfg.Monotonic, cfg.Unbiased = 2, 6, Projection, true, true
+	cfg.Order, cfg.Bins, cfg.Moments, cfg.Monotonic, cfg.Biased = 2, 6, Projection, true, false
 	cfg.ScoreRange = unbounded()
 	ev := spreadEvents[float64](120, true, 0)
 	ev.Mass[7] = 1e6

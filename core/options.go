@@ -25,10 +25,11 @@ const (
 // Option is a row of the table of options. DefaultConfig, Config.Validate and the bindings to other languages walk the
 // table. Rules about several options at once are in validate.go.
 type Option struct {
-	Name   string     // as in mode_options of mode.h and in Python
-	Kind   OptionKind // of its values
-	Values []string   // of a Choice: their names, by number
-	Losses []LossKind // the losses that take the option; the others need it at its default
+	Name     string     // as in mode_options of mode.h and in Python
+	Kind     OptionKind // of its values
+	Values   []string   // of a Choice: their names, by number
+	Flatness bool       // whether Flatness takes the option, which otherwise must be at its default
+	Negated  bool       // of a Flag: the field of Config is true where the option is false
 
 	// None is the value of an Integer or a Number that stands for "not given" or "no limit": the limits do not apply to
 	// it. NaN: there is none.
@@ -39,8 +40,7 @@ type Option struct {
 
 	order int // the least order at which the option has a meaning
 
-	byDefault  any  // the default
-	modeOnly   bool // other losses have the zero value by default
+	byDefault  any // the default of the field
 	field      func(*Config) any
 	ofVariable func(*Variable) any // the field that each of several variables has; nil: none
 }
@@ -52,85 +52,88 @@ func Options() []Option { return options }
 // *[2]float64, *[]float64, *[]int32 or *[]Variable, as the kind says.
 func (o *Option) Field(c *Config) any { return o.field(c) }
 
-// DiffersByLoss reports whether losses have different defaults.
-func (o *Option) DiffersByLoss() bool { return o.modeOnly }
-
-var (
-	modeAlone, withBins, everyLoss = []LossKind{MoDe}, []LossKind{MoDe, Flatness}, []LossKind{MoDe, DisCo, Flatness}
-	nan                            = math.NaN()
-	inf                            = math.Inf(1)
-	lossNames                      = []string{"mode", "disco", "flatness"}
-)
+var nan, inf = math.NaN(), math.Inf(1)
 
 // options is the table. A new option is a row here, a field of Config, and a member
 // of mode_options in mode.h: CONTRIBUTING.md shows an example.
 var options = []Option{
-	{Name: "loss", Kind: Choice, Losses: everyLoss, None: nan, Values: lossNames,
-		byDefault: int(MoDe), field: func(c *Config) any { return (*int)(&c.Loss) }},
-	{Name: "order", Kind: Integer, Losses: modeAlone, None: nan, highest: MaxOrder,
+	{Name: "order", Kind: Integer, None: nan, highest: MaxOrder,
 		byDefault: 0, field: func(c *Config) any { return &c.Order }},
-	{Name: "bins", Kind: Integer, Losses: withBins, None: 0, lowest: 1, highest: math.MaxInt32,
+	{Name: "bins", Kind: Integer, Flatness: true, None: 0, lowest: 1, highest: math.MaxInt32,
 		byDefault: 0, field: func(c *Config) any { return &c.Bins },
 		ofVariable: func(v *Variable) any { return &v.Bins }},
-	{Name: "binning", Kind: Choice, Losses: withBins, None: nan, Values: []string{"quantile", "uniform", "edges", "values"},
+	{Name: "binning", Kind: Choice, Flatness: true, None: nan, Values: []string{"quantile", "uniform", "edges", "values"},
 		byDefault: int(Quantile), field: func(c *Config) any { return (*int)(&c.Binning) }},
-	{Name: "moments", Kind: Choice, Losses: modeAlone, None: nan, Values: []string{"quadrature", "projection"},
+	{Name: "moments", Kind: Choice, None: nan, Values: []string{"projection", "quadrature"},
 		byDefault: int(Projection), field: func(c *Config) any { return (*int)(&c.Moments) }},
-	{Name: "slope_of", Kind: Choice, Losses: modeAlone, None: nan, Values: []string{"rejected", "selected"},
+	{Name: "slope_of", Kind: Choice, None: nan, Values: []string{"rejected", "selected"},
 		byDefault: int(Rejected), field: func(c *Config) any { return (*int)(&c.SlopeOf) }},
-	{Name: "reduction", Kind: Choice, Losses: modeAlone, None: nan, Values: []string{"mean", "sum"},
+	{Name: "reduction", Kind: Choice, None: nan, Values: []string{"mean", "sum"},
 		byDefault: int(Mean), field: func(c *Config) any { return (*int)(&c.Reduction) }},
-	{Name: "monotonic", Kind: Flag, Losses: modeAlone, None: nan,
+	{Name: "monotonic", Kind: Flag, None: nan,
 		order:     2,
 		byDefault: false, field: func(c *Config) any { return &c.Monotonic }},
-	{Name: "unbiased", Kind: Flag, Losses: []LossKind{MoDe, DisCo}, None: nan,
-		byDefault: true, modeOnly: true, field: func(c *Config) any { return &c.Unbiased }},
-	{Name: "joint", Kind: Flag, Losses: withBins, None: nan,
+	{Name: "unbiased", Kind: Flag, Negated: true, None: nan,
+		byDefault: false, field: func(c *Config) any { return &c.Biased }},
+	{Name: "joint", Kind: Flag, Flatness: true, None: nan,
 		byDefault: false, field: func(c *Config) any { return &c.Joint }},
-	{Name: "missing", Kind: Choice, Losses: withBins, None: nan, Values: []string{"error", "ignore"},
+	{Name: "missing", Kind: Choice, Flatness: true, None: nan, Values: []string{"error", "ignore"},
 		byDefault: int(MissingError), field: func(c *Config) any { return (*int)(&c.Missing) }},
-	{Name: "max_slope", Kind: Number, Losses: modeAlone, None: inf, above: true, highest: inf,
+	{Name: "max_slope", Kind: Number, None: inf, above: true, highest: inf,
 		order:     1,
 		byDefault: inf, field: func(c *Config) any { return &c.MaxSlope }},
-	{Name: "slope_penalty", Kind: Number, Losses: modeAlone, None: nan, highest: inf,
+	{Name: "slope_penalty", Kind: Number, None: nan, highest: inf,
 		order:     1,
 		byDefault: 0.0, field: func(c *Config) any { return &c.SlopePenalty }},
-	{Name: "mass_range", Kind: Range, Losses: withBins, None: nan,
+	{Name: "mass_range", Kind: Range, Flatness: true, None: nan,
 		byDefault: unbounded(), field: func(c *Config) any { return &c.MassRange },
 		ofVariable: func(v *Variable) any { return &v.MassRange }},
-	{Name: "score_range", Kind: Range, Losses: withBins, None: nan,
+	{Name: "score_range", Kind: Range, Flatness: true, None: nan,
 		byDefault: [2]float64{0, 1}, field: func(c *Config) any { return &c.ScoreRange }},
-	{Name: "edges", Kind: Numbers, Losses: withBins, None: nan,
+	{Name: "edges", Kind: Numbers, Flatness: true, None: nan,
 		byDefault: []float64(nil), field: func(c *Config) any { return &c.Edges },
 		ofVariable: func(v *Variable) any { return &v.Edges }},
-	{Name: "variables", Kind: PerVariable, Losses: withBins, None: nan,
+	{Name: "variables", Kind: PerVariable, Flatness: true, None: nan,
 		byDefault: []Variable(nil), field: func(c *Config) any { return &c.Variables }},
-	{Name: "background_label", Kind: Labels, Losses: everyLoss, None: nan,
+	{Name: "background_label", Kind: Labels, Flatness: true, None: nan,
 		byDefault: []int32{0}, field: func(c *Config) any { return &c.BackgroundLabel }},
 }
 
-// defaults are the default configurations, by loss.
-var defaults = func() (of [3]Config) {
-	for loss := range of {
-		for _, o := range options {
-			if MoDe == LossKind(loss) || !o.modeOnly {
-				reflect.ValueOf(o.field(&of[loss])).Elem().Set(reflect.ValueOf(o.byDefault))
-			}
-		}
-		of[loss].Loss = LossKind(loss)
-	}
-	return of
-}()
+// defaults is the default configuration.
+var defaults = Config{}.filled()
 
-// DefaultConfig returns the default configuration of a loss, which all bindings read from here.
-func DefaultConfig(loss LossKind) Config {
-	cfg := defaults[MoDe]
-	if loss == DisCo || loss == Flatness {
-		cfg = defaults[loss]
-	}
-	cfg.Loss = loss // Validate refuses any other
+// DefaultConfig returns the default configuration with every default spelled out, from which all bindings start. In what it
+// returns a zero is a value: a bound or a range of 0 is an error, as it is in other languages.
+func DefaultConfig() Config {
+	cfg := defaults
 	cfg.BackgroundLabel = slices.Clone(cfg.BackgroundLabel)
 	return cfg
+}
+
+// filled returns the configuration with the defaults of fields that are zero.
+func (c Config) filled() Config {
+	if c.spelled {
+		return c
+	}
+	c.spelled = true
+	c.Variables = slices.Clone(c.Variables)
+	for k := range options {
+		o := &options[k]
+		fill(o.field(&c), o.byDefault)
+		for v := range c.Variables {
+			if o.ofVariable != nil {
+				fill(o.ofVariable(&c.Variables[v]), o.byDefault)
+			}
+		}
+	}
+	return c
+}
+
+// fill sets a field that is zero to its default.
+func fill(field, byDefault any) {
+	if value := reflect.ValueOf(field).Elem(); value.IsZero() {
+		value.Set(reflect.ValueOf(byDefault))
+	}
 }
 
 // optionOf returns the row of the table that has a name.
@@ -141,9 +144,9 @@ func optionOf(name string) *Option {
 // value returns the option in a configuration.
 func (o *Option) value(c *Config) reflect.Value { return reflect.ValueOf(o.field(c)).Elem() }
 
-// isDefault reports whether the option is at the default of the loss.
+// isDefault reports whether the option is at its default.
 func (o *Option) isDefault(c *Config) bool {
-	value, other := o.value(c), o.value(&defaults[c.Loss])
+	value, other := o.value(c), o.value(&defaults)
 	if value.Kind() == reflect.Slice && value.Len() == 0 && other.Len() == 0 {
 		return true
 	}
@@ -158,6 +161,8 @@ func (o *Option) shown(c *Config) any {
 			return o.Values[v]
 		}
 		return v
+	case bool:
+		return v != o.Negated
 	case [2]float64:
 		return errs.Range(v)
 	default:

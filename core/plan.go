@@ -18,14 +18,13 @@ func planFor[T Float](c Config, variables int) (*loss.Plan, error) {
 	}
 	c.ScoreRange = outwards[T](c.ScoreRange)
 	p := &loss.Plan{
-		Kind: c.Loss, Joint: c.Joint && variables > 1, Labels: c.BackgroundLabel,
+		Joint: c.Joint && variables > 1, Labels: c.BackgroundLabel,
 		Walk: walk.Options{
-			Mean: c.Loss == MoDe && c.Reduction == Mean, Score: c.ScoreRange,
-			Measured: c.measured, Smoothing: c.smoothing,
+			Mean: c.Reduction == Mean, Score: c.ScoreRange,
 			Moments: moments.Options{
 				Order: c.Order, Quadrature: c.Moments == Quadrature,
 				MaxSlope: c.MaxSlope, Selected: c.SlopeOf == Selected, Monotonic: c.Monotonic, Penalty: c.SlopePenalty,
-				Unbiased: c.Unbiased,
+				Unbiased: !c.Biased,
 			},
 		},
 	}

@@ -36,7 +36,7 @@ func TestTheFirstBadEventIsReported(t *testing.T) {
 		bad(&ev, early)
 		ev.Score[late], ev.Mass[late+1], ev.Weight[late+2] = nan, nan, nan
 		forThreads(func(threads int) {
-			_, err := Loss(ev, DefaultConfig(MoDe))
+			_, err := Loss(ev, DefaultConfig())
 			require.ErrorContains(t, err, first, "%d threads", threads)
 		})
 	}
@@ -54,7 +54,7 @@ func TestCategoriesOfOneEventAreFoundOutEarly(t *testing.T) {
 	forThreads(func(threads int) {
 		var before, after runtime.MemStats
 		runtime.ReadMemStats(&before)
-		_, err := Loss(ev, DefaultConfig(MoDe))
+		_, err := Loss(ev, DefaultConfig())
 		runtime.ReadMemStats(&after)
 		require.ErrorContains(t, err, "events of category = 0: mass: all 1 selected events have the same mass")
 		require.Less(t, after.Mallocs-before.Mallocs, uint64(n/10))
@@ -64,7 +64,7 @@ func TestCategoriesOfOneEventAreFoundOutEarly(t *testing.T) {
 // A push by scores that a float32 cannot hold is an error, which leaves the state as it was.
 func TestDirectionOfNarrowRangesInSinglePrecision(t *testing.T) {
 	for _, width := range []float64{1e-30, 1e-32, 1e-34, 1e-37, 1e-40} {
-		rng, cfg := rand.New(rand.NewPCG(77, 78)), DefaultConfig(MoDe)
+		rng, cfg := rand.New(rand.NewPCG(77, 78)), DefaultConfig()
 		cfg.ScoreRange = [2]float64{0, width}
 		ev := Events[float32]{}
 		for range 2000 {
@@ -87,40 +87,29 @@ func TestDirectionOfNarrowRangesInSinglePrecision(t *testing.T) {
 	}
 }
 
-// With Unbiased a bin of one event is an error. Without Unbiased there is a loss, with the bias NaN.
+// A bin of one event has no bias: an error. With Biased there is a loss, with the bias NaN.
 func TestEvaluateBinsOfOneEvent(t *testing.T) {
 	ev, cfg := batch(rand.New(rand.NewPCG(79, 80)), 3), paperConfig()
 	cfg.Bins = 3
 	loss, err := Loss(ev, cfg)
 	require.NoError(t, err)
-	found, err := Evaluate(nil, nil, ev, cfg)
+	found, err := Evaluate(nil, ev, cfg)
 	require.NoError(t, err)
 	require.Equal(t, loss, found.Loss)
 	require.True(t, math.IsNaN(found.Bias))
 	require.Equal(t, 3., found.Events)
-	cfg.Unbiased = true
-	_, err = Evaluate(nil, nil, ev, cfg)
+	cfg.Biased = false
+	_, err = Evaluate(nil, ev, cfg)
 	require.ErrorContains(t, err, "1 effective events, and unbiased needs at least 1.05")
-}
-
-// DisCo has no bins, and the table of Flatness would be the table of another loss.
-func TestOtherLossesHaveNoTable(t *testing.T) {
-	ev := batch(rand.New(rand.NewPCG(81, 82)), 100)
-	for _, kind := range []LossKind{DisCo, Flatness} {
-		_, err := Edges(ev, DefaultConfig(kind))
-		require.ErrorContains(t, err, "loss = "+lossNames[kind]+" has no table of its bins: only loss = mode has one")
-		_, err = MomentsAt([]float64{0.5}, ev, DefaultConfig(kind))
-		require.ErrorIs(t, err, ErrOption)
-	}
 }
 
 // The loss of a push has no bias, also if its gradient has one.
 func TestThePushReportsTheUnbiasedLoss(t *testing.T) {
-	ev, cfg := batch(rand.New(rand.NewPCG(83, 84)), 500), DefaultConfig(MoDe)
+	ev, cfg := batch(rand.New(rand.NewPCG(83, 84)), 500), DefaultConfig()
 	push := make([]float64, 500)
 	with, err := Direction(push, like(push), nil, ev, cfg, Steering{})
 	require.NoError(t, err)
-	cfg.Unbiased = false
+	cfg.Biased = true
 	without, err := Direction(push, like(push), nil, ev, cfg, Steering{})
 	require.NoError(t, err)
 	require.InEpsilon(t, with.Loss, without.Loss, 1e-9)
@@ -131,8 +120,8 @@ func TestThePushReportsTheUnbiasedLoss(t *testing.T) {
 // which they are sorted.
 func TestScoresThatDifferInTheirLastDigits(t *testing.T) {
 	const n = 2000
-	rng, cfg := rand.New(rand.NewPCG(85, 86)), DefaultConfig(MoDe)
-	cfg.ScoreRange, cfg.Unbiased = unbounded(), false
+	rng, cfg := rand.New(rand.NewPCG(85, 86)), DefaultConfig()
+	cfg.ScoreRange, cfg.Biased = unbounded(), true
 	near, apart := batch(rng, n), Events[float64]{}
 	apart.Mass = near.Mass
 	for _, k := range rng.Perm(n) {

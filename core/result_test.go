@@ -26,7 +26,7 @@ func TestEvaluateAgreesWithTwoCalls(t *testing.T) {
 
 func TestEvaluateOfSeveralVariables(t *testing.T) {
 	for _, weighted := range []bool{false, true} {
-		ev, cfg := severalVariables[float64](5_000, weighted, 0.01), DefaultConfig(MoDe)
+		ev, cfg := severalVariables[float64](5_000, weighted, 0.01), DefaultConfig()
 		cfg.Missing, cfg.Bins = MissingIgnore, 4
 		agreesWithTwoCalls(t, ev, cfg)
 		cfg.Joint = true
@@ -37,7 +37,7 @@ func TestEvaluateOfSeveralVariables(t *testing.T) {
 }
 
 func TestEvaluateOfLabelsAndCategories(t *testing.T) {
-	cd, cfg := categorize[float64](6_000, []int64{3, -4, 9}, true, true), DefaultConfig(MoDe)
+	cd, cfg := categorize[float64](6_000, []int64{3, -4, 9}, true, true), DefaultConfig()
 	cfg.BackgroundLabel = []int32{0, 2}
 	agreesWithTwoCalls(t, cd.Events, cfg)
 }
@@ -45,17 +45,17 @@ func TestEvaluateOfLabelsAndCategories(t *testing.T) {
 func agreesWithTwoCalls(t *testing.T, ev Events[float64], cfg Config) {
 	t.Helper()
 	grad, expected := make([]float64, len(ev.Score)), make([]float64, len(ev.Score))
-	found, err := Evaluate(grad, nil, ev, cfg)
+	found, err := Evaluate(grad, ev, cfg)
 	require.NoError(t, err)
 	loss, err := LossAndGrad(expected, ev, cfg)
 	require.NoError(t, err)
 	assert.Equal(t, loss, found.Loss)
 	assert.Equal(t, expected, grad)
 
-	cfg.Unbiased = true
+	cfg.Biased = false
 	unbiased, err := Loss(ev, cfg)
 	require.NoError(t, err)
-	cfg.Unbiased = false
+	cfg.Biased = true
 	plain, err := Loss(ev, cfg)
 	require.NoError(t, err)
 	assert.InDelta(t, plain-unbiased, found.Bias, 1e-12*plain)
@@ -64,7 +64,7 @@ func agreesWithTwoCalls(t *testing.T, ev Events[float64], cfg Config) {
 
 // The number of events is that of equal weights, and counts those in the range of masses.
 func TestEvaluateCountsEvents(t *testing.T) {
-	ev, cfg := spreadEvents[float64](4_000, false, 0.1), DefaultConfig(MoDe)
+	ev, cfg := spreadEvents[float64](4_000, false, 0.1), DefaultConfig()
 	cfg.MassRange = [2]float64{0, 100}
 	ev.Weight = make([]float64, 4_000)
 	for _, step := range []float64{0, 1, 3} { // 0: equal weights
@@ -75,7 +75,7 @@ func TestEvaluateCountsEvents(t *testing.T) {
 				sum, squares = sum+ev.Weight[i], squares+ev.Weight[i]*ev.Weight[i]
 			}
 		}
-		found, err := Evaluate(nil, nil, ev, cfg)
+		found, err := Evaluate(nil, ev, cfg)
 		require.NoError(t, err)
 		assert.InDelta(t, sum*sum/squares, found.Events, 1e-9)
 	}

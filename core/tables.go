@@ -13,7 +13,7 @@ type Table = loss.Table
 // the number of bins is not given. Several background labels, or categories, have bins of their own: an error.
 func Edges[T Float](ev Events[T], cfg Config) ([]float64, error) {
 	ev.Score = nil
-	p, err := planToInspect(ev, &cfg, len(ev.Mass))
+	p, err := planToInspect(ev, cfg, len(ev.Mass))
 	if err != nil {
 		return nil, err
 	}
@@ -33,7 +33,7 @@ func MomentsAt[T Float](at []float64, ev Events[T], cfg Config) (*Table, error) 
 	if err := ev.CheckLengths(); err != nil {
 		return nil, err
 	}
-	p, err := planToInspect(ev, &cfg, len(ev.Score))
+	p, err := planToInspect(ev, cfg, len(ev.Score))
 	if err != nil {
 		return nil, err
 	}
@@ -43,11 +43,12 @@ func MomentsAt[T Float](at []float64, ev Events[T], cfg Config) (*Table, error) 
 }
 
 // planToInspect returns the plan for n events of one label and one variable.
-func planToInspect[T Float](ev Events[T], cfg *Config, n int) (*loss.Plan, error) {
-	if err := cfg.validateMoDe("table of its bins"); err != nil {
+func planToInspect[T Float](ev Events[T], cfg Config, n int) (*loss.Plan, error) {
+	valid, err := cfg.checked()
+	if err != nil {
 		return nil, err
 	}
-	labels := cfg.BackgroundLabel
+	labels := valid.BackgroundLabel
 	switch {
 	case ev.Label != nil && len(labels) > 1:
 		return nil, errs.OfOption("background_label", labels, "names several labels, and each has its own bins: ask for one at a time")
@@ -60,5 +61,5 @@ func planToInspect[T Float](ev Events[T], cfg *Config, n int) (*loss.Plan, error
 	case ev.Weight != nil && len(ev.Weight) != n:
 		return nil, errs.Of(ErrLength, "weight has length %d, but mass has length %d", len(ev.Weight), n)
 	}
-	return planFor[T](*cfg, 1)
+	return planFor[T](valid, 1)
 }

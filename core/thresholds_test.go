@@ -12,10 +12,10 @@ import (
 
 // sides are option sets for numbers of events: each takes another of the forms that a walk has.
 var sides = map[string]func(*Config){
-	"order 0":    func(c *Config) { *c = DefaultConfig(MoDe) },
-	"order 1":    func(c *Config) { *c = DefaultConfig(MoDe); c.Order, c.Bins = 1, 5 },
+	"order 0":    func(c *Config) { *c = DefaultConfig() },
+	"order 1":    func(c *Config) { *c = DefaultConfig(); c.Order, c.Bins = 1, 5 },
 	"quadrature": func(c *Config) { c.Order, c.Bins = 2, 5 },
-	"bounded":    func(c *Config) { c.Order, c.Bins, c.MaxSlope, c.Monotonic, c.Unbiased = 2, 4, 0.3, true, true },
+	"bounded":    func(c *Config) { c.Order, c.Bins, c.MaxSlope, c.Monotonic, c.Biased = 2, 4, 0.3, true, false },
 }
 
 // positive makes weights of events positive, so that every bin may be used.
@@ -82,7 +82,7 @@ func TestTieWithoutSlopeHalfway(t *testing.T) {
 		}
 		for _, maxSlope := range []float64{0.3, math.Inf(1)} {
 			cfg := paperConfig()
-			cfg.Order, cfg.Monotonic, cfg.MaxSlope, cfg.Unbiased = 2, true, maxSlope, ties > 4
+			cfg.Order, cfg.Monotonic, cfg.MaxSlope, cfg.Biased = 2, true, maxSlope, ties <= 4
 			cfg.Binning, cfg.Edges = GivenEdges, []float64{0, 20, 40, 60, 80, 100}
 			ev.Score, ev.Mass, ev.Weight = append(ev.Score, 0.1, 0.9), append(ev.Mass, 50, 50), append(ev.Weight, 1, 2)
 			requireDefinition(t, ev, cfg, 1e-9, fmt.Sprint(ties, " ties, ", maxSlope))
@@ -97,14 +97,14 @@ func TestBothSidesOfFewestEffective(t *testing.T) {
 		for i, w := range weights {
 			ev.Score[i], ev.Mass[i], ev.Weight[i] = 0.2+0.2*float64(i), 20, w
 		}
-		cfg := DefaultConfig(MoDe)
+		cfg := DefaultConfig()
 		cfg.Binning, cfg.Edges, cfg.Order = GivenEdges, []float64{0, 50, 75, 100, 150, 1000}, 1
 		_, err := Loss(ev, cfg)
 		total := floats.Sum(weights)
 		if effective := total * total / floats.Dot(weights, weights); effective < 1.05 {
 			require.ErrorIs(t, err, ErrBin, weights)
 			require.ErrorContains(t, err, fmt.Sprintf("bin 0 of 5, mass in [0, 50), has (sum of weights)^2 / (sum of squared weights) = %.4g effective events", effective))
-			cfg.Unbiased = false
+			cfg.Biased = true
 			_, err = Loss(ev, cfg)
 			require.NoError(t, err)
 			continue
@@ -124,7 +124,7 @@ func TestBothSidesOfNumbersOfBins(t *testing.T) {
 
 // A max_slope below 1e-100 counts as that.
 func TestBothSidesOfTheLeastMaxSlope(t *testing.T) {
-	ev, cfg := spreadEvents[float64](500, false, 0.1), DefaultConfig(MoDe)
+	ev, cfg := spreadEvents[float64](500, false, 0.1), DefaultConfig()
 	cfg.Order, cfg.Bins = 2, 6
 	var losses []float64
 	for _, slope := range []float64{math.Nextafter(1e-100, 0), 1e-100, math.Nextafter(1e-100, 1)} {

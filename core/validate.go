@@ -26,16 +26,25 @@ var rules = []struct {
 		why: "cannot be combined with binning = values, which needs moments = projection"},
 }
 
-// Validate returns an error that wraps ErrOption for the first option that is out of its range, or has no meaning for
-// the loss or beside the others.
-func (c *Config) Validate() error {
+// Validate returns an error that wraps ErrOption for the first option that is out of its range, or has no meaning beside
+// the others.
+func (c Config) Validate() error {
+	_, err := c.checked()
+	return err
+}
+
+// checked returns the configuration with its defaults spelled out, if it is valid.
+func (c Config) checked() (Config, error) {
+	c = c.filled()
+	return c, c.check()
+}
+
+// check returns an error for the first option that is wrong. Defaults are spelled out.
+func (c *Config) check() error {
 	for k := range options {
 		o := &options[k]
 		if err := o.check(o.field(c), ""); err != nil {
 			return err
-		}
-		if !slices.Contains(o.Losses, c.Loss) && !o.isDefault(c) {
-			return errs.OfOption(o.Name, o.shown(c), "has no meaning for loss = %s: leave it at its default", lossNames[c.Loss])
 		}
 		if o.order > c.Order && !o.isDefault(c) {
 			return errs.OfOption(o.Name, o.shown(c), "needs order >= %d, and order is %d", o.order, c.Order)
@@ -57,13 +66,12 @@ func (c *Config) Validate() error {
 	return nil
 }
 
-// validateMoDe is Validate for the options of the MoDe loss alone.
-func (c *Config) validateMoDe(what string) error {
-	if err := c.Validate(); err != nil {
-		return err
-	}
-	if c.Loss != MoDe {
-		return errs.OfOption("loss", lossNames[c.Loss], "has no %s: only loss = %s has one", what, lossNames[MoDe])
+// checkFlatness returns an error for the first option that the flatness loss does not take.
+func (c *Config) checkFlatness() error {
+	for k := range options {
+		if o := &options[k]; !o.Flatness && !o.isDefault(c) {
+			return errs.OfOption(o.Name, o.shown(c), "has no meaning for the flatness loss: leave it at its default")
+		}
 	}
 	return nil
 }

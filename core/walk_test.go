@@ -19,16 +19,16 @@ var walkOptions = map[string]func(*Config){
 	"order 2":             func(c *Config) { c.Order = 2 },
 	"order 5":             func(c *Config) { c.Order = 5 },
 	"projection":          func(c *Config) { c.Order = 2; c.Moments = Projection },
-	"unbiased":            func(c *Config) { c.Order = 2; c.Unbiased = true },
-	"default":             func(c *Config) { *c = DefaultConfig(MoDe) },
-	"default order 1":     func(c *Config) { *c = DefaultConfig(MoDe); c.Order = 1; c.SlopePenalty = 0.2 },
+	"unbiased":            func(c *Config) { c.Order = 2; c.Biased = false },
+	"default":             func(c *Config) { *c = DefaultConfig() },
+	"default order 1":     func(c *Config) { *c = DefaultConfig(); c.Order = 1; c.SlopePenalty = 0.2 },
 	"max slope":           func(c *Config) { c.Order = 1; c.MaxSlope = 0.1 },
 	"monotonic":           func(c *Config) { c.Order = 3; c.Monotonic = true },
 	"all bounds":          func(c *Config) { c.Order = 2; c.MaxSlope = 0.2; c.SlopeOf = Selected; c.Monotonic = true },
-	"all bounds unbiased": func(c *Config) { c.Order = 2; c.MaxSlope = 0.2; c.Monotonic = true; c.Unbiased = true },
+	"all bounds unbiased": func(c *Config) { c.Order = 2; c.MaxSlope = 0.2; c.Monotonic = true; c.Biased = false },
 	"monotonic order 2":   func(c *Config) { c.Order = 2; c.Monotonic = true; c.SlopePenalty = 0.3 },
-	"monotonic unbiased":  func(c *Config) { c.Order = 2; c.Monotonic = true; c.Unbiased = true; c.Moments = Projection },
-	"max slope unbiased":  func(c *Config) { c.Order = 2; c.MaxSlope = 0.3; c.Unbiased = true; c.SlopeOf = Selected },
+	"monotonic unbiased":  func(c *Config) { c.Order = 2; c.Monotonic = true; c.Biased = false; c.Moments = Projection },
+	"max slope unbiased":  func(c *Config) { c.Order = 2; c.MaxSlope = 0.3; c.Biased = false; c.SlopeOf = Selected },
 	"no score range":      func(c *Config) { c.Order = 2; c.ScoreRange = unbounded() },
 }
 
@@ -106,13 +106,13 @@ func TestEqualWeights(t *testing.T) {
 // What the arrays for derivatives hold before does not matter: events outside get 0.
 func TestDerivativesAreCleared(t *testing.T) {
 	for _, n := range []int{100, clearBlock - 1, clearBlock, clearBlock + 1, 3*clearBlock + 7} {
-		ev, cfg := spreadEvents[float32](n, false, 0.1), DefaultConfig(MoDe)
+		ev, cfg := spreadEvents[float32](n, false, 0.1), DefaultConfig()
 		cfg.MassRange = [2]float64{50, 110}
 		grad, hess := make([]float32, n), make([]float32, n)
 		for i := range n {
 			grad[i], hess[i] = float32(math.NaN()), float32(math.NaN())
 		}
-		_, err := Evaluate(grad, hess, ev, cfg)
+		_, err := Curvature(grad, hess, 0, ev, cfg)
 		require.NoError(t, err)
 		for i, m := range ev.Mass {
 			if outside := m > 110; outside && (grad[i] != 0 || hess[i] != 0) || grad[i] != grad[i] || hess[i] != hess[i] {

@@ -25,21 +25,11 @@ int main(void) {
     mode_options options;
     mode_options_init(&options, sizeof options); /* the defaults */
     options.order = 0; /* the score of background shall not depend on mass at all */
-    const void *masses[] = {mass};
-    mode_events events;
-    mode_events_init(&events, sizeof events);
-    events.n = EVENTS;
-    events.score = score;
-    events.mass = masses;
-    events.n_mass = 1;
-    events.label = label; /* of MODE_LABEL_INT32, as mode_events_init has it */
-    events.loss_alone = 1;
-    mode_result result;
     for (double strength = 0; strength <= 10; strength += 10) {
-        double a = 0, b = 0, c = 0;
+        double loss = 0, a = 0, b = 0, c = 0;
         for (int step = 0; step < STEPS; step++) {
             for (int i = 0; i < EVENTS; i++) score[i] = 1 / (1 + exp(-(a * feature[i] + b * mass_like[i] + c)));
-            if (mode_evaluate_f64(&options, &events, &result, by_score, NULL) != MODE_OK) {
+            if (mode_loss_f64(&options, EVENTS, score, label, mass, NULL, &loss, by_score) != MODE_OK) {
                 fprintf(stderr, "%s\n", mode_last_error());
                 return 1;
             }
@@ -53,7 +43,7 @@ int main(void) {
             a -= 0.3 * by_a, b -= 0.3 * by_b, c -= 0.3 * by_c;
         }
         printf("strength %2g: MoDe %.4f, weight %.2f, of the feature that gives the mass away %.2f\n",
-               strength, result.loss, a, b);
+               strength, loss, a, b);
     }
     return 0;
 }

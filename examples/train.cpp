@@ -34,7 +34,7 @@ int main() {
             for (int step = 0; step < steps; step++) {
                 for (int i = 0; i < events; i++)
                     score[i] = 1 / (1 + std::exp(-(a * feature[i] + b * mass_like[i] + c)));
-                loss = mode::loss(options, mode::events<double>(score, mass).label(label), by_score);
+                loss = mode::loss(options, mode::events<double>(score, label, mass), by_score);
                 double by_a = 0, by_b = 0, by_c = 0; // of cross entropy + strength * MoDe
                 for (int i = 0; i < events; i++) {
                     const double s = score[i];

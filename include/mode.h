@@ -24,16 +24,8 @@
  *     mode_options options;
  *     mode_options_init(&options, sizeof options);
  *     options.order = 2;
- *     const void *masses[] = {mass};
- *     mode_events events;
- *     mode_events_init(&events, sizeof events);
- *     events.n = n;
- *     events.score = score;
- *     events.mass = masses;
- *     events.n_mass = 1;
- *     events.label = label; (of type MODE_LABEL_INT32, the default)
- *     mode_result result;
- *     if (mode_evaluate_f64(&options, &events, &result, grad, NULL))
+ *     double loss;
+ *     if (mode_loss_f64(&options, n, score, label, mass, weight, &loss, grad))
  *         fprintf(stderr, "%s\n", mode_last_error());
  *
  * Rules for every function:
@@ -41,6 +33,9 @@
  * Results   A function returns MODE_OK, or the MODE_ERROR_... that stopped it,
  *           unless its comment says otherwise. A bad value is an error and never
  *           makes a NaN.
+ * Order     The arrays of events come in the order score, label, mass, weight, category.
+ * Structs   Each begins with its size and ends with room for later versions, which must
+ *           be 0. Set a struct that has no function ..._init to 0, and then struct_size.
  * Threads   Several threads may call a function at once, each with its own outputs.
  *           They may share inputs and options. A call may use more threads, see
  *           mode_set_threads. Signal handlers must not call the library.
@@ -104,7 +99,7 @@ extern "C" {
 #define MODE_QUOTE_EXPANDED(number) #number
 
 /* Changes when a program compiled against an older header no longer works. */
-#define MODE_ABI_VERSION 1
+#define MODE_ABI_VERSION 2
 
 /* ---------------------------------------------------------------- status */
 
@@ -135,12 +130,6 @@ MODE_API const char *mode_last_error(void);
 
 /* --------------------------------------------------------------- options */
 
-enum { /* mode_options.loss; the other losses are for comparison */
-    MODE_LOSS_MODE = 0,    /* the MoDe loss above */
-    MODE_LOSS_DISCO = 1,   /* the distance correlation of mass and score, see below */
-    MODE_LOSS_FLATNESS = 2 /* the distance of the bins' distributions from the distribution of all events, see below */
-};
-
 enum { /* mode_options.binning: where the edges of the mass bins come from */
     MODE_BINNING_QUANTILE = 0, /* nearly equal numbers of events in each bin */
     MODE_BINNING_UNIFORM = 1,  /* equal widths */
@@ -149,9 +138,9 @@ enum { /* mode_options.binning: where the edges of the mass bins come from */
 };
 
 enum { /* mode_options.moments: how c follows from F */
-    MODE_MOMENTS_QUADRATURE = 0, /* P_bl = P_l(x_b), A_lb = (2l+1)/2 D_b P_bl, as in the paper */
-    MODE_MOMENTS_PROJECTION = 1  /* P_bl = the weighted mean of P_l(x) over the bin's events,
+    MODE_MOMENTS_PROJECTION = 0, /* P_bl = the weighted mean of P_l(x) over the bin's events,
                                     A = (P'P)^-1 P': a polynomial response has loss 0 */
+    MODE_MOMENTS_QUADRATURE = 1  /* P_bl = P_l(x_b), A_lb = (2l+1)/2 D_b P_bl, as in the paper */
 };
 
 enum { /* mode_options.slope_of: max_slope is relative to this fraction */
@@ -169,8 +158,6 @@ enum { /* mode_options.missing: an event whose mass is NaN */
     MODE_MISSING_IGNORE = 1 /* counts as outside mass_range */
 };
 
-enum { MODE_DEFAULT = -1 }; /* a flag, such as unbiased: the default of the loss */
-
 /*
  * The options of one of several variables of mass. Members mean the same as in
  * mode_options. mode_variable_init sets each to "not given".
@@ -181,6 +168,7 @@ typedef struct mode_variable {
     double mass_range[2]; /* -INFINITY, INFINITY: from the data */
     const double *edges;
     size_t n_edges;
+    uint64_t reserved[4]; /* 0 */
 } mode_variable;
 
 /*
@@ -199,7 +187,6 @@ MODE_API int mode_variable_init(mode_variable *variable, size_t struct_size);
  */
 typedef struct mode_options {
     size_t struct_size;    /* set by mode_options_init; leave it alone */
-    int32_t loss;          /* MODE_LOSS_...; default MODE_LOSS_MODE */
     int32_t order;         /* degree of the allowed dependence on mass, 0..16; default 0 */
     int32_t bins;          /* mass bins asked for, >= 1; default 0: see above; ignored with edges */
     int32_t binning;       /* MODE_BINNING_...; default MODE_BINNING_QUANTILE */
@@ -207,7 +194,7 @@ typedef struct mode_options {
     int32_t slope_of;      /* MODE_SLOPE_OF_...; default MODE_SLOPE_OF_REJECTED */
     int32_t reduction;     /* MODE_REDUCTION_...; default MODE_REDUCTION_MEAN */
     int32_t monotonic;     /* flag: keep the response monotonic in mass; needs order >= 2; default off */
-    int32_t unbiased;      /* flag: subtract the bias of a finite sample; default on, with DisCo off */
+    int32_t unbiased;      /* flag: subtract the bias of a finite sample; default on */
     int32_t joint;         /* flag: bin several variables of mass together; default off: the mean of their losses */
     int32_t missing;       /* MODE_MISSING_...; default MODE_MISSING_ERROR */
     double max_slope;      /* bound on the slope, > 0; needs order >= 1; default INFINITY: none */
@@ -229,13 +216,12 @@ typedef struct mode_options {
        loss is the sum over them. Default NULL, 0: the one label 0. */
     const int32_t *background_label;
     size_t n_background_label;
+    uint64_t reserved[8]; /* 0 */
 } mode_options;
 
 /*
- * Sets every option to its default; call it before anything else is set.
- * struct_size is sizeof(mode_options). It tells a later library, with a longer
- * struct, which options the caller knows; the others get their defaults. A size
- * that this library does not know is MODE_ERROR_ARGUMENT.
+ * Sets every option to its default; call it before anything else is set. struct_size is
+ * sizeof(mode_options). Another size, of another header, is MODE_ERROR_ARGUMENT.
  */
 MODE_API int mode_options_init(mode_options *options, size_t struct_size);
 
@@ -249,7 +235,7 @@ MODE_API int mode_options_check(const mode_options *options);
 
 enum { /* mode_option.kind: the type of the member of mode_options */
     MODE_KIND_INTEGER = 0, /* int32_t */
-    MODE_KIND_FLAG = 1,    /* int32_t: 0 is off, MODE_DEFAULT the default of the loss, another number on */
+    MODE_KIND_FLAG = 1,    /* int32_t: 0 is off, another number on */
     MODE_KIND_CHOICE = 2,  /* int32_t: the number of a name */
     MODE_KIND_NUMBER = 3,  /* double */
     MODE_KIND_RANGE = 4,   /* double[2] */
@@ -260,13 +246,15 @@ enum { /* mode_option.kind: the type of the member of mode_options */
 
 /* A row of the table of options, for programs that handle options by name, such as bindings. */
 typedef struct mode_option {
+    size_t struct_size;        /* sizeof(mode_option), which the caller sets */
     const char *name;          /* the name of the member of mode_options; a constant, like all strings here */
     int32_t kind;              /* MODE_KIND_... */
-    uint32_t losses;           /* bit k is set if loss k takes it; other losses need the default */
+    int32_t flatness;          /* flag: mode_flatness_... takes it; otherwise it needs the default there */
     size_t offset;             /* of the member in mode_options */
     const char *const *values; /* of a choice: n_values names, by number; otherwise NULL */
     size_t n_values;
     double none;               /* of an integer or a number: the value that means not given or no limit; NaN: none */
+    uint64_t reserved[4];      /* 0 */
 } mode_option;
 
 /* The number of options; 0 in a forked child. Otherwise never fails. */
@@ -298,52 +286,76 @@ enum { /* the types of labels */
  * does not read those of other events. Every bin needs a positive sum of weights,
  * and with unbiased also 1.05 effective events, (sum w)^2 / (sum w^2).
  */
-typedef struct mode_events {
-    size_t struct_size;      /* set by mode_events_init; leave it alone */
-    size_t n;                /* number of events, 1 to 2^32 - 1 */
-    const void *score;       /* n finite scores, inside score_range */
-    const void *const *mass; /* n_mass pointers, each to the n masses of one variable: finite, in the unit of
-                                mass_range and edges; also NaN with MODE_MISSING_IGNORE */
-    size_t n_mass;           /* number of variables, 1 to 3 */
-    const void *weight;      /* n finite weights, of either sign; NULL: all 1 */
-    const void *label;       /* n labels of the type label_type; NULL: every event is selected */
-    const void *category;    /* n integers of the type category_type; NULL: all events are of one category */
-    int32_t label_type;      /* MODE_LABEL_... */
-    int32_t category_type;   /* MODE_LABEL_..., but neither of float nor of double */
-    int32_t loss_alone;      /* flag: skip bias and events of mode_result, which are then NaN; saves up to a third of the time */
-    double smoothing;        /* of hess: the width of its window; 0: 1/16 */
-} mode_events;
+typedef struct mode_events_f32 {
+    size_t struct_size;       /* sizeof(mode_events_f32), which the caller sets */
+    size_t n;                 /* number of events, 1 to 2^32 - 1 */
+    const float *score;       /* n finite scores, inside score_range */
+    const void *label;        /* n labels of the type label_type; NULL: every event is selected */
+    const float *const *mass; /* n_mass pointers, each to the n masses of one variable: finite, in the unit of
+                                 mass_range and edges; also NaN with MODE_MISSING_IGNORE */
+    size_t n_mass;            /* number of variables, 1 to 3 */
+    const float *weight;      /* n finite weights, of either sign; NULL: all 1 */
+    const void *category;     /* n integers of the type category_type; NULL: all events are of one category */
+    int32_t label_type;       /* MODE_LABEL_... */
+    int32_t category_type;    /* MODE_LABEL_..., but neither of float nor of double */
+    uint64_t reserved[4];     /* 0 */
+} mode_events_f32;
+
+typedef struct mode_events_f64 { /* the same in double */
+    size_t struct_size;
+    size_t n;
+    const double *score;
+    const void *label;
+    const double *const *mass;
+    size_t n_mass;
+    const double *weight;
+    const void *category;
+    int32_t label_type;
+    int32_t category_type;
+    uint64_t reserved[4];
+} mode_events_f64;
 
 /*
- * Sets every number to 0 and every pointer to NULL; call it before anything else is
- * set. struct_size is sizeof(mode_events), as for mode_options_init.
- */
-MODE_API int mode_events_init(mode_events *events, size_t struct_size);
-
-/*
- * A loss, with two numbers to judge it. A test with N background events sees no difference if
- * the unbiased loss is at most bias events/N. The unbiased loss is `loss` with the option
+ * Two numbers to judge a loss. A test with N background events sees no difference if the
+ * unbiased loss is at most bias events/N. The unbiased loss is `loss` with the option
  * unbiased, and `loss - bias` without it.
  */
-typedef struct mode_result {
-    double loss;   /* with unbiased it may be negative */
-    double bias;   /* the mean excess of the plain loss of these events over the loss of an infinite
-                      sample, which unbiased subtracts; also set without unbiased. NaN without unbiased
-                      if a bin has fewer than 1.05 effective events, so that it cannot be known */
-    double events; /* the effective number of events that take part, (sum w)^2 / sum w^2: the sum over
-                      labels and categories, the mean over several variables one by one */
-} mode_result;
+typedef struct mode_quality {
+    size_t struct_size;   /* sizeof(mode_quality), which the caller sets */
+    double bias;          /* the mean excess of the plain loss of these events over the loss of an infinite
+                             sample, which unbiased subtracts; also set without unbiased. NaN without unbiased
+                             if a bin has fewer than 1.05 effective events, so that it cannot be known */
+    double events;        /* the effective number of events that take part, (sum w)^2 / sum w^2: the sum over
+                             labels and categories, the mean over several variables one by one */
+    uint64_t reserved[4]; /* 0 */
+} mode_quality;
 
 /*
- * Sets *result to the loss of events, and grad and hess to its derivatives:
+ * Sets *loss to the loss of n events of one variable of mass, and grad to its derivatives:
  *
  *   options  NULL: all defaults
+ *   score    n finite scores, inside score_range
+ *   label    n labels; NULL: every event is selected
+ *   mass     n finite masses, in the unit of mass_range and edges; also NaN with MODE_MISSING_IGNORE
+ *   weight   n finite weights, of either sign; NULL: all 1
  *   grad     n derivatives d loss/d score_i; NULL: not wanted
- *   hess     n bounds on the curvature, see below; NULL: not wanted
  *
- * Events that take no part get exactly 0 in both. Sums run in double for any input. Results are identical, bit for bit,
- * for any number of threads. After an error *result is unchanged, and grad and hess mean nothing. MODE_LOSS_DISCO and
- * MODE_LOSS_FLATNESS set bias and events to NaN.
+ * The loss may be negative with unbiased. Events that take no part get exactly 0. Sums run in double for any input. Results
+ * are identical, bit for bit, for any number of threads. After an error *loss is unchanged, and grad means nothing.
+ */
+MODE_API int mode_loss_f32(const mode_options *options, size_t n, const float *score, const int32_t *label,
+                           const float *mass, const float *weight, double *loss, float *grad);
+MODE_API int mode_loss_f64(const mode_options *options, size_t n, const double *score, const int32_t *label,
+                           const double *mass, const double *weight, double *loss, double *grad);
+
+/*
+ * The same for events of any kind, and more:
+ *
+ *   quality    see above; NULL: not wanted, which saves up to a third of the time
+ *   smoothing  of hess: the width of its window, finite and above 0; 0: 1/16
+ *   hess       n bounds on the curvature, see below; NULL: not wanted
+ *
+ * After an error *loss and *quality are unchanged, and grad and hess mean nothing.
  *
  * With several variables the loss is the mean of their losses, each with its own bins. An
  * event outside the range of one variable, or with NaN there (MODE_MISSING_IGNORE), takes no
@@ -366,19 +378,32 @@ typedef struct mode_result {
  *     h_i   = 4 scale |e_i| sum_b [max(0, -sign(e_i) M_{b_i b}) f+_b(s_i) + max(0, sign(e_i) M_{b_i b}) f-_b(s_i)]
  *
  * where f+_b and f-_b are densities in the score of the |e_i| of the bin's events with positive and negative weights. They
- * are means over a window around s_i, which is mode_events.smoothing times as wide as score_range, or, if score_range is
- * from the data, as the range of the inner three quarters of the scores. So h bounds moves of about that size. The
+ * are means over a window around s_i, which is smoothing times as wide as score_range, or, if score_range is from the data,
+ * as the range of the inner three quarters of the scores. So h bounds moves of about that size. The
  * densities come from strips of equally many events: 64, or one for every 4 events a bin if these are fewer. They count as
  * even within a strip. Where the scores of a strip crowd in a part of it, as at 1,000 events in 128 bins with a few far
  * scores, h is too small there, and is no bound. If all
  * scores are equal and score_range is from the data, h is 0. The bound ignores unbiased, which changes it by 1/n_b for n_b
- * events in a bin, and max_slope and monotonic, for which no such bound exists. MODE_LOSS_DISCO, MODE_LOSS_FLATNESS and
- * more than 4096 bins are MODE_ERROR_OPTION; an h that overflows its type is MODE_ERROR_OVERFLOW.
+ * events in a bin, and max_slope and monotonic, for which no such bound exists. More than 4096 bins are MODE_ERROR_OPTION; an
+ * h that overflows its type is MODE_ERROR_OVERFLOW.
  */
-MODE_API int mode_evaluate_f32(const mode_options *options, const mode_events *events,
-                               mode_result *result, float *grad, float *hess);
-MODE_API int mode_evaluate_f64(const mode_options *options, const mode_events *events,
-                               mode_result *result, double *grad, double *hess);
+MODE_API int mode_evaluate_f32(const mode_options *options, const mode_events_f32 *events, double *loss, float *grad,
+                               mode_quality *quality, double smoothing, float *hess);
+MODE_API int mode_evaluate_f64(const mode_options *options, const mode_events_f64 *events, double *loss, double *grad,
+                               mode_quality *quality, double smoothing, double *hess);
+
+/*
+ * For comparison: sets *loss and grad, as above, to the loss of J. Stevens and M. Williams, arXiv:1305.7248, in the
+ * form of section 2.1 of arXiv:2010.09745,
+ *
+ *     loss = sum_b share_b integral (F_b(s) - F(s))^2 ds,   F = sum_b share_b F_b
+ *
+ * over score_range, where share_b is bin b's share of the sum of weights. It takes the options bins, binning, edges,
+ * variables, mass_range, score_range, joint, missing and background_label. Others must be at their defaults, or are
+ * MODE_ERROR_OPTION.
+ */
+MODE_API int mode_flatness_f32(const mode_options *options, const mode_events_f32 *events, double *loss, float *grad);
+MODE_API int mode_flatness_f64(const mode_options *options, const mode_events_f64 *events, double *loss, double *grad);
 
 /*
  * The state of a constraint: mode_state_size() numbers, which the caller keeps from batch to batch, all 0 before the first.
@@ -395,7 +420,7 @@ enum { /* places in a state */
     MODE_STATE_NORM,   /* the averages: of the norm of the direction */
     MODE_STATE_LOSS,   /* the unbiased loss */
     MODE_STATE_BIAS,   /* its bias */
-    MODE_STATE_EVENTS, /* the number of events, as in mode_result */
+    MODE_STATE_EVENTS, /* the number of events, as in mode_quality */
     MODE_STATE_SQUARE, /* the square of the loss */
     MODE_STATE_FACTOR, /* the factor by which a tolerance scales the push, 0.01 to 1 */
     MODE_STATE_MASSES, /* the number of variables of mass; events with another number are an error */
@@ -408,27 +433,27 @@ enum { /* places in a state */
  */
 MODE_API size_t mode_state_size(size_t labels);
 
-/* How strongly a constraint acts. mode_steering_init sets all members but the first to 0 and NULL. */
+/* How strongly a constraint acts. All members but the first may be 0 or NULL. */
 typedef struct mode_steering {
-    size_t struct_size;       /* set by mode_steering_init; leave it alone */
+    size_t struct_size;       /* sizeof(mode_steering), which the caller sets */
     double relative_strength; /* K, a fixed strength: u = K r, and all multipliers are 1. 0: the sum finds the strength */
     double tolerance;         /* while a test with so many background events sees no dependence, push, sum and v shrink. 0: none */
     double *state;            /* is brought up to date, and after an error it is as before. NULL: nothing is remembered */
     size_t n_state;           /* mode_state_size(n_background_label) */
     size_t batch;             /* the number of events to push; the events after them are reference events. 0: all */
     int32_t logits;           /* flag: the push is with respect to the logits, not the scores */
+    uint64_t reserved[4];     /* 0 */
 } mode_steering;
-
-/* struct_size is sizeof(mode_steering), as for mode_options_init. */
-MODE_API int mode_steering_init(mode_steering *steering, size_t struct_size);
 
 /* What mode_direction_... returns besides its arrays. */
 typedef struct mode_pushed {
+    size_t struct_size; /* sizeof(mode_pushed), which the caller sets */
     double loss;   /* unbiased; NaN if the bias is */
-    double bias;   /* as in mode_result */
-    double events; /* as in mode_result */
+    double bias;   /* as in mode_quality */
+    double events; /* as in mode_quality */
     double size;   /* of the push per |G|, see below: min(1, sigma)/sqrt(n) for n events that take part, sigma the standard
                       deviation of their logits */
+    uint64_t reserved[4]; /* 0 */
 } mode_pushed;
 
 /*
@@ -458,67 +483,41 @@ typedef struct mode_pushed {
  *   slope       as many derivatives of the scores by their logits: 1 for logits, 0 for events that take no part; NULL: not
  *               wanted
  *
- * It takes the options of MODE_LOSS_MODE; another loss is MODE_ERROR_OPTION. A slope that overflows, or a loss or gradient
- * too large to be squared, is MODE_ERROR_OVERFLOW. After an error *found and the state are unchanged, and push, multiplier
+ * A slope that overflows, or a loss or gradient too large to be squared, is MODE_ERROR_OVERFLOW. After an error *found and the state are unchanged, and push, multiplier
  * and slope mean nothing.
  */
-MODE_API int mode_direction_f32(const mode_options *options, const mode_events *events, const mode_steering *steering,
+MODE_API int mode_direction_f32(const mode_options *options, const mode_events_f32 *events, const mode_steering *steering,
                                 mode_pushed *found, float *push, float *multiplier, float *slope);
-MODE_API int mode_direction_f64(const mode_options *options, const mode_events *events, const mode_steering *steering,
+MODE_API int mode_direction_f64(const mode_options *options, const mode_events_f64 *events, const mode_steering *steering,
                                 mode_pushed *found, double *push, double *multiplier, double *slope);
-
-/*
- * The other losses are exact as well, with the same arguments, results and errors. An
- * option that a loss does not take must be at its default, or is MODE_ERROR_OPTION.
- *
- * MODE_LOSS_DISCO: the squared distance correlation of mass and score of G. Kasieczka
- * and D. Shih, arXiv:2001.05310, as in the authors' code for power 1. With
- * a_ij = |m_i - m_j|, b_ij = |s_i - s_j|:
- *
- *     dCov^2(m, s) = <a_ij b_ij> - 2 <a_ij b_ik> + <a_ij b_kl>
- *     loss         = dCov^2(m, s) / sqrt(dCov^2(m, m) dCov^2(s, s))
- *
- * where <> is the mean over all events i, j, k, l, weighted with the product of
- * their weights. It takes background_label and unbiased. With unbiased, <> is the mean
- * over different events (for equal weights, the U-centered form of G. Szekely and
- * M. Rizzo, arXiv:1310.2926), and the loss may be negative. Scores and masses are any
- * finite numbers. At equal scores the derivative of |s_i - s_j| counts as 0, the mean
- * of both sides. Time is O(n log n); memory, kept for the next call, is some 300
- * bytes an event.
- *
- * MODE_ERROR_TOO_FEW: fewer than 2 events, or 4 with unbiased. MODE_ERROR_UNDEFINED:
- * all scores or all masses are equal (with unbiased, all but one); or the sum of
- * weights, dCov^2(m, m) or dCov^2(s, s) is not positive.
- *
- * MODE_LOSS_FLATNESS: the loss of J. Stevens and M. Williams, arXiv:1305.7248, in the
- * form of section 2.1 of arXiv:2010.09745,
- *
- *     loss = sum_b share_b integral (F_b(s) - F(s))^2 ds,   F = sum_b share_b F_b
- *
- * over score_range, where share_b is bin b's share of the sum of weights and F_b is
- * as above. It takes bins, binning, edges, mass_range, score_range, background_label.
- */
 
 /* ------------------------------------------------------ distance correlation */
 
 /*
- * Sets *value to the squared distance correlation of x and y, as MODE_LOSS_DISCO does for
- * mass and score, and grad_x and grad_y to its derivatives. Use it for two scores that
- * both train.
+ * Sets *value to the squared distance correlation of x and y, and grad_x and grad_y to its derivatives. With mass and score
+ * it is the loss DisCo of G. Kasieczka and D. Shih, arXiv:2001.05310, as in the authors' code for power 1; give it the
+ * events of the background alone. With a_ij = |x_i - x_j|, b_ij = |y_i - y_j|:
+ *
+ *     dCov^2(x, y) = <a_ij b_ij> - 2 <a_ij b_ik> + <a_ij b_kl>
+ *     value        = dCov^2(x, y) / sqrt(dCov^2(x, x) dCov^2(y, y))
+ *
+ * where <> is the mean over all events i, j, k, l, weighted with the product of their weights.
  *
  *   n         number of events: 2 to 2^32 - 1, with unbiased 4 or more
  *   x, y      n finite values each
  *   weight    n finite weights, of either sign; NULL: all 1
- *   unbiased  not 0: means over different events; *value may then be negative
+ *   unbiased  not 0: <> is the mean over different events (for equal weights, the U-centered form of G. Szekely and
+ *             M. Rizzo, arXiv:1310.2926); *value may then be negative
  *   grad_x    n derivatives d value/d x_i; NULL: not wanted
  *   grad_y    the same for y_i
  *
- * At equal values the derivative counts as 0, the mean of both sides. Sums run in double
+ * At equal values the derivative of |x_i - x_j| counts as 0, the mean of both sides. Sums run in double
  * for any input. Results are identical, bit for bit, for any number of threads. Time is
  * O(n log n); memory, kept for the next call, is some 300 bytes an event.
- * MODE_ERROR_TOO_FEW and MODE_ERROR_UNDEFINED are as for MODE_LOSS_DISCO.
- * MODE_ERROR_OVERFLOW also means that a derivative overflows its type. After an error
- * *value is unchanged, and the gradients mean nothing.
+ *
+ * MODE_ERROR_UNDEFINED: all values of x or of y are equal (with unbiased, all but one); or the sum of
+ * weights, dCov^2(x, x) or dCov^2(y, y) is not positive. MODE_ERROR_OVERFLOW also means that a derivative overflows its
+ * type. After an error *value is unchanged, and the gradients mean nothing.
  */
 MODE_API int mode_distance_correlation_f32(size_t n, const float *x, const float *y,
                                            const float *weight, int unbiased,
@@ -534,34 +533,33 @@ MODE_API int mode_distance_correlation_f64(size_t n, const double *x, const doub
  * than the bins), and edges, if not NULL, to these edges in units of mass. Equal masses
  * may leave fewer bins than the option asks for. capacity is the number of elements of
  * edges. Too few are MODE_ERROR_ARGUMENT, with *n_edges set: call again with so many. Enough
- * are bins + 1, 33 (or order + 3 if that is more) if bins is 0, options->n_edges, or n + 1 with
+ * are bins + 1; if bins is 0, 33, or order + 3 if that is more; options->n_edges; or n + 1 with
  * MODE_BINNING_VALUES. The events have one variable, one background_label and no
- * categories; score may be NULL. The weights matter if bins is 0. Only MODE_LOSS_MODE has
- * these functions, another loss is MODE_ERROR_OPTION.
+ * categories; score may be NULL. The weights matter if bins is 0.
  */
-MODE_API int mode_edges_f32(const mode_options *options, const mode_events *events,
+MODE_API int mode_edges_f32(const mode_options *options, const mode_events_f32 *events,
                             size_t capacity, double *edges, size_t *n_edges);
-MODE_API int mode_edges_f64(const mode_options *options, const mode_events *events,
+MODE_API int mode_edges_f64(const mode_options *options, const mode_events_f64 *events,
                             size_t capacity, double *edges, size_t *n_edges);
 
 /*
  * Sets the parts of the loss at each of n_at scores, which may be in any order and
  * outside score_range, but not NaN:
  *
- *   cdf      n_at rows of n_bins:    F_b, the weight fraction of bin b with scores <= at
+ *   cdf      n_at rows of *n_bins:   F_b, the weight fraction of bin b with scores <= at
  *   moments  n_at rows of order + 1: c_l
  *   bounded  n_at rows of order + 1: c~_l
  *
- * Each may be NULL. n_bins is one less than *n_edges of mode_edges_...; another number is
- * MODE_ERROR_ARGUMENT. at may be NULL if n_at is 0. Events are as for mode_edges_..., with
+ * Each may be NULL. capacity is the number of elements of cdf. Too few are MODE_ERROR_ARGUMENT, with *n_bins, the number
+ * of bins, set: call again with n_at times so many. at may be NULL if n_at is 0. Events are as for mode_edges_..., with
  * scores.
  */
-MODE_API int mode_moments_f32(const mode_options *options, const mode_events *events,
-                              size_t n_at, const double *at, size_t n_bins,
-                              double *cdf, double *moments, double *bounded);
-MODE_API int mode_moments_f64(const mode_options *options, const mode_events *events,
-                              size_t n_at, const double *at, size_t n_bins,
-                              double *cdf, double *moments, double *bounded);
+MODE_API int mode_moments_f32(const mode_options *options, const mode_events_f32 *events,
+                              size_t n_at, const double *at, size_t capacity, double *cdf, size_t *n_bins,
+                              double *moments, double *bounded);
+MODE_API int mode_moments_f64(const mode_options *options, const mode_events_f64 *events,
+                              size_t n_at, const double *at, size_t capacity, double *cdf, size_t *n_bins,
+                              double *moments, double *bounded);
 
 /* --------------------------------------------------------------- the library */
 

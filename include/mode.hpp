@@ -4,15 +4,16 @@
  * Use:
  *
  *     std::vector<float> score, mass, weight, grad(score.size());
+ *     std::vector<int> label, year;
  *     mode::options options;
  *     options.order(2).monotonic();
  *
- *     auto events = mode::events<float>(score, mass).weight(weight);
+ *     auto events = mode::events<float>(score, label, mass);
  *     double loss = mode::loss(options, events);
  *     loss = mode::loss(options, events, grad);
  *
- *     // of two variables of mass, in categories
- *     loss = mode::loss(options, mode::events<float>(score, {mass, pt}).category(year));
+ *     // without labels, of two variables of mass, with weights, in categories
+ *     loss = mode::loss(options, mode::events<float>(score, {}, {mass, pt}, weight, year));
  *
  * Arrays    float or double: std::vector, or anything else with data() and size()
  *           (std::span, std::array), or {pointer, size}. Labels may also be bool, integers
@@ -191,8 +192,6 @@ inline void require(const status &outcome) {
 
 /* --------------------------------------------------------------- options */
 
-enum class loss_kind : std::int32_t { mode = MODE_LOSS_MODE, disco = MODE_LOSS_DISCO, flatness = MODE_LOSS_FLATNESS };
-
 enum class binning : std::int32_t {
     quantile = MODE_BINNING_QUANTILE,
     uniform = MODE_BINNING_UNIFORM,
@@ -201,8 +200,8 @@ enum class binning : std::int32_t {
 };
 
 enum class moment_kind : std::int32_t {
-    quadrature = MODE_MOMENTS_QUADRATURE,
-    projection = MODE_MOMENTS_PROJECTION
+    projection = MODE_MOMENTS_PROJECTION,
+    quadrature = MODE_MOMENTS_QUADRATURE
 };
 
 enum class slope_of : std::int32_t { rejected = MODE_SLOPE_OF_REJECTED, selected = MODE_SLOPE_OF_SELECTED };
@@ -288,7 +287,6 @@ public:
         return *this;
     }
 
-    options &loss(mode::loss_kind value) noexcept { return set(&mode_options::loss, value); }
     options &order(std::int32_t value) noexcept { return set(&mode_options::order, value); }
     options &bins(std::int32_t value) noexcept { return set(&mode_options::bins, value); }
     options &binning(mode::binning value) noexcept { return set(&mode_options::binning, value); }
@@ -415,65 +413,69 @@ bool fits(const char *name, const Array &array, const char *other_name, const Ot
 
 /* ---------------------------------------------------------------- events */
 
+namespace detail {
+
+/* mode_events_f32 or mode_events_f64. */
+template <class T>
+using c_events = typename std::conditional<std::is_same<T, float>::value, mode_events_f32, mode_events_f64>::type;
+
+/* A struct of mode.h in which nothing but the size is set. */
+template <class Struct>
+Struct begun() noexcept {
+    Struct made = Struct();
+    made.struct_size = sizeof made;
+    return made;
+}
+
+} // namespace detail
+
 /*
- * The arrays of a call, float or double: mode_events of mode.h. Also of several variables of
- * mass, and in categories. It owns nothing, and is meant for arguments:
+ * The arrays of a call, float or double: mode_events_f32 and mode_events_f64 of mode.h. It owns nothing, and is meant for
+ * arguments. {} is an array that is not given:
  *
- *     mode::events<float>(score, {mass, pt}).weight(weight).label(label).category(year)
+ *     mode::events<float>(score, label, mass)
+ *     mode::events<float>(score, label, {mass, pt}, weight, year)
  */
 template <class T>
 class events {
     static_assert(std::is_same<T, float>::value || std::is_same<T, double>::value, "float or double");
 
 public:
-    /* Of one variable. */
-    events(view<const T> score, view<const T> mass) noexcept : events(score, &mass, 1) {}
+    /* Of one variable. Categories are integers, of a type that labels may have. */
+    events(view<const T> score, labels label, view<const T> mass, view<const T> weight = {}, labels category = {}) noexcept
+        : events(score, label, &mass, 1, weight, category) {}
 
     /* Of 1 to 3 variables. */
-    events(view<const T> score, std::initializer_list<view<const T>> masses) noexcept
-        : events(score, masses.begin(), masses.size()) {}
-    events(view<const T> score, const std::vector<view<const T>> &masses) noexcept
-        : events(score, masses.data(), masses.size()) {}
-
-    events &weight(view<const T> values) noexcept {
-        weight_ = values;
-        return *this;
-    }
-    events &label(labels values) noexcept {
-        label_ = values;
-        return *this;
-    }
-    /* Integers, of a type that labels may have. */
-    events &category(labels values) noexcept {
-        category_ = values;
-        return *this;
-    }
+    events(view<const T> score, labels label, std::initializer_list<view<const T>> masses, view<const T> weight = {},
+           labels category = {}) noexcept
+        : events(score, label, masses.begin(), masses.size(), weight, category) {}
+    events(view<const T> score, labels label, const std::vector<view<const T>> &masses, view<const T> weight = {},
+           labels category = {}) noexcept
+        : events(score, label, masses.data(), masses.size(), weight, category) {}
 
     view<const T> score() const noexcept { return score_; }
 
     /* Whether the arrays may be read and have one length; if not, outcome says why. */
     bool check(status &outcome) const noexcept {
         static const char *const names[] = {"mass[0]", "mass[1]", "mass[2]"};
-        if (!detail::readable("score", score_, outcome)) return false;
+        if (!detail::readable("score", score_, outcome) || !detail::fits("label", label_, "score", score_, outcome)) return false;
         for (std::size_t k = 0; k < kept(); k++)
             if (!detail::fits(n_mass_ == 1 ? "mass" : names[k], masses_[k], "score", score_, outcome)) return false;
         return detail::fits("weight", weight_, "score", score_, outcome) &&
-               detail::fits("label", label_, "score", score_, outcome) &&
                detail::fits("category", category_, "score", score_, outcome);
     }
 
     /* For the functions of mode.h. Good while this object lives, where it is. */
-    mode_events to_c() const noexcept {
-        mode_events c = mode_events();
-        c.struct_size = sizeof c;
+    detail::c_events<T> to_c() const noexcept {
+        detail::c_events<T> c = detail::begun<detail::c_events<T>>();
         c.n = score_.size();
         c.score = score_.data();
+        c.label = label_.data();
         c.mass = pointers_;
         c.n_mass = n_mass_;
         c.weight = weight_.data();
-        c.label = label_.data();
-        c.label_type = label_.type();
         c.category = category_.data();
+        c.label_type = label_.type();
         c.category_type = category_.type();
         return c;
     }
@@ -483,8 +485,9 @@ private:
 
     std::size_t kept() const noexcept { return std::min(n_mass_, static_cast<std::size_t>(most)); }
 
-    events(view<const T> score, const view<const T> *masses, std::size_t n_mass) noexcept
-        : score_(score), pointers_(), n_mass_(n_mass) {
+    events(view<const T> score, labels label, const view<const T> *masses, std::size_t n_mass, view<const T> weight,
+           labels category) noexcept
+        : score_(score), weight_(weight), pointers_(), n_mass_(n_mass), label_(label), category_(category) {
         for (std::size_t k = 0; k < kept(); k++) {
             masses_[k] = detail::required(masses[k]);
             pointers_[k] = masses_[k].data();
@@ -492,7 +495,7 @@ private:
     }
 
     view<const T> score_, masses_[most], weight_;
-    const void *pointers_[most]; /* to the masses */
+    const T *pointers_[most]; /* to the masses */
     std::size_t n_mass_;
     labels label_, category_;
 };
@@ -510,6 +513,8 @@ struct same {
 /* The functions of mode.h, by the type of the arrays. */
 inline decltype(&mode_evaluate_f32) c_evaluate(float) noexcept { return mode_evaluate_f32; }
 inline decltype(&mode_evaluate_f64) c_evaluate(double) noexcept { return mode_evaluate_f64; }
+inline decltype(&mode_flatness_f32) c_flatness(float) noexcept { return mode_flatness_f32; }
+inline decltype(&mode_flatness_f64) c_flatness(double) noexcept { return mode_flatness_f64; }
 inline decltype(&mode_direction_f32) c_direction(float) noexcept { return mode_direction_f32; }
 inline decltype(&mode_direction_f64) c_direction(double) noexcept { return mode_direction_f64; }
 inline decltype(&mode_distance_correlation_f32) c_correlation(float) noexcept { return mode_distance_correlation_f32; }
@@ -519,20 +524,7 @@ inline decltype(&mode_edges_f64) c_edges(double) noexcept { return mode_edges_f6
 inline decltype(&mode_moments_f32) c_moments(float) noexcept { return mode_moments_f32; }
 inline decltype(&mode_moments_f64) c_moments(double) noexcept { return mode_moments_f64; }
 
-template <class T>
-mode_result evaluate(const options &chosen, const events<T> &given, bool loss_alone, view<T> grad, view<T> hess,
-                     status &outcome) noexcept {
-    const double none = std::numeric_limits<double>::quiet_NaN();
-    mode_result result = {none, none, none};
-    if (given.check(outcome) && fits("grad", grad, "score", given.score(), outcome) &&
-        fits("hess", hess, "score", given.score(), outcome)) {
-        const mode_options c = chosen.to_c();
-        mode_events arrays = given.to_c();
-        arrays.loss_alone = loss_alone;
-        set(outcome, c_evaluate(T())(&c, &arrays, &result, grad.data(), hess.data()));
-    }
-    return result;
-}
+constexpr double none() noexcept { return std::numeric_limits<double>::quiet_NaN(); }
 
 #if MODE_EXCEPTIONS
 /* What a form with a status returns, or its error as an exception. */
@@ -551,20 +543,41 @@ auto checked(Call call) -> decltype(call(std::declval<status &>())) {
 template <class T>
 using output = typename detail::same<view<T>>::type;
 
+/*
+ * The loss, its derivatives by the scores in grad, what says whether it is significant, and the bound of its curvature, as
+ * mode_evaluate_f32 and mode_evaluate_f64: mode::evaluate(options, events, grad, &quality, smoothing, hess). quality may be
+ * nullptr. After an error the form with a status returns NaN, and grad, hess and *quality mean nothing.
+ */
+template <class T>
+double evaluate(const options &chosen, const events<T> &given, output<T> grad, mode_quality *quality, double smoothing,
+                output<T> hess, status &outcome) noexcept {
+    double loss = detail::none();
+    if (given.check(outcome) && detail::fits("grad", grad, "score", given.score(), outcome) &&
+        detail::fits("hess", hess, "score", given.score(), outcome)) {
+        const mode_options c = chosen.to_c();
+        const detail::c_events<T> arrays = given.to_c();
+        if (quality) *quality = detail::begun<mode_quality>();
+        detail::set(outcome, detail::c_evaluate(T())(&c, &arrays, &loss, grad.data(), quality, smoothing, hess.data()));
+    }
+    return loss;
+}
+
 /* The loss, and its derivatives by the scores in grad. After an error the form with a status returns NaN. */
 template <class T>
 double loss(const options &chosen, const events<T> &given, output<T> grad, status &outcome) noexcept {
-    return detail::evaluate(chosen, given, true, grad, view<T>(), outcome).loss;
+    return evaluate(chosen, given, grad, nullptr, 0, view<T>(), outcome);
 }
 
-/*
- * The loss with its bias and the number of events, its derivatives and the bound of its curvature, as mode_evaluate_f32
- * and mode_evaluate_f64. After an error the form with a status returns NaN, and grad and hess mean nothing.
- */
+/* The flatness loss, as mode_flatness_f32 and mode_flatness_f64. After an error the form with a status returns NaN. */
 template <class T>
-mode_result evaluate(const options &chosen, const events<T> &given, output<T> grad, output<T> hess,
-                     status &outcome) noexcept {
-    return detail::evaluate(chosen, given, false, grad, hess, outcome);
+double flatness(const options &chosen, const events<T> &given, output<T> grad, status &outcome) noexcept {
+    double loss = detail::none();
+    if (given.check(outcome) && detail::fits("grad", grad, "score", given.score(), outcome)) {
+        const mode_options c = chosen.to_c();
+        const detail::c_events<T> arrays = given.to_c();
+        detail::set(outcome, detail::c_flatness(T())(&c, &arrays, &loss, grad.data()));
+    }
+    return loss;
 }
 
 /*
@@ -572,8 +585,7 @@ mode_result evaluate(const options &chosen, const events<T> &given, output<T> gr
  * remembered.
  */
 inline mode_steering steering(view<double> state = {}) noexcept {
-    mode_steering made = mode_steering();
-    mode_steering_init(&made, sizeof made);
+    mode_steering made = detail::begun<mode_steering>();
     made.state = state.data();
     made.n_state = state.size();
     return made;
@@ -586,14 +598,14 @@ inline mode_steering steering(view<double> state = {}) noexcept {
 template <class T>
 mode_pushed direction(const options &chosen, const events<T> &given, const mode_steering &steering, output<T> push,
                       output<T> multiplier, output<T> slope, status &outcome) noexcept {
-    const double none = std::numeric_limits<double>::quiet_NaN();
-    mode_pushed found = {none, none, none, none};
+    mode_pushed found = detail::begun<mode_pushed>();
+    found.loss = found.bias = found.events = found.size = detail::none();
     if (!given.check(outcome) || !detail::readable("push", push, outcome) ||
         !detail::readable("multiplier", multiplier, outcome) ||
         !detail::fits("multiplier", multiplier, "push", push, outcome) || !detail::fits("slope", slope, "push", push, outcome))
         return found;
     const mode_options c = chosen.to_c();
-    const mode_events arrays = given.to_c();
+    const detail::c_events<T> arrays = given.to_c();
     if (push.size() != (steering.batch ? steering.batch : arrays.n))
         outcome.set(MODE_ERROR_ARGUMENT, "push must have as many elements as the batch has events");
     else
@@ -609,7 +621,7 @@ mode_pushed direction(const options &chosen, const events<T> &given, const mode_
 template <class T>
 double distance_correlation(output<const T> x, output<const T> y, output<const T> weight, bool unbiased,
                             output<T> grad_x, output<T> grad_y, status &outcome) noexcept {
-    double value = std::numeric_limits<double>::quiet_NaN();
+    double value = detail::none();
     if (detail::readable("x", x, outcome) && detail::fits("y", detail::required(y), "x", x, outcome) &&
         detail::fits("weight", weight, "x", x, outcome) && detail::fits("grad_x", grad_x, "x", x, outcome) &&
         detail::fits("grad_y", grad_y, "x", x, outcome))
@@ -630,7 +642,7 @@ std::vector<double> edges(const options &chosen, const events<T> &given, status 
     std::vector<double> found;
     if (!given.check(outcome)) return found;
     const mode_options c = chosen.to_c();
-    const mode_events arrays = given.to_c();
+    const detail::c_events<T> arrays = given.to_c();
     std::size_t n_edges = 33; /* of the default bins; other bins may need a second call */
     int status = MODE_OK;
     do {
@@ -661,12 +673,13 @@ table moments(const options &chosen, const events<T> &given, view<const double> 
     found.edges = edges(chosen, given, outcome);
     if (!outcome.ok()) return found;
     const mode_options c = chosen.to_c();
-    const mode_events arrays = given.to_c();
+    const detail::c_events<T> arrays = given.to_c();
     const std::size_t bins = found.edges.size() - 1, size = static_cast<std::size_t>(c.order) + 1;
     found.cdf.resize(at.size() * bins);
     found.moments.resize(at.size() * size);
     found.bounded.resize(at.size() * size);
-    detail::set(outcome, detail::c_moments(T())(&c, &arrays, at.size(), at.data(), bins, found.cdf.data(),
+    std::size_t n_bins = 0;
+    detail::set(outcome, detail::c_moments(T())(&c, &arrays, at.size(), at.data(), found.cdf.size(), found.cdf.data(), &n_bins,
                                                 found.moments.data(), found.bounded.data()));
     return outcome.ok() ? found : table();
 }
@@ -681,8 +694,16 @@ double loss(const options &chosen, const events<T> &given, output<T> grad = {}) 
 }
 
 template <class T>
-mode_result evaluate(const options &chosen, const events<T> &given, output<T> grad = {}, output<T> hess = {}) {
-    return detail::checked([&](status &outcome) { return evaluate(chosen, given, grad, hess, outcome); });
+double evaluate(const options &chosen, const events<T> &given, output<T> grad, mode_quality *quality, double smoothing = 0,
+                output<T> hess = {}) {
+    return detail::checked([&](status &outcome) {
+        return evaluate(chosen, given, grad, quality, smoothing, hess, outcome);
+    });
+}
+
+template <class T>
+double flatness(const options &chosen, const events<T> &given, output<T> grad = {}) {
+    return detail::checked([&](status &outcome) { return flatness(chosen, given, grad, outcome); });
 }
 
 template <class T>

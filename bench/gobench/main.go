@@ -16,24 +16,24 @@ import (
 	"math/rand/v2"
 	"os"
 	"runtime/debug"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
 
 	"github.com/libmode/libmode/core"
+	"github.com/libmode/libmode/core/disco"
 )
 
 var (
 	n        = flag.Int("n", 1_000_000, "events of a call")
 	threads  = flag.Int("threads", 0, "threads to use, 0 for all")
 	loss     = flag.String("loss", "mode", "mode, disco or flatness")
-	options  = flag.String("options", "{}", "fields of core.Config that differ from the defaults, as JSON")
+	options  = flag.String("options", "{}", "options that differ from the defaults, by their names in core.Options, as JSON")
 	double   = flag.Bool("float64", false, "events in float64")
 	weighted = flag.Bool("weighted", false, "weights that differ")
 	labeled  = flag.Bool("labeled", false, "labels, half of them background")
 )
-
-var kinds = map[string]core.LossKind{"mode": core.MoDe, "disco": core.DisCo, "flatness": core.Flatness}
 
 func main() {
 	log.SetFlags(0)
@@ -48,23 +48,55 @@ func main() {
 
 // calls returns a call of loss and gradient, which has the k-th of the sets of events.
 func calls[T core.Float]() func(k int) float64 {
-	kind, known := kinds[*loss]
+	losses := map[string]func([]T, core.Events[T], core.Config) (float64, error){
+		"mode": core.LossAndGrad[T], "flatness": core.Flatness[T],
+		"disco": func(grad []T, ev core.Events[T], _ core.Config) (float64, error) {
+			return disco.Correlation(nil, grad, ev.Mass, ev.Score, ev.Weight, false)
+		},
+	}
+	of, known := losses[*loss]
 	if !known {
 		log.Fatalf("no loss %q", *loss)
 	}
-	cfg := core.DefaultConfig(kind)
-	fields := json.NewDecoder(strings.NewReader(*options))
-	fields.DisallowUnknownFields()
-	check(fields.Decode(&cfg))
+	cfg := config()
 	sets, grad := draw[T](), make([]T, *n)
 	for i := range grad {
 		grad[i] = 1 // the pages are there
 	}
 	return func(k int) float64 {
-		value, err := core.LossAndGrad(grad, sets[k%len(sets)], cfg)
+		value, err := of(grad, sets[k%len(sets)], cfg)
 		check(err)
 		return value
 	}
+}
+
+// config returns the configuration of the options that were given.
+func config() core.Config {
+	cfg, given := core.DefaultConfig(), map[string]any{}
+	check(json.Unmarshal([]byte(*options), &given))
+	for _, o := range core.Options() {
+		value, isGiven := given[o.Name]
+		if !isGiven {
+			continue
+		}
+		delete(given, o.Name)
+		switch field := o.Field(&cfg).(type) {
+		case *int:
+			if name, isName := value.(string); isName {
+				*field = slices.Index(o.Values, name)
+			} else {
+				*field = int(value.(float64))
+			}
+		case *bool:
+			*field = value.(bool) != o.Negated
+		case *float64:
+			*field = value.(float64)
+		}
+	}
+	if len(given) > 0 {
+		log.Fatalf("no options of the core: %v", given)
+	}
+	return cfg
 }
 
 // draw returns sets of events like those of bench/events.py, and as many.

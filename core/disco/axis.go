@@ -32,7 +32,7 @@ type axis struct {
 //
 // dCov^2(z, z) is bilinear in the distances of both factors, and half is its derivative by one of them. Since distances
 // are linear in z between ties, the sum of z times the derivative is dCov^2 itself.
-func (ax *axis) setVariance(fm *form, words Words) error {
+func (ax *axis) setVariance(fm *form) error {
 	var w, wz, w2, w2z sum
 	for k, z := range ax.z {
 		weight := ax.w[k]
@@ -52,9 +52,9 @@ func (ax *axis) setVariance(fm *form, words Words) error {
 	ax.variance = total(ax.z, ax.half)
 	// The largest |z| is about 1, so that a small size is one event far from all others.
 	if !(ax.variance > cancelledTo*size && size > 0x1p-900) {
-		return errs.Of(errs.ErrUndefined, "%s: the distance variance of the %d %s is %.3g times their mean squared distance, "+
+		return errs.Of(errs.ErrUndefined, "%s: the distance variance of the %d events is %.3g times their mean squared distance, "+
 			"so DisCo, which divides by its root, is not defined: all but one of them agree in double precision, or negative weights outweigh the others",
-			ax.name, len(ax.z), words.Events, ax.variance/max(size, math.SmallestNonzeroFloat64))
+			ax.name, len(ax.z), ax.variance/max(size, math.SmallestNonzeroFloat64))
 	}
 	return nil
 }

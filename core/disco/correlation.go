@@ -33,59 +33,28 @@ func Correlation[T Float](gradX, gradY, x, y, weight []T, unbiased bool) (float6
 			return 0, errs.Of(errs.ErrNotFinite, "%s[%d] = %v: every %s must be finite", names[k], i, array[i], names[k])
 		}
 	}
-	value, err := OfEvents(gradX, gradY, x, y, weight, unbiased, Words{"x", "y", "events"})
-	if err != nil {
-		return 0, err
-	}
-	for k, grad := range [...][]T{gradX, gradY} {
-		if i := events.FirstNotFinite(grad); i >= 0 {
-			return 0, errs.Of(errs.ErrOverflow, "%s[%d] = %v: the derivative overflows its type: values of %s are too close together",
-				names[3+k], i, grad[i], names[k])
-		}
-	}
-	return value, nil
-}
-
-// call is the memory of one call, kept between calls.
-type call struct {
-	team   *par.Team
-	axes   [2]axis // x, y
-	events []event // see pairs.go
-}
-
-var calls = sync.Pool{New: func() any { return new(call) }}
-
-// Words are the names of the arguments in errors.
-type Words struct {
-	X, Y   string
-	Events string // in the plural
-}
-
-// OfEvents is Correlation of finite values of one length. Derivatives may be infinite, where values differ by very little.
-func OfEvents[T Float](gradX, gradY, x, y, weight []T, unbiased bool, words Words) (float64, error) {
-	n, least := len(x), 2
+	least := 2
 	if unbiased {
 		least = 4
 	}
 	if n < least {
-		return 0, errs.Of(errs.ErrNoEvents, "too few events: %d %s, and DisCo with unbiased = %v needs at least %d: use larger batches",
-			n, words.Events, unbiased, least)
+		return 0, errs.Of(errs.ErrNoEvents, "too few events: %d events, and DisCo with unbiased = %v needs at least %d: use larger batches", n, unbiased, least)
 	}
 	dc := calls.Get().(*call)
 	defer calls.Put(dc)
 	dc.team = new(par.Team)
 	dc.team.PartsFor(n)
 	unit := events.UnitOfWeights(weight)
-	if err := arrange(dc, x, y, weight, unit, words); err != nil {
+	if err := arrange(dc, x, y, weight, unit); err != nil {
 		return 0, err
 	}
 	ax, ay := &dc.axes[0], &dc.axes[1]
-	fm, err := newForm(ax.w, unit, weight == nil, unbiased, words)
+	fm, err := newForm(ax.w, unit, weight == nil, unbiased)
 	if err != nil {
 		return 0, err
 	}
 	var failed [2]error
-	dc.each(func(k int, ax, _ *axis) { failed[k] = ax.setVariance(&fm, words) })
+	dc.each(func(k int, ax, _ *axis) { failed[k] = ax.setVariance(&fm) })
 	if err := cmp.Or(failed[:]...); err != nil {
 		return 0, err
 	}
@@ -100,8 +69,23 @@ func OfEvents[T Float](gradX, gradY, x, y, weight []T, unbiased bool, words Word
 			}
 		}
 	})
+	for k, grad := range [...][]T{gradX, gradY} {
+		if i := events.FirstNotFinite(grad); i >= 0 {
+			return 0, errs.Of(errs.ErrOverflow, "%s[%d] = %v: the derivative overflows its type: values of %s are too close together",
+				names[3+k], i, grad[i], names[k])
+		}
+	}
 	return covariance * norm, nil
 }
+
+// call is the memory of one call, kept between calls.
+type call struct {
+	team   *par.Team
+	axes   [2]axis // x, y
+	events []event // see pairs.go
+}
+
+var calls = sync.Pool{New: func() any { return new(call) }}
 
 // each calls f for both axes, beside the other one: at once where there are enough events.
 func (dc *call) each(f func(k int, ax, other *axis)) {

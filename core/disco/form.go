@@ -25,7 +25,7 @@ const cancelledTo = 1e-12
 
 // newForm returns the form for these weights, which are in the given unit, or an error where they have no mean. With all
 // weights 1, which are their squares, mixed and two are 0.
-func newForm(weights []float64, unit float64, ones, unbiased bool, words Words) (form, error) {
+func newForm(weights []float64, unit float64, ones, unbiased bool) (form, error) {
 	var s [5]float64 // s[p]: sum over sets of p events of the product of their weights
 	s[0] = 1
 	for _, w := range weights {
@@ -35,7 +35,7 @@ func newForm(weights []float64, unit float64, ones, unbiased bool, words Words) 
 	}
 	total := s[1]
 	if !(total > 0) {
-		return form{}, errs.Of(errs.ErrUndefined, "weight: the %d %s have sum of weights %v, which must be positive", len(weights), words.Events, total/unit)
+		return form{}, errs.Of(errs.ErrUndefined, "weight: the %d events have sum of weights %v, which must be positive", len(weights), total/unit)
 	}
 	if !unbiased {
 		return form{one: 1 / (total * total), row: -2 / (total * total * total), all: 1 / (total * total * total * total)}, nil

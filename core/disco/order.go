@@ -13,13 +13,13 @@ import (
 //
 // Events of equal x are in order of y, and events of equal y in order of x. So of two events that are equal in one
 // variable the same one comes first in both orders.
-func arrange[T Float](dc *call, x, y, weight []T, unit float64, words Words) error {
-	dc.axes[0].name, dc.axes[1].name = words.X, words.Y
+func arrange[T Float](dc *call, x, y, weight []T, unit float64) error {
+	dc.axes[0].name, dc.axes[1].name = "x", "y"
 	dc.each(func(k int, ax, _ *axis) { sortAxis(ax, [...][]T{x, y}[k]) })
 	dc.axes[0].breakTies(&dc.axes[1])
 	dc.axes[1].breakTies(&dc.axes[0])
 	for k := range dc.axes {
-		if err := dc.axes[k].center(words); err != nil {
+		if err := dc.axes[k].center(); err != nil {
 			return err
 		}
 	}
@@ -70,15 +70,15 @@ func (ax *axis) breakTies(other *axis) {
 
 // center subtracts the median, so that values far from 0 lose no digits, and multiplies with a power of two, so that no
 // product overflows.
-func (ax *axis) center(words Words) error {
+func (ax *axis) center() error {
 	z := ax.z
 	lo, hi, median := z[0], z[len(z)-1], z[len(z)/2]
 	if lo == hi {
-		return errs.Of(errs.ErrUndefined, "%s: all %d %s have the same %s %v, so DisCo is 0/0, which is not defined",
-			ax.name, len(z), words.Events, ax.name, lo)
+		return errs.Of(errs.ErrUndefined, "%s: all %d events have the same %s %v, so DisCo is 0/0, which is not defined",
+			ax.name, len(z), ax.name, lo)
 	}
 	if !events.IsFinite(hi - lo) {
-		return errs.Of(errs.ErrOverflow, "%s: the %s span [%v, %v], which is too wide for double precision", ax.name, words.Events, lo, hi)
+		return errs.Of(errs.ErrOverflow, "%s: the events span [%v, %v], which is too wide for double precision", ax.name, lo, hi)
 	}
 	ax.unit = events.UnitOf(max(median-lo, hi-median))
 	for k := range z {

@@ -18,7 +18,7 @@ func main() {
 	rng := rand.New(rand.NewPCG(1, 2))
 	feature, massLike, grad := make([]float64, n), make([]float64, n), make([]float64, n)
 	label := make([]int32, n)
-	events := core.Events[float64]{Score: make([]float64, n), Mass: make([]float64, n), Label: core.LabelsOf(label)}
+	events := core.Events[float64]{Score: make([]float64, n), Label: core.LabelsOf(label), Mass: make([]float64, n)}
 	for i := range n {
 		signal := i % 2
 		label[i] = int32(signal)
@@ -30,8 +30,7 @@ func main() {
 		massLike[i] = (events.Mass[i]-110)/60 + rng.NormFloat64()/2
 	}
 
-	options := core.DefaultConfig(core.MoDe)
-	options.Order = 0 // the score of background shall not depend on mass at all
+	options := core.Config{Order: 0} // the score of background shall not depend on mass at all
 	for _, strength := range []float64{0, 10} {
 		var loss, a, b, c float64
 		for range steps {

@@ -47,22 +47,13 @@ int mode_loss(const char *file_name = "events.root", const char *tree_name = "ev
     mode_options options;
     mode_options_init(&options, sizeof options);
     options.order = order;
-    const void *masses[] = {mass.data()};
-    mode_events all;
-    mode_events_init(&all, sizeof all);
-    all.n = score.size();
-    all.score = score.data();
-    all.mass = masses;
-    all.n_mass = 1;
-    all.weight = weight.data();
-    all.label = label.data(); // of MODE_LABEL_INT32, as mode_events_init has it
-    mode_result result;
+    double loss;
     std::vector<float> grad(score.size());
-    if (mode_evaluate_f32(&options, &all, &result, grad.data(), nullptr)) {
+    if (mode_loss_f32(&options, score.size(), score.data(), label.data(), mass.data(), weight.data(), &loss, grad.data())) {
         Error("mode_loss", "%s", mode_last_error());
         return 1;
     }
-    printf("loss %.17g\n", result.loss);
+    printf("loss %.17g\n", loss);
 
     TFile out("gradient.root", "RECREATE");
     TTree gradient("gradient", "d loss/d score of every event");

@@ -28,32 +28,24 @@ options.order = 1
 
 
 ROOT.gInterpreter.Declare("""
-double loss_and_grad(const mode_options &options, size_t n, const float *score, const float *mass, const float *weight,
-                     const int *label, float *grad) {
-    const void *masses[] = {mass};
-    mode_events events;
-    mode_events_init(&events, sizeof events);
-    events.n = n;
-    events.score = score;
-    events.mass = masses;
-    events.n_mass = 1;
-    events.weight = weight;
-    events.label = label; // of MODE_LABEL_INT32, as mode_events_init has it
-    mode_result result;
-    if (mode_evaluate_f32(&options, &events, &result, grad, nullptr)) throw std::runtime_error(mode_last_error());
-    return result.loss;
+double loss_and_grad(const mode_options &options, size_t n, const float *score, const int *label, const float *mass,
+                     const float *weight, float *grad) {
+    double loss;
+    if (mode_loss_f32(&options, n, score, label, mass, weight, &loss, grad))
+        throw std::runtime_error(mode_last_error());
+    return loss;
 }
 """)
 
 
 def loss_and_grad(n: int, *arrays: Any) -> float:
-    """The loss of n events: arrays are score, mass, weight, label and gradient, NumPy's or data() of std::vector."""
+    """The loss of n events: arrays are score, label, mass, weight and gradient, NumPy's or data() of std::vector."""
     return float(ROOT.loss_and_grad(options, n, *arrays))
 
 
 frame = ROOT.RDataFrame("events", sys.argv[1])
 
-columns = {"score": "float", "mass": "float", "weight": "float", "label": "int"}
+columns = {"score": "float", "label": "int", "mass": "float", "weight": "float"}
 taken = {name: frame.Take[kind](name) for name, kind in columns.items()}
 vectors = [taken[name].GetValue() for name in columns]
 n = vectors[0].size()

@@ -109,15 +109,15 @@ int mode_scan(const char *file_name = "events.root", double mass_low = -INFINITY
     options.bins = 20;
     options.mass_range[0] = mass_low;
     options.mass_range[1] = mass_high;
-    const void *masses[] = {events.mass.data()};
-    mode_events all;
-    mode_events_init(&all, sizeof all);
+    const float *masses[] = {events.mass.data()};
+    mode_events_f32 all = {};
+    all.struct_size = sizeof all;
     all.n = n;
     all.score = events.score.data();
+    all.label = events.label.data(); // of MODE_LABEL_INT32, which is 0
     all.mass = masses;
     all.n_mass = 1;
     all.weight = events.weight.data();
-    all.label = events.label.data(); // of MODE_LABEL_INT32, as mode_events_init has it
     std::vector<double> edges(options.bins + 1);
     size_t n_edges;
     if (mode_edges_f32(&options, &all, edges.size(), edges.data(), &n_edges)) {
@@ -156,17 +156,17 @@ int mode_scan(const char *file_name = "events.root", double mass_low = -INFINITY
         auto *graph = new TGraph;
         printf("%5d ", order);
         for (int bins : numbers_of_bins) {
-            mode_result result;
+            double loss;
             options.order = order;
             options.bins = bins;
-            if (mode_evaluate_f32(&options, &all, &result, nullptr, nullptr)) {
+            if (mode_evaluate_f32(&options, &all, &loss, nullptr, nullptr, 0, nullptr)) {
                 Error("mode_scan", "%s", mode_last_error());
                 return 1;
             }
-            graph->AddPoint(bins, result.loss);
-            smallest = std::min(smallest, result.loss);
-            largest = std::max(largest, result.loss);
-            printf("  %9.3g", result.loss);
+            graph->AddPoint(bins, loss);
+            smallest = std::min(smallest, loss);
+            largest = std::max(largest, loss);
+            printf("  %9.3g", loss);
         }
         printf("\n");
         graph->SetMarkerStyle(markers[order]);

@@ -111,12 +111,7 @@ bool train_network(TrainNetwork &network, const TrainEvents &events, double lamb
     mode_options options;
     mode_options_init(&options, sizeof options);
     options.order = order;
-    mode_result result;
-    mode_events in_batch;
-    mode_events_init(&in_batch, sizeof in_batch);
-    in_batch.n = batch;
-    in_batch.n_mass = 1;
-    in_batch.loss_alone = 1;
+    double loss;
 
     std::vector<float> mode_grad(batch), dz(batch);
     std::vector<double> mean(4 * TrainNetwork::hidden + 1), square(mean);
@@ -125,11 +120,7 @@ bool train_network(TrainNetwork &network, const TrainEvents &events, double lamb
         const float *x1 = &events.x1[first], *x2 = &events.x2[first];
         const int *label = &events.label[first];
         std::vector<float> score = network.scores(x1, x2, batch);
-        const void *masses[] = {&events.mass[first]};
-        in_batch.score = score.data();
-        in_batch.mass = masses;
-        in_batch.label = label;
-        if (mode_evaluate_f32(&options, &in_batch, &result, mode_grad.data(), nullptr)) {
+        if (mode_loss_f32(&options, batch, score.data(), label, &events.mass[first], nullptr, &loss, mode_grad.data())) {
             Error("mode_train", "%s", mode_last_error());
             return false;
         }

@@ -111,23 +111,21 @@ def ready(events: Events, double: bool) -> Events:
     return Events(score, mass, weight, label, category)
 
 
-def for_core(events: Events, loss_alone: bool = False, smoothing: float = 0) -> ModeEvents:
-    """The arrays that are ready, as the library takes them; the other arguments are as in mode.h."""
+def for_core(events: Events) -> ModeEvents:
+    """The arrays that are ready, as the library takes them."""
     score, mass, weight, label, category = events
     rows = (mass,) if mass.ndim == 1 else mass
     return ModeEvents(
         _SIZE,
         len(rows[0]),
         address(score),
+        address(label),
         _MASSES[len(rows)](*map(address, rows)),
         len(rows),
         address(weight),
-        address(label),
         address(category),
         0 if label is None else _LABEL_TYPES[label.dtype],
         0 if category is None else _LABEL_TYPES[category.dtype],
-        loss_alone,
-        smoothing,
     )
 
 

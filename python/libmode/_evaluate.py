@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from . import _native
 from ._arrays import address, explained, for_core, is_double, read, ready
+from ._disco import disco
 from ._events import Events, events_of
 from ._far_masses import look
 from ._options import Options
@@ -59,16 +60,28 @@ def evaluate(
     smoothing: float = 0,
     said: Said = IN_LINES,
 ) -> Result:
-    """What mode.h has as ``mode_result``, and the derivatives, each of them None where it is not wanted.
+    """The loss and its quality, None with ``loss_alone``, and the derivatives, None where they are not wanted.
 
     ``said`` is what the object that calls has warned of.
     """
     events = events_of(read, score, mass, weight, label, category)
     options, arrays, double = _ready(options, events)
     slope, bound = (np.empty_like(arrays.score) if wanted else None for wanted in (grad, hess))
-    packed, held = for_core(arrays, loss_alone, smoothing), (arrays, slope, bound)
     try:
-        found = _native.evaluate(options.struct, packed, double, address(slope), address(bound), held)
+        if options.loss == "disco":
+            found = _native.Found(disco(options, arrays, double, slope))
+        else:
+            found = _native.evaluate(
+                options.struct,
+                for_core(arrays),
+                double,
+                address(slope),
+                address(bound),
+                (arrays, slope, bound),
+                loss_alone=loss_alone,
+                smoothing=smoothing,
+                flatness=options.loss == "flatness",
+            )
     except ValueError as error:
         raise explained(error, *events[:2], events.label, options) from None
     look(said, options, arrays.mass, arrays.label)

@@ -313,9 +313,9 @@ def mode_moments(
     at = np.ascontiguousarray(vector("at", at), dtype=np.float64)
     size = checked.struct.order + 1
     cdf, moments, bounded = (np.empty((len(at), columns)) for columns in (len(edges) - 1, size, size))
-    found = map(address, (cdf, moments, bounded))
+    found = address(cdf), _native.size(), address(moments), address(bounded)
     try:
-        _native.call("mode_moments_f64", checked.struct, for_core(events), len(at), address(at), len(edges) - 1, *found)
+        _native.call("mode_moments_f64", checked.struct, for_core(events), len(at), address(at), cdf.size, *found)
     except ValueError as error:
         raise explained(error, events.score, events.mass, events.label, checked) from None
     return Moments(at, edges, cdf, moments, bounded)

@@ -23,7 +23,7 @@ from typing import Any, NamedTuple
 from ._interruptible import LARGE, interruptible
 from ._messages import in_python, shown
 
-ABI_VERSION = 1
+ABI_VERSION = 2
 
 
 # In bytes: 0.84 GB that Go reserves at least when it is loaded, and room for the stacks of more threads.
@@ -60,6 +60,7 @@ class ModeOptions(ctypes.Structure):
 
 
 _double, _int32, _size = ctypes.c_double, ctypes.c_int32, ctypes.c_size_t
+_room = ("reserved", ctypes.c_uint64 * 4)  # for later versions, 0
 _address = ctypes.c_void_p  # arrays travel as addresses: integers, or None for NULL
 _doubles = ctypes.POINTER(_double)
 
@@ -77,26 +78,35 @@ class ModeVariable(ctypes.Structure):
         ("bins", _int32),
         ("mass_range", _double * 2),
         *(("edges", _doubles), ("n_edges", _size)),
+        _room,
     )
 
 
 class ModeEvents(ctypes.Structure):
-    """``mode_events`` of mode.h."""
+    """``mode_events_f32`` and ``mode_events_f64`` of mode.h."""
 
     _fields_ = _members(
         ("struct_size n", _size),
-        ("score", _address),
+        ("score label", _address),
         *(("mass", ctypes.POINTER(_address)), ("n_mass", _size)),
-        ("weight label category", _address),
-        ("label_type category_type loss_alone", _int32),
-        ("smoothing", _double),
+        ("weight category", _address),
+        ("label_type category_type", _int32),
+        _room,
     )
 
 
-class ModeResult(ctypes.Structure):
-    """``mode_result`` of mode.h."""
+class ModeQuality(ctypes.Structure):
+    """``mode_quality`` of mode.h."""
 
-    _fields_ = _members(("loss bias events", _double))
+    _fields_ = _members(("struct_size", _size), ("bias events", _double), _room)
+
+
+class Found(NamedTuple):
+    """A loss of the core, and what says whether it is significant; None where it was not asked for."""
+
+    loss: float
+    bias: Any = None
+    events: Any = None
 
 
 class ModeSteering(ctypes.Structure):
@@ -108,13 +118,14 @@ class ModeSteering(ctypes.Structure):
         ("state", _address),
         ("n_state batch", _size),
         ("logits", _int32),
+        _room,
     )
 
 
 class ModePushed(ctypes.Structure):
     """``mode_pushed`` of mode.h, with the arrays that a call has filled."""
 
-    _fields_ = _members(("loss bias events size", _double))
+    _fields_ = _members(("struct_size", _size), ("loss bias events size", _double), _room)
     push: Any  #: (batch,) by the predictions; 0 for events that are not moved
     multiplier: Any  #: (batch,) of the incoming gradient; 1 for events that are not moved
     slope: Any  #: (batch,) of the predictions by their logits; 0 for events that are not moved
@@ -124,10 +135,12 @@ class _Row(ctypes.Structure):
     """``mode_option`` of mode.h."""
 
     _fields_ = _members(
+        ("struct_size", _size),
         ("name", ctypes.c_char_p),
-        *(("kind", _int32), ("losses", ctypes.c_uint32), ("offset", _size)),
+        *(("kind flatness", _int32), ("offset", _size)),
         *(("values", ctypes.POINTER(ctypes.c_char_p)), ("n_values", _size)),
         ("none", _double),
+        _room,
     )
 
 
@@ -141,7 +154,7 @@ class Option(NamedTuple):
     """An option as the library has it."""
 
     kind: int  #: MODE_KIND_... of mode.h
-    losses: int  #: bit k is set if the loss of number k takes it
+    flatness: bool  #: whether the flatness loss takes it
     values: tuple[str, ...]  #: of a choice: the names, by number
     none: float  #: what says that an integer or a number is not given, or no limit; NaN: nothing
 
@@ -156,7 +169,8 @@ LABEL_TYPES = {"int32": 0, "int8": 1, "uint8": 2, "bool": 2, "int64": 3, "float3
 _of_events = [ctypes.POINTER(ModeOptions), ctypes.POINTER(ModeEvents)]
 # Of each function with a form for float and one for double.
 _OF_BOTH = {
-    "mode_evaluate": [*_of_events, ctypes.POINTER(ModeResult), _address, _address],
+    "mode_evaluate": [*_of_events, _doubles, _address, ctypes.POINTER(ModeQuality), _double, _address],
+    "mode_flatness": [*_of_events, _doubles, _address],
     "mode_direction": [*_of_events, ctypes.POINTER(ModeSteering), ctypes.POINTER(ModePushed), *[_address] * 3],
     "mode_distance_correlation": [_size, *[_address] * 3, ctypes.c_int, _doubles, _address, _address],
 }
@@ -168,7 +182,7 @@ _SIGNATURES: dict[str, list[Any]] = {
     "mode_variable_init": [ctypes.POINTER(ModeVariable), _size],
     **{f"{name}_{kind}": signature for name, signature in _OF_BOTH.items() for kind in ("f32", "f64")},
     "mode_edges_f64": [*_of_events, _size, _address, ctypes.POINTER(_size)],
-    "mode_moments_f64": [*_of_events, _size, _address, _size, _address, _address, _address],
+    "mode_moments_f64": [*_of_events, _size, _address, _size, _address, ctypes.POINTER(_size), _address, _address],
     "mode_set_threads": [ctypes.c_int],
     "mode_get_threads": [ctypes.POINTER(ctypes.c_int)],
 }
@@ -309,15 +323,15 @@ def _read_options(loaded: ctypes.CDLL) -> None:
         return
     members: list[tuple[str, Any]] = [("struct_size", ctypes.c_size_t)]
     for k in range(loaded.mode_option_count()):
-        row = _Row()
+        row = _Row(ctypes.sizeof(_Row))
         _check(loaded, loaded.mode_option_at(k, row))
         name = row.name.decode()
         members.append((name, _KINDS[row.kind]))
         if row.kind in (NUMBERS, LABELS, VARIABLES):
             members.append((f"n_{name}", ctypes.c_size_t))
         values = tuple(row.values[i].decode() for i in range(row.n_values))
-        OPTIONS[name] = Option(row.kind, row.losses, values, row.none)
-    ModeOptions._fields_ = members
+        OPTIONS[name] = Option(row.kind, bool(row.flatness), values, row.none)
+    ModeOptions._fields_ = [*members, ("reserved", ctypes.c_uint64 * 8)]
 
 
 def _check(loaded: ctypes.CDLL, status: int) -> None:
@@ -359,6 +373,9 @@ def default_variables(count: int) -> ctypes.Array[ModeVariable]:
     return variables
 
 
+_SIZE_OF_QUALITY = ctypes.sizeof(ModeQuality)
+
+
 def evaluate(
     options: ModeOptions,
     events: ModeEvents,
@@ -366,11 +383,19 @@ def evaluate(
     grad: int | None = None,
     hess: int | None = None,
     held: tuple[object, ...] = (),
-) -> ModeResult:
-    """The result of events, whose derivatives, doubles or floats as the events, go to these addresses."""
-    result = ModeResult()
-    _call_with("mode_evaluate", double, events.n, held, options, events, result, grad, hess)
-    return result
+    *,
+    loss_alone: bool = False,
+    smoothing: float = 0,
+    flatness: bool = False,
+) -> Found:
+    """MoDe or the flatness loss of events. The derivatives, doubles or floats as the events, go to these addresses."""
+    loss = _double()
+    if flatness:
+        _call_with("mode_flatness", double, events.n, held, options, events, loss, grad)
+        return Found(loss.value)
+    quality = None if loss_alone else ModeQuality(_SIZE_OF_QUALITY)
+    _call_with("mode_evaluate", double, events.n, held, options, events, loss, grad, quality, smoothing, hess)
+    return Found(loss.value) if quality is None else Found(loss.value, quality.bias, quality.events)
 
 
 def direction(
@@ -384,7 +409,7 @@ def direction(
     held: tuple[object, ...] = (),
 ) -> ModePushed:
     """Where a constraint pushes the events of a batch, as mode.h describes it."""
-    found = ModePushed()
+    found = ModePushed(ctypes.sizeof(ModePushed))
     _call_with("mode_direction", double, events.n, held, options, events, steering, found, push, multiplier, slope)
     return found
 
@@ -422,6 +447,9 @@ def distance_correlation(
     value = ctypes.c_double()
     _call_with("mode_distance_correlation", double, n, held, n, *arrays, unbiased, value, *grads)
     return value.value
+
+
+size = _size
 
 
 def edges(options: ModeOptions, events: ModeEvents, capacity: int, out: int | None) -> int:

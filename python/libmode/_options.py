@@ -35,10 +35,12 @@ class Options:
             raise ValueError(f"binning = {binning!r} cannot be combined with edges: leave one of them out")
         labels = options.get("background_label", 0)
         self.labels: tuple[int, ...] = (labels,) if isinstance(labels, int) else tuple(labels)
+        if loss == "disco":
+            options.setdefault("unbiased", False)
         self.struct = _native.default_options()
         self._lists: list[Any] = []  # that the struct points to
         self._each = {name: options.pop(name) for name in _OF_VARIABLES if is_for_each(options.get(name))}
-        for name, value in {"loss": loss, **options, "background_label": self.labels}.items():
+        for name, value in {**options, "background_label": self.labels}.items():
             self._set(name, value)
         self._set_variables()
         _native.call("mode_options_check", self.struct)

@@ -40,7 +40,7 @@ class LossOptions(TypedDict, total=False):
     or above it, "selected" (the efficiency)."""
     monotonic: bool
     """Keep the allowed dependence monotonic in mass; needs order >= 2; False by default."""
-    moments: Literal["quadrature", "projection"]
+    moments: Literal["projection", "quadrature"]
     """The least-squares fit (the default), which gives a polynomial response a loss of exactly 0 on any bins, or
     the paper's sum over bins, "quadrature"."""
     unbiased: bool

@@ -15,14 +15,14 @@ typedef struct {
     size_t n;
     double score[N], mass[N], weight[N], edges[4];
     int32_t label[N], background[2];
-    const void *masses[1]; /* set by events_of */
+    const double *masses[1]; /* set by events_of */
 } call;
 
 /* The same events in float. */
 typedef struct {
     float score[N], mass[N], weight[N];
-    const void *masses[1];
-    mode_events events;
+    const float *masses[1];
+    mode_events_f32 events;
 } single;
 
 static inline call good(void) {
@@ -40,9 +40,10 @@ static inline call good(void) {
 }
 
 /* The events of a call, good while that lives. */
-static inline mode_events events_of(call *c) {
-    mode_events e;
-    mode_events_init(&e, sizeof e);
+static inline mode_events_f64 events_of(call *c) {
+    mode_events_f64 e;
+    memset(&e, 0, sizeof e);
+    e.struct_size = sizeof e;
     c->masses[0] = c->mass;
     e.n = c->n;
     e.score = c->score;
@@ -59,24 +60,30 @@ static inline void set_single(single *s, call *c) {
         s->mass[i] = (float)c->mass[i];
         s->weight[i] = (float)c->weight[i];
     }
-    s->events = events_of(c);
+    memset(&s->events, 0, sizeof s->events);
     s->masses[0] = s->mass;
+    s->events.struct_size = sizeof s->events;
+    s->events.n = c->n;
+    s->events.n_mass = 1;
+    s->events.label = c->label;
     s->events.score = s->score;
     s->events.mass = s->masses;
     s->events.weight = s->weight;
 }
 
-static inline int evaluate(call *c, mode_result *result, double *grad) {
-    const mode_events e = events_of(c);
-    return mode_evaluate_f64(&c->options, &e, result, grad, NULL);
+static inline int evaluate(call *c, double *loss, double *grad) {
+    return mode_loss_f64(&c->options, c->n, c->score, c->label, c->mass, c->weight, loss, grad);
 }
 
 static inline double loss_of(call *c) {
-    mode_result result = {NAN, NAN, NAN};
-    const int status = evaluate(c, &result, NULL);
+    double loss = NAN;
+    const int status = evaluate(c, &loss, NULL);
     CHECK(status == MODE_OK, "%s", mode_last_error());
-    return result.loss;
+    return loss;
 }
+
+/* A struct of 0 with its size. */
+#define BEGIN(variable) (memset(&(variable), 0, sizeof(variable)), (variable).struct_size = sizeof(variable))
 
 static inline void give_labels(call *c, size_t n) {
     c->options.background_label = c->background;

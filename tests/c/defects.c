@@ -17,15 +17,8 @@ static double *doubles(int missing) {
 int main(int argc, char **argv) {
     const char *defect = argc == 2 ? argv[1] : "";
     double *score = doubles(!strcmp(defect, "read")), *mass = doubles(0), *grad = doubles(!strcmp(defect, "write"));
-    const void *masses[] = {mass};
-    mode_events events;
-    mode_result result;
-    mode_events_init(&events, sizeof events);
-    events.n = N;
-    events.score = score;
-    events.mass = masses;
-    events.n_mass = 1;
-    mode_evaluate_f64(NULL, &events, &result, grad, NULL);
+    double loss;
+    mode_loss_f64(NULL, N, score, NULL, mass, NULL, &loss, grad);
     free(score);
     free(mass);
     free(grad);

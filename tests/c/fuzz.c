@@ -98,10 +98,11 @@ static int untouched(const void *from, size_t bytes) {
 /* ------------------------------------------------------------------ arguments at random */
 
 static mode_options options;
-static mode_events events;
+static mode_events_f64 events; /* also of float, by size */
 static const double *at;
+static double smoothing;
 static size_t n_at, size; /* of a number of the events */
-static const void *masses[MAX_MASS];
+static const double *masses[MAX_MASS];
 
 static double number(const void *array, size_t i) { return size == 4 ? (double)((const float *)array)[i] : ((const double *)array)[i]; }
 
@@ -158,10 +159,12 @@ static void draw_variables(void) {
 static void draw_option(void) {
     mode_option row;
     char *to;
+    memset(&row, 0, sizeof row);
+    row.struct_size = sizeof row;
     mode_option_at((size_t)below((int)mode_option_count()), &row);
     to = (char *)&options + row.offset;
     if (row.kind == MODE_KIND_INTEGER || row.kind == MODE_KIND_FLAG || row.kind == MODE_KIND_CHOICE) {
-        const int32_t value = one_in(4) ? wild_integer() : row.kind == MODE_KIND_FLAG ? below(3) - 1 : below(row.n_values ? (int)row.n_values : 6);
+        const int32_t value = one_in(4) ? wild_integer() : row.kind == MODE_KIND_FLAG ? below(2) : below(row.n_values ? (int)row.n_values : 6);
         memcpy(to, &value, sizeof value);
     } else if (row.kind == MODE_KIND_NUMBER) {
         const double value = one_in(4) ? wild() : below(512) / 256.0;
@@ -198,7 +201,8 @@ static void draw(void) {
     for (int k = below(5); k > 0; k--) draw_option();
     if (one_in(64)) options.struct_size = one_in(2) ? wild_size() : (size_t)below(1000);
 
-    mode_events_init(&events, sizeof events);
+    memset(&events, 0, sizeof events);
+    events.struct_size = sizeof events;
     size = one_in(2) ? sizeof(float) : sizeof(double);
     events.n = one_in(200) ? (size_t)below(ROOM - BEFORE) : ONE_OF(sizes);
     events.n_mass = one_in(4) ? (size_t)(1 + below(MAX_MASS)) : 1;
@@ -222,7 +226,8 @@ static void draw(void) {
     if (one_in(64)) events.n_mass = one_in(2) ? wild_size() : (size_t)below(6);
     if (one_in(64)) events.n = wild_size();
     if (one_in(64)) events.struct_size = one_in(2) ? wild_size() : (size_t)below(200);
-    if (one_in(8)) events.smoothing = wild();
+    if (one_in(64)) ONE_OF(events.reserved) = 1;
+    smoothing = one_in(8) ? wild() : 0;
 }
 
 /* ------------------------------------------------- what header and arguments say of a status */
@@ -244,7 +249,9 @@ static int bad_options(const mode_options *o) {
 static int bad_labels(const void *labels, int32_t type, int32_t types) { return labels && (type < 0 || type >= types); }
 
 /* `scores` is whether they are looked at. */
-static int bad_events(const mode_events *e, int scores) {
+static int bad_events(const mode_events_f64 *e, int scores) {
+    for (size_t k = 0; e && k < 4; k++)
+        if (e->reserved[k]) return 1;
     if (!e || e->struct_size != sizeof *e || !e->mass || e->n_mass < 1 || e->n_mass > MAX_MASS || e->n > UINT32_MAX) return 1;
     if ((scores && e->n && !e->score) || bad_labels(e->label, e->label_type, MODE_LABEL_FLOAT64 + 1)) return 1;
     for (size_t k = 0; k < e->n_mass; k++)
@@ -264,12 +271,18 @@ static int look(int status, int bad) {
     return status;
 }
 
-static int evaluate(const mode_options *o, const mode_events *e, mode_result *result, void *grad, void *hess) {
+static int evaluate(const mode_options *o, const mode_events_f64 *e, double *loss, void *grad, mode_quality *quality, void *hess) {
     int status;
-    memset(result, UNTOUCHED, sizeof *result);
-    status = size == 4 ? mode_evaluate_f32(o, e, result, grad, hess) : mode_evaluate_f64(o, e, result, grad, hess);
+    memset(loss, UNTOUCHED, sizeof *loss);
+    if (quality) {
+        memset(quality, 0, sizeof *quality);
+        quality->struct_size = sizeof *quality;
+    }
+    status = size == 4 ? mode_evaluate_f32(o, (const mode_events_f32 *)e, loss, grad, quality, smoothing, hess)
+                       : mode_evaluate_f64(o, e, loss, grad, quality, smoothing, hess);
     look(status, bad_options(o) || bad_events(e, 1));
-    REQUIRE(status ? untouched(result, sizeof *result) : isfinite(result->loss), "loss %g, status %d", result->loss, status);
+    REQUIRE(status ? untouched(loss, sizeof *loss) : isfinite(*loss), "loss %g, status %d", *loss, status);
+    REQUIRE(!quality || (status ? quality->events == 0 : quality->events > 0), "status %d", status);
     return status;
 }
 
@@ -278,21 +291,40 @@ static void check_finite(const char *array, double least) {
     REQUIRE(untouched(array - BEFORE, BEFORE), "written before an output");
 }
 
-static void check_losses(const mode_options *o, mode_events *e) {
+/* The distance correlation of the first mass and the score. */
+static void check_correlation(void) {
+    const size_t n = events.n < ROOM ? events.n : 0;
+    const void *const x = events.mass ? masses[0] : NULL;
+    void *grad_x = one_in(2) ? output(GRAD, n, size) : NULL, *grad_y = output(HESS, n, size);
+    const int unbiased = one_in(2);
+    double value;
+    int status;
+    memset(&value, UNTOUCHED, sizeof value);
+    status = size == 4 ? mode_distance_correlation_f32(events.n, x, (const float *)(const void *)events.score, (const float *)(const void *)events.weight, unbiased, &value, grad_x, grad_y)
+                       : mode_distance_correlation_f64(events.n, x, events.score, events.weight, unbiased, &value, grad_x, grad_y);
+    look(status, events.n > UINT32_MAX || (events.n && (!x || !events.score)));
+    REQUIRE(status ? untouched(&value, sizeof value) : isfinite(value), "DisCo %g, status %d", value, status);
+    if (!status) check_finite(grad_y, -INFINITY);
+}
+
+static void check_losses(const mode_options *o, const mode_events_f64 *e) {
     const size_t n = events.n < ROOM ? events.n : 0;
     void *grad = output(GRAD, n, size), *hess = output(HESS, n, size);
-    mode_result alone, with;
-    int status, other;
-    if (e) e->loss_alone = 1;
-    status = evaluate(o, e, &alone, NULL, NULL);
-    other = evaluate(o, e, &with, grad, NULL);
+    mode_quality quality;
+    double alone, with;
+    int status = evaluate(o, e, &alone, NULL, NULL, NULL), other = evaluate(o, e, &with, grad, NULL, NULL);
     REQUIRE(other == status || (other == MODE_ERROR_OVERFLOW && !status), "with a gradient status %d, not %d", other, status);
-    REQUIRE(other || !memcmp(&alone.loss, &with.loss, sizeof alone.loss), "with a gradient %g, not %g", with.loss, alone.loss);
+    REQUIRE(other || !memcmp(&alone, &with, sizeof alone), "with a gradient %g, not %g", with, alone);
     if (!other) check_finite(grad, -INFINITY);
-    if (e) e->loss_alone = 0;
-    other = evaluate(o, e, &with, one_in(2) ? grad : NULL, hess);
+    other = evaluate(o, e, &with, one_in(2) ? grad : NULL, one_in(2) ? &quality : NULL, hess);
     REQUIRE(other || !status, "hess gives what the loss refuses");
     if (!other) check_finite(hess, 0);
+    memset(&with, UNTOUCHED, sizeof with);
+    other = size == 4 ? mode_flatness_f32(o, (const mode_events_f32 *)e, &with, grad) : mode_flatness_f64(o, e, &with, grad);
+    look(other, bad_options(o) || bad_events(e, 1));
+    REQUIRE(other ? untouched(&with, sizeof with) : isfinite(with), "flatness %g, status %d", with, other);
+    if (!other) check_finite(grad, -INFINITY);
+    check_correlation();
 }
 
 /* The edges and the moments, which are those of a loss of one variable. */
@@ -300,19 +332,21 @@ static void check_inside(const mode_options *o) {
     const size_t capacity = one_in(4) ? (size_t)below(8) : (size_t)(ROOM - BEFORE);
     double *const edges = output(FOUND_EDGES, capacity, sizeof *edges), *cdf, *moments;
     const int bad = bad_options(o) || bad_events(&events, 0);
-    size_t n = 0, bins;
-    int status = size == 4 ? mode_edges_f32(o, &events, capacity, edges, &n) : mode_edges_f64(o, &events, capacity, edges, &n);
+    size_t n = 0, bins, room;
+    int status = size == 4 ? mode_edges_f32(o, (const mode_events_f32 *)&events, capacity, edges, &n) : mode_edges_f64(o, &events, capacity, edges, &n);
     look(status, bad || n > capacity);
     REQUIRE(untouched((char *)edges - BEFORE, BEFORE + (status ? capacity * sizeof *edges : 0)), "edges were written");
     if (status) return;
     for (size_t k = 1; k < n; k++) REQUIRE(edges[k] > edges[k - 1] && isfinite(edges[k]), "edges[%zu] = %g", k, edges[k]);
-    bins = one_in(16) ? (size_t)below(9) : n - 1;
-    if (n_at * bins > ROOM - BEFORE) return;
-    cdf = output(CDF, n_at * bins, sizeof *cdf);
+    bins = n - 1;
+    room = one_in(16) ? (size_t)below(9) : n_at * bins;
+    if (room > ROOM - BEFORE || n_at * bins > ROOM - BEFORE) return;
+    cdf = output(CDF, room, sizeof *cdf);
     moments = output(MOMENTS, n_at * 17, sizeof *moments);
-    status = size == 4 ? mode_moments_f32(o, &events, n_at, at, bins, cdf, one_in(8) ? NULL : moments, NULL)
-                       : mode_moments_f64(o, &events, n_at, at, bins, cdf, NULL, one_in(8) ? NULL : moments);
-    REQUIRE(!status || untouched(cdf, n_at * bins * sizeof *cdf), "moments were written: %s", mode_last_error());
+    status = size == 4 ? mode_moments_f32(o, (const mode_events_f32 *)&events, n_at, at, room, cdf, &n, one_in(8) ? NULL : moments, NULL)
+                       : mode_moments_f64(o, &events, n_at, at, room, cdf, &n, NULL, one_in(8) ? NULL : moments);
+    REQUIRE(status || (n == bins && room >= n_at * bins), "%zu bins, not %zu", n, bins);
+    REQUIRE(!status || untouched(cdf, room * sizeof *cdf), "moments were written: %s", mode_last_error());
     for (size_t k = 0; !status && k < n_at * bins; k++) REQUIRE(isfinite(cdf[k]), "cdf[%zu] = %g", k, cdf[k]);
     REQUIRE(untouched((char *)cdf - BEFORE, BEFORE) && untouched((char *)moments - BEFORE, BEFORE), "written before an output");
 }
@@ -323,7 +357,8 @@ static void check_direction(const mode_options *o) {
     const size_t n_state = mode_state_size(labels), n = events.n < ROOM ? events.n : 0;
     double *const kept_state = output(FOUND_EDGES, n_state < ROOM - BEFORE ? n_state : 0, sizeof *kept_state);
     mode_steering how;
-    mode_steering_init(&how, sizeof how);
+    memset(&how, 0, sizeof how);
+    how.struct_size = sizeof how;
     how.batch = n && one_in(2) ? 1 + (size_t)below((int)n) : 0;
     how.logits = one_in(2);
     if (n_state < ROOM - BEFORE && one_in(2)) how.state = kept_state, how.n_state = n_state, how.tolerance = one_in(2) ? 1000 : 0;
@@ -332,8 +367,8 @@ static void check_direction(const mode_options *o) {
     for (int k = 0; k < 2; k++) {
         const size_t batch = how.batch ? how.batch : n;
         void *const push = output(GRAD, batch, size), *const slope = output(HESS, batch, size), *const multiplier = output(CDF, batch, size);
-        mode_pushed found;
-        const int status = size == 4 ? mode_direction_f32(o, &events, &how, &found, push, multiplier, slope)
+        mode_pushed found = {sizeof found, 0, 0, 0, 0, {0}};
+        const int status = size == 4 ? mode_direction_f32(o, (const mode_events_f32 *)&events, &how, &found, push, multiplier, slope)
                                      : mode_direction_f64(o, &events, &how, &found, push, multiplier, slope);
         look(status, bad_options(o) || bad_events(&events, 1));
         for (size_t i = 0; i < how.n_state; i++) REQUIRE(status ? k || kept_state[i] == 0 : isfinite(kept_state[i]), "state[%zu] = %g", i, kept_state[i]);

@@ -14,9 +14,9 @@ static void test_defaults(void) {
     mode_options o;
     memset(&o, 0xff, sizeof o);
     CHECK(mode_options_init(&o, sizeof o) == MODE_OK, "%s", mode_last_error());
-    CHECK(o.struct_size == sizeof o && o.loss == MODE_LOSS_MODE && !o.order && !o.bins && o.binning == MODE_BINNING_QUANTILE, "loss, bins");
+    CHECK(o.struct_size == sizeof o && !o.order && !o.bins && o.binning == MODE_BINNING_QUANTILE, "order, bins");
     CHECK(o.moments == MODE_MOMENTS_PROJECTION && o.slope_of == MODE_SLOPE_OF_REJECTED && o.reduction == MODE_REDUCTION_MEAN, "choices");
-    CHECK(!o.monotonic && o.unbiased == MODE_DEFAULT && o.max_slope == INFINITY && o.slope_penalty == 0, "slopes");
+    CHECK(!o.monotonic && o.unbiased == 1 && o.max_slope == INFINITY && o.slope_penalty == 0, "slopes");
     CHECK(o.mass_range[0] == -INFINITY && o.mass_range[1] == INFINITY && o.score_range[0] == 0 && o.score_range[1] == 1, "ranges");
     CHECK(!o.joint && o.missing == MODE_MISSING_ERROR, "several variables");
     CHECK(!o.n_edges && !o.n_background_label && !o.n_variables, "lists");
@@ -29,50 +29,30 @@ static void test_table(void) {
     static const struct {
         const char *name;
         size_t offset;
-    } members[] = {AT(loss), AT(order), AT(bins), AT(binning), AT(moments), AT(slope_of), AT(reduction), AT(monotonic),
+    } members[] = {AT(order), AT(bins), AT(binning), AT(moments), AT(slope_of), AT(reduction), AT(monotonic),
                    AT(unbiased), AT(joint), AT(missing), AT(max_slope), AT(slope_penalty), AT(mass_range),
                    AT(score_range), AT(edges), AT(variables), AT(background_label)};
     mode_option row;
+    BEGIN(row);
     CHECK(mode_option_count() == sizeof members / sizeof *members, "%zu options", mode_option_count());
     for (size_t k = 0; k < sizeof members / sizeof *members; k++)
         CHECK(!mode_option_at(k, &row) && !strcmp(row.name, members[k].name) && row.offset == members[k].offset, "%s at %zu", row.name, row.offset);
 }
 
-static void test_begun_structs(void) {
+static void test_variable(void) {
     mode_variable v;
-    mode_events e;
     memset(&v, 0xff, sizeof v);
-    memset(&e, 0xff, sizeof e);
     CHECK(mode_variable_init(&v, sizeof v) == MODE_OK && v.struct_size == sizeof v, "%s", mode_last_error());
     CHECK(v.bins == 0 && v.mass_range[0] == -INFINITY && v.mass_range[1] == INFINITY, "bins, mass_range");
-    CHECK(!v.edges && !v.n_edges, "edges");
-    CHECK(mode_events_init(&e, sizeof e) == MODE_OK && e.struct_size == sizeof e, "%s", mode_last_error());
-    CHECK(!e.n && !e.score && !e.mass && !e.n_mass && !e.weight && !e.label && !e.category, "pointers");
-    CHECK(e.label_type == MODE_LABEL_INT32 && e.category_type == MODE_LABEL_INT32 && !e.loss_alone, "types");
-}
-
-/* The default of unbiased follows the loss: on with MoDe, off with DisCo. */
-static void test_unbiased_by_default(void) {
-    for (int32_t loss = MODE_LOSS_MODE; loss <= MODE_LOSS_DISCO; loss++) {
-        call c = good();
-        double value[3];
-        mode_options_init(&c.options, sizeof c.options);
-        c.options.loss = loss;
-        for (int32_t unbiased = MODE_DEFAULT; unbiased <= 1; unbiased++) {
-            c.options.unbiased = unbiased;
-            value[unbiased + 1] = loss_of(&c);
-        }
-        CHECK(value[1] != value[2] && value[0] == value[loss == MODE_LOSS_MODE ? 2 : 1], "loss %d: %g %g %g", loss, value[0], value[1], value[2]);
-    }
+    CHECK(!v.edges && !v.n_edges && !v.reserved[0] && !v.reserved[3], "edges");
 }
 
 static void test_null_options_are_the_defaults(void) {
     call c = good();
-    const mode_events e = events_of(&c);
-    mode_result without = {NAN, NAN, NAN};
+    double without = NAN;
     mode_options_init(&c.options, sizeof c.options);
-    CHECK(!mode_evaluate_f64(NULL, &e, &without, NULL, NULL), "%s", mode_last_error());
-    CHECK(loss_of(&c) == without.loss, "%.17g", without.loss);
+    CHECK(!mode_loss_f64(NULL, c.n, c.score, c.label, c.mass, c.weight, &without, NULL), "%s", mode_last_error());
+    CHECK(loss_of(&c) == without, "%.17g", without);
 }
 
 /* ------------------------------------------------------------------ events */
@@ -81,26 +61,57 @@ static void test_null_options_are_the_defaults(void) {
 static void test_evaluate(void) {
     call c = good();
     single s;
-    mode_events e = events_of(&c);
-    double want[N], grad[N], hess[N], other[N], w = 0, squares = 0;
+    mode_events_f64 e = events_of(&c);
+    double want[N], grad[N], hess[N], other[N], loss, same, w = 0, squares = 0;
     float grad_f[N];
-    mode_result found, same;
+    mode_quality found, again;
+    BEGIN(found);
+    BEGIN(again);
     for (int i = 0; i < N; i++) {
         c.weight[i] = 1 + i % 3;
         c.label[i] = i % 7 == 3;
         if (!c.label[i]) w += c.weight[i], squares += c.weight[i] * c.weight[i];
     }
-    CHECK(!mode_evaluate_f64(&c.options, &e, &found, want, hess), "%s", mode_last_error());
+    CHECK(!mode_evaluate_f64(&c.options, &e, &loss, want, &found, 0, hess), "%s", mode_last_error());
     CHECK(fabs(found.events - w * w / squares) < 1e-9 && found.bias > 0, "%.17g events, want %.17g", found.events, w * w / squares);
-    CHECK(!mode_evaluate_f64(&c.options, &e, &same, grad, NULL) && !memcmp(&same, &found, sizeof same), "%.17g, %s", same.loss, mode_last_error());
+    CHECK(!mode_evaluate_f64(&c.options, &e, &same, grad, &again, 0, NULL) && same == loss && !memcmp(&again, &found, sizeof again), "%.17g, %s", same, mode_last_error());
     CHECK(!memcmp(grad, want, sizeof grad), "the gradient without hess");
-    CHECK(!mode_evaluate_f64(&c.options, &e, &same, NULL, other) && !memcmp(hess, other, sizeof hess), "hess alone: %s", mode_last_error());
-    e.loss_alone = 1;
-    CHECK(!mode_evaluate_f64(&c.options, &e, &same, grad, other) && same.loss == found.loss, "%.17g, %s", same.loss, mode_last_error());
-    CHECK(isnan(same.bias) && isnan(same.events) && !memcmp(grad, want, sizeof grad), "the loss alone: %g, %g", same.bias, same.events);
+    CHECK(!mode_evaluate_f64(&c.options, &e, &same, NULL, NULL, 0, other) && !memcmp(hess, other, sizeof hess), "hess alone: %s", mode_last_error());
+    CHECK(!mode_evaluate_f64(&c.options, &e, &same, NULL, NULL, 0.5, other) && memcmp(hess, other, sizeof hess), "a wide window: %s", mode_last_error());
+    memset(grad, 0, sizeof grad);
+    CHECK(!evaluate(&c, &same, grad) && same == loss && !memcmp(grad, want, sizeof grad), "mode_loss_f64: %.17g, %s", same, mode_last_error());
+    memset(grad, 0, sizeof grad);
+    CHECK(!mode_evaluate_f64(&c.options, &e, &same, grad, NULL, 0, NULL) && same == loss && !memcmp(grad, want, sizeof grad), "the loss alone: %.17g", same);
     set_single(&s, &c);
-    CHECK(!mode_evaluate_f32(&c.options, &s.events, &same, grad_f, NULL) && fabs(same.loss - found.loss) < 1e-6, "%.9g, %s", same.loss, mode_last_error());
+    CHECK(!mode_evaluate_f32(&c.options, &s.events, &same, grad_f, NULL, 0, NULL) && fabs(same - loss) < 1e-6, "%.9g, %s", same, mode_last_error());
     for (int i = 0; i < N; i++) CHECK(fabs((double)grad_f[i] - want[i]) < 1e-6, "grad_f[%d] = %g, want %g", i, (double)grad_f[i], want[i]);
+    CHECK(!mode_loss_f32(&c.options, N, s.score, c.label, s.mass, s.weight, &loss, NULL) && loss == same, "%.9g, %s", loss, mode_last_error());
+    CHECK(!mode_loss_f64(&c.options, N, c.score, NULL, c.mass, NULL, &loss, NULL) && loss != same, "without labels and weights: %.9g", loss);
+}
+
+/*
+ * Two bins, of a third and two thirds of the events, whose scores are 1/4 and 3/4: F_1 - F_2 is 1 between, and the loss is
+ * 1/2 of the sum of share_b (F_b - F)^2.
+ */
+static void test_flatness(void) {
+    call c = good();
+    single s;
+    mode_events_f64 e;
+    const double edges[] = {0, 0.5, 1};
+    double loss, grad[N], want;
+    int few = 0;
+    for (int i = 0; i < N; i++) {
+        c.mass[i] = i % 3 == 0 ? 0.25 : 0.75;
+        c.score[i] = i % 3 == 0 ? 0.25 : 0.75;
+        few += i % 3 == 0;
+    }
+    c.options.binning = MODE_BINNING_EDGES, c.options.edges = edges, c.options.n_edges = 3;
+    e = events_of(&c);
+    want = 0.5 * few / N * (N - few) / N;
+    CHECK(!mode_flatness_f64(&c.options, &e, &loss, grad) && fabs(loss - want) < 1e-14, "%.17g, want %.17g", loss, want);
+    CHECK(grad[0] < 0 && grad[1] > 0, "closer scores are flatter: %g, %g", grad[0], grad[1]);
+    set_single(&s, &c);
+    CHECK(!mode_flatness_f32(&c.options, &s.events, &loss, NULL) && fabs(loss - want) < 1e-14, "%.17g, %s", loss, mode_last_error());
 }
 
 /*
@@ -111,33 +122,31 @@ static void test_hess(void) {
     call c = good();
     single s;
     float hess[N];
-    mode_result found;
-    const double h = 2. / (double)N * 16;
+    double loss;
     mode_options_init(&c.options, sizeof c.options);
     c.options.bins = 2;
     for (int i = 0; i < N; i++) c.score[i] = 0.25;
     set_single(&s, &c);
-    CHECK(!mode_evaluate_f32(&c.options, &s.events, &found, NULL, hess), "%s", mode_last_error());
-    for (int i = 0; i < N; i++) CHECK(fabs((double)hess[i] - h) < 1e-6 * h, "hess[%d] = %g, want %g", i, (double)hess[i], h);
+    for (double window = 0.25; window > 0.05; window -= 0.1875) { /* 1/4, and 1/16, the default */
+        const double h = 2. / (double)N / window;
+        CHECK(!mode_evaluate_f32(&c.options, &s.events, &loss, NULL, NULL, window > 0.1 ? window : 0, hess), "%s", mode_last_error());
+        for (int i = 0; i < N; i++) CHECK(fabs((double)hess[i] - h) < 1e-6 * h, "hess[%d] = %g, want %g", i, (double)hess[i], h);
+    }
 }
 
-/* The distance correlation is DisCo of two arrays as mass and score, and alike in both. */
+/* The distance correlation is alike in both arrays; of two events at other places it is 1. */
 static void test_distance_correlation(void) {
     call c = good();
     single s;
-    double x[N], y[N], other_x[N], other_y[N], value, swapped;
+    double x[N], y[N], other_x[N], other_y[N], value, swapped, found;
     float y_f[N];
-    mode_result found;
     for (int i = 0; i < N; i++) c.mass[i] = i * i % 91, c.weight[i] = i % 9 ? 1 + i % 4 : -0.5;
     set_single(&s, &c);
-    mode_options_init(&c.options, sizeof c.options);
-    c.options.loss = MODE_LOSS_DISCO;
-    c.options.unbiased = 1;
-    CHECK(!evaluate(&c, &found, other_y) && isnan(found.bias), "%s", mode_last_error());
-    CHECK(!mode_distance_correlation_f64(N, c.mass, c.score, c.weight, 1, &value, x, y), "%s", mode_last_error());
-    CHECK(value == found.loss && !memcmp(y, other_y, sizeof y), "%.17g, want %.17g", value, found.loss);
+    CHECK(!mode_distance_correlation_f64(2, c.mass, c.score, NULL, 0, &value, x, y) && value == 1 && y[0] == 0, "%.17g, %s", value, mode_last_error());
+    CHECK(!mode_distance_correlation_f64(N, c.mass, c.score, c.weight, 1, &found, x, y), "%s", mode_last_error());
     CHECK(!mode_distance_correlation_f64(N, c.score, c.mass, c.weight, 1, &swapped, other_y, other_x), "%s", mode_last_error());
-    CHECK(!mode_distance_correlation_f32(N, s.mass, s.score, s.weight, 1, &value, NULL, y_f) && value == found.loss, "%.17g", value);
+    CHECK(fabs(swapped - found) < 1e-14, "%.17g, want %.17g", swapped, found);
+    CHECK(!mode_distance_correlation_f32(N, s.mass, s.score, s.weight, 1, &value, NULL, y_f) && value == found, "%.17g", value);
     for (int i = 0; i < N; i++) {
         CHECK(fabs(x[i] - other_x[i]) < 1e-14 && fabs(y[i] - other_y[i]) < 1e-12, "event %d, the other way round", i);
         CHECK(y_f[i] == (float)y[i], "event %d in float: %g, want %g", i, (double)y_f[i], y[i]);
@@ -152,16 +161,18 @@ static void test_distance_correlation(void) {
 static void test_direction(void) {
     call c = good();
     single s;
-    const mode_events e = events_of(&c);
+    const mode_events_f64 e = events_of(&c);
     mode_steering how;
-    mode_pushed found = {0}, other = {0};
+    mode_pushed found, other;
     double push[N], again[N], multiplier[N], slope[N], state[2127] = {0}, before[2127];
     int multiplied = 0;
     float push_f[N], multiplier_f[N], slope_f[N];
+    BEGIN(how);
+    BEGIN(found);
+    BEGIN(other);
     CHECK(mode_state_size(1) == 2127 && mode_state_size(3) == 6365 && MODE_STATE_SUM == 8, "%zu", mode_state_size(1));
     CHECK(!mode_state_size(0) && !mode_state_size(SIZE_MAX) && !mode_state_size(SIZE_MAX / 2) && !mode_state_size(SIZE_MAX / 1687),
           "%zu", mode_state_size(SIZE_MAX));
-    CHECK(!mode_steering_init(&how, sizeof how) && how.relative_strength == 0 && how.tolerance == 0 && !how.state && !how.batch, "%s", mode_last_error());
     CHECK(!mode_direction_f64(&c.options, &e, &how, &found, push, multiplier, slope), "%s", mode_last_error());
     CHECK(found.size > 0 && found.events == (double)N, "%g events", found.events);
     for (int i = 0; i < N; i++) CHECK(multiplier[i] == 1, "event %d, of the first batch: %g", i, multiplier[i]);
@@ -196,7 +207,7 @@ static void test_direction(void) {
     expect("state", mode_direction_f64(&c.options, &e, &how, &other, again, multiplier, NULL), MODE_ERROR_NOT_FINITE, "state[9] = NaN");
 
     set_single(&s, &c);
-    mode_steering_init(&how, sizeof how);
+    BEGIN(how);
     how.logits = 1;
     CHECK(!mode_direction_f32(&c.options, &s.events, &how, &other, push_f, multiplier_f, slope_f), "%s", mode_last_error());
     for (int i = 0; i < N; i++) CHECK(slope_f[i] == 1 && fabs(push_f[i] - push[i] * slope[i]) < 1e-4 * (1 + fabs(push[i])), "event %d", i);
@@ -207,7 +218,7 @@ static void test_direction(void) {
 static void test_edges(void) {
     call c = good();
     single s;
-    mode_events e = events_of(&c);
+    mode_events_f64 e = events_of(&c);
     double edges[5];
     size_t n = 0;
     e.score = NULL; /* which is not looked at */
@@ -228,12 +239,13 @@ static void test_edges(void) {
 static void test_moments(void) {
     call c = good();
     single s;
-    const mode_events e = events_of(&c);
+    const mode_events_f64 e = events_of(&c);
+    size_t n = 0;
     const double at[3] = {1, -0.5, 0.5}, ends[2] = {-INFINITY, INFINITY};
     double cdf[12], moments[6], bounded[6], of_float[12];
     c.options.order = 1;
     c.options.max_slope = 0.01;
-    CHECK(!mode_moments_f64(&c.options, &e, 3, at, 4, cdf, moments, bounded), "%s", mode_last_error());
+    CHECK(!mode_moments_f64(&c.options, &e, 3, at, 12, cdf, &n, moments, bounded) && n == 4, "%s", mode_last_error());
     for (int b = 0; b < 4; b++) {
         int below = 0;
         for (int i = 16 * b; i < 16 * b + 16; i++) below += c.score[i] <= at[2];
@@ -242,11 +254,14 @@ static void test_moments(void) {
     CHECK(fabs(moments[0] - 1) < 1e-14 && fabs(moments[1]) < 1e-14, "everything below: %g %g", moments[0], moments[1]);
     CHECK(moments[2] == 0 && moments[3] == 0, "nothing below: %g %g", moments[2], moments[3]);
     CHECK(fabs(bounded[5] - 0.01 * moments[4] * tanh(moments[5] / (0.01 * moments[4]))) < 1e-16, "c_1 is: %g", bounded[5]);
-    CHECK(!mode_moments_f64(&c.options, &e, 3, at, 4, NULL, NULL, NULL), "%s", mode_last_error());
+    CHECK(!mode_moments_f64(&c.options, &e, 3, at, 0, NULL, &n, NULL, NULL) && n == 4, "%s", mode_last_error());
     set_single(&s, &c);
-    CHECK(!mode_moments_f32(&c.options, &s.events, 3, at, 4, of_float, NULL, NULL), "%s", mode_last_error());
+    CHECK(!mode_moments_f32(&c.options, &s.events, 3, at, 12, of_float, &n, NULL, NULL), "%s", mode_last_error());
     CHECK(!memcmp(of_float, cdf, sizeof cdf), "of scores that float holds");
-    CHECK(!mode_moments_f64(&c.options, &e, 2, ends, 4, cdf, NULL, NULL) && cdf[0] == 0 && cdf[4] == 1, "at infinity: %g, %g", cdf[0], cdf[4]);
+    CHECK(!mode_moments_f64(&c.options, &e, 2, ends, 8, cdf, &n, NULL, NULL) && cdf[0] == 0 && cdf[4] == 1, "at infinity: %g, %g", cdf[0], cdf[4]);
+    n = 0;
+    expect("capacity", mode_moments_f64(&c.options, &e, 3, at, 11, cdf, &n, NULL, NULL), MODE_ERROR_ARGUMENT, "capacity = 11|12 elements");
+    CHECK(n == 4, "the number needed is set all the same: %zu", n);
 }
 
 /* -------------------------------------------------------------- the library */
@@ -274,13 +289,12 @@ static void test_versions(void) {
 /* In a forked child every call that computes is an error. */
 static int in_child(void) {
     call c = good();
-    const mode_events e = events_of(&c);
-    mode_result found = {-7, -7, -7};
+    double loss = -7;
     const int want = MODE_ERROR_FORKED, before = failures;
     expect("init", mode_options_init(&c.options, sizeof c.options), want, "fork()|spawn");
-    expect("evaluate", mode_evaluate_f64(NULL, &e, &found, NULL, NULL), want, "fork()");
+    expect("evaluate", evaluate(&c, &loss, NULL), want, "fork()");
     expect("set_threads", mode_set_threads(1), want, "fork()");
-    CHECK(mode_option_count() == 0 && found.loss == -7, "options in the child, or a loss");
+    CHECK(mode_option_count() == 0 && loss == -7, "options in the child, or a loss");
     CHECK(!strcmp(mode_version(), MODE_VERSION), "%s", mode_version());
     return failures - before;
 }
@@ -302,10 +316,10 @@ int main(void) {
     test_versions();
     test_defaults();
     test_table();
-    test_begun_structs();
-    test_unbiased_by_default();
+    test_variable();
     test_null_options_are_the_defaults();
     test_evaluate();
+    test_flatness();
     test_hess();
     test_distance_correlation();
     test_direction();

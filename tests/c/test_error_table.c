@@ -22,28 +22,30 @@ static void expect(const struct error *want, int status, const char *how) {
 
 static void expect_everywhere(const struct error *want, const golden_case *c) {
     const mode_options options = c->options(), *o = &options;
-    const void *masses[3] = {c->mass[0], c->mass[1], c->mass[2]};
-    const mode_events events = events_of(c, c->score, masses, c->weight);
-    mode_result result = {UNTOUCHED, UNTOUCHED, UNTOUCHED};
-    double *grad = calloc(c->n + 1, sizeof *grad);
+    const mode_events_f64 events = events_of(c);
+    double loss = UNTOUCHED, *grad = calloc(c->n + 1, sizeof *grad);
+    mode_quality quality = {sizeof quality, UNTOUCHED, UNTOUCHED, {0}};
     size_t count = 7;
     if (!grad) abort();
-    expect(want, mode_evaluate_f64(o, &events, &result, grad, NULL), "gradient");
-    if (want->status != MODE_ERROR_OVERFLOW) expect(want, mode_evaluate_f64(o, &events, &result, NULL, NULL), "loss");
+    expect(want, mode_evaluate_f64(o, &events, &loss, grad, &quality, 0, NULL), "gradient");
+    if (want->status != MODE_ERROR_OVERFLOW) expect(want, mode_evaluate_f64(o, &events, &loss, NULL, NULL, 0, NULL), "loss");
     if (mode_options_check(o)) {
         const float f[1] = {0};
-        const void *const float_masses[3] = {f, f, f};
-        mode_events in_float = events;
-        in_float.n = 1;
+        const float *const float_masses[3] = {f, f, f};
+        mode_events_f32 in_float;
+        memset(&in_float, 0, sizeof in_float);
+        in_float.struct_size = sizeof in_float;
+        in_float.n = 1, in_float.n_mass = events.n_mass;
         in_float.score = in_float.weight = f;
         in_float.mass = float_masses;
         CHECK(is_of_options(want->status), "%s: %s", want->input, mode_last_error());
         expect(want, mode_options_check(o), "mode_options_check");
-        expect(want, mode_evaluate_f32(o, &in_float, &result, NULL, NULL), "f32");
+        expect(want, mode_evaluate_f32(o, &in_float, &loss, NULL, NULL, 0, NULL), "f32");
         expect(want, mode_edges_f64(o, &events, 1, grad, &count), "edges");
-        expect(want, mode_moments_f64(o, &events, 0, NULL, 4, NULL, NULL, NULL), "moments");
+        expect(want, mode_moments_f64(o, &events, 0, NULL, 0, NULL, &count, NULL, NULL), "moments");
+        expect(want, mode_flatness_f64(o, &events, &loss, NULL), "flatness");
     }
-    CHECK(result.loss == UNTOUCHED && count == 7, "%s: a result was written", want->input);
+    CHECK(loss == UNTOUCHED && quality.bias == UNTOUCHED && count == 7, "%s: a result was written", want->input);
     free(grad);
 }
 
@@ -53,26 +55,31 @@ static void expect_everywhere(const struct error *want, const golden_case *c) {
         const struct error want = {#statements "; " #call, status_, words_, more_};                                \
         mode_options options;                                                                                      \
         mode_variable variable[4];                                                                                 \
-        mode_events events;                                                                                        \
+        mode_events_f64 events;                                                                                    \
         mode_option option;                                                                                        \
         mode_steering steering;                                                                                    \
         mode_pushed pushed;                                                                                        \
-        mode_result result = {UNTOUCHED, UNTOUCHED, UNTOUCHED};                                                    \
+        mode_quality quality = {sizeof quality, UNTOUCHED, UNTOUCHED, {0}};                                        \
+        double loss = UNTOUCHED;                                                                                   \
         double score[N], mass[N], weight[N], grad[N];                                                              \
         int32_t label[N];                                                                                          \
-        const void *masses[2] = {mass, mass};                                                                      \
+        const double *masses[2] = {mass, mass};                                                                    \
         size_t count = 7;                                                                                          \
         for (int i = 0; i < N; i++) score[i] = (i + 0.5) / (double)N, mass[i] = i, weight[i] = 1, label[i] = 0;            \
         mode_options_init(&options, sizeof options);                                                               \
-        mode_events_init(&events, sizeof events);                                                                  \
-        mode_steering_init(&steering, sizeof steering);                                                            \
+        memset(&events, 0, sizeof events);                                                                         \
+        memset(&steering, 0, sizeof steering);                                                                     \
+        memset(&pushed, 0, sizeof pushed);                                                                         \
+        memset(&option, 0, sizeof option);                                                                         \
+        events.struct_size = sizeof events, steering.struct_size = sizeof steering;                                \
+        pushed.struct_size = sizeof pushed, option.struct_size = sizeof option;                                    \
         for (int k = 0; k < 4; k++) mode_variable_init(&variable[k], sizeof *variable);                            \
         options.bins = 4, events.n = N, events.score = score, events.mass = masses, events.n_mass = 1;             \
         events.weight = weight, events.label = label;                                                              \
-        (void)option, (void)pushed, (void)count, (void)grad;                                                       \
+        (void)option, (void)pushed, (void)count, (void)grad, (void)quality;                                                       \
         statements;                                                                                                \
         expect(&want, call, "C");                                                                                  \
-        CHECK(result.loss == UNTOUCHED, "%s: a result was written", want.input);                                   \
+        CHECK(loss == UNTOUCHED, "%s: a result was written", want.input);                                          \
     } while (0)
 
 int main(void) {

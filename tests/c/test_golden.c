@@ -1,5 +1,5 @@
 /*
- * The golden cases through mode_evaluate, in both precisions. write_cases.py writes golden.h.
+ * The golden cases through mode_evaluate and mode_loss, in both precisions. write_cases.py writes golden.h.
  */
 #include <math.h>
 
@@ -30,44 +30,45 @@ static float *floats(const double *values, size_t n) {
     return out;
 }
 
-static void check_events(const golden_case *c, const mode_events *in_double, const mode_events *in_float) {
+static void check_case(const golden_case *c) {
     const mode_options options = c->options();
-    mode_result found = {0};
-    double *grad = calloc(c->n, sizeof *grad);
+    const mode_events_f64 doubles = events_of(c);
+    float *score = floats(c->score, c->n), *weight = floats(c->weight, c->n), *mass[3] = {NULL, NULL, NULL};
+    const float *masses[3];
+    mode_events_f32 singles;
+    mode_quality quality;
+    double *grad = calloc(c->n, sizeof *grad), loss = 0;
     float *single = calloc(c->n, sizeof *single);
     int status;
     if (!grad || !single) abort();
-    status = mode_evaluate_f64(&options, in_double, &found, grad, NULL);
-    compare(c, status, found.loss, grad, double_tolerance);
-    status = mode_evaluate_f64(&options, in_double, &found, NULL, NULL);
-    compare(c, status, found.loss, NULL, double_tolerance);
+    for (size_t k = 0; k < c->n_mass; k++) masses[k] = mass[k] = floats(c->mass[k], c->n);
+    memset(&singles, 0, sizeof singles);
+    memset(&quality, 0, sizeof quality);
+    singles.struct_size = sizeof singles, quality.struct_size = sizeof quality;
+    singles.n = c->n, singles.n_mass = c->n_mass, singles.score = score, singles.mass = masses, singles.weight = weight;
+    singles.label = c->label, singles.category = c->category, singles.category_type = MODE_LABEL_INT64;
 
-    status = mode_evaluate_f32(&options, in_float, &found, single, NULL);
-    for (size_t i = 0; i < c->n; i++) grad[i] = single[i];
-    compare(c, status, found.loss, grad, float_tolerance);
-    status = mode_evaluate_f32(&options, in_float, &found, NULL, NULL);
-    compare(c, status, found.loss, NULL, float_tolerance);
-    free(grad);
-    free(single);
-}
-
-static void check_case(const golden_case *c) {
-    float *score = floats(c->score, c->n), *weight = floats(c->weight, c->n), *mass[3] = {NULL, NULL, NULL};
-    const void *in_double[3], *in_float[3];
-    mode_events doubles, singles;
-    for (size_t k = 0; k < c->n_mass; k++) {
-        in_double[k] = c->mass[k];
-        in_float[k] = mass[k] = floats(c->mass[k], c->n);
+    for (int with = 0; with <= options.unbiased; with++) { /* the bias needs bins of several events, as unbiased does */
+        mode_quality *const wanted = with ? &quality : NULL;
+        status = mode_evaluate_f64(&options, &doubles, &loss, grad, wanted, 0, NULL);
+        compare(c, status, loss, grad, double_tolerance);
+        status = mode_evaluate_f64(&options, &doubles, &loss, NULL, wanted, 0, NULL);
+        compare(c, status, loss, NULL, double_tolerance);
+        status = mode_evaluate_f32(&options, &singles, &loss, single, wanted, 0, NULL);
+        for (size_t i = 0; i < c->n; i++) grad[i] = single[i];
+        compare(c, status, loss, grad, float_tolerance);
     }
-    for (int alone = !c->options().unbiased; alone < 2; alone++) { /* the bias needs bins of several events, as unbiased does */
-        doubles = events_of(c, c->score, in_double, c->weight);
-        singles = events_of(c, score, in_float, weight);
-        doubles.loss_alone = singles.loss_alone = alone;
-        check_events(c, &doubles, &singles);
+    if (c->n_mass == 1 && !c->category) {
+        status = mode_loss_f64(&options, c->n, c->score, c->label, c->mass[0], c->weight, &loss, grad);
+        compare(c, status, loss, grad, double_tolerance);
+        status = mode_loss_f32(&options, c->n, score, c->label, mass[0], weight, &loss, NULL);
+        compare(c, status, loss, NULL, float_tolerance);
     }
     for (size_t k = 0; k < c->n_mass; k++) free(mass[k]);
     free(score);
     free(weight);
+    free(grad);
+    free(single);
 }
 
 int main(void) {

@@ -89,12 +89,14 @@ static void test_functions(void) {
     call c = good();
     single s;
     set_single(&s, &c);
-    const mode_events e = events_of(&c);
-    mode_result result;
+    const mode_events_f64 e = events_of(&c);
+    double loss;
     mode_option option;
     mode_pushed pushed;
     mode_steering steering;
-    mode_steering_init(&steering, sizeof steering);
+    BEGIN(option);
+    BEGIN(pushed);
+    BEGIN(steering);
     float fgrad[N], fpush[N], fmultiplier[N], fslope[N];
     double value;
     size_t n;
@@ -110,16 +112,20 @@ static void test_functions(void) {
     LOOKS(mode_options_check(&c.options));
     LOOKS(mode_option_count());
     LOOKS(mode_option_at(0, &option));
-    LOOKS(mode_evaluate_f32(&c.options, &s.events, &result, fgrad, NULL));
-    LOOKS(mode_evaluate_f64(&c.options, &e, &result, grad, NULL));
+    LOOKS(mode_evaluate_f32(&c.options, &s.events, &loss, fgrad, NULL, 0, NULL));
+    LOOKS(mode_evaluate_f64(&c.options, &e, &loss, grad, NULL, 0, NULL));
+    LOOKS(mode_loss_f32(&c.options, N, s.score, NULL, s.mass, NULL, &loss, fgrad));
+    LOOKS(mode_loss_f64(&c.options, N, c.score, NULL, c.mass, NULL, &loss, grad));
+    LOOKS(mode_flatness_f32(&c.options, &s.events, &loss, fgrad));
+    LOOKS(mode_flatness_f64(&c.options, &e, &loss, grad));
     LOOKS(mode_direction_f32(&c.options, &s.events, &steering, &pushed, fpush, fmultiplier, fslope));
     LOOKS(mode_direction_f64(&c.options, &e, &steering, &pushed, push, multiplier, slope));
     LOOKS(mode_distance_correlation_f32(N, s.score, s.mass, NULL, 0, &value, NULL, NULL));
     LOOKS(mode_distance_correlation_f64(N, c.score, c.mass, NULL, 0, &value, NULL, NULL));
     LOOKS(mode_edges_f32(&c.options, &s.events, 5, edges, &n));
     LOOKS(mode_edges_f64(&c.options, &e, 5, edges, &n));
-    LOOKS(mode_moments_f32(&c.options, &s.events, 1, at, 4, cdf, NULL, NULL));
-    LOOKS(mode_moments_f64(&c.options, &e, 1, at, 4, cdf, NULL, NULL));
+    LOOKS(mode_moments_f32(&c.options, &s.events, 1, at, 4, cdf, &n, NULL, NULL));
+    LOOKS(mode_moments_f64(&c.options, &e, 1, at, 4, cdf, &n, NULL, NULL));
     LOOKS(mode_state_size(1));
     LOOKS(mode_set_threads(2));
     LOOKS(mode_get_threads(&threads));
@@ -155,17 +161,11 @@ static void *send(void *to) {
 /* Calls of one thread and of several, while signals come whose handler was set after the library was loaded. */
 static void test_signals(void (*handler)(int), int count) {
     static float score[EVENTS], mass[EVENTS], grad[EVENTS];
-    const void *masses[] = {mass};
     for (int i = 0; i < EVENTS; i++) {
         score[i] = (float)(37 * (i % 1000) % 1000) / 1000.0f;
         mass[i] = (float)(i % 777);
     }
-    mode_events e;
-    mode_events_init(&e, sizeof e);
-    e.score = score;
-    e.mass = masses;
-    e.n_mass = 1;
-    mode_result first = {NAN, NAN, NAN}, result;
+    double first = NAN, loss;
 
     const struct sigaction set = action(handler, SA_RESTART);
     for (int k = 0; k < SIGNALS; k++) sigaction(looked_at[k], &set, NULL);
@@ -174,10 +174,9 @@ static void test_signals(void (*handler)(int), int count) {
     pthread_t self = pthread_self(), sender;
     CHECK(!pthread_create(&sender, NULL, send, &self), "no thread");
     for (int i = 0; i < count; i++, calls++) {
-        e.n = i % 2 ? EVENTS : EVENTS / 10;
-        CHECK(mode_evaluate_f32(NULL, &e, &result, grad, NULL) == MODE_OK, "%s", mode_last_error());
-        if (i == 1) first = result;
-        CHECK(i % 2 == 0 || i == 1 || result.loss == first.loss, "%.17g, and before %.17g", result.loss, first.loss);
+        CHECK(mode_loss_f32(NULL, i % 2 ? EVENTS : EVENTS / 10, score, NULL, mass, NULL, &loss, grad) == MODE_OK, "%s", mode_last_error());
+        if (i == 1) first = loss;
+        CHECK(i % 2 == 0 || i == 1 || loss == first, "%.17g, and before %.17g", loss, first);
     }
     running = 0;
     pthread_join(sender, NULL);

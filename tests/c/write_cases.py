@@ -15,6 +15,7 @@ import numpy as np
 OF_VARIABLES = ("bins", "mass_range", "edges")
 
 CASE = """#include <math.h>
+#include <string.h>
 #include <mode.h>
 
 typedef struct {
@@ -27,12 +28,13 @@ typedef struct {
     const int64_t *category;                       /* NULL: none */
 } golden_case;
 
-/* The events of a case; their masses are at the addresses in `masses`. */
-static inline mode_events events_of(const golden_case *c, const void *score, const void *const *masses, const void *weight) {
-    mode_events events;
-    mode_events_init(&events, sizeof events);
+/* The events of a case, good while that lives. */
+static inline mode_events_f64 events_of(const golden_case *c) {
+    mode_events_f64 events;
+    memset(&events, 0, sizeof events);
+    events.struct_size = sizeof events;
     events.n = c->n, events.n_mass = c->n_mass;
-    events.score = score, events.mass = masses, events.weight = weight, events.label = c->label, events.category = c->category;
+    events.score = c->score, events.mass = c->mass, events.weight = c->weight, events.label = c->label, events.category = c->category;
     events.label_type = MODE_LABEL_INT32, events.category_type = MODE_LABEL_INT64;
     return events;
 }
@@ -128,8 +130,6 @@ def of_error(case):
     given = case.arguments()
     arrays = {name: given.pop(name, None) for name in ("score", "mass", "weight", "label", "category")}
     tuples = {name: tuple(value) if isinstance(value, range) else value for name, value in given.items()}
-    if case.loss != "mode":
-        tuples["loss"] = case.loss
     return {"name": "", "options": tuples, "loss": 0.0, **arrays}
 
 
@@ -148,14 +148,14 @@ def of_c(case):
     """A line that spoils a call in C; what is called is the last statement if it is a call."""
     *spoil, last = case.input.split("; ")
     if not last.startswith("mode_"):
-        spoil, last = [*spoil, last], "mode_evaluate_f64(&options, &events, &result, grad, NULL)"
+        spoil, last = [*spoil, last], "mode_evaluate_f64(&options, &events, &loss, grad, &quality, 0, NULL)"
     return f"    OF_C_CASE(({', '.join(spoil) or '(void)0'}), {last}, MODE_ERROR_{case.kind}, {words(case)});"
 
 
 def errors():
     import error_cases
 
-    every = error_cases.OPTIONS + error_cases.EVENTS
+    every = [case for case in error_cases.OPTIONS + error_cases.EVENTS if case.loss == "mode"]
     rows = [f"{{{text(case.input)}, MODE_ERROR_{case.kind}, {words(case)}}}" for case in every]
     return "\n".join(
         [

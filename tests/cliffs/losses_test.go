@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/libmode/libmode/core"
+	"github.com/libmode/libmode/core/disco"
 )
 
 // loss is one that adversaries are tried on.
@@ -21,7 +22,7 @@ var losses = []loss{
 	{name: "order 1", change: func(c *core.Config) { c.Order = 1 }},
 	{name: "order 2, float64", change: func(c *core.Config) { c.Order = 2 }},
 	{name: "order 5", change: func(c *core.Config) { c.Order = 5 }},
-	{name: "the paper's", change: func(c *core.Config) { c.Order, c.Moments, c.Unbiased, c.Bins = 2, core.Quadrature, false, 32 }},
+	{name: "the paper's", change: func(c *core.Config) { c.Order, c.Moments, c.Biased, c.Bins = 2, core.Quadrature, true, 32 }},
 	{name: "uniform bins", change: func(c *core.Config) { c.Order, c.Binning = 1, core.Uniform }},
 	{name: "weights, order 1", weighted: true, change: func(c *core.Config) { c.Order = 1 }},
 	{name: "weights, order 2, float64", weighted: true, change: func(c *core.Config) { c.Order = 2 }},
@@ -31,9 +32,9 @@ var losses = []loss{
 	{name: "max_slope, monotonic, weights, float64", weighted: true, change: func(c *core.Config) { c.Order, c.MaxSlope, c.Monotonic = 2, 0.5, true }},
 	{name: "two variables", variables: 2, change: func(c *core.Config) { c.Order = 1 }},
 	{name: "two jointly", variables: 2, change: func(c *core.Config) { c.Order, c.Joint = 1, true }},
-	{name: "flatness", change: func(c *core.Config) { *c = core.DefaultConfig(core.Flatness) }},
-	{name: "DisCo", change: func(c *core.Config) { *c = core.DefaultConfig(core.DisCo) }},
-	{name: "DisCo, weights, float64", weighted: true, change: func(c *core.Config) { *c = core.DefaultConfig(core.DisCo) }},
+	{name: "flatness", call: "Flatness"},
+	{name: "DisCo", call: "Correlation"},
+	{name: "DisCo, weights, float64", weighted: true, call: "Correlation"},
 	{name: "curvature", call: "hess", change: func(c *core.Config) { c.Order = 1 }},
 	{name: "evaluate", call: "Evaluate", change: func(c *core.Config) { c.Order = 1 }},
 }
@@ -44,11 +45,11 @@ func (l *loss) takes(of adversary) bool { return l.weighted || !strings.HasPrefi
 // of returns a call of the loss with n events of an adversary.
 func (l *loss) of(of adversary, n int) func() (float64, error) {
 	ev := eventsOf(of, n, max(1, l.variables), l.weighted)
-	cfg := core.DefaultConfig(core.MoDe)
+	cfg := core.DefaultConfig()
 	if l.change != nil {
 		l.change(&cfg)
 	}
-	if of.open && cfg.Loss != core.DisCo {
+	if of.open {
 		cfg.ScoreRange = [2]float64{math.Inf(-1), math.Inf(1)}
 	}
 	if strings.HasSuffix(l.name, "float64") {
@@ -62,11 +63,15 @@ func callOf[T core.Float](name string, ev core.Events[T], cfg core.Config) func(
 	return func() (float64, error) {
 		switch name {
 		case "hess":
-			found, err := core.Evaluate(grad, hess, ev, cfg)
+			found, err := core.Curvature(grad, hess, 0, ev, cfg)
 			return found.Loss, err
 		case "Evaluate":
-			found, err := core.Evaluate(grad, nil, ev, cfg)
+			found, err := core.Evaluate(grad, ev, cfg)
 			return found.Loss, err
+		case "Flatness":
+			return core.Flatness(grad, ev, cfg)
+		case "Correlation":
+			return disco.Correlation(nil, grad, ev.Mass, ev.Score, ev.Weight, false)
 		}
 		return core.LossAndGrad(grad, ev, cfg)
 	}

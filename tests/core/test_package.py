@@ -18,7 +18,7 @@ import libmode
 import pytest
 from libmode import _native, prefix
 from libmode._option_values import TAKEN
-from libmode.option_types import Loss, LossOptions
+from libmode.option_types import LossOptions
 from programs import run
 
 ROOT = Path(__file__).parents[2]
@@ -44,16 +44,11 @@ def test_the_version_is_the_newest_of_the_changes():
 
 def test_every_option_is_typed():
     _native.library()
-    for number, loss in enumerate(_native.OPTIONS["loss"].values):
-        taken = {name for name, option in _native.OPTIONS.items() if option.losses >> number & 1}
-        assert set(TAKEN[loss]) == taken - {
-            "loss",
-            "variables",
-        }  # the options of each variable are given by their names
+    every = {name: option.flatness for name, option in _native.OPTIONS.items() if name != "variables"}
+    assert set(TAKEN["mode"]) == set(every)  # the options of each variable are given by their names
+    assert set(TAKEN["flatness"]) == {name for name, taken in every.items() if taken}
     for name, option in _native.OPTIONS.items():
-        assert option.values == (
-            get_args(Loss) if name == "loss" else get_args(LossOptions.__annotations__[name]) if option.values else ()
-        )
+        assert option.values == (get_args(LossOptions.__annotations__[name]) if option.values else ())
 
 
 def test_cpp_has_a_setter_for_every_option():

@@ -31,15 +31,15 @@ struct events {
         label[5] = 1;
     }
 
-    mode::events<T> all() const { return mode::events<T>(score, mass).weight(weight).label(label); }
-    mode::events<T> plain() const { return mode::events<T>(score, mass); }
+    mode::events<T> all() const { return mode::events<T>(score, label, mass, weight); }
+    mode::events<T> plain() const { return mode::events<T>(score, {}, mass); }
 };
 
-int c_evaluate(const mode_options &c, const mode_events &e, mode_result *result, float *grad, float *hess) {
-    return mode_evaluate_f32(&c, &e, result, grad, hess);
+int c_evaluate(const mode_options &c, const mode_events_f32 &e, double *loss, float *grad, mode_quality *quality, float *hess) {
+    return mode_evaluate_f32(&c, &e, loss, grad, quality, 0.5, hess);
 }
-int c_evaluate(const mode_options &c, const mode_events &e, mode_result *result, double *grad, double *hess) {
-    return mode_evaluate_f64(&c, &e, result, grad, hess);
+int c_evaluate(const mode_options &c, const mode_events_f64 &e, double *loss, double *grad, mode_quality *quality, double *hess) {
+    return mode_evaluate_f64(&c, &e, loss, grad, quality, 0.5, hess);
 }
 
 mode::options four_bins() { return mode::options().bins(4); }
@@ -119,23 +119,25 @@ void test_results_are_those_of_c() {
     const events<T> e;
     const mode::options options = four_bins().order(1);
     const mode::events<T> all = e.all();
-    mode_result want;
+    double want = 0;
+    mode_quality want_quality = mode_quality(), quality;
+    want_quality.struct_size = sizeof want_quality;
     std::vector<T> want_grad(N), want_hess(N), grad(N), hess(N);
     mode::status status;
-    CHECK(!c_evaluate(options.to_c(), all.to_c(), &want, want_grad.data(), want_hess.data()), "%s", mode_last_error());
-    CHECK(mode::loss(options, all, {}, status) == want.loss && status.ok(), "%s", status.message());
-    CHECK(mode::loss(options, all, grad, status) == want.loss && grad == want_grad, "%s", status.message());
+    CHECK(!c_evaluate(options.to_c(), all.to_c(), &want, want_grad.data(), &want_quality, want_hess.data()), "%s", mode_last_error());
+    CHECK(mode::loss(options, all, {}, status) == want && status.ok(), "%s", status.message());
+    CHECK(mode::loss(options, all, grad, status) == want && grad == want_grad, "%s", status.message());
     CHECK(grad[5] == 0, "an event of another label: %g", static_cast<double>(grad[5]));
     grad.assign(N, 0);
-    const mode_result found = mode::evaluate(options, all, grad, hess, status);
-    CHECK(found.loss == want.loss && found.bias == want.bias && found.events == want.events, "%s", status.message());
+    CHECK(mode::evaluate(options, all, grad, &quality, 0.5, hess, status) == want && quality.bias == want_quality.bias, "%s", status.message());
+    CHECK(quality.struct_size == sizeof quality && quality.events == want_quality.events, "%g events", quality.events);
     CHECK(grad == want_grad && hess == want_hess, "the derivatives");
     hess.assign(N, 0);
-    CHECK(mode::evaluate(options, all, {}, hess, status).bias == want.bias && hess == want_hess, "%s", status.message());
+    CHECK(mode::evaluate(options, all, {}, nullptr, 0.5, hess, status) == want && hess == want_hess, "%s", status.message());
 #if MODE_EXCEPTIONS
     grad.assign(N, 0);
-    CHECK(mode::loss(options, all) == want.loss && mode::loss(options, all, grad) == want.loss && grad == want_grad, "loss");
-    CHECK(mode::evaluate(options, all).bias == want.bias, "evaluate");
+    CHECK(mode::loss(options, all) == want && mode::loss(options, all, grad) == want && grad == want_grad, "loss");
+    CHECK(mode::evaluate(options, all, {}, &quality) == want && quality.bias == want_quality.bias, "evaluate");
 #endif
 }
 
@@ -145,41 +147,60 @@ void test_what_arrays_may_be() {
     const mode::options options = mode::options().bins(2);
     typedef mode::events<double> events;
     mode::status status;
-    const double want = mode::loss(options, events(score, mass), grad, status);
+    const double want = mode::loss(options, events(score, {}, mass), grad, status);
     CHECK(status.ok() && std::isfinite(want), "%s", status.message());
     const double *p = score.data(), *m = mass.data();
     const int n = 4;
     const long long large = 4;
-    CHECK(mode::loss(options, events({p, n}, {m, large}), {}, status) == want, "%s", status.message());
-    CHECK(mode::loss(options, events({p, mass.size()}, {m, 4u}), {}, status) == want, "%s", status.message());
-    CHECK(mode::loss(options, events({p, 4}, mass), {other.data(), 4}, status) == want && other == grad, "%s", status.message());
+    CHECK(mode::loss(options, events({p, n}, {}, {m, large}), {}, status) == want, "%s", status.message());
+    CHECK(mode::loss(options, events({p, mass.size()}, {}, {m, 4u}), {}, status) == want, "%s", status.message());
+    CHECK(mode::loss(options, events({p, 4}, {}, mass), {other.data(), 4}, status) == want && other == grad, "%s", status.message());
 #if __cplusplus >= 202002L
     other.assign(4, 0);
     const std::span<double> whole(other);
     const std::span<const double> scores(score), masses(mass);
-    CHECK(mode::loss(options, events(scores, masses), whole, status) == want, "%s", status.message());
+    CHECK(mode::loss(options, events(scores, {}, masses), whole, status) == want, "%s", status.message());
     CHECK(other == grad, "the gradient through std::span");
-    CHECK(mode::loss(options, events(std::span(mass).subspan(0, 3), masses), {}, status) != want && !status.ok(), "length 3");
+    CHECK(mode::loss(options, events(std::span(mass).subspan(0, 3), {}, masses), {}, status) != want && !status.ok(), "length 3");
 #endif
 }
 
-// The distance correlation of two arrays is DisCo of them as mass and score.
+// The flatness loss is that of C, and refuses what it does not take.
+void test_flatness() {
+    const events<double> e;
+    const mode_options c = four_bins().to_c();
+    const mode::events<double> all = e.all();
+    const mode_events_f64 arrays = all.to_c();
+    std::vector<double> want_grad(N), grad(N);
+    double want = 0;
+    mode::status status;
+    CHECK(!mode_flatness_f64(&c, &arrays, &want, want_grad.data()), "%s", mode_last_error());
+    CHECK(mode::flatness(four_bins(), all, grad, status) == want && grad == want_grad && want > 0, "%s", status.message());
+    CHECK(std::isnan(mode::flatness(four_bins().order(1), all, {}, status)), "order 1");
+    expect(status, MODE_ERROR_OPTION, "order = 1 has no meaning for the flatness loss: leave it at its default");
+#if MODE_EXCEPTIONS
+    CHECK(mode::flatness(four_bins(), all) == want, "the form that throws");
+#endif
+}
+
+// The distance correlation is that of C.
 template <class T>
 void test_distance_correlation() {
     const events<T> e;
-    const mode::options disco = mode::options().loss(mode::loss_kind::disco).unbiased(true);
     std::vector<T> grad_x(N), grad_y(N), want_grad(N), three(3);
     mode::status status;
-    const double want = mode::loss(disco, e.plain().weight(e.weight), want_grad, status);
-    CHECK(mode::distance_correlation<T>(e.mass, e.score, e.weight, true, grad_x, grad_y, status) == want && grad_y == want_grad, "%s", status.message());
+    const double want = mode::distance_correlation<T>(e.score, e.mass, e.weight, true, want_grad, {}, status);
+    CHECK(mode::distance_correlation<T>(e.mass, e.score, e.weight, true, grad_x, grad_y, status) - want < 1e-14, "%s", status.message());
+    for (int i = 0; i < N; i++) CHECK(std::fabs(grad_y[i] - want_grad[i]) < T(1e-6), "the other way round: %d", i);
     CHECK(*std::max_element(grad_x.begin(), grad_x.end()) > 0, "grad_x");
-    CHECK(mode::distance_correlation<T>(e.mass, e.score, e.weight, true, {}, {}, status) == want, "%s", status.message());
+    const double again = mode::distance_correlation<T>(e.mass, e.score, e.weight, true, {}, {}, status);
+    CHECK(std::fabs(again - want) < 1e-14, "%s", status.message());
     CHECK(std::isnan(mode::distance_correlation<T>(e.mass, three, e.weight, true, {}, {}, status)), "a short y");
     expect(status, MODE_ERROR_ARGUMENT, "y has length 3, but x has length 64");
     CHECK(std::isnan(mode::distance_correlation<T>(e.mass, e.score, e.weight, true, three, {}, status)), "a short gradient");
     expect(status, MODE_ERROR_ARGUMENT, "grad_x has length 3, but x has length 64");
 #if MODE_EXCEPTIONS
-    CHECK(mode::distance_correlation<T>(e.mass, e.score, e.weight, true) == want, "the form that throws");
+    CHECK(mode::distance_correlation<T>(e.mass, e.score, e.weight, true) == again, "the form that throws");
 #endif
 }
 
@@ -224,20 +245,20 @@ void test_events() {
     const std::vector<T> three(3), *const mass = &e.mass;
     mode::status status;
     const double want = mode::loss(options, e.plain(), {}, status);
-    CHECK(mode::loss(options, mode::events<T>(e.score, {*mass}), {}, status) == want, "%s", status.message());
-    CHECK(mode::loss(options, mode::events<T>(e.score, {mass->data(), N}), {}, status) == want, "%s", status.message());
+    CHECK(mode::loss(options, mode::events<T>(e.score, {}, {*mass}), {}, status) == want, "%s", status.message());
+    CHECK(mode::loss(options, mode::events<T>(e.score, {}, {mass->data(), N}), {}, status) == want, "%s", status.message());
 
-    const mode_events c = mode::events<T>(e.score, {*mass, e.score, three}).category(category).to_c();
+    const auto c = mode::events<T>(e.score, {}, {*mass, e.score, three}, {}, category).to_c();
     CHECK(c.struct_size == sizeof c && c.n == N && c.n_mass == 3 && c.category == category.data(), "%zu masses", c.n_mass);
     CHECK(c.category_type == MODE_LABEL_INT64 && !c.weight && !c.label, "%d", c.category_type);
 
-    mode::loss(options, mode::events<T>(e.score, {e.mass, three}), {}, status);
+    mode::loss(options, mode::events<T>(e.score, {}, {e.mass, three}), {}, status);
     expect(status, MODE_ERROR_ARGUMENT, "mass[1] has length 3, but score has length 64");
-    mode::loss(options, e.plain().category(short_category), {}, status);
+    mode::loss(options, mode::events<T>(e.score, {}, e.mass, {}, short_category), {}, status);
     expect(status, MODE_ERROR_ARGUMENT, "category has length 3, but score has length 64");
-    mode::loss(options, e.plain().category(e.weight), {}, status);
+    mode::loss(options, mode::events<T>(e.score, {}, e.mass, {}, e.weight), {}, status);
     CHECK(status.code() == MODE_ERROR_ARGUMENT, "categories are integers: %s", status.message());
-    mode::loss(options, mode::events<T>(e.score, {e.mass, e.mass, e.mass, e.mass}), {}, status);
+    mode::loss(options, mode::events<T>(e.score, {}, {e.mass, e.mass, e.mass, e.mass}), {}, status);
     expect(status, MODE_ERROR_ARGUMENT, "n_mass = 4: mass has 1 to 3 variables");
 }
 
@@ -254,9 +275,9 @@ void test_labels(L other) {
     const mode::options options = four_bins();
     mode::status status;
     std::vector<float> want(N), grad(N);
-    const double loss = mode::loss(options, e.plain().label(as_int), want, status);
+    const double loss = mode::loss(options, mode::events<float>(e.score, as_int, e.mass), want, status);
     CHECK(status.ok() && want[3] != 0 && want[1] == 0, "%s", status.message());
-    CHECK(mode::loss(options, e.plain().label({label, N}), grad, status) == loss && grad == want, "%s", status.message());
+    CHECK(mode::loss(options, mode::events<float>(e.score, {label, N}, e.mass), grad, status) == loss && grad == want, "%s", status.message());
 }
 
 void test_labels_of_every_type() {
@@ -292,24 +313,24 @@ void test_lengths() {
     const struct {
         mode::events<T> events;
         std::string message;
-    } wrong[] = {{mode::events<T>(e.score, three), "mass" + not_64},
-                 {mode::events<T>(e.score, negative), "mass has length -1, but score has length 64"},
-                 {mode::events<T>(negative, negative), "score has length -1, but one call takes at most 4294967295 elements"},
-                 {mode::events<T>(null, e.mass), "score" + is_null},
-                 {e.plain().weight(none), "weight has length 0, but score has length 64"},
-                 {e.plain().weight(null), "weight" + is_null},
-                 {e.plain().label({e.label.data(), 3}), "label" + not_64},
-                 {e.plain().label({static_cast<const std::int32_t *>(nullptr), N}), "label" + is_null}};
+    } wrong[] = {{mode::events<T>(e.score, {}, three), "mass" + not_64},
+                 {mode::events<T>(e.score, {}, negative), "mass has length -1, but score has length 64"},
+                 {mode::events<T>(negative, {}, negative), "score has length -1, but one call takes at most 4294967295 elements"},
+                 {mode::events<T>(null, {}, e.mass), "score" + is_null},
+                 {mode::events<T>(e.score, {}, e.mass, none), "weight has length 0, but score has length 64"},
+                 {mode::events<T>(e.score, {}, e.mass, null), "weight" + is_null},
+                 {mode::events<T>(e.score, {e.label.data(), 3}, e.mass), "label" + not_64},
+                 {mode::events<T>(e.score, {static_cast<const std::int32_t *>(nullptr), N}, e.mass), "label" + is_null}};
     for (const auto &one : wrong) {
         CHECK(std::isnan(mode::loss(o, one.events, {}, s)), "a loss");
         expect(s, MODE_ERROR_ARGUMENT, one.message);
     }
     CHECK(mode::edges(o, wrong[0].events, s).empty() && s.code() == MODE_ERROR_ARGUMENT, "edges");
     CHECK(mode::moments(o, wrong[0].events, {}, s).edges.empty() && s.code() == MODE_ERROR_ARGUMENT, "moments");
-    CHECK(std::isfinite(mode::loss(o, e.plain().weight({}).label({}), {}, s)) && s.ok(), "%s", s.message());
+    CHECK(std::isfinite(mode::loss(o, mode::events<T>(e.score, {}, e.mass, {}, {}), {}, s)) && s.ok(), "%s", s.message());
     mode::loss(o, e.plain(), three, s), expect(s, MODE_ERROR_ARGUMENT, "grad" + not_64);
-    mode::evaluate(o, e.plain(), {}, three, s), expect(s, MODE_ERROR_ARGUMENT, "hess" + not_64);
-    mode::loss(o, mode::events<T>(none, none), {}, s);
+    mode::evaluate(o, e.plain(), {}, nullptr, 0, three, s), expect(s, MODE_ERROR_ARGUMENT, "hess" + not_64);
+    mode::loss(o, mode::events<T>(none, {}, none), {}, s);
     CHECK(s.code() == MODE_ERROR_TOO_FEW, "%s", s.message());
 }
 
@@ -322,7 +343,7 @@ void test_status() {
     score[9] = std::nan("");
     mode::status status;
     CHECK(status.ok() && status.code() == MODE_OK && !*status.message(), "%s", status.message());
-    const double loss = mode::loss(four_bins(), mode::events<double>(score, e.mass), {}, status);
+    const double loss = mode::loss(four_bins(), mode::events<double>(score, {}, e.mass), {}, status);
     CHECK(std::isnan(loss), "%g", loss);
     expect(status, MODE_ERROR_NOT_FINITE, message);
     const mode::status copy = status;
@@ -339,7 +360,8 @@ static_assert(noexcept(mode::loss(of<const mode::options &>(), of<const mode::ev
                                   of<mode::status &>())),
               "throws nothing");
 static_assert(noexcept(mode::evaluate(of<const mode::options &>(), of<const mode::events<double> &>(),
-                                      of<mode::view<double>>(), of<mode::view<double>>(), of<mode::status &>())),
+                                      of<mode::view<double>>(), nullptr, 0, of<mode::view<double>>(),
+                                      of<mode::status &>())),
               "throws nothing");
 static_assert(std::is_nothrow_move_constructible<mode::options>::value, "moves");
 static_assert(noexcept(mode::options()) && noexcept(of<const mode::options &>().check(of<mode::status &>())),
@@ -366,11 +388,11 @@ void test_exceptions() {
     const std::string few = "too few events: 64 selected events cannot fill bins = 65 quantile bins: use fewer bins or larger batches";
     expect_error(few, [&] { mode::loss(o, plain); });
     expect_error(few, [&] { mode::loss(o, plain, grad); });
-    expect_error(few, [&] { mode::evaluate(o, plain, grad); });
+    expect_error(few, [&] { mode::evaluate(o, plain, grad, nullptr); });
     expect_error(few, [&] { mode::direction(o, plain, mode::steering(), push, grad); });
     expect_error(few, [&] { mode::edges(o, plain); });
     expect_error(few, [&] { mode::moments(o, plain, at); });
-    expect_error("mass has length 3, but score has length 64", [&] { mode::loss(o, mode::events<double>(e.score, std::vector<double>(3))); });
+    expect_error("mass has length 3, but score has length 64", [&] { mode::loss(o, mode::events<double>(e.score, {}, std::vector<double>(3))); });
     expect_error("bins = -1 must be at least 1", [] { mode::options().bins(-1).check(); });
     four_bins().check();
 }
@@ -382,7 +404,7 @@ template <class T>
 void test_edges_and_moments() {
     std::vector<double> many(4000);
     for (std::size_t i = 0; i < many.size(); i++) many[i] = static_cast<double>(i);
-    const mode::events<double> of_many(many, many);
+    const mode::events<double> of_many(many, {}, many);
     mode::status good;
     CHECK(mode::edges(mode::options().bins(100), of_many, good).size() == 101, "bins: %s", good.message());
     CHECK(mode::edges(mode::options().variables({mode::variable().bins(100)}), of_many, good).size() == 101, "variable: %s", good.message());
@@ -394,13 +416,13 @@ void test_edges_and_moments() {
     const mode_options c = o.to_c();
     const mode::events<T> all = e.all();
     const mode::events<double> all_in_double = in_double.all();
-    const mode_events doubles = all_in_double.to_c();
+    const mode_events_f64 doubles = all_in_double.to_c();
     mode::status status;
     const mode::table found = mode::moments(o, all, at, status);
     double edges[5], cdf[12], moments[6], bounded[6];
-    std::size_t n_edges = 0;
+    std::size_t n_edges = 0, n_bins = 0;
     CHECK(!mode_edges_f64(&c, &doubles, 5, edges, &n_edges), "%s", mode_last_error());
-    CHECK(!mode_moments_f64(&c, &doubles, 3, at.data(), 4, cdf, moments, bounded), "%s", mode_last_error());
+    CHECK(!mode_moments_f64(&c, &doubles, 3, at.data(), 12, cdf, &n_bins, moments, bounded), "%s", mode_last_error());
     CHECK(status.ok() && found.edges == std::vector<double>(edges, edges + n_edges), "%s", status.message());
     CHECK(mode::edges(o, all, status) == found.edges, "%s", status.message());
     CHECK(found.cdf == std::vector<double>(cdf, cdf + 12), "F_b");
@@ -425,6 +447,7 @@ int main() {
     test_options_own_their_lists();
     test_results_are_those_of_c<float>();
     test_results_are_those_of_c<double>();
+    test_flatness();
     test_distance_correlation<float>();
     test_direction<float>();
     test_events<float>();

@@ -23,9 +23,7 @@ struct arguments {
     arguments &operator=(const arguments &) = delete;
 
     mode::events<T> events() const {
-        mode::events<T> made(score, std::vector<mode::view<const T>>(mass.begin(), mass.end()));
-        made.weight(weights).label(label).category(category);
-        return made;
+        return mode::events<T>(score, label, std::vector<mode::view<const T>>(mass.begin(), mass.end()), weights, category);
     }
 
     std::vector<T> score, weight;

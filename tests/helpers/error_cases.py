@@ -167,15 +167,18 @@ label = np.arange(60) % 2; background_label = (0, 1); score[7] = 2 | SCORE_RANGE
 label = np.arange(60) // 2 % 2; category = np.arange(60) % 2; background_label = (0, 1); score[7] = 2 | SCORE_RANGE | events with background_label = 1 of category = 1: score[7] = 2
 """) + table(
     """
-del bins; score, mass, weight, label = first(1, given) | TOO_FEW | 1 selected events, and DisCo with unbiased = false needs at least 2
-del bins; unbiased = True; score, mass, weight, label = first(3, given) | TOO_FEW | 3 selected events, and DisCo with unbiased = true needs at least 4
-del bins; mass[:] = 91.2 | UNDEFINED | mass: all 60 selected events have the same mass 91.2
-del bins; score[:] = 0.5 | UNDEFINED | score: all 60 selected events have the same score 0.5
-del bins; score[0], score[1] = -1.7e308, 1.7e308 | OVERFLOW | score: the selected events span [-1.7e+308, 1.7e+308]
-del bins; weight[:] = -2 | UNDEFINED | weight: the 60 selected events have sum of weights -120
+del bins; score, mass, weight, label = first(1, given) | TOO_FEW | 1 events, and DisCo with unbiased = false needs at least 2
+del bins; unbiased = True; score, mass, weight, label = first(3, given) | TOO_FEW | 3 events, and DisCo with unbiased = true needs at least 4
+del bins; mass[:] = 91.2 | UNDEFINED | mass: all 60 events have the same mass 91.2
+del bins; score[:] = 0.5 | UNDEFINED | score: all 60 events have the same score 0.5
+del bins; score[0], score[1] = -1.7e308, 1.7e308 | OVERFLOW | score: the events span [-1.7e+308, 1.7e+308]
+del bins; weight[:] = -2 | UNDEFINED | weight: the 60 events have sum of weights -120
 del bins; unbiased = True; weight[3:] = 0 | UNDEFINED | weight: with unbiased, the means over 4 different events have a sum of weights of 0
-del bins; weight[1:] = 0 | UNDEFINED | mass: the distance variance of the 60 selected events is 0
-del bins, weight, label; score = np.array([0, 1, 2, 4]) * 5e-324; mass = mass[:4] | OVERFLOW | grad[0] overflows its type
+del bins; weight[1:] = 0 | UNDEFINED | mass: the distance variance of the 60 events is 0
+del bins, weight, label; score = np.array([0, 1, 2, 4]) * 5e-324; mass = mass[:4] | OVERFLOW | grad[0] = -Inf: the derivative overflows its type
+del bins; label = np.arange(60) % 2; score[7] = nan; background_label = (0, 1) | NOT_FINITE | events with background_label = 1: score[7] = NaN
+del bins; category = np.arange(60) % 2; mass = two(mass); mass[7, 1] = inf | NOT_FINITE | events of category = 1: variable 1 of mass: mass[7] = +Inf
+del bins; category = np.arange(60) % 2; weight[1::2] = -0.5 | BIN | events of category = 1: their share of the sum of weights is -1
 """,
     "disco_loss",
 )
@@ -268,7 +271,7 @@ mass = np.zeros(60, 'M8[s]') | TypeError | mass
 score = np.ma.masked_less(score, 0.05) | TypeError | score
 """)
 
-#: What only a program in C can get wrong; a case without a call is mode_evaluate_f64(&options, &events, &result, grad, NULL).
+#: What only a program in C can get wrong; a case without a call is mode_evaluate_f64(&options, &events, &loss, grad, &quality, 0, NULL).
 C_CASES = table("""
 options.struct_size = 8 | ARGUMENT | options.struct_size = 8
 events.struct_size = 8 | ARGUMENT | events.struct_size = 8
@@ -290,28 +293,44 @@ options.mass_range[0] = 0; options.mass_range[1] = 9; events.n_mass = 2 | OPTION
 options.n_background_label = 2 | ARGUMENT | background_label is NULL, but 2 elements are expected
 options.n_edges = 3 | ARGUMENT | edges is NULL, but 3 elements are expected
 options.edges = mass; options.n_edges = 2 | OPTION | edges has length 2, but binning = quantile takes none
-options.loss = 7 | OPTION | loss = 7
 options.binning = 7 | OPTION | binning = 7
 options.missing = -1 | OPTION | missing = -1
-options.loss = MODE_LOSS_FLATNESS; options.order = 1 | OPTION | order = 1 has no meaning for loss = flatness
+options.order = 1; mode_flatness_f64(&options, &events, &loss, grad) | OPTION | order = 1 has no meaning for the flatness loss
+options.unbiased = 0; mode_flatness_f64(&options, &events, &loss, NULL) | OPTION | unbiased = false has no meaning for the flatness loss
+score[3] = NAN; mode_flatness_f64(NULL, &events, &loss, grad) | NOT_FINITE | score[3] = NaN
+mode_flatness_f64(&options, &events, NULL, grad) | ARGUMENT | loss is NULL
+options.reserved[1] = 5 | ARGUMENT | options.reserved[1] is not 0
+events.reserved[3] = 1 | ARGUMENT | events.reserved[3] is not 0
+quality.struct_size = 3 | ARGUMENT | quality.struct_size = 3
+pushed.struct_size = 0; mode_direction_f64(&options, &events, &steering, &pushed, grad, grad, NULL) | ARGUMENT | found.struct_size = 0
+steering.struct_size = 1; mode_direction_f64(&options, &events, &steering, &pushed, grad, grad, NULL) | ARGUMENT | steering.struct_size = 1
+mode_direction_f64(&options, &events, &steering, NULL, grad, grad, NULL) | ARGUMENT | found is NULL
+mode_loss_f64(&options, N, NULL, label, mass, weight, &loss, grad) | ARGUMENT | score is NULL, but 60 elements are expected
+mode_loss_f64(&options, N, score, label, NULL, weight, &loss, grad) | ARGUMENT | mass is NULL, but 60 elements are expected
+mode_loss_f64(&options, N, score, label, mass, weight, NULL, grad) | ARGUMENT | loss is NULL
+weight[5] = NAN; mode_loss_f64(&options, N, score, NULL, mass, weight, &loss, NULL) | NOT_FINITE | weight[5] = NaN
+mode_distance_correlation_f64(N, mass, NULL, weight, 0, &loss, NULL, grad) | ARGUMENT | y is NULL, but 60 elements are expected
+mode_distance_correlation_f64(N, mass, score, weight, 0, NULL, NULL, grad) | ARGUMENT | value is NULL
+mode_distance_correlation_f64(3, mass, score, weight, 1, &loss, NULL, grad) | TOO_FEW | 3 events, and DisCo with unbiased = true needs at least 4
+score[2] = INFINITY; mode_distance_correlation_f64(N, mass, score, NULL, 1, &loss, NULL, grad) | NOT_FINITE | y[2] = +Inf
+weight[0] = -N; mode_distance_correlation_f64(N, mass, score, weight, 0, &loss, NULL, grad) | UNDEFINED | weight: the 60 events have sum of weights -1
 options.n_edges = SIZE_MAX | ARGUMENT | edges: 18446744073709551615 elements are more than the 4294967295
 options.n_variables = SIZE_MAX; options.variables = variable; variable[0].struct_size = 0 | ARGUMENT | n_variables = 18446744073709551615
-mode_evaluate_f64(&options, NULL, &result, grad, NULL) | ARGUMENT | events is NULL
-mode_evaluate_f32(&options, NULL, &result, NULL, NULL) | ARGUMENT | events is NULL
-mode_evaluate_f64(&options, &events, NULL, grad, NULL) | ARGUMENT | result is NULL
-options.loss = MODE_LOSS_DISCO; options.bins = 0; mode_evaluate_f64(&options, &events, &result, NULL, grad) | OPTION | loss = disco has no bound on its curvature
-events.smoothing = -1 | OPTION | smoothing = -1
-options.loss = MODE_LOSS_FLATNESS; mode_direction_f64(&options, &events, &steering, &pushed, grad, grad, NULL) | OPTION | loss = flatness has no direction
-options.score_range[0] = -INFINITY; options.score_range[1] = INFINITY; options.bins = 1; events.n = 2; score[0] = 1; score[1] = 1 + 0x1p-52; mode_evaluate_f64(&options, &events, &result, NULL, grad) | OPTION | score is too coarse for hess
+mode_evaluate_f64(&options, NULL, &loss, grad, NULL, 0, NULL) | ARGUMENT | events is NULL
+mode_evaluate_f32(&options, NULL, &loss, NULL, NULL, 0, NULL) | ARGUMENT | events is NULL
+mode_evaluate_f64(&options, &events, NULL, grad, NULL, 0, NULL) | ARGUMENT | loss is NULL
+mode_evaluate_f64(&options, &events, &loss, NULL, NULL, -1, grad) | OPTION | smoothing = -1
+options.score_range[0] = -INFINITY; options.score_range[1] = INFINITY; options.bins = 1; events.n = 2; score[0] = 1; score[1] = 1 + 0x1p-52; mode_evaluate_f64(&options, &events, &loss, NULL, NULL, 0, grad) | OPTION | score is too coarse for hess
 mode_edges_f64(&options, &events, 9, grad, NULL) | ARGUMENT | n_edges is NULL
 mode_edges_f64(&options, &events, 4, grad, &count) | ARGUMENT | capacity = 4 is less than the 5 edges of the bins used
 events.category = label; mode_edges_f64(&options, &events, 9, grad, &count) | OPTION | category is given
 events.n_mass = 2; mode_edges_f64(&options, &events, 9, grad, &count) | OPTION | mass has 2 variables, and each has its own bins
-mode_moments_f64(&options, &events, 1, score, 5, grad, NULL, NULL) | ARGUMENT | n_bins = 5, but 4 bins are used
-mode_moments_f64(&options, &events, 3, NULL, 4, grad, NULL, NULL) | ARGUMENT | at is NULL, but 3 elements are expected
+mode_moments_f64(&options, &events, 2, score, 7, grad, &count, NULL, NULL) | ARGUMENT | capacity = 7 is less than the 8 elements of cdf, for 2 scores and 4 bins
+mode_moments_f64(&options, &events, 1, score, 4, grad, NULL, NULL, NULL) | ARGUMENT | n_bins is NULL
+mode_moments_f64(&options, &events, 3, NULL, 12, grad, &count, NULL, NULL) | ARGUMENT | at is NULL, but 3 elements are expected
 mode_options_init(NULL, sizeof options) | ARGUMENT | options is NULL
 mode_variable_init(NULL, sizeof *variable) | ARGUMENT | variable is NULL
-mode_events_init(NULL, sizeof events) | ARGUMENT | events is NULL
+mode_options_init(&options, 8) | ARGUMENT | options.struct_size = 8
 mode_option_at(1000, &option) | ARGUMENT | k = 1000
 mode_option_at(0, NULL) | ARGUMENT | option is NULL
 mode_set_threads(-1) | ARGUMENT | threads = -1

@@ -29,7 +29,7 @@ CPP = """
 #include <mode.hpp>
 int main() {
     const double score[] = {0.1, 0.4, 0.3, 0.9}, mass[] = {60, 70, 80, 90};
-    const mode::events<double> events({score, 4}, {mass, 4});
+    const mode::events<double> events({score, 4}, {}, {mass, 4});
     mode::options options;
     options.bins(2).set(&mode_options::factor, 2);
     const double twice = mode::loss(options, events);

@@ -16,14 +16,13 @@ type Float = lanes.Float
 
 // Events are the arrays of one call. Each array has one element an event.
 type Events[T Float] struct {
-	Score  []T        // finite and inside Config.ScoreRange
-	Mass   []T        // in any unit, which is also that of mass_range and edges
-	Weight []T        // finite, of either sign; nil: all weights are 1
-	Label  LabelSlice // see LabelsOf; nil: every event is selected
-
+	Score []T        // finite and inside Config.ScoreRange
+	Label LabelSlice // see LabelsOf; nil: every event is selected
+	Mass  []T        // in any unit, which is also that of mass_range and edges
 	// Masses replaces Mass if there are several protected variables, at most MaxVariables. With Config.Missing =
 	// MissingIgnore the value of a variable may be NaN.
 	Masses [][]T
+	Weight []T // finite, of either sign; nil: all weights are 1
 	// Category divides the events. Each category has bins of its own, and its loss counts in proportion to its share of
 	// the weights of the selected events. Categories are integers, in a type that has only integers, or bool. If Category
 	// is nil, all events are in one category.

@@ -21,7 +21,7 @@ func (pt part[T]) binned(k int) (walk.Result, error) {
 		return walk.Result{}, err
 	}
 	var ba *moments.Basis
-	if pt.plan.Kind == MoDe {
+	if !pt.plan.Flat {
 		if ba, err = se.basis(&o.Moments, pt.sc); err != nil {
 			return walk.Result{}, err
 		}
@@ -57,7 +57,7 @@ func (pt part[T]) integrate(sel *events.Selection[T], bs *bins.Bins, ba *moments
 	rs, su := order.Sort(sel, bs, pt.sc)
 	var in *walk.Integrand
 	var err error
-	if pt.plan.Kind == Flatness {
+	if pt.plan.Flat {
 		in, err = walk.FlatIntegrand(bs, su, sel.Unit(), pt.sc)
 	} else {
 		in, err = walk.NewIntegrand(o, ba, bs, rs, su, sel.Unit(), pt.sc)

@@ -31,7 +31,7 @@ func (pt part[T]) joint() (walk.Result, error) {
 		return walk.Result{}, err
 	}
 	var ba *moments.Basis
-	if pt.plan.Kind == MoDe {
+	if !pt.plan.Flat {
 		columns := moments.JointColumns(pt.ev.Masses, in.Ranges, o.Moments.Order)
 		means, err := bins.Settle(bs, sel, &bins.Options{Kind: bins.Given}, columns, sel.Unit(), pt.sc)
 		if err != nil {

@@ -5,18 +5,9 @@ import (
 	"github.com/libmode/libmode/core/internal/walk"
 )
 
-// Kind names a loss. Package core documents the kinds.
-type Kind int
-
-const (
-	MoDe Kind = iota
-	DisCo
-	Flatness
-)
-
 // Plan has the options of a call, with limits that are rounded to the type of the events.
 type Plan struct {
-	Kind      Kind
+	Flat      bool        // the flatness loss, not MoDe
 	Joint     bool        // bin several variables together
 	Variables []bins.Axis // one for each variable of mass
 	Labels    []int32     // of background

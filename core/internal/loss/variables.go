@@ -24,19 +24,11 @@ func (pt part[T]) loss() (walk.Result, error) {
 	switch {
 	case len(masses) == 1:
 		pt.ev.Mass, pt.ev.Masses = masses[0], nil
-		return pt.ofVariable(0)
+		return pt.binned(0)
 	case pt.plan.Joint:
 		return pt.joint()
 	}
 	return pt.oneByOne()
-}
-
-// ofVariable returns the loss of events with one mass, which is variable k.
-func (pt part[T]) ofVariable(k int) (walk.Result, error) {
-	if pt.plan.Kind == DisCo {
-		return pt.disco(k)
-	}
-	return pt.binned(k)
 }
 
 // sumBlock is the number of derivatives that a goroutine adds at a time.
@@ -64,7 +56,7 @@ func (pt part[T]) oneByOne() (total walk.Result, err error) {
 	for _, k := range present {
 		one.ev.Mass, one.ev.Masses = pt.ev.Masses[k], nil
 		one.out.Clear(pt.sc.Team)
-		loss, err := one.ofVariable(k)
+		loss, err := one.binned(k)
 		if err != nil {
 			return walk.Result{}, errs.OfVariable(k, err)
 		}

@@ -412,7 +412,7 @@ func TestLawByDefinition(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			rng := rand.New(rand.NewPCG(1, uint64(c.variables)))
-			cfg := core.DefaultConfig(core.MoDe)
+			cfg := core.DefaultConfig()
 			cfg.Order, cfg.Bins = 1, 6
 			state := make([]float64, core.StateSize(1))
 			var m memory

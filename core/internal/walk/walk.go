@@ -16,8 +16,8 @@ import (
 type Result struct {
 	Loss float64 // as LossAndGrad returns it
 	// Bias is the mean difference between the plain loss of these events and the loss of an infinite sample.
-	// Config.Unbiased subtracts it. It is here whether or not it is subtracted. It is NaN if it cannot be known, because a bin has
-	// fewer than 1.05 effective events: with Unbiased that is an error.
+	// The loss has no bias unless Config.Biased is set; Bias is here either way. It is NaN if it cannot be known, because a bin has
+	// fewer than 1.05 effective events: without Biased that is an error.
 	Bias float64
 	// Events is the effective number of events, (sum w)^2 / sum w^2, that take part: the sum over labels and
 	// categories, and the mean over several variables one by one.
@@ -44,7 +44,7 @@ func Integrate[T events.Float](out events.Derivatives[T], stats *events.Stats, i
 		return &walk[T]{Records: rs, in: in, sums: su, limits: limitsOf(o.Score, stats), grad: grad}
 	}
 	wa := along(out.Grad(), in, su)
-	var other *walk[T] // the same walk with the other choice of Unbiased: the difference of the integrals is the bias
+	var other *walk[T] // the same walk with the bias if this one is without, or without it: the difference of the integrals is the bias
 	if o.Measured {
 		plain, plainSums := in.plain(su, sc)
 		if o.Moments.Unbiased {

@@ -12,7 +12,6 @@ MOST_BINS, PER_BIN = 32, 8
 
 # Of the core's options, those that there are not with every value, and the values that there are here.
 _ONLY: dict[str, Any] = {
-    "loss": ("mode",),
     "order": range(4),
     "binning": ("quantile", "edges"),
     "moments": ("projection",),
@@ -58,6 +57,8 @@ class Plan(NamedTuple):
 def refused(options: Options) -> str | None:
     """What options have that there is only in the core, None for those that can be computed on a device."""
     struct = options.struct
+    if options.loss != "mode":
+        return f"loss = {options.loss!r}"
     for name, only in _ONLY.items():
         value, values = getattr(struct, name), _native.OPTIONS[name].values
         value = values[value] if values else value

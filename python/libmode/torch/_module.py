@@ -12,7 +12,7 @@ from torch import Tensor, nn
 from .._bad_batches import OnBadBatch, SkipsBadBatches
 from .._events import Events, events_of, takes_events
 from .._messages import keywords_only
-from .._native import BatchError, ModeResult
+from .._native import BatchError, Found
 from .._option_values import plain
 from .._options import EXAMPLE, check
 from ..option_types import Loss, LossOptions
@@ -99,7 +99,7 @@ class CoreLoss(SkipsBadBatches, nn.Module):
         self.options = plain(loss, options)
         self._checked = check(loss, self.options)
         self._encoded = self._checked.text  # as operators take them
-        self._found: ModeResult | None = None  # of the core, for a monitor
+        self._found: Found | None = None  # of the core, for a monitor
 
     @in_python
     @takes_events

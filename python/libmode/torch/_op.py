@@ -17,6 +17,7 @@ from torch import Tensor
 
 from .. import _native
 from .._arrays import explained
+from .._disco import disco
 from .._events import Events
 from .._far_masses import look
 from .._messages import NO_SECOND_DERIVATIVE
@@ -28,7 +29,6 @@ from ._pinned import back_to, on_host
 # All others become float64, which holds every background label.
 _LABEL_TYPES = {getattr(torch, name): number for name, number in _native.LABEL_TYPES.items()}
 
-_ONE_MASS = ctypes.c_void_p * 1
 _SIZE = ctypes.sizeof(_native.ModeEvents)
 
 
@@ -73,7 +73,7 @@ def evaluate(
     options: Options,
     loss_alone: bool = True,
     said: Said = IN_LINES,
-) -> tuple[Tensor, Tensor, _native.ModeResult]:
+) -> tuple[Tensor, Tensor, _native.Found]:
     """A loss of the core, shape (), and its gradient, (n,), both on score's device; and the result.
 
     Loss and gradient are float64 for float64 scores and float32 otherwise.
@@ -100,25 +100,34 @@ def evaluate(
     if category is not None:
         category = _ready("category", category, category.dtype if category.dtype in _LABEL_TYPES else torch.int64)
     grad = torch.empty_like(score)
-    masses = (
-        _ONE_MASS(mass.data_ptr()) if mass.ndim == 1 else (ctypes.c_void_p * len(mass))(*map(Tensor.data_ptr, mass))
-    )
-    events = _native.ModeEvents(
-        _SIZE,
-        score.shape[0],
-        score.data_ptr(),
-        masses,
-        len(masses),
-        None if weight is None else weight.data_ptr(),
-        None if label is None else label.data_ptr(),
-        None if category is None else category.data_ptr(),
-        0 if label is None else _LABEL_TYPES[label.dtype],
-        0 if category is None else _LABEL_TYPES[category.dtype],
-        loss_alone,
-    )
+    held = (score, mass, weight, label, category)
     try:
-        held = (score, mass, weight, label, category, grad)
-        result = _native.evaluate(options.struct, events, double, grad.data_ptr(), None, held)
+        if options.loss == "disco":
+            arrays = Events(*(None if tensor is None else tensor.numpy() for tensor in held))
+            result = _native.Found(disco(options, arrays, double, grad.numpy()))
+        else:
+            masses = (mass,) if mass.ndim == 1 else mass
+            events = _native.ModeEvents(
+                _SIZE,
+                score.shape[0],
+                score.data_ptr(),
+                None if label is None else label.data_ptr(),
+                (ctypes.c_void_p * len(masses))(*map(Tensor.data_ptr, masses)),
+                len(masses),
+                None if weight is None else weight.data_ptr(),
+                None if category is None else category.data_ptr(),
+                0 if label is None else _LABEL_TYPES[label.dtype],
+                0 if category is None else _LABEL_TYPES[category.dtype],
+            )
+            result = _native.evaluate(
+                options.struct,
+                events,
+                double,
+                grad.data_ptr(),
+                held=(*held, grad),
+                loss_alone=loss_alone,
+                flatness=options.loss == "flatness",
+            )
     except ValueError as error:
         known = None if given_label is None else as_numpy(given_label)
         raise explained(error, score.numpy(), mass.numpy(), known, options) from None

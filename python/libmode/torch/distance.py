@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from typing import Any
 
 import torch
 from torch import Tensor
 
 from .. import _native
+from .._disco import named
 from .._events import together
 from ._module import read
 from ._op import Tied, _ready
@@ -97,7 +97,7 @@ class _Correlation(torch.autograd.Function):
                 kind is torch.float64, len(x), _addresses(arrays), unbiased, _addresses(grads), held=(arrays, grads)
             )
         except ValueError as error:
-            raise type(error)(_named(str(error), names)) from None
+            raise type(error)(named(str(error), names)) from None
         ctx.save_for_backward(x, y, *grads)
         return torch.scalar_tensor(value, dtype=kind, device=x.device)
 
@@ -119,9 +119,3 @@ def _product(incoming: Tensor, grad: Tensor | None, of: Tensor) -> Tensor | None
 
 def _addresses(tensors: list[Tensor | None]) -> list[int | None]:
     return [None if tensor is None else tensor.data_ptr() for tensor in tensors]
-
-
-def _named(message: str, names: tuple[str, str, str]) -> str:
-    """The message of the core, which calls the arguments x, y and weight."""
-    known = dict(zip(("x", "y", "weight"), names, strict=True))
-    return re.sub(r"\b(x|y|weight)\b", lambda found: known[found[0]], message)

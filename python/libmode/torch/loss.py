@@ -11,7 +11,7 @@ from torch import Tensor
 
 from .._events import Events, is_background
 from .._monitor import EVERY, Monitor
-from .._native import ModeResult
+from .._native import Found
 from .._options import Options
 from .._said import Said
 from .._typing import Never, Unpack
@@ -162,10 +162,10 @@ class MoDeLoss(CoreLoss):
         if not (score_transform is None or callable(score_transform) or score_transform == "signal_efficiency"):
             raise ValueError(f"score_transform = {score_transform!r}: must be a callable or 'signal_efficiency'")
 
-    def _watched(self, *arguments: Any) -> tuple[Tensor, Tensor, ModeResult]:
+    def _watched(self, *arguments: Any) -> tuple[Tensor, Tensor, Found]:
         """:func:`evaluate`, which takes note of all that the core finds where the monitor is to look."""
         monitor = self._monitor
-        of_core: Callable[..., tuple[Tensor, Tensor, ModeResult]] = partial(evaluate, said=self._said)
+        of_core: Callable[..., tuple[Tensor, Tensor, Found]] = partial(evaluate, said=self._said)
         if monitor is None or not self.training or self.per_class:
             return of_core(*arguments)
         monitor.calls += 1
