@@ -10,6 +10,7 @@ import (
 	"unsafe"
 
 	"github.com/libmode/libmode/core"
+	"github.com/libmode/libmode/core/constraint"
 )
 
 //export modeStateSize
@@ -17,7 +18,7 @@ func modeStateSize(labels C.size_t) C.size_t {
 	if labels > math.MaxInt {
 		return 0
 	}
-	return C.size_t(core.StateSize(int(labels)))
+	return C.size_t(constraint.StateSize(int(labels)))
 }
 
 func direction[F core.Float](o *C.mode_options, from *C.mode_events_f64, how *C.mode_steering, found *C.mode_pushed, push, multiplier, slope unsafe.Pointer) error {
@@ -25,7 +26,7 @@ func direction[F core.Float](o *C.mode_options, from *C.mode_events_f64, how *C.
 	if err != nil {
 		return err
 	}
-	st := core.Steering{
+	st := constraint.Steering{
 		RelativeStrength: float64(how.relative_strength), Tolerance: float64(how.tolerance), Logits: how.logits != 0,
 	}
 	if how.state != nil {
@@ -52,7 +53,7 @@ func direction[F core.Float](o *C.mode_options, from *C.mode_events_f64, how *C.
 	if slope != nil {
 		slopes = unsafe.Slice((*F)(slope), len(dst))
 	}
-	result, err := core.Direction(dst, multipliers, slopes, ev, cfg, st)
+	result, err := constraint.Direction(dst, multipliers, slopes, ev, cfg, st)
 	if err != nil {
 		return err
 	}

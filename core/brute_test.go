@@ -353,4 +353,9 @@ func lossCalled[T Float](name string) func([]T, Events[T], Config) (float64, err
 	return LossAndGrad[T]
 }
 
+var nan, inf = math.NaN(), math.Inf(1)
+
+// unbounded returns the range of all numbers.
+func unbounded() [2]float64 { return [2]float64{-inf, inf} }
+
 func finite(x float64) bool { return x-x == 0 }

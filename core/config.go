@@ -1,89 +1,78 @@
 package core
 
-import (
-	"github.com/libmode/libmode/core/internal/bins"
-	"github.com/libmode/libmode/core/internal/moments"
-)
+import "github.com/libmode/libmode/core/internal/config"
 
 // MaxOrder is the highest polynomial order of a Config.
-const MaxOrder = moments.MaxOrder
+const MaxOrder = config.MaxOrder
+
+// Config holds every option of the loss. The zero Config is the default loss: a field that is zero has its default.
+type Config = config.Config
+
+// Variable has the options of one of several protected variables.
+type Variable = config.Variable
 
 // Binning is the source of the edges of the mass bins.
-type Binning = bins.Kind
+type Binning = config.Binning
 
 const (
-	Quantile   = bins.Quantile // nearly equal numbers of events in each bin (the paper's dynamic bins)
-	Uniform    = bins.Uniform  // equal widths over the mass range
-	GivenEdges = bins.Given    // the edges in Config.Edges
-	Values     = bins.Values   // one bin for each mass that occurs
+	Quantile   = config.Quantile   // nearly equal numbers of events in each bin (the paper's dynamic bins)
+	Uniform    = config.Uniform    // equal widths over the mass range
+	GivenEdges = config.GivenEdges // the edges in Config.Edges
+	Values     = config.Values     // one bin for each mass that occurs
 )
 
 // Missing is the treatment of events whose mass is NaN.
-type Missing int
+type Missing = config.Missing
 
 const (
-	MissingError  Missing = iota // the first such event is an error
-	MissingIgnore                // such events take no part, as events outside the mass range
+	MissingError  = config.MissingError  // the first such event is an error
+	MissingIgnore = config.MissingIgnore // such events take no part, as events outside the mass range
 )
 
 // MomentKind is the definition of the moments c_l in terms of the CDFs F_b.
-type MomentKind int
+type MomentKind = config.MomentKind
 
 const (
-	// Projection is the least-squares fit of the bins' mean polynomials, P_bl = (1/W_b) sum w_i P_l(x_i),
-	// A = (P'P)^-1 P'. The residuals of a polynomial response then have mean 0 in any bins.
-	Projection MomentKind = iota
-	// Quadrature is the paper's sum over bin centers, A_lb = (2l+1)/2 D_b P_l(x_b).
-	Quadrature
+	Projection = config.Projection // the least-squares fit of the bins' mean polynomials
+	Quadrature = config.Quadrature // the paper's sum over bin centers
 )
 
 // SlopeOf is the reference of MaxSlope.
-type SlopeOf int
+type SlopeOf = config.SlopeOf
 
 const (
-	Rejected SlopeOf = iota // the background fraction below the score, c_0 (the paper's)
-	Selected                // the background fraction that passes a cut at the score, 1 - c_0
+	Rejected = config.Rejected // the background fraction below the score, c_0 (the paper's)
+	Selected = config.Selected // the background fraction that passes a cut at the score, 1 - c_0
 )
 
 // Reduction is the combination of the bins.
-type Reduction int
+type Reduction = config.Reduction
 
 const (
-	Mean Reduction = iota // the sum over bins, divided by the number of bins used
-	Sum                   // the sum over bins: the paper's formula
+	Mean = config.Mean // the sum over bins, divided by the number of bins used
+	Sum  = config.Sum  // the sum over bins: the paper's formula
 )
 
-// Config holds every option of the loss. The zero Config is the default loss: a field that is zero has its default. The
-// table of options has the limits of each option.
-type Config struct {
-	Order        int        // degree of the allowed dependence on mass
-	Bins         int        // number of bins; 0: as many as the events are enough for; no effect with GivenEdges
-	Binning      Binning    // the source of the edges
-	Moments      MomentKind // the definition of c_l
-	SlopeOf      SlopeOf    // the reference of MaxSlope
-	Reduction    Reduction  // mean or sum over the bins
-	Monotonic    bool       // keep the response monotonic in mass
-	Biased       bool       // do not subtract the bias of a finite sample: the paper's formula
-	Joint        bool       // bin several variables together, not one by one
-	Missing      Missing    // the treatment of NaN masses
-	MaxSlope     float64    // bound on |c_1| over c_0 or 1-c_0; 0 or +Inf: none
-	SlopePenalty float64    // adds SlopePenalty * c_1^2 to the integrand
-	MassRange    [2]float64 // events outside take no part; {0, 0} or {-Inf, Inf}: lowest to highest mass
-	ScoreRange   [2]float64 // limits of the integral; {0, 0}: {0, 1}; {-Inf, Inf}: lowest to highest score
-	Edges        []float64  // for GivenEdges: increasing, in units of mass
-	Variables    []Variable // the differences between several variables; nil: all have Bins, and no limits
+// Option is a row of the table of options, which the bindings to other languages walk.
+type Option = config.Option
 
-	// BackgroundLabel lists the labels of the events that take part. Each label has bins of its own. If it is nil, events
-	// of the label 0 take part. Without labels every event takes part.
-	BackgroundLabel []int32
+// OptionKind is the kind of the values of an option.
+type OptionKind = config.OptionKind
 
-	spelled bool // whether a zero is a value and not a default, see DefaultConfig
-}
+const (
+	Integer     = config.Integer     // int
+	Flag        = config.Flag        // bool
+	Choice      = config.Choice      // an int that has a name, see Option.Values
+	Number      = config.Number      // float64
+	Range       = config.Range       // [2]float64: finite and increasing, or {-Inf, Inf} for none
+	Numbers     = config.Numbers     // []float64: finite and increasing; empty for none
+	Labels      = config.Labels      // []int32: all different, at least one
+	PerVariable = config.PerVariable // []Variable
+)
 
-// Variable has the options of one of several protected variables. The fields of Config with the same names say what they
-// mean.
-type Variable struct {
-	Bins      int        // 0: Config.Bins
-	MassRange [2]float64 // {0, 0} or {-Inf, Inf}: from the data
-	Edges     []float64  // for GivenEdges: increasing, in units of this mass
-}
+// Options returns the table, in the order of the members of mode_options in mode.h.
+func Options() []Option { return config.Options() }
+
+// DefaultConfig returns the default configuration with every default spelled out, from which all bindings start. In what it
+// returns a zero is a value: a bound or a range of 0 is an error, as it is in other languages.
+func DefaultConfig() Config { return config.Default() }

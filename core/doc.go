@@ -30,7 +30,8 @@
 // values. A stage may write over memory of an earlier one that nothing reads any more: bins writes the bins of events over
 // their cells of mass, and order writes places of records over the counts of the cells.
 //
-//	core      checks a Config (config.go, options.go: one row an option, validate.go) and translates it (plan.go)
+//	core      hands a call on: loss.go, tables.go
+//	config    fills in and checks a Config (table.go: one row an option, validate.go)
 //	loss      adds the losses of labels and categories (evaluate.go), and of variables of mass (variables.go, joint.go);
 //	          binned.go is the rest of this list as code
 //	events    divides events by label and category, checks and selects them, and counts them in cells of score and mass
@@ -42,8 +43,7 @@
 //
 // Evaluate walks each chunk twice, with the bias and without: the difference of the two losses is the bias. Curvature also writes a
 // bound of the curvature, from the densities of the bins in strips of the scores (walk). Flatness takes the same route, with other
-// moments. Direction pushes the events of a constraint along the gradient
-// (push).
+// moments. Package constraint pushes events along the gradient.
 //
 // Package disco has the distance correlation. Package par has the goroutines and the memory of a call, radix sorts by a
 // number, lanes has the loops with vector instructions, and errs makes errors.

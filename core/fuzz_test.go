@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/libmode/libmode/core/constraint"
 	"github.com/stretchr/testify/require"
 	"gonum.org/v1/gonum/floats"
 )
@@ -63,8 +64,8 @@ func (f *fuzzer) config() Config {
 	cfg := DefaultConfig()
 	cfg.Bins = f.in(12)
 	for range f.in(6) {
-		o := options[f.in(len(options))]
-		switch field := o.field(&cfg).(type) {
+		o := Options()[f.in(len(Options()))]
+		switch field := o.Field(&cfg).(type) {
 		case *int:
 			*field = f.in(20) - 2
 		case *bool:
@@ -226,11 +227,11 @@ func checkAnything[T Float](t *testing.T, ev Events[T], cfg Config, smoothing fl
 
 // checkDirection pushes some batches with one state: push, multiplier and state are finite, and an error leaves the state.
 func checkDirection[T Float](t *testing.T, ev Events[T], cfg Config) {
-	n, state := len(ev.Score), make([]float64, StateSize(len(cfg.BackgroundLabel)))
+	n, state := len(ev.Score), make([]float64, constraint.StateSize(len(cfg.BackgroundLabel)))
 	push, multiplier, slope := make([]T, n), make([]T, n), make([]T, n)
 	for k := range 3 {
 		before := slices.Clone(state)
-		_, err := Direction(push, multiplier, slope, ev, cfg, Steering{State: state, Logits: k == 1})
+		_, err := constraint.Direction(push, multiplier, slope, ev, cfg, constraint.Steering{State: state, Logits: k == 1})
 		if err != nil {
 			requireSentence(t, err)
 			require.Equal(t, before, state)

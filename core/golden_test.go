@@ -52,17 +52,17 @@ func (g *goldenCase) config() Config {
 	masses, _ := g.masses()
 	isList := func(value any) bool { _, list := value.([]any); return list }
 	for name, value := range g.Options {
-		o := optionOf(name)
+		o := &Options()[slices.IndexFunc(Options(), func(o Option) bool { return o.Name == name })]
 		values, _ := value.([]any)
-		if o.ofVariable == nil || values == nil || name != "bins" && !slices.ContainsFunc(values, isList) {
-			set(o, o.field(&cfg), value)
+		if o.FieldOfVariable(&Variable{}) == nil || values == nil || name != "bins" && !slices.ContainsFunc(values, isList) {
+			set(o, o.Field(&cfg), value)
 			continue
 		}
 		if cfg.Variables == nil {
 			cfg.Variables = slices.Repeat([]Variable{{MassRange: unbounded()}}, len(masses))
 		}
 		for v, value := range values {
-			set(o, o.ofVariable(&cfg.Variables[v]), value)
+			set(o, o.FieldOfVariable(&cfg.Variables[v]), value)
 		}
 	}
 	return cfg

@@ -1,6 +1,7 @@
 package core
 
 import (
+	"github.com/libmode/libmode/core/internal/config"
 	"github.com/libmode/libmode/core/internal/errs"
 	"github.com/libmode/libmode/core/internal/events"
 	"github.com/libmode/libmode/core/internal/loss"
@@ -36,7 +37,7 @@ func Evaluate[T Float](grad []T, ev Events[T], cfg Config) (Result, error) {
 	if err != nil {
 		return Result{}, err
 	}
-	p.Walk.Measured = true
+	p.Measured = true
 	return evaluate(out, ev, nil, p)
 }
 
@@ -73,7 +74,7 @@ func Curvature[T Float](grad, hess []T, smoothing float64, ev Events[T], cfg Con
 	if err != nil {
 		return Result{}, err
 	}
-	p.Walk.Measured, p.Walk.Smoothing = true, smoothing
+	p.Measured, p.Smoothing = true, smoothing
 	return evaluate(out, ev, nil, p)
 }
 
@@ -89,18 +90,17 @@ func Flatness[T Float](grad []T, ev Events[T], cfg Config) (float64, error) {
 	if err != nil {
 		return 0, err
 	}
-	cfg = cfg.filled()
-	if err := cfg.checkFlatness(); err != nil {
+	if err := config.CheckFlatness(&p.Config); err != nil {
 		return 0, err
 	}
-	p.Flat, p.Walk.Moments.Unbiased = true, false
+	p.Flat, p.Biased = true, true // there is no bias to subtract
 	found, err := evaluate(out, ev, nil, p)
 	return found.Loss, err
 }
 
 // planOf checks the arguments of a call and translates them to the options of the packages below.
 func planOf[T Float](out events.Derivatives[T], ev Events[T], cfg Config) (*loss.Plan, error) {
-	cfg, err := cfg.checked()
+	cfg, err := config.Checked(cfg)
 	if err != nil {
 		return nil, err
 	}
@@ -110,7 +110,7 @@ func planOf[T Float](out events.Derivatives[T], ev Events[T], cfg Config) (*loss
 	if err := out.CheckLengths(len(ev.Score)); err != nil {
 		return nil, err
 	}
-	return planFor[T](cfg, len(ev.Variables()))
+	return loss.NewPlan[T](cfg, len(ev.Variables()))
 }
 
 // evaluate computes the loss of events, whose division may be nil, as loss.Evaluate has it.

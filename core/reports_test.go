@@ -1,7 +1,6 @@
 package core
 
 import (
-	"fmt"
 	"math"
 	"math/rand/v2"
 	"runtime"
@@ -9,6 +8,27 @@ import (
 
 	"github.com/stretchr/testify/require"
 )
+
+// batch returns n events of one mass. The score depends on the mass.
+func batch(rng *rand.Rand, n int) Events[float64] {
+	ev := Events[float64]{Score: make([]float64, n), Mass: make([]float64, n)}
+	for i := range n {
+		m := rng.ExpFloat64()
+		ev.Mass[i], ev.Score[i] = 50*m, 1/(1+math.Exp(-rng.NormFloat64()-m+1))
+	}
+	return ev
+}
+
+// setWeights gives a fraction of the events this weight, and the others 1.
+func setWeights(ev *Events[float64], rng *rand.Rand, fraction, weight float64) {
+	ev.Weight = make([]float64, len(ev.Score))
+	for i := range ev.Weight {
+		ev.Weight[i] = 1
+		if rng.Float64() < fraction {
+			ev.Weight[i] = weight
+		}
+	}
+}
 
 // forThreads calls f with different numbers of threads, and several times, as goroutines do not always take turns alike.
 func forThreads(f func(threads int)) {
@@ -61,32 +81,6 @@ func TestCategoriesOfOneEventAreFoundOutEarly(t *testing.T) {
 	})
 }
 
-// A push by scores that a float32 cannot hold is an error, which leaves the state as it was.
-func TestDirectionOfNarrowRangesInSinglePrecision(t *testing.T) {
-	for _, width := range []float64{1e-30, 1e-32, 1e-34, 1e-37, 1e-40} {
-		rng, cfg := rand.New(rand.NewPCG(77, 78)), DefaultConfig()
-		cfg.ScoreRange = [2]float64{0, width}
-		ev := Events[float32]{}
-		for range 2000 {
-			m := rng.Float64()
-			ev.Mass = append(ev.Mass, float32(m))
-			ev.Score = append(ev.Score, float32(width*math.Pow(rng.Float64(), 1+20*m)))
-		}
-		push, state := make([]float32, 2000), make([]float64, StateSize(1))
-		_, err := Direction(push, like(push), nil, ev, cfg, Steering{State: state})
-		if err != nil {
-			require.ErrorIs(t, err, ErrOverflow)
-			require.ErrorContains(t, err, fmt.Sprintf("score_range = [0, %.3g", width))
-			require.Equal(t, make([]float64, StateSize(1)), state)
-			continue
-		}
-		require.Equal(t, 1e-30, width)
-		for _, u := range push {
-			require.True(t, finite(float64(u)))
-		}
-	}
-}
-
 // A bin of one event has no bias: an error. With Biased there is a loss, with the bias NaN.
 func TestEvaluateBinsOfOneEvent(t *testing.T) {
 	ev, cfg := batch(rand.New(rand.NewPCG(79, 80)), 3), paperConfig()
@@ -101,19 +95,6 @@ func TestEvaluateBinsOfOneEvent(t *testing.T) {
 	cfg.Biased = false
 	_, err = Evaluate(nil, ev, cfg)
 	require.ErrorContains(t, err, "1 effective events, and unbiased needs at least 1.05")
-}
-
-// The loss of a push has no bias, also if its gradient has one.
-func TestThePushReportsTheUnbiasedLoss(t *testing.T) {
-	ev, cfg := batch(rand.New(rand.NewPCG(83, 84)), 500), DefaultConfig()
-	push := make([]float64, 500)
-	with, err := Direction(push, like(push), nil, ev, cfg, Steering{})
-	require.NoError(t, err)
-	cfg.Biased = true
-	without, err := Direction(push, like(push), nil, ev, cfg, Steering{})
-	require.NoError(t, err)
-	require.InEpsilon(t, with.Loss, without.Loss, 1e-9)
-	require.InEpsilon(t, with.Bias, without.Bias, 1e-9)
 }
 
 // The gradient depends on the order of the scores alone. One far score leaves no room for the last digits of the others in the keys by

@@ -1,6 +1,7 @@
 package core
 
 import (
+	"github.com/libmode/libmode/core/internal/config"
 	"github.com/libmode/libmode/core/internal/errs"
 	"github.com/libmode/libmode/core/internal/loss"
 	"github.com/libmode/libmode/core/internal/par"
@@ -44,7 +45,7 @@ func MomentsAt[T Float](at []float64, ev Events[T], cfg Config) (*Table, error) 
 
 // planToInspect returns the plan for n events of one label and one variable.
 func planToInspect[T Float](ev Events[T], cfg Config, n int) (*loss.Plan, error) {
-	valid, err := cfg.checked()
+	valid, err := config.Checked(cfg)
 	if err != nil {
 		return nil, err
 	}
@@ -61,5 +62,5 @@ func planToInspect[T Float](ev Events[T], cfg Config, n int) (*loss.Plan, error)
 	case ev.Weight != nil && len(ev.Weight) != n:
 		return nil, errs.Of(ErrLength, "weight has length %d, but mass has length %d", len(ev.Weight), n)
 	}
-	return planFor[T](valid, 1)
+	return loss.NewPlan[T](valid, 1)
 }

@@ -405,6 +405,8 @@ MODE_API int mode_evaluate_f64(const mode_options *options, const mode_events_f6
 MODE_API int mode_flatness_f32(const mode_options *options, const mode_events_f32 *events, double *loss, float *grad);
 MODE_API int mode_flatness_f64(const mode_options *options, const mode_events_f64 *events, double *loss, double *grad);
 
+/* -------------------------------------------------------------- constraint */
+
 /*
  * The state of a constraint: mode_state_size() numbers, which the caller keeps from batch to batch, all 0 before the first.
  * Eight numbers come first: a count, averages over the last 200 batches, a factor, and the number of variables of mass. Then each

@@ -1,7 +1,7 @@
 """Whether the response is flat at each cut, from what a constraint remembers of the tail of the scores.
 
 For each threshold of the scores the core keeps averages of the relative residual: coefficients of functions of the
-mass, see core/internal/push/tail.go. One average covers the last 25,600 background events, in which a network
+mass, see core/constraint/tail.go. One average covers the last 25,600 background events, in which a network
 at the end of a training hardly changes. Over a longer time a residual that swings around 0 would cancel.
 """
 
@@ -14,7 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-# As in core/internal/push: the layout of a state, and the averages of the tail.
+# As in core/constraint: the layout of a state, and the averages of the tail.
 _NUMBERS, _OF_SCORE, _MOST_FUNCTIONS = 8, 12, 27
 _FUNCTIONS, _OF_ONE = (12, 25, 27), (12, 5, 3)  # of one mass, of two and of three, and of each of them
 _THRESHOLDS, _HIGHEST = 16, 7.0

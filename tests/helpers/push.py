@@ -12,7 +12,7 @@ from basis import products, to_x
 from cells import edges_of, grid, nested, range_of, within
 from reference import bin_of
 
-CORE = Path(__file__).parents[2] / "core" / "internal" / "push"
+CORE = Path(__file__).parents[2] / "core" / "constraint"
 NUMBER = {
     name: eval(value, {"__builtins__": {}})
     for file in ("tail.go", "state.go", "group.go")

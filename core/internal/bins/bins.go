@@ -6,27 +6,18 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/libmode/libmode/core/internal/config"
 	"github.com/libmode/libmode/core/internal/errs"
 	"github.com/libmode/libmode/core/internal/events"
 	"github.com/libmode/libmode/core/internal/par"
 )
 
-// Kind is the source of the edges. Package core documents the kinds.
-type Kind int
-
-const (
-	Quantile Kind = iota
-	Uniform
-	Given
-	Values
-)
-
 // Options are the options of the bins.
 type Options struct {
-	Kind  Kind
+	Kind  config.Binning
 	Asked int       // the number of bins; 0: as many as there are events for
 	Most  int       // a limit on the number of bins where none is asked for; 0: 32
-	Edges []float64 // for Given
+	Edges []float64 // for GivenEdges
 	Order int       // of the polynomial response; its order + 1 parameters need more bins than that
 }
 
@@ -51,7 +42,9 @@ func (o *Options) For(n int) int {
 }
 
 // merges reports whether a bin with too few events is merged with its neighbor: only if the caller has not chosen the bins.
-func (o *Options) merges() bool { return o.Asked == 0 && (o.Kind == Quantile || o.Kind == Uniform) }
+func (o *Options) merges() bool {
+	return o.Asked == 0 && (o.Kind == config.Quantile || o.Kind == config.Uniform)
+}
 
 // Bins are intervals of one mass, or cells of several variables.
 type Bins struct {
@@ -99,13 +92,13 @@ func New[T events.Float](sel *events.Selection[T], o *Options, sc *par.Scratch) 
 	var err error
 	bs := new(Bins)
 	switch o.Kind {
-	case Quantile:
+	case config.Quantile:
 		bs.Edges, bs.fewest = quantileEdges(sel, o.For(sel.N), sc)
-	case Given:
+	case config.GivenEdges:
 		bs.Edges = slices.Clone(o.Edges)
-	case Uniform:
+	case config.Uniform:
 		bs.Edges, err = uniformEdges(sel.MassLo, sel.MassHi, o.For(sel.N))
-	case Values:
+	case config.Values:
 		bs.Edges, err = valueEdges(sel)
 	}
 	if err == nil {
@@ -120,10 +113,10 @@ func checkEnough[T events.Float](sel *events.Selection[T], o *Options) error {
 		return err
 	}
 	asked := o.For(sel.N)
-	if o.Kind == Given {
+	if o.Kind == config.GivenEdges {
 		asked = len(o.Edges) - 1
 	}
-	if o.Kind == Given || o.Kind == Values || sel.N >= asked {
+	if o.Kind == config.GivenEdges || o.Kind == config.Values || sel.N >= asked {
 		if asked > events.MaxBins {
 			return errs.Of(errs.ErrOption, "bins or edges make %d bins, and %d are possible: use fewer", asked, events.MaxBins)
 		}
@@ -134,7 +127,7 @@ func checkEnough[T events.Float](sel *events.Selection[T], o *Options) error {
 			"use larger batches or a lower order", sel.N, asked, o.Order)
 	}
 	kind := "quantile"
-	if o.Kind == Uniform {
+	if o.Kind == config.Uniform {
 		kind = "uniform"
 	}
 	return errs.Of(errs.ErrNoEvents, "too few events: %d selected events cannot fill bins = %d %s bins: "+

@@ -1,6 +1,7 @@
 package bins
 
 import (
+	"github.com/libmode/libmode/core/internal/config"
 	"github.com/libmode/libmode/core/internal/errs"
 	"github.com/libmode/libmode/core/internal/events"
 	"github.com/libmode/libmode/core/internal/par"
@@ -37,7 +38,7 @@ func JointCells[T events.Float](masses [][]T, index []uint32, axes []Axis, in *e
 			events.Pick(places, index, ne.order)
 		}
 		ax, bs, err := axes[k], (*Bins)(nil), error(nil)
-		isGrid := ax.Options.Kind != Quantile
+		isGrid := ax.Options.Kind != config.Quantile
 		if isGrid {
 			inGrid := make([]uint32, n)
 			if bs, err = binAxis(inGrid, mass, index, ax, sc); err != nil {

@@ -2,6 +2,7 @@ package loss
 
 import (
 	"github.com/libmode/libmode/core/internal/bins"
+	"github.com/libmode/libmode/core/internal/config"
 	"github.com/libmode/libmode/core/internal/events"
 	"github.com/libmode/libmode/core/internal/moments"
 	"github.com/libmode/libmode/core/internal/order"
@@ -11,23 +12,23 @@ import (
 
 // binned returns the MoDe loss, or the flatness loss, of events with one mass, which is variable k.
 func (pt part[T]) binned(k int) (walk.Result, error) {
-	v, o := pt.plan.Variables[k], &pt.plan.Walk
+	v, c := pt.plan.Masses[k], &pt.plan.Config
 	sel, err := events.Select(pt.ev, pt.index, nil, v.Limits, pt.sc)
 	if err != nil {
 		return walk.Result{}, err
 	}
-	se, err := settle(sel, &v.Options, &o.Moments, pt.sc)
+	se, err := settle(sel, &v.Options, c, pt.sc)
 	if err != nil {
 		return walk.Result{}, err
 	}
 	var ba *moments.Basis
 	if !pt.plan.Flat {
-		if ba, err = se.basis(&o.Moments, pt.sc); err != nil {
+		if ba, err = se.basis(c, pt.sc); err != nil {
 			return walk.Result{}, err
 		}
-		pt.show(sel, se.bins.Count(), ba, &o.Moments)
+		pt.show(sel, se.bins.Count(), ba)
 	}
-	return pt.integrate(sel, se.bins, ba, o)
+	return pt.integrate(sel, se.bins, ba)
 }
 
 // settled has the bins of a selection, and the sums that the basis of their moments needs.
@@ -38,32 +39,34 @@ type settled struct {
 }
 
 // settle finds the bins of a selection.
-func settle[T events.Float](sel *events.Selection[T], b *bins.Options, m *moments.Options, sc *par.Scratch) (se settled, err error) {
+func settle[T events.Float](sel *events.Selection[T], b *bins.Options, c *config.Config, sc *par.Scratch) (se settled, err error) {
 	if se.bins, err = bins.New(sel, b, sc); err != nil {
 		return se, err
 	}
-	columns, newton := moments.Columns(sel, se.bins, m)
+	columns, newton := moments.Columns(sel, se.bins, c)
 	se.newton = newton
 	se.means, err = bins.Settle(se.bins, sel, b, columns, sel.Unit(), sc)
 	return se, err
 }
 
-func (se *settled) basis(m *moments.Options, sc *par.Scratch) (*moments.Basis, error) {
-	return moments.New(se.bins, se.means, se.newton, m, &sc.Arena)
+func (se *settled) basis(c *config.Config, sc *par.Scratch) (*moments.Basis, error) {
+	return moments.New(se.bins, se.means, se.newton, c, &sc.Arena)
 }
 
 // integrate sorts the events and returns the integral of J. Flatness has no basis.
-func (pt part[T]) integrate(sel *events.Selection[T], bs *bins.Bins, ba *moments.Basis, o *walk.Options) (walk.Result, error) {
+func (pt part[T]) integrate(sel *events.Selection[T], bs *bins.Bins, ba *moments.Basis) (walk.Result, error) {
+	p := pt.plan
 	rs, su := order.Sort(sel, bs, pt.sc)
 	var in *walk.Integrand
 	var err error
-	if pt.plan.Flat {
+	if p.Flat {
 		in, err = walk.FlatIntegrand(bs, su, sel.Unit(), pt.sc)
 	} else {
-		in, err = walk.NewIntegrand(o, ba, bs, rs, su, sel.Unit(), pt.sc)
+		in, err = walk.NewIntegrand(&p.Config, p.Measured, ba, bs, rs, su, sel.Unit(), pt.sc)
 	}
 	if err != nil {
 		return walk.Result{}, err
 	}
+	o := walk.Options{Score: p.ScoreRange, Biased: p.Biased, Measured: p.Measured, Smoothing: p.Smoothing}
 	return walk.Integrate(pt.out, &sel.Stats, in, rs, su, o, pt.sc)
 }

@@ -33,11 +33,11 @@ func ofAll[T events.Float](out events.Derivatives[T], ev events.Events[T], di *e
 	}
 	if di == nil {
 		di = par.Kept[events.Division[T]](sc)
-		if err := di.Divide(ev, p.Labels, sc); err != nil {
+		if err := di.Divide(ev, p.BackgroundLabel, sc); err != nil {
 			return walk.Result{}, err
 		}
 	}
-	if err := di.SetFactors(p.Labels); err != nil {
+	if err := di.SetFactors(p.BackgroundLabel); err != nil {
 		return walk.Result{}, err
 	}
 	found, err := sum(di, di.Derivatives(out), p, sc)
@@ -98,7 +98,7 @@ func sum[T events.Float](di *events.Division[T], out events.Derivatives[T], p *P
 		})
 	}
 	if k := int(firstFailed.Load()); k < len(found) {
-		return walk.Result{}, di.Named(k, p.Labels, found[k].err)
+		return walk.Result{}, di.Named(k, p.BackgroundLabel, found[k].err)
 	}
 	for k, f := range found {
 		add(&total, f.result, di.Subsets[k].Factor, 1)

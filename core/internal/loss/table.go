@@ -35,8 +35,7 @@ func MomentsAt[T events.Float](at []float64, ev events.Events[T], p *Plan, sc *p
 	if err != nil {
 		return nil, err
 	}
-	o := &p.Walk.Moments
-	ba, err := se.basis(o, sc)
+	ba, err := se.basis(&p.Config, sc)
 	if err != nil {
 		return nil, err
 	}
@@ -44,12 +43,12 @@ func MomentsAt[T events.Float](at []float64, ev events.Events[T], p *Plan, sc *p
 	if table.CDF, err = cdfsAt(at, sel, se.bins); err != nil {
 		return nil, err
 	}
-	bound := moments.NewBound(o, ba)
+	bound := moments.NewBound(&p.Config, ba)
 	for _, cdf := range table.CDF {
 		c := make([]float64, ba.Size)
 		ba.Moments(c, cdf)
 		bounded := slices.Clone(c)
-		if o.Bounded() {
+		if p.Bounded() {
 			bounded = bound.Apply(c)
 		}
 		if !events.IsFinite(floats.Sum(cdf) + floats.Sum(c) + floats.Sum(bounded)) {
@@ -65,17 +64,17 @@ func inspect[T events.Float](ev events.Events[T], p *Plan, sc *par.Scratch) (*ev
 	var index []uint32
 	if ev.Label != nil {
 		di := par.Kept[events.Division[T]](sc)
-		if err := di.Divide(ev, p.Labels, sc); err != nil {
+		if err := di.Divide(ev, p.BackgroundLabel, sc); err != nil {
 			return nil, settled{}, err
 		}
 		ev, index = di.Events, di.Index
 	}
-	v := p.Variables[0]
+	v := p.Masses[0]
 	sel, err := events.Select(ev, index, nil, v.Limits, sc)
 	if err != nil {
 		return nil, settled{}, err
 	}
-	se, err := settle(sel, &v.Options, &p.Walk.Moments, sc)
+	se, err := settle(sel, &v.Options, &p.Config, sc)
 	return sel, se, err
 }
 

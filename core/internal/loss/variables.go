@@ -38,7 +38,7 @@ const sumBlock = 1 << 16
 func (pt part[T]) oneByOne() (total walk.Result, err error) {
 	var present []int
 	for k, mass := range pt.ev.Masses {
-		if occurs(mass, &pt.plan.Variables[k].Limits) {
+		if occurs(mass, &pt.plan.Masses[k].Limits) {
 			present = append(present, k)
 		}
 	}

@@ -14,11 +14,11 @@ type View struct {
 }
 
 // show calls Plan.Watch with the bins of a selection.
-func (pt part[T]) show(sel *events.Selection[T], bins int, ba *moments.Basis, o *moments.Options) {
+func (pt part[T]) show(sel *events.Selection[T], bins int, ba *moments.Basis) {
 	if pt.plan.Watch == nil {
 		return
 	}
-	view := View{Subset: pt.subset, Bin: make([]uint32, len(sel.Mass)), Bins: bins, Fit: moments.NewFit(ba, o)}
+	view := View{Subset: pt.subset, Bin: make([]uint32, len(sel.Mass)), Bins: bins, Fit: moments.NewFit(ba, &pt.plan.Config)}
 	sel.FindBins(view.Bin, 0)
 	pt.plan.Watch(view)
 }

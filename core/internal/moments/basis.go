@@ -4,6 +4,7 @@ import (
 	"math"
 
 	"github.com/libmode/libmode/core/internal/bins"
+	"github.com/libmode/libmode/core/internal/config"
 	"github.com/libmode/libmode/core/internal/errs"
 	"github.com/libmode/libmode/core/internal/events"
 	"github.com/libmode/libmode/core/internal/par"
@@ -35,23 +36,23 @@ type Basis struct {
 const roundingFloor = 1e-12
 
 // New returns the basis that the options ask for. Means over the bins are those of Columns, or of JointColumns.
-func New(bs *bins.Bins, means []float64, nw *Newton, o *Options, arena *par.Arena) (*Basis, error) {
+func New(bs *bins.Bins, means []float64, nw *Newton, c *config.Config, arena *par.Arena) (*Basis, error) {
 	nb := bs.Count()
 	if bs.Bounds != nil {
 		return newSpan(means, nb, arena)
 	}
-	ba := newBasis(nb, o.Order+1, arena)
+	ba := newBasis(nb, c.Order+1, arena)
 	ba.newton = nw
-	if o.Order >= 1 {
+	if c.Order >= 1 {
 		ba.Slope[1] = 1
 	}
-	if o.Quadrature {
+	if c.Moments == config.Quadrature {
 		ba.setQuadrature(bs.Edges)
-	} else if err := ba.setProjection(nb, means, o, arena); err != nil {
+	} else if err := ba.setProjection(nb, means, c, arena); err != nil {
 		return nil, err
 	}
 	ba.setGram()
-	if o.Order >= 1 {
+	if c.Order >= 1 {
 		for b := range nb {
 			ba.SlopeFloor += roundingFloor * math.Abs(ba.RowA(b)[1])
 		}

@@ -1,6 +1,10 @@
 package moments
 
-import "math"
+import (
+	"math"
+
+	"github.com/libmode/libmode/core/internal/config"
+)
 
 // Bound makes c~ out of c:
 //
@@ -13,7 +17,7 @@ import "math"
 type Bound struct {
 	First, End int // the moments First..End-1 are bounded
 	// Limits has the limit of moment 1 relative to moment 0, and of each other one relative to c~_1.
-	Limits [MaxOrder + 1]Limit
+	Limits [config.MaxOrder + 1]Limit
 }
 
 // Limit bounds a moment c by t = factor (base - offset): c~ = t tanh(c/t). If |base - offset| <= baseFloor, t counts as 0. If
@@ -25,17 +29,17 @@ type Limit struct{ factor, offset, baseFloor, floor float64 }
 const extremeSlope = 1e100
 
 // NewBound returns the bounds that the options ask for.
-func NewBound(o *Options, ba *Basis) *Bound {
+func NewBound(c *config.Config, ba *Basis) *Bound {
 	bo := &Bound{First: 2, End: 2}
-	slope := max(1/extremeSlope, min(o.MaxSlope, extremeSlope))
+	slope := max(1/extremeSlope, min(c.MaxSlope, extremeSlope))
 	bo.Limits[1] = Limit{factor: slope, baseFloor: roundingFloor, floor: ba.SlopeFloor}
-	if o.Selected {
+	if c.SlopeOf == config.Selected {
 		bo.Limits[1].offset = 1
 	}
-	if !math.IsInf(o.MaxSlope, 1) {
+	if !math.IsInf(c.MaxSlope, 1) {
 		bo.First = 1
 	}
-	if o.Monotonic {
+	if c.Monotonic {
 		bo.End = ba.Size
 	}
 	for l := 2; l < bo.End; l++ {

@@ -2,15 +2,16 @@ package moments
 
 import (
 	"github.com/libmode/libmode/core/internal/bins"
+	"github.com/libmode/libmode/core/internal/config"
 	"github.com/libmode/libmode/core/internal/events"
 )
 
 // Columns returns the polynomials of one variable of mass that cost nothing, in the form of Newton. Their means over the bins
 // are the columns of P. Bounds need the Legendre polynomials P_1, P_2, ... too: from
 // order 3 on these follow as further columns, since computing them from the basis would cost digits.
-func Columns[T events.Float](sel *events.Selection[T], bs *bins.Bins, o *Options) (*bins.Columns, *Newton) {
-	order := o.Order
-	if o.Quadrature {
+func Columns[T events.Float](sel *events.Selection[T], bs *bins.Bins, c *config.Config) (*bins.Columns, *Newton) {
+	order := c.Order
+	if c.Moments == config.Quadrature {
 		order = 0
 	}
 	nw := newNewton(sel, bs.Count(), order)
@@ -20,7 +21,7 @@ func Columns[T events.Float](sel *events.Selection[T], bs *bins.Bins, o *Options
 		return &bins.Columns{Count: order, Low: low}, nw
 	}
 	columns := &bins.Columns{Count: order}
-	if o.Bounded() {
+	if c.Bounded() {
 		columns.Count *= 2
 	}
 	columns.Fill = func(values [][]float64, lo int) {
@@ -87,7 +88,7 @@ func Products(variables, order int) (all [][events.MaxVariables]int) {
 }
 
 // numbers has one number for each moment.
-type numbers [MaxOrder + 1]float64
+type numbers [config.MaxOrder + 1]float64
 
 // position maps [lo, hi] to [-1, 1].
 func position(m, lo, hi float64) float64 { return ((m - lo) - (hi - m)) / (hi - lo) }

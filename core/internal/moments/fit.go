@@ -1,6 +1,7 @@
 package moments
 
 import (
+	"github.com/libmode/libmode/core/internal/config"
 	"slices"
 
 	"gonum.org/v1/gonum/floats"
@@ -14,10 +15,10 @@ type Fit struct {
 }
 
 // NewFit returns the fit of a basis.
-func NewFit(ba *Basis, o *Options) *Fit {
+func NewFit(ba *Basis, c *config.Config) *Fit {
 	var bound *Bound
-	if o.Bounded() {
-		bound = NewBound(o, ba)
+	if c.Bounded() {
+		bound = NewBound(c, ba)
 	} else if ba.Orthonormal != nil {
 		ba = ba.Orthonormal // it has the P of an unbounded projection
 	}

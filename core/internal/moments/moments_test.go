@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/libmode/libmode/core/internal/bins"
+	"github.com/libmode/libmode/core/internal/config"
 	"github.com/libmode/libmode/core/internal/par"
 	"github.com/stretchr/testify/require"
 	"gonum.org/v1/gonum/floats"
@@ -48,7 +49,7 @@ func TestQuadrature(t *testing.T) {
 	sc := par.Take()
 	defer sc.Give()
 	bs := &bins.Bins{Edges: []float64{50, 100, 150, 200, 250}}
-	ba, err := New(bs, nil, nil, &Options{Order: 1, Quadrature: true, MaxSlope: math.Inf(1)}, &sc.Arena)
+	ba, err := New(bs, nil, nil, &config.Config{Order: 1, Moments: config.Quadrature, MaxSlope: math.Inf(1)}, &sc.Arena)
 	require.NoError(t, err)
 	c := make([]float64, 2)
 	ba.Moments(c, []float64{0.3, 0.3, 0.3, 0.3})
@@ -60,11 +61,11 @@ func TestQuadrature(t *testing.T) {
 // Bounded moments are those of the formulas, keep their signs, and change little far inside the bounds.
 func TestBounds(t *testing.T) {
 	ba := &Basis{Size: 4}
-	for _, selected := range []bool{false, true} {
-		bo := NewBound(&Options{Order: 3, MaxSlope: 0.5, Monotonic: true, Selected: selected}, ba)
+	for _, of := range []config.SlopeOf{config.Rejected, config.Selected} {
+		bo := NewBound(&config.Config{Order: 3, MaxSlope: 0.5, Monotonic: true, SlopeOf: of}, ba)
 		c := []float64{0.3, -0.2, 0.1, 0.01}
 		t1 := 0.5 * 0.3
-		if selected {
+		if of == config.Selected {
 			t1 = 0.5 * 0.7
 		}
 		first := t1 * math.Tanh(-0.2/t1)
@@ -73,6 +74,6 @@ func TestBounds(t *testing.T) {
 		require.Equal(t, []float64{0.3, -0.2, 0.1, 0.01}, c)
 		require.Equal(t, []float64{0.3, 0, 0, 0}, bo.Apply([]float64{0.3, 0, 0.2, -0.1}))
 	}
-	free := NewBound(&Options{Order: 3, MaxSlope: 1e6}, ba)
+	free := NewBound(&config.Config{Order: 3, MaxSlope: 1e6}, ba)
 	require.InDeltaSlice(t, []float64{0.3, -0.2, 0.1, 0.01}, free.Apply([]float64{0.3, -0.2, 0.1, 0.01}), 1e-9)
 }

@@ -4,6 +4,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/libmode/libmode/core/internal/config"
 	"github.com/libmode/libmode/core/internal/errs"
 	"github.com/libmode/libmode/core/internal/par"
 	"gonum.org/v1/gonum/floats"
@@ -22,7 +23,7 @@ const (
 const knownTo = 1e-6
 
 // setProjection sets the moments of the least-squares fit over the bins, and the orthonormal basis.
-func (ba *Basis) setProjection(nb int, means []float64, o *Options, arena *par.Arena) error {
+func (ba *Basis) setProjection(nb int, means []float64, c *config.Config, arena *par.Arena) error {
 	size := ba.Size
 	if nb < size {
 		return errs.Of(errs.ErrOption, "order = %d with moments = projection fits %d coefficients, but there are only %d bins: "+
@@ -40,10 +41,10 @@ func (ba *Basis) setProjection(nb int, means []float64, o *Options, arena *par.A
 			copy(ba.Orthonormal.Slope, row[:size])
 		}
 	}
-	if o.Bounded() {
+	if c.Bounded() {
 		ba.setMeans(nb, means, t)
 	}
-	from, to := o.used()
+	from, to := used(c)
 	if fit.least >= farBelow && (to == 0 || !ba.isFar()) {
 		return nil
 	}
@@ -51,7 +52,7 @@ func (ba *Basis) setProjection(nb int, means []float64, o *Options, arena *par.A
 		all[i] *= 1 + shake*float64(1-int(uint32(i)*0x9e3779b9>>16&2))
 	}
 	other := newFit(all, size, arena)
-	polynomials, moments := fit.compare(other, t, from, to, o.Unbiased)
+	polynomials, moments := fit.compare(other, t, from, to, !c.Biased)
 	if fit.Rank < size || other.Rank < size || !(polynomials < 1e-2) {
 		return errs.Of(errs.ErrOption, "order = %d with moments = projection is not determined by these %d bins, "+
 			"whose mean masses nearly coincide: use other bins, a lower order or moments = quadrature", size-1, nb)

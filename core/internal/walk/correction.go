@@ -1,6 +1,7 @@
 package walk
 
 import (
+	"github.com/libmode/libmode/core/internal/config"
 	"github.com/libmode/libmode/core/internal/moments"
 	"github.com/libmode/libmode/core/internal/par"
 	"gonum.org/v1/gonum/floats"
@@ -73,7 +74,7 @@ func newCorrection(in *Integrand, bo *moments.Bound, arena *par.Arena) *correcti
 }
 
 // perMoment has one number for each moment.
-type perMoment [moments.MaxOrder + 1]float64
+type perMoment [config.MaxOrder + 1]float64
 
 // correcting follows a correction from step to step.
 type correcting struct {

@@ -4,20 +4,12 @@ import (
 	"math"
 
 	"github.com/libmode/libmode/core/internal/bins"
+	"github.com/libmode/libmode/core/internal/config"
 	"github.com/libmode/libmode/core/internal/events"
 	"github.com/libmode/libmode/core/internal/moments"
 	"github.com/libmode/libmode/core/internal/order"
 	"github.com/libmode/libmode/core/internal/par"
 )
-
-// Options are the options of a walk.
-type Options struct {
-	Moments   moments.Options
-	Mean      bool       // J is divided by the number of bins
-	Measured  bool       // the bias is wanted too, whether or not it is subtracted
-	Score     [2]float64 // the range of the integral; (-Inf, Inf): from the lowest score to the highest
-	Smoothing float64    // of the bound of the curvature, see newCurvature
-}
 
 // Integrand defines J. No walk changes it. Without bounds J is a quadratic form of the CDFs (linear.go). Bounds add a
 // correction (correction.go).
@@ -32,24 +24,25 @@ type Integrand struct {
 	correction *correction
 }
 
-// NewIntegrand returns the integrand of the MoDe loss of sorted records. It adds the sums of squares if the bias needs them.
-func NewIntegrand(o *Options, ba *moments.Basis, bs *bins.Bins, rs *order.Records, su *order.Sums, unit float64, sc *par.Scratch) (*Integrand, error) {
+// NewIntegrand returns the integrand of the MoDe loss of sorted records. It adds the sums of squares if the bias needs them:
+// if it is subtracted, or measured.
+func NewIntegrand(c *config.Config, measured bool, ba *moments.Basis, bs *bins.Bins, rs *order.Records, su *order.Sums, unit float64, sc *par.Scratch) (*Integrand, error) {
 	in := &Integrand{bins: bs.Count(), scale: 1, basis: ba}
-	if o.Mean {
+	if c.Reduction == config.Mean {
 		in.scale /= float64(in.bins)
 	}
 	var err error
 	if in.step, err = inverseSums(bs, su.All(), unit, &sc.Arena); err != nil {
 		return nil, err
 	}
-	in.linear = newLinear(ba, o.Moments.Penalty, in.step, &sc.Arena)
-	if o.Moments.Unbiased || o.Measured {
-		if in.variance, err = newVariance(bs, rs, su, in.step, sc); err != nil && o.Moments.Unbiased {
+	in.linear = newLinear(ba, c.SlopePenalty, in.step, &sc.Arena)
+	if !c.Biased || measured {
+		if in.variance, err = newVariance(bs, rs, su, in.step, sc); err != nil && !c.Biased {
 			return nil, err
 		}
 	}
-	if o.Moments.Bounded() {
-		in.bound = moments.NewBound(&o.Moments, ba)
+	if c.Bounded() {
+		in.bound = moments.NewBound(c, ba)
 		in.correction = newCorrection(in, in.bound, &sc.Arena)
 	}
 	return in, nil

@@ -38,8 +38,16 @@ type walk[T events.Float] struct {
 	topShare  float64   // the part of J that each of these events gains, because the integral ends with them
 }
 
+// Options say what a walk computes beside the loss and the gradient.
+type Options struct {
+	Score     [2]float64 // the range of the integral; {-Inf, Inf}: from the lowest score to the highest
+	Biased    bool       // the loss has its bias
+	Measured  bool       // the bias is wanted too, whether or not it is subtracted
+	Smoothing float64    // of the bound of the curvature, see newCurvature
+}
+
 // Integrate returns the loss of sorted records, and sets the derivatives that are wanted.
-func Integrate[T events.Float](out events.Derivatives[T], stats *events.Stats, in *Integrand, rs *order.Records, su *order.Sums, o *Options, sc *par.Scratch) (Result, error) {
+func Integrate[T events.Float](out events.Derivatives[T], stats *events.Stats, in *Integrand, rs *order.Records, su *order.Sums, o Options, sc *par.Scratch) (Result, error) {
 	along := func(grad []T, in *Integrand, su *order.Sums) *walk[T] {
 		return &walk[T]{Records: rs, in: in, sums: su, limits: limitsOf(o.Score, stats), grad: grad}
 	}
@@ -47,7 +55,7 @@ func Integrate[T events.Float](out events.Derivatives[T], stats *events.Stats, i
 	var other *walk[T] // the same walk with the bias if this one is without, or without it: the difference of the integrals is the bias
 	if o.Measured {
 		plain, plainSums := in.plain(su, sc)
-		if o.Moments.Unbiased {
+		if !o.Biased {
 			other = along(nil, plain, plainSums)
 		} else {
 			wa = along(out.Grad(), plain, plainSums)
@@ -86,7 +94,7 @@ func Integrate[T events.Float](out events.Derivatives[T], stats *events.Stats, i
 	}
 	if other != nil {
 		found.Bias = in.scale * (other.integral() - integral)
-		if !o.Moments.Unbiased {
+		if o.Biased {
 			found.Bias = -found.Bias
 		}
 	}

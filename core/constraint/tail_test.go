@@ -1,4 +1,4 @@
-package push
+package constraint
 
 import (
 	"fmt"
@@ -21,7 +21,7 @@ func TestMultiplierOfLevels(t *testing.T) {
 		row[k] = 9*math.Sin(float64(7*k)) + 0.1
 	}
 	multiplierAt := func(y float64) float64 {
-		g := Group[float64]{rank: []float64{1 / (1 + math.Exp(-y))}, cell: []uint32{uint32(ofScore.cells + 5)}}
+		g := group[float64]{rank: []float64{1 / (1 + math.Exp(-y))}, cell: []uint32{uint32(ofScore.cells + 5)}}
 		return g.multiplier(levels, 0)
 	}
 	of := func(v float64) float64 {
@@ -130,7 +130,7 @@ func TestTailIsLimited(t *testing.T) {
 	for variables := 1; variables <= 3; variables++ {
 		ba := &ofMasses[variables]
 		sc := par.Take()
-		g := Group[float64]{sc: sc}
+		g := group[float64]{sc: sc}
 		level := make([]float64, ba.functions*thresholds)
 		for i := range level {
 			level[i] = rng.NormFloat64() * math.Exp(float64(i%thresholds)/2-4)
@@ -161,7 +161,7 @@ func TestTailIsLimited(t *testing.T) {
 
 // docs/how-it-works.md has a table of the numbers of the law.
 func TestNumbersOfTheLawAreDocumented(t *testing.T) {
-	text, err := os.ReadFile("../../../docs/how-it-works.md")
+	text, err := os.ReadFile("../../docs/how-it-works.md")
 	require.NoError(t, err)
 	for _, row := range []string{
 		fmt.Sprintf("| %v | times the residual of the batch", proportional),

@@ -1,4 +1,4 @@
-package push
+package constraint
 
 import (
 	"cmp"
@@ -162,16 +162,16 @@ func TestSpreadOfLogits(t *testing.T) {
 	const n = 20_000
 	sc := par.Take()
 	defer sc.Give()
-	group := Group[float64]{place: make([]uint32, n), sc: sc}
+	g := group[float64]{place: make([]uint32, n), sc: sc}
 	for range n {
-		group.score = append(group.score, 2+4/(1+math.Exp(-0.1*rng.NormFloat64())))
-		group.weight = append(group.weight, 1)
+		g.score = append(g.score, 2+4/(1+math.Exp(-0.1*rng.NormFloat64())))
+		g.weight = append(g.weight, 1)
 	}
-	require.InEpsilon(t, 0.1, spreadOf([]Group[float64]{group}, n, scoreRange{2, 4}), 0.03)
-	for i := range group.score {
-		group.score[i] = 2 // where the slope is 0
+	require.InEpsilon(t, 0.1, spreadOf([]group[float64]{g}, n, scoreRange{2, 4}), 0.03)
+	for i := range g.score {
+		g.score[i] = 2 // where the slope is 0
 	}
-	require.Zero(t, spreadOf([]Group[float64]{group}, n, scoreRange{2, 4}))
+	require.Zero(t, spreadOf([]group[float64]{g}, n, scoreRange{2, 4}))
 }
 
 // A length has room for any number of masses, and is 0 where an int has none for it.

@@ -1,4 +1,4 @@
-package core
+package constraint_test
 
 import (
 	"math"
@@ -6,6 +6,8 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/libmode/libmode/core"
+	"github.com/libmode/libmode/core/constraint"
 	"github.com/stretchr/testify/require"
 	"gonum.org/v1/gonum/floats"
 )
@@ -41,13 +43,13 @@ func (toy *tailToy) logit(mass, x float64) float64 {
 
 // train does so many steps with batches of n background and n signal events.
 func (toy *tailToy) train(t *testing.T, steps, n int, state []float64) {
-	var ev Events[float64]
+	var ev core.Events[float64]
 	label, push, multiplier, slope := make([]int32, 2*n), make([]float64, 2*n), make([]float64, 2*n), make([]float64, 2*n)
 	for i := n; i < 2*n; i++ {
 		label[i] = 1
 	}
-	ev.Label = LabelsOf(label)
-	cfg := DefaultConfig()
+	ev.Label = core.LabelsOf(label)
+	cfg := core.DefaultConfig()
 	gradient := make([]float64, 2*n)
 	ev.Score = make([]float64, 2*n)
 	for step := range steps {
@@ -60,7 +62,7 @@ func (toy *tailToy) train(t *testing.T, steps, n int, state []float64) {
 			gradient[i] = (ev.Score[i] - float64(label[i])) / float64(2*n)
 		}
 		if state != nil {
-			found, err := Direction(push, multiplier, slope, ev, cfg, Steering{State: state, Logits: true})
+			found, err := constraint.Direction(push, multiplier, slope, ev, cfg, constraint.Steering{State: state, Logits: true})
 			require.NoError(t, err)
 			size := found.Size * floats.Norm(gradient[:n], 2)
 			for i := range gradient {
@@ -112,7 +114,7 @@ func TestDirectionFlattensTheTail(t *testing.T) {
 	alone.train(t, 1000, 1000, nil)
 	require.Greater(t, alone.excess(0.005), 10.)
 	toy := tailToy{rng: rand.New(rand.NewPCG(201, 202))}
-	toy.train(t, 1000, 1000, make([]float64, StateSize(1)))
+	toy.train(t, 1000, 1000, make([]float64, constraint.StateSize(1)))
 	require.InDelta(t, 1, toy.excess(0.1), 0.2)
 	require.InDelta(t, 1, toy.excess(0.005), 0.5) // the push alone leaves 3.4
 }

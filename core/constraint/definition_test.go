@@ -1,4 +1,4 @@
-package push_test
+package constraint_test
 
 import (
 	"math"
@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"github.com/libmode/libmode/core"
-	. "github.com/libmode/libmode/core/internal/push"
+	. "github.com/libmode/libmode/core/constraint"
 	"github.com/stretchr/testify/require"
 	"gonum.org/v1/gonum/floats"
 )
@@ -259,7 +259,7 @@ type memory struct {
 }
 
 // take takes the batch into the memory.
-func (m *memory) take(d *law, found core.Pushed, tolerance float64) {
+func (m *memory) take(d *law, found Pushed, tolerance float64) {
 	n := float64(len(d.omega))
 	if m.batch++; m.batch == 1 {
 		m.factor = 1
@@ -369,8 +369,8 @@ func draw(rng *rand.Rand, n, variables int) core.Events[float64] {
 	return ev
 }
 
-// setWeights gives all events weights. The size of a weight depends on the mass, and some are negative.
-func setWeights(ev *core.Events[float64], rng *rand.Rand, negative float64) {
+// drawWeights gives all events weights. The size of a weight depends on the mass, and some are negative.
+func drawWeights(ev *core.Events[float64], rng *rand.Rand, negative float64) {
 	ev.Weight = make([]float64, len(ev.Score))
 	for i, m := range ev.Masses[0] {
 		ev.Weight[i] = (0.2 + rng.ExpFloat64()) * math.Exp(-m/50)
@@ -384,7 +384,7 @@ func setWeights(ev *core.Events[float64], rng *rand.Rand, negative float64) {
 func TestLawByDefinition(t *testing.T) {
 	unchanged := func(*core.Events[float64], *rand.Rand) {}
 	shuffle := func(ev *core.Events[float64], rng *rand.Rand) { // three times of four, the scores do not depend on the mass
-		setWeights(ev, rng, 0)
+		drawWeights(ev, rng, 0)
 		if rng.IntN(4) > 0 {
 			rng.Shuffle(len(ev.Score), func(i, k int) { ev.Score[i], ev.Score[k] = ev.Score[k], ev.Score[i] })
 		}
@@ -399,10 +399,10 @@ func TestLawByDefinition(t *testing.T) {
 		"many events":    {1, 1800, 0, unchanged, 8},
 		"two masses":     {2, 300, 0, unchanged, 8},
 		"three masses":   {3, 200, 0, unchanged, 8},
-		"weights":        {1, 300, 0, func(ev *core.Events[float64], rng *rand.Rand) { setWeights(ev, rng, 0) }, 8},
-		"signed weights": {2, 300, 30, func(ev *core.Events[float64], rng *rand.Rand) { setWeights(ev, rng, 0.06) }, 8},
+		"weights":        {1, 300, 0, func(ev *core.Events[float64], rng *rand.Rand) { drawWeights(ev, rng, 0) }, 8},
+		"signed weights": {2, 300, 30, func(ev *core.Events[float64], rng *rand.Rand) { drawWeights(ev, rng, 0.06) }, 8},
 		"ties": {1, 300, 0, func(ev *core.Events[float64], rng *rand.Rand) {
-			setWeights(ev, rng, 0) // without weights, ranks lie on borders of cells
+			drawWeights(ev, rng, 0) // without weights, ranks lie on borders of cells
 			for i := range ev.Score {
 				ev.Score[i], ev.Masses[0][i] = math.Round(20*ev.Score[i])/20, math.Round(ev.Masses[0][i]/3)
 			}
@@ -414,7 +414,7 @@ func TestLawByDefinition(t *testing.T) {
 			rng := rand.New(rand.NewPCG(1, uint64(c.variables)))
 			cfg := core.DefaultConfig()
 			cfg.Order, cfg.Bins = 1, 6
-			state := make([]float64, core.StateSize(1))
+			state := make([]float64, StateSize(1))
 			var m memory
 			var drawn []core.Events[float64]
 			for k := range c.batches {
@@ -441,7 +441,7 @@ func compare(t *testing.T, m *memory, state []float64, ev core.Events[float64], 
 	}
 	n := len(ev.Score)
 	push, multiplier := make([]float64, n), make([]float64, n)
-	found, err := core.Direction(push, multiplier, nil, ev, cfg, core.Steering{State: state, Tolerance: tolerance, Logits: true})
+	found, err := Direction(push, multiplier, nil, ev, cfg, Steering{State: state, Tolerance: tolerance, Logits: true})
 	require.NoError(t, err)
 	before := *m
 	before.sum, before.level = slices.Clone(m.sum), slices.Clone(m.level)

@@ -1,4 +1,4 @@
-package push
+package constraint
 
 import (
 	"math"
@@ -10,9 +10,9 @@ import (
 	"gonum.org/v1/gonum/floats"
 )
 
-// Group has the background events of one label and category that take part: they have a weight that is not 0, and a mass
+// group has the background events of one label and category that take part: they have a weight that is not 0, and a mass
 // inside its limits.
-type Group[T events.Float] struct {
+type group[T events.Float] struct {
 	label     int
 	place     []uint32 // in the input, increasing
 	score     []T
@@ -42,12 +42,12 @@ type view struct {
 // block is the number of events that a goroutine handles at a time.
 const block = 1 << 14
 
-// Collect returns the groups of a division, with the gradient as direction, and with the bins of the loss. If the division has
+// collect returns the groups of a division, with the gradient as direction, and with the bins of the loss. If the division has
 // no Index, it is the input. The groups use the memory of the scratch.
-func Collect[T events.Float](di *events.Division[T], grad []T, limits [][2]float64, joint bool, views []loss.View, sc *par.Scratch) []Group[T] {
-	groups := make([]Group[T], 0, len(di.Subsets))
+func collect[T events.Float](di *events.Division[T], grad []T, limits [][2]float64, joint bool, views []loss.View, sc *par.Scratch) []group[T] {
+	groups := make([]group[T], 0, len(di.Subsets))
 	for k, su := range di.Subsets {
-		g := Group[T]{label: su.Label, basis: &ofMasses[len(limits)], sc: sc}
+		g := group[T]{label: su.Label, basis: &ofMasses[len(limits)], sc: sc}
 		for _, v := range views {
 			if v.Subset == k {
 				g.views = append(g.views, view{bins: v.Bins, bin: v.Bin, fit: v.Fit})
@@ -61,7 +61,7 @@ func Collect[T events.Float](di *events.Division[T], grad []T, limits [][2]float
 }
 
 // collect copies the events of a subset that take part.
-func (g *Group[T]) collect(di *events.Division[T], su events.Subset, grad []T, limits [][2]float64, joint bool) {
+func (g *group[T]) collect(di *events.Division[T], su events.Subset, grad []T, limits [][2]float64, joint bool) {
 	ev, all, n, arena := &di.Events, di.Events.Variables(), su.Size(), &g.sc.Arena
 	inside := func(v, i int) bool {
 		m := float64(all[v][i])
@@ -134,7 +134,7 @@ const mostSums = 1 << 22
 
 // sums returns the sums of what f adds to numbers of its own for each block of events. They do not depend on the number of
 // threads.
-func (g *Group[T]) sums(width int, f func(lo, hi int, sums []float64)) []float64 {
+func (g *group[T]) sums(width int, f func(lo, hi int, sums []float64)) []float64 {
 	n, size := len(g.place), block
 	for size < n && n/size*width > mostSums {
 		size *= 2
@@ -148,7 +148,7 @@ func (g *Group[T]) sums(width int, f func(lo, hi int, sums []float64)) []float64
 }
 
 // sum returns the sum of what f returns for each block of events.
-func (g *Group[T]) sum(f func(lo, hi int) float64) float64 {
+func (g *group[T]) sum(f func(lo, hi int) float64) float64 {
 	return g.sums(1, func(lo, hi int, sums []float64) { sums[0] = f(lo, hi) })[0]
 }
 
@@ -156,7 +156,7 @@ func (g *Group[T]) sum(f func(lo, hi int) float64) float64 {
 const leastTotal = 1e-100
 
 // weigh sets the weights of all groups, whose sizes have the mean 1, and returns the number of events.
-func weigh[T events.Float](groups []Group[T]) (n float64) {
+func weigh[T events.Float](groups []group[T]) (n float64) {
 	var largest, total float64
 	for k := range groups {
 		n += float64(len(groups[k].place))
@@ -181,7 +181,7 @@ const mostRatio = 1e6
 //
 // Where weights are small the gradient of the classification is, and the push would be all that moves the scores. So the gradient is
 // multiplied by the square root of the mean size of all weights over that of the weights in the bin, again the mean of the variables.
-func (g *Group[T]) balance(unit float64) {
+func (g *group[T]) balance(unit float64) {
 	scale := min(1/g.largest, math.MaxFloat64) // 1/largest may overflow
 	sizes := g.sum(func(lo, hi int) (sum float64) {
 		for i, w := range g.raw[lo:hi] {
@@ -235,16 +235,16 @@ func (g *Group[T]) balance(unit float64) {
 }
 
 // scaleWeights multiplies the weights with a number.
-func (g *Group[T]) scaleWeights(by float64) {
+func (g *group[T]) scaleWeights(by float64) {
 	g.total *= by
 	g.sc.Team.Blocks(len(g.weight), block, func(lo, hi int) { floats.Scale(by, g.weight[lo:hi]) })
 }
 
 // massCell returns the cell of the masses of event i.
-func (g *Group[T]) massCell(i int) int { return int(g.cell[i]) / ofScore.cells }
+func (g *group[T]) massCell(i int) int { return int(g.cell[i]) / ofScore.cells }
 
 // setCells sets the ranks and cells of the events.
-func (g *Group[T]) setCells() {
+func (g *group[T]) setCells() {
 	n := len(g.score)
 	g.cell, g.rank = par.Make[uint32](&g.sc.Arena, n), par.Make[float64](&g.sc.Arena, n)
 	addCells := func(cells, room uint32) { // NaN has the last cell of the room
@@ -279,7 +279,7 @@ const (
 // squeezed together, which makes nothing flatter. That part is the mean of the gradient at a score
 // (the derivative of J by the score, since sum_b f_b r_b = J'/2). The direction leaves out the mean per weight in each of
 // 16 ranges of equal weight.
-func (g *Group[T]) direct() float64 {
+func (g *group[T]) direct() float64 {
 	squares := g.sum(func(lo, hi int) float64 { return floats.Dot(g.weight[lo:hi], g.weight[lo:hi]) })
 	g.effective = g.total * g.total / squares
 	count := float64(max(1, min(mostRanges, int(g.effective)/inRange)))
@@ -302,7 +302,7 @@ func (g *Group[T]) direct() float64 {
 }
 
 // residual returns the coefficients of the direction per weight in the functions: a row for each function of the masses.
-func (g *Group[T]) residual(unit float64) []float64 {
+func (g *group[T]) residual(unit float64) []float64 {
 	grid := g.sums(g.basis.cells*ofScore.cells, func(lo, hi int, grid []float64) {
 		for i, d := range g.direction[lo:hi] {
 			grid[g.cell[lo+i]] += d
@@ -313,13 +313,13 @@ func (g *Group[T]) residual(unit float64) []float64 {
 }
 
 // function returns the function with these coefficients in each cell of masses and score.
-func (g *Group[T]) function(coefficients []float64) []float64 {
+func (g *group[T]) function(coefficients []float64) []float64 {
 	return g.product(g.product(g.basis.values, coefficients, ofScore.functions), ofScore.transposed, ofScore.cells)
 }
 
 // product returns the product of two matrices. The rows of a have as many numbers as b has rows; columns is the length of
 // the rows of b.
-func (g *Group[T]) product(a, b []float64, columns int) []float64 {
+func (g *group[T]) product(a, b []float64, columns int) []float64 {
 	inner := len(b) / columns
 	found := par.Make[float64](&g.sc.Arena, len(a)/inner*columns)
 	for i, x := range a {

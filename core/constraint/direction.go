@@ -1,25 +1,16 @@
-package core
+package constraint
 
 import (
 	"math"
 	"sync"
 
+	"github.com/libmode/libmode/core/internal/config"
 	"github.com/libmode/libmode/core/internal/errs"
 	"github.com/libmode/libmode/core/internal/events"
 	"github.com/libmode/libmode/core/internal/loss"
 	"github.com/libmode/libmode/core/internal/par"
-	"github.com/libmode/libmode/core/internal/push"
+	"github.com/libmode/libmode/core/internal/walk"
 )
-
-// Steering says how strongly a constraint pushes, and holds what it remembers.
-type Steering = push.Steering
-
-// Pushed is what Direction returns beside the push.
-type Pushed = push.Pushed
-
-// StateSize returns the length of Steering.State for so many background labels, and any number of masses. It is 0 if
-// there is no label, or if an int cannot hold the length.
-func StateSize(labels int) int { return push.StateSize(labels) }
 
 // mostBins is the highest number of bins if Config has none: half as many as for the loss, with half of the noise.
 const mostBins = 16
@@ -42,8 +33,8 @@ const mostBins = 16
 //
 // slope is set to the derivatives of the scores by their logits: 1 if the push is by logits, 0 for events that take no part.
 // Nil: not wanted.
-func Direction[T Float](dst, multiplier, slope []T, ev Events[T], cfg Config, st Steering) (Pushed, error) {
-	cfg, err := cfg.checked()
+func Direction[T events.Float](dst, multiplier, slope []T, ev events.Events[T], cfg config.Config, st Steering) (Pushed, error) {
+	cfg, err := config.Checked(cfg)
 	if err != nil {
 		return Pushed{}, err
 	}
@@ -56,26 +47,26 @@ func Direction[T Float](dst, multiplier, slope []T, ev Events[T], cfg Config, st
 	}
 	switch {
 	case st.Batch < 0 || st.Batch > n:
-		return Pushed{}, errs.Of(ErrLength, "batch = %d: must be 1 to the number of events, %d", st.Batch, n)
+		return Pushed{}, errs.Of(errs.ErrLength, "batch = %d: must be 1 to the number of events, %d", st.Batch, n)
 	case len(dst) != st.Batch:
-		return Pushed{}, errs.Of(ErrLength, "push has length %d, but the batch has %d events", len(dst), st.Batch)
+		return Pushed{}, errs.Of(errs.ErrLength, "push has length %d, but the batch has %d events", len(dst), st.Batch)
 	case len(multiplier) != st.Batch:
-		return Pushed{}, errs.Of(ErrLength, "multiplier has length %d, but the batch has %d events", len(multiplier), st.Batch)
+		return Pushed{}, errs.Of(errs.ErrLength, "multiplier has length %d, but the batch has %d events", len(multiplier), st.Batch)
 	case slope != nil && len(slope) != st.Batch:
-		return Pushed{}, errs.Of(ErrLength, "slope has length %d, but the batch has %d events", len(slope), st.Batch)
+		return Pushed{}, errs.Of(errs.ErrLength, "slope has length %d, but the batch has %d events", len(slope), st.Batch)
 	}
-	if err := st.Check(StateSize(labels)); err != nil {
+	if err := st.check(StateSize(labels)); err != nil {
 		return Pushed{}, err
 	}
 	lo, hi := cfg.ScoreRange[0], cfg.ScoreRange[1]
 	if width := hi - lo; !math.IsInf(lo, -1) && (math.IsInf(float64(T(width/4)), 1) || math.IsInf(float64(T(1/width)), 1)) {
-		return Pushed{}, errs.Of(ErrOverflow, "score_range = [%v, %v] is so wide or narrow that derivatives by logits overflow", lo, hi)
+		return Pushed{}, errs.Of(errs.ErrOverflow, "score_range = [%v, %v] is so wide or narrow that derivatives by logits overflow", lo, hi)
 	}
-	p, err := planFor[T](cfg, variables)
+	p, err := loss.NewPlan[T](cfg, variables)
 	if err != nil {
 		return Pushed{}, err
 	}
-	p.Walk.Measured = true
+	p.Measured = true
 	sc := par.Take()
 	defer sc.Give()
 	sc.Team.PartsFor(n)
@@ -91,7 +82,7 @@ func Direction[T Float](dst, multiplier, slope []T, ev Events[T], cfg Config, st
 	limits := make([][2]float64, variables)
 	withAtMost := func(bins int) {
 		for k := range limits {
-			limits[k], p.Variables[k].Options.Most = p.Variables[k].Limits.Mass, bins
+			limits[k], p.Masses[k].Options.Most = p.Masses[k].Limits.Mass, bins
 		}
 	}
 	grad := par.Make[T](&sc.Arena, n)
@@ -103,11 +94,11 @@ func Direction[T Float](dst, multiplier, slope []T, ev Events[T], cfg Config, st
 		defer mutex.Unlock()
 		views = append(views, v)
 	}
-	result, err := evaluate(events.Derivatives[T]{grad}, ev, background, p)
+	result, err := evaluate(grad, ev, background, p)
 	if err != nil { // the bins of the loss may do, and their error is the error of the loss
 		withAtMost(0)
 		views = nil
-		result, err = evaluate(events.Derivatives[T]{grad}, ev, background, p)
+		result, err = evaluate(grad, ev, background, p)
 	}
 	if err != nil {
 		return Pushed{}, err
@@ -115,6 +106,13 @@ func Direction[T Float](dst, multiplier, slope []T, ev Events[T], cfg Config, st
 	if cfg.Biased {
 		result.Loss -= result.Bias
 	}
-	groups := push.Collect(background, grad, limits, p.Joint, views, sc)
-	return push.Steer(push.Targets[T]{Push: dst, Multiplier: multiplier, Slope: slope}, groups, st, result, cfg.ScoreRange, labels)
+	groups := collect(background, grad, limits, p.Joint, views, sc)
+	return steer(targets[T]{Push: dst, Multiplier: multiplier, Slope: slope}, groups, st, result, cfg.ScoreRange, labels)
+}
+
+// evaluate computes the loss of the events of a division, and its gradient.
+func evaluate[T events.Float](grad []T, ev events.Events[T], background *events.Division[T], p *loss.Plan) (walk.Result, error) {
+	sc := par.Take()
+	defer sc.Give()
+	return loss.Evaluate(events.Derivatives[T]{grad}, ev, background, p, sc)
 }

@@ -1,4 +1,4 @@
-package push
+package constraint
 
 import (
 	"math"
@@ -34,8 +34,8 @@ type Pushed struct {
 	Size float64
 }
 
-// Check returns an error for the first number that is out of its range, where a state has size numbers.
-func (st *Steering) Check(size int) error {
+// check returns an error for the first number that is out of its range, where a state has size numbers.
+func (st *Steering) check(size int) error {
 	switch {
 	case !(st.RelativeStrength >= 0) || !events.IsFinite(st.RelativeStrength):
 		return errs.Of(errs.ErrOption, "relative_strength = %v: must be finite and at least 0", st.RelativeStrength)
@@ -58,16 +58,16 @@ const (
 	leastPlace = 1e-6  // a score this near to an end of score_range, per width, is not pushed: its logit is far out
 )
 
-// Targets are what Steer sets, with an element for each event of the batch.
-type Targets[T events.Float] struct {
+// targets are what steer sets, with an element for each event of the batch.
+type targets[T events.Float] struct {
 	Push       []T // 0 for events that take no part
 	Multiplier []T // of the gradient of the event: 1 for events that take no part
 	Slope      []T // the derivative of the score by its logit, 0 for events that take no part; nil: not wanted
 }
 
-// Steer sets the targets, and brings the state up to date. scores is the range of the scores, and found the unbiased loss of the
+// steer sets the targets, and brings the state up to date. scores is the range of the scores, and found the unbiased loss of the
 // batch.
-func Steer[T events.Float](to Targets[T], groups []Group[T], st Steering, found walk.Result, scores [2]float64, labels int) (Pushed, error) {
+func steer[T events.Float](to targets[T], groups []group[T], st Steering, found walk.Result, scores [2]float64, labels int) (Pushed, error) {
 	clear(to.Push)
 	clear(to.Slope)
 	for i := range to.Multiplier {
@@ -137,7 +137,7 @@ func Steer[T events.Float](to Targets[T], groups []Group[T], st Steering, found 
 }
 
 // set sets the targets of the events of the batch, and returns their number. push is the push per weight in each cell.
-func (g *Group[T]) set(to Targets[T], push, levels []float64, of scoreRange, byScores bool) int {
+func (g *group[T]) set(to targets[T], push, levels []float64, of scoreRange, byScores bool) int {
 	pushed := sort.Search(len(g.place), func(i int) bool { return int(g.place[i]) >= len(to.Push) })
 	g.sc.Team.Blocks(pushed, block, func(lo, hi int) {
 		for i := lo; i < hi; i++ {
@@ -172,7 +172,7 @@ func (of scoreRange) place(score float64) float64 { return (score - of.low) / of
 
 // spreadOf returns the standard deviation of the logits of n events: the standard deviation of the scores, over their mean
 // slope. It is 0 if all scores are equal, also where the slope is 0.
-func spreadOf[T events.Float](groups []Group[T], n float64, of scoreRange) float64 {
+func spreadOf[T events.Float](groups []group[T], n float64, of scoreRange) float64 {
 	first := of.place(float64(groups[0].score[0])) // from which all differ by exactly 0 if they are equal
 	var mean, slopes, squares float64
 	for k := range groups {

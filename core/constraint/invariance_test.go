@@ -1,4 +1,4 @@
-package core
+package constraint_test
 
 import (
 	"math"
@@ -6,6 +6,8 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/libmode/libmode/core"
+	"github.com/libmode/libmode/core/constraint"
 	"github.com/stretchr/testify/require"
 	"gonum.org/v1/gonum/floats"
 )
@@ -17,34 +19,34 @@ import (
 const kindEvents = 960
 
 // kinds are batches and options of all kinds: one mass or several, weights, labels, categories.
-func kinds() map[string]func() (Events[float64], Config) {
+func kinds() map[string]func() (core.Events[float64], core.Config) {
 	var rng *rand.Rand
-	make := func(change func(ev *Events[float64], cfg *Config)) func() (Events[float64], Config) {
-		return func() (Events[float64], Config) {
+	make := func(change func(ev *core.Events[float64], cfg *core.Config)) func() (core.Events[float64], core.Config) {
+		return func() (core.Events[float64], core.Config) {
 			rng = rand.New(rand.NewPCG(91, 92))
-			ev, cfg := batch(rng, kindEvents), DefaultConfig()
+			ev, cfg := batch(rng, kindEvents), core.DefaultConfig()
 			cfg.Order = 1
 			change(&ev, &cfg)
 			return ev, cfg
 		}
 	}
-	second := func(ev *Events[float64]) {
+	second := func(ev *core.Events[float64]) {
 		ev.Masses, ev.Mass = [][]float64{ev.Mass, batch(rng, kindEvents).Mass}, nil
 	}
-	return map[string]func() (Events[float64], Config){
-		"plain":           make(func(*Events[float64], *Config) {}),
-		"weights":         make(func(ev *Events[float64], _ *Config) { setWeights(ev, rng, 0.3, 2.5137) }),
-		"signed weights":  make(func(ev *Events[float64], _ *Config) { setWeights(ev, rng, 0.2, -1) }),
-		"uniform":         make(func(_ *Events[float64], cfg *Config) { cfg.Binning = Uniform }),
-		"bounds":          make(func(_ *Events[float64], cfg *Config) { cfg.Order, cfg.MaxSlope, cfg.Monotonic = 2, 0.5, true }),
-		"two masses":      make(func(ev *Events[float64], _ *Config) { second(ev) }),
-		"masses together": make(func(ev *Events[float64], cfg *Config) { second(ev); cfg.Joint = true }),
-		"labels and categories": make(func(ev *Events[float64], cfg *Config) {
+	return map[string]func() (core.Events[float64], core.Config){
+		"plain":           make(func(*core.Events[float64], *core.Config) {}),
+		"weights":         make(func(ev *core.Events[float64], _ *core.Config) { setWeights(ev, rng, 0.3, 2.5137) }),
+		"signed weights":  make(func(ev *core.Events[float64], _ *core.Config) { setWeights(ev, rng, 0.2, -1) }),
+		"uniform":         make(func(_ *core.Events[float64], cfg *core.Config) { cfg.Binning = core.Uniform }),
+		"bounds":          make(func(_ *core.Events[float64], cfg *core.Config) { cfg.Order, cfg.MaxSlope, cfg.Monotonic = 2, 0.5, true }),
+		"two masses":      make(func(ev *core.Events[float64], _ *core.Config) { second(ev) }),
+		"masses together": make(func(ev *core.Events[float64], cfg *core.Config) { second(ev); cfg.Joint = true }),
+		"labels and categories": make(func(ev *core.Events[float64], cfg *core.Config) {
 			labels, categories := []int64{}, []int64{}
 			for i := range kindEvents {
 				labels, categories = append(labels, labelOf(i)), append(categories, categoryOf(i))
 			}
-			ev.Label, ev.Category, cfg.BackgroundLabel = LabelsOf(labels), LabelsOf(categories), []int32{2, 0}
+			ev.Label, ev.Category, cfg.BackgroundLabel = core.LabelsOf(labels), core.LabelsOf(categories), []int32{2, 0}
 			setWeights(ev, rng, 0.1, 3.3071)
 		}),
 	}
@@ -56,14 +58,14 @@ func categoryOf(i int) int64 { return int64(5 + i/3%2*2) }
 
 // pushes returns the pushes of three batches of the same events, and after them their multipliers. Each batch has half of the
 // distance of each score to 1/2 of the batch before.
-func pushes(t *testing.T, ev Events[float64], cfg Config, st Steering) []float64 {
+func pushes(t *testing.T, ev core.Events[float64], cfg core.Config, st constraint.Steering) []float64 {
 	t.Helper()
 	n := len(ev.Score)
 	var all, multipliers []float64
-	st.State = make([]float64, StateSize(len(cfg.BackgroundLabel)))
+	st.State = make([]float64, constraint.StateSize(len(cfg.BackgroundLabel)))
 	for range batches {
 		push, multiplier, slope := make([]float64, n), make([]float64, n), make([]float64, n)
-		found, err := Direction(push, multiplier, slope, ev, cfg, st)
+		found, err := constraint.Direction(push, multiplier, slope, ev, cfg, st)
 		require.NoError(t, err)
 		if !st.Logits {
 			floats.Mul(push, slope) // by logits
@@ -95,17 +97,17 @@ func requireSame(t *testing.T, want, got []float64, part float64) {
 }
 
 // forKinds calls f with each kind of events and its pushes.
-func forKinds(t *testing.T, f func(t *testing.T, ev Events[float64], cfg Config, want []float64)) {
+func forKinds(t *testing.T, f func(t *testing.T, ev core.Events[float64], cfg core.Config, want []float64)) {
 	for name, kind := range kinds() {
 		t.Run(name, func(t *testing.T) {
 			ev, cfg := kind()
-			f(t, ev, cfg, pushes(t, ev, cfg, Steering{}))
+			f(t, ev, cfg, pushes(t, ev, cfg, constraint.Steering{}))
 		})
 	}
 }
 
 func TestPushIgnoresTheScaleOfWeights(t *testing.T) {
-	forKinds(t, func(t *testing.T, ev Events[float64], cfg Config, want []float64) {
+	forKinds(t, func(t *testing.T, ev core.Events[float64], cfg core.Config, want []float64) {
 		if ev.Weight == nil {
 			setWeights(&ev, rand.New(rand.NewPCG(1, 2)), 0, 1)
 		}
@@ -113,13 +115,13 @@ func TestPushIgnoresTheScaleOfWeights(t *testing.T) {
 			scaled := ev
 			scaled.Weight = slices.Clone(ev.Weight)
 			floats.Scale(factor, scaled.Weight)
-			requireSame(t, want, pushes(t, scaled, cfg, Steering{}), 1e-9)
+			requireSame(t, want, pushes(t, scaled, cfg, constraint.Steering{}), 1e-9)
 		}
 	})
 }
 
 func TestPushIgnoresTheOrderOfEvents(t *testing.T) {
-	forKinds(t, func(t *testing.T, ev Events[float64], cfg Config, want []float64) {
+	forKinds(t, func(t *testing.T, ev core.Events[float64], cfg core.Config, want []float64) {
 		n := len(ev.Score)
 		order := rand.New(rand.NewPCG(3, 4)).Perm(n)
 		pick := func(from []float64) []float64 {
@@ -132,21 +134,21 @@ func TestPushIgnoresTheOrderOfEvents(t *testing.T) {
 			}
 			return to
 		}
-		pickLabels := func(label func(i int) int64) LabelSlice {
+		pickLabels := func(label func(i int) int64) core.LabelSlice {
 			to := make([]int64, n)
 			for k, i := range order {
 				to[k] = label(i)
 			}
-			return LabelsOf(to)
+			return core.LabelsOf(to)
 		}
-		other := Events[float64]{Score: pick(ev.Score), Mass: pick(ev.Mass), Weight: pick(ev.Weight)}
+		other := core.Events[float64]{Score: pick(ev.Score), Mass: pick(ev.Mass), Weight: pick(ev.Weight)}
 		for _, mass := range ev.Masses {
 			other.Masses = append(other.Masses, pick(mass))
 		}
 		if ev.Label != nil {
 			other.Label, other.Category = pickLabels(labelOf), pickLabels(categoryOf)
 		}
-		got := pushes(t, other, cfg, Steering{})
+		got := pushes(t, other, cfg, constraint.Steering{})
 		var picked []float64
 		for k := range 2 * batches {
 			picked = append(picked, pick(want[k*n:(k+1)*n])...)
@@ -156,7 +158,7 @@ func TestPushIgnoresTheOrderOfEvents(t *testing.T) {
 }
 
 func TestPushIgnoresTheUnitOfMass(t *testing.T) {
-	forKinds(t, func(t *testing.T, ev Events[float64], cfg Config, want []float64) {
+	forKinds(t, func(t *testing.T, ev core.Events[float64], cfg core.Config, want []float64) {
 		for _, unit := range [][2]float64{{1e-3, 0}, {1, 100}, {7, -300}} {
 			changed := ev
 			move := func(mass []float64) []float64 {
@@ -172,7 +174,7 @@ func TestPushIgnoresTheUnitOfMass(t *testing.T) {
 			for _, mass := range ev.Masses {
 				changed.Masses = append(changed.Masses, move(mass))
 			}
-			requireSame(t, want, pushes(t, changed, cfg, Steering{}), 1e-8)
+			requireSame(t, want, pushes(t, changed, cfg, constraint.Steering{}), 1e-8)
 		}
 	})
 }
@@ -180,20 +182,20 @@ func TestPushIgnoresTheUnitOfMass(t *testing.T) {
 // A factor that is constant in each bin changes no push and no v, as F_b does not see it. The multiplier is lifted where weights
 // are small, by the root of the mean weight over that in the bin. The bins are given, or quantile bins by default.
 func TestPushIgnoresAFactorOfEachBin(t *testing.T) {
-	forKinds(t, func(t *testing.T, ev Events[float64], cfg Config, _ []float64) {
+	forKinds(t, func(t *testing.T, ev core.Events[float64], cfg core.Config, _ []float64) {
 		if len(ev.Variables()) > 1 || ev.Label != nil || slices.ContainsFunc(ev.Weight, func(w float64) bool { return w < 0 }) {
 			return // one set of bins, none of which is merged
 		}
-		cfg.Bins = mostBins // the bins of the push are those of Edges
-		if cfg.Binning == Uniform {
+		cfg.Bins = constraint.MostBins // the bins of the push are those of Edges
+		if cfg.Binning == core.Uniform {
 			cfg.MassRange = [2]float64{0, 150}
 		}
-		edges, err := Edges(ev, cfg)
+		edges, err := core.Edges(ev, cfg)
 		require.NoError(t, err)
-		if cfg.Binning != Uniform {
+		if cfg.Binning != core.Uniform {
 			cfg.Bins = 0 // as many by default
 		}
-		want := pushes(t, ev, cfg, Steering{})
+		want := pushes(t, ev, cfg, constraint.Steering{})
 		weighted, before, lift := ev, slices.Repeat([]float64{1}, kindEvents), make([]float64, kindEvents)
 		if ev.Weight != nil {
 			before = ev.Weight
@@ -219,7 +221,7 @@ func TestPushIgnoresAFactorOfEachBin(t *testing.T) {
 				lift[i] = 1
 			}
 		}
-		got := pushes(t, weighted, cfg, Steering{})
+		got := pushes(t, weighted, cfg, constraint.Steering{})
 		for multipliers := got[len(got)/2:]; len(multipliers) > 0; multipliers = multipliers[kindEvents:] {
 			floats.Div(multipliers[:kindEvents], lift)
 		}
@@ -229,11 +231,11 @@ func TestPushIgnoresAFactorOfEachBin(t *testing.T) {
 
 // A batch may have any number of signal events, of any weights, masses and scores.
 func TestPushIgnoresSignal(t *testing.T) {
-	ev, cfg := batch(rand.New(rand.NewPCG(93, 94)), 900), DefaultConfig()
+	ev, cfg := batch(rand.New(rand.NewPCG(93, 94)), 900), core.DefaultConfig()
 	setWeights(&ev, rand.New(rand.NewPCG(95, 96)), 0.3, 2)
-	want := pushes(t, ev, cfg, Steering{})
+	want := pushes(t, ev, cfg, constraint.Steering{})
 	for _, signal := range []int{1, 900, 5000} {
-		both, labels := Events[float64]{}, make([]int32, 900+signal)
+		both, labels := core.Events[float64]{}, make([]int32, 900+signal)
 		for i := range labels {
 			if i < signal {
 				labels[i] = 1
@@ -241,9 +243,9 @@ func TestPushIgnoresSignal(t *testing.T) {
 		}
 		nowhere := slices.Repeat([]float64{nan}, signal)
 		both.Mass = append(slices.Clone(nowhere), ev.Mass...)
-		both.Weight, both.Label = append(slices.Repeat([]float64{1e9}, signal), ev.Weight...), LabelsOf(labels)
+		both.Weight, both.Label = append(slices.Repeat([]float64{1e9}, signal), ev.Weight...), core.LabelsOf(labels)
 		both.Score = slices.Concat(slices.Repeat([]float64{0.9}, signal), ev.Score)
-		got, n := pushes(t, both, cfg, Steering{}), len(labels)
+		got, n := pushes(t, both, cfg, constraint.Steering{}), len(labels)
 		var background []float64
 		for k := range 2 * batches {
 			of := got[k*n : (k+1)*n]
@@ -259,8 +261,8 @@ func TestPushIgnoresSignal(t *testing.T) {
 }
 
 func TestPushByLogitsOrScoresIsTheSame(t *testing.T) {
-	forKinds(t, func(t *testing.T, ev Events[float64], cfg Config, want []float64) {
-		requireSame(t, want, pushes(t, ev, cfg, Steering{Logits: true}), 1e-12)
+	forKinds(t, func(t *testing.T, ev core.Events[float64], cfg core.Config, want []float64) {
+		requireSame(t, want, pushes(t, ev, cfg, constraint.Steering{Logits: true}), 1e-12)
 	})
 }
 
@@ -268,22 +270,24 @@ func TestPushByLogitsOrScoresIsTheSame(t *testing.T) {
 func TestPushForAnyNumberOfThreads(t *testing.T) {
 	const n = 100_000
 	rng := rand.New(rand.NewPCG(97, 98))
-	for name, change := range map[string]func(ev *Events[float64], cfg *Config){
-		"plain":   func(*Events[float64], *Config) {},
-		"weights": func(ev *Events[float64], _ *Config) { setWeights(ev, rng, 0.2, -0.7) },
-		"joint": func(ev *Events[float64], cfg *Config) {
+	for name, change := range map[string]func(ev *core.Events[float64], cfg *core.Config){
+		"plain":   func(*core.Events[float64], *core.Config) {},
+		"weights": func(ev *core.Events[float64], _ *core.Config) { setWeights(ev, rng, 0.2, -0.7) },
+		"joint": func(ev *core.Events[float64], cfg *core.Config) {
 			ev.Masses, ev.Mass, cfg.Joint = [][]float64{ev.Mass, batch(rng, n).Mass}, nil, true
 		},
-		"categories": func(ev *Events[float64], _ *Config) { ev.Category = LabelsOf(slices.Repeat([]int64{1, 2, 3, 4}, n/4)) },
+		"categories": func(ev *core.Events[float64], _ *core.Config) {
+			ev.Category = core.LabelsOf(slices.Repeat([]int64{1, 2, 3, 4}, n/4))
+		},
 	} {
-		ev, cfg := batch(rng, n), DefaultConfig()
+		ev, cfg := batch(rng, n), core.DefaultConfig()
 		change(&ev, &cfg)
 		var want []float64
 		forThreads(func(threads int) {
-			push, multiplier, state := make([]float64, n), make([]float64, n), make([]float64, StateSize(1))
+			push, multiplier, state := make([]float64, n), make([]float64, n), make([]float64, constraint.StateSize(1))
 			var got []float64
 			for range 2 {
-				found, err := Direction(push, multiplier, nil, ev, cfg, Steering{State: state})
+				found, err := constraint.Direction(push, multiplier, nil, ev, cfg, constraint.Steering{State: state})
 				require.NoError(t, err)
 				got = slices.Concat(got, push, multiplier, state, []float64{found.Loss, found.Bias, found.Events, found.Size})
 			}
@@ -297,26 +301,28 @@ func TestPushForAnyNumberOfThreads(t *testing.T) {
 
 // A batch that fails, at whatever step, leaves the state as it was.
 func TestAFailedBatchLeavesTheState(t *testing.T) {
-	state, push := make([]float64, StateSize(1)), make([]float64, 300)
+	state, push := make([]float64, constraint.StateSize(1)), make([]float64, 300)
 	rng := rand.New(rand.NewPCG(99, 100))
-	_, err := Direction(push, like(push), nil, batch(rng, 300), DefaultConfig(), Steering{State: state})
+	_, err := constraint.Direction(push, like(push), nil, batch(rng, 300), core.DefaultConfig(), constraint.Steering{State: state})
 	require.NoError(t, err)
 	before := slices.Clone(state)
-	for name, spoil := range map[string]func(ev *Events[float64], cfg *Config){
-		"a score that is NaN": func(ev *Events[float64], _ *Config) { ev.Score[7] = nan },
-		"no background":       func(ev *Events[float64], _ *Config) { ev.Label = LabelsOf(slices.Repeat([]int8{1}, 300)) },
-		"equal masses":        func(ev *Events[float64], _ *Config) { ev.Mass = slices.Repeat([]float64{1}, 300) },
-		"no weight":           func(ev *Events[float64], _ *Config) { ev.Weight = make([]float64, 300) },
-		"a huge loss":         func(_ *Events[float64], cfg *Config) { cfg.Order, cfg.SlopePenalty = 1, 1e300 },
-		"an overflow": func(ev *Events[float64], cfg *Config) {
+	for name, spoil := range map[string]func(ev *core.Events[float64], cfg *core.Config){
+		"a score that is NaN": func(ev *core.Events[float64], _ *core.Config) { ev.Score[7] = nan },
+		"no background": func(ev *core.Events[float64], _ *core.Config) {
+			ev.Label = core.LabelsOf(slices.Repeat([]int8{1}, 300))
+		},
+		"equal masses": func(ev *core.Events[float64], _ *core.Config) { ev.Mass = slices.Repeat([]float64{1}, 300) },
+		"no weight":    func(ev *core.Events[float64], _ *core.Config) { ev.Weight = make([]float64, 300) },
+		"a huge loss":  func(_ *core.Events[float64], cfg *core.Config) { cfg.Order, cfg.SlopePenalty = 1, 1e300 },
+		"an overflow": func(ev *core.Events[float64], cfg *core.Config) {
 			cfg.ScoreRange = [2]float64{0, 2e-307}
 			floats.Scale(2e-307, ev.Score)
 		},
-		"few events": func(_ *Events[float64], cfg *Config) { cfg.MassRange = [2]float64{1e5, 2e5} },
+		"few events": func(_ *core.Events[float64], cfg *core.Config) { cfg.MassRange = [2]float64{1e5, 2e5} },
 	} {
-		ev, cfg := batch(rng, 300), DefaultConfig()
+		ev, cfg := batch(rng, 300), core.DefaultConfig()
 		spoil(&ev, &cfg)
-		_, err := Direction(push, like(push), nil, ev, cfg, Steering{State: state})
+		_, err := constraint.Direction(push, like(push), nil, ev, cfg, constraint.Steering{State: state})
 		require.Error(t, err, name)
 		require.Equal(t, before, state, name)
 	}
@@ -325,7 +331,7 @@ func TestAFailedBatchLeavesTheState(t *testing.T) {
 // Events outside a mass range, of other labels, without a mass or without a weight get exactly 0.
 func TestEventsThatTakeNoPartAreNotPushed(t *testing.T) {
 	for _, joint := range []bool{false, true} {
-		ev, cfg := batch(rand.New(rand.NewPCG(101, 102)), 900), DefaultConfig()
+		ev, cfg := batch(rand.New(rand.NewPCG(101, 102)), 900), core.DefaultConfig()
 		setWeights(&ev, rand.New(rand.NewPCG(103, 104)), 0.3, 0)
 		ev.Masses, ev.Mass = [][]float64{ev.Mass, slices.Clone(ev.Mass)}, nil
 		labels, takesPart := make([]int32, 900), make([]bool, 900)
@@ -338,9 +344,9 @@ func TestEventsThatTakeNoPartAreNotPushed(t *testing.T) {
 			inFirst, inSecond := ev.Masses[0][i] >= 20 && ev.Masses[0][i] <= 90, ev.Masses[1][i] <= 100
 			takesPart[i] = labels[i] == 0 && ev.Weight[i] != 0 && (inFirst && inSecond || !joint && (inFirst || inSecond))
 		}
-		ev.Label, cfg.Joint, cfg.Missing = LabelsOf(labels), joint, MissingIgnore
-		cfg.Variables = []Variable{{MassRange: [2]float64{20, 90}}, {MassRange: [2]float64{0, 100}}}
-		found := pushes(t, ev, cfg, Steering{})
+		ev.Label, cfg.Joint, cfg.Missing = core.LabelsOf(labels), joint, core.MissingIgnore
+		cfg.Variables = []core.Variable{{MassRange: [2]float64{20, 90}}, {MassRange: [2]float64{0, 100}}}
+		found := pushes(t, ev, cfg, constraint.Steering{})
 		for k, u := range found[:batches*900] {
 			require.Equal(t, takesPart[k%900], u != 0, "event %d: %v", k, u)
 		}
@@ -352,10 +358,10 @@ func TestEventsThatTakeNoPartAreNotPushed(t *testing.T) {
 
 // A fixed strength has no multiplier, and neither a sum nor v. It knows the residuals of the tail, so that users can be told.
 func TestAFixedStrengthMultipliesNothing(t *testing.T) {
-	ev, state := batch(rand.New(rand.NewPCG(105, 106)), 900), make([]float64, StateSize(1))
+	ev, state := batch(rand.New(rand.NewPCG(105, 106)), 900), make([]float64, constraint.StateSize(1))
 	push, multiplier := make([]float64, 900), make([]float64, 900)
 	for range 3 {
-		_, err := Direction(push, multiplier, nil, ev, DefaultConfig(), Steering{State: state, RelativeStrength: 5})
+		_, err := constraint.Direction(push, multiplier, nil, ev, core.DefaultConfig(), constraint.Steering{State: state, RelativeStrength: 5})
 		require.NoError(t, err)
 		require.Equal(t, slices.Repeat([]float64{1}, 900), multiplier)
 	}

@@ -1,4 +1,4 @@
-package push
+package constraint
 
 import (
 	"math"
@@ -64,7 +64,7 @@ const (
 // tailResidual returns the coefficients of the relative residual in the functions of the masses, at each threshold: the
 // distance of the efficiency of each bin from the allowed response, over the efficiency of all bins. It is the mean over the
 // variables of mass.
-func (g *Group[T]) tailResidual() []float64 {
+func (g *group[T]) tailResidual() []float64 {
 	residual := par.Make[float64](&g.sc.Arena, g.basis.functions*thresholds)
 	cells := g.basis.cells
 	for _, v := range g.views {
@@ -106,7 +106,7 @@ func (g *Group[T]) tailResidual() []float64 {
 
 // levels returns v plus factor times the significant average of the last batches: a row for each cell of the masses. What acts at
 // once is bounded: a burst of large gradients would stay in the averages of an optimizer such as Adam.
-func (g *Group[T]) levels(t tail, factor float64) []float64 {
+func (g *group[T]) levels(t tail, factor float64) []float64 {
 	significant := par.Make[float64](&g.sc.Arena, len(t.now))
 	for i, r := range t.now {
 		significant[i] = factor * r * t.significance(i)
@@ -121,7 +121,7 @@ func (g *Group[T]) levels(t tail, factor float64) []float64 {
 
 // multiplier returns what the gradient of event i is multiplied with: exp(v) where the event must be pulled harder than the
 // classifier does, and 1 + v where it must be pulled less, or the other way.
-func (g *Group[T]) multiplier(levels []float64, i int) float64 {
+func (g *group[T]) multiplier(levels []float64, i int) float64 {
 	row, q := levels[g.massCell(i)*thresholds:][:thresholds], g.rank[i]
 	v := row[0]
 	if q > 0.5 {

@@ -1,4 +1,4 @@
-package core
+package constraint_test
 
 import (
 	"fmt"
@@ -7,14 +7,16 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/libmode/libmode/core"
+	"github.com/libmode/libmode/core/constraint"
 	"github.com/stretchr/testify/require"
 	"gonum.org/v1/gonum/floats"
 )
 
 // falling returns background whose scores depend on the mass.
-func falling(n int) Events[float64] {
+func falling(n int) core.Events[float64] {
 	rng := rand.New(rand.NewPCG(51, 52))
-	var ev Events[float64]
+	var ev core.Events[float64]
 	for range n {
 		m := rng.ExpFloat64()
 		ev.Mass = append(ev.Mass, 100+50*m)
@@ -26,7 +28,7 @@ func falling(n int) Events[float64] {
 // Events that take no part are not pushed; others in proportion to their weight, whatever the scale of all.
 func TestDirectionOfWeights(t *testing.T) {
 	ev := falling(2000)
-	cfg := DefaultConfig()
+	cfg := core.DefaultConfig()
 	cfg.MassRange = [2]float64{105, 250}
 	ev.Weight = make([]float64, len(ev.Score))
 	for i := range ev.Weight {
@@ -34,7 +36,7 @@ func TestDirectionOfWeights(t *testing.T) {
 	}
 	ev.Weight[3] = 0
 	push, slope, scaled := make([]float64, 2000), make([]float64, 2000), make([]float64, 2000)
-	found, err := Direction(push, like(push), slope, ev, cfg, Steering{})
+	found, err := constraint.Direction(push, like(push), slope, ev, cfg, constraint.Steering{})
 	require.NoError(t, err)
 	moved := 0.0
 	for i, m := range ev.Mass {
@@ -51,7 +53,7 @@ func TestDirectionOfWeights(t *testing.T) {
 	for _, scale := range []float64{1e7, 1e-307, 5e307} {
 		ev.Weight = slices.Clone(weight)
 		floats.Scale(scale, ev.Weight)
-		_, err = Direction(scaled, like(scaled), slope, ev, cfg, Steering{Logits: true})
+		_, err = constraint.Direction(scaled, like(scaled), slope, ev, cfg, constraint.Steering{Logits: true})
 		require.NoError(t, err)
 		for i, u := range scaled {
 			require.Equal(t, push[i] != 0, slope[i] == 1)
@@ -70,9 +72,9 @@ func TestDirectionOfTinyWeights(t *testing.T) {
 			ev.Weight[slices.Index(values, slices.Min(values))] = tiny
 		}
 		push, multiplier := make([]float64, 2000), make([]float64, 2000)
-		state := make([]float64, StateSize(1))
+		state := make([]float64, constraint.StateSize(1))
 		for range 2 {
-			_, err := Direction(push, multiplier, nil, ev, DefaultConfig(), Steering{State: state})
+			_, err := constraint.Direction(push, multiplier, nil, ev, core.DefaultConfig(), constraint.Steering{State: state})
 			require.NoError(t, err)
 			numbers := slices.Concat(push, multiplier, state)
 			require.False(t, slices.ContainsFunc(numbers, func(x float64) bool { return !finite(x) }), tiny)
@@ -82,13 +84,13 @@ func TestDirectionOfTinyWeights(t *testing.T) {
 
 // A score_range of another width changes the scores alone, not how far their logits move.
 func TestDirectionOfNarrowRanges(t *testing.T) {
-	ev, cfg := falling(2000), DefaultConfig()
+	ev, cfg := falling(2000), core.DefaultConfig()
 	wide, narrow := make([]float64, 2000), make([]float64, 2000)
-	of, err := Direction(wide, like(wide), nil, ev, cfg, Steering{})
+	of, err := constraint.Direction(wide, like(wide), nil, ev, cfg, constraint.Steering{})
 	require.NoError(t, err)
 	floats.Scale(0x1p-30, ev.Score)
 	cfg.ScoreRange[1] = 0x1p-30
-	found, err := Direction(narrow, like(narrow), nil, ev, cfg, Steering{})
+	found, err := constraint.Direction(narrow, like(narrow), nil, ev, cfg, constraint.Steering{})
 	require.NoError(t, err)
 	floats.Scale(0x1p-30, narrow)
 	require.InDeltaSlice(t, wide, narrow, 1e-6)
@@ -100,16 +102,16 @@ func TestDirectionOfExtremeScores(t *testing.T) {
 	push, slope := make([]float64, 200), make([]float64, 200)
 	for _, limits := range [][2]float64{{0, 1}, {-math.MaxFloat64, 2}, {0, 1e-300}, {100, 100.5}} {
 		for _, places := range [][]float64{{0}, {1}, {0.3}, {0, 1}, {0, 1e-300, 0.5, 1}} {
-			ev, cfg := falling(200), DefaultConfig()
+			ev, cfg := falling(200), core.DefaultConfig()
 			cfg.ScoreRange = limits
 			for i := range ev.Score {
 				ev.Score[i] = max(limits[1]-places[i%len(places)]*min(1, limits[1]-limits[0]), limits[0])
 			}
-			var found Pushed
+			var found constraint.Pushed
 			var err error
-			state, multiplier := make([]float64, StateSize(1)), like(push)
+			state, multiplier := make([]float64, constraint.StateSize(1)), like(push)
 			for range 3 {
-				found, err = Direction(push, multiplier, slope, ev, cfg, Steering{State: state})
+				found, err = constraint.Direction(push, multiplier, slope, ev, cfg, constraint.Steering{State: state})
 				require.NoError(t, err)
 			}
 			numbers := slices.Concat(push, multiplier, slope, state, []float64{found.Size})
@@ -126,16 +128,16 @@ func TestDirectionOfExtremeScores(t *testing.T) {
 
 // Gradient descent along the push makes the loss smaller.
 func TestDirectionMakesFlat(t *testing.T) {
-	ev, cfg := falling(4000), DefaultConfig()
-	push, state := make([]float64, 4000), make([]float64, StateSize(1))
+	ev, cfg := falling(4000), core.DefaultConfig()
+	push, state := make([]float64, 4000), make([]float64, constraint.StateSize(1))
 	loss := func() float64 {
-		value, err := Loss(ev, cfg)
+		value, err := core.Loss(ev, cfg)
 		require.NoError(t, err)
 		return value
 	}
 	before := loss()
 	for range 60 {
-		found, err := Direction(push, like(push), nil, ev, cfg, Steering{State: state, Logits: true})
+		found, err := constraint.Direction(push, like(push), nil, ev, cfg, constraint.Steering{State: state, Logits: true})
 		require.NoError(t, err)
 		require.InDelta(t, loss(), found.Loss, 0.1*before)
 		for i, u := range push {
@@ -148,20 +150,20 @@ func TestDirectionMakesFlat(t *testing.T) {
 
 // Groups of labels and categories have residuals of their own, and every number of threads the same bits.
 func TestDirectionOfGroups(t *testing.T) {
-	defer SetThreads(0)
+	defer core.SetThreads(0)
 	ev := falling(50_000)
 	labels, categories := make([]int32, 50_000), make([]int64, 50_000)
 	for i := range labels {
 		labels[i], categories[i] = int32(i%3), int64(i/3%2)*1e12
 	}
-	ev.Label, ev.Category = LabelsOf(labels), LabelsOf(categories)
-	cfg := DefaultConfig()
+	ev.Label, ev.Category = core.LabelsOf(labels), core.LabelsOf(categories)
+	cfg := core.DefaultConfig()
 	cfg.BackgroundLabel = []int32{2, 0}
 	var want []float64
 	for _, threads := range []int{1, 2, 5} {
-		SetThreads(threads)
+		core.SetThreads(threads)
 		push := make([]float64, 50_000)
-		_, err := Direction(push, like(push), nil, ev, cfg, Steering{State: make([]float64, StateSize(2))})
+		_, err := constraint.Direction(push, like(push), nil, ev, cfg, constraint.Steering{State: make([]float64, constraint.StateSize(2))})
 		require.NoError(t, err)
 		if want == nil {
 			want = push
@@ -174,14 +176,14 @@ func TestDirectionOfGroups(t *testing.T) {
 }
 
 func TestDirectionErrors(t *testing.T) {
-	ev, cfg, push := falling(200), DefaultConfig(), make([]float64, 200)
-	state := make([]float64, StateSize(1))
+	ev, cfg, push := falling(200), core.DefaultConfig(), make([]float64, 200)
+	state := make([]float64, constraint.StateSize(1))
 	with := func(at int, x float64) []float64 {
 		bad := slices.Clone(state)
 		bad[at] = x
 		return bad
 	}
-	for want, st := range map[string]Steering{
+	for want, st := range map[string]constraint.Steering{
 		"batch = 201: must be 1 to the number of events, 200":    {Batch: 201},
 		"push has length 200, but the batch has 100 events":      {Batch: 100},
 		"relative_strength = -1: must be finite and at least 0":  {RelativeStrength: -1},
@@ -192,37 +194,37 @@ func TestDirectionErrors(t *testing.T) {
 		"state[0] = -1: must be at least 0":                      {State: with(0, -1)},
 		"state[1694] = NaN: must be finite":                      {State: with(1694, nan)},
 	} {
-		_, err := Direction(push, like(push), nil, ev, cfg, st)
+		_, err := constraint.Direction(push, like(push), nil, ev, cfg, st)
 		require.ErrorContains(t, err, want)
 	}
-	_, err := Direction(push, like(push), push[:5], ev, cfg, Steering{})
+	_, err := constraint.Direction(push, like(push), push[:5], ev, cfg, constraint.Steering{})
 	require.ErrorContains(t, err, "slope has length 5, but the batch has 200 events")
-	_, err = Direction(push, push[:7], nil, ev, cfg, Steering{})
+	_, err = constraint.Direction(push, push[:7], nil, ev, cfg, constraint.Steering{})
 	require.ErrorContains(t, err, "multiplier has length 7, but the batch has 200 events")
-	_, err = Direction(push, like(push), nil, ev, Config{Order: 17}, Steering{})
-	require.ErrorIs(t, err, ErrOption)
-	one := Events[float32]{Score: []float32{0}, Mass: []float32{1}}
+	_, err = constraint.Direction(push, like(push), nil, ev, core.Config{Order: 17}, constraint.Steering{})
+	require.ErrorIs(t, err, core.ErrOption)
+	one := core.Events[float32]{Score: []float32{0}, Mass: []float32{1}}
 	for want, limits := range map[string][2]float64{"[-1, 1e+40]": {-1, 1e40}, "[0, 1e-310]": {0, 1e-310}} {
 		cfg.ScoreRange = limits
-		_, err = Direction(make([]float32, 1), like(make([]float32, 1)), nil, one, cfg, Steering{})
+		_, err = constraint.Direction(make([]float32, 1), like(make([]float32, 1)), nil, one, cfg, constraint.Steering{})
 		require.ErrorContains(t, err, "score_range = "+want+" is so wide or narrow")
 	}
 	cfg.ScoreRange, ev.Score[3] = [2]float64{math.Inf(-1), inf}, 1e200
-	_, err = Direction(push, like(push), nil, ev, cfg, Steering{})
-	require.ErrorIs(t, err, ErrOverflow)
+	_, err = constraint.Direction(push, like(push), nil, ev, cfg, constraint.Steering{})
+	require.ErrorIs(t, err, core.ErrOverflow)
 	cfg.Order, cfg.SlopePenalty, ev.Score[3] = 1, 1e300, 0.5
-	_, err = Direction(push, like(push), nil, ev, cfg, Steering{})
+	_, err = constraint.Direction(push, like(push), nil, ev, cfg, constraint.Steering{})
 	require.ErrorContains(t, err, "too large to be squared")
-	cfg.ScoreRange, ev.Score[3] = DefaultConfig().ScoreRange, 1e200
-	_, err = Direction(push, like(push), nil, ev, cfg, Steering{State: state})
+	cfg.ScoreRange, ev.Score[3] = core.DefaultConfig().ScoreRange, 1e200
+	_, err = constraint.Direction(push, like(push), nil, ev, cfg, constraint.Steering{State: state})
 	require.ErrorContains(t, err, "score[3] = 1e+200 lies outside")
-	require.Equal(t, make([]float64, StateSize(1)), state)
+	require.Equal(t, make([]float64, constraint.StateSize(1)), state)
 }
 
 func ExampleDirection() {
-	ev, state := falling(2000), make([]float64, StateSize(1)) // of one background label
+	ev, state := falling(2000), make([]float64, constraint.StateSize(1)) // of one background label
 	push, slope := make([]float64, len(ev.Score)), make([]float64, len(ev.Score))
-	found, err := Direction(push, like(push), slope, ev, DefaultConfig(), Steering{State: state})
+	found, err := constraint.Direction(push, like(push), slope, ev, core.DefaultConfig(), constraint.Steering{State: state})
 	if err != nil {
 		fmt.Println(err)
 	}
@@ -231,9 +233,9 @@ func ExampleDirection() {
 }
 
 func ExampleStateSize() {
-	fmt.Println(StateSize(1), StateSize(3)) // of one background label, and of three
+	fmt.Println(constraint.StateSize(1), constraint.StateSize(3)) // of one background label, and of three
 	// Output: 2127 6365
 }
 
 // like returns an array as long as another.
-func like[T Float](other []T) []T { return make([]T, len(other)) }
+func like[T core.Float](other []T) []T { return make([]T, len(other)) }

@@ -1,4 +1,4 @@
-package core
+package constraint_test
 
 import (
 	"fmt"
@@ -6,12 +6,14 @@ import (
 	"math/rand/v2"
 	"testing"
 
+	"github.com/libmode/libmode/core"
+	"github.com/libmode/libmode/core/constraint"
 	"github.com/stretchr/testify/require"
 )
 
 // batch returns n events of one mass. The score depends on the mass.
-func batch(rng *rand.Rand, n int) Events[float64] {
-	ev := Events[float64]{Score: make([]float64, n), Mass: make([]float64, n)}
+func batch(rng *rand.Rand, n int) core.Events[float64] {
+	ev := core.Events[float64]{Score: make([]float64, n), Mass: make([]float64, n)}
 	for i := range n {
 		m := rng.ExpFloat64()
 		ev.Mass[i], ev.Score[i] = 50*m, 1/(1+math.Exp(-rng.NormFloat64()-m+1))
@@ -20,7 +22,7 @@ func batch(rng *rand.Rand, n int) Events[float64] {
 }
 
 // setWeights gives a fraction of the events this weight, and the others 1.
-func setWeights(ev *Events[float64], rng *rand.Rand, fraction, weight float64) {
+func setWeights(ev *core.Events[float64], rng *rand.Rand, fraction, weight float64) {
 	ev.Weight = make([]float64, len(ev.Score))
 	for i := range ev.Weight {
 		ev.Weight[i] = 1
@@ -41,8 +43,8 @@ func unequal(n, rare int) []int64 {
 
 // A batch of default options that has a loss has a push.
 func TestDirectionWhereThereIsALoss(t *testing.T) {
-	weighted := func(n int, fraction, weight float64) func(*rand.Rand, *Config) Events[float64] {
-		return func(rng *rand.Rand, _ *Config) Events[float64] {
+	weighted := func(n int, fraction, weight float64) func(*rand.Rand, *core.Config) core.Events[float64] {
+		return func(rng *rand.Rand, _ *core.Config) core.Events[float64] {
 			ev := batch(rng, n)
 			setWeights(&ev, rng, fraction, weight)
 			return ev
@@ -50,7 +52,7 @@ func TestDirectionWhereThereIsALoss(t *testing.T) {
 	}
 	for name, c := range map[string]struct {
 		least int // of 50 batches, how many have a loss
-		make  func(*rand.Rand, *Config) Events[float64]
+		make  func(*rand.Rand, *core.Config) core.Events[float64]
 	}{
 		"128 events, a quarter negative":    {20, weighted(128, 0.25, -1)},
 		"300 events, a quarter negative":    {30, weighted(300, 0.25, -1)},
@@ -58,7 +60,7 @@ func TestDirectionWhereThereIsALoss(t *testing.T) {
 		"128 events, 70 % of no weight":     {50, weighted(128, 0.7, 0)},
 		"128 events, one heavy":             {10, weighted(128, 0.01, 1e3)},
 		"10,000 events, decades of weights": {50, weighted(10_000, 0.001, 1e4)},
-		"7 of 300 events in the mass range": {50, func(rng *rand.Rand, cfg *Config) Events[float64] {
+		"7 of 300 events in the mass range": {50, func(rng *rand.Rand, cfg *core.Config) core.Events[float64] {
 			ev := batch(rng, 300)
 			cfg.MassRange = [2]float64{1000, 2000}
 			for i := range 7 {
@@ -66,24 +68,24 @@ func TestDirectionWhereThereIsALoss(t *testing.T) {
 			}
 			return ev
 		}},
-		"labels of 288 and 12 events": {50, func(rng *rand.Rand, cfg *Config) Events[float64] {
+		"labels of 288 and 12 events": {50, func(rng *rand.Rand, cfg *core.Config) core.Events[float64] {
 			ev := batch(rng, 300)
-			ev.Label, cfg.BackgroundLabel = LabelsOf(unequal(300, 12)), []int32{0, 1}
+			ev.Label, cfg.BackgroundLabel = core.LabelsOf(unequal(300, 12)), []int32{0, 1}
 			return ev
 		}},
-		"categories of 283 and 17 events": {50, func(rng *rand.Rand, _ *Config) Events[float64] {
+		"categories of 283 and 17 events": {50, func(rng *rand.Rand, _ *core.Config) core.Events[float64] {
 			ev := batch(rng, 300)
-			ev.Category = LabelsOf(unequal(300, 17))
+			ev.Category = core.LabelsOf(unequal(300, 17))
 			return ev
 		}},
-		"uniform bins": {50, func(rng *rand.Rand, cfg *Config) Events[float64] {
-			cfg.Binning = Uniform
+		"uniform bins": {50, func(rng *rand.Rand, cfg *core.Config) core.Events[float64] {
+			cfg.Binning = core.Uniform
 			return batch(rng, 300)
 		}},
-		"three masses, one of them rare": {50, func(rng *rand.Rand, cfg *Config) Events[float64] {
+		"three masses, one of them rare": {50, func(rng *rand.Rand, cfg *core.Config) core.Events[float64] {
 			ev := batch(rng, 300)
 			ev.Masses, ev.Mass = [][]float64{ev.Mass, batch(rng, 300).Mass, batch(rng, 300).Mass}, nil
-			cfg.Missing = MissingIgnore
+			cfg.Missing = core.MissingIgnore
 			for i := range 300 {
 				if i%25 > 0 {
 					ev.Masses[2][i] = nan
@@ -91,13 +93,13 @@ func TestDirectionWhereThereIsALoss(t *testing.T) {
 			}
 			return ev
 		}},
-		"two masses together, weights of both signs": {20, func(rng *rand.Rand, cfg *Config) Events[float64] {
+		"two masses together, weights of both signs": {20, func(rng *rand.Rand, cfg *core.Config) core.Events[float64] {
 			ev := batch(rng, 1000)
 			setWeights(&ev, rng, 0.1, -1)
 			ev.Masses, ev.Mass, cfg.Joint = [][]float64{ev.Mass, batch(rng, 1000).Mass}, nil, true
 			return ev
 		}},
-		"60 equal masses": {50, func(rng *rand.Rand, _ *Config) Events[float64] {
+		"60 equal masses": {50, func(rng *rand.Rand, _ *core.Config) core.Events[float64] {
 			ev := batch(rng, 200)
 			for i := range 200 {
 				ev.Mass[i] += 2
@@ -108,17 +110,17 @@ func TestDirectionWhereThereIsALoss(t *testing.T) {
 			}
 			return ev
 		}},
-		"order 16": {50, func(rng *rand.Rand, cfg *Config) Events[float64] {
-			cfg.Order, cfg.Moments = 16, Quadrature
+		"order 16": {50, func(rng *rand.Rand, cfg *core.Config) core.Events[float64] {
+			cfg.Order, cfg.Moments = 16, core.Quadrature
 			return batch(rng, 600)
 		}},
-		"order 12, weights of both signs": {20, func(rng *rand.Rand, cfg *Config) Events[float64] {
-			cfg.Order, cfg.Moments = 12, Quadrature
+		"order 12, weights of both signs": {20, func(rng *rand.Rand, cfg *core.Config) core.Events[float64] {
+			cfg.Order, cfg.Moments = 12, core.Quadrature
 			ev := batch(rng, 1000)
 			setWeights(&ev, rng, 0.2, -1)
 			return ev
 		}},
-		"bins of one event": {50, func(rng *rand.Rand, cfg *Config) Events[float64] {
+		"bins of one event": {50, func(rng *rand.Rand, cfg *core.Config) core.Events[float64] {
 			cfg.Bins, cfg.Biased = 3, true
 			return batch(rng, 3)
 		}},
@@ -127,7 +129,7 @@ func TestDirectionWhereThereIsALoss(t *testing.T) {
 			rng := rand.New(rand.NewPCG(61, 62))
 			losses := 0
 			for range 50 {
-				cfg := DefaultConfig()
+				cfg := core.DefaultConfig()
 				cfg.Order = 1
 				ev := c.make(rng, &cfg)
 				requireSamePossible(t, ev, cfg, &losses)
@@ -142,7 +144,7 @@ func TestDirectionOfRandomBatches(t *testing.T) {
 	losses, rng := 0, rand.New(rand.NewPCG(63, 64))
 	chance := func(p float64) bool { return rng.Float64() < p }
 	for range 2000 {
-		n, cfg := 4+int(math.Exp(6*rng.Float64())), DefaultConfig()
+		n, cfg := 4+int(math.Exp(6*rng.Float64())), core.DefaultConfig()
 		cfg.Order, cfg.Biased = rng.IntN(4), !chance(0.8)
 		ev := batch(rng, n)
 		if chance(0.3) {
@@ -154,19 +156,19 @@ func TestDirectionOfRandomBatches(t *testing.T) {
 			setWeights(&ev, rng, 0.5*rng.Float64(), []float64{-1, 0, 50, 0.9}[rng.IntN(4)])
 		}
 		if chance(0.3) {
-			ev.Category = LabelsOf(unequal(n, 1+rng.IntN(n)))
+			ev.Category = core.LabelsOf(unequal(n, 1+rng.IntN(n)))
 		}
 		if chance(0.3) {
-			ev.Label, cfg.BackgroundLabel = LabelsOf(unequal(n, 1+rng.IntN(n))), []int32{0, 1}
+			ev.Label, cfg.BackgroundLabel = core.LabelsOf(unequal(n, 1+rng.IntN(n))), []int32{0, 1}
 		}
 		if chance(0.3) {
-			cfg.Binning = Uniform
+			cfg.Binning = core.Uniform
 		}
 		several := chance(0.3)
 		if several {
 			ev.Masses, ev.Mass = [][]float64{ev.Mass, batch(rng, n).Mass}, nil
 			cfg.Joint = chance(0.5)
-			cfg.Missing = MissingIgnore
+			cfg.Missing = core.MissingIgnore
 			for i := range ev.Masses[1] {
 				if chance(0.2) {
 					ev.Masses[1][i] = nan
@@ -184,11 +186,11 @@ func TestDirectionOfRandomBatches(t *testing.T) {
 }
 
 // requireSamePossible fails if events have a loss and no push, or a push and no loss, or if the push is no number.
-func requireSamePossible(t *testing.T, ev Events[float64], cfg Config, losses *int) {
+func requireSamePossible(t *testing.T, ev core.Events[float64], cfg core.Config, losses *int) {
 	t.Helper()
-	loss, err := Loss(ev, cfg)
-	push, state := make([]float64, len(ev.Score)), make([]float64, StateSize(len(cfg.BackgroundLabel)))
-	_, failed := Direction(push, like(push), nil, ev, cfg, Steering{State: state})
+	loss, err := core.Loss(ev, cfg)
+	push, state := make([]float64, len(ev.Score)), make([]float64, constraint.StateSize(len(cfg.BackgroundLabel)))
+	_, failed := constraint.Direction(push, like(push), nil, ev, cfg, constraint.Steering{State: state})
 	if err != nil {
 		require.EqualError(t, failed, err.Error())
 		return
@@ -198,4 +200,43 @@ func requireSamePossible(t *testing.T, ev Events[float64], cfg Config, losses *i
 		require.True(t, finite(x), fmt.Sprint(x))
 	}
 	*losses++
+}
+
+// A push by scores that a float32 cannot hold is an error, which leaves the state as it was.
+func TestDirectionOfNarrowRangesInSinglePrecision(t *testing.T) {
+	for _, width := range []float64{1e-30, 1e-32, 1e-34, 1e-37, 1e-40} {
+		rng, cfg := rand.New(rand.NewPCG(77, 78)), core.DefaultConfig()
+		cfg.ScoreRange = [2]float64{0, width}
+		ev := core.Events[float32]{}
+		for range 2000 {
+			m := rng.Float64()
+			ev.Mass = append(ev.Mass, float32(m))
+			ev.Score = append(ev.Score, float32(width*math.Pow(rng.Float64(), 1+20*m)))
+		}
+		push, state := make([]float32, 2000), make([]float64, constraint.StateSize(1))
+		_, err := constraint.Direction(push, like(push), nil, ev, cfg, constraint.Steering{State: state})
+		if err != nil {
+			require.ErrorIs(t, err, core.ErrOverflow)
+			require.ErrorContains(t, err, fmt.Sprintf("score_range = [0, %.3g", width))
+			require.Equal(t, make([]float64, constraint.StateSize(1)), state)
+			continue
+		}
+		require.Equal(t, 1e-30, width)
+		for _, u := range push {
+			require.True(t, finite(float64(u)))
+		}
+	}
+}
+
+// The loss of a push has no bias, also if its gradient has one.
+func TestThePushReportsTheUnbiasedLoss(t *testing.T) {
+	ev, cfg := batch(rand.New(rand.NewPCG(83, 84)), 500), core.DefaultConfig()
+	push := make([]float64, 500)
+	with, err := constraint.Direction(push, like(push), nil, ev, cfg, constraint.Steering{})
+	require.NoError(t, err)
+	cfg.Biased = true
+	without, err := constraint.Direction(push, like(push), nil, ev, cfg, constraint.Steering{})
+	require.NoError(t, err)
+	require.InEpsilon(t, with.Loss, without.Loss, 1e-9)
+	require.InEpsilon(t, with.Bias, without.Bias, 1e-9)
 }

@@ -1,4 +1,4 @@
-package push
+package constraint
 
 // The constants of the law, for tests of the definition.
 const (
@@ -23,6 +23,7 @@ const (
 	FewestOfMean   = fewestOfMean
 	Doubt          = doubt
 	LeakOfTail     = leakOfTail
+	MostBins       = mostBins
 	MostLevel      = mostLevel
 )
 

@@ -1,4 +1,4 @@
-package core
+package config
 
 import (
 	"fmt"
@@ -29,12 +29,12 @@ var rules = []struct {
 // Validate returns an error that wraps ErrOption for the first option that is out of its range, or has no meaning beside
 // the others.
 func (c Config) Validate() error {
-	_, err := c.checked()
+	_, err := Checked(c)
 	return err
 }
 
-// checked returns the configuration with its defaults spelled out, if it is valid.
-func (c Config) checked() (Config, error) {
+// Checked returns a configuration with its defaults spelled out, if it is valid.
+func Checked(c Config) (Config, error) {
 	c = c.filled()
 	return c, c.check()
 }
@@ -66,8 +66,8 @@ func (c *Config) check() error {
 	return nil
 }
 
-// checkFlatness returns an error for the first option that the flatness loss does not take.
-func (c *Config) checkFlatness() error {
+// CheckFlatness returns an error for the first option that the flatness loss does not take.
+func CheckFlatness(c *Config) error {
 	for k := range options {
 		if o := &options[k]; !o.Flatness && !o.isDefault(c) {
 			return errs.OfOption(o.Name, o.shown(c), "has no meaning for the flatness loss: leave it at its default")
@@ -106,10 +106,10 @@ func (c *Config) givenForAll() *Option {
 	return nil
 }
 
-// checkCount returns an error if the options are for another number of variables.
-func (c *Config) checkCount(variables int) error {
+// CheckCount returns an error if the options are for another number of variables.
+func CheckCount(c *Config, variables int) error {
 	if len(c.Variables) > 0 && len(c.Variables) != variables {
-		return errs.Of(ErrOption, "bins, mass_range or edges have one entry for each of %d variables, but mass has %d variables",
+		return errs.Of(errs.ErrOption, "bins, mass_range or edges have one entry for each of %d variables, but mass has %d variables",
 			len(c.Variables), variables)
 	}
 	if o := c.givenForAll(); o != nil && variables > 1 {
@@ -122,10 +122,10 @@ func (c *Config) checkCount(variables int) error {
 func (c *Config) checkBins(v *Variable, of string) error {
 	switch {
 	case c.Binning != GivenEdges && len(v.Edges) > 0:
-		return errs.Of(ErrOption, "edges%s has length %d, but binning = %s takes none: set binning = edges, or leave them out", of, len(v.Edges), optionOf("binning").shown(c))
+		return errs.Of(errs.ErrOption, "edges%s has length %d, but binning = %s takes none: set binning = edges, or leave them out", of, len(v.Edges), optionOf("binning").shown(c))
 	case c.Binning == GivenEdges && len(v.Edges) < 2:
-		return errs.Of(ErrOption, "edges%s has length %d: binning = edges needs at least 2 edges", of, len(v.Edges))
-	case c.Binning == GivenEdges && v.MassRange != unbounded():
+		return errs.Of(errs.ErrOption, "edges%s has length %d: binning = edges needs at least 2 edges", of, len(v.Edges))
+	case c.Binning == GivenEdges && v.MassRange != Unbounded():
 		return errs.OfOption("mass_range"+of, errs.Range(v.MassRange), "cannot be combined with edges: their ends are the range")
 	case c.Binning == Values && v.Bins != 0:
 		return errs.OfOption("bins"+of, v.Bins, "has no meaning with binning = values: leave it out")
@@ -161,8 +161,8 @@ func (o *Option) check(field any, of string) error {
 
 // checkEach checks the options of each variable.
 func checkEach(name string, variables []Variable) error {
-	if len(variables) > MaxVariables {
-		return errs.OfOption(name, len(variables), "are more than the %d that a call can have", MaxVariables)
+	if len(variables) > events.MaxVariables {
+		return errs.OfOption(name, len(variables), "are more than the %d that a call can have", events.MaxVariables)
 	}
 	for v := range variables {
 		for k := range options {
@@ -192,7 +192,7 @@ func (o *Option) checkNumber(name string, x float64) error {
 
 func checkRange(name string, r [2]float64) error {
 	switch {
-	case r == unbounded():
+	case r == Unbounded():
 		return nil
 	case !events.IsFinite(r[0]) || !events.IsFinite(r[1]):
 		return errs.OfOption(name, errs.Range(r), "must have two finite ends")

@@ -1,4 +1,4 @@
-package push
+package constraint
 
 import (
 	"math"
@@ -120,7 +120,7 @@ type labelResiduals struct {
 }
 
 // addTo adds a group with these residuals.
-func (g *Group[T]) addTo(of *labelResiduals, residual, tail []float64) {
+func (g *group[T]) addTo(of *labelResiduals, residual, tail []float64) {
 	if of.basis == nil {
 		of.basis = g.basis
 		of.residual, of.tail = make([]float64, len(residual)), make([]float64, len(tail))

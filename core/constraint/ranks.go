@@ -1,9 +1,10 @@
-// Package push turns the gradient of a batch into a push of its background: a smooth function of mass and score, which
-// leaves out most of the noise of a batch.
+// Package constraint keeps the scores of background independent of the mass while a classifier trains. Direction turns the
+// gradient of the loss of a batch into a push of its background: a smooth function of mass and score, which leaves out most of
+// the noise of a batch.
 //
 // An event has a rank q inside (0, 1) among the scores of its group, and one among each of its masses. The functions are
 // products of cosines of these ranks, tabulated on a grid of cells.
-package push
+package constraint
 
 import (
 	"math"

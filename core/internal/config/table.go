@@ -1,4 +1,4 @@
-package core
+package config
 
 import (
 	"math"
@@ -22,7 +22,7 @@ const (
 	PerVariable                   // []Variable
 )
 
-// Option is a row of the table of options. DefaultConfig, Config.Validate and the bindings to other languages walk the
+// Option is a row of the table of options. Default, Config.Validate and the bindings to other languages walk the
 // table. Rules about several options at once are in validate.go.
 type Option struct {
 	Name     string     // as in mode_options of mode.h and in Python
@@ -51,6 +51,14 @@ func Options() []Option { return options }
 // Field returns a pointer to the option in a Config: *int, *bool, *float64,
 // *[2]float64, *[]float64, *[]int32 or *[]Variable, as the kind says.
 func (o *Option) Field(c *Config) any { return o.field(c) }
+
+// FieldOfVariable is Field for the options of a variable, or nil if a variable does not have the option.
+func (o *Option) FieldOfVariable(v *Variable) any {
+	if o.ofVariable == nil {
+		return nil
+	}
+	return o.ofVariable(v)
+}
 
 var nan, inf = math.NaN(), math.Inf(1)
 
@@ -86,7 +94,7 @@ var options = []Option{
 		order:     1,
 		byDefault: 0.0, field: func(c *Config) any { return &c.SlopePenalty }},
 	{Name: "mass_range", Kind: Range, Flatness: true, None: nan,
-		byDefault: unbounded(), field: func(c *Config) any { return &c.MassRange },
+		byDefault: Unbounded(), field: func(c *Config) any { return &c.MassRange },
 		ofVariable: func(v *Variable) any { return &v.MassRange }},
 	{Name: "score_range", Kind: Range, Flatness: true, None: nan,
 		byDefault: [2]float64{0, 1}, field: func(c *Config) any { return &c.ScoreRange }},
@@ -102,9 +110,9 @@ var options = []Option{
 // defaults is the default configuration.
 var defaults = Config{}.filled()
 
-// DefaultConfig returns the default configuration with every default spelled out, from which all bindings start. In what it
+// Default returns the default configuration with every default spelled out, from which all bindings start. In what it
 // returns a zero is a value: a bound or a range of 0 is an error, as it is in other languages.
-func DefaultConfig() Config {
+func Default() Config {
 	cfg := defaults
 	cfg.BackgroundLabel = slices.Clone(cfg.BackgroundLabel)
 	return cfg
