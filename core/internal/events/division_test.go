@@ -1,0 +1,162 @@
+package events
+
+import (
+	"math"
+	"testing"
+
+	"github.com/libmode/libmode/core/internal/par"
+	"github.com/stretchr/testify/require"
+)
+
+// requireFound requires that the places of labels among the wanted ones are these.
+func requireFound[L Label](t *testing.T, labels []L, wanted []int32, want ...uint32) {
+	t.Helper()
+	found := make([]uint32, len(labels))
+	LabelsOf(labels).find(found, 0, wanted)
+	require.Equal(t, want, found, "%T", labels)
+	LabelsOf(labels).find(found[:1], 1, wanted)
+	require.Equal(t, want[1], found[0])
+}
+
+// A label is one of the wanted ones if the two are equal as numbers, whatever the type.
+func TestLabelsAreNumbers(t *testing.T) {
+	const no = uint32(notWanted)
+	for _, wanted := range [][]int32{{1}, {1, -7}, {1, 1000}} {
+		second := no
+		if len(wanted) > 1 && wanted[1] == -7 {
+			second = 1
+		}
+		requireFound(t, []int8{0, 1, -7}, wanted, no, 0, second)
+		requireFound(t, []uint8{0, 1, 255}, wanted, no, 0, no)
+		requireFound(t, []bool{false, true, false}, wanted, no, 0, no)
+		requireFound(t, []int32{0, 1, -7}, wanted, no, 0, second)
+		requireFound(t, []int64{1 << 32, 1, 1<<32 + 1}, wanted, no, 0, no)
+		requireFound(t, []float32{1.5, 1, -7}, wanted, no, 0, second)
+		requireFound(t, []float64{math.NaN(), 1, 1e300}, wanted, no, 0, no)
+	}
+	requireFound(t, []int8{0, 1, 44}, []int32{300}, no, no, no) // 44 is 300 in 8 bits
+	requireFound(t, []uint8{0, 1, 249}, []int32{-7}, no, no, no)
+	require.Nil(t, LabelsOf[int8](nil))
+	require.True(t, LabelsOf([]int64{1}).isWhole() && !LabelsOf([]float32{1}).isWhole() && LabelsOf([]bool{true}).isWhole())
+}
+
+// Categories without labels are subsets in increasing order, each with its share of the weights. Of one event each, and of
+// numbers far apart, too.
+func TestDivideByCategory(t *testing.T) {
+	sc := par.Take()
+	defer sc.Give()
+	const n = 40_000
+	ev := Events[float32]{Score: make([]float32, n), Mass: make([]float32, n), Weight: make([]float32, n)}
+	category := make([]int64, n)
+	for i := range n {
+		ev.Score[i], ev.Weight[i] = float32(i), float32(1+i%3)
+		category[i] = []int64{math.MinInt64, 5, math.MaxInt64}[i%3]
+	}
+	category[n-1] = 77
+	ev.Category = LabelsOf(category)
+	var di Division[float32]
+	require.NoError(t, di.Divide(ev, nil, sc))
+	require.NoError(t, di.SetFactors([]int32{0}))
+	require.Len(t, di.Subsets, 4)
+	var total, shares float64
+	for i := range n {
+		total += float64(ev.Weight[i])
+	}
+	for k, want := range []int64{math.MinInt64, 5, 77, math.MaxInt64} {
+		require.Equal(t, want, di.Subsets[k].Category)
+		own, index := di.Subset(k)
+		var sum float64
+		for j, i := range index {
+			require.Equal(t, want, category[i])
+			require.Equal(t, float32(i), own.Score[j])
+			sum += float64(own.Weight[j])
+		}
+		require.InEpsilon(t, sum/total, di.Subsets[k].Factor, 1e-12)
+		shares += di.Subsets[k].Factor
+	}
+	require.InEpsilon(t, 1, shares, 1e-12)
+	require.ErrorContains(t, di.Named(2, []int32{0}, di.Divide(Events[float32]{}, nil, sc)), "events of category = 77: no event selected: mass is empty")
+}
+
+// A label alone has the factor 1, whatever its weights. A category whose share is not positive is an error.
+func TestFactors(t *testing.T) {
+	sc := par.Take()
+	defer sc.Give()
+	ev := Events[float64]{Score: []float64{1, 2, 3, 4}, Mass: []float64{1, 2, 3, 4}, Weight: []float64{-1, -2, -3, 1}}
+	ev.Label = LabelsOf([]int32{5, 5, 5, 6})
+	var di Division[float64]
+	require.NoError(t, di.Divide(ev, []int32{5, 6}, sc))
+	require.NoError(t, di.SetFactors([]int32{5, 6}))
+	require.Equal(t, []float64{1, 1}, []float64{di.Subsets[0].Factor, di.Subsets[1].Factor})
+	ev.Weight = []float64{-1, 2, 3, 1}
+	ev.Category = LabelsOf([]int8{1, 2, 2, 2})
+	require.NoError(t, di.Divide(ev, []int32{5, 6}, sc))
+	require.ErrorContains(t, di.SetFactors([]int32{5, 6}), "events with background_label = 5 of category = 1: their share of the sum of weights is -0.25")
+	ev.Weight[1] = math.NaN()
+	require.NoError(t, di.Divide(ev, []int32{5, 6}, sc))
+	require.ErrorContains(t, di.SetFactors([]int32{5, 6}), "events with background_label = 5 of category = 2: weight[1] = NaN")
+	require.ErrorContains(t, di.Divide(ev, []int32{5, 9}, sc), "none of the 4 values of label equals background_label = 9")
+	ev.Category = LabelsOf([]float64{1, 2, 3, 4})
+	require.ErrorContains(t, di.Divide(ev, []int32{5}, sc), "category has floating-point numbers")
+}
+
+// Derivatives that are not wanted stay nil in all that is done with them.
+func TestDerivatives(t *testing.T) {
+	sc := par.Take()
+	defer sc.Give()
+	d := Derivatives[float32]{nil, {1, 2, 3, 4}}
+	require.NoError(t, d.CheckLengths(4))
+	require.ErrorContains(t, d.CheckLengths(5), "hess has length 4, but score has length 5")
+	require.Equal(t, Derivatives[float32]{nil, {2, 3}}, d.Cut(1, 3))
+	require.Equal(t, Derivatives[float32]{nil, {0, 0, 0}}, d.ForEvents(3))
+	d.Cut(1, 3).Scale(-0.5)
+	require.Equal(t, []float32{1, -1, -1.5, 4}, d.Hess())
+	require.NoError(t, d.Check(sc.Team))
+	d[1][2] = float32(math.Inf(-1))
+	require.ErrorContains(t, d.Check(sc.Team), "hess[2] overflows its type")
+	d.Clear(sc.Team)
+	require.Equal(t, Derivatives[float32]{nil, {0, 0, 0, 0}}, d)
+	require.Nil(t, d.Grad())
+}
+
+// Cells are in order of the values, from the first to the last, and values outside of what they span are in the cells at the ends.
+func TestCells(t *testing.T) {
+	values := make([]float64, 20_000)
+	for i := range values {
+		values[i] = float64(i) / 20_000
+	}
+	values[77], values[10_007] = -1e9, 1e9 // outliers do not widen the cells
+	cells := newCells(values, math.Inf(-1), math.Inf(1), 64, 1./16)
+	require.Equal(t, 64, cells.Count())
+	require.Equal(t, []uint32{0, 63}, []uint32{cells.Of(-1e9), cells.Of(1e9)})
+	counts := make([]int, 64)
+	for i := range 20_000 {
+		x := float64(i) / 20_000
+		require.LessOrEqual(t, cells.Of(x), cells.Of(x+1e-3))
+		counts[cells.Of(x)]++
+	}
+	for _, count := range counts[6:58] {
+		require.InDelta(t, 20_000/64*1.05, count, 60)
+	}
+	equal := newCells([]float64{3, 3}, math.Inf(-1), math.Inf(1), 64, 0)
+	require.Zero(t, equal.Of(3))
+	require.Equal(t, []int{64, 64, 128, 1024}, []int{powerOfTwo(1, 64, 1024), powerOfTwo(64, 64, 1024), powerOfTwo(65, 64, 1024), powerOfTwo(5000, 64, 1024)})
+}
+
+// An event is inside if each of its masses is. A bad mass names its variable.
+func TestLookInside(t *testing.T) {
+	sc := par.Take()
+	defer sc.Give()
+	masses := [][]float64{{1, 2, 3, 4}, {nan, 20, 30, 99}}
+	limits := []Limits{limitsOf(-inf, inf, false), limitsOf(10, 40, true)}
+	in, err := LookInside(masses, []uint32{5, 6, 7, 8}, limits, sc)
+	require.NoError(t, err)
+	require.Equal(t, []uint32{1, 2}, in.Kept)
+	require.Equal(t, [2]float64{1, 4}, in.Ranges[0])
+	require.Equal(t, [2]float64{10, 40}, in.Ranges[1])
+	limits[1].IgnoreMissing = false
+	_, err = LookInside(masses, []uint32{5, 6, 7, 8}, limits, sc)
+	require.ErrorContains(t, err, "variable 1 of mass: mass[5] = NaN")
+	_, err = LookInside(masses, nil, []Limits{limitsOf(3, 9, false), limitsOf(0, 25, true)}, sc)
+	require.ErrorContains(t, err, "none of the 4 selected events has every variable")
+}
