@@ -8,9 +8,6 @@ import (
 
 var nan, inf = math.NaN(), math.Inf(1)
 
-// unbounded returns the range of all numbers.
-func unbounded() [2]float64 { return [2]float64{-inf, inf} }
-
 func finite(x float64) bool { return x-x == 0 }
 
 // forThreads calls f with different numbers of threads, and several times, as goroutines do not always take turns alike.

@@ -3,7 +3,6 @@ package disco
 import (
 	"cmp"
 	"math"
-	"sync"
 
 	"github.com/libmode/libmode/core/internal/errs"
 	"github.com/libmode/libmode/core/internal/events"
@@ -40,9 +39,10 @@ func Correlation[T Float](gradX, gradY, x, y, weight []T, unbiased bool) (float6
 	if n < least {
 		return 0, errs.Of(errs.ErrNoEvents, "too few events: %d events, and DisCo with unbiased = %v needs at least %d: use larger batches", n, unbiased, least)
 	}
-	dc := calls.Get().(*call)
-	defer calls.Put(dc)
-	dc.team = new(par.Team)
+	sc := par.Take()
+	defer sc.Give()
+	dc := par.Kept[call](sc)
+	dc.team = sc.Team
 	dc.team.PartsFor(n)
 	unit := events.UnitOfWeights(weight)
 	if err := arrange(dc, x, y, weight, unit); err != nil {
@@ -84,8 +84,6 @@ type call struct {
 	axes   [2]axis // x, y
 	events []event // see pairs.go
 }
-
-var calls = sync.Pool{New: func() any { return new(call) }}
 
 // each calls f for both axes, beside the other one: at once where there are enough events.
 func (dc *call) each(f func(k int, ax, other *axis)) {

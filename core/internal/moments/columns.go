@@ -25,7 +25,7 @@ func Columns[T events.Float](sel *events.Selection[T], bs *bins.Bins, c *config.
 		columns.Count *= 2
 	}
 	columns.Fill = func(values [][]float64, lo int) {
-		var p numbers
+		var p Numbers
 		for i := range values[0] {
 			m, omega := float64(sel.Mass[lo+i]), 1.0
 			for k, node := range nw.nodes {
@@ -50,7 +50,7 @@ func JointColumns[T events.Float](masses [][]T, ranges [events.MaxVariables][2]f
 		if len(degrees) == 0 {
 			return
 		}
-		var p [events.MaxVariables]numbers
+		var p [events.MaxVariables]Numbers
 		for i := range values[0] {
 			for k, mass := range masses {
 				legendre(p[k][:order+1], position(float64(mass[lo+i]), ranges[k][0], ranges[k][1]))
@@ -87,8 +87,8 @@ func Products(variables, order int) (all [][events.MaxVariables]int) {
 	return all
 }
 
-// numbers has one number for each moment.
-type numbers [config.MaxOrder + 1]float64
+// Numbers has one number for each moment.
+type Numbers [config.MaxOrder + 1]float64
 
 // position maps [lo, hi] to [-1, 1].
 func position(m, lo, hi float64) float64 { return ((m - lo) - (hi - m)) / (hi - lo) }

@@ -80,7 +80,7 @@ func newFit(columns []float64, size int, arena *par.Arena) fit {
 }
 
 // moment returns the s for which s.(Q'F) = sum_k T_lk d_k = c_l, where sum_k d_k omega_k fits F.
-func (fi fit) moment(t []float64, l int) (s numbers) {
+func (fi fit) moment(t []float64, l int) (s Numbers) {
 	row := t[l*fi.Size : (l+1)*fi.Size]
 	for i := range row {
 		s[i] = row[fi.Size-1-i]
@@ -100,7 +100,7 @@ func (fi fit) compare(other fit, t []float64, from, to int, unbiased bool) (func
 		copy(room, other.Column(m))
 		functions = max(functions, fi.takeOut(room, fi.Size))
 	}
-	var sizes numbers
+	var sizes Numbers
 	for l := from; l < to; l++ {
 		mine, its := fi.moment(t, l), other.moment(t, l)
 		sizes[l] = floats.Norm(mine[:fi.Size], 2)
@@ -144,7 +144,7 @@ func (ba *Basis) setMeans(nb int, means, t []float64) {
 
 // isFar reports whether a moment is the difference of large terms, because few masses stretch the range.
 func (ba *Basis) isFar() bool {
-	var sums numbers
+	var sums Numbers
 	for b := range len(ba.P) / ba.Size {
 		for l, a := range ba.RowA(b) {
 			sums[l] += math.Abs(a)

@@ -1,7 +1,6 @@
 package walk
 
 import (
-	"github.com/libmode/libmode/core/internal/config"
 	"github.com/libmode/libmode/core/internal/moments"
 	"github.com/libmode/libmode/core/internal/par"
 	"gonum.org/v1/gonum/floats"
@@ -73,20 +72,17 @@ func newCorrection(in *Integrand, bo *moments.Bound, arena *par.Arena) *correcti
 	return co
 }
 
-// perMoment has one number for each moment.
-type perMoment [config.MaxOrder + 1]float64
-
 // correcting follows a correction from step to step.
 type correcting struct {
 	*correction
-	sums           []float64 // c, z, Y and X
-	change         []float64 // of c and z in the last step
-	bounded, delta perMoment // c~ and delta
-	own, byBase    perMoment // 1 - dc~_l/dc_l, and dc~_l by the moment that limits c_l
+	sums           []float64       // c, z, Y and X
+	change         []float64       // of c and z in the last step
+	bounded, delta moments.Numbers // c~ and delta
+	own, byBase    moments.Numbers // 1 - dc~_l/dc_l, and dc~_l by the moment that limits c_l
 	bias           float64
 	// of a step, here because to clear them would take as long as to use them
-	differences, both perMoment    // D and S of delta
-	n, g              [2]perMoment // the columns 0 and 1 of N, and of G N
+	differences, both moments.Numbers    // D and S of delta
+	n, g              [2]moments.Numbers // the columns 0 and 1 of N, and of G N
 }
 
 // start moves to a state, and returns the correction there.
