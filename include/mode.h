@@ -474,7 +474,7 @@ typedef struct mode_pushed {
  * events, the state's sum grows by .02 factor sqrt(n/512) r: then r averages to 0. The multiplier flattens the tail, where
  * the push is too weak:
  *
- *     multiplier = exp(v) for v > 0, 1 + v for v < 0        |v(m, s)| <= 7
+ *     multiplier = exp(v) for v > 0, 1 + v for v < 0        |v(m, s)| <= 5
  *
  * v is the sum of the significant residuals of the background efficiency at 16 thresholds, each relative to the efficiency.
  * With a fixed strength, and in the first batch, all multipliers are 1.

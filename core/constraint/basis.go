@@ -13,7 +13,7 @@ type basis struct {
 // behind the numbers.
 var (
 	ofScore  = newBasis(cosines(32, 12))
-	ofMasses = [...]basis{1: massBasis(1, 32, 12), 2: massBasis(2, 8, 5), 3: massBasis(3, 4, 3)}
+	ofMasses = [...]basis{1: massBasis(1, 32, 24), 2: massBasis(2, 8, 5), 3: massBasis(3, 4, 3)}
 )
 
 // massCells is the number of cells of one mass, by the number of masses. One cell more has the events without a value.

@@ -12,8 +12,8 @@ import (
 	"github.com/libmode/libmode/core/internal/walk"
 )
 
-// mostBins is the highest number of bins if Config has none: half as many as for the loss, with half of the noise.
-const mostBins = 16
+// mostBins is the highest number of bins if Config has none: fewer than for the loss, with less noise in each batch.
+const mostBins = 24
 
 // Direction sets dst to the push of a constraint and multiplier to the factors of the gradient, an element for each event of the
 // batch, and brings the state up to date. The gradient G_i of another loss by the score of event i becomes

@@ -29,6 +29,6 @@ const (
 
 // FunctionsOfMass and FunctionsOfScore are the numbers of cells and functions.
 var (
-	FunctionsOfMass  = map[int][2]int{1: {int(massCells[1]), 12}, 2: {int(massCells[2]), 5}, 3: {int(massCells[3]), 3}}
+	FunctionsOfMass  = map[int][2]int{1: {int(massCells[1]), 24}, 2: {int(massCells[2]), 5}, 3: {int(massCells[3]), 3}}
 	FunctionsOfScore = [2]int{ofScore.cells, ofScore.functions}
 )

@@ -129,7 +129,7 @@ func TestRanksAreInside(t *testing.T) {
 
 // The functions are orthonormal over the cells of one mass that have a value, and of the score.
 func TestBasesAreOrthonormal(t *testing.T) {
-	for _, ba := range []basis{ofScore, {32, 12, ofMasses[1].values[:32*12], nil}} {
+	for _, ba := range []basis{ofScore, {32, 24, ofMasses[1].values[:32*24], nil}} {
 		for k := range ba.functions {
 			for l := range ba.functions {
 				var overlap, want float64

@@ -58,7 +58,7 @@ const (
 	fewestOfMean = 50       // batches in that average
 	doubt        = 0.5      // the noise that a residual must be above, in units of its variance
 	leakOfTail   = 0.1      // how fast v falls where the mean is not significant, per step
-	mostLevel    = 7.0      // of |v|
+	mostLevel    = 5.0      // of |v|
 )
 
 // tailResidual returns the coefficients of the relative residual in the functions of the masses, at each threshold: the

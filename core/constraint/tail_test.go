@@ -170,7 +170,7 @@ func TestNumbersOfTheLawAreDocumented(t *testing.T) {
 		fmt.Sprintf("| %v | ranges of scores, of at least %v effective events", mostRanges, inRange),
 		fmt.Sprintf("| %v cells, %v cosines | of the rank of the score", ofScore.cells, ofScore.functions),
 		fmt.Sprintf("| %v and %v; %v and %v; %v and %v | cells and cosines of the rank of each mass, for 1, 2 and 3 masses",
-			massCells[1], 12, massCells[2], 5, massCells[3], 3),
+			massCells[1], ofMasses[1].functions, massCells[2], 5, massCells[3], 3),
 		fmt.Sprintf("| %v thresholds | at equal steps of log(q/(1 - q)) from 0 to %v", thresholds, highest),
 		fmt.Sprintf("| 1/%v | times the residual, what a batch of %v events adds to v, at most %v", math.Round(1/step), eventsOfABatch, mostStep),
 		fmt.Sprintf("| %v batches | after which the steps of v are half as large", slowAfter),
@@ -186,5 +186,5 @@ func TestNumbersOfTheLawAreDocumented(t *testing.T) {
 	} {
 		require.True(t, strings.Contains(string(text), row), "no row %q", row)
 	}
-	require.Equal(t, []int{1, 12, 25, 27}, []int{1, ofMasses[1].functions, ofMasses[2].functions, ofMasses[3].functions})
+	require.Equal(t, []int{1, 24, 25, 27}, []int{1, ofMasses[1].functions, ofMasses[2].functions, ofMasses[3].functions})
 }

@@ -16,9 +16,11 @@ from numpy.typing import NDArray
 
 # As in core/constraint: the layout of a state, and the averages of the tail.
 _NUMBERS, _OF_SCORE, _MOST_FUNCTIONS = 8, 12, 27
-_FUNCTIONS, _OF_ONE = (12, 25, 27), (12, 5, 3)  # of one mass, of two and of three, and of each of them
+_FUNCTIONS, _OF_ONE = (24, 25, 27), (24, 5, 3)  # of one mass, of two and of three, and of each of them
 _THRESHOLDS, _HIGHEST = 16, 7.0
 _OF_A_BATCH, _IN_RECENT, _IN_MEAN, _FEWEST = 512, 50, 500, 50
+
+_MOST_BINS, _IN_A_BIN = 24, 8  # if no number of bins is asked for
 
 _TABLE = _MOST_FUNCTIONS * _THRESHOLDS
 _OF_LABEL = _MOST_FUNCTIONS * _OF_SCORE + 4 * _TABLE + 1 + 2 + 64  # tables, events behind the mean, sample
@@ -46,7 +48,7 @@ class Convergence:
     """rho at cuts with background efficiencies from 1/2 to 1/1000: at most 1 where a test sees no dependence.
 
     rho is the square of the residual beyond its noise, over the square that statistics give a test with N =
-    ``tolerance`` background events, both of cosines of the rank of the mass, 12 for one mass. The residual of such a
+    ``tolerance`` background events, both of cosines of the rank of the mass, 24 for one mass. The residual of such a
     test is ``sqrt(1 + rho)`` times its value from statistics.
 
     Examples
@@ -100,16 +102,28 @@ def convergence(
     *,
     order: int,
     tolerance: float,
+    bins: int = 0,
     joint: bool = False,
     evaluated: bool = False,
 ) -> Convergence:
-    """Of the label that is least flat; ``evaluated`` says that one network has seen all batches of the state."""
-    every = [_of_label(state, k, sample, order, tolerance, joint, evaluated) for k, sample in enumerate(samples)]
+    """Of the label that is least flat.
+
+    bins : of each mass; 0: as many as the events of a batch allow
+    evaluated : that one network has seen all batches of the state
+    """
+    every = [_of_label(state, k, sample, order, tolerance, bins, joint, evaluated) for k, sample in enumerate(samples)]
     return max(every, key=lambda one: np.nan_to_num(one.significance, nan=-math.inf).max())
 
 
 def _of_label(
-    state: NDArray[np.float64], label: int, sample: Sample, order: int, tolerance: float, joint: bool, evaluated: bool
+    state: NDArray[np.float64],
+    label: int,
+    sample: Sample,
+    order: int,
+    tolerance: float,
+    bins: int,
+    joint: bool,
+    evaluated: bool,
 ) -> Convergence:
     batches, masses, start = float(state[0]), int(state[7]), _NUMBERS + label * _OF_LABEL + _MOST_FUNCTIONS * _OF_SCORE
     _, _, recent, mean = state[start : start + 4 * _TABLE].reshape(4, _MOST_FUNCTIONS, _THRESHOLDS)
@@ -122,7 +136,9 @@ def _of_label(
     effective = sample.count * behind / min(sample.count / rate, different)  # as tail.go has it
     functions = _FUNCTIONS[masses - 1]
     # The residual of several masses is the mean of those of each, and sees no products of their functions.
-    freedom = functions - order - 1.0 if joint else masses * (_OF_ONE[masses - 1] - order - 1.0)
+    bins = bins or min(_MOST_BINS, max(int(sample.count) // _IN_A_BIN, order + 2))
+    of_one = min(_OF_ONE[masses - 1], bins)
+    freedom = functions - order - 1.0 if joint else masses * (of_one - order - 1.0)
     freedom = max(freedom, 1.0)
     noise = freedom * (1 - EFFICIENCY) / EFFICIENCY / effective / (1 if joint else masses**2)
     noise = np.where(sample.count * EFFICIENCY >= LEAST_PASSING, noise, np.nan)

@@ -91,6 +91,7 @@ class Statement:
             samples,
             order=struct.order,
             tolerance=tolerance,
+            bins=max(struct.bins, int(struct.n_edges) - 1, 0),
             joint=bool(struct.joint),
             evaluated=evaluated,
         )

@@ -109,8 +109,8 @@ def bent(rng, n):
 @pytest.mark.parametrize("what", ["plain", "weights", "reference", "two masses"])
 def test_rho_is_the_one_of_its_definition(what):
     rng = np.random.default_rng(2)
-    bins, order, cuts = 16, 1, EFFICIENCY[:8]
-    freedom = 2 * (5 - 2) if what == "two masses" else 12 - 2  # cosines that no line follows
+    bins, order, cuts = 24, 1, EFFICIENCY[:8]
+    freedom = 2 * (5 - 2) if what == "two masses" else 24 - 2  # cosines that no line follows
     logit, mass = bent(rng, 2_000_000)
     place, x = (mass * bins).astype(int), (np.arange(bins) + 0.5) / bins
     want = []
