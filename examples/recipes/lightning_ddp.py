@@ -52,7 +52,7 @@ if __name__ == "__main__":
             accelerator="cpu",
             devices=processes,
             strategy="ddp_spawn" if processes > 1 else "auto",
-            callbacks=[MoDeCallback(MoDeMetrics(order=0, events=10_000))],
+            callbacks=[MoDeCallback(MoDeMetrics(order=0, tolerance=10_000))],
             logger=False,
             enable_checkpointing=False,
             enable_progress_bar=False,

@@ -29,8 +29,8 @@ def objective(trial):
         n_jobs=1,
     ).fit(features, label, mass=mass)
     features, label, mass = VALID
-    score, background = classifier.predict_proba(features)[:, 1], label == 0
-    found = metrics.dependence(score[background], mass[background], order=0)
+    score = classifier.predict_proba(features)[:, 1]
+    found = metrics.dependence(score, label, mass, order=0)
     return metrics.rejection(score, label, signal_efficiency=0.5), found.value / found.expectation
 
 

@@ -109,7 +109,7 @@ def takes_events(function: Callable[P, R]) -> Callable[P, R]:
                     raise TypeError(f"unknown argument {name!r} of {function.__qualname__}: did you mean weight?")
         for value in (*args, *kwargs.values()):
             if hasattr(type(value), "loc"):  # of pandas; without a call, which small batches would feel
-                given = inspect.signature(function).bind(*args, **kwargs).arguments
+                given = {**inspect.signature(function).bind(*args, **kwargs).arguments, **kwargs}
                 of_one_index({name: given[name] for name in _OF_EVENTS if name in given})
                 break
         return function(*args, **kwargs)

@@ -60,7 +60,7 @@ class LossOptions(TypedDict, total=False):
 class SummaryOptions(LossOptions, total=False):
     """What :func:`libmode.metrics.summary` takes beside the events: options of the loss, and these."""
 
-    events: float
+    tolerance: float
     efficiencies: Sequence[float]
 
 

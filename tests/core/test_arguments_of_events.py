@@ -10,8 +10,10 @@ from libmode import metrics
 
 N = 400
 ARRAYS = {"score", "second", "mass", "weight", "label", "category", "selected", "target"}
-OTHERS = {"bins": 8, "signal_mass": 0.5, "signal_width": 0.1, "signal_efficiency": 0.5, "order": 0}
-OTHERS |= {"signal_masses": [0.5], "n_neighbors": 50}
+OTHERS = {"bins": 8, "signal_mass": 0.5, "signal_efficiency": 0.5, "order": 0, "signal_masses": [0.5]}
+#: What functions take as keywords that their signature does not list.
+SELECTION = {"signal_efficiency": 0.5}
+FITS = {"signal_width": 0.05, "background_order": 1}
 
 
 def takers(*modules):
@@ -32,7 +34,10 @@ def arguments(function):
     given = {"score": rng.random(N), "mass": rng.random(N), "weight": rng.random(N), "category": np.arange(N) % 2}
     given |= {"second": rng.random(N), "label": np.arange(N) % 2, "selected": rng.random(N) < 0.5, **OTHERS}
     parameters = inspect.signature(function).parameters
-    return {name: values for name, values in given.items() if name in parameters}
+    given = {name: values for name, values in given.items() if name in parameters}
+    if "selection" in parameters:
+        given |= SELECTION
+    return given | SELECTION | FITS if "signal_" in "".join(parameters) and "options" in parameters else given
 
 
 def framed(array, index=None):
@@ -66,7 +71,7 @@ def test_series_of_another_index_are_an_error(function):
 
 
 SWAPPED = [
-    metrics.dependence,
+    lambda score, mass, **given: metrics.dependence(score, None, mass, order=0, **given),
     libmode.mode_loss,
     libmode.mode_loss_and_grad,
     libmode.mode_evaluate,
@@ -91,4 +96,4 @@ def test_mass_and_score_that_are_swapped_are_recognized(function):
 def test_series_of_signal_masses_and_widths_have_one_index():
     masses, widths = pd.Series([0.3, 0.7]), pd.Series([0.1, 0.05], [1, 0])
     with pytest.raises(ValueError, match="signal_width and signal_masses have different indexes"):
-        metrics.spurious_signal(np.linspace(0, 1, N), 20, masses, widths)
+        metrics.spurious_signal(mass=np.linspace(0, 1, N), signal_masses=masses, signal_width=widths, order=0)

@@ -59,7 +59,7 @@ def test_few_masses_far_from_all_others(lost, value, start, dtype):
         libmode.mode_loss,
         libmode.mode_loss_and_grad,
         libmode.mode_evaluate,
-        metrics.dependence,
+        lambda score, mass, **given: metrics.dependence(score, None, mass, **given),
     ],
 )
 def test_a_loss_warns_and_a_mass_range_is_the_remedy(call):
@@ -120,11 +120,11 @@ def test_masses_without_a_bulk_say_nothing(mass):
     assert far(np.array(mass)) is None
 
 
-def test_bins_of_equal_width_in_metrics():
+def test_bins_of_equal_numbers_in_metrics():
     score, mass = events()
-    with pytest.warns(UserWarning, match="mass is -999 for 30 of 3000 events .* and give bins as edges"):
-        metrics.jsd(mass, score > 0.5, bins=10)
-    assert warned(lambda: metrics.jsd(mass, score > 0.5, bins=np.linspace(50, 400, 11))) == []
+    with pytest.warns(UserWarning, match="mass is -999 for 30 of 3000 events .* and give mass_range"):
+        metrics.jsd(score, None, mass, threshold=0.5, bins=10)
+    assert warned(lambda: metrics.jsd(score, None, mass, threshold=0.5, bins=np.linspace(50, 400, 11))) == []
 
 
 # ------------------------------------------------------------------ masked masses

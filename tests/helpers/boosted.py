@@ -121,6 +121,5 @@ def probabilities(library, rounds, objective=None, train=TRAIN, **parameters):
 
 def beyond_flat(probability, order, events=TEST):
     """By how many times the noise of 50,000 events the response is not a polynomial in mass: 0 in the mean for one."""
-    background = events.label == 0
-    found = dependence(probability[background], events.mass[background], order=order)
+    found = dependence(probability, events.label, events.mass, order=order)
     return found.value / found.expectation - 1

@@ -27,7 +27,7 @@ def of_numpy(score, target, mass, weights=None, **arguments):
 def test_batches_make_what_all_events_make():
     score, target, mass, weights = events()
     weights[3000:] = 1
-    arguments = dict(order=1, events=10_000, efficiencies=(0.7, 0.3), bins=10, mass_range=(50, 300))
+    arguments = dict(order=1, tolerance=10_000, efficiencies=(0.7, 0.3), bins=10, mass_range=(50, 300))
     own, buffer = MoDeMetrics(**arguments), torch.empty(1000)
     for _ in range(2):
         for start in range(0, N, 1000):

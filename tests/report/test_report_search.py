@@ -26,8 +26,9 @@ def test_the_signal_is_quoted_where_the_search_is(toy, file, tmp_path):
     scan = point["spurious_signal"]["signal_mass"]
     assert 125 in scan and len(scan) > 15
     background = toy["label"] == 0
-    mass = toy["mass"][background & (toy["carved"] >= point["threshold"])]
-    want = metrics.signal_bias(mass, fit["edges"], 125, 8, degree=fit["degree"])
+    options = {"bins": fit["edges"], "signal_mass": 125, "signal_width": 8, "background_order": fit["background_order"]}
+    events = toy["carved"][background], None, toy["mass"][background]
+    want = metrics.signal_bias(*events, threshold=point["threshold"], order=0, **options)
     assert want.significance > 3
     quoted = point["spurious_signal"]["quoted"]
     assert quoted == pytest.approx({"signal_mass": 125, "signal": want.signal, "error": want.error}, rel=1e-6)
@@ -40,7 +41,9 @@ def test_the_masses_are_those_of_the_search(toy, file, tmp_path, written, width)
     found = run(file, tmp_path, "--signal-masses", "170,90,125", "--signal-width", written)
     fit, before = found["fit"], found["fit"]["before"]
     assert before["signal_mass"] == MASSES and fit["signal_width"] == width
-    want = metrics.spurious_signal(toy["mass"][toy["label"] == 0], fit["edges"], MASSES, width, degree=fit["degree"])
+    options = {"bins": fit["edges"], "signal_masses": MASSES, "signal_width": width, "order": 0}
+    options["background_order"] = fit["background_order"]
+    want = metrics.spurious_signal(mass=toy["mass"][toy["label"] == 0], **options)
     np.testing.assert_allclose(before["signal"], want.signal, rtol=1e-5)
     largest = MASSES[int(np.argmax(want.significance))]
     assert fit["quoted"] is None and before["quoted"]["signal_mass"] == largest

@@ -13,6 +13,7 @@ from .._constraint import sigmoid
 from .._evaluate import Result
 from .._events import Events, of_one_index
 from .._functions import mode_evaluate
+from ..metrics._arguments import number
 from ..metrics.summary import Settings as Judged
 from ..metrics.summary import sensitivity
 from .multipliers import checked, sums_of_weights, targets
@@ -55,6 +56,7 @@ class Metric:
         settings = checked(strength, 1.0, None, None, background_only, options)
         self._options, self._background_only = settings.options, settings.background_only
         self._rows_of, self._strength, self._events = rows_of, strength, events
+        number("events", events, 0)
         Judged.checked(self._options["order"], events, mass_range=self._options.get("mass_range"))
 
     def __call__(self, margin: Any, data: Any) -> list[tuple[str, float]]:
@@ -109,7 +111,7 @@ class Metric:
         options = {"order": self._options["order"], "mass_range": self._options.get("mass_range")}
         if self._options.get("missing") == "ignore" and not np.isfinite(mass).all():
             score, mass, weight, label, _ = events.where(np.flatnonzero(np.isfinite(mass)))
-        best = sensitivity(score, label, mass, weight=weight, events=self._events, **options)
+        best = sensitivity(score, label, mass, weight=weight, tolerance=self._events, **options)
         return 1 / best if best > 0 else 1.0
 
     def __deepcopy__(self, memo: Any) -> Metric:

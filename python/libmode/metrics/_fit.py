@@ -6,9 +6,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ._arguments import Doubles, number, numbers, whole
+from ._arguments import Doubles, number, numbers
 
-F_TEST = "f-test"
 IMPROVES, AHEAD = 0.05, 2  # p-value of a better fit; a spectrum may have a cubic term and no quadratic one
 MOST_PULLS = 3.0  # of Pearson's chi2: what describes the events is within so many standard deviations
 # Below this expectation, in events, the likelihood goes on as a parabola, so that a fit finds its way back.
@@ -28,7 +27,6 @@ class Family(NamedTuple):
 
     name: str
     exponential: bool
-    degree: int  #: by default
     least: int
     most: int  #: that the F-test tries
     template: Doubles | None = None  #: (b,), multiplies the mean over each bin; None: the width of the bin
@@ -46,10 +44,10 @@ class Family(NamedTuple):
 FAMILIES = {
     kind.name: kind
     for kind in (
-        Family("polynomial", False, 2, 0, 12),
-        Family("exponential", True, 1, 0, 8),
-        Family("power", True, 1, 0, 8),
-        Family("dijet", True, 2, 2, 4),
+        Family("polynomial", False, 0, 12),
+        Family("exponential", True, 0, 8),
+        Family("power", True, 0, 8),
+        Family("dijet", True, 2, 4),
     )
 }
 
@@ -61,23 +59,11 @@ def family(background: Any) -> Family:
         if template.min() <= 0:
             place = int(np.argmin(template))
             raise ValueError(f"background[{place}] = {template[place]:g}: expected a template above 0 in each bin")
-        return Family("template", False, 1, 0, 8, template)
+        return Family("template", False, 0, 8, template)
     if not isinstance(background, str) or background not in FAMILIES:
         known = ", ".join(map(repr, FAMILIES))
         raise ValueError(f"background = {background!r}: expected one of {known}, or a template, (bins,) numbers")
     return FAMILIES[background]
-
-
-def degree_of(kind: Family, degree: Any) -> int:
-    """The degree that a user gave, or the default; an error for one that this background does not have."""
-    if degree is None:
-        return kind.degree
-    if isinstance(degree, str):
-        raise TypeError(f"degree = {degree!r}: expected an integer or 'f-test'")
-    found = whole("degree", degree, kind.least)
-    if kind.name == "dijet" and found > kind.most:
-        raise ValueError(f"degree = {found}: expected 2, 3 or 4 of background = 'dijet', which has 3 to 5 parameters")
-    return found
 
 
 class Fitted(NamedTuple):
@@ -267,5 +253,6 @@ def lowest_degree(edges: Doubles, weight: Doubles, square: Doubles, kind: Family
         if not any(f.sf(ratio, k - degree, bins - k - 1) < IMPROVES for ratio, k in ratios):
             return degree
     raise ValueError(
-        f"degree = {F_TEST!r}: no {kind.name} background of degree {most} or less describes the events in bins"
+        f"no {kind.name} background of order {most} or less describes the events in bins: try another background, "
+        "other bins, or give background_order"
     )
