@@ -12,7 +12,7 @@ from .._events import of_one_index, takes_events
 from .._messages import refuse_unknown
 from .._typing import Unpack
 from ._arguments import Doubles, checked_order, number, numbers, whole
-from ._fit import FLOOR, UNDER_SIGNAL, Fit, family, lowest_degree
+from ._fit import FLOOR, UNDER_SIGNAL, Fit, family, lowest_order
 from ._sample import Selection, cut_of, histogram_of, point, points, sample, selected
 from ._search import search
 from ._split import Split, of_histogram, of_sample
@@ -258,7 +258,7 @@ class _Fit:
         elif kind.template is not None or weight.sum() <= 0:
             chosen = kind.least
         else:
-            chosen = lowest_degree(edges, weight.sum(axis=0), square.sum(axis=0), kind, energy)
+            chosen = lowest_order(edges, weight.sum(axis=0), square.sum(axis=0), kind, energy)
         self.background_order, self._degree = chosen, chosen + order
         if len(edges) <= self._degree + 3:
             raise ValueError(
