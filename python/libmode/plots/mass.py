@@ -13,8 +13,6 @@ from numpy.typing import NDArray
 from .._events import same_length
 from ._data import fields, finite, labeled
 
-MOST_POINTS = 12  # signal masses that are drawn as points; more are a line
-
 
 def efficiency(axes: Axes, efficiency: Any, *, label: str | None = None, **style: Any) -> Axes:
     """Efficiency in bins of mass: steps, and a band of value +- error.
@@ -129,15 +127,14 @@ def _check_edges(edges: NDArray[np.float64], values: NDArray[np.float64], name: 
 def spurious_scan(
     axes: Axes, spurious: Any, *, ratio: Axes | None = None, label: str | None = None, **style: Any
 ) -> Axes:
-    """Fitted signal in background alone, against its mass: a line, and a band of +- error.
+    """Fitted signal in background alone, against its mass: points with their errors.
 
     Parameters
     ----------
     axes, label, **style
-        As for :func:`efficiency`; the style is that of a Line2D.
+        As for :func:`efficiency`; the style is that of ``Axes.errorbar``.
     spurious : what :func:`libmode.metrics.spurious_signal` returns, or (signal_mass, signal, error)
-        Arrays (k,): masses in any unit; fitted signals and their errors in events. NaN is a
-        gap. Up to twelve masses are points with error bars, and so is a mass between two gaps.
+        Arrays (k,): masses in any unit; fitted signals and their errors in events. NaN is left out.
     ratio : matplotlib Axes, optional
         Also draws signal / error there, above a gray band from -1 to 1. The label of the
         mass goes there.
@@ -154,40 +151,17 @@ def spurious_scan(
     mass, signal, error = fields("spurious", spurious, ("signal_mass", "signal", "error"))
     same_length("spurious.signal", signal, "spurious.signal_mass", mass)
     same_length("spurious.error", error, "spurious.signal_mass", mass)
-    style = normalize_kwargs(style, Line2D)
-    if len(mass) <= MOST_POINTS:
-        style = {"marker": "o", "linestyle": "none"} | style
-        line = axes.errorbar(mass, signal, error, label=label, **style).lines[0]
-    else:
-        (line,) = axes.plot(mass, signal, label=label, **style)
-        axes.fill_between(mass, signal - error, signal + error, color=line.get_color(), alpha=0.3, lw=0)
-    alone = _between_gaps(signal + error) & (len(mass) > MOST_POINTS)
-    point: dict[str, Any] = {"marker": "o", "markersize": 3, "linestyle": "none", "color": line.get_color()}
-    if alone.any():
-        axes.errorbar(mass[alone], signal[alone], error[alone], **point)
-    _show_all(axes, mass)
-    if ratio is None:
-        return labeled(axes, "signal mass", "spurious signal")
-    with np.errstate(divide="ignore", invalid="ignore"):
-        significance = finite(signal / error)
-    ratio.plot(mass, significance, **style | {"color": line.get_color()})
-    if alone.any():
-        ratio.plot(mass[alone], significance[alone], **point)
-    _show_all(ratio, mass)
-    if not any(patch.get_gid() == "one" for patch in ratio.patches):
-        ratio.axhspan(-1, 1, color="0.9", lw=0, zorder=0, gid="one")
-    labeled(ratio, "signal mass", "signal / error")
-    return labeled(axes, "", "spurious signal")
-
-
-def _between_gaps(values: NDArray[np.float64]) -> NDArray[np.bool_]:
-    """Which values have NaN, or nothing, on both sides: a line does not show them."""
-    known = np.isfinite(np.concatenate([[np.nan], values, [np.nan]]))
-    alone: NDArray[np.bool_] = known[1:-1] & ~known[:-2] & ~known[2:]
-    return alone
-
-
-def _show_all(axes: Axes, mass: NDArray[np.float64]) -> None:
-    """Widens the axis to all masses, so that a gap at an end is seen."""
-    axes.update_datalim(np.column_stack([mass, mass]), updatey=False)
-    axes.autoscale_view(scaley=False)
+    style = dict[str, Any](marker="o", markersize=4, linestyle="none") | normalize_kwargs(style, Line2D)
+    line = axes.errorbar(mass, signal, error, label=label, **style).lines[0]
+    drawn = [axes]
+    if ratio is not None:
+        drawn.append(ratio)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            ratio.plot(mass, finite(signal / error), **style | {"color": line.get_color()})
+        if not any(patch.get_gid() == "one" for patch in ratio.patches):
+            ratio.axhspan(-1, 1, color="0.9", lw=0, zorder=0, gid="one")
+        labeled(ratio, "signal mass", "signal / error")
+    for own in drawn:  # all masses, so that one without a fit at an end is missing visibly
+        own.update_datalim(np.column_stack([mass, mass]), updatey=False)
+        own.autoscale_view(scaley=False)
+    return labeled(axes, "signal mass" if ratio is None else "", "spurious signal")
