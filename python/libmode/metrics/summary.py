@@ -175,7 +175,7 @@ def _read(score: Any, label: Any, mass: Any, weight: Any, given: Settings) -> tu
     if given.background is not None:
         labels = labels != given.background
     curve = roc(scores, labels, weight=weight)
-    every = Events(scores, masses, None if weight is None else weights(weight, "score", scores), labels)
+    every = Events(scores, labels, masses, None if weight is None else weights(weight, "score", scores))
     order, mass_range = given.options["order"], given.options["mass_range"]
     edges = mode_edges(masses, label=labels, bins=given.bins, mass_range=mass_range)
     if len(edges) < order + 3:
@@ -300,7 +300,7 @@ def _dependence(every: Events, given: Settings, unknown: dict[str, str]) -> dict
     options = given.options
 
     def rho(events: Events, options: dict[str, Any]) -> float:
-        score, mass, weight, label, _ = events
+        score, label, mass, weight, _ = events
         found = mode_evaluate(score, mass, weight=weight, label=label, grad=False, **options)
         return found.loss / (found.bias * found.events / given.events) if found.bias > 0 else np.nan
 
