@@ -146,7 +146,7 @@ with plots.style():
     for order in ORDERS:
         points = []
         for strength in STRENGTHS:
-            constraint = MoDeConstraint(order=order, mass_range=RANGE, relative_strength=strength, from_logits=True)
+            constraint = MoDeConstraint(order=order, mass_range=RANGE, strength=strength, from_logits=True)
             network = train(constraint)
             score = scored(network)
             flat, auc = worst(score, order), metrics.auc(score, of_label, weight=of_weight)

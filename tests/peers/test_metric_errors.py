@@ -94,7 +94,7 @@ flat(mass=PLANE, bins=[[-1, 0], [0.5, 1]]) | ValueError | of all its columns at 
 flat(selected=MASS > 2, bins=[-1, 0, 1]) | ValueError | the selection has a mean efficiency of 0
 flat(order=7) | ValueError | order = 7 has 8 terms, and 8 bins have events
 flat(order=1.0) | TypeError | order = 1.0
-flat(order=None) | TypeError | order is missing, the degree of the polynomial in mass
+flat(order=None) | TypeError | order is missing: it says which dependence of the background efficiency
 flat(degree=1) | TypeError | flatness: unknown argument 'degree'
 flat(signal_eficiency=0.5) | TypeError | did you mean signal_efficiency?
 cut(mass=put(PLANE, (3, 1), inf), bins=2) | ValueError | mass[3, 1] = inf

@@ -68,7 +68,7 @@ def test_processes_compute_the_numbers_of_all_their_events():
 
 SCORE, TARGET, MASS, _ = (tensor[:10] for tensor in events())
 BAD = [
-    (lambda own: own.update(SCORE, None, MASS), TypeError, "target is None"),
+    (lambda own: own.update(SCORE, None, MASS), TypeError, "label is None"),
     (lambda own: own.update(SCORE, TARGET, torch.stack([MASS, MASS], 1)), ValueError, r"mass has shape \(10, 2\)"),
     (lambda own: (own.update(SCORE * torch.nan, TARGET, MASS), own.compute()), ValueError, r"score\[0\] = nan"),
     (lambda own: own.compute(), ValueError, "there are no events: call update"),

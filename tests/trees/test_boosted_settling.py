@@ -17,7 +17,7 @@ def library(request):
 
 
 def fitted(library, evaluated=None, **parameters):
-    classifier = library.Classifier(n_jobs=1, **parameters)
+    classifier = library.Classifier(**({"order": 1, "n_jobs": 1} | parameters))
     return classifier.fit(TRAIN.features, TRAIN.label, mass=TRAIN.mass, **(evaluated or {}))
 
 

@@ -13,13 +13,10 @@ from .._arrays import read, vector
 from .._events import same_length
 from .._far_masses import say_if_far
 from .._functions import mode_edges
+from .._messages import ORDER
 
 Doubles = NDArray[np.float64]
 Edges = Doubles | tuple[Doubles, ...]  # of one mass, or of several
-ORDER = (
-    "order is missing, the degree of the polynomial in mass that the background efficiency may follow: 0 asks for no "
-    "dependence on the mass, 1 allows a line, 2 a parabola"
-)
 THIS_ORDER = "metrics take (score, label, mass) in this order"
 USUAL_BINS = 20
 
