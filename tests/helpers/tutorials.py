@@ -63,7 +63,7 @@ def _choosing(text):
     (_, loose, _, loose_few, loose_many) = numbers(text, "order 1, 1,000 ")[0]
     (_, tight, _, tight_few, tight_many) = numbers(text, "order 1, 100,000 ")[0]
     (*_, none_few, none_many) = numbers(text, "order 1 ")[1]
-    assert loose > 1 > tight and min(free_few, loose_few) > max(tight_few, none_few)
+    assert loose > 1 > tight and min(tight_few, none_few) > 0.9 * max(free_few, loose_few)
     assert min(tight_many, none_many) > 1.3 * max(free_many, loose_many)
 
 

@@ -130,8 +130,8 @@ def threshold(
 ) -> float:
     """The largest threshold that keeps at least this weight fraction of the signal, or of the background.
 
-    It is the score of an event, or the edge of a cell. One of ``signal_efficiency`` and ``background_efficiency``, above
-    0 and at most 1, is the fraction. Fractions count as equal within 1e-12. Takes the events of :func:`roc`.
+    It is the score of an event, or the edge of a cell. One of ``signal_efficiency`` and ``background_efficiency``,
+    above 0 and at most 1, is the fraction, and counts as equal within 1e-12. Takes the events of :func:`roc`.
 
     Raises
     ------
