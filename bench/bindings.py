@@ -78,6 +78,7 @@ def in_torch(sets: Sets) -> Steps:
 def in_tensorflow(sets: Sets) -> Steps:
     """Calls in a tf.function."""
     import tensorflow as tf
+    from libmode._events import Events
     from libmode._options import check
     from libmode._tensorflow.loss import loss_of
 
@@ -99,7 +100,7 @@ def in_tensorflow(sets: Sets) -> Steps:
         return -tf.reduce_mean(label * tf.math.log(x) + (1 - label) * tf.math.log(1 - x))
 
     def mode_loss(x, mass, **options):
-        return loss_of(check("mode", options), x, mass, None, None)
+        return loss_of(check("mode", options), Events(x, None, mass))
 
     return _steps(step, lambda x, label, mass: tf.reduce_sum(x), entropy, mode_loss)
 

@@ -69,16 +69,14 @@ def sculpting() -> None:
     figure, (left, right) = plt.subplots(1, 2, figsize=(11, 4.2), gridspec_kw=GAP)
     for order in (None, 0, 1, 2):
         score, label, mass = scores(order)
-        background = label == 0
-        selected = score >= metrics.threshold(score, label, signal_efficiency=0.5)
         name = "cross entropy alone" if order is None else f"MoDe, order {order}"
         style = {"color": COLORS[order], "lw": 2}
-        found = metrics.efficiency(mass[background], selected[background], bins)
+        found = metrics.efficiency(score, label, mass, signal_efficiency=0.5, bins=bins)
         plots.efficiency(right, found, label=name, **style)
         if order is None:
-            plots.spectrum(left, mass[background], None, bins, label="all background")
+            plots.spectrum(left, found, before=True, label="all background")
         if order in (None, 1):
-            plots.spectrum(left, mass[background], selected[background], bins, label=f"selected: {name}", **style)
+            plots.spectrum(left, found, label=f"selected: {name}", **style)
     left.set(ylabel="background, unit area", title="Background spectrum")
     right.set(xlabel="mass [GeV]", ylabel="background efficiency", title="Background efficiency", ylim=(0, 0.27))
     left.set_ylim(0, 1.3 * left.get_ylim()[1])

@@ -49,10 +49,6 @@ def events(background, seed):
 
 features, label, mass, weight = events(BACKGROUND, seed=1)
 tested, of_label, of_mass, of_weight = events(BACKGROUND, seed=2)  # no training has seen these
-background = of_label == 0
-b_mass, b_weight = of_mass[background], of_weight[background]
-known = b_mass[(b_mass >= RANGE[0]) & (b_mass <= RANGE[1])]
-flat_bins = np.quantile(known, np.linspace(0, 1, 21))  # 20 bins of equal numbers; -999 is outside
 balanced = np.where(label == 1, weight[label == 0].sum() / weight[label == 1].sum(), 1) * weight
 print(f"{BACKGROUND} background events, {label.sum()} of signal, {np.mean(weight < 0):.0%} of negative weight")
 
@@ -102,40 +98,33 @@ def scored(network):
 # ------------------------------------------------------------ judging
 
 
-def selection(score, efficiency):
-    """The threshold, and the background events that pass."""
-    cut = metrics.threshold(score, of_label, signal_efficiency=efficiency, weight=of_weight)
-    return cut, score[background] >= cut
-
-
-def residual(selected, order):
-    """The distance of the efficiency from a polynomial in mass, over its value by chance: 1 is flat."""
-    found = metrics.flatness(b_mass, selected, flat_bins, degree=order, weight=b_weight)
-    return found.rms / found.expected
+def judged(metric, score, efficiency, **options):
+    """A metric of the test events at a working point. Masses outside RANGE, such as -999, do not count."""
+    return metric(score, of_label, of_mass, weight=of_weight, signal_efficiency=efficiency, **options)
 
 
 def worst(score, order):
-    """The larger residual of the two working points."""
-    return max(residual(selection(score, efficiency)[1], order) for efficiency in EFFICIENCIES)
+    """The larger residual of the two working points, over its value by chance: 1 is flat."""
+    found = [judged(metrics.flatness, score, e, order=order, mass_range=RANGE) for e in EFFICIENCIES]
+    return max(flat.rms / flat.expected for flat in found)
 
 
-def scan(selected, degree):
+def scan(score, efficiency, order):
     """The signal that a fit finds in background, at each mass of the scan."""
-    return metrics.spurious_signal(
-        b_mass[selected], BINS, SCAN, lambda m: 0.07 * m, "polynomial", degree=degree, weight=b_weight[selected]
-    )
+    signals = {"signal_masses": SCAN, "signal_width": lambda m: 0.07 * m}
+    return judged(metrics.spurious_signal, score, efficiency, order=order, bins=BINS, **signals)
 
 
-def table(name, score, order, degree):
+def table(name, score, order):
     """A line for each working point. The last columns are the systematic uncertainty: the largest signal."""
     for efficiency in EFFICIENCIES:
-        cut, selected = selection(score, efficiency)
-        found = scan(selected, degree)
-        largest = int(np.nanargmax(abs(found.signal)))
-        rejection = metrics.rejection(score, of_label, signal_efficiency=efficiency, weight=of_weight)
+        cut = metrics.threshold(score, of_label, weight=of_weight, signal_efficiency=efficiency)
+        rejection = metrics.rejection(score, of_label, weight=of_weight, threshold=cut)
+        flat = judged(metrics.flatness, score, efficiency, order=order, mass_range=RANGE)
+        mass, signal, error = scan(score, efficiency, order).largest
         print(
-            f"{name:14s} {efficiency:4.0%}  {cut:9.3f}  {rejection:9.1f}  {residual(selected, order):8.1f}  "
-            f"{abs(found.signal[largest]):8.0f}  {abs(found.significance[largest]):5.1f} at {SCAN[largest]}"
+            f"{name:14s} {efficiency:4.0%}  {cut:9.3f}  {rejection:9.1f}  {flat.rms / flat.expected:8.1f}  "
+            f"{abs(signal):8.0f}  {abs(signal / error):5.1f} at {mass:.0f}"
         )
 
 
@@ -157,7 +146,7 @@ with plots.style():
     for order in ORDERS:
         points = []
         for strength in STRENGTHS:
-            constraint = MoDeConstraint(order=order, mass_range=RANGE, relative_strength=strength, from_logits=True)
+            constraint = MoDeConstraint(order=order, mass_range=RANGE, strength=strength, from_logits=True)
             network = train(constraint)
             score = scored(network)
             flat, auc = worst(score, order), metrics.auc(score, of_label, weight=of_weight)
@@ -170,25 +159,21 @@ with plots.style():
     # Of all that are flat at each working point, the one that separates best.
     _, _, order, network, score = min(trained, key=lambda one: one[:2])
 
-    # The degree that describes the background before the selection, which may multiply it with a polynomial.
-    before = metrics.spurious_signal(b_mass, BINS, [150], 10, "polynomial", degree="f-test", weight=b_weight)
-    degree = before.degree + order
-    print(f"\nThe choice is order {order}. Fits have a polynomial of degree {degree}.\n")
+    before = scan(score, EFFICIENCIES[0], order).background_order  # of all background, by an F-test
+    print(f"\nThe choice is order {order}. Fits have a polynomial of order {before} + {order}.\n")
 
     trees = MoDeXGBClassifier(order=order, mass_range=RANGE, n_jobs=1)  # takes NaN as it is
     boosted = trees.fit(features, label, mass=mass, sample_weight=balanced).predict_proba(tested)[:, 1]
 
     print("                signal  threshold  rejection  residual  spurious  over its error")
     for name, own in (("without MoDe", plain), (f"MoDe[{order}]", score), ("XGBoost, MoDe", boosted)):
-        table(name, own, order, degree)
+        table(name, own, order)
         plots.roc(roc, metrics.roc(own, of_label, weight=of_weight), label=name)
-        selected = selection(own, EFFICIENCIES[-1])[1]
+        found = judged(metrics.efficiency, own, EFFICIENCIES[-1], bins=BINS)
         if own is plain:
-            plots.spectrum(
-                panels[0, 0], b_mass, None, BINS, weight=b_weight, ratio=panels[1, 0], label="all background"
-            )
-        plots.spectrum(panels[0, 0], b_mass, selected, BINS, weight=b_weight, ratio=panels[1, 0], label=name)
-        plots.spurious_scan(panels[0, 1], scan(selected, degree), ratio=panels[1, 1], label=name)
+            plots.spectrum(panels[0, 0], found, before=True, ratio=panels[1, 0], label="all background")
+        plots.spectrum(panels[0, 0], found, ratio=panels[1, 0], label=name)
+        plots.spurious_scan(panels[0, 1], scan(own, EFFICIENCIES[-1], order), ratio=panels[1, 1], label=name)
     frontier.set(ylabel="AUC")
     roc.set(xlim=(0, 1), ylim=(1, 1e4))
     panels[1, 0].set(xlabel="mass [GeV]")

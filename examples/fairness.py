@@ -47,9 +47,10 @@ def report(name, score):
     bins, figures = np.linspace(18, 65, 9), [metrics.auc(score, income[test])]
     for attribute, edges in ((group, [-0.5, 0.5, 1.5, 2.5]), (age, bins)):
         for share in (0.5, 0.3, 0.1):
-            fractions = metrics.efficiency(attribute[test], score >= np.quantile(score, 1 - share), edges).value
+            cut = {"threshold": np.quantile(score, 1 - share), "bins": edges}
+            fractions = metrics.efficiency(score, None, attribute[test], **cut).value  # of all people: no label
             figures.append(fractions.max() - fractions.min())
-    figures.append(metrics.flatness(age[test], score >= np.quantile(score, 0.7), bins, degree=1).rms)
+    figures.append(metrics.flatness(score, None, age[test], background_efficiency=0.3, bins=bins, order=1).rms)
     print(f"{name:24}", *(f"{figure:8.3f}" for figure in figures))
 
 

@@ -43,11 +43,10 @@ def train(strength):
 
 for strength in (0, 30):
     score = train(strength)
-    selected = score >= metrics.threshold(score, label == SIGNAL, signal_efficiency=0.5)
     print(
         f"strength {strength:2}: AUC {metrics.auc(score, label == SIGNAL):.3f}, efficiency of background against mass:"
     )
+    cut = metrics.threshold(score, label == SIGNAL, signal_efficiency=0.5)
     for name, background in (("A", label == A), ("B", label == B)):
-        bins = np.quantile(mass[background], np.linspace(0, 1, 11))
-        residual = metrics.flatness(mass[background], selected[background], bins, degree=ORDER)
+        residual = metrics.flatness(score[background], None, mass[background], threshold=cut, order=ORDER)
         print(f"  {name}: residual {residual.rms:.2f} (number of events alone: {residual.expected:.2f})")

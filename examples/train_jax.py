@@ -41,8 +41,6 @@ def step(parameters, speed, state, constrained):
     return jax.tree.map(jnp.add, parameters, speed), speed, state
 
 
-background = label == 0
-bins = np.quantile(mass[background], np.linspace(0, 1, 11))
 for name in ("without MoDe", "with MoDe"):
     keys = jax.random.split(jax.random.key(1), 2)
     parameters = {"in": jax.random.normal(keys[0], (2, 16)), "out": 0.1 * jax.random.normal(keys[1], 16)}
@@ -51,7 +49,6 @@ for name in ("without MoDe", "with MoDe"):
     for _ in range(STEPS):
         parameters, speed, state = step(parameters, speed, state, constrained=name == "with MoDe")
     score = np.asarray(scores(parameters))
-    selected = score >= metrics.threshold(score, label, signal_efficiency=0.5)
-    residual = metrics.flatness(mass[background], selected[background], bins, degree=ORDER)
+    residual = metrics.flatness(score, label, mass, signal_efficiency=0.5, order=ORDER)
     print(f"{name}: AUC {metrics.auc(score, label):.3f}, background efficiency against mass:", end=" ")
     print(f"residual {residual.rms:.2f} (number of events alone: {residual.expected:.2f})")

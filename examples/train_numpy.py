@@ -31,13 +31,10 @@ def train(strength):
     return weights
 
 
-background = label == 0
-bins = np.quantile(mass[background], np.linspace(0, 1, 11))
 for strength in (0, 10):
     weights = train(strength)
     score = scores(weights)
-    selected = score >= metrics.threshold(score, label, signal_efficiency=0.5)
-    residual = metrics.flatness(mass[background], selected[background], bins, degree=ORDER)
+    residual = metrics.flatness(score, label, mass, signal_efficiency=0.5, order=ORDER)
     print(f"strength {strength:2}: weights {weights[0]:.2f} and {weights[1]:.2f}, AUC {metrics.auc(score, label):.3f},")
     print("  background efficiency against mass:", end=" ")
     print(f"residual {residual.rms:.2f} (number of events alone: {residual.expected:.2f})")

@@ -38,12 +38,9 @@ def train(constraint):
     return model(features)[:, 0].detach().numpy()
 
 
-background = label == 0
-bins = np.quantile(mass[background], np.linspace(0, 1, 11))
 for constraint in (None, MoDeConstraint(order=ORDER)):
     score = train(constraint)
-    selected = score >= metrics.threshold(score, label, signal_efficiency=0.5)
-    residual = metrics.flatness(mass[background], selected[background], bins, degree=ORDER)
+    residual = metrics.flatness(score, label, mass, signal_efficiency=0.5, order=ORDER)
     which = "without" if constraint is None else "with"
     print(f"{which} MoDe: AUC {metrics.auc(score, label):.3f}, background efficiency against mass:", end=" ")
     print(f"residual {residual.rms:.2f} (number of events alone: {residual.expected:.2f})")

@@ -67,7 +67,7 @@ def train(between):
 if __name__ == "__main__":
     for name, between in [("nothing", nothing), ("DisCo", double_disco), ("ABCD", abcd)]:
         first, second, label = train(between)
-        closure = metrics.closure(first, second, label, fractions=(0.25, 0.05, 0.01))  # of the background in A
+        closure = metrics.closure(first, label, second, fractions=(0.25, 0.05, 0.01))  # of the background in A
         aucs = " ".join(f"{metrics.auc(score, label):.3f}" for score in (first, second))
         ratios = zip(closure.ratio.diagonal(), closure.error.diagonal(), strict=True)
         print(

@@ -28,7 +28,7 @@ if __name__ == "__main__":
     aware = of_others(flat, [2, 3], mass=first)
     by_heart = flat.fit(features[:, 2:], label, mass=first).predict_proba(features[:, 2:])[:, 1]
     for name, second in [("plain", unaware), ("flat, of the training", by_heart), ("flat, of other folds", aware)]:
-        found = metrics.closure(first, second, label, fractions=(0.25, 0.1))
+        found = metrics.closure(first, label, second, fractions=(0.25, 0.1))
         ratios = zip(found.ratio.diagonal(), found.error.diagonal(), strict=True)
         print(
             f"{name}: AUC {metrics.auc(second, label):.3f}, predicted over true",

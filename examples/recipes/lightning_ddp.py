@@ -25,15 +25,15 @@ class Classifier(lightning.LightningModule):
         return torch.sigmoid(self.network(features)[:, 0])
 
     def training_step(self, batch, number):
-        features, target, mass = batch
+        features, label, mass = batch
         score = self(features)
         if self.constraint is not None:
-            score = self.constraint(score, target, mass)
-        return torch.nn.functional.binary_cross_entropy(score, target.float())
+            score = self.constraint(score, label, mass)
+        return torch.nn.functional.binary_cross_entropy(score, label.float())
 
     def validation_step(self, batch, number):
-        features, target, mass = batch
-        return {"score": self(features), "target": target, "mass": mass}
+        features, label, mass = batch
+        return {"score": self(features), "label": label, "mass": mass}
 
     def configure_optimizers(self):
         return torch.optim.Adam(self.parameters(), lr=0.02)
@@ -52,7 +52,7 @@ if __name__ == "__main__":
             accelerator="cpu",
             devices=processes,
             strategy="ddp_spawn" if processes > 1 else "auto",
-            callbacks=[MoDeCallback(MoDeMetrics(order=0, events=10_000))],
+            callbacks=[MoDeCallback(MoDeMetrics(order=0, tolerance=10_000))],
             logger=False,
             enable_checkpointing=False,
             enable_progress_bar=False,

@@ -50,8 +50,7 @@ def train(constraint):
 
 if __name__ == "__main__":
     features, label, time = events(50_000, 2)
-    background, ladder = label == 0, torch.linspace(-5, 5, 101)
-    bins = np.quantile(time[background], np.linspace(0, 1, 11))
+    ladder = torch.linspace(-5, 5, 101)
     for name, constraint in {"without": None, "with": MoDeConstraint(order=0, from_logits=True)}.items():
         model = train(constraint)
         with torch.no_grad():
@@ -59,7 +58,6 @@ if __name__ == "__main__":
             grid = features[:200, None].repeat(1, len(ladder), 1)
             grid[..., 2] = ladder
             least = model(grid.reshape(-1, 3)).reshape(200, -1).diff(dim=1).min().item()
-        selected = score >= metrics.threshold(score, label, signal_efficiency=0.5)
-        residual = metrics.flatness(time[background], selected[background], bins)
+        residual = metrics.flatness(score, label, time, signal_efficiency=0.5, order=0)
         print(f"{name} MoDe: AUC {metrics.auc(score, label):.3f}, residual {residual.rms:.2f}", end=" ")
         print(f"(by chance {residual.expected:.2f}), least step up the flight distance {least:.5f}")

@@ -6,14 +6,11 @@ show by chance (to be small: 1 is none), both from events that the training has 
 front: what no other trial beats in both.
 """
 
-import warnings
-
 import optuna
 from libmode import metrics
 from libmode.xgboost import MoDeXGBClassifier
 from toys import events
 
-warnings.filterwarnings("ignore", "the push has not settled")  # which a low relative strength is here for
 TRAIN, VALID = events(10_000, 1), events(20_000, 2)
 
 
@@ -22,15 +19,15 @@ def objective(trial):
     features, label, mass = TRAIN
     classifier = MoDeXGBClassifier(
         order=0,
-        relative_strength=trial.suggest_float("relative_strength", 0.1, 50, log=True),
+        strength=trial.suggest_float("strength", 0.1, 300, log=True),
         max_depth=trial.suggest_int("max_depth", 2, 5),
         n_estimators=100,
         random_state=1,
         n_jobs=1,
     ).fit(features, label, mass=mass)
     features, label, mass = VALID
-    score, background = classifier.predict_proba(features)[:, 1], label == 0
-    found = metrics.dependence(score[background], mass[background], order=0)
+    score = classifier.predict_proba(features)[:, 1]
+    found = metrics.dependence(score, label, mass, order=0)
     return metrics.rejection(score, label, signal_efficiency=0.5), found.value / found.expectation
 
 
@@ -38,8 +35,8 @@ def search(trials):
     """The study after so many trials. Three are chosen by hand, and the sampler draws the others."""
     optuna.logging.set_verbosity(optuna.logging.WARNING)
     study = optuna.create_study(directions=["maximize", "minimize"], sampler=optuna.samplers.NSGAIISampler(seed=1))
-    for strength in (0.1, 3, 50):
-        study.enqueue_trial({"relative_strength": strength, "max_depth": 4})
+    for strength in (0.1, 10, 300):
+        study.enqueue_trial({"strength": strength, "max_depth": 4})
     study.optimize(objective, n_trials=trials)
     return study
 

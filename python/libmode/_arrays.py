@@ -20,8 +20,8 @@ _LABELS_SHOWN = 5
 _MOST_LABELS = 20
 
 _MASSES_FOR_LABELS = (
-    "are these masses? A module, and mode_constraint, take (pred, target, mass, weight) in this order, pack takes "
-    "(label, mass), and a function label=label"
+    "are these masses? Modules and mode_constraint take (score, label, mass, weight) in this order, pack takes "
+    "(label, mass), and a loss takes label=label"
 )
 
 # All others become float64, which holds every background label.
@@ -92,13 +92,13 @@ def vector(name: str, values: Any) -> NDArray[Any]:
 
 def is_double(events: Events) -> bool:
     """Whether score, mass or weight do not fit in float32, so that all is computed in float64."""
-    return any(array is not None and array.dtype.char not in "fe" for array in events[:3])
+    return any(array is not None and array.dtype.char not in "fe" for array in (events.score, *events[2:4]))
 
 
 def ready(events: Events, double: bool) -> Events:
     """Contiguous arrays of float64 or float32, and of types that the core reads; of several variables as rows."""
     kind = np.float64 if double else np.float32
-    score, mass, weight, label, category = events
+    score, label, mass, weight, category = events
     if mass.ndim > 1:
         mass = mass.T
     score, mass, weight = (
@@ -108,12 +108,12 @@ def ready(events: Events, double: bool) -> Events:
         label = np.ascontiguousarray(label, label.dtype if label.dtype in _LABEL_TYPES else np.float64)
     if category is not None:  # unsigned ones that int64 has not wrap, and stay as different as they were
         category = np.ascontiguousarray(category, category.dtype if category.dtype in _LABEL_TYPES else np.int64)
-    return Events(score, mass, weight, label, category)
+    return Events(score, label, mass, weight, category)
 
 
 def for_core(events: Events) -> ModeEvents:
     """The arrays that are ready, as the library takes them."""
-    score, mass, weight, label, category = events
+    score, label, mass, weight, category = events
     rows = (mass,) if mass.ndim == 1 else mass
     return ModeEvents(
         _SIZE,
@@ -155,7 +155,7 @@ def check_reference(label: NDArray[Any], labels: Sequence[int]) -> None:
     if _like_masses(found):
         raise ValueError(
             f"reference.label holds {len(found)} values, from {found[0]:g} to {found[-1]:g}: are these masses? Events "
-            "takes (score, mass, weight, label) in this order"
+            "takes (score, label, mass, weight) in this order"
         )
     if not selects:
         raise BatchError(f"reference: {no_background(label, labels[0])}")

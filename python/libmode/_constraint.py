@@ -117,12 +117,12 @@ class Constraint:
         self,
         options: Mapping[str, Any],
         *,
-        relative_strength: float | None,
+        strength: float | None,
         tolerance: float | None,
         from_logits: bool,
         said: Said | None = None,
     ) -> None:
-        self.relative_strength, self.tolerance = one_of("relative_strength", relative_strength, tolerance)
+        self.strength, self.tolerance = one_of(strength, tolerance)
         self.from_logits, self._limits_given = from_logits, "score_range" in options
         if from_logits and self._limits_given:
             raise ValueError(
@@ -148,7 +148,7 @@ class Constraint:
         now = None if state is None else state.copy()  # an interrupted call goes on, and must not change the state
         steering = _native.ModeSteering(
             ctypes.sizeof(_native.ModeSteering),
-            self.relative_strength or 0.0,
+            self.strength or 0.0,
             self.tolerance or 0.0,
             address(now),
             0 if now is None else now.size,
@@ -199,13 +199,13 @@ def sigmoid(logit: Any) -> Any:
     return 0.5 + 0.5 * np.tanh(0.5 * logit)
 
 
-def one_of(name: str, strength: Any, tolerance: Any) -> tuple[float | None, float | None]:
-    """A fixed strength, whose argument has this name, and a tolerance: positive, and one of them at most."""
-    given = (name, strength), ("tolerance", tolerance)
+def one_of(strength: Any, tolerance: Any) -> tuple[float | None, float | None]:
+    """A fixed strength and a tolerance: positive, and one of them at most."""
+    given = ("strength", strength), ("tolerance", tolerance)
     fixed, wanted = (None if value is None else positive(argument, value) for argument, value in given)
     if fixed is not None and wanted is not None:
         raise ValueError(
-            f"{name} = {shown(strength)} and tolerance = {shown(tolerance)}: a fixed strength ignores the tolerance; "
+            f"strength = {shown(strength)} and tolerance = {shown(tolerance)}: a fixed strength ignores the tolerance; "
             "leave one of them out"
         )
     return fixed, wanted

@@ -26,7 +26,8 @@ class Result(NamedTuple):
     Examples
     --------
     >>> from libmode import mode_evaluate
-    >>> loss, bias, events, grad, hess = mode_evaluate([0.2, 0.7, 0.4, 0.5], [80, 90, 120, 130], bins=2, hess=True)
+    >>> score, mass = [0.2, 0.7, 0.4, 0.5], [80, 90, 120, 130]
+    >>> loss, bias, events, grad, hess = mode_evaluate(score, mass, order=0, bins=2, hess=True)
     >>> events, grad.shape, hess.shape
     (4.0, (4,), (4,))
     """
@@ -39,19 +40,19 @@ class Result(NamedTuple):
 
 
 def loss_and_grad(
-    options: Options, score: Any, mass: Any, weight: Any, label: Any, category: Any = None, *, said: Said = IN_LINES
+    options: Options, score: Any, label: Any, mass: Any, weight: Any, category: Any = None, *, said: Said = IN_LINES
 ) -> tuple[float, NDArray[Any]]:
     """The loss and its gradient, for whatever NumPy makes arrays; without the bias it costs less."""
-    found = evaluate(options, score, mass, weight, label, category, loss_alone=True, said=said)
+    found = evaluate(options, score, label, mass, weight, category, loss_alone=True, said=said)
     return found.loss, found.grad
 
 
 def evaluate(
     options: Options,
     score: Any,
+    label: Any,
     mass: Any,
     weight: Any,
-    label: Any,
     category: Any = None,
     *,
     grad: bool = True,
@@ -64,7 +65,7 @@ def evaluate(
 
     ``said`` is what the object that calls has warned of.
     """
-    events = events_of(read, score, mass, weight, label, category)
+    events = events_of(read, score, label, mass, weight, category)
     options, arrays, double = _ready(options, events)
     slope, bound = (np.empty_like(arrays.score) if wanted else None for wanted in (grad, hess))
     try:
@@ -83,7 +84,7 @@ def evaluate(
                 flatness=options.loss == "flatness",
             )
     except ValueError as error:
-        raise explained(error, *events[:2], events.label, options) from None
+        raise explained(error, events.score, events.mass, events.label, options) from None
     look(said, options, arrays.mass, arrays.label)
     given, shape = events.score.dtype, np.shape(score)
     # In float16 most of a gradient would be 0.
@@ -110,7 +111,7 @@ def direction(
     try:
         found = _native.direction(options.struct, packed, double, steering, *out, held)
     except ValueError as error:
-        raise explained(error, *events[:2], events.label, options) from None
+        raise explained(error, events.score, events.mass, events.label, options) from None
     look(said, options, arrays.mass, arrays.label)
     found.push, found.multiplier, found.slope = push, multiplier, slope
     return found

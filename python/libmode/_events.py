@@ -10,7 +10,7 @@ from typing import Any, NamedTuple, ParamSpec, TypeVar
 P = ParamSpec("P")
 R = TypeVar("R")
 
-_OPTIONAL = ("weight", "label", "category")
+_OPTIONAL = ("label", "weight", "category")
 
 #: How many variables of mass a call may have.
 MOST_VARIABLES = 3
@@ -19,7 +19,7 @@ MOST_VARIABLES = 3
 NOT_WEIGHT = ("weights", "sample_weight", "sample_weights")
 
 #: The arguments that have a value for each event.
-_OF_EVENTS = ("x", "score", "pred", "second", "mass", "weight", "label", "target", "category", "selected")
+_OF_EVENTS = ("x", "score", "second", "label", "mass", "weight", "category", "selected")
 
 
 class Events(NamedTuple):
@@ -29,15 +29,15 @@ class Events(NamedTuple):
     --------
     >>> import numpy as np
     >>> from libmode.torch import Events
-    >>> events = Events(np.array([0.2, 0.7, 0.4]), np.array([80.0, 90.0, 120.0]), label=np.array([0, 1, 0]))
+    >>> events = Events(np.array([0.2, 0.7, 0.4]), np.array([0, 1, 0]), np.array([80.0, 90.0, 120.0]))
     >>> events.where(events.label == 0).mass
     array([ 80., 120.])
     """
 
     score: Any  #: what the classifier says, floating
-    mass: Any  #: the protected attribute, in any unit
-    weight: Any = None  #: of either sign; None: all 1
     label: Any = None  #: None: every event takes part
+    mass: Any = None  #: the protected attribute, in any unit
+    weight: Any = None  #: of either sign; None: all 1
     category: Any = None  #: integers or bools; None: all events are of one category
 
     def where(self, chosen: Any) -> Events:
@@ -46,17 +46,17 @@ class Events(NamedTuple):
 
 
 def events_of(
-    read: Callable[[str, Any], Any], score: Any, mass: Any, weight: Any, label: Any, category: Any = None
+    read: Callable[[str, Any], Any], score: Any, label: Any, mass: Any, weight: Any = None, category: Any = None
 ) -> Events:
     """The arguments of a loss as :func:`together` makes them, with up to three variables of mass."""
-    arrays = together(read, variables, score=score, mass=mass, weight=weight, label=label, category=category)
+    arrays = together(read, variables, score=score, label=label, mass=mass, weight=weight, category=category)
     return Events(*arrays)
 
 
 def of_reference(reference: Any, make: Callable[..., Any]) -> Any:
     """What ``make`` makes of the arrays of reference events; its errors say that they are those of the reference."""
     if not isinstance(reference, Events):
-        raise TypeError(f"reference is {type(reference).__name__}: give Events(score, mass, weight, label)")
+        raise TypeError(f"reference is {type(reference).__name__}: give Events(score, label, mass, weight)")
     try:
         return make(*reference)
     except (TypeError, ValueError) as error:
@@ -109,7 +109,7 @@ def takes_events(function: Callable[P, R]) -> Callable[P, R]:
                     raise TypeError(f"unknown argument {name!r} of {function.__qualname__}: did you mean weight?")
         for value in (*args, *kwargs.values()):
             if hasattr(type(value), "loc"):  # of pandas; without a call, which small batches would feel
-                given = inspect.signature(function).bind(*args, **kwargs).arguments
+                given = {**inspect.signature(function).bind(*args, **kwargs).arguments, **kwargs}
                 of_one_index({name: given[name] for name in _OF_EVENTS if name in given})
                 break
         return function(*args, **kwargs)
@@ -143,6 +143,7 @@ def together(
     """
     of_one_index(given)
     arrays: list[Any] = []
+    first_name, first = "", None
     for name, values in given.items():
         if values is None and name in _OPTIONAL:
             arrays.append(None)
@@ -151,8 +152,10 @@ def together(
         if array.ndim != 1:
             array = of_mass(array) if of_mass and name == "mass" else flat(name, array)
         arrays.append(array)
-        if array.shape[0] != arrays[0].shape[0]:
-            same_length(name, array, next(iter(given)), arrays[0])
+        if first is None:
+            first_name, first = name, array
+        elif array.shape[0] != first.shape[0]:
+            same_length(name, array, first_name, first)
     return arrays
 
 

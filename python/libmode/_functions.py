@@ -111,7 +111,7 @@ def mode_loss(
     >>> rng = np.random.default_rng(1)
     >>> mass = 50 + rng.exponential(60, 10_000)  # in GeV, say
     >>> score = rng.random(10_000) * mass / (mass + 50)  # the higher the mass, the higher the score
-    >>> print(f"{mode_loss(score, mass):.5f}")
+    >>> print(f"{mode_loss(score, mass, order=0):.5f}")
     0.00418
     >>> print(f"{mode_loss(score, mass, order=1):.5f}")  # the part that is linear in the mass costs nothing
     0.00083
@@ -120,7 +120,7 @@ def mode_loss(
     0.0533
     0.0045
     """
-    return evaluate(check(loss, options), score, mass, weight, label, category, grad=False, loss_alone=True).loss
+    return evaluate(check(loss, options), score, label, mass, weight, category, grad=False, loss_alone=True).loss
 
 
 def mode_loss_and_grad(
@@ -146,12 +146,12 @@ def mode_loss_and_grad(
     >>> rng = np.random.default_rng(1)
     >>> mass, score = rng.exponential(60, 10_000), rng.random(10_000)
     >>> score[mass > 100] **= 2  # lower at high masses
-    >>> loss, grad = mode_loss_and_grad(score, mass)
+    >>> loss, grad = mode_loss_and_grad(score, mass, order=0)
     >>> closer = np.clip(score - 100 * grad, 0, 1)  # a step downhill
-    >>> bool(mode_loss_and_grad(closer, mass)[0] < loss)
+    >>> bool(mode_loss_and_grad(closer, mass, order=0)[0] < loss)
     True
     """
-    return loss_and_grad(check(loss, options), score, mass, weight, label, category)
+    return loss_and_grad(check(loss, options), score, label, mass, weight, category)
 
 
 def mode_evaluate(
@@ -210,17 +210,17 @@ def mode_evaluate(
     >>> rng = np.random.default_rng(1)
     >>> mass, score = rng.exponential(60, 10_000), rng.random(10_000)
     >>> score[mass > 100] **= 1.5
-    >>> found = mode_evaluate(score, mass, grad=False)
+    >>> found = mode_evaluate(score, mass, order=0, grad=False)
     >>> for n in (10_000, 500):  # what these 10,000 events can tell, 500 could not
     ...     print(f"{found.loss / (found.bias * found.events / n):.2f}")
     2.56
     0.13
-    >>> found = mode_evaluate(score, mass, hess=True)
+    >>> found = mode_evaluate(score, mass, order=0, hess=True)
     >>> found.hess.shape, bool(found.hess.min() >= 0)
     ((10000,), True)
     """
     checked, grad, hess = check("mode", options), flag("grad", grad), flag("hess", hess)
-    return evaluate(checked, score, mass, weight, label, category, grad=grad, hess=hess)
+    return evaluate(checked, score, label, mass, weight, category, grad=grad, hess=hess)
 
 
 def mode_edges(
@@ -251,8 +251,10 @@ def mode_edges(
     >>> mode_edges(mass, bins=3, binning="uniform", mass_range=(0, 300))
     array([  0., 100., 200., 300.])
     """
-    mass, weight, label = together(read, mass=mass, weight=weight, label=label)
-    return _edges(_check_of_one(options, mass, mass), ready(Events(None, mass, weight, label), double=True))
+    label, mass, weight = together(read, label=label, mass=mass, weight=weight)
+    return _edges(
+        _check_of_one({"order": 0, **options}, mass, mass), ready(Events(None, label, mass, weight), double=True)
+    )
 
 
 def _check_of_one(options: Mapping[str, Any], score: NDArray[Any], mass: NDArray[Any]) -> Options:
@@ -298,7 +300,7 @@ def mode_moments(
     >>> found.cdf.round(2), found.moments.round(2)
     (array([[0.7 , 0.42, 0.14]]), array([[ 0.42, -0.42]]))
     """
-    given = Events(*together(read, score=score, mass=mass, weight=weight, label=label))
+    given = Events(*together(read, score=score, label=label, mass=mass, weight=weight))
     checked = _check_of_one(options, given.score, given.mass)
     events = ready(given, double=True)
     edges = _edges(checked, events._replace(score=None))

@@ -100,7 +100,7 @@ def _concatenated(_: str, of_batch: NDArray[Any], of_reference: NDArray[Any]) ->
 class OfFunction:
     """The constraint of a function with these arguments. It remembers nothing: the state is the caller's."""
 
-    relative_strength: float | None
+    strength: float | None
     tolerance: float | None
     from_logits: bool
     on_bad_batch: OnBadBatch
@@ -108,8 +108,8 @@ class OfFunction:
 
     def made(self) -> Constraint:
         """The options, checked."""
-        strengths = {"relative_strength": self.relative_strength, "tolerance": self.tolerance}
-        return Constraint(dict(self.options), **strengths, from_logits=self.from_logits, said=IN_LINES)
+        arguments = {"strength": self.strength, "tolerance": self.tolerance}
+        return Constraint(dict(self.options), **arguments, from_logits=self.from_logits, said=IN_LINES)
 
     def push(self, *events: Any) -> tuple[NDArray[Any], NDArray[Any]]:
         """As :meth:`Added.push`."""
@@ -133,21 +133,21 @@ class OfFunction:
 def of_function(
     options: Mapping[str, Any],
     *,
-    relative_strength: Any,
+    strength: Any,
     tolerance: Any,
     from_logits: bool,
     on_bad_batch: OnBadBatch,
     has_state: bool,
 ) -> OfFunction:
     """That of a function with these arguments, checked."""
-    if relative_strength is None and not has_state:
-        relative_strength = WITHOUT_STATE
+    if strength is None and not has_state:
+        strength = WITHOUT_STATE
     found = OfFunction(
-        None if relative_strength is None else positive("relative_strength", relative_strength),
+        None if strength is None else positive("strength", strength),
         None if tolerance is None else positive("tolerance", tolerance),
         bool(from_logits),
         on_bad_batch,
-        tuple(plain("mode", {"order": 1, **options}).items()),
+        tuple(plain("mode", options).items()),
     )
     found._added(None)  # which checks them
     return found

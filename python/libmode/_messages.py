@@ -13,6 +13,12 @@ NO_SECOND_DERIVATIVE = (
     "gradient penalties)"
 )
 
+#: The error where no order is given: every function and class that has one asks for it in these words.
+ORDER = (
+    "order is missing: it says which dependence of the background efficiency on the mass costs nothing, 0 none at all, "
+    "1 a straight line, 2 a parabola. Give the highest order that the background estimate of your analysis absorbs"
+)
+
 #: Advice of the core in the words of C and Go, and in the words of Python.
 _IN_PYTHON = {
     "or set it to [-Inf, +Inf]": "or use score_range=None",

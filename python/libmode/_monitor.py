@@ -43,7 +43,7 @@ class TrainingWarning(UserWarning):
     >>> from libmode import TrainingWarning
     >>> from libmode.torch import MoDeLoss
     >>> warnings.simplefilter("error", TrainingWarning)  # now it ends the training
-    >>> mode, label, mass = MoDeLoss(), torch.zeros(100), torch.rand(100)
+    >>> mode, label, mass = MoDeLoss(order=0), torch.zeros(100), torch.rand(100)
     >>> for step in range(100):
     ...     loss = mode(torch.full((100,), 0.5), label, mass)
     Traceback (most recent call last):
@@ -167,15 +167,13 @@ def _auc(score: NDArray[Any], background: NDArray[np.bool_]) -> tuple[float, flo
     return float(below) / (2 * n * m), (n + m + 1) / (12 * n * m)
 
 
-def look(
-    monitor: Monitor, constraint: Constraint, events: Events, found: ModePushed, strength: float = math.nan
-) -> None:
-    """Lets the monitor look at the arrays of a batch with its reference events; NaN is a strength that is not known."""
+def look(monitor: Monitor, constraint: Constraint, events: Events, found: ModePushed, scale: float = math.nan) -> None:
+    """Lets the monitor look at the arrays of a batch with its reference events; a scale of NaN is not known."""
     inactive = ""
     if not found.push.any():
         inactive = "its push is 0, as with no more bins than order + 1, through which every response can be fitted"
-    elif strength == 0:
-        inactive = "its strength is 0. The loss has to give the background events that it sees a gradient"
+    elif scale == 0:
+        inactive = "its push is scaled by the gradient of your loss by the background, which is 0"
     monitor.look(
         constraint.scores(events.score),
         None if events.label is None else is_background(events.label, constraint.labels),

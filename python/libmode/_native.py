@@ -41,7 +41,7 @@ class BatchError(ValueError):
     --------
     >>> import libmode
     >>> try:
-    ...     libmode.mode_loss([0.2, 0.7], [80, 90], label=[1, 1])
+    ...     libmode.mode_loss([0.2, 0.7], [80, 90], label=[1, 1], order=0)
     ... except libmode.BatchError as error:
     ...     print(error)
     no event selected: none of the 2 values of label equals background_label = 0; ...

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, Literal, get_args, get_origin
 
 from ._events import NOT_WEIGHT
-from ._messages import shown
+from ._messages import ORDER, shown
 from ._native import int32
 from .option_types import DisCoOptions, FlatnessOptions, Loss, LossOptions
 
@@ -44,6 +44,8 @@ def plain(loss: Loss, options: Mapping[str, Any]) -> dict[str, Any]:
     for name in options:
         if name not in names:
             raise TypeError(f"unknown option {name!r}: {_suggestion(name, names)} options are {', '.join(names)}")
+    if loss == "mode" and "order" not in options:
+        raise TypeError(ORDER)
     return {name: _plain_value(name, value) for name, value in options.items()}
 
 

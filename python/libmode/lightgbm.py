@@ -36,7 +36,6 @@ def objective(
     label: Any = None,
     category: Any = None,
     strength: float | None = None,
-    relative_strength: float = 20.0,
     tolerance: float | None = None,
     score_transform: ScoreTransform = "odds",
     background_only: bool = True,
@@ -64,7 +63,7 @@ def objective(
     >>> bool(probability.min() > 0), bool(probability.max() < 1), booster.num_trees()
     (True, True, 20)
     """
-    settings = checked(strength, relative_strength, tolerance, score_transform, background_only, options)
+    settings = checked(strength, tolerance, score_transform, background_only, options)
     return Objective(_rows_of, mass, weight, label, category, settings)
 
 

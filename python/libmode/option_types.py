@@ -15,7 +15,8 @@ class LossOptions(TypedDict, total=False):
     """The options of the MoDe loss, as in mode.h."""
 
     order: int
-    """Degree of the polynomial in mass that the response may follow at no cost, 0 to 16; 0 by default."""
+    """Degree of the polynomial in mass that the background efficiency may follow at no cost, 0 to 16: 0 a constant, 1 a
+    line, 2 a parabola. There is no default: the background estimate of the analysis decides."""
     bins: int | Sequence[int | None] | None
     """Number of mass bins. By default, or if None, the number of events decides, up to 32 (docs/options.md has the
     rule). With several variables, one number for all or one for each."""
@@ -60,7 +61,7 @@ class LossOptions(TypedDict, total=False):
 class SummaryOptions(LossOptions, total=False):
     """What :func:`libmode.metrics.summary` takes beside the events: options of the loss, and these."""
 
-    events: float
+    tolerance: float
     efficiencies: Sequence[float]
 
 

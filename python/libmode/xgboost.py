@@ -38,7 +38,6 @@ def objective(
     label: Any = None,
     category: Any = None,
     strength: float | None = None,
-    relative_strength: float = 20.0,
     tolerance: float | None = None,
     score_transform: ScoreTransform = "odds",
     background_only: bool = True,
@@ -69,9 +68,6 @@ def objective(
         As for :func:`libmode.mode_loss`.
     strength : float, optional
         A fixed lambda. By default None: the push finds the strength.
-    relative_strength : float, default 20
-        Without a strength: the push relative to the step that the classifier's part of the Hessian allows in one
-        round. Smaller is slower and smoother.
     tolerance : float, optional
         Without a strength: the push stops growing while a test with this many background events sees no dependence.
     score_transform : {"odds", None}, default "odds"
@@ -80,7 +76,7 @@ def objective(
     background_only : bool, default True
         False applies MoDe to all events, signal too (fairness), without ``label`` and ``background_label``.
     **options
-        Those of :func:`libmode.mode_loss` except ``score_range``; ``order`` is 1 by default. By default there are up
+        Those of :func:`libmode.mode_loss` except ``score_range``. By default there are up
         to 128 bins, with at least 250 events each.
 
     Raises
@@ -106,7 +102,7 @@ def objective(
     >>> bool(probability.min() > 0), bool(probability.max() < 1), booster.num_boosted_rounds()
     (True, True, 20)
     """
-    settings = checked(strength, relative_strength, tolerance, score_transform, background_only, options)
+    settings = checked(strength, tolerance, score_transform, background_only, options)
     return Objective(_rows_of, mass, weight, label, category, settings)
 
 
@@ -145,7 +141,7 @@ def metric(
         Until its push has settled, ``"inverse_sensitivity"`` is a million minus the number of rounds. This falls, so
         that early stopping waits. ``objective.settled`` is the round then.
     **options
-        Those of :func:`libmode.mode_loss`; ``order`` is 1 by default.
+        Those of :func:`libmode.mode_loss`.
 
     Raises
     ------

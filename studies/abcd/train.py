@@ -132,7 +132,7 @@ def trained(method: str, batch: int, steps: int, seed: int) -> dict[str, Any]:
 def _achieved(network: nn.ModuleList) -> dict[str, Any]:
     features, label = events(TEST, 1, SIGNAL)
     scores = [one(features[:, k])[:, 0].double().numpy() for k, one in enumerate(network)]
-    found = metrics.closure(*scores, label, fractions=FRACTIONS)
+    found = metrics.closure(scores[0], label, scores[1], fractions=FRACTIONS)
     signal = label.numpy() == 1
     cuts = zip(found.threshold, found.second_threshold, strict=True)
     return {

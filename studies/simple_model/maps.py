@@ -157,13 +157,12 @@ def _judged(scores: list[NDArray[Any]], test: Events, order: int, cut: float | N
     residual, significance, moved, spurious = [], [], [], []
     for k, z in enumerate(scores):
         kept = z >= (select(z, test, EFFICIENCIES[k], order).threshold if cut is None else cut)
-        of_background = test.mass[test.label == 0], kept[test.label == 0]
-        flat = metrics.flatness(*of_background, MASS_EDGES, degree=order)
-        spurious.append(bias(of_background[0][of_background[1]]))
+        flat = metrics.flatness(None, test.label, test.mass, selected=kept, bins=MASS_EDGES, order=order)
+        spurious.append(bias(test.mass[kept & (test.label == 0)]))
         residual.append(flat.rms / flat.expected if flat.expected > 0 else None)
         significance.append(float(kept[signal].mean() / np.sqrt(kept[background].mean())))
-        of_signal = test.mass[test.label == 1], kept[test.label == 1]
-        moved.append(float(metrics.flatness(*of_signal, SIGNAL_EDGES, degree=0).rms))
+        of_signal = {"mass": test.mass[test.label == 1], "selected": kept[test.label == 1]}
+        moved.append(float(metrics.flatness(bins=SIGNAL_EDGES, order=0, **of_signal).rms))
     auc = metrics.auc(scores[0], test.label) if all(z is scores[0] for z in scores) else None
     return {"auc": auc, "residual": residual, "significance": significance, "signal": moved, "bias": spurious}
 

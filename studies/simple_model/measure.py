@@ -12,8 +12,7 @@ from .data import SIGNAL_MASS, SIGNAL_WIDTH, Events
 EFFICIENCIES = (0.8, 0.5, 0.2)
 MASS_EDGES = np.linspace(-1, 1, 21)
 SPECTRUM = np.linspace(-0.8, 0.8, 33)  # for the fit of a signal; beyond, tight selections leave bins empty
-# Its polynomial: the degree of the spectrum before a selection, 0, plus the order of the selection, 2.
-DEGREE = 0 + 2
+ORDERS = {"background_order": 0, "order": 2}  # of the spectrum before a selection, and of the selection
 
 
 @dataclass(frozen=True)
@@ -57,14 +56,13 @@ def performance(score: np.ndarray, events: Events, order: int) -> Performance:
 def select(score: np.ndarray, events: Events, signal_efficiency: float, order: int) -> Selection:
     """Cuts on scores (n,) of events."""
     threshold = metrics.threshold(score, events.label, signal_efficiency=signal_efficiency)
-    background = events.label == 0
-    mass, selected = events.mass[background], score[background] >= threshold
-    rate = metrics.efficiency(mass, selected, MASS_EDGES)
-    flatness = metrics.flatness(mass, selected, MASS_EDGES, degree=order)
+    cut = {"threshold": threshold, "bins": MASS_EDGES}
+    rate = metrics.efficiency(score, events.label, events.mass, **cut)
+    flatness = metrics.flatness(score, events.label, events.mass, order=order, **cut)
     return Selection(
         efficiency=signal_efficiency,
         threshold=threshold,
-        rejection=metrics.rejection(score, events.label, signal_efficiency=signal_efficiency),
+        rejection=metrics.rejection(score, events.label, threshold=threshold),
         rate=rate.value,
         error=rate.error,
         residual=flatness.rms,
@@ -75,8 +73,7 @@ def select(score: np.ndarray, events: Events, signal_efficiency: float, order: i
 def bias(mass: np.ndarray) -> float | None:
     """The signal that a fit finds in background, over its error; None if the bins have too few events."""
     try:
-        return metrics.signal_bias(
-            mass, SPECTRUM, signal_mass=SIGNAL_MASS, signal_width=SIGNAL_WIDTH, degree=DEGREE
-        ).significance
+        signal = {"signal_mass": SIGNAL_MASS, "signal_width": SIGNAL_WIDTH, "bins": SPECTRUM}
+        return metrics.signal_bias(mass=mass, **signal, **ORDERS).significance
     except RuntimeError:
         return None

@@ -51,11 +51,10 @@ def measured(task: Task) -> dict[str, Any]:
 
 def _background(score: np.ndarray, test: Events, threshold: float) -> dict[str, Any]:
     """How a selection shapes the background's mass."""
-    background = test.label == 0
-    mass, selected = test.mass[background], score[background] >= threshold
+    selected = (score >= threshold) & (test.label == 0)
     return {
-        "jsd": metrics.jsd(mass, selected, MASS_EDGES),
-        "bias": bias(mass[selected]),
+        "jsd": metrics.jsd(score, test.label, test.mass, threshold=threshold, bins=MASS_EDGES),
+        "bias": bias(test.mass[selected]),
         "moments": _moments(score, test, threshold),
     }
 

@@ -41,7 +41,7 @@ def scores(task: Task, training: Any, test: Any, watch: Stopwatch, seen: Any = s
 
 
 def _others(classifier: Classifier, features: np.ndarray, training: Any, rounds: int) -> xgboost.Booster:
-    defaults, count = MoDeXGBClassifier(), len(features)
+    defaults, count = MoDeXGBClassifier(order=1), len(features)
     weight = None
     if classifier.method == "planing":
         weight = planing(training.mass, training.label)

@@ -96,16 +96,14 @@ def _quantiles(order: int) -> Callable[[Scores, Scores], flow.Map]:
 def _judged(score: NDArray[Any], sample: Any, test: NDArray[Any], order: int) -> dict[str, Any]:
     mass, label, edges, fit = sample.mass[test], sample.label[test], mass_edges(sample), fit_of(sample)
     cut = metrics.threshold(score, label, signal_efficiency=EFFICIENCY)
-    background = label == 0
-    of_background, selected = mass[background], score[background] >= cut
-    inner = np.minimum(edges, RANGE[1])
-    flat = metrics.flatness(of_background, selected, inner, degree=order)
+    events, inner = (score, label, mass), np.minimum(edges, RANGE[1])
+    flat = metrics.flatness(*events, threshold=cut, bins=inner, order=order)
     return {
         "auc": metrics.auc(score, label),
-        "r50": metrics.rejection(score, label, signal_efficiency=EFFICIENCY),
+        "r50": metrics.rejection(score, label, threshold=cut),
         "residual": flat.rms / flat.expected,
-        "inverse_jsd": 1 / metrics.jsd(of_background, selected, edges),
-        "bias": fit.bias(of_background[selected], fit.degree, np.random.default_rng(0))["value"],
+        "inverse_jsd": 1 / metrics.jsd(*events, threshold=cut, bins=edges),
+        "bias": fit.bias(mass[(label == 0) & (score >= cut)], fit.degree, np.random.default_rng(0))["value"],
         "seconds": None,
     }
 

@@ -45,11 +45,12 @@ def performance(
     """
     curve = metrics.roc(score, label)
     cut = metrics.threshold(score, label, signal_efficiency=EFFICIENCY)
-    background = label == 0
-    mass, selected = mass[background], score[background] >= cut
-    rate = metrics.efficiency(mass, selected, edges)
-    flatness = metrics.flatness(mass, selected, np.minimum(edges, RANGE[1]), degree=order)
-    r50 = metrics.rejection(score, label, signal_efficiency=EFFICIENCY)
+    events = score, label, mass
+    rate = metrics.efficiency(*events, threshold=cut, bins=edges)
+    flatness = metrics.flatness(*events, threshold=cut, bins=np.minimum(edges, RANGE[1]), order=order)
+    r50 = metrics.rejection(score, label, threshold=cut)
+    jsd = metrics.jsd(*events, threshold=cut, bins=edges)
+    mass, selected = mass[label == 0], score[label == 0] >= cut
     resampled = stats.bootstrap(
         (np.arange(len(score)),),
         lambda drawn: metrics.rejection(score[drawn], label[drawn], signal_efficiency=EFFICIENCY),
@@ -64,7 +65,7 @@ def performance(
         "auc": metrics.auc(score, label),
         "r50": r50,
         "r50_error": float(resampled.standard_error),
-        "jsd": metrics.jsd(mass, selected, edges),
+        "jsd": jsd,
         "rate": _short(rate.value),
         "flatness": flatness.rms,
         "flatness_expected": flatness.expected,
@@ -79,7 +80,8 @@ def performance(
 
 def _blind(mass: np.ndarray, selected: np.ndarray, edges: np.ndarray, rng: np.random.Generator) -> float:
     """The mean JSD of random selections of as many jets."""
-    return float(np.mean([metrics.jsd(mass, rng.permutation(selected), edges) for _ in range(BLIND)]))
+    spectra = ({"mass": mass, "selected": rng.permutation(selected), "bins": edges} for _ in range(BLIND))
+    return float(np.mean([metrics.jsd(**one) for one in spectra]))
 
 
 def _short(values: np.ndarray) -> list[float]:
@@ -143,7 +145,8 @@ class Fit:
 
     def found(self, mass: np.ndarray, degree: int) -> SignalBias:
         """Fits one spectrum; RuntimeError if it has too few jets."""
-        found = metrics.signal_bias(mass, BIAS_EDGES, signal_mass=W_MASS, signal_width=self.width, degree=degree)
+        signal = {"signal_mass": W_MASS, "signal_width": self.width, "bins": BIAS_EDGES}
+        found = metrics.signal_bias(mass=mass, background_order=degree, order=0, **signal)
         if not np.isfinite(found.significance):
             raise RuntimeError(f"{len(mass)} jets are too few for a fit")
         return found

@@ -122,7 +122,8 @@ def _counts(
     """
     cut = metrics.threshold(score, label, signal_efficiency=EFFICIENCY)
     selected = of_jets >= cut
-    flat = metrics.flatness(jets.mass, selected, np.minimum(edges, RANGE[1]), degree=order)
+    inner = np.minimum(edges, RANGE[1])
+    flat = metrics.flatness(mass=jets.mass, selected=selected, bins=inner, order=order)
     return {
         "kept": int(selected.sum()),
         "spectrum": np.histogram(jets.mass[selected], BIAS_EDGES)[0].tolist(),

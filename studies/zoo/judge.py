@@ -76,10 +76,10 @@ def _of_cut(
     if mass.ndim == 2:
         residual = rms_pull(score, mass, cut, CELLS)
         return {"residual": residual, "fitted": residual, "test": 1.0}
-    selected, edges = score >= cut, np.unique(np.quantile(mass, np.linspace(0, 1, BINS + 1)))
-    order = problem.options["order"]
-    flatness = metrics.flatness(mass, selected, edges, degree=order, weight=weight)
-    share = metrics.efficiency(mass, selected, edges, weight=weight)
+    edges, order = np.unique(np.quantile(mass, np.linspace(0, 1, BINS + 1))), problem.options["order"]
+    point = {"threshold": cut, "bins": edges, "weight": weight}
+    flatness = metrics.flatness(score, None, mass, order=order, **point)
+    share = metrics.efficiency(score, None, mass, **point)
     # A bin in which nothing passes has an error too.
     error = np.sqrt(np.maximum(share.error**2, 0.05 * np.mean(share.error**2)))
     mean = np.histogram(mass, edges, weights=mass)[0] / np.histogram(mass, edges)[0]

@@ -92,9 +92,7 @@ def _added(method: str, strength: float | None, problem: Problem, reference: lis
     if method == "disco":
         assert strength is not None
         return _DisCo(strength, problem.flat)
-    constraint = MoDeConstraint(
-        relative_strength=strength, from_logits=True, background_label=problem.flat, **problem.options
-    )
+    constraint = MoDeConstraint(strength=strength, from_logits=True, background_label=problem.flat, **problem.options)
     if reference is None:
         return _Constrained(constraint, None)
     inputs, mass, label, weight = reference

@@ -53,7 +53,7 @@ class Classifier:
         score = self.network(x)[:, 0]
         if not self.trainer.sanity_checking:
             self.scores.setdefault(self.current_epoch, []).append(score)
-        return self.returned({"loss": score.mean(), "score": score, "target": target, "mass": mass})
+        return self.returned({"loss": score.mean(), "score": score, "label": target, "mass": mass})
 
     def configure_optimizers(self):
         return torch.optim.Adam(self.parameters(), lr=0.1)
@@ -88,7 +88,7 @@ def test_the_numbers_of_the_layer_and_the_metrics_are_logged(package, tmp_path):
     best = package.callbacks.ModelCheckpoint(tmp_path / "best", monitor="val_mode_sensitivity", mode="max")
     model, logged = fit(tmp_path, MoDeCallback(MoDeMetrics(order=0)), best, package=package)
     (layer,) = model.constraints
-    numbers = layer.loss, layer.strength, layer.factor, *layer.dependence
+    numbers = layer.loss, layer.scale, layer.factor, *layer.dependence
     of_layer = dict(zip(("loss", "strength", "factor", "dependence", "dependence_error"), numbers, strict=True))
     of_layer, of_epochs = (
         {f"mode_{name}": value for name, value in of_layer.items()},
@@ -103,12 +103,12 @@ def test_the_numbers_of_the_layer_and_the_metrics_are_logged(package, tmp_path):
 
 def test_several_layers_have_their_names(tmp_path):
     _, logged = fit(tmp_path, MoDeCallback(), epochs=1, layers=2)
-    assert {"mode_loss/constraints.0", "mode_loss/constraints.1", "mode_strength/constraints.1"} <= set(logged)
+    assert {"mode_loss/constraints.0", "mode_loss/constraints.1", "mode_scale/constraints.1"} <= set(logged)
     assert not any(name.startswith("val_mode") for name in logged)
 
 
 def test_events_of_a_function(tmp_path):
-    given = dict(events=lambda outputs, batch: {"score": outputs, "target": batch[1], "mass": batch[2], "weight": None})
+    given = dict(events=lambda outputs, batch: {"score": outputs, "label": batch[1], "mass": batch[2], "weight": None})
     callback = MoDeCallback(MoDeMetrics(order=0), **given)
     model, logged = fit(tmp_path, callback, epochs=1, returned=lambda found: found["score"])
     want = of_numpy(model.scores[0])
@@ -118,7 +118,7 @@ def test_events_of_a_function(tmp_path):
 @pytest.mark.parametrize(
     ("outputs", "sentence"),
     [
-        (lambda found: None, "validation_step returned NoneType: expected a dict with the entries score, target and"),
+        (lambda found: None, "validation_step returned NoneType: expected a dict with the entries score, label and"),
         (lambda found: {**found, "weights": found["mass"]}, "unknown argument 'weights' .*: did you mean weight"),
     ],
 )

@@ -9,9 +9,11 @@ import pytest
 from libmode import metrics
 
 N = 400
-ARRAYS = {"score", "second", "mass", "weight", "label", "category", "selected", "target"}
-OTHERS = {"bins": 8, "signal_mass": 0.5, "signal_width": 0.1, "signal_efficiency": 0.5, "order": 0}
-OTHERS |= {"signal_masses": [0.5], "n_neighbors": 50}
+ARRAYS = {"score", "second", "mass", "weight", "label", "category", "selected"}
+OTHERS = {"bins": 8, "signal_mass": 0.5, "signal_efficiency": 0.5, "order": 0, "signal_masses": [0.5]}
+#: What functions take as keywords that their signature does not list.
+SELECTION = {"signal_efficiency": 0.5}
+FITS = {"signal_width": 0.05, "background_order": 1}
 
 
 def takers(*modules):
@@ -32,7 +34,12 @@ def arguments(function):
     given = {"score": rng.random(N), "mass": rng.random(N), "weight": rng.random(N), "category": np.arange(N) % 2}
     given |= {"second": rng.random(N), "label": np.arange(N) % 2, "selected": rng.random(N) < 0.5, **OTHERS}
     parameters = inspect.signature(function).parameters
-    return {name: values for name, values in given.items() if name in parameters}
+    given = {name: values for name, values in given.items() if name in parameters}
+    if function in (metrics.signal_bias, metrics.spurious_signal):
+        return given | SELECTION | FITS
+    if "options" in parameters:
+        given["order"] = 0
+    return given | SELECTION if "selection" in parameters else given
 
 
 def framed(array, index=None):
@@ -56,17 +63,17 @@ def test_series_of_another_index_are_an_error(function):
     function(**{**given, **series})
     for name in names:
         other = next(one for one in names if one != name)
-        first = min(name, other, key=list(inspect.signature(function).parameters).index)
         for index in (np.arange(N)[::-1], np.arange(1, N + 1)):  # in another order, and of other rows
             one = framed(given[name], index)
             with pytest.raises(
-                ValueError, match=f" and {first} have different indexes, and libmode matches events by position"
+                ValueError,
+                match=f"({name} and {other}|{other} and {name}) have different indexes, and libmode matches events",
             ):
                 function(**{**given, other: series[other], name: one})
 
 
 SWAPPED = [
-    metrics.dependence,
+    pytest.param(lambda score, mass, **given: metrics.dependence(score, None, mass, **given), id="dependence"),
     libmode.mode_loss,
     libmode.mode_loss_and_grad,
     libmode.mode_evaluate,
@@ -80,15 +87,15 @@ def test_mass_and_score_that_are_swapped_are_recognized(function):
     score, mass = rng.random(N), 50 + rng.exponential(60, N)
     said = rf"score\[0\] = {mass[0]:g} lies outside score_range = \[0, 1\], in which all masses lie: .* are swapped"
     with pytest.raises(ValueError, match=said):
-        function(mass, score)
+        function(mass, score, order=0)
     for outputs, masses in [(10 * score - 5, score), (mass, mass), (mass, score - 0.5)]:  # raw outputs, it seems
         with pytest.raises(ValueError, match="lies outside score_range = \\[0, 1\\]: apply a sigmoid"):
-            function(outputs, masses)
+            function(outputs, masses, order=0)
     with pytest.raises(ValueError, match=r"weight\[3\] = nan|weight\[3\] = NaN"):
-        function(score, mass, weight=np.where(np.arange(N) == 3, np.nan, 1.0))
+        function(score, mass, order=0, weight=np.where(np.arange(N) == 3, np.nan, 1.0))
 
 
 def test_series_of_signal_masses_and_widths_have_one_index():
     masses, widths = pd.Series([0.3, 0.7]), pd.Series([0.1, 0.05], [1, 0])
     with pytest.raises(ValueError, match="signal_width and signal_masses have different indexes"):
-        metrics.spurious_signal(np.linspace(0, 1, N), 20, masses, widths)
+        metrics.spurious_signal(mass=np.linspace(0, 1, N), signal_masses=masses, signal_width=widths, order=0)

@@ -66,18 +66,18 @@ def test_equal_weights_or_none_or_nearly_equal_ones_make_the_same_bins(binning, 
         assert libmode.mode_edges(mass, weight=weight, **options).tolist() == edges.tolist()
     if n == 199:
         assert np.bincount(bin_of(mass, edges)).min() >= ENOUGH
-        assert np.isfinite(libmode.mode_loss(rng.random(len(mass)), mass, **options))
+        assert np.isfinite(libmode.mode_loss(rng.random(len(mass)), mass, **({"order": 0} | options)))
 
 
 def test_the_bias_of_bins_of_one_event_is_not_known():
     score, mass = np.array([0.2, 0.9, 0.4]), np.array([1.0, 2.0, 3.0])
     for options in ({"bins": 3}, {"bins": 3, "order": 1}, {"edges": [0.0, 1.5, 2.5, 3.0]}):
-        found = libmode.mode_evaluate(score, mass, hess=True, unbiased=False, **options)
-        loss, grad = libmode.mode_loss_and_grad(score, mass, unbiased=False, **options)
+        found = libmode.mode_evaluate(score, mass, hess=True, unbiased=False, **({"order": 0} | options))
+        loss, grad = libmode.mode_loss_and_grad(score, mass, unbiased=False, **({"order": 0} | options))
         assert found.loss == loss and found.grad.tobytes() == grad.tobytes()
         assert np.isnan(found.bias) and found.events == 3 and np.isfinite(found.hess).all()
         with pytest.raises(libmode.BatchError, match=r"bin 0 of 3.* = 1 effective events"):
-            libmode.mode_evaluate(score, mass, **options)
+            libmode.mode_evaluate(score, mass, **({"order": 0} | options))
 
 
 def test_edges_of_more_than_the_usual_bins():
@@ -92,15 +92,15 @@ def test_bins_and_edges_that_are_given_are_used_exactly():
     weight[:4] = 1, 1, -1, -1  # of one bin of 16
     assert len(libmode.mode_edges(mass, weight=weight, bins=16)) == 17
     with pytest.raises(ValueError, match=r"bin 0 of 16, mass in \[0, 3.5\), has sum of weights 0"):
-        libmode.mode_loss(score, mass, weight=weight, bins=16)
-    assert np.isfinite(libmode.mode_loss(score, mass, weight=weight))
+        libmode.mode_loss(score, mass, weight=weight, bins=16, order=0)
+    assert np.isfinite(libmode.mode_loss(score, mass, weight=weight, order=0))
 
 
 def test_a_huge_weight_outside_the_mass_range_changes_nothing():
     rng = np.random.default_rng(7)
     mass, score, weight = rng.random(400), rng.random(400), rng.exponential(size=400)
     options = dict(order=1, bins=8, moments="projection", unbiased=True, mass_range=(0, 0.9))
-    want, want_grad = libmode.mode_loss_and_grad(score, mass, weight=weight, **options)
+    want, want_grad = libmode.mode_loss_and_grad(score, mass, weight=weight, **({"order": 0} | options))
     weight[np.argmax(mass)] = 1e160
-    loss, grad = libmode.mode_loss_and_grad(score, mass, weight=weight, **options)
+    loss, grad = libmode.mode_loss_and_grad(score, mass, weight=weight, **({"order": 0} | options))
     assert loss == want and grad.tobytes() == want_grad.tobytes()

@@ -35,7 +35,7 @@ def toys(seed, count, n, order, weights="none", **options):
     for _ in range(count):
         mass = falling(rng, n)
         weight = WEIGHTS[weights](rng, n)
-        found.append(metrics.dependence(response(rng, mass, order), mass, weight=weight, order=order, **options))
+        found.append(metrics.dependence(response(rng, mass, order), None, mass, weight=weight, order=order, **options))
     return found
 
 
@@ -69,7 +69,7 @@ def test_p_values_of_many_negative_weights_are_as_frequent_as_they_say():
         for _ in range(550):
             mass = falling(rng, 1200)
             weight = rng.choice([1.0, -1.0], 1200, p=[1 - share, share])
-            found.append(metrics.dependence(response(rng, mass, order), mass, weight=weight, order=order).p_value)
+            found.append(metrics.dependence(response(rng, mass, order), None, mass, weight=weight, order=order).p_value)
     for level in (0.1, 0.01):
         expected = len(found) * level
         assert abs(np.sum(np.array(found) < level) - expected) < 2.4 * np.sqrt(expected * (1 - level)), level
@@ -84,7 +84,7 @@ def test_p_values_are_uniform_where_a_part_has_few_events_in_effect(of):
         mass = falling(rng, 2000)
         score = response(rng, mass, 0)
         heavy = (mass > 125) & (rng.random(2000) < 0.05) if of == "mass" else (score > 0.7) & (rng.random(2000) < 0.2)
-        found.append(metrics.dependence(score, mass, weight=np.where(heavy, 20.0, 1.0), bins=8))
+        found.append(metrics.dependence(score, None, mass, weight=np.where(heavy, 20.0, 1.0), bins=8, order=0))
     assert_uniform(found)
 
 
@@ -95,7 +95,7 @@ def test_p_values_are_uniform_with_ties(decimals):
     found = []
     for _ in range(300):
         mass = falling(rng, 500).round(-1)
-        found.append(metrics.dependence(rng.beta(2, 3, 500).round(decimals), mass, bins=8))
+        found.append(metrics.dependence(rng.beta(2, 3, 500).round(decimals), None, mass, bins=8, order=0))
     assert_uniform(found)
 
 
@@ -106,9 +106,12 @@ def test_small_probabilities_are_those_of_permutations(weighted):
     mass = falling(rng, 800)
     weight = WEIGHTS["10 % negative"](rng, 800) if weighted else None
     score = np.clip(response(rng, mass, 0) + 0.0013 * mass, 0, 1)
-    found = metrics.dependence(score, mass, weight=weight, bins=16)
+    found = metrics.dependence(score, None, mass, weight=weight, bins=16, order=0)
     options = {"edges": libmode.mode_edges(mass, bins=16), "unbiased": False}
-    losses = [libmode.mode_loss(rng.permutation(score), mass, weight=weight, **options) for _ in range(20_000)]
+    losses = [
+        libmode.mode_loss(rng.permutation(score), mass, weight=weight, **({"order": 0} | options))
+        for _ in range(20_000)
+    ]
     above = np.sum(np.array(losses) >= found.value)
     assert 40 < above < 1000, "this sample does not say much"
     assert found.p_all_cuts == pytest.approx(above / 20_000, rel=4 / np.sqrt(above) + 0.15)
@@ -129,7 +132,8 @@ def sculpted(seed, n=10_000, where=90.0, count=10):
 @pytest.mark.parametrize("order", [0, 1, 2])
 def test_a_thousandth_of_the_events_is_seen(order, where):
     for seed in range(3):
-        found = metrics.dependence(*sculpted(seed, where=where), order=order)
+        score, mass = sculpted(seed, where=where)
+        found = metrics.dependence(score, None, mass, order=order)
         assert found.p_all_cuts > 0.01, "the events are so few that all cuts together do not see them"
         assert found.p_value < 2e-3
         assert found.cut.events < 100 and found.cut.residual > 2 * found.cut.expected
@@ -138,7 +142,7 @@ def test_a_thousandth_of_the_events_is_seen(order, where):
 def test_the_numbers_of_the_cut_by_counting():
     """Residual and value from statistics alone, in 32 bins of equal numbers of events, at order 0."""
     score, mass = sculpted(1)
-    found = metrics.dependence(score, mass)
+    found = metrics.dependence(score, None, mass, order=0)
     edges = libmode.mode_edges(mass, bins=found.bins)
     selected = score >= found.cut.threshold
     rate = np.histogram(mass[selected], edges)[0] / np.histogram(mass, edges)[0]
@@ -156,8 +160,8 @@ def test_a_histogram_has_the_cuts_of_its_events(weights):
     weight = np.ones(10_000) if weights == "none" else WEIGHTS[weights](np.random.default_rng(1), 10_000)
     axes = [libmode.mode_edges(mass, bins=16), np.linspace(0, 1, 201)]
     cells = [np.histogram2d(mass, score, axes, weights=weight**k)[0] for k in (1, 2)]
-    want = metrics.dependence((np.floor(200 * score) + 0.5) / 200, mass, weight=weight, bins=16)
-    found = metrics.dependence((*cells, *axes))
+    want = metrics.dependence((np.floor(200 * score) + 0.5) / 200, None, mass, weight=weight, bins=16, order=0)
+    found = metrics.dependence((*cells, *axes), order=0)
     assert found.p_one_cut == pytest.approx(want.p_one_cut, rel=0.05)
     assert found.cut.threshold in axes[1] and found.cut.threshold == pytest.approx(want.cut.threshold - 0.0025)
     for name in ("efficiency", "residual", "expected"):
@@ -175,7 +179,7 @@ def test_p_values_of_the_tightest_cuts_are_as_frequent_as_they_say(order, weight
     for _ in range(300):
         mass = falling(rng, 1000)
         weight = draw[weights](rng, 1000)
-        found.append(metrics.dependence(response(rng, mass, order), mass, weight=weight, order=order).p_one_cut)
+        found.append(metrics.dependence(response(rng, mass, order), None, mass, weight=weight, order=order).p_one_cut)
     for level in (0.05, 0.01):
         expected = 300 * level
         assert np.sum(np.array(found) < level) < expected + 3 * np.sqrt(expected)
@@ -187,7 +191,7 @@ def test_without_several_cuts_there_is_one_test():
     rng = np.random.default_rng(3)
     mass = falling(rng, 1000)
     for score, own in ((rng.random(1000) < 0.1, mass), (rng.random(14), mass[:14])):
-        found = metrics.dependence(score, own, bins=4)
+        found = metrics.dependence(score, None, own, bins=4, order=0)
         assert (found.cut, found.p_one_cut) == (None, 1) and found.p_value == found.p_all_cuts
 
 
@@ -224,7 +228,7 @@ def test_value_and_expectation_are_those_of_the_loss(order, weights):
     weight = WEIGHTS[weights](rng, 3000)
     score = response(rng, mass, 1)
     options = {"order": order, "bins": 11, "mass_range": (55, 200)}
-    found = metrics.dependence(score, mass, weight=weight, **options)
+    found = metrics.dependence(score, None, mass, weight=weight, **options)
     loss = libmode.mode_evaluate(score, mass, weight=weight, unbiased=False, **options)
     assert (found.value, found.expectation, found.events) == pytest.approx(
         (loss.loss, loss.bias, loss.events), rel=1e-10
@@ -236,15 +240,15 @@ def test_a_small_dependence_is_found_in_many_events():
     rng = np.random.default_rng(9)
     mass = falling(rng, 300_000)
     score = response(rng, mass, 2)
-    p = [metrics.dependence(score, mass, order=order).p_value for order in (0, 1, 2)]
+    p = [metrics.dependence(score, None, mass, order=order).p_value for order in (0, 1, 2)]
     assert p[0] < 1e-100
     assert p[1] < 1e-100
     assert p[2] > 1e-3
     score = response(rng, mass, 0) * 0.9
-    assert metrics.dependence(score, mass).p_value > 1e-3
+    assert metrics.dependence(score, None, mass, order=0).p_value > 1e-3
     bump = 0.02 * np.exp(-0.5 * ((mass - 80) / 5) ** 2)  # a fiftieth of the range, in a fifth of the events
     for order in (0, 1, 2):
-        assert metrics.dependence(score + bump, mass, order=order).p_value < 1e-6
+        assert metrics.dependence(score + bump, None, mass, order=order).p_value < 1e-6
 
 
 def test_nothing_depends_on_order_units_or_type():
@@ -252,27 +256,42 @@ def test_nothing_depends_on_order_units_or_type():
     mass = falling(rng, 2000).astype(np.float32)
     score = rng.random(2000).astype(np.float32)
     weight = WEIGHTS["10 % negative"](rng, 2000)
-    found = metrics.dependence(score, mass, weight=weight, order=1)
+    found = metrics.dependence(score, None, mass, weight=weight, order=1)
     mixed = rng.permutation(2000)
     for other in (
-        metrics.dependence(score[mixed], mass[mixed] * np.float32(1024), weight=weight[mixed] * 1e200, order=1),
-        metrics.dependence(list(score), mass[:, None].astype(float), weight=list(weight * 1e-200), order=1),
-        metrics.dependence(score.astype(float) * 1e250 - 3e249, mass, weight=weight, order=1, score_range=None),
+        metrics.dependence(score[mixed], None, mass[mixed] * np.float32(1024), weight=weight[mixed] * 1e200, order=1),
+        metrics.dependence(list(score), None, mass[:, None].astype(float), weight=list(weight * 1e-200), order=1),
+        metrics.dependence(score.astype(float) * 1e250 - 3e249, None, mass, weight=weight, order=1, score_range=None),
     ):
         assert other.p_value == pytest.approx(found.p_value, rel=1e-6)
         assert other.value / other.expectation == pytest.approx(found.value / found.expectation, rel=1e-6)
         assert (other.events, other.bins) == (pytest.approx(found.events), found.bins)
 
 
+def test_labels_say_which_events_are_background():
+    rng = np.random.default_rng(12)
+    label, mass, weight = rng.integers(0, 2, 4000), rng.uniform(50, 250, 4000), rng.random(4000)
+    score = (rng.random(4000) * (1 + label) / 2).astype(np.float32)
+    own = label == 0
+    want = metrics.dependence(score[own], None, mass[own], weight=weight[own], order=1)
+    assert metrics.dependence(score, label, mass, weight=weight, order=1) == want
+
+
 def test_events_outside_the_range_and_without_weight_do_not_matter():
     rng = np.random.default_rng(11)
     mass, score = rng.uniform(0, 3, 3000), rng.random(3000)
     inside = (mass >= 1) & (mass <= 2)
-    found = metrics.dependence(np.where(inside, score, 1), mass, mass_range=(1, 2), bins=9)
-    assert found == metrics.dependence(score[inside], mass[inside], mass_range=(1, 2), bins=9)
+    found = metrics.dependence(np.where(inside, score, 1), None, mass, mass_range=(1, 2), bins=9, order=0)
+    assert found == metrics.dependence(score[inside], None, mass[inside], mass_range=(1, 2), bins=9, order=0)
     # Of those that count, all have one score.
     lost = metrics.dependence(
-        np.where(mass > 1, score, 0.5), mass, weight=(mass <= 1).astype(float), bins=2, mass_range=(0, 1.1)
+        np.where(mass > 1, score, 0.5),
+        None,
+        mass,
+        weight=(mass <= 1).astype(float),
+        order=0,
+        bins=2,
+        mass_range=(0, 1.1),
     )
     assert (lost.value, lost.p_value) == (pytest.approx(0, abs=1e-12), 1)
 
@@ -283,13 +302,13 @@ def test_events_outside_the_range_and_without_weight_do_not_matter():
 def test_one_score_depends_on_nothing():
     mass = np.linspace(0, 1, 100)
     for weight in (None, np.linspace(0.1, 1, 100)):
-        found = metrics.dependence(np.full(100, 0.3), mass, weight=weight)
+        found = metrics.dependence(np.full(100, 0.3), None, mass, weight=weight, order=0)
         assert (found.value, found.expectation, found.p_value) == (0, 0, 1)
 
 
 def test_scores_that_differ_between_bins_alone_are_next_to_impossible_without_dependence():
     mass = np.linspace(0, 1, 100)
-    found = metrics.dependence(np.where(mass < 0.5, 0.2, 0.4), mass, bins=4)
+    found = metrics.dependence(np.where(mass < 0.5, 0.2, 0.4), None, mass, bins=4, order=0)
     assert found.value == pytest.approx(0.2 / 4)  # half of the bins lie 1/2 above the mean in an interval of 0.2
     assert found.expectation == pytest.approx(0, abs=1e-12) and found.p_value < 1e-18
 

@@ -31,7 +31,7 @@ def batch(rng, dtype, variables, what, n=600):
     return score, mass, weight
 
 
-def direction_of(options, state, tolerance, *events):
+def direction_of(options, state, tolerance, score, mass, weight, label=None, category=None):
     """What the core finds, and the state after the batch."""
     steering = _native.ModeSteering(
         ctypes.sizeof(_native.ModeSteering),
@@ -40,7 +40,7 @@ def direction_of(options, state, tolerance, *events):
         n_state=state.size,
         logits=True,
     )
-    return direction(check("mode", options), steering, Events(*events), state)
+    return direction(check("mode", options), steering, Events(score, label, mass, weight, category), state)
 
 
 def compare(found, want, state, law, dtype):
@@ -73,7 +73,7 @@ def test_direction_is_the_one_of_the_definition(dtype, variables, what):
     for _ in range(BATCHES):
         score, mass, weight = batch(rng, dtype, variables, what)
         given = mass[:, 0] if variables == 1 else mass
-        loss = mode_evaluate(score, given, weight=weight, **options)
+        loss = mode_evaluate(score, given, weight=weight, **({"order": 0} | options))
         found = direction_of(options, state, tolerance, score, given, weight)
         group = Group(loss.grad.astype(float), score.astype(float), mass.astype(float), weight.astype(float), options)
         want = law.direction([(0, group)], (found.loss, found.bias, found.events))
@@ -89,7 +89,9 @@ def test_groups_of_labels_and_categories():
     label, category = (rng.permutation(np.arange(n) % parts) for parts in (3, 2))
     for _ in range(BATCHES):
         score, mass, weight = batch(rng, np.float64, 1, "weights that fall with the mass", n)
-        loss = mode_evaluate(score, mass[:, 0], weight=weight, label=label, category=category, **options)
+        loss = mode_evaluate(
+            score, mass[:, 0], weight=weight, label=label, category=category, **({"order": 0} | options)
+        )
         found = direction_of(options, state, 0.0, score, mass[:, 0], weight, label, category)
         of = {"binning": "quantile", **options}
         subsets = [(k, (label == value) & (category == c)) for k, value in enumerate([2, 0]) for c in range(2)]

@@ -79,16 +79,17 @@ def made(request):
 
 def test_selections_of_a_histogram_are_those_of_its_events(sample, made):
     score, mass, label, weight = sample
-    histogram, background = made(filled(*sample)), label == 0
-    given = mass[background], score[background] >= 0.4, MASS
-    for metric in (metrics.efficiency, metrics.residual):
-        ours, theirs = metric(histogram, cut=0.4), metric(*given, weight=weight[background])
-        assert_allclose([*ours.value, *ours.error], [*theirs.value, *theirs.error], rtol=1e-12, atol=1e-14)
-    for blind in (False, True):
-        want = metrics.jsd(*given, weight=weight[background], blind=blind)
-        assert_allclose(metrics.jsd(histogram, cut=0.4, blind=blind), want, rtol=1e-10)
-    flat = metrics.flatness(histogram, cut=0.4), metrics.flatness(*given, weight=weight[background])
-    assert_allclose([flat[0].rms, flat[0].expected], [flat[1].rms, flat[1].expected], rtol=1e-12)
+    histogram = made(filled(*sample))
+    for point in ({"threshold": 0.4}, {"signal_efficiency": 0.6}, {"background_efficiency": 0.3}):
+        cut = (score, label, mass), {"weight": weight, "bins": MASS} | point
+        for metric, order in ((metrics.efficiency, {}), (metrics.residual, {"order": 0})):
+            ours, theirs = metric(histogram, **point, **order), metric(*cut[0], **cut[1], **order)
+            assert_allclose([*ours.value, *ours.error], [*theirs.value, *theirs.error], rtol=1e-12, atol=1e-14)
+        for blind in (False, True):
+            want = metrics.jsd(*cut[0], **cut[1], blind=blind)
+            assert_allclose(metrics.jsd(histogram, **point, blind=blind), want, rtol=1e-10)
+        flat = metrics.flatness(histogram, **point, order=0), metrics.flatness(*cut[0], **cut[1], order=0)
+        assert_allclose([flat[0].rms, flat[0].expected], [flat[1].rms, flat[1].expected], rtol=1e-12)
 
 
 def test_the_roc_curve_of_a_histogram_is_that_of_its_events(sample, made):
@@ -99,7 +100,9 @@ def test_the_roc_curve_of_a_histogram_is_that_of_its_events(sample, made):
     assert_allclose(ours.false_positive_rate, theirs.false_positive_rate, rtol=1e-12)
     assert_allclose(ours.threshold[1:], theirs.threshold[1:] - 0.025, atol=1e-12)  # the edges below the centers
     assert_allclose(metrics.auc(histogram), metrics.auc(score, label, weight=weight), rtol=1e-12)
-    assert_allclose(metrics.rejection(histogram), metrics.rejection(score, label, weight=weight), rtol=1e-12)
+    half = {"signal_efficiency": 0.5}
+    want = metrics.rejection(score, label, weight=weight, **half)
+    assert_allclose(metrics.rejection(histogram, **half), want, rtol=1e-12)
     threshold = metrics.threshold(score, label, signal_efficiency=0.7, weight=weight)
     assert_allclose(metrics.threshold(histogram, signal_efficiency=0.7), threshold - 0.025, rtol=1e-12)
 
@@ -112,9 +115,9 @@ def test_bins_are_merged_and_the_polynomial_of_fine_cells_is_that_of_the_events(
     score = np.where(selected, 0.9, 0.1)
     histogram = np.histogram2d(mass, score, bins=[np.linspace(50, 250, 401), [0, 0.5, 1]])
     wide = [50.0, 80, 120, 180, 250]
-    for degree in (0, 1, 2):
-        ours = metrics.residual(histogram, cut=0.5, bins=wide, degree=degree)
-        theirs = metrics.residual(mass, selected, wide, degree=degree)
+    for order in (0, 1, 2):
+        ours = metrics.residual(histogram, threshold=0.5, bins=wide, order=order)
+        theirs = metrics.residual(mass=mass, selected=selected, bins=wide, order=order)
         assert_allclose(ours.value, theirs.value, atol=2e-5)
         assert_allclose(ours.edges, wide)
 
@@ -127,8 +130,8 @@ def test_under_and_overflow_of_score_count_and_those_of_mass_do_in_the_roc_curve
     histogram.axes[2].categories = [0, 1]
     histogram._values[1, 3, 0] = histogram._variances[1, 3, 0] = 6  # overflow of score in the first mass bin
     histogram._values[1, 0, 0] = histogram._variances[1, 0, 0] = 2  # underflow
-    assert metrics.efficiency(histogram, cut=0.5).value.tolist() == [0.7, 0.5]
-    assert metrics.efficiency(histogram, cut=1.0).value.tolist() == [0.6, 0.0]
+    assert metrics.efficiency(histogram, threshold=0.5).value.tolist() == [0.7, 0.5]
+    assert metrics.efficiency(histogram, threshold=1.0).value.tolist() == [0.6, 0.0]
     histogram._values[3, 3, 1] = histogram._variances[3, 3, 1] = 4  # signal above all masses
     curve = metrics.roc(histogram)
     assert curve.threshold.tolist() == [np.inf, 1, 0.5, 0, -np.inf]
@@ -142,10 +145,10 @@ def test_the_dependence_of_a_histogram_is_that_of_its_events():
         score, mass, label, weight = events(weighted)
         background = label == 0
         score, mass, weight = score[background], mass[background], weight[background]
-        theirs = metrics.dependence(score, mass, weight=weight, bins=8)
+        theirs = metrics.dependence(score, None, mass, weight=weight, order=0, bins=8)
         edges = mode_edges(mass, weight=weight, bins=8)
         edges[-1] = np.nextafter(edges[-1], np.inf)
-        ours = metrics.dependence(filled(score, mass, 0 * mass, weight, (edges, SCORE)))
+        ours = metrics.dependence(filled(score, mass, 0 * mass, weight, (edges, SCORE)), order=0)
         assert_allclose([ours.value, ours.events, ours.bins], [theirs.value, theirs.events, 8], rtol=1e-10)
         assert_allclose(ours.expectation, theirs.expectation, rtol=5e-3 if weighted else 1e-10)
         assert_allclose(ours.p_value, theirs.p_value, rtol=0.1 if weighted else 1e-6)  # 4e-9 with weights
@@ -168,18 +171,18 @@ def test_numpy_returns_what_metrics_take():
     every = np.histogramdd(np.column_stack([mass, score, label]), [MASS, SCORE, [0, 1, 2]])
     assert metrics.auc(every) == pytest.approx(metrics.auc(score, label), rel=1e-12)
     one = np.histogram2d(mass[label == 0], score[label == 0], [MASS, SCORE])
-    assert metrics.jsd(one, cut=0.4) == metrics.jsd(every, cut=0.4)
+    assert metrics.jsd(one, threshold=0.4) == metrics.jsd(every, threshold=0.4)
 
 
 def test_objects_that_cannot_be_read_say_why():
     values = np.ones((2, 2))
     named = {"mass": np.array([0.0, 1, 2]), "pt": np.array([0.0, 1, 2])}
     with pytest.raises(ValueError, match="axis 'pt': expected mass, score and label"):
-        metrics.jsd(Object(values, values, named), cut=1)
+        metrics.jsd(Object(values, values, named), threshold=1)
     without = Object(values, values, {"mass": named["mass"], "score": named["mass"]})
     without.variances = lambda flow: None
     with pytest.raises(ValueError, match="weights and no variances"):
-        metrics.jsd(without, cut=1)
+        metrics.jsd(without, threshold=1)
     labels = as_object((np.ones((2, 2, 2)),) * 2 + (np.array([0, 1, 2]),) * 2, categories=(3, 4))
     with pytest.raises(ValueError, match="no bin for 0, background"):
-        metrics.jsd(labels, cut=1)
+        metrics.jsd(labels, threshold=1)

@@ -59,7 +59,7 @@ def test_few_masses_far_from_all_others(lost, value, start, dtype):
         libmode.mode_loss,
         libmode.mode_loss_and_grad,
         libmode.mode_evaluate,
-        metrics.dependence,
+        lambda score, mass, **given: metrics.dependence(score, None, mass, **given),
     ],
 )
 def test_a_loss_warns_and_a_mass_range_is_the_remedy(call):
@@ -100,17 +100,17 @@ def test_each_line_of_a_program_is_warned_of():
 def test_only_selected_events_and_variables_without_a_range_count():
     score, mass = events()
     label = (mass == -999).astype(int)
-    assert warned(lambda: libmode.mode_loss(score, mass, label=label)) == []
-    assert len(warned(lambda: libmode.mode_loss(score, mass, label=0 * label))) == 1
+    assert warned(lambda: libmode.mode_loss(score, mass, label=label, order=0)) == []
+    assert len(warned(lambda: libmode.mode_loss(score, mass, label=0 * label, order=0))) == 1
     both = np.column_stack([events(lost=0)[1], mass])
-    assert len(warned(lambda: libmode.mode_loss(score, both))) == 1
-    assert len(warned(lambda: libmode.mode_loss(score, both, mass_range=[(0, 1000), None]))) == 1
-    assert warned(lambda: libmode.mode_loss(score, both, mass_range=[None, (0, 1000)])) == []
+    assert len(warned(lambda: libmode.mode_loss(score, both, order=0))) == 1
+    assert len(warned(lambda: libmode.mode_loss(score, both, mass_range=[(0, 1000), None], order=0))) == 1
+    assert warned(lambda: libmode.mode_loss(score, both, mass_range=[None, (0, 1000)], order=0)) == []
 
 
 def test_other_losses_have_no_range():
     score, mass = events(500, 5)
-    assert warned(lambda: libmode.mode_loss(score, np.where(mass < 0, 9.0, mass > 80), binning="values")) == []
+    assert warned(lambda: libmode.mode_loss(score, np.where(mass < 0, 9.0, mass > 80), binning="values", order=0)) == []
     assert warned(lambda: libmode.mode_loss(score, mass, loss="disco")) == []
     assert warned(lambda: libmode.mode_loss(score, mass, loss="flatness")) == []
 
@@ -120,11 +120,11 @@ def test_masses_without_a_bulk_say_nothing(mass):
     assert far(np.array(mass)) is None
 
 
-def test_bins_of_equal_width_in_metrics():
+def test_bins_of_equal_numbers_in_metrics():
     score, mass = events()
-    with pytest.warns(UserWarning, match="mass is -999 for 30 of 3000 events .* and give bins as edges"):
-        metrics.jsd(mass, score > 0.5, bins=10)
-    assert warned(lambda: metrics.jsd(mass, score > 0.5, bins=np.linspace(50, 400, 11))) == []
+    with pytest.warns(UserWarning, match="mass is -999 for 30 of 3000 events .* and give mass_range"):
+        metrics.jsd(score, None, mass, threshold=0.5, bins=10)
+    assert warned(lambda: metrics.jsd(score, None, mass, threshold=0.5, bins=np.linspace(50, 400, 11))) == []
 
 
 # ------------------------------------------------------------------ masked masses
@@ -150,11 +150,13 @@ def test_a_masked_mass_is_missing(kind):
     plain[hidden] = np.nan
     if kind == "two variables":
         plain = np.column_stack([np.where(hidden, np.nan, mass), np.where(~hidden & (mass > 200), np.nan, 2 * mass)])
-    want = libmode.mode_loss_and_grad(score, plain.astype(np.float32) if "32" in kind else plain, missing="ignore")
-    loss, grad = libmode.mode_loss_and_grad(score, given, missing="ignore")
+    want = libmode.mode_loss_and_grad(
+        score, plain.astype(np.float32) if "32" in kind else plain, missing="ignore", order=0
+    )
+    loss, grad = libmode.mode_loss_and_grad(score, given, missing="ignore", order=0)
     assert loss == want[0] and (grad == want[1]).all()
     with pytest.raises(ValueError, match=r"mass\[\d+\] = NaN.* missing"):
-        libmode.mode_loss(score, given)
+        libmode.mode_loss(score, given, order=0)
 
 
 @pytest.mark.parametrize("kind", ["NumPy", "Awkward"])
@@ -164,4 +166,4 @@ def test_another_masked_value_is_an_error_that_keeps_the_events_together(kind, n
     given = {"score": score, "mass": mass, "weight": np.ones(len(mass)), "label": np.zeros(len(mass))}
     given[name] = MASKED[kind](given[name], np.arange(len(mass)) == 7)
     with pytest.raises(TypeError, match=rf"{name}\[7\] is masked: take the same events of all arguments"):
-        libmode.mode_loss(**given, missing="ignore")
+        libmode.mode_loss(**({"order": 0} | given), missing="ignore")

@@ -73,23 +73,23 @@ def test_the_error_of_the_dependence_is_its_scatter(bump, most):
 def test_the_error_of_the_dependence_is_that_of_the_jackknife():
     """(g - 1)/g sum (rho_k - mean)^2 over the g = 20 samples without a group (B. Efron, Ann. Statist. 7 (1979) 1)."""
     score, label, mass = events(4000, bump=0.5)
-    found = metrics.summary(score, label, mass, order=0, events=1000)
+    found = metrics.summary(score, label, mass, order=0, tolerance=1000)
     score, mass = score[label == 0], mass[label == 0]
     group = np.random.default_rng(0).permutation(len(mass)) % 20
     without = []
     for k in range(20):
-        one = libmode.mode_evaluate(score[group != k], mass[group != k], edges=libmode.mode_edges(mass))
+        one = libmode.mode_evaluate(score[group != k], mass[group != k], edges=libmode.mode_edges(mass), order=0)
         without.append(one.loss * 1000 / (one.bias * one.events))
     squares = np.sum((np.array(without) - np.mean(without)) ** 2)
     assert found["dependence_error"] == pytest.approx(np.sqrt(19 / 20 * squares), rel=1e-9)
 
 
 def test_the_dependence_of_n_events_that_see_nothing_is_at_most_one():
-    toys = [metrics.summary(*events(seed=seed), order=0, events=10_000)["dependence"] for seed in range(30)]
+    toys = [metrics.summary(*events(seed=seed), order=0, tolerance=10_000)["dependence"] for seed in range(30)]
     assert abs(np.mean(toys)) < 4 * np.std(toys) / np.sqrt(30)
     assert np.std(toys) < 0.5
     # It is proportional to N.
-    assert metrics.summary(*events(), order=0, events=1000)["dependence"] == pytest.approx(toys[0] / 10, rel=1e-12)
+    assert metrics.summary(*events(), order=0, tolerance=1000)["dependence"] == pytest.approx(toys[0] / 10, rel=1e-12)
 
 
 def test_background_outside_the_mass_range_has_no_part_in_what_is_said_of_the_mass():
@@ -151,7 +151,7 @@ def test_a_bump_of_background_at_the_signal_never_ranks_first(order):
 def test_the_sensitivity_by_itself():
     score, label, mass = events(bump=0.5, seed=4)
     weight = np.where(label == 1, 0.5, 2.0)
-    arguments = {"weight": weight, "order": 1, "events": 20_000, "efficiencies": (0.7, 0.3), "bins": 12}
+    arguments = {"weight": weight, "order": 1, "tolerance": 20_000, "efficiencies": (0.7, 0.3), "bins": 12}
     alone = metrics.sensitivity(score, label, mass, **arguments)
     assert alone == metrics.summary(score, label, mass, **arguments)["sensitivity"]
     # The best of both working points, each from rates that are counted, at the masses of the signal.
@@ -161,12 +161,12 @@ def test_the_sensitivity_by_itself():
         cut = metrics.threshold(score, label, signal_efficiency=wish)
         rates = np.histogram(mass[(label == 0) & (score >= cut)], edges)[0] / np.histogram(mass[label == 0], edges)[0]
         rate = np.sum(of_signal * rates) / np.sum(of_signal)
-        found = metrics.flatness(mass[label == 0], score[label == 0] >= cut, edges, degree=1)
+        found = metrics.flatness(score, label, mass, threshold=cut, bins=edges, order=1)
         extra = max(found.rms**2 - found.expected**2, 0)
         significances.append(np.mean(score[label == 1] >= cut) / np.sqrt(rate * (1 + extra * rate * 20_000 / 12)))
     assert alone == pytest.approx(max(significances), rel=1e-3)
-    with pytest.raises(ValueError, match="events = 0"):
-        metrics.sensitivity(score, label, mass, order=1, events=0)
+    with pytest.raises(ValueError, match="tolerance = 0"):
+        metrics.sensitivity(score, label, mass, order=1, tolerance=0)
 
 
 @pytest.mark.parametrize("background", [1, 3, -1])
@@ -187,7 +187,7 @@ def test_the_error_of_the_dependence_is_that_of_a_jackknife(order):
     """Twenty estimates without a group each, and their variance times 19: for a mean it is the variance of the mean."""
     score, label, mass = events(8_000, slope=0.3, bump=0.5)
     weight = np.random.default_rng(2).random(8_000)
-    found = metrics.summary(score, label, mass, weight=weight, order=order, events=50_000)
+    found = metrics.summary(score, label, mass, weight=weight, order=order, tolerance=50_000)
     score, mass, weight = (values[label == 0] for values in (score, mass, weight))
     edges = libmode.mode_edges(mass, weight=weight, order=order)
     group, rho = np.random.default_rng(0).permutation(len(mass)) % 20, []

@@ -87,7 +87,9 @@ def test_events_on_a_limit_of_each_variable_take_part(dtype, limits):
     mass[[0, -1]] = np.array([[0, 0.1], [0.8, 0.7]], dtype)
     rest = {"edges": {}, "mass_range": {"binning": "uniform", "bins": 2}}[next(iter(limits))]
     score = SCORE.astype(np.float32)
-    _, grad = libmode.mode_loss_and_grad(score, mass, unbiased=False, moments="quadrature", **limits, **rest)
+    _, grad = libmode.mode_loss_and_grad(
+        score, mass, unbiased=False, moments="quadrature", **limits, **({"order": 0} | rest)
+    )
     assert np.count_nonzero(grad) == N
 
 
@@ -97,18 +99,18 @@ def test_events_on_a_limit_of_each_variable_take_part(dtype, limits):
 @pytest.mark.parametrize("dtype", [*"?bBhHiIlLqQ", ">i4", ">u2"])
 def test_categories_of_every_type(dtype):
     category = CATEGORY.astype(dtype)
-    want = libmode.mode_loss_and_grad(SCORE, MASS[:, 0], weight=WEIGHT, category=category.astype(int), bins=5)
+    want = libmode.mode_loss_and_grad(SCORE, MASS[:, 0], weight=WEIGHT, category=category.astype(int), bins=5, order=0)
     given = (category, category[:, None], np.repeat(category, 2)[::2], pd.Series(category), category.tolist())
     for array in given:
-        assert_same(libmode.mode_loss_and_grad(SCORE, MASS[:, 0], weight=WEIGHT, category=array, bins=5), want)
+        assert_same(libmode.mode_loss_and_grad(SCORE, MASS[:, 0], weight=WEIGHT, category=array, bins=5, order=0), want)
 
 
 def test_any_integers_are_categories():
-    want = libmode.mode_loss(SCORE, MASS[:, 0], category=CATEGORY)
+    want = libmode.mode_loss(SCORE, MASS[:, 0], category=CATEGORY, order=0)
     for values in ((-(2**63), 0, 2**63 - 1), (2016, 2017, 2018), (-5, 3, 10**12)):
-        assert libmode.mode_loss(SCORE, MASS[:, 0], category=np.array(values)[CATEGORY]) == want
+        assert libmode.mode_loss(SCORE, MASS[:, 0], category=np.array(values)[CATEGORY], order=0) == want
     unsigned = np.array([0, 2**63, 2**64 - 1], np.uint64)
-    assert libmode.mode_loss(SCORE, MASS[:, 0], category=unsigned[CATEGORY]) == pytest.approx(want, rel=1e-12)
+    assert libmode.mode_loss(SCORE, MASS[:, 0], category=unsigned[CATEGORY], order=0) == pytest.approx(want, rel=1e-12)
 
 
 # --------------------------------------------------------------------- errors

@@ -70,7 +70,7 @@ def events(n=N, seed=0):
 
 
 def of_numpy(score, label, mass, weight=None, **options):
-    return libmode.mode_loss(score, mass, weight=weight, label=label, **(OPTIONS | options))
+    return libmode.mode_loss(score, mass, weight=weight, label=label, **({"order": 0} | OPTIONS | options))
 
 
 def cross_entropy(label, score):
@@ -86,7 +86,7 @@ def cross_entropy(label, score):
 def test_golden(golden_case, dtype, tolerance, compiled):
     score, mass, weight, label, category = golden_case.events(np.dtype(dtype)).values()
     y_true = pack(np.zeros(len(score)) if label is None else label, mass, weight, category)
-    loss = MoDeLoss(base=None, dtype=dtype, **golden_case.options)
+    loss = MoDeLoss(base=None, dtype=dtype, **({"order": 0} | golden_case.options))
     with float64() if dtype == "float64" else nullcontext():
         value, grad = value_and_grad(lambda pred: loss(y_true, pred), score, compiled)
     assert value.dtype == grad.dtype == dtype
@@ -168,8 +168,10 @@ def test_per_class(score):
     label = np.arange(N) % 3
     options = dict(background_label=(0, 2), bins=4)
     y_true = pack(label, mass, weight)
-    want = np.mean([libmode.mode_loss(s, mass, weight=weight, label=label, **options) for s in softmax.T])
-    loss = MoDeLoss(base=None, per_class=True, score=score, **options)
+    want = np.mean(
+        [libmode.mode_loss(s, mass, weight=weight, label=label, **({"order": 0} | options)) for s in softmax.T]
+    )
+    loss = MoDeLoss(base=None, per_class=True, score=score, **({"order": 0} | options))
     value, grad = value_and_grad(lambda pred: loss(y_true, pred), logits if score else softmax)
     np.testing.assert_allclose(value, want, rtol=1e-4)
     assert grad.shape == (N, 3) and np.isfinite(grad).all()
@@ -186,7 +188,7 @@ def test_per_class(score):
 )
 def test_it_is_serialized(arguments):
     label, mass, _, score = events()
-    loss = MoDeLoss(**arguments)
+    loss = MoDeLoss(**({"order": 0} | arguments))
     other = keras.losses.deserialize(keras.losses.serialize(loss))
     assert other.get_config() == loss.get_config()
     assert number(other(pack(label, mass), score)) == number(loss(pack(label, mass), score))
@@ -237,7 +239,7 @@ def test_a_metric_without_on_label_is_no_number(classes, with_category):
             print(name, "is", number(metric.result()))
     model = keras.Sequential([keras.layers.Dense(classes, "sigmoid" if classes == 1 else "softmax")])
     base = "binary_crossentropy" if classes == 1 else "categorical_crossentropy"
-    loss = MoDeLoss(base=base, bins=4, score=None if classes == 1 else 0)
+    loss = MoDeLoss(base=base, bins=4, score=None if classes == 1 else 0, order=0)
     model.compile("adam", loss)
     model.fit(score, packed, batch_size=500, verbose=0)
     model.compile("adam", loss, metrics=["accuracy"])
@@ -248,21 +250,21 @@ def test_a_metric_without_on_label_is_no_number(classes, with_category):
 # ------------------------------------------------------------- bad input
 
 BAD = [
-    (r"y_true has shape \(200, 1, 2\): expected the columns", lambda t, p: MoDeLoss()(t[:, :1], p)),
-    (r"y_true has shape \(200, 3\): expected the columns", lambda t, p: MoDeLoss()(np.stack([p] * 3, 1), p)),
+    (r"y_true has shape \(200, 1, 2\): expected the columns", lambda t, p: MoDeLoss(order=0)(t[:, :1], p)),
+    (r"y_true has shape \(200, 3\): expected the columns", lambda t, p: MoDeLoss(order=0)(np.stack([p] * 3, 1), p)),
     (
         r"y_true has shape \(200, 3, 1\): expected the columns",
-        lambda t, p: MoDeLoss()(np.stack([p] * 3, 1)[..., None], p),
+        lambda t, p: MoDeLoss(order=0)(np.stack([p] * 3, 1)[..., None], p),
     ),
-    (r"y_pred has shape \(200, 2\): say which output", lambda t, p: MoDeLoss()(t, np.stack([p, p], 1))),
-    (r"score = 2: y_pred of shape \(200, 2\)", lambda t, p: MoDeLoss(score=2)(t, np.stack([p, p], 1))),
-    ("mass has length 200, but y_pred has length 199", lambda t, p: MoDeLoss()(t, p[1:])),
-    ("sample_weight has length 199, but y_true has length 200", lambda t, p: MoDeLoss()(t, p, p[1:])),
-    ("strength = nan: must be finite", lambda t, p: MoDeLoss(strength=np.nan)),
-    ("on_bad_batch = 'ignore'", lambda t, p: MoDeLoss(on_bad_batch="ignore")),
-    (r"MoDeLoss\(1\): the arguments of MoDeLoss are given by name", lambda t, p: MoDeLoss(1)),
-    ("give it a reduction", lambda t, p: MoDeLoss(base=keras.losses.BinaryCrossentropy(reduction=None))(t, p)),
-    ("expected one value for each event", lambda t, p: MoDeLoss(base=lambda t, p: ops.mean(p))(t, p)),
+    (r"y_pred has shape \(200, 2\): say which output", lambda t, p: MoDeLoss(order=0)(t, np.stack([p, p], 1))),
+    (r"score = 2: y_pred of shape \(200, 2\)", lambda t, p: MoDeLoss(score=2, order=0)(t, np.stack([p, p], 1))),
+    ("mass has length 200, but y_pred has length 199", lambda t, p: MoDeLoss(order=0)(t, p[1:])),
+    ("sample_weight has length 199, but y_true has length 200", lambda t, p: MoDeLoss(order=0)(t, p, p[1:])),
+    ("strength = nan: must be finite", lambda t, p: MoDeLoss(strength=np.nan, order=0)),
+    ("on_bad_batch = 'ignore'", lambda t, p: MoDeLoss(on_bad_batch="ignore", order=0)),
+    (r"MoDeLoss\(1\): the arguments of MoDeLoss are given by name", lambda t, p: MoDeLoss(1, order=0)),
+    ("give it a reduction", lambda t, p: MoDeLoss(base=keras.losses.BinaryCrossentropy(reduction=None), order=0)(t, p)),
+    ("expected one value for each event", lambda t, p: MoDeLoss(base=lambda t, p: ops.mean(p), order=0)(t, p)),
     ("metric = 'accuracy': say which", lambda t, p: on_label("accuracy")),
     ("label has dtype <U1: expected real numbers", lambda t, p: pack(["0"] * 200, p)),
     (r"label has shape \(200, 1, 1\): expected", lambda t, p: pack(t[:, :1, :1], p)),
@@ -270,8 +272,11 @@ BAD = [
     ("category has length 199, but label has length 200", lambda t, p: pack(t[:, 0, 0], p, category=np.arange(199))),
     (r"category\[129\] = 16908288: exceeds 2\^24", lambda t, p: pack(t[:, 0, 0], p, category=np.arange(200) * 2**17)),
     ("have different indexes", lambda t, p: pack(pd.Series(t[:, 0, 0]), pd.Series(p)[::-1])),
-    (r"y_pred of shape \(200,\): per_class = True needs shape \(n, k\)", lambda t, p: MoDeLoss(per_class=True)(t, p)),
-    ("score = 0 and y_pred", lambda t, p: MoDeLoss(per_class=True, score=0)(t, np.stack([p, p], 1))),
+    (
+        r"y_pred of shape \(200,\): per_class = True needs shape \(n, k\)",
+        lambda t, p: MoDeLoss(per_class=True, order=0)(t, p),
+    ),
+    ("score = 0 and y_pred", lambda t, p: MoDeLoss(per_class=True, score=0, order=0)(t, np.stack([p, p], 1))),
 ]
 
 
@@ -287,7 +292,7 @@ def test_the_error_is_that_of_the_core(case):
     given = case.arguments()
     score, *events = (given.pop(name) for name in ("score", "label", "mass", "weight"))
     with float64(), pytest.raises(case.error) as caught:
-        MoDeLoss(base=None, dtype="float64", **given)(pack(*events), score)
+        MoDeLoss(base=None, dtype="float64", **({"order": 0} | given))(pack(*events), score)
     assert case.is_in(caught.value), str(caught.value)
 
 

@@ -28,7 +28,7 @@ CASES = {
     "defaults": ({}, (LABEL, MASS), SCORE, INCOMING, {}),
     "tolerance": ({"tolerance": 100.0, "score": 0}, (LABEL, MASS[:, None]), SCORE[:, None], INCOMING, {}),
     "weights": (
-        {"order": 0, "bins": 8, "relative_strength": 3.0}, (LABEL, MASS, WEIGHT), SCORE,
+        {"order": 0, "bins": 8, "strength": 3.0}, (LABEL, MASS, WEIGHT), SCORE,
         entropy_and_gradient(SCORE, LABEL, WEIGHT)[1], {"weight": WEIGHT},
     ),
     "variables": (
@@ -61,7 +61,7 @@ def of_torch(tmp_path_factory):
 @pytest.mark.parametrize("name", CASES)
 def test_gradients_and_state_are_those_of_pytorch(name, of_torch):
     arguments, packed, outputs, incoming, _ = CASES[name]
-    loss = MoDeConstraint(**({"base": LOGITS} if name == "logits" else {}), **arguments)
+    loss = MoDeConstraint(**({"base": LOGITS} if name == "logits" else {}), **({"order": 1} | arguments))
     column, (want, numbers) = arguments.get("score"), of_torch[name]
     for theirs in want:
         _, grad = value_and_grad(lambda p: loss(pack(*packed), p), outputs)
@@ -70,7 +70,7 @@ def test_gradients_and_state_are_those_of_pytorch(name, of_torch):
         assert np.abs(got - incoming).max() > 0.1 * np.abs(incoming).max()
     state = loss._added.state
     np.testing.assert_allclose(state[:NUMBERS], numbers[:NUMBERS], rtol=1e-3)
-    if loss.relative_strength is None:
+    if loss.strength is None:
         assert_close(state.sums, numbers[NUMBERS:], rtol=1e-4)
         assert np.abs(state.sums).max() > 0
     assert (state.factor < 1) == (name == "tolerance")
@@ -79,7 +79,7 @@ def test_gradients_and_state_are_those_of_pytorch(name, of_torch):
 
 def test_other_types():
     half = np.round(SCORE * 1024).astype(np.float16) / 1024  # which float16 has
-    function = lambda dtype: lambda p: MoDeConstraint(dtype=dtype)(pack(LABEL, MASS.astype(float)), p)  # noqa: E731
+    function = lambda dtype: lambda p: MoDeConstraint(dtype=dtype, order=1)(pack(LABEL, MASS.astype(float)), p)  # noqa: E731
     grads = [value_and_grad(function("float32"), array)[1] for array in (half, half.astype("f4"))]
     with float64():
         grads.append(value_and_grad(function("float64"), half.astype(float))[1])
@@ -91,12 +91,12 @@ def test_other_types():
 # ------------------------------------------------------------- bad input
 
 BAD = [
-    ("say which output is the score", lambda t, p: MoDeConstraint()(t, np.stack([p, p], 1))),
-    (r"score = 2: y_pred of shape \(512, 2\)", lambda t, p: MoDeConstraint(score=2)(t, np.stack([p, p], 1))),
-    ("score = .*: must be the number of an output", lambda t, p: MoDeConstraint(score=ops.sigmoid)),
-    ("base = None: MoDeConstraint adds to the gradient", lambda t, p: MoDeConstraint(base=None)),
-    ("unknown option 'strength'", lambda t, p: MoDeConstraint(strength=3)),
-    ("on_bad_batch = 'pass'", lambda t, p: MoDeConstraint(on_bad_batch="pass")),
+    ("say which output is the score", lambda t, p: MoDeConstraint(order=1)(t, np.stack([p, p], 1))),
+    (r"score = 2: y_pred of shape \(512, 2\)", lambda t, p: MoDeConstraint(score=2, order=1)(t, np.stack([p, p], 1))),
+    ("score = .*: must be the number of an output", lambda t, p: MoDeConstraint(score=ops.sigmoid, order=1)),
+    ("base = None: MoDeConstraint adds to the gradient", lambda t, p: MoDeConstraint(base=None, order=1)),
+    ("unknown option 'strength'", lambda t, p: MoDeConstraint(strength=3, order=1)),
+    ("on_bad_batch = 'pass'", lambda t, p: MoDeConstraint(on_bad_batch="pass", order=1)),
 ]
 
 
@@ -109,24 +109,26 @@ def test_bad_input(message, call):
 def test_infinite_logits_are_an_error():
     logits = np.where(np.arange(N) == 16, np.inf, SCORE).astype("float32")
     with pytest.raises(Exception, match=r"score\[16\] = \+Inf: every score"):
-        value_and_grad(lambda p: MoDeConstraint(base=LOGITS, from_logits=True)(pack(np.zeros(N), MASS), p), logits)
+        value_and_grad(
+            lambda p: MoDeConstraint(base=LOGITS, from_logits=True, order=1)(pack(np.zeros(N), MASS), p), logits
+        )
 
 
 def test_a_batch_without_background_adds_nothing():
-    signal, loss = pack(np.ones(N), MASS), MoDeConstraint()
+    signal, loss = pack(np.ones(N), MASS), MoDeConstraint(order=1)
     with pytest.warns(RuntimeWarning, match="MoDeConstraint gives a batch no gradient of MoDe, and counts") as caught:
         for _ in range(3):
             _, grad = value_and_grad(lambda p: loss(signal, p), SCORE)
             assert_close(grad, entropy_and_gradient(SCORE, 1)[1], rtol=1e-4)
     assert loss.skipped == 3 and len(caught) == 1
     with pytest.raises(Exception, match="no event selected.*drop_remainder=True.*no gradient of MoDe"):
-        value_and_grad(lambda p: MoDeConstraint(on_bad_batch="raise")(signal, p), SCORE)
+        value_and_grad(lambda p: MoDeConstraint(on_bad_batch="raise", order=1)(signal, p), SCORE)
 
 
 def test_logits_that_are_taken_for_scores_are_an_error_in_fit():
     x, label, mass = sample(500)
     model = keras.Sequential([keras.layers.Input((2,)), keras.layers.Dense(1, kernel_initializer="ones")])
-    model.compile("adam", MoDeConstraint(base=keras.losses.BinaryCrossentropy(from_logits=True)))
+    model.compile("adam", MoDeConstraint(base=keras.losses.BinaryCrossentropy(from_logits=True), order=1))
     with pytest.raises(Exception, match=r"score_range.*\(in training step 0\)"):
         model.fit(x, pack(label, mass), batch_size=500, verbose=0)
 
@@ -153,7 +155,7 @@ def judged(model):
 
 
 def test_fit_makes_the_response_flat_and_keeps_the_classifier():
-    carved_auc, carved = judged(trained(MoDeLoss(strength=0))[0])
+    carved_auc, carved = judged(trained(MoDeLoss(strength=0, order=0))[0])
     loss = MoDeConstraint(order=0)
     model, history = trained(loss, validation_data=(X, Y))
     auc, flat = judged(model)
@@ -170,14 +172,14 @@ def test_fit_makes_the_response_flat_and_keeps_the_classifier():
     assert loss._added.state.steps == 15 * 6
 
 
-@pytest.mark.parametrize("strength", [{}, {"relative_strength": 20.0}, {"tolerance": 1e6}], ids=str)
+@pytest.mark.parametrize("strength", [{}, {"strength": 20.0}, {"tolerance": 1e6}], ids=str)
 def test_save_load_and_go_on(strength, tmp_path):
     loss = MoDeConstraint(order=0, score=0, edges=np.array([-1.0, 0.3, 0.6, 2.0]), **strength)
     model, history = trained(loss, epochs=3)
     model.save(tmp_path / "model.keras")
     loaded = keras.saving.load_model(tmp_path / "model.keras")
     assert type(loaded.loss) is MoDeConstraint and loaded.loss.get_config() == loss.get_config()
-    assert loaded.loss.relative_strength == strength.get("relative_strength")
+    assert loaded.loss.strength == strength.get("strength")
     again = loaded.evaluate(X, Y, batch_size=3000, verbose=0, return_dict=True)["loss"]
     np.testing.assert_allclose(again, model.evaluate(X, Y, batch_size=3000, verbose=0, return_dict=True)["loss"])
     assert np.isnan(loaded.loss.mode_loss) and np.isfinite(loss.mode_loss)
@@ -191,18 +193,18 @@ def test_jit_compile():
     """JAX compiles it, PyTorch's compiler leaves it out, TensorFlow's XLA cannot call the core and says what to do."""
     if BACKEND == "tensorflow":
         with pytest.raises(RuntimeError, match="jit_compile=False"):
-            trained(MoDeConstraint(), epochs=1, compiled=True)
+            trained(MoDeConstraint(order=1), epochs=1, compiled=True)
         return
-    loss = MoDeConstraint()
+    loss = MoDeConstraint(order=1)
     _, history = trained(loss, epochs=1, compiled=True)
-    _, want = trained(MoDeConstraint(), epochs=1, compiled=False)
+    _, want = trained(MoDeConstraint(order=1), epochs=1, compiled=False)
     np.testing.assert_allclose(history["loss"], want["loss"], rtol=1e-3)
     assert loss._added.state.steps == 6
 
 
 @pytest.mark.parametrize("monitor", [True, False])
 def test_a_classifier_that_gives_up_is_said(monitor, recwarn):
-    loss = MoDeConstraint(monitor=monitor)
+    loss = MoDeConstraint(monitor=monitor, order=1)
     model = keras.Sequential([keras.layers.Input((2,)), keras.layers.Dense(1, "sigmoid", kernel_initializer="zeros")])
     model.compile(keras.optimizers.SGD(0.0), loss)  # all scores stay 0.5
     model.fit(X, Y, batch_size=100, epochs=4, verbose=0)

@@ -35,7 +35,7 @@ def loss_of(score, mass, weight, label):
 def of_several(score, mass, weight, label):
     """Of two variables and categories."""
     options = {"bins": (4, 5), "mass_range": (None, (0.0, 1.0)), "category": jnp.arange(N) // 30}
-    return mode_loss(score, jnp.stack([mass, mass**2], axis=1), weight=weight, label=label, **options)
+    return mode_loss(score, jnp.stack([mass, mass**2], axis=1), weight=weight, label=label, **({"order": 0} | options))
 
 
 @pytest.mark.parametrize("dtype, tolerance", [(np.float64, 1e-9), (np.float32, 1e-5)])
@@ -44,7 +44,7 @@ def test_golden(golden_case, transform, dtype, tolerance):
     arrays = golden_case.events(dtype)
 
     def golden_loss(score, others):
-        return mode_loss(score, **others, **golden_case.options)
+        return mode_loss(score, **others, **({"order": 0} | golden_case.options))
 
     with jax.enable_x64(dtype == np.float64):
         loss, grad = transform(jax.value_and_grad(golden_loss))(arrays.pop("score"), arrays)
@@ -58,9 +58,11 @@ def test_golden(golden_case, transform, dtype, tolerance):
 def test_other_losses_and_columns(transform, options):
     arrays = events()
     s, m, w, y = map(np.asarray, arrays)
-    want, want_grad = libmode.mode_loss_and_grad(s, m, weight=w, label=y, **options)
+    want, want_grad = libmode.mode_loss_and_grad(s, m, weight=w, label=y, **({"order": 0} | options))
     score, mass, weight, label = (array[:, None] for array in arrays)
-    both = transform(jax.value_and_grad(lambda s: mode_loss(s, mass, weight=weight, label=label, **options)))
+    both = transform(
+        jax.value_and_grad(lambda s: mode_loss(s, mass, weight=weight, label=label, **({"order": 0} | options)))
+    )
     loss, grad = both(score)
     assert loss.dtype == grad.dtype == jnp.float32
     assert loss == np.float32(want) and (grad[:, 0] == want_grad).all()
@@ -100,7 +102,7 @@ def test_events_on_a_limit_take_part(dtype):
     mass = jnp.where(jnp.arange(N) < 40, 0.8, 0.8 * mass).astype(dtype)
     # Unbiased, events that take part may have gradient 0 as well.
     limited = dict(mass_range=(0, 0.8), binning="uniform", bins=2, unbiased=False, moments="quadrature")
-    assert jnp.count_nonzero(jax.grad(lambda s: mode_loss(s, mass, **limited))(score)) == N
+    assert jnp.count_nonzero(jax.grad(lambda s: mode_loss(s, mass, **({"order": 0} | limited)))(score)) == N
 
 
 @WAYS
@@ -176,7 +178,7 @@ def test_inside_a_compiled_program_the_sentence_is_in_its_error(case):
     given = case.arguments()
     options = {name: given.pop(name) for name in list(given) if name not in ARRAYS}
     with jax.enable_x64(True), pytest.raises(jax.errors.JaxRuntimeError) as caught:
-        jax.block_until_ready(jax.jit(lambda arrays: mode_loss(**arrays, **options))(given))
+        jax.block_until_ready(jax.jit(lambda arrays: mode_loss(**arrays, **({"order": 0} | options)))(given))
     assert case.is_in(caught.value), str(caught.value)
 
 
@@ -184,4 +186,4 @@ def test_inside_a_compiled_program_the_sentence_is_in_its_error(case):
 def test_bad_shapes_and_types_are_refused_while_tracing(change, message):
     score, mass, *_ = events()
     with pytest.raises((TypeError, ValueError), match=message):
-        jax.jit(lambda s: mode_loss(**{"score": s, "mass": mass} | change))(score)
+        jax.jit(lambda s: mode_loss(**({"order": 0} | {"score": s, "mass": mass} | change)))(score)

@@ -27,7 +27,9 @@ def gradient(way=lambda f: f, loss=entropy, **arguments):
     """Of the cross entropy after the layer, as a function of score, label, mass and weight."""
 
     def of_constrained(score, label, mass, weight=None, reference=None):
-        return loss(mode_constraint(score, label, mass, weight, reference=reference, **arguments), label)
+        return loss(
+            mode_constraint(score, label, mass, weight, reference=reference, **({"order": 1} | arguments)), label
+        )
 
     return way(jax.grad(of_constrained))
 
@@ -36,7 +38,9 @@ def stepping(way=jax.jit, loss=entropy, **arguments):
     """The same of a layer with a state: a function that also takes the state, and returns the gradient and the next state."""
 
     def of_constrained(score, label, mass, weight, state, reference=None):
-        same, after = mode_constraint(score, label, mass, weight, state=state, reference=reference, **arguments)
+        same, after = mode_constraint(
+            score, label, mass, weight, state=state, reference=reference, **({"order": 1} | arguments)
+        )
         return loss(same, label), after
 
     return way(jax.grad(of_constrained, has_aux=True))
@@ -47,11 +51,11 @@ SCORE, LABEL, MASS, WEIGHT = events()
 CASES = {
     "defaults": ({}, {}),
     "tolerance": ({"tolerance": 100.0}, {}),
-    "monotonic": ({"order": 2, "monotonic": True, "relative_strength": 3.0}, {"weight": WEIGHT}),
+    "monotonic": ({"order": 2, "monotonic": True, "strength": 3.0}, {"weight": WEIGHT}),
     "logits": ({"from_logits": True}, {"score": np.log(SCORE / (1 - SCORE))}),
     "variables": ({"bins": 4}, {"mass": np.stack([MASS, MASS**2], axis=1), "category": np.arange(N) // 2 % 2}),
     "float64": ({}, {"score": SCORE.astype(float), "mass": MASS.astype(float)}),
-    "reference": ({}, {"weight": WEIGHT, "reference": [events(1, 2000)[place] for place in (0, 2, 3, 1)]}),
+    "reference": ({}, {"weight": WEIGHT, "reference": [events(1, 2000)[place] for place in range(4)]}),
 }
 STEPS = 4
 
@@ -100,7 +104,7 @@ def assert_same(state, want, rtol=1e-6):
 @WAYS
 def test_without_a_state_the_strength_is_10(way):
     grad = gradient(way)(SCORE, LABEL, MASS, WEIGHT)
-    with_state, _ = stepping(way, relative_strength=10.0)(SCORE, LABEL, MASS, WEIGHT, State())
+    with_state, _ = stepping(way, strength=10.0)(SCORE, LABEL, MASS, WEIGHT, State())
     assert_close(grad, with_state, rtol=1e-6)
 
 
@@ -109,7 +113,7 @@ def test_without_a_state_the_strength_is_10(way):
 @pytest.mark.parametrize("dtype", [jnp.float32, jnp.bfloat16], ids=["float32", "bfloat16"])
 def test_the_scores_are_unchanged(way, shape, dtype):
     score = jnp.asarray(SCORE, dtype).reshape(shape)
-    same, pullback = jax.vjp(way(lambda s: mode_constraint(s, LABEL, MASS)), score)
+    same, pullback = jax.vjp(way(lambda s: mode_constraint(s, LABEL, MASS, order=1)), score)
     assert same.dtype == dtype and same.shape == shape and (same == score).all()
     (grad,) = pullback(same)
     assert grad.dtype == dtype and grad.shape == shape and jnp.isfinite(grad).all()
@@ -129,14 +133,15 @@ def test_it_has_the_scale_of_the_loss(way):
 
 @WAYS
 def test_where_nothing_is_differentiated_nothing_is_computed(way):
-    same, state = way(lambda s: mode_constraint(s, LABEL, MASS, state=State()))(SCORE * np.nan)
+    same, state = way(lambda s: mode_constraint(s, LABEL, MASS, state=State(), order=1))(SCORE * np.nan)
     assert jnp.isnan(same).all()
     jax.tree.map(np.testing.assert_array_equal, state, State.start())
 
 
 def test_the_other_arguments_have_derivative_0():
     grads = jax.grad(
-        lambda m, w, r: entropy(mode_constraint(SCORE, LABEL, m, w, reference=Events(r, m, w)), LABEL), (0, 1, 2)
+        lambda m, w, r: entropy(mode_constraint(SCORE, LABEL, m, w, reference=Events(r, None, m, w), order=1), LABEL),
+        (0, 1, 2),
     )
     assert not np.any(grads(MASS, WEIGHT, jnp.asarray(SCORE)))
 
@@ -151,7 +156,7 @@ def test_vmap_over_batches_of_equal_size():
 @WAYS
 def test_a_second_derivative_is_a_clear_error(way):
     with pytest.raises(RuntimeError, match="no second derivative"):
-        way(jax.hessian(lambda s: entropy(mode_constraint(s, LABEL, MASS), LABEL)))(jnp.asarray(SCORE))
+        way(jax.hessian(lambda s: entropy(mode_constraint(s, LABEL, MASS, order=1), LABEL)))(jnp.asarray(SCORE))
 
 
 # ------------------------------------------------------- bad input
@@ -216,10 +221,10 @@ BAD = [
     (r"\(4238,\) for 2 background labels", {"state": State.start(), "background_label": (0, 1)}),
     (r"score\[16\] = \+Inf: every score", {"score": np.where(np.arange(N) == 16, np.inf, SCORE), "from_logits": True}),
     (r"'weights' of mode_constraint: did you mean weight", {"weights": MASS}),
-    (r"reference.mass has length 511, but score has length 512", {"reference": Events(SCORE, MASS[1:])}),
-    (r"reference.label holds \d+ values, from 0.* are these masses", {"reference": Events(SCORE, LABEL, None, MASS)}),
-    (r"reference\.score has dtype int", {"reference": Events(SCORE.astype(int), MASS)}),
-    (r"score\[512\] = NaN.*512 on are those of reference", {"reference": Events(SCORE * np.nan, MASS)}),
+    (r"reference.mass has length 511, but score has length 512", {"reference": Events(SCORE, None, MASS[1:])}),
+    (r"reference.label holds \d+ values, from 0.* are these masses", {"reference": Events(SCORE, MASS, LABEL)}),
+    (r"reference\.score has dtype int", {"reference": Events(SCORE.astype(int), None, MASS)}),
+    (r"score\[512\] = NaN.*512 on are those of reference", {"reference": Events(SCORE * np.nan, None, MASS)}),
     (r"category and weight have different indexes", {"category": pd.Series(LABEL)[::-1], "weight": pd.Series(MASS)}),
 ]
 
@@ -228,7 +233,9 @@ BAD = [
 def test_bad_arguments(message, arguments):
     with pytest.raises((TypeError, ValueError), match=message):
         others = {name: value for name, value in arguments.items() if name != "score"}
-        jax.grad(lambda s: mode_constraint(s, LABEL, MASS, **others).sum())(arguments.get("score", SCORE))
+        jax.grad(lambda s: mode_constraint(s, LABEL, MASS, **({"order": 1} | others)).sum())(
+            arguments.get("score", SCORE)
+        )
 
 
 def test_a_state_of_no_such_size():

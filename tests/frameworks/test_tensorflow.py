@@ -27,7 +27,7 @@ def events():
 
 
 def mode_loss(score, mass, weight=None, label=None, **options):
-    return tf_loss.loss_of(check("mode", options or OPTIONS), Events(score, mass, weight, label))
+    return tf_loss.loss_of(check("mode", options or OPTIONS), Events(score, label, mass, weight))
 
 
 def value_and_grad(function, score, *others):
@@ -62,8 +62,8 @@ def test_a_graph_that_knows_neither_how_many_events_nor_how_many_variables_come(
 def test_the_gradient_of_small_floats_is_scaled_before_it_is_rounded(way, dtype):
     score, *others = events()
     low = tf.cast(score, dtype)
-    of_low = way(lambda s, *o: value_and_grad(lambda s, *o: 65536 * mode_loss(tf.cast(s, dtype), *o), s, *o))
-    of_single = way(lambda s, *o: value_and_grad(lambda s, *o: 65536 * mode_loss(s, *o), s, *o))
+    of_low = way(lambda s, *o: value_and_grad(lambda s, *o: 65536 * mode_loss(tf.cast(s, dtype), *o, order=0), s, *o))
+    of_single = way(lambda s, *o: value_and_grad(lambda s, *o: 65536 * mode_loss(s, *o, order=0), s, *o))
     (value, got), (want_value, want) = (f(tf.cast(low, tf.float32), *others) for f in (of_low, of_single))
     assert value == want_value and np.isfinite(got).all()
     assert (got.numpy() == tf.cast(tf.cast(want, dtype), tf.float32).numpy()).all()
@@ -85,7 +85,7 @@ def test_bad_values_in_a_function_are_the_sentence_without_the_callback():
     score, mass, *_ = events()
     bad = tf.where(tf.range(N) == 17, np.nan, score)
     with pytest.raises(ValueError, match=r"^score\[17\] = NaN: every score of a selected event must be finite"):
-        mode_loss(bad, mass)
+        mode_loss(bad, mass, order=0)
     with pytest.raises(tf.errors.InvalidArgumentError) as caught:
         tf.function(mode_loss)(bad, mass)
     assert "assertion failed: [score[17] = NaN: every score of a selected event must be finite; look for" in str(
@@ -102,7 +102,7 @@ def test_without_a_private_name_of_tensorflow_xla_refuses_by_itself(monkeypatch)
         )
         importlib.reload(tf_loss)
     assert not tf_loss.in_xla(None)
-    assert tf.function(mode_loss)(score, mass) == mode_loss(score, mass)
+    assert tf.function(mode_loss)(score, mass) == mode_loss(score, mass, order=0)
     with pytest.raises(tf.errors.InvalidArgumentError, match="unsupported operations|not compilable"):
         tf.function(mode_loss, jit_compile=True)(score, mass)
     importlib.reload(tf_loss)
@@ -113,7 +113,7 @@ def test_without_a_private_name_of_tensorflow_xla_refuses_by_itself(monkeypatch)
 # ----------------------------------------------------------- libmode.compat
 
 
-CENTERS = dict(unbiased=False, moments="quadrature")
+CENTERS = dict(order=0, unbiased=False, moments="quadrature")
 
 
 @WAYS

@@ -1,5 +1,7 @@
 """Events for boosted trees, and what both libraries do, each by its own names: lent to tests/trees."""
 
+from functools import partial
+
 import libmode.lightgbm
 import libmode.xgboost
 import lightgbm
@@ -17,7 +19,7 @@ SMALL = simple_model(2_000, np.random.default_rng(3))
 class XGB:
     """XGBoost; one leaf has some dozens of events, as the classifiers have it."""
 
-    objective, metric = staticmethod(libmode.xgboost.objective), staticmethod(libmode.xgboost.metric)
+    objective, metric = (partial(each, order=1) for each in (libmode.xgboost.objective, libmode.xgboost.metric))
     Classifier = libmode.xgboost.MoDeXGBClassifier
     PARAMETERS = {"objective": "binary:logistic", "base_score": 0.5, "eta": 0.3, "max_depth": 4, "min_child_weight": 40}
     PARAMETERS |= {"lambda": 20, "nthread": 1, "disable_default_eval_metric": True}
@@ -54,7 +56,7 @@ class XGB:
 class LGB:
     """LightGBM, with parameters by XGBoost's names."""
 
-    objective, metric = staticmethod(libmode.lightgbm.objective), staticmethod(libmode.lightgbm.metric)
+    objective, metric = (partial(each, order=1) for each in (libmode.lightgbm.objective, libmode.lightgbm.metric))
     Classifier = libmode.lightgbm.MoDeLGBMClassifier
     PARAMETERS = {"metric": "none", "learning_rate": 0.3, "max_depth": 4, "num_leaves": 15, "verbosity": -1}
     PARAMETERS |= {"lambda_l2": 20, "num_threads": 1, "min_sum_hessian_in_leaf": 40, "bagging_freq": 1}
@@ -121,6 +123,5 @@ def probabilities(library, rounds, objective=None, train=TRAIN, **parameters):
 
 def beyond_flat(probability, order, events=TEST):
     """By how many times the noise of 50,000 events the response is not a polynomial in mass: 0 in the mean for one."""
-    background = events.label == 0
-    found = dependence(probability[background], events.mass[background], order=order)
+    found = dependence(probability, events.label, events.mass, order=order)
     return found.value / found.expectation - 1

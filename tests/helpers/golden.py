@@ -36,7 +36,7 @@ def _case(record: dict[str, Any]) -> Case:
     given = {name: np.array(record[name], dtype=float) for name in ("score", "mass", "grad")}
     for name in ("weight", "label", "category"):
         given[name] = None if record.get(name) is None else np.array(record[name])
-    return Case(record["name"], record["options"], loss=record["loss"], **given)
+    return Case(record["name"], {"order": 0} | record["options"], loss=record["loss"], **given)
 
 
 def _cases(path: Path) -> list[Case]:

@@ -48,7 +48,7 @@ if __name__ == "__main__":
     torch.set_num_threads(1)
     path, results = Path(sys.argv[1]), {}
     for name, (arguments, steps) in pickle.loads(path.read_bytes()).items():
-        layer, grads = MoDeConstraint(**arguments), []
+        layer, grads = MoDeConstraint(**({"order": 1} | arguments)), []
         for incoming, given in steps:
             reference = [None if array is None else torch.tensor(array) for array in given.pop("reference", ())]
             tensors = {key: torch.tensor(array) for key, array in given.items()}

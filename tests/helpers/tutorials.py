@@ -46,8 +46,8 @@ def _xgboost(text):
 
 
 def _bump_hunt(text):
-    chi2 = dict(zip((1, 2, 3), (found[0] for found in numbers(text, r"degree \d: chi2")), strict=True))
-    assert chi2[1] > 100 and chi2[2] < 60 and chi2[2] - chi2[3] < 10
+    ((chi2, ndof, *_),) = numbers(text, r"order 2: chi2")
+    assert chi2 < 2 * ndof
     means = [numbers(text, f"{name}: mean")[0][0] for name in ("cross entropy alone", "with MoDe")]
     assert means[0] > 5 and abs(means[1]) < 1
     fits = numbers(text, "put in,")
@@ -63,7 +63,7 @@ def _choosing(text):
     (_, loose, _, loose_few, loose_many) = numbers(text, "order 1, 1,000 ")[0]
     (_, tight, _, tight_few, tight_many) = numbers(text, "order 1, 100,000 ")[0]
     (*_, none_few, none_many) = numbers(text, "order 1 ")[1]
-    assert loose > 1 > tight and min(free_few, loose_few) > max(tight_few, none_few)
+    assert loose > 1 > tight and min(tight_few, none_few) > 0.9 * max(free_few, loose_few)
     assert min(tight_many, none_many) > 1.3 * max(free_many, loose_many)
 
 

@@ -13,7 +13,7 @@ def test_against_counting():
     first = np.round(rng.normal(size=n) + label, 1)  # with ties
     second = 0.5 * first + rng.normal(size=n)
     weight = rng.gamma(2, size=n) * np.where(rng.random(n) < 0.1, -1, 1)
-    found = metrics.closure(first, second, label, weight=weight, fractions=[0.2, 0.04])
+    found = metrics.closure(first, label, second, weight=weight, fractions=[0.2, 0.04])
     background = ~label
     total = weight[background].sum()
     for i in range(2):
@@ -41,18 +41,18 @@ def test_against_counting():
 def test_regions_without_events():
     """Of scores that order events alike B and C are empty; nothing is divided by 0 aloud."""
     score = np.arange(100.0)
-    found = metrics.closure(score, score, np.zeros(100), fractions=[0.25, 0.01])
+    found = metrics.closure(score, np.zeros(100), score, fractions=[0.25, 0.01])
     assert found.predicted[0, 0] == 0
     assert found.ratio[0, 0] == 0
     assert found.seen[0, 0] == 50 and found.contamination is None
-    opposite = metrics.closure(score, -score, np.zeros(100), fractions=[0.01])
+    opposite = metrics.closure(score, np.zeros(100), -score, fractions=[0.01])
     assert np.isnan(opposite.ratio[0, 0])
     assert opposite.significance[0, 0] > 0
 
 
 def test_plot():
     rng = np.random.default_rng(4)
-    found = metrics.closure(*rng.random((2, 5_000)), np.zeros(5_000))
+    found = metrics.closure(rng.random(5_000), np.zeros(5_000), rng.random(5_000))
     axes = Figure().subplots()
     assert plots.closure(axes, found, label="toy") is axes
     np.testing.assert_array_equal(axes.lines[0].get_ydata(), found.ratio.diagonal())

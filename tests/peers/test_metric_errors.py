@@ -20,8 +20,25 @@ def put(array, place, value):
     return array
 
 
-def bias(mass=UNIFORM, bins=TWENTY, signal_masses=(0.2,), signal_width=0.1, **given):
-    return metrics.spurious_signal(mass, bins, signal_masses, signal_width, **given)
+def bias(**change):
+    given = {"mass": UNIFORM, "bins": TWENTY, "signal_masses": (0.2,), "signal_width": 0.1, "order": 0}
+    return metrics.spurious_signal(**given | {"background_order": 2} | change)
+
+
+def cut(metric=metrics.efficiency, **change):
+    return metric(**{"mass": MASS, "selected": SELECTED, "bins": EDGES} | change)
+
+
+def flat(**change):
+    return cut(metrics.flatness, **{"order": 0} | change)
+
+
+def jsd(**change):
+    return cut(metrics.jsd, **change)
+
+
+def at(*events, **change):
+    return metrics.flatness(*events or (SCORE, LABEL, MASS), **{"order": 0} | change)
 
 
 def closure(**change):
@@ -29,7 +46,7 @@ def closure(**change):
 
 
 def dependence(**change):
-    return metrics.dependence(**MANY | change)
+    return metrics.dependence(**MANY | {"order": 0} | change)
 
 
 def summary(**change):
@@ -49,55 +66,70 @@ metrics.auc(SCORE, np.ones(10)) | ValueError | no background (label 0)
 metrics.auc(SCORE, LABEL, weight=LAST_NEGATIVE) | ValueError | sums to -16 over the signal (label 1)
 metrics.threshold(SCORE, LABEL, signal_efficiency=0) | ValueError | signal_efficiency = 0
 metrics.threshold(SCORE, LABEL, signal_efficiency="half") | TypeError | signal_efficiency = 'half'
-metrics.rejection(1.0 * LABEL, LABEL) | ValueError | signal_efficiency = 0.5 has a false positive rate of 0, at score >= 1
-metrics.jsd(MASS, SELECTED, 2.5) | TypeError | bins = 2.5
-metrics.jsd(MASS, SELECTED, 0) | ValueError | bins = 0
-metrics.jsd(np.ones(10), SELECTED, 20) | ValueError | every mass is 1
-metrics.jsd(MASS, SELECTED, [0.0]) | ValueError | bins has one edge
-metrics.jsd(MASS, SELECTED, [0, nan]) | ValueError | bins[1] = nan
-metrics.jsd(MASS, SELECTED, [2, 3]) | ValueError | mass has no event inside bins, 2 to 3
-metrics.jsd(MASS, SELECTED, EDGES, base=1) | ValueError | base = 1
-metrics.jsd(MASS, SCORE, EDGES) | ValueError | selected[0] = 0.05
-metrics.jsd(MASS, MASS > 2, EDGES, blind=True) | ValueError | selected has 0 of the sum of weights inside bins
-metrics.jsd(MASS, SELECTED, EDGES, weight=LAST_NEGATIVE) | ValueError | weight sums to -20 over the events that are selected in bin 7, [0.75, 1]
-metrics.jsd(HISTOGRAM, cut=0.4) | ValueError | cut = 0.4 is no edge of the score axis: the nearest edges are 0 and 0.5
-metrics.jsd(HISTOGRAM) | TypeError | cut is missing
-metrics.jsd(HISTOGRAM, cut=0.5, bins=[0, 1.5]) | ValueError | bins[1] = 1.5 is no edge of the mass axis
-metrics.jsd([1, 2], [0, 1], 2, cut=0.5) | TypeError | cut belongs to a histogram
-metrics.jsd((np.ones((2, 3)), [0, 1, 2], [0, 0.5, 1]), cut=0.5) | ValueError | score has 3 edges for 3 bins
-metrics.jsd((np.ones((2, 2)), [0, 2, 1], [0, 0.5, 1]), cut=0.5) | ValueError | edges of the mass axis do not increase
-metrics.jsd((np.full((2, 2), nan), [0, 1, 2], [0, 0.5, 1]), cut=0.5) | ValueError | values that are not finite
-metrics.jsd((-np.ones((2, 2)), [0, 1, 2], [0, 0.5, 1]), cut=0.5) | ValueError | negative variances
-metrics.flatness(MASS, SELECTED, EDGES, weight=LAST_NEGATIVE * 1e200) | ValueError | weight[0] = 1e+200: expected 0, or a size from
-metrics.flatness(MASS, SELECTED, [-1, 0, 1, 2]) | ValueError | bin 2, [1, 2]: no event
-metrics.flatness(PLANE, SELECTED, [2]) | ValueError | bins has length 1
-metrics.flatness(PLANE, SELECTED, [[-1, 1], [-1, 0, 1]], weight=LAST_NEGATIVE) | ValueError | cell (0, 1), [-1, 1] x [0, 1]: weight sums to -16
-metrics.flatness(PLANE, SELECTED, [[-1, 0], [0.5, 1]]) | ValueError | of all its columns at once
-metrics.flatness(MASS, MASS > 2, [-1, 0, 1]) | ValueError | selected has a mean efficiency of 0
-metrics.flatness(MASS, SELECTED, EDGES, degree=7) | ValueError | degree = 7 has 8 terms, and 8 bins have events
-metrics.flatness(MASS, SELECTED, EDGES, degree=1.0) | TypeError | degree = 1.0
-metrics.efficiency(put(PLANE, (3, 1), inf), SELECTED, 2) | ValueError | mass[3, 1] = inf
-metrics.jsd(HISTOGRAM, cut=0.5, bins=2) | TypeError | bins = 2: expected edges of the mass axis
-metrics.jsd((np.ones((2, 2)), [0, 1, 2]), cut=0.5) | ValueError | expected (values, mass edges, score edges)
-metrics.jsd([1, 2]) | TypeError | selected and bins are both needed
+metrics.rejection(1.0 * LABEL, LABEL, signal_efficiency=0.5) | ValueError | the false positive rate at score >= 1 is 0
+metrics.threshold(SCORE, LABEL) | TypeError | give one of signal_efficiency, background_efficiency
+jsd(bins=2.5) | TypeError | bins = 2.5
+jsd(bins=0) | ValueError | bins = 0
+jsd(mass=np.ones(10), bins=20) | ValueError | but all are 1
+jsd(bins=[0.0]) | ValueError | bins has one edge
+jsd(bins=[0, nan]) | ValueError | bins[1] = nan
+jsd(bins=[2, 3]) | ValueError | mass has no event inside bins, 2 to 3
+jsd(base=1) | ValueError | base = 1
+jsd(selected=SCORE) | ValueError | selected[0] = 0.05
+jsd(selected=MASS > 2, blind=True) | ValueError | the selection has 0 of the sum of weights inside bins
+jsd(weight=LAST_NEGATIVE) | ValueError | weight sums to -20 over the events that are selected in bin 7, [0.75, 1]
+metrics.jsd(HISTOGRAM, threshold=0.4) | ValueError | threshold = 0.4 is no edge of the score axis: the nearest edges are 0 and 0.5
+metrics.jsd(HISTOGRAM) | TypeError | a working point is needed: give one of signal_efficiency, background_efficiency, threshold
+metrics.jsd(HISTOGRAM, threshold=0.5, bins=[0, 1.5]) | ValueError | bins[1] = 1.5 is no edge of the mass axis
+metrics.jsd([1, 2], [0, 1], [1, 2], threshold=0.5, selected=[0, 1]) | TypeError | selected and score both say which events are selected
+metrics.jsd((np.ones((2, 3)), [0, 1, 2], [0, 0.5, 1]), threshold=0.5) | ValueError | score has 3 edges for 3 bins
+metrics.jsd((np.ones((2, 2)), [0, 2, 1], [0, 0.5, 1]), threshold=0.5) | ValueError | edges of the mass axis do not increase
+metrics.jsd((np.full((2, 2), nan), [0, 1, 2], [0, 0.5, 1]), threshold=0.5) | ValueError | values that are not finite
+metrics.jsd((-np.ones((2, 2)), [0, 1, 2], [0, 0.5, 1]), threshold=0.5) | ValueError | negative variances
+flat(weight=LAST_NEGATIVE * 1e200) | ValueError | weight[0] = 1e+200: expected 0, or a size from
+flat(bins=[-1, 0, 1, 2]) | ValueError | bin 2, [1, 2]: no event
+flat(mass=PLANE, bins=[2]) | ValueError | bins has length 1
+flat(mass=PLANE, bins=[[-1, 1], [-1, 0, 1]], weight=LAST_NEGATIVE) | ValueError | cell (0, 1), [-1, 1] x [0, 1]: weight sums to -16
+flat(mass=PLANE, bins=[[-1, 0], [0.5, 1]]) | ValueError | of all its columns at once
+flat(selected=MASS > 2, bins=[-1, 0, 1]) | ValueError | the selection has a mean efficiency of 0
+flat(order=7) | ValueError | order = 7 has 8 terms, and 8 bins have events
+flat(order=1.0) | TypeError | order = 1.0
+flat(order=None) | TypeError | order is missing: it says which dependence of the background efficiency
+flat(degree=1) | TypeError | flatness: unknown argument 'degree'
+flat(signal_eficiency=0.5) | TypeError | did you mean signal_efficiency?
+cut(mass=put(PLANE, (3, 1), inf), bins=2) | ValueError | mass[3, 1] = inf
+metrics.jsd(HISTOGRAM, threshold=0.5, bins=2) | TypeError | bins = 2: expected edges of the mass axis
+metrics.jsd((np.ones((2, 2)), [0, 1, 2]), threshold=0.5) | ValueError | expected (values, mass edges, score edges)
+metrics.jsd([1, 2]) | TypeError | mass is None
+jsd(selected=None) | TypeError | score is missing: a working point needs it
+at() | TypeError | a working point is needed
+at(signal_efficiency=0.5, threshold=0.1) | TypeError | only one of signal_efficiency and threshold
+at(SCORE, None, MASS, signal_efficiency=0.5) | ValueError | label has no signal (label 1)
+at(signal_efficiency=50) | ValueError | signal_efficiency = 50
+at(threshold=nan) | ValueError | threshold = nan
+at(SCORE, MASS, LABEL, threshold=0.5) | ValueError | expected 1 for signal or 0 for background; metrics take (score, label, mass) in this order
+at(MASS + 100, LABEL, SCORE, threshold=0.5) | ValueError | score and mass are swapped
+at(SCORE, np.ones(10), MASS, threshold=0.5) | ValueError | label is 1 for all events
+at(HISTOGRAM, signal_efficiency=0.5) | ValueError | the histogram has no axis label
 metrics.roc([0.1, 0.2]) | TypeError | label is missing
-metrics.signal_bias(UNIFORM, TWENTY) | TypeError | signal_mass and signal_width are both needed
-bias(None) | TypeError | mass is None
-bias(PLANE, 3) | ValueError | mass has 2 columns
-bias(bins=None) | TypeError | bins is missing
-bias(signal_masses=None) | TypeError | signal_masses and signal_width are both needed
+metrics.signal_bias(mass=UNIFORM, order=0) | TypeError | signal_mass is missing
+metrics.spurious_signal(HISTOGRAM, order=0) | TypeError | signal_masses and signal_width are needed with a histogram
+bias(mass=None) | TypeError | mass is None
+bias(mass=PLANE) | ValueError | mass has 2 columns
+bias(order=None) | TypeError | order is missing
+bias(signal_masses=[2], bins=None) | ValueError | the signal mass 2 is outside the background, from -0.95 to 0.95
 bias(signal_masses=[0.2, 3]) | ValueError | signal_masses[1] = 3: expected it inside bins, from -1 to 1
-bias(signal_masses=[0.1, 0.2], signal_width=[0.1]) | ValueError | signal_width has length 1, but signal_masses has length 2
+bias(signal_masses=[0.1, 0.2, 0.3], signal_width=[0.1, 0.1]) | ValueError | signal_width has length 2, but signal_masses has length 3
 bias(signal_width=0) | ValueError | signal_width[0] = 0
 bias(signal_width=1e4) | ValueError | can take the shape of the signal
 bias(background="bernstein") | ValueError | background = 'bernstein'
 bias(background="power") | ValueError | bins[0] = -1: expected more than 0
-bias(UNIFORM + 2, TWENTY + 2, [2.2], background="dijet", degree=1, energy=9) | ValueError | degree = 1: expected at least 2
-bias(UNIFORM + 2, TWENTY + 2, [2.2], background="dijet", energy=2) | ValueError | energy = 2 with bins up to 3
+bias(mass=UNIFORM + 2, bins=TWENTY + 2, signal_masses=[2.2], background="dijet", background_order=1, energy=9) | ValueError | background_order = 1: expected at least 2
+bias(mass=UNIFORM + 2, bins=TWENTY + 2, signal_masses=[2.2], background="dijet", energy=2) | ValueError | energy = 2 with bins up to 3
 bias(background=np.arange(20.0)) | ValueError | background[0] = 0: expected a template above 0
 bias(background=np.ones(19)) | ValueError | background has length 19, but there are 20 bins
-bias(degree="F") | TypeError | degree = 'F'
-bias(UNIFORM + 2, TWENTY + 2, [2.2], background="dijet", degree=5, energy=9) | ValueError | degree = 5: expected 2, 3 or 4
+bias(background_order="F") | TypeError | background_order = 'F'
+bias(background_order=18) | ValueError | background_order + order = 18 with 20 bins
 closure(label=[1, 1, 1, 1]) | ValueError | label is 1 for all events
 closure(weight=[0, 0, 0, 0]) | ValueError | weight sums to 0 over the background
 closure(fractions=[]) | ValueError | fractions = []
@@ -108,13 +140,14 @@ dependence(order=2, bins=3) | ValueError | bins = 3: expected 4 to 512 at order 
 dependence(score=np.arange(6000) / 6000, mass=np.arange(6000.0), bins=600) | ValueError | bins = 600
 dependence(score=HISTOGRAM) | TypeError | mass belongs to events
 metrics.dependence(HISTOGRAM, order=1) | ValueError | has 2 mass bins: expected 3 to 512
-metrics.dependence((np.array([[1.0, 2], [0, 0]]), [0, 1, 2], [0, 0.5, 1])) | ValueError | weights of bin 1, [1, 2] sum to 0
-metrics.dependence((np.array([[1.0, 0], [2, 2]]), [0, 1, 2], [0, 0.5, 1])) | ValueError | bin 0, [0, 1) has 1 effective events
+metrics.dependence((np.array([[1.0, 2], [0, 0]]), [0, 1, 2], [0, 0.5, 1]), order=0) | ValueError | weights of bin 1, [1, 2] sum to 0
+metrics.dependence((np.array([[1.0, 0], [2, 2]]), [0, 1, 2], [0, 0.5, 1]), order=0) | ValueError | bin 0, [0, 1) has 1 effective events
 summary(mass=np.repeat([1.0, 2], 200), order=1) | ValueError | expected at least order + 2
 summary(efficiencies=[]) | ValueError | efficiencies is empty
 summary(score=put(MANY["score"], 6, 1.5)) | ValueError | score[6] = 1.5 lies outside score_range
 summary(weight=np.where(MANY["mass"] < 0.1, -0.1, 1.0)) | ValueError | weight sums to -
-summary(events=0) | ValueError | events = 0
+summary(tolerance=0) | ValueError | tolerance = 0
+summary(order=None) | TypeError | order is missing
 summary(bins=2, order=1) | ValueError | bins = 2: expected at least 3
 summary(slope=1) | TypeError | unknown option 'slope'
 """

@@ -5,7 +5,7 @@ import sys
 
 import numpy as np
 import pytest
-from libmode import metrics
+from libmode import metrics, mode_edges
 from programs import run
 from scipy.spatial.distance import jensenshannon
 from sklearn.metrics import roc_auc_score, roc_curve
@@ -104,7 +104,9 @@ def test_jsd_is_the_square_of_scipys_distance(base, kind):
         for which in (selected, ~selected)
     ]
     want = jensenshannon(*counts, base) ** 2
-    assert metrics.jsd(mass, selected, EDGES, base=base, weight=weight) == pytest.approx(want, abs=1e-12, rel=1e-9)
+    assert metrics.jsd(mass=mass, selected=selected, bins=EDGES, base=base, weight=weight) == pytest.approx(
+        want, abs=1e-12, rel=1e-9
+    )
 
 
 @pytest.mark.parametrize("kind", ["unit", "positive"])
@@ -113,30 +115,65 @@ def test_the_jsd_of_a_blind_selection_is_the_mean_over_selections_at_random(kind
     _, _, mass, weight = events(n=8000, kind=kind)
     rng = np.random.default_rng(7)
     selected = rng.random(8000) < share
-    toys = [metrics.jsd(mass, rng.permutation(selected), EDGES, base=base, weight=weight) for _ in range(600)]
+    given = {"mass": mass, "bins": EDGES, "base": base, "weight": weight}
+    toys = [metrics.jsd(selected=rng.permutation(selected), **given) for _ in range(600)]
     # 7 degrees of freedom: the mean of 600 is known to 2 %; the next order of the fluctuations adds 2 % or less.
-    assert metrics.jsd(mass, selected, EDGES, base=base, blind=True, weight=weight) == pytest.approx(
-        np.mean(toys), rel=0.08
-    )
+    assert metrics.jsd(selected=selected, blind=True, **given) == pytest.approx(np.mean(toys), rel=0.08)
 
 
-@pytest.mark.parametrize("degree", [0, 1, 2])
+@pytest.mark.parametrize("order", [0, 1, 2])
 @pytest.mark.parametrize("kind", KINDS)
-def test_flatness_by_hand(kind, degree):
+def test_flatness_by_hand(kind, order):
     score, _, mass, weight = events(kind=kind)
-    selected = score > 0.6
-    found = metrics.flatness(mass, selected, EDGES, degree=degree, weight=weight)
-    e = metrics.efficiency(mass, selected, EDGES, weight=weight)
+    given = {"mass": mass, "selected": score > 0.6, "bins": EDGES, "weight": weight}
+    found = metrics.flatness(order=order, **given)
+    e = metrics.efficiency(**given)
+    by_bin = metrics.residual(order=order, **given)
     weight = np.ones(len(mass)) if weight is None else weight
+    assert e.background == pytest.approx(np.histogram(mass, EDGES, weights=weight)[0])
+    assert e.selected == pytest.approx(np.histogram(mass[score > 0.6], EDGES, weights=weight[score > 0.6])[0])
     inside = [(mass >= low) & (mass < high) for low, high in itertools.pairwise(EDGES)]
-    powers = np.array([[np.average(mass[b] ** k, weights=weight[b]) for k in range(degree + 1)] for b in inside])
+    powers = np.array([[np.average(mass[b] ** k, weights=weight[b]) for k in range(order + 1)] for b in inside])
     residual = e.value - powers @ np.linalg.lstsq(powers, e.value, rcond=None)[0]
-    by_bin = metrics.residual(mass, selected, EDGES, degree=degree, weight=weight)
     np.testing.assert_allclose(by_bin.value, residual / e.value.mean(), rtol=1e-9, atol=1e-12)
     np.testing.assert_allclose(by_bin.error, e.error / e.value.mean(), rtol=1e-12)
     assert by_bin.flatness == found
     assert found.rms == pytest.approx(np.sqrt(np.mean(residual**2)) / e.value.mean(), rel=1e-9)
-    assert found.expected == pytest.approx(np.sqrt(np.mean(e.error**2) * (7 - degree) / 8) / e.value.mean(), rel=1e-12)
+    assert found.expected == pytest.approx(np.sqrt(np.mean(e.error**2) * (7 - order) / 8) / e.value.mean(), rel=1e-12)
+
+
+# ------------------------------------------------------- working points
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_working_point_is_the_mask_that_it_means(kind):
+    """Of signal, of background or a threshold; twenty bins of equal numbers of background events by default."""
+    score, label, mass, weight = events(ties=True, kind=kind)
+    background = label == 0
+    cut = metrics.threshold(score, label, weight=weight, signal_efficiency=0.4)
+    other = metrics.threshold(score, label, weight=weight, background_efficiency=0.3)
+    own = np.ones(len(score)) if weight is None else weight
+    kept = own[background & (score >= other)].sum() / own[background].sum()
+    assert kept >= 0.3 > own[background & (score > other)].sum() / own[background].sum()
+    for point, threshold in (
+        ({"signal_efficiency": 0.4}, cut),
+        ({"background_efficiency": 0.3}, other),
+        ({"threshold": cut}, cut),
+    ):
+        edges = mode_edges(mass[background], bins=20)
+        mask = {"mass": mass[background], "selected": score[background] >= threshold, "bins": edges}
+        mask["weight"] = None if weight is None else weight[background]
+        found = metrics.residual(score, label, mass, weight=weight, order=1, **point)
+        want = metrics.residual(order=1, **mask)
+        np.testing.assert_array_equal([found.value, found.error], [want.value, want.error])
+        np.testing.assert_array_equal(found.edges, edges)
+        assert metrics.flatness(score, label, mass, weight=weight, order=1, **point) == want.flatness
+        if kind != "signed":
+            assert metrics.jsd(score, label, mass, weight=weight, **point) == metrics.jsd(**mask)
+    masked = metrics.flatness(None, label, mass, weight=weight, selected=score >= cut, order=1)
+    assert masked == metrics.flatness(score, label, mass, weight=weight, threshold=cut, order=1)
+    everything = metrics.efficiency(score, label, mass, weight=weight, threshold=-np.inf, bins=4)
+    np.testing.assert_array_equal(everything.value, np.ones(4))
 
 
 # ------------------------------------------------------- several masses
@@ -156,8 +193,9 @@ def in_the_plane(kind, n=3000):
 @pytest.mark.parametrize("kind", ["unit", "signed"])
 def test_cells_of_two_masses_by_hand(kind):
     mass, selected, weight = in_the_plane(kind)
-    found = metrics.efficiency(mass, selected, PLANE, weight=weight)  # no warning of the empty corner
-    around = metrics.residual(mass, selected, PLANE, degree=1, weight=weight)
+    given = {"mass": mass, "selected": selected, "bins": PLANE, "weight": weight}
+    found = metrics.efficiency(**given)  # no warning of the empty corner
+    around = metrics.residual(order=1, **given)
     weight = np.ones(len(mass)) if weight is None else weight
     assert [edges.tolist() for edges in found.edges] == [edges.tolist() for edges in PLANE]
     powers, known = [], []
@@ -176,7 +214,7 @@ def test_cells_of_two_masses_by_hand(kind):
     powers, known = np.array(powers), np.array(known)
     residual = (known - powers @ np.linalg.lstsq(powers, known, rcond=None)[0]) / known.mean()
     np.testing.assert_allclose(around.value.ravel()[:-1], residual, rtol=1e-9, atol=1e-12)
-    flat = metrics.flatness(mass, selected, PLANE, degree=1, weight=weight)
+    flat = metrics.flatness(order=1, **given)
     assert flat == around.flatness and flat.rms == pytest.approx(np.sqrt(np.mean(residual**2)))
     error = np.nanmean(found.error**2) ** 0.5 / known.mean()
     assert flat.expected == pytest.approx(error * np.sqrt((11 - 3) / 11))  # cells with events less terms
@@ -190,7 +228,7 @@ MASS, SELECTED = np.linspace(-0.9, 0.9, 10), np.arange(10) >= 5
 def test_an_efficiency_that_is_not_known_is_nan_with_a_warning():
     weight = np.append(np.ones(9), -1.0)
     with pytest.warns(RuntimeWarning) as caught:
-        found = metrics.efficiency(MASS, SELECTED, [-1, -0.5, 0.5, 0.8, 1, 2, 3], weight=weight)
+        found = metrics.efficiency(mass=MASS, selected=SELECTED, bins=[-1, -0.5, 0.5, 0.8, 1, 2, 3], weight=weight)
     said = "efficiency is NaN in bin 3, [0.8, 1): weight sums to -1; bin 4, [1, 2): no event; bin 5, [2, 3]: no event"
     assert [str(warning.message) for warning in caught] == [said]
     assert caught[0].filename == __file__

@@ -18,6 +18,8 @@ DENSITIES = {
     "power": (lambda m: m**-1.5, 1),
     "dijet": (lambda m: (1 - m / ENERGY) ** 4 * (m / ENERGY) ** (-1 - 0.2 * np.log(m / ENERGY)), 3),
 }
+SCAN = {"bins": EDGES, "signal_width": 6, "order": 0}
+SIGNAL = {"bins": EDGES, "signal_mass": 120, "signal_width": 8, "order": 0}
 each = pytest.mark.parametrize("background", DENSITIES)
 
 
@@ -30,8 +32,8 @@ def masses(background, rng, mean, strength=0.0):
 
 
 def bias(background, mass, **more):
-    options = {"background": background, "degree": DENSITIES[background][1], "energy": ENERGY} | more
-    return metrics.signal_bias(mass, EDGES, 120, 8, **options)
+    options = {"background": background, "background_order": DENSITIES[background][1], "energy": ENERGY} | more
+    return metrics.signal_bias(mass=mass, **SIGNAL, **options)
 
 
 def test_pulls_of_a_template_times_a_line():
@@ -43,19 +45,18 @@ def test_pulls_of_a_template_times_a_line():
     pulls = []
     for _ in range(500):
         mass = np.repeat(at, rng.poisson(mean))
-        pulls.append(metrics.signal_bias(mass, EDGES, 120, 8, background=before).significance)
+        pulls.append(metrics.signal_bias(mass=mass, background=before, **SIGNAL | {"order": 1}).significance)
     assert np.mean(pulls) == pytest.approx(0, abs=0.1)
     assert np.std(pulls) == pytest.approx(1, abs=0.1)
     sculpted = np.repeat(at, rng.poisson(mean + 400 * norm(120, 8).pdf(at) * 8))
-    assert metrics.signal_bias(sculpted, EDGES, 120, 8, background=before).significance > 5
+    assert metrics.signal_bias(mass=sculpted, background=before, **SIGNAL | {"order": 1}).significance > 5
 
 
 def test_a_flat_template_is_a_polynomial():
     edges = np.array([50, 60, 75, 100, 120, 135, 150, 170, 200, 250])
     mass = masses("polynomial", np.random.default_rng(12), 3000)
-    flat, plain = (
-        metrics.signal_bias(mass, edges, 120, 8, background=one, degree=2) for one in (3 * np.diff(edges), "polynomial")
-    )
+    given = SIGNAL | {"mass": mass, "bins": edges, "background_order": 2}
+    flat, plain = (metrics.signal_bias(background=one, **given) for one in (3 * np.diff(edges), "polynomial"))
     assert (flat.signal, flat.error, flat.chi2) == pytest.approx((plain.signal, plain.error, plain.chi2), rel=1e-3)
 
 
@@ -80,7 +81,7 @@ def test_bins_of_negative_weight_are_fitted():
         mass = rng.uniform(50, 250, 600)
         weight = rng.choice([1.0, -1.0], 600, p=[0.65, 0.35])
         negative += (np.histogram(mass, EDGES, weights=weight)[0] < 0).sum()
-        pulls.append(metrics.signal_bias(mass, EDGES, 120, 8, degree=0, weight=weight).significance)
+        pulls.append(metrics.signal_bias(mass=mass, weight=weight, background_order=0, **SIGNAL).significance)
     assert negative > 0.05 * 200 * 25
     pulls = np.array(pulls)[np.isfinite(pulls)]
     assert len(pulls) > 195
@@ -91,7 +92,7 @@ def test_bins_of_negative_weight_are_fitted():
 def test_without_iminuit_the_error_names_the_extra(monkeypatch):
     monkeypatch.setitem(sys.modules, "iminuit", None)
     with pytest.raises(ImportError, match=r"need iminuit: pip install 'libmode\[report\]'"):
-        metrics.signal_bias([100.0, 120.0], EDGES, 120, 6)
+        metrics.signal_bias(mass=[100.0, 120.0], **SIGNAL)
 
 
 PARAMETERS = {
@@ -137,50 +138,66 @@ def test_the_fit_is_the_maximum_of_the_likelihood_and_its_error_the_curvature(ba
     assert found.chi2 == pytest.approx(best, abs=2e-3)
     assert low - best == pytest.approx(0.04, rel=0.1)
     assert high - best == pytest.approx(0.04, rel=0.1)
-    assert found.ndof == 25 - size - 1 and found.degree == size - 1
+    assert found.ndof == 25 - size - 1 and found.background_order == size - 1
 
 
 @each
-def test_the_f_test_finds_the_degree_of_the_toys(background):
-    """Never too low a degree, and too high a one in few cases; by default it is the one that the page says."""
-    rng, degree = np.random.default_rng(11), DENSITIES[background][1]
-    chosen = np.array([bias(background, masses(background, rng, 20_000), degree="f-test").degree for _ in range(40)])
-    least = {"dijet": 2}.get(background, degree)  # a third of the size of the square term is hard to see
+def test_the_f_test_finds_the_order_of_the_toys(background):
+    """Never too low an order, and too high a one in few cases."""
+    rng, order = np.random.default_rng(11), DENSITIES[background][1]
+    toys = [bias(background, masses(background, rng, 20_000), background_order=None) for _ in range(40)]
+    chosen = np.array([toy.background_order for toy in toys])
+    least = {"dijet": 2}.get(background, order)  # a third of the size of the square term is hard to see
     assert chosen.min() >= least
-    assert (chosen <= degree).mean() > 0.75
-    plain = metrics.signal_bias(masses(background, rng, 1000), EDGES, 120, 8, background=background, energy=ENERGY)
-    assert plain.degree == {"polynomial": 2, "exponential": 1, "power": 1, "dijet": 2}[background]
+    assert (chosen <= order).mean() > 0.75
+
+
+def test_the_f_test_sees_all_background_and_the_fit_has_the_order_of_the_selection_too():
+    """A line in mass selects, and a bump: neither is in the background before."""
+    rng = np.random.default_rng(3)
+    mass = masses("exponential", rng, 20_000)
+    score = rng.random(len(mass)) * mass / 250 + 0.4 * np.exp(-(((mass - 120) / 8) ** 2) / 2)
+    given = SIGNAL | {"mass": mass, "background": "exponential"}
+    found = metrics.signal_bias(score, threshold=0.3, **given | {"order": 1})
+    before = metrics.signal_bias(**given)
+    assert found.background_order == before.background_order
+    assert found.ndof == before.ndof - 1 and found.selected == (score >= 0.3).sum()
+    fixed = {"background_order": before.background_order + 1}
+    alone = metrics.signal_bias(**given | {"mass": mass[score >= 0.3]} | fixed)
+    assert (found.signal, found.error) == (alone.signal, alone.error)
+    assert found.significance > 5
 
 
 def test_the_f_test_sees_a_cubic_term_behind_a_square_one_that_is_missing():
     rng = np.random.default_rng(5)
     x = rng.uniform(-1, 1, 100_000)
     x = x[rng.random(len(x)) * 1.8 < 1 + 0.8 * (5 * x**3 - 3 * x) / 2]
-    assert metrics.signal_bias(150 + 100 * x, EDGES, 120, 8, degree="f-test").degree == 3
+    assert metrics.signal_bias(mass=150 + 100 * x, **SIGNAL).background_order == 3
     lines = np.where(rng.random(len(x)) < 0.5, 150 + 100 * x, rng.normal(150, 0.5, len(x)))
     for background in DENSITIES:
-        with pytest.raises(ValueError, match=f"degree = 'f-test': no {background} background of degree"):
-            metrics.signal_bias(lines, EDGES, 120, 8, background=background, degree="f-test", energy=ENERGY)
+        with pytest.raises(ValueError, match=f"no {background} background of order"):
+            metrics.signal_bias(mass=lines, background=background, energy=ENERGY, **SIGNAL)
 
 
 @each
 def test_masses_without_events_are_nan_and_no_others(background):
     mass = masses(background, np.random.default_rng(12), 4000)
     mass = mass[mass < 170]
-    found = metrics.spurious_signal(
-        mass, EDGES, [90, 120, 215], 6, background=background, degree=DENSITIES[background][1], energy=ENERGY
-    )
+    options = {"background": background, "background_order": DENSITIES[background][1], "energy": ENERGY}
+    found = metrics.spurious_signal(mass=mass, signal_masses=[90, 120, 215], **SCAN, **options)
     for values in (found.signal, found.error, found.significance):
         np.testing.assert_array_equal(np.isnan(values), [False, False, True])
 
 
 @each
-@pytest.mark.parametrize("degree", [None, "f-test"])
-@pytest.mark.parametrize(("mass", "weight"), [([], None), ([100.0, 120.0], [1.0, -1.0]), ([100.0, 120.0], [1.0, -2.0])])
-def test_no_events_at_all_are_nan(background, degree, mass, weight):
-    found = metrics.spurious_signal(mass, EDGES, [90, 120], 6, background=background, degree=degree, weight=weight)
-    assert found.signal.shape == (2,) and np.isnan([found.signal, found.error]).all()
-    one = metrics.signal_bias(mass, EDGES, 120, 6, background=background, degree=degree, weight=weight)
+@pytest.mark.parametrize("background_order", [None, 2])
+@pytest.mark.parametrize("weight", [None, [1.0, -1.0], [1.0, -2.0]])
+def test_no_selected_events_are_nan(background, background_order, weight):
+    events = {"mass": [100.0, 120.0], "weight": weight, "selected": [1, 1] if weight else [0, 0]}
+    options = {"background": background, "background_order": background_order} | events
+    found = metrics.spurious_signal(signal_masses=[90, 120], **SCAN, **options)
+    assert found.signal.shape == (2,) and np.isnan([found.signal, found.error, found.largest[1:]]).all()
+    one = metrics.signal_bias(**SIGNAL, **options)
     assert np.isnan([one.signal, one.error, one.chi2]).all()
     assert one.selected == (0 if weight is None else sum(weight))
 
@@ -188,12 +205,14 @@ def test_no_events_at_all_are_nan(background, degree, mass, weight):
 def test_the_width_is_a_number_one_for_each_mass_or_a_function():
     mass = masses("exponential", np.random.default_rng(14), 3000)
 
+    given = {"mass": mass, "bins": EDGES, "background": "exponential", "background_order": 1, "order": 0}
+
     def scan(width):
-        return metrics.spurious_signal(mass, EDGES, [90, 120], width, "exponential").signal
+        return metrics.spurious_signal(signal_masses=[90, 120], signal_width=width, **given).signal
 
     np.testing.assert_array_equal(scan(lambda m: m / 15), scan([6, 8]))
     np.testing.assert_array_equal(scan(8), scan([8, 8]))
-    assert scan(8)[1] == scan([6, 8])[1] == metrics.signal_bias(mass, EDGES, 120, 8, background="exponential").signal
+    assert scan(8)[1] == scan([6, 8])[1] == metrics.signal_bias(signal_mass=120, signal_width=8, **given).signal
     with pytest.raises(ValueError, match=r"signal_width\[1\] = -8.0: expected a finite number above 0"):
         scan(lambda m: 112 - m)
 
@@ -205,11 +224,36 @@ def test_a_histogram_is_fitted_like_its_events(cut):
     score, weight = rng.random(len(mass)), rng.choice([1.0, -0.5], len(mass), p=[0.9, 0.1])
     axes = [EDGES, np.linspace(0, 1, 11)]
     histogram = tuple(np.histogram2d(mass, score, axes, weights=weight**k)[0] for k in (1, 2)) + tuple(axes)
-    which = slice(None) if cut is None else score >= cut
-    options = {"background": "exponential", "degree": "f-test"}
-    want = metrics.spurious_signal(mass[which], EDGES, [90, 120], 8, weight=weight[which], **options)
-    found = metrics.spurious_signal(histogram, None, [90, 120], 8, cut=cut, **options)
+    options = {"background": "exponential", "order": 0, "signal_width": 8}
+    events = (None if cut is None else score), None, mass
+    want = metrics.spurious_signal(
+        *events, weight=weight, bins=EDGES, signal_masses=[90, 120], threshold=cut, **options
+    )
+    found = metrics.spurious_signal(histogram, signal_masses=[90, 120], threshold=cut, **options)
     np.testing.assert_allclose([found.signal, found.error], [want.signal, want.error], rtol=1e-6)
-    assert found.degree == want.degree
-    one = metrics.signal_bias(histogram, signal_mass=120, signal_width=8, background="exponential", cut=cut)
+    assert found.background_order == want.background_order
+    one = metrics.signal_bias(histogram, signal_mass=120, threshold=cut, **options)
     assert one.signal == pytest.approx(want.signal[1], rel=1e-6)
+
+
+def test_a_search_chooses_bins_masses_and_widths_from_the_events():
+    rng = np.random.default_rng(16)
+    label = np.repeat([0, 1], [40_000, 4_000])
+    signal = np.concatenate([rng.normal(90, 4, 2_000), rng.normal(170, 9, 2_000)])
+    mass = np.concatenate([50 + rng.exponential(60, 40_000), signal])
+    score = rng.normal(1.0 * label)
+    low, high = np.quantile(mass[label == 0], [0.025, 0.975])
+    found = metrics.spurious_signal(score, label, mass, signal_efficiency=0.5, order=0, signal_width=8)
+    assert found.signal_mass[[0, -1]] == pytest.approx([low + 16, high - 16])
+    assert np.abs(found.significance).max() < 4
+    at = int(np.argmax(np.abs(found.signal)))
+    assert found.largest == (found.signal_mass[at], found.signal[at], found.error[at])
+    function = metrics.spurious_signal(score, label, mass, threshold=0, order=0, signal_width=lambda m: m / 15)
+    np.testing.assert_allclose(np.diff(function.signal_mass), np.diff(function.signal_mass)[0])
+    # Each of two masses has the width of the signal events that are nearest to it.
+    two = {"order": 0, "signal_efficiency": 0.5, "signal_masses": [90, 170], "background_order": 5}
+    own = metrics.spurious_signal(score, label, mass, **two)
+    near = [np.diff(np.quantile(signal[chosen], [0.1585, 0.8415]))[0] / 2 for chosen in (signal < 130, signal > 130)]
+    assert near == pytest.approx([4, 9], rel=0.1)
+    want = metrics.spurious_signal(score, label, mass, signal_width=near, **two)
+    np.testing.assert_array_equal([own.signal, own.error], [want.signal, want.error])

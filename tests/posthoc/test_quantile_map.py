@@ -25,7 +25,8 @@ def sample(n, seed):
 
 def residual(z, mass, efficiency, order, weight=None, edges=EDGES):
     """Over what as many events have by chance."""
-    found = metrics.flatness(mass, z >= np.quantile(z, 1 - efficiency), edges, degree=order, weight=weight)
+    cut = {"threshold": np.quantile(z, 1 - efficiency), "bins": edges}
+    found = metrics.flatness(z, None, mass, weight=weight, order=order, **cut)
     return found.rms / found.expected
 
 

@@ -29,7 +29,8 @@ def in_bins(score, mass, weight, count, at_score, at_mass):
 
 def square(z, mass, edges, order):
     """The mean square of the residuals at 50 and 20 %, without what statistics of these events alone gives."""
-    found = [metrics.flatness(mass, z >= np.quantile(z, 1 - e), edges, degree=order) for e in (0.5, 0.2)]
+    cuts = np.quantile(z, (0.5, 0.8))
+    found = [metrics.flatness(z, None, mass, threshold=cut, bins=edges, order=order) for cut in cuts]
     return np.mean([one.rms**2 - one.expected**2 for one in found])
 
 

@@ -69,24 +69,28 @@ def test_signal_is_not_looked_at():
 
 
 ERRORS = [
-    (BatchError, "pred_1: all 40 background events have the same score 0.5", {"pred_1": torch.full((60,), 0.5)}),
-    (BatchError, "none of the 60 values of", {"target": torch.ones(60)}),
+    (BatchError, "score_1: all 40 background events have the same score 0.5", {"score_1": torch.full((60,), 0.5)}),
+    (BatchError, "none of the 60 values of", {"label": torch.ones(60)}),
     (
         BatchError,
         "3 events, and DisCo with unbiased = true needs at least 4",
-        {"target": (torch.arange(60) > 2).float()},
+        {"label": (torch.arange(60) > 2).float()},
     ),
-    (ValueError, r"pred_2\[21\] = nan: every pred_2", {"pred_2": torch.where(torch.arange(60) == 21, torch.nan, 0.5)}),
+    (
+        ValueError,
+        r"score_2\[21\] = nan: every score_2",
+        {"score_2": torch.where(torch.arange(60) == 21, torch.nan, 0.5)},
+    ),
     (BatchError, "weight: the 40 background events have sum of weights 0", {"weight": torch.zeros(60)}),
-    (ValueError, "target has length 59, but pred_1 has length 60", {"target": torch.zeros(59)}),
-    (TypeError, "reference: expected", {"reference": Events(torch.ones(3), torch.ones(3))}),
-    (ValueError, "reference.pred_2 has length 4, but pred_1 has", {"reference": (torch.rand(5), torch.rand(4))}),
+    (ValueError, "label has length 59, but score_1 has length 60", {"label": torch.zeros(59)}),
+    (TypeError, "reference: expected", {"reference": Events(torch.ones(3), None, torch.ones(3))}),
+    (ValueError, "reference.score_2 has length 4, but score_1 has", {"reference": (torch.rand(5), torch.rand(4))}),
 ]
 
 
 @pytest.mark.parametrize("error, message, change", ERRORS, ids=[row[1] for row in ERRORS])
 def test_errors(error, message, change):
-    given = {"pred_1": torch.rand(60), "pred_2": torch.rand(60), "target": (torch.arange(60) < 20).float(), **change}
+    given = {"score_1": torch.rand(60), "score_2": torch.rand(60), "label": (torch.arange(60) < 20).float(), **change}
     with pytest.raises(error, match=message) as caught:
         ABCDLoss()(**given)
     assert type(caught.value) is error

@@ -10,14 +10,14 @@ from libmode.compat import pytorch as compat
 from libmode.torch import ABCDLoss, MoDeConstraint, MoDeLoss
 
 MODULES = {
-    "mode": lambda **options: MoDeLoss(bins=4, **options),
-    "transform": lambda **options: MoDeLoss(bins=4, score_transform="signal_efficiency", **options),
+    "mode": lambda **options: MoDeLoss(order=0, bins=4, **options),
+    "transform": lambda **options: MoDeLoss(order=0, bins=4, score_transform="signal_efficiency", **options),
 }
 every_module = pytest.mark.parametrize("make", MODULES.values(), ids=MODULES.keys())
 
 
 def constraint(**options):
-    return MoDeConstraint(bins=4, **options)
+    return MoDeConstraint(order=1, bins=4, **options)
 
 
 def events(n=60):
@@ -90,7 +90,7 @@ def test_a_loss_that_only_skips_is_an_error_with_the_reason(make):
 def test_a_score_that_is_nan_does_not_spoil_the_gradient_of_a_batch_without_background():
     score, target, mass = events()
     score.data[5] = torch.nan
-    value = MoDeLoss(on_bad_batch="skip")(score, 0 * target + 1, mass)
+    value = MoDeLoss(order=0, on_bad_batch="skip")(score, 0 * target + 1, mass)
     value.backward()
     assert value == 0 and not score.grad.any()
 
@@ -107,9 +107,9 @@ def test_a_nan_is_an_error_all_the_same(make):
 
 @pytest.mark.filterwarnings("ignore:The .grad attribute of a Tensor that is not a leaf")
 def test_compiled():
-    loss = MoDeLoss(bins=4, on_bad_batch="skip")
+    loss = MoDeLoss(order=0, bins=4, on_bad_batch="skip")
     step = torch.compile(lambda *batch: 3 * loss(*batch), backend="aot_eager")
-    assert step(*events()) == 3 * MoDeLoss(bins=4)(*events())
+    assert step(*events()) == 3 * MoDeLoss(order=0, bins=4)(*events())
     with pytest.warns(RuntimeWarning, match="no event selected"):
         value = step(*BATCHES["no background"](*events())[:3])
     assert value == 0 and loss.skipped == 1
@@ -126,7 +126,10 @@ LABELS = {
 def test_the_labels_that_there_are_are_listed(listed):
     label = torch.tensor(LABELS[listed])
     score, mass = torch.full(label.shape, 0.5), torch.arange(len(label))
-    for call in (lambda: MoDeLoss()(score, label, mass), lambda: libmode.mode_edges(mass.numpy(), label=label.numpy())):
+    for call in (
+        lambda: MoDeLoss(order=0)(score, label, mass),
+        lambda: libmode.mode_edges(mass.numpy(), label=label.numpy()),
+    ):
         with pytest.raises(libmode.BatchError) as caught:
             call()
         start = f"no event selected: none of the {len(label)} values of label equals background_label = 0; "
@@ -136,9 +139,9 @@ def test_the_labels_that_there_are_are_listed(listed):
 @pytest.mark.parametrize("mass", [torch.arange(50, 110), torch.linspace(0, 1, 60)])  # which has the label 0
 def test_masses_in_the_place_of_labels_are_recognized(mass):
     score, target, _ = events()
-    for make in (MoDeLoss, constraint):
+    for make in (MODULES["mode"], constraint):
         with pytest.raises(
-            libmode.BatchError, match=r"are these masses\? .* \(pred, target, mass, weight\) in this ord"
+            libmode.BatchError, match=r"are these masses\? .* \(score, label, mass, weight\) in this ord"
         ):
             make(on_bad_batch="raise")(score, mass, target)
 

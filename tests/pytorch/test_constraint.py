@@ -38,7 +38,7 @@ def smoothed(score, mass, background, weight=None, **options):
     """The push of a factor 1 at each event of a batch, and what multiplies its gradient, (n,): by definition."""
     s, m = score[background], mass[background]
     w = np.ones(len(s)) if weight is None else weight[background]
-    _, grad = libmode.mode_loss_and_grad(s, m, weight=w, **options)
+    _, grad = libmode.mode_loss_and_grad(s, m, weight=w, **({"order": 0} | options))
     pushes, lift = np.zeros(len(score)), np.ones(len(score))
     pushes[background], lift[background] = push(grad, s, m[:, None], w, **options)
     return pushes, lift
@@ -47,17 +47,17 @@ def smoothed(score, mass, background, weight=None, **options):
 @pytest.mark.parametrize("order", [0, 1, 2])
 def test_a_fixed_strength_is_a_factor_of_the_residual(order):  # without weights ranks may lie on borders of cells
     score, target, mass, weight = events(n=1600)
-    constraint = MoDeConstraint(order=order, relative_strength=7)
-    assert all(map(math.isnan, (constraint.loss, constraint.strength, constraint.dependence.value)))
-    assert constraint.relative_strength == 7
-    assert repr(constraint) == f"MoDeConstraint(order={order}, relative_strength=7.0)"
+    constraint = MoDeConstraint(order=order, strength=7)
+    assert all(map(math.isnan, (constraint.loss, constraint.scale, constraint.dependence.value)))
+    assert constraint.strength == 7
+    assert repr(constraint) == f"MoDeConstraint(order={order}, strength=7.0)"
     extra, bare = added(constraint, (score, target, mass, weight))
     s, background = score.detach().numpy(), target.numpy() == 0
     want, lift = smoothed(s, mass.numpy(), background, weight.numpy(), order=order, bins=16)
     extra, by_logit = extra.numpy() - (lift - 1) * bare.numpy(), s * (1 - s)
     of_base = np.linalg.norm((bare.numpy() * by_logit)[background]) / np.sqrt(background.sum())
     np.testing.assert_allclose(extra * by_logit, 7 * of_base * want, rtol=1e-8, atol=1e-12)
-    assert constraint.strength == pytest.approx(of_base, rel=1e-9)
+    assert constraint.scale == pytest.approx(of_base, rel=1e-9)
 
 
 def test_the_default_adds_the_sum_of_earlier_batches_and_multiplies():
@@ -67,7 +67,7 @@ def test_the_default_adds_the_sum_of_earlier_batches_and_multiplies():
     def of_some(pred, truth):  # the other events get the push alone
         return binary_cross_entropy(pred[::2], truth[::2])
 
-    alone, _ = added(MoDeConstraint(order=1, relative_strength=1), (score, target, mass), of_some)
+    alone, _ = added(MoDeConstraint(order=1, strength=1), (score, target, mass), of_some)
     # The same batch again: what is added grows by the same part of the push each time.
     constraint = MoDeConstraint(order=1)
     found = [added(constraint, (score, target, mass), of_some) for _ in range(201)]
@@ -95,7 +95,7 @@ def test_scores_that_are_near_each_other_are_pushed_less(spread, middle, from_lo
     _, bare = added(constraint, (pred, target, mass), loss)
     by_logit = 1 if from_logits else pred.detach() * (1 - pred.detach())
     of_base = (bare * by_logit)[background].norm() / background.sum().double().sqrt()
-    assert constraint.strength == pytest.approx(of_base.item() * min(1, spread), rel=0.1 if 0.1 < spread < 1 else 1e-2)
+    assert constraint.scale == pytest.approx(of_base.item() * min(1, spread), rel=0.1 if 0.1 < spread < 1 else 1e-2)
 
 
 def test_scores_without_limits_are_pushed_as_they_come():
@@ -104,13 +104,13 @@ def test_scores_without_limits_are_pushed_as_they_come():
     constraint = MoDeConstraint(order=0, score_range=None)
     _, bare = added(constraint, (pred, target, mass), lambda p, t: (p * (2 * t - 1)).mean())
     background = target == 0
-    assert constraint.strength == pytest.approx(
+    assert constraint.scale == pytest.approx(
         (bare[background].norm() / background.sum().double().sqrt()).item(), rel=1e-9
     )
 
 
 def test_predictions_pass_unchanged_and_in_evaluation_nothing_happens():
-    constraint = MoDeConstraint()
+    constraint = MoDeConstraint(order=1)
     score, target, mass, _ = events()
     out = constraint(score, target, mass)
     assert torch.equal(out, score) and out is not score
@@ -128,24 +128,24 @@ def test_types_scales_and_limits(dtype):
         score.data[::7], score.data[1::7] = 0, 1
     found = []
     for scale in (2.0**10, 2.0**-4):
-        constraint = MoDeConstraint()
+        constraint = MoDeConstraint(order=1)
         out = constraint(score, target, mass)
         assert out.dtype is dtype
         (grad,) = torch.autograd.grad(scale * binary_cross_entropy(out.float(), target.float()), score)
-        assert grad.dtype is dtype and grad.isfinite().all() and constraint.strength > 0
+        assert grad.dtype is dtype and grad.isfinite().all() and constraint.scale > 0
         found.append(grad.double() / scale)
     torch.testing.assert_close(*found, rtol=1e-6 if dtype is torch.float32 else 0.02, atol=1e-5)
 
 
 def test_logits_and_columns_are_taken_as_their_scores():
     score, target, mass, _ = events()
-    of_score, bare = added(MoDeConstraint(), (score, target, mass))
+    of_score, bare = added(MoDeConstraint(order=1), (score, target, mass))
     slope = (score * (1 - score)).detach()
     logit = score.detach().logit().requires_grad_()
-    found = added(MoDeConstraint(from_logits=True), (logit, target, mass), binary_cross_entropy_with_logits)
+    found = added(MoDeConstraint(from_logits=True, order=1), (logit, target, mass), binary_cross_entropy_with_logits)
     torch.testing.assert_close(found, (of_score * slope, bare * slope), rtol=1e-6, atol=1e-12)
     column = score.detach()[:, None].requires_grad_()
-    out = MoDeConstraint()(column, target[:, None], mass[:, None])
+    out = MoDeConstraint(order=1)(column, target[:, None], mass[:, None])
     assert out.shape == (N, 1)
     binary_cross_entropy(out, target[:, None].double()).backward()
     torch.testing.assert_close(column.grad[:, 0], bare + of_score, rtol=1e-9, atol=1e-15)
@@ -157,7 +157,7 @@ def test_logits_and_columns_are_taken_as_their_scores():
 def test_reference_events_count_and_get_no_gradient():
     score, target, mass, _ = events()
     further = events(n=3000, seed=2)
-    reference = Events(further[0].detach(), further[2], None, further[1])
+    reference = Events(further[0].detach(), *further[1:3])
     constraint = MoDeConstraint(order=1)
     extra, bare = added(constraint, (score, target, mass), reference=reference)
     all_scores, all_masses = np.append(score.detach(), further[0].detach()), np.append(mass, further[2])
@@ -174,7 +174,7 @@ def test_reference_events_count_and_get_no_gradient():
 
 
 def test_a_score_that_is_nan_is_an_error_with_its_step():
-    constraint = MoDeConstraint()
+    constraint = MoDeConstraint(order=1)
     score, target, mass, _ = events()
     for _ in range(2):
         constraint(score, target, mass)
@@ -183,26 +183,26 @@ def test_a_score_that_is_nan_is_an_error_with_its_step():
     bad.data[place] = math.nan
     with pytest.raises(ValueError, match=rf"score\[{place}\] = NaN: .*\(in training step 2\)"):
         constraint(bad, target, mass)
-    logits = MoDeConstraint()
+    logits = MoDeConstraint(order=1)
     with pytest.raises(ValueError, match=r"give from_logits=True for raw outputs.*in training step 0"):
         logits(3 * bad.nan_to_num().logit(), target, mass)
 
 
 def test_a_gradient_that_is_not_finite_passes_as_it_is():
-    constraint = MoDeConstraint()
+    constraint = MoDeConstraint(order=1)
     score, target, mass, _ = events()
     out = constraint(score, target, mass)
     incoming = torch.ones_like(out)
     incoming[2] = math.inf
     (grad,) = torch.autograd.grad(out, score, incoming)
-    assert torch.equal(grad, incoming) and constraint.strength == 0
+    assert torch.equal(grad, incoming) and constraint.scale == 0
 
 
 BAD = [
-    ("relative_strength = inf: must be positive and finite", {"relative_strength": math.inf}),
+    ("strength = inf: must be positive and finite", {"strength": math.inf}),
     ("tolerance = 'many': must be a number", {"tolerance": "many"}),
     ("on_bad_batch = 'pass'", {"on_bad_batch": "pass"}),
-    ("a fixed strength ignores the tolerance", {"relative_strength": 3, "tolerance": 9}),
+    ("a fixed strength ignores the tolerance", {"strength": 3, "tolerance": 9}),
     ("unknown option 'score_transform'", {"score_transform": None}),
     (r"score_range = \(0.0, 2.0\) and from_logits = True", {"from_logits": True, "score_range": (0, 2)}),
 ]
@@ -211,15 +211,15 @@ BAD = [
 @pytest.mark.parametrize("message, arguments", BAD, ids=[message for message, _ in BAD])
 def test_bad_arguments(message, arguments):
     with pytest.raises((TypeError, ValueError), match=message):
-        MoDeConstraint(**arguments)
+        MoDeConstraint(**({"order": 1} | arguments))
 
 
 BAD_REFERENCES = [
-    (r"reference is tuple: give Events\(score, mass, weight, label\)", lambda s, m: (s, m)),
-    ("reference has weight, and the batch has none", lambda s, m: Events(s, m, torch.ones_like(s))),
-    ("reference.mass has shape", lambda s, m: Events(s, torch.stack([m, m], 1))),
-    ("reference.score is on meta, but the batch on cpu", lambda s, m: Events(s.to("meta"), m)),
-    ("where events from 800 on are those of reference", lambda s, m: Events(s + 1, m)),
+    (r"reference is tuple: give Events\(score, label, mass, weight\)", lambda s, m: (s, m)),
+    ("reference has weight, and the batch has none", lambda s, m: Events(s, None, m, torch.ones_like(s))),
+    ("reference.mass has shape", lambda s, m: Events(s, None, torch.stack([m, m], 1))),
+    ("reference.score is on meta, but the batch on cpu", lambda s, m: Events(s.to("meta"), None, m)),
+    ("where events from 800 on are those of reference", lambda s, m: Events(s + 1, None, m)),
 ]
 
 
@@ -227,17 +227,17 @@ BAD_REFERENCES = [
 def test_bad_reference_events(message, reference):
     score, target, mass, _ = events()
     with pytest.raises((TypeError, ValueError), match=message):
-        MoDeConstraint()(score, target, mass, reference=reference(score.detach(), mass))
+        MoDeConstraint(order=1)(score, target, mass, reference=reference(score.detach(), mass))
 
 
 # ---------------------------------------------------------------- state and tolerance
 
 
 def test_the_state_is_saved_copied_and_moved():
-    constraint = MoDeConstraint(tolerance=1e4)
+    constraint = MoDeConstraint(tolerance=1e4, order=1)
     for seed in range(5):
         constraint(*events(seed=seed)[:3])
-    again = MoDeConstraint(tolerance=1e4)
+    again = MoDeConstraint(tolerance=1e4, order=1)
     again.load_state_dict(constraint.state_dict())
     copies = copy.deepcopy(constraint), pickle.loads(pickle.dumps(constraint)), copy.deepcopy(constraint).half().float()
     for other in (again, *copies):
@@ -247,17 +247,17 @@ def test_the_state_is_saved_copied_and_moved():
 
 def test_dependence_is_what_the_events_tell():
     """Of one batch, rho of mode_evaluate; of many that are flat, 0 within its error, which is right."""
-    constraint = MoDeConstraint(monitor=False)
+    constraint = MoDeConstraint(monitor=False, order=1)
     score, target, mass, _ = events()
     constraint(score, target, mass)
     found = libmode.mode_evaluate(score.detach(), mass, label=target, order=1, bins=16)
     assert constraint.dependence.value == pytest.approx(found.loss / (found.bias * found.events / 1e5), rel=1e-9)
-    plain = MoDeConstraint(monitor=False, unbiased=False)
+    plain = MoDeConstraint(monitor=False, unbiased=False, order=1)
     plain(score, target, mass)
     assert plain.dependence.value == pytest.approx(constraint.dependence.value, rel=1e-9)
     pulls = []
     for toy in range(40):
-        constraint, generator = MoDeConstraint(monitor=False), torch.Generator().manual_seed(toy)
+        constraint, generator = MoDeConstraint(monitor=False, order=1), torch.Generator().manual_seed(toy)
         for _ in range(30):
             score, mass = torch.rand(2, 300, generator=generator)
             constraint(score.requires_grad_(), torch.zeros(300), mass)
@@ -282,7 +282,7 @@ def test_a_network_with_it_compiles():
     _, target, mass, _ = events(dtype=torch.float32)
     features, found = torch.stack([mass, target + torch.randn(N)], 1), []
     for backend in (None, "aot_eager"):
-        constraint = MoDeConstraint()
+        constraint = MoDeConstraint(order=1)
         call = lambda: constraint(network(features)[:, 0], target, mass)  # noqa: B023, E731
         pred = (torch.compile(call, backend=backend) if backend else call)()
         found.append(torch.autograd.grad(binary_cross_entropy(pred, target * 1.0), network[0].weight)[0])
@@ -292,12 +292,12 @@ def test_a_network_with_it_compiles():
 def test_what_cannot_be_transformed_says_so():
     score, target, mass, _ = events()
     with pytest.raises(RuntimeError, match="torch.func cannot transform a MoDeConstraint"):
-        torch.func.grad(lambda s: MoDeConstraint()(s, target, mass).sum())(score.detach())
-    out = MoDeConstraint()(score, target, mass)
+        torch.func.grad(lambda s: MoDeConstraint(order=1)(s, target, mass).sum())(score.detach())
+    out = MoDeConstraint(order=1)(score, target, mass)
     (grad,) = torch.autograd.grad(binary_cross_entropy(out, target.double()), score, create_graph=True)
     with pytest.raises(RuntimeError, match="constraint has no second derivative"):
         grad.sum().backward()
-    (grad,) = torch.autograd.grad((2 * MoDeConstraint()(score, target, mass)).sum(), score, create_graph=True)
+    (grad,) = torch.autograd.grad((2 * MoDeConstraint(order=1)(score, target, mass)).sum(), score, create_graph=True)
     with pytest.raises(RuntimeError, match="constraint has no second derivative"):  # also of a loss without one
         grad.sum().backward()
 
@@ -325,9 +325,9 @@ class Calling(Holding):
 
 @pytest.mark.filterwarnings("ignore:`torch.jit.* is deprecated")
 @pytest.mark.parametrize("kind", [Holding, Calling])
-@pytest.mark.parametrize("held", [MoDeConstraint, MoDeLoss, ABCDLoss])
-def test_torch_script(kind, held):
-    x, file, network = torch.randn(100, 3), io.BytesIO(), kind(held()).eval()
+@pytest.mark.parametrize("held, arguments", [(MoDeConstraint, {"order": 1}), (MoDeLoss, {"order": 1}), (ABCDLoss, {})])
+def test_torch_script(kind, held, arguments):
+    x, file, network = torch.randn(100, 3), io.BytesIO(), kind(held(**arguments)).eval()
     torch.jit.save(torch.jit.script(network), file)
     file.seek(0)
     assert torch.equal(torch.jit.load(file)(x), torch.sigmoid(network.network(x))[:, 0])

@@ -20,7 +20,7 @@ class Classifier(torch.nn.Module):
         super().__init__()
         torch.manual_seed(1)
         self.network = torch.nn.Sequential(torch.nn.Linear(3, 1), torch.nn.Sigmoid())
-        self.constraint = MoDeConstraint(**arguments)
+        self.constraint = MoDeConstraint(**({"order": 1} | arguments))
 
     def forward(self, x, target, mass):
         return self.constraint(self.network(x)[:, 0], target, mass)

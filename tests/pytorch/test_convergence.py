@@ -71,7 +71,7 @@ def test_of_flat_trainings_at_most_one_in_twenty_warns():
 @pytest.mark.parametrize("weighted", [False, True])
 def test_batches_of_the_same_events_have_the_same_noise(weighted):
     """A training with all events in one batch makes the residual of these events 0, and nobody knows its noise."""
-    rng, layer = np.random.default_rng(1), MoDeConstraint(from_logits=True)
+    rng, layer = np.random.default_rng(1), MoDeConstraint(from_logits=True, order=1)
     logit, label, mass = batch(rng)
     weight = torch.tensor(rng.uniform(0.5, 2, 1000)) if weighted else None
     for _ in range(BATCHES):
@@ -84,7 +84,7 @@ def test_batches_of_the_same_events_have_the_same_noise(weighted):
 @pytest.mark.parametrize("shuffled", [True, False])
 def test_the_size_of_the_training_sample_is_found(shuffled):
     """What it can teach depends on it."""
-    rng, layer, n = np.random.default_rng(1), MoDeConstraint(from_logits=True), 20_000
+    rng, layer, n = np.random.default_rng(1), MoDeConstraint(from_logits=True, order=1), 20_000
     logit, label, mass = batch(rng, n=n)
     for _ in range(10):
         order = torch.tensor(rng.permutation(n) if shuffled else np.arange(n))
@@ -125,7 +125,7 @@ def test_rho_is_the_one_of_its_definition(what):
         if what == "weights":
             weight = torch.tensor(rng.uniform(0.8, 1.2, 1000))
         if what == "reference":
-            own, reference = slice(500), Events(logit[500:], mass[500:])
+            own, reference = slice(500), Events(logit[500:], None, mass[500:])
         if what == "two masses":
             mass = torch.stack([mass, torch.tensor(rng.random(1000))], 1)
         step(layer, logit[own], torch.zeros(1000)[own], mass[own], weight=weight, reference=reference)
@@ -138,13 +138,13 @@ def test_rho_is_the_one_of_its_definition(what):
 
 
 def test_nothing_is_known_without_batches():
-    layer = MoDeConstraint()
+    layer = MoDeConstraint(order=1)
     assert layer.convergence.flat is None and "is not known" in str(layer.convergence)
     assert said(layer.eval) == []
 
 
 def test_a_fixed_strength_says_it_too():
-    layer = trained(0.3, relative_strength=3)
+    layer = trained(0.3, strength=3)
     assert layer.convergence.flat is False
     assert len(said(layer.eval)) == 1
 
@@ -152,7 +152,7 @@ def test_a_fixed_strength_says_it_too():
 def test_the_layout_of_the_state_is_that_of_the_core():
     assert _native.state_size(2) - _native.state_size(1) == _convergence._OF_LABEL
     assert _native.state_size(1) - _convergence._OF_LABEL == _convergence._NUMBERS
-    layer = MoDeConstraint(from_logits=True, background_label=(0, 2))
+    layer = MoDeConstraint(from_logits=True, background_label=(0, 2), order=1)
     rng = np.random.default_rng(1)
     for _ in range(BATCHES):
         flat, of_bent = batch(rng), batch(rng, 0.4)
@@ -173,7 +173,7 @@ def test_the_layout_of_the_state_is_that_of_the_core():
 
 
 def test_a_validation_between_epochs_is_not_the_end():
-    rng, layer = np.random.default_rng(1), MoDeConstraint(from_logits=True)
+    rng, layer = np.random.default_rng(1), MoDeConstraint(from_logits=True, order=1)
 
     def train():
         for _ in range(2):
@@ -190,7 +190,7 @@ def test_a_validation_between_epochs_is_not_the_end():
 def test_a_loop_over_trainings_is_not_one_over_epochs():
     for seed in (1, 2):
         assert len(said(trained(0.3, seed).eval)) == 1
-        layer, rng = MoDeConstraint(from_logits=True), np.random.default_rng(seed)
+        layer, rng = MoDeConstraint(from_logits=True, order=1), np.random.default_rng(seed)
         for _ in range(EVERY):
             step(layer, *batch(rng, 1.0))
         assert len(said(layer.eval)) == 1
@@ -198,7 +198,7 @@ def test_a_loop_over_trainings_is_not_one_over_epochs():
 
 def test_reference_events_do_not_end_a_training():
     """They are scored in evaluation mode, at each step."""
-    rng, layer = np.random.default_rng(1), MoDeConstraint(from_logits=True)
+    rng, layer = np.random.default_rng(1), MoDeConstraint(from_logits=True, order=1)
 
     class Network(torch.nn.Module):
         def __init__(self):
@@ -294,7 +294,7 @@ def test_one_batch_of_an_evaluation_is_enough():
 def test_evaluations_in_the_loop_of_epochs_count_in_the_end():
     """The last one does: the network of the others was another."""
     for bends, times in (((0.5, 0.0), 0), ((0.0, 0.5), 1)):
-        rng, layer = np.random.default_rng(1), MoDeConstraint(from_logits=True)
+        rng, layer = np.random.default_rng(1), MoDeConstraint(from_logits=True, order=1)
         for bend in bends:
             layer.train()
             for _ in range(BATCHES):
@@ -320,7 +320,7 @@ def network_with(dropout):
 
 @pytest.mark.parametrize("dropout, measured, times", [(0.3, False, 1), (0.3, True, 0), (0.0, False, 0)])
 def test_dropout_that_nobody_has_measured_without_is_said(dropout, measured, times):
-    network, layer, rng = network_with(dropout), MoDeConstraint(from_logits=True), np.random.default_rng(1)
+    network, layer, rng = network_with(dropout), MoDeConstraint(from_logits=True, order=1), np.random.default_rng(1)
 
     def epoch():
         for _ in range(BATCHES):
@@ -343,7 +343,7 @@ def test_dropout_that_nobody_has_measured_without_is_said(dropout, measured, tim
 
 
 def test_logits_that_run_away_are_said():
-    layer, rng = MoDeConstraint(from_logits=True), np.random.default_rng(1)
+    layer, rng = MoDeConstraint(from_logits=True, order=1), np.random.default_rng(1)
 
     def train(scale):
         for _ in range(EVERY * PATIENCE):
@@ -368,7 +368,7 @@ WEIGHT = torch.rand(1000, dtype=torch.float64)
 @pytest.mark.parametrize("difference", [False, True])
 def test_one_logit_of_a_softmax_is_told_to_be_no_score(name, difference):
     loss, says = LOSSES[name]
-    rng, layer = np.random.default_rng(1), MoDeConstraint(from_logits=True)
+    rng, layer = np.random.default_rng(1), MoDeConstraint(from_logits=True, order=1)
 
     def train():
         for _ in range(EVERY * PATIENCE):
@@ -389,7 +389,7 @@ def test_one_logit_of_a_softmax_is_told_to_be_no_score(name, difference):
 
 def test_the_gradient_of_another_batch_is_not_compared():
     """The look at one batch is followed by the backward pass of a batch before."""
-    rng, layer = np.random.default_rng(1), MoDeConstraint(from_logits=True)
+    rng, layer = np.random.default_rng(1), MoDeConstraint(from_logits=True, order=1)
     waiting = None
     for k in range(2 * EVERY):
         logit, label, mass = batch(rng, n=900 + 10 * k)

@@ -84,9 +84,9 @@ def test_a_loss_and_its_gradient_or_a_sentence(events, options, module):
     try:
         if module:
             label = torch.zeros(60) if label is None else label
-            loss = MoDeLoss(**options)(score, label, mass, weight, category=category)
+            loss = MoDeLoss(**({"order": 0} | options))(score, label, mass, weight, category=category)
         else:
-            loss = mode_loss(**events, **options)
+            loss = mode_loss(**events, **({"order": 0} | options))
     except Exception as error:
         fuzzed.sentence_of(error)
     else:

@@ -45,16 +45,16 @@ def arguments(name, rank):
     """The arguments of a call for one process's batch."""
     features, target, mass, weight, category = batch(rank, dtype=HALF if name == "half precision" else torch.float64)
     pred = (features[:, 0] + features[:, 1]).sigmoid()
-    given = {"pred": pred, "target": target, "mass": mass if name == "joint" else mass[:, 0]}
+    given = {"score": pred, "label": target, "mass": mass if name == "joint" else mass[:, 0]}
     if name == "classes":
-        given["pred"] = torch.stack([pred, 1 - pred**2], 1)
+        given["score"] = torch.stack([pred, 1 - pred**2], 1)
     if name in ("weights", "bounds"):
         given["weight"] = weight
     if name == "categories":
         given["category"] = category
     if name == "reference":
         others, labels, masses, *_ = batch(rank, 7, 500 + 10 * rank)
-        given["reference"] = Events(others[:, 0].sigmoid(), masses[:, 0], None, labels)
+        given["reference"] = Events(others[:, 0].sigmoid(), labels, masses[:, 0])
     return given
 
 
@@ -69,10 +69,10 @@ def joined(parts):
 
 
 def value_and_grad(name, given, **more):
-    given["pred"].requires_grad_()
-    loss = MoDeLoss(**CASES[name], **more)(**given)
+    given["score"].requires_grad_()
+    loss = MoDeLoss(**CASES[name], **({"order": 0} | more))(**given)
     loss.backward()
-    return loss.detach(), given["pred"].grad
+    return loss.detach(), given["score"].grad
 
 
 def losses(rank):
@@ -136,7 +136,7 @@ def layer(**more):
 def with_both(constraint, mode):
     def step_of(net, events):
         features, target, mass, weight, _ = events
-        reference = Events(net(features).detach()[::3, 0], mass[::3, 0], weight[::3].abs(), target[::3])
+        reference = Events(net(features).detach()[::3, 0], target[::3], mass[::3, 0], weight[::3].abs())
         logit = constraint(net(features)[:, 0], target, mass[:, 0], weight.abs(), reference=reference)
         loss = torch.nn.functional.binary_cross_entropy_with_logits(logit, target.to(logit.dtype))
         (loss + mode(logit.sigmoid(), target, mass, weight)).backward()
@@ -148,7 +148,7 @@ def trained(rank):
     constraint, loss = layer(gather=True), MoDeLoss(order=1, bins=8, gather=True)
     net = DistributedDataParallel(network())
     parameters = train(net, lambda step: batch(rank, step, 201), with_both(constraint, loss))
-    return parameters, constraint.state, constraint.loss, constraint.strength
+    return parameters, constraint.state, constraint.loss, constraint.scale
 
 
 def test_twenty_steps_of_ddp_with_loss_and_layer_are_those_of_one_process(of_processes):
@@ -159,7 +159,7 @@ def test_twenty_steps_of_ddp_with_loss_and_layer_are_those_of_one_process(of_pro
         torch.testing.assert_close(parameters, want, rtol=1e-6, atol=1e-6)
         torch.testing.assert_close(state, constraint.state, rtol=1e-6, atol=1e-12)
         assert loss == pytest.approx(constraint.loss, rel=1e-6)
-        assert strength == pytest.approx(count * constraint.strength, rel=1e-6)  # of gradients as they come
+        assert strength == pytest.approx(count * constraint.scale, rel=1e-6)  # of gradients as they come
 
 
 def skipped(rank):
@@ -168,7 +168,7 @@ def skipped(rank):
     one, mass = torch.ones(10), torch.rand(10)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        mode, constraint = MoDeLoss(gather=True, on_bad_batch="skip"), MoDeConstraint(gather=True)
+        mode, constraint = MoDeLoss(gather=True, on_bad_batch="skip", order=0), MoDeConstraint(gather=True, order=1)
         loss = mode(score, one, mass)
         same = constraint(score, one, mass)
     return float(loss.detach()), mode.skipped, constraint.skipped, same is score
@@ -183,8 +183,8 @@ def calls_with_errors(last):
     score, target, mass = torch.rand(40), torch.arange(40) % 2, torch.rand(40)
     bad, nan = score.clone(), mass.clone()
     bad[36], nan[3] = torch.nan, torch.nan
-    loss, layer = MoDeLoss(gather=True), MoDeConstraint(gather=True)
-    reference = Events(score, nan if last else mass)
+    loss, layer = MoDeLoss(gather=True, order=0), MoDeConstraint(gather=True, order=1)
+    reference = Events(score, mass=nan if last else mass)
     return {
         "ValueError: mass has length 39, but score has length 40": lambda: loss(score, target, mass[:39] if last else mass),
         "ValueError: score is torch.float32 on rank 0 and torch.float64 on rank 2": lambda: loss(score.double() if last else score, target, mass),
@@ -216,7 +216,12 @@ def test_an_error_of_one_is_an_error_of_all(of_processes):
 
 def told(rank):
     found = []
-    for part in (MoDeLoss(), MoDeConstraint(), MoDeLoss(monitor=False), MoDeLoss(gather=True)):
+    for part in (
+        MoDeLoss(order=0),
+        MoDeConstraint(order=1),
+        MoDeLoss(monitor=False, order=0),
+        MoDeLoss(gather=True, order=0),
+    ):
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
             for _ in range(3):
@@ -225,7 +230,7 @@ def told(rank):
         found.append([str(one.message) for one in caught if one.category is libmode.TrainingWarning])
     subgroup = dist.new_group([0])
     if rank == 0:
-        alone = MoDeLoss(gather=True, process_group=subgroup)(score, torch.arange(80) % 2, torch.rand(80))
+        alone = MoDeLoss(gather=True, process_group=subgroup, order=0)(score, torch.arange(80) % 2, torch.rand(80))
         found.append(alone.isfinite().item())
     return found
 
@@ -241,7 +246,7 @@ def test_one_process_says_once_that_a_loss_sees_a_part_of_the_events(of_processe
 def test_without_processes_it_is_the_loss_itself():
     loss = value_and_grad("weights", arguments("weights", 0), gather=True)[0]
     assert loss == value_and_grad("weights", arguments("weights", 0))[0]
-    copied = copy.deepcopy(MoDeLoss(gather=True))
+    copied = copy.deepcopy(MoDeLoss(gather=True, order=0))
     assert copied.gather and "gather=True" in repr(copied)
     with pytest.raises(ValueError, match="process_group is given, and gather = False"):
-        MoDeLoss(process_group="any")
+        MoDeLoss(process_group="any", order=0)

@@ -13,7 +13,7 @@ LOSSES = {
     "on the device": MoDeLoss(order=1, bins=8, on_device=True),
     "mode_loss": lambda pred, target, mass: mode_loss(pred, mass, label=target, order=1, bins=8),
     "operator": lambda pred, target, mass: torch.ops.libmode.loss(
-        pred, mass, None, target, None, MoDeLoss(order=1, bins=8)._encoded
+        pred, target, mass, None, None, MoDeLoss(order=1, bins=8)._encoded
     )[0],
     "compiled": torch.compile(MoDeLoss(order=1, bins=8), fullgraph=True, backend="aot_eager"),
     "disco": lambda pred, target, mass: mode_loss(pred, mass, label=target, loss="disco"),

@@ -28,7 +28,7 @@ def on_device(events, options):
     """A loss and its gradient as numbers."""
     given = {name: None if array is None else torch.as_tensor(array) for name, array in events.items()}
     score = given.pop("score").clone().requires_grad_()
-    loss = mode_loss(score, on_device=True, **given, **options)
+    loss = mode_loss(score, on_device=True, **given, **({"order": 0} | options))
     loss.backward()
     return loss.item(), score.grad.numpy()
 
@@ -39,8 +39,12 @@ class NotLookedAt(torch.Tensor):
 
 def computed(events, options, skip):
     """Loss and gradient of the device, also where it has none."""
-    score, *others = (None if array is None else torch.as_tensor(array) for array in events.values())
-    loss, grad = of_torch.compute(score.as_subclass(NotLookedAt), *others, None, encode("mode", **options), skip)
+    score, *others = (
+        None if events[name] is None else torch.as_tensor(events[name]) for name in ("score", "label", "mass", "weight")
+    )
+    loss, grad = of_torch.compute(
+        score.as_subclass(NotLookedAt), *others, None, encode("mode", **({"order": 0} | options)), skip
+    )
     return float(loss), np.asarray(grad.as_subclass(torch.Tensor))
 
 
@@ -104,9 +108,11 @@ def test_fewer_bins_than_coefficients_are_the_error_of_the_core(name, form):
     mass, target = torch.linspace(50, 300, 200), torch.zeros(200)
     with pytest.raises(ValueError, match="fits [234] coefficients, but there are only [123] bins"):
         if form == "function":
-            mode_loss(score, mass, on_device=True, **options)
+            mode_loss(score, mass, on_device=True, **({"order": 0} | options))
         else:
-            mode = MoDeLoss(on_device=True, **options, on_bad_batch="skip" if form == "skip" else "raise")
+            mode = MoDeLoss(
+                on_device=True, **({"order": 0} | options), on_bad_batch="skip" if form == "skip" else "raise"
+            )
             if form == "compiled":
                 mode = torch.compile(mode, fullgraph=True, backend="aot_eager")
             mode(score, target, mass)
@@ -135,7 +141,9 @@ def test_a_given_bin_whose_weights_are_all_zero_is_a_bad_batch(which, many, like
     with pytest.raises(RuntimeError, match="on the device there is no loss"):
         computed(events, options, False)
     weight[(mass == [60, 80, 100][which]) & (label == 0)] = 1e-30  # of which any is enough
-    golden.assert_close(computed(events, options, False)[0], libmode.mode_loss(**events, **options), 1e-9)
+    golden.assert_close(
+        computed(events, options, False)[0], libmode.mode_loss(**events, **({"order": 0} | options)), 1e-9
+    )
 
 
 def test_masses_whose_squares_are_zero_are_no_loss_on_the_device():
@@ -160,7 +168,7 @@ def test_random_calls_are_those_of_the_core(part, like_many):
     for seed in range(500 * part, 500 * (part + 1)):
         events, options = drawn(seed)
         try:
-            loss, grad = libmode.mode_loss_and_grad(**events, **options)
+            loss, grad = libmode.mode_loss_and_grad(**events, **({"order": 0} | options))
         except ValueError as error:
             with pytest.raises(type(error)) as raised:
                 on_device(events, options)
@@ -202,7 +210,7 @@ class Operations(TorchDispatchMode):
 def test_the_loss_is_few_operations(weighted):
     score, target, mass, weight = batch()
     plan = plan_of(check("mode", {"order": 1}), weighted)
-    events = Events(score, mass, weight if weighted else None, target)
+    events = Events(score, target, mass, weight if weighted else None)
     of_torch.loss_and_grad(plan, events)  # its constants are kept
     with Operations() as of:  # without the look at the values that a CPU takes
         found = of_torch.loss_and_grad(plan, events)
@@ -227,10 +235,12 @@ def test_nothing_is_read_on_the_host(options):
         label = torch.randint(0, 2, (1000,), device="cuda")
         with pytest.raises(DataDependentOutputException):
             bool((score > 0).all())
-        events = Events(score, mass, weight, label)
-        assert of_torch.is_on_device(None, encode("mode", **options), events)
+        events = Events(score, label, mass, weight)
+        assert of_torch.is_on_device(None, encode("mode", **({"order": 0} | options)), events)
         for skip in (True, False):
-            loss, grad = of_torch.compute(score, mass, weight, label, None, encode("mode", **options), skip)
+            loss, grad = of_torch.compute(
+                score, label, mass, weight, None, encode("mode", **({"order": 0} | options)), skip
+            )
             assert loss.device.type == grad.device.type == "cuda"
             assert loss.shape == () and grad.shape == (1000,) and loss.dtype is grad.dtype is torch.float32
 
@@ -241,7 +251,7 @@ def test_an_assertion_is_short_enough_for_cuda(monkeypatch):
     monkeypatch.setattr(torch, "_assert_async", lambda _, message: messages.append(message))
     with FakeTensorMode():
         score, mass = (torch.rand(1000, device="cuda") for _ in range(2))
-        of_torch.compute(score, mass, None, None, None, encode("mode"), False)
+        of_torch.compute(score, None, mass, None, None, encode("mode", order=0), False)
     assert len(messages) == 1 and len(messages[0].encode()) < 255
 
 
@@ -260,24 +270,24 @@ def test_what_the_device_has_not_goes_to_the_core_and_is_refused_where_the_devic
     change = ELSEWHERE[name]
     options, change = ({}, change) if callable(change) else (change, lambda events: events)
     with FakeTensorMode():
-        events = Events(torch.rand(1000, device="cuda"), torch.rand(1000, device="cuda"))
-        assert of_torch.is_on_device(None, encode("mode"), events)
-        assert not of_torch.is_on_device(False, encode("mode"), events)
-        assert not of_torch.is_on_device(None, encode("mode", **options), change(events))
-    given = change(Events(torch.rand(9), torch.rand(9)))._asdict()
-    assert not of_torch.is_on_device(None, encode("mode"), Events(**given))
+        events = Events(torch.rand(1000, device="cuda"), None, torch.rand(1000, device="cuda"))
+        assert of_torch.is_on_device(None, encode("mode", order=0), events)
+        assert not of_torch.is_on_device(False, encode("mode", order=0), events)
+        assert not of_torch.is_on_device(None, encode("mode", **({"order": 0} | options)), change(events))
+    given = change(Events(torch.rand(9), None, torch.rand(9)))._asdict()
+    assert not of_torch.is_on_device(None, encode("mode", order=0), Events(**given))
     with pytest.raises(ValueError, match=f"{name}.*: on_device = True has no such form"):
-        mode_loss(on_device=True, **given, **options)
+        mode_loss(on_device=True, **given, **({"order": 0} | options))
     if options:
         with pytest.raises(ValueError, match=f"{name}.*: on_device = True has no such form"):
-            MoDeLoss(on_device=True, **options)
+            MoDeLoss(on_device=True, **({"order": 0} | options))
 
 
 FORMS = {  # arguments of the module and of its call
     "pooled": ({"background_only": False}, {}),
     "classes": ({"per_class": True}, {}),
     "transform": ({"score_transform": "signal_efficiency"}, {}),
-    "reference": ({}, {"reference": Events(torch.linspace(0.01, 0.99, 40), torch.linspace(0, 1, 40))}),
+    "reference": ({}, {"reference": Events(torch.linspace(0.01, 0.99, 40), mass=torch.linspace(0, 1, 40))}),
     "compiled": ({"order": 1}, {}),
 }  # of half precision: test_half_precision.py
 
@@ -289,7 +299,7 @@ def test_the_module(name):
     pred, target, mass = torch.rand((200, 3) if name == "classes" else 200), torch.arange(200) % 2, torch.rand(200)
     results = []
     for chosen in (False, True):
-        leaf, mode = pred.clone().requires_grad_(), MoDeLoss(on_device=chosen, **arguments)
+        leaf, mode = pred.clone().requires_grad_(), MoDeLoss(on_device=chosen, **({"order": 0} | arguments))
         if chosen and name == "compiled":
             mode = torch.compile(mode, fullgraph=True, backend="aot_eager")
         loss = mode(leaf, target, mass, **more)
@@ -300,24 +310,24 @@ def test_the_module(name):
 
 def test_a_bad_batch_on_the_cpu_is_skipped_as_usual():
     score, mass = torch.rand(4, requires_grad=True), torch.ones(4)
-    mode = MoDeLoss(on_bad_batch="skip", on_device=True)
+    mode = MoDeLoss(on_bad_batch="skip", on_device=True, order=0)
     with pytest.warns(RuntimeWarning, match="gives a batch the loss 0"):
         loss = mode(score, torch.zeros(4), mass)
     loss.backward()
     assert loss == 0 and (score.grad == 0).all() and mode.skipped == 1
     with pytest.raises(libmode.BatchError, match="mass is empty"):
-        mode_loss(torch.zeros(0), torch.zeros(0), on_device=True)
+        mode_loss(torch.zeros(0), torch.zeros(0), on_device=True, order=0)
 
 
 def test_what_else_is_refused():
     with pytest.raises(ValueError, match="tensors on cpu and meta: on_device = True has no such form"):
-        mode_loss(torch.rand(9), torch.rand(9, device="meta"), on_device=True)
+        mode_loss(torch.rand(9), torch.rand(9, device="meta"), on_device=True, order=0)
     assert "on_device=True" in repr(MoDeLoss(order=1, on_device=True))
 
 
 def test_a_constraint_has_no_form_on_the_device():
     with pytest.raises(ValueError, match="on_device = True: MoDeConstraint has no form on the device in this version"):
-        MoDeConstraint(on_device=True)
+        MoDeConstraint(on_device=True, order=1)
     score, target, mass, weight = batch()
     grads = []
     for arguments in ({}, {"on_device": None}, {"on_device": False}):

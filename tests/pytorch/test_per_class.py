@@ -19,11 +19,12 @@ def outputs():
 def test_it_is_the_mean_over_the_columns(compile):
     pred, target, mass, weight, category = outputs()
     options = {"order": 1, "bins": 3, "background_label": (0, 2)}
-    module = MoDeLoss(per_class=True, **options)
+    module = MoDeLoss(per_class=True, **({"order": 0} | options))
     loss = torch.compile(module, fullgraph=True, backend="aot_eager") if compile else module
     value = loss(pred, target, mass, weight, category=category)
     columns = [
-        mode_loss(column, mass, weight=weight, label=target, category=category, **options) for column in pred.t()
+        mode_loss(column, mass, weight=weight, label=target, category=category, **({"order": 0} | options))
+        for column in pred.t()
     ]
     want = torch.stack(columns).mean()
     torch.testing.assert_close(value, want, rtol=1e-12, atol=0)
@@ -33,10 +34,10 @@ def test_it_is_the_mean_over_the_columns(compile):
 
 def test_with_a_transform_and_a_bad_batch():
     pred, target, mass, *_ = outputs()
-    mode = MoDeLoss(bins=3, per_class=True, score_transform=torch.sqrt)
-    want = MoDeLoss(bins=3, per_class=True)(pred.sqrt(), target, mass)
+    mode = MoDeLoss(bins=3, per_class=True, score_transform=torch.sqrt, order=0)
+    want = MoDeLoss(bins=3, per_class=True, order=0)(pred.sqrt(), target, mass)
     torch.testing.assert_close(mode(pred, target, mass), want, rtol=1e-12, atol=0)
-    skipping = MoDeLoss(per_class=True, on_bad_batch="skip")
+    skipping = MoDeLoss(per_class=True, on_bad_batch="skip", order=0)
     with pytest.warns(RuntimeWarning, match="gives a batch the loss 0"):
         loss = skipping(pred, target + 1, mass)
     assert loss == 0 and skipping.skipped == 1
@@ -44,10 +45,10 @@ def test_with_a_transform_and_a_bad_batch():
 
 
 BAD = [
-    (r"pred has shape \(120,\): per_class = True needs shape \(n, k\)", lambda pred: pred[:, 0], None),
-    (r"pred has shape \(120, 0\)", lambda pred: pred[:, :0], None),
-    ("pred is list: per_class", lambda pred: [0.5], None),
-    ("reference and per_class = True", lambda pred: pred, Events(torch.rand(9), torch.rand(9))),
+    (r"score has shape \(120,\): per_class = True needs shape \(n, k\)", lambda pred: pred[:, 0], None),
+    (r"score has shape \(120, 0\)", lambda pred: pred[:, :0], None),
+    ("score is list: per_class", lambda pred: [0.5], None),
+    ("reference and per_class = True", lambda pred: pred, Events(torch.rand(9), None, torch.rand(9))),
 ]
 
 
@@ -55,4 +56,4 @@ BAD = [
 def test_bad_input(message, change, reference):
     pred, target, mass, *_ = outputs()
     with pytest.raises(ValueError, match=message):
-        MoDeLoss(per_class=True)(change(pred), target, mass, reference=reference)
+        MoDeLoss(per_class=True, order=0)(change(pred), target, mass, reference=reference)

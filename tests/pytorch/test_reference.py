@@ -18,7 +18,7 @@ def events(n, seed=1):
 def test_the_loss_is_that_of_all_and_the_gradient_that_of_the_batch(pooled):
     score, target, mass = events(300)
     others = events(900, 2)
-    reference = Events(others[0].detach(), others[2], None, others[1])
+    reference = Events(others[0].detach(), *others[1:3])
     loss = MoDeLoss(order=1, background_only=not pooled)(score, target, mass, reference=reference)
     loss.backward()
 
@@ -32,7 +32,7 @@ def test_the_loss_is_that_of_all_and_the_gradient_that_of_the_batch(pooled):
 
 
 def swapped(score, target, mass):
-    return Events(score, target.to(mass.dtype), None, mass)
+    return Events(score, mass, target.to(mass.dtype))
 
 
 @pytest.mark.parametrize("kind", [MoDeLoss, MoDeConstraint])
@@ -51,13 +51,13 @@ def test_other_labels_of_reference_events_are_none_of_masses(labels):
     score, target, mass = events(300)
     others = events(900, 2)
     label = torch.tensor(list(labels), dtype=mass.dtype)[torch.arange(900) % len(labels)]
-    loss = MoDeLoss(order=1)(score, target, mass, reference=Events(others[0].detach(), others[2], None, label))
+    loss = MoDeLoss(order=1)(score, target, mass, reference=Events(others[0].detach(), label, others[2]))
     assert loss.isfinite()
 
 
 def test_reference_events_without_background_are_a_bad_batch():
     score, target, mass = events(300)
-    reference = Events(score.detach(), mass, None, torch.ones(300))
+    reference = Events(score.detach(), torch.ones(300), mass)
     with pytest.raises(
         libmode.BatchError, match="reference: no event selected: none of the 300 values of label equals"
     ):
@@ -96,7 +96,7 @@ def one_by_one(tensors):
 @pytest.mark.parametrize("size", [10, 100_000])
 def test_it_draws_different_background_events_and_scores_them(kind, size):
     network, reference = Doubles(), Reference(kind(table()), size)
-    score, mass, weight, label, _ = reference(network)
+    score, label, mass, weight, _ = reference(network)
     assert torch.equal(mass, 5 * score) and torch.equal(weight, 0.25 * score)
     assert not label.any() and not (score / 2 % 3 == 0).any()
     assert len(score.unique()) == len(score)
@@ -112,7 +112,7 @@ def test_it_draws_different_background_events_and_scores_them(kind, size):
     [
         (lambda: Reference(table(), 0), ValueError, "size = 0: must be positive"),
         (lambda: Reference(table(), 2.5), TypeError, "size = 2.5: must be an integer"),
-        (lambda: Reference(table()[:2]), TypeError, "events has Tensor, Tensor: expected the tensors inputs, target, mass"),
+        (lambda: Reference(table()[:2]), TypeError, "events has Tensor, Tensor: expected the tensors inputs, label, mass"),
         (lambda: Reference((*table()[:2], table(9)[2])), ValueError, "mass has length 9, but inputs has length 5000"),
         (lambda: Reference(table(), background_label=7), libmode.BatchError, "none of the 5000 values of label equals background_label = 7"),
     ],

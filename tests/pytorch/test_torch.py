@@ -31,7 +31,7 @@ def grad_of(loss, score):
 @pytest.mark.parametrize("dtype", [torch.float32, torch.float64], ids=str)
 def test_opcheck(everything, dtype):
     score, target, mass, weight, category = events(dtype)
-    given = (mass, weight, target, category) if everything else (mass[:, 0], None, None, None)
+    given = (target, mass, weight, category) if everything else (None, mass[:, 0], None, None)
     operators, encoded = torch.ops.libmode, MoDeLoss(order=1, bins=4)._encoded
     found = torch.library.opcheck(operators.loss.default, (score, *given, encoded))
     assert set(found.values()) == {"SUCCESS"}
@@ -59,7 +59,7 @@ def test_compiled_without_a_graph_break_it_gives_what_it_gives_eagerly(backend):
 
 
 def test_compiled_once_it_takes_batches_of_any_size_and_says_what_is_wrong_with_one():
-    loss = MoDeLoss(bins=2)
+    loss = MoDeLoss(bins=2, order=0)
     compiled = torch.compile(loss, fullgraph=True, backend="aot_eager", dynamic=True)
     for n in (20, 33, 50):
         score, target, mass = torch.rand(n), torch.zeros(n), torch.rand(n)
@@ -70,22 +70,24 @@ def test_compiled_once_it_takes_batches_of_any_size_and_says_what_is_wrong_with_
 
 def test_types_may_differ_between_arguments():
     score, target, mass, weight, _ = events(torch.float32)
-    loss = MoDeLoss(bins=5)(score, target, mass.double(), weight.half())
+    loss = MoDeLoss(bins=5, order=0)(score, target, mass.double(), weight.half())
     assert loss.dtype == grad_of(loss, score).dtype == torch.float32
-    assert loss.item() == np.float32(MoDeLoss(bins=5)(score.double(), target, mass.double(), weight.double()).item())
+    assert loss.item() == np.float32(
+        MoDeLoss(bins=5, order=0)(score.double(), target, mass.double(), weight.double()).item()
+    )
 
 
 def test_tensors_of_the_host_stay_there_whatever_the_default_device_is():
     score, mass, target = torch.rand(500, requires_grad=True), torch.rand(500), (torch.arange(500) % 2).float()
-    loss, constraint = MoDeLoss(), MoDeConstraint()
+    loss, constraint = MoDeLoss(order=0), MoDeConstraint(order=1)
     with torch.device("meta"):
         loss(constraint(score, target, mass), target, mass).backward()
-    assert score.grad.isfinite().all() and constraint.strength > 0
+    assert score.grad.isfinite().all() and constraint.scale > 0
 
 
 def test_columns_and_tensors_that_are_not_contiguous_give_the_same_numbers():
     score, target, mass, weight, category = events()
-    loss = MoDeLoss(bins=5)
+    loss = MoDeLoss(bins=5, order=0)
     column, *columns = (tensor[:, None] for tensor in (score, target, mass[:, 0], weight))
     of_columns, want = (
         loss(column, *columns, category=category[:, None]),
@@ -111,25 +113,27 @@ def test_targets_and_categories_of_every_type_select_the_same_events(name, backg
     score, target, mass, weight, category = events()
     dtype, mine = getattr(torch, name), target == background
     categories = category if dtype.is_floating_point else category.to(dtype)
-    loss = MoDeLoss(background_label=background, bins=4)(score, target.to(dtype), mass, weight, category=categories)
-    assert loss == mode_loss(score[mine], mass[mine], weight=weight[mine], category=category[mine], bins=4)
+    loss = MoDeLoss(background_label=background, bins=4, order=0)(
+        score, target.to(dtype), mass, weight, category=categories
+    )
+    assert loss == mode_loss(score[mine], mass[mine], weight=weight[mine], category=category[mine], bins=4, order=0)
     assert (grad_of(loss, score)[~mine] == 0).all()
 
 
 def test_without_gradients_the_loss_is_the_same():
     score, target, mass, weight, _ = events()
-    loss = MoDeLoss(bins=5)(score, target, mass, weight)
+    loss = MoDeLoss(bins=5, order=0)(score, target, mass, weight)
     for context in (torch.no_grad(), torch.inference_mode()):
         with context:
-            alone = MoDeLoss(bins=5)(score, target, mass, weight)
+            alone = MoDeLoss(bins=5, order=0)(score, target, mass, weight)
         assert alone == loss and not alone.requires_grad
 
 
 ROUTES = {
-    "module": lambda score, mass, target: MoDeLoss(bins=5)(score, target, mass),
-    "function": lambda score, mass, target: mode_loss(score, mass, label=target, bins=5),
+    "module": lambda score, mass, target: MoDeLoss(bins=5, order=0)(score, target, mass),
+    "function": lambda score, mass, target: mode_loss(score, mass, label=target, bins=5, order=0),
     "operator": lambda score, mass, target: torch.ops.libmode.loss(
-        score, mass, None, target, None, MoDeLoss(bins=5)._encoded
+        score, target, mass, None, None, MoDeLoss(bins=5, order=0)._encoded
     )[0],
 }
 
@@ -149,5 +153,5 @@ def test_copies_show_the_options_and_give_the_same_loss(duplicate):
     other = duplicate(original)
     for part in ("order=3", "monotonic=True", "score_range=None", "background_label=1"):
         assert part in repr(other)
-    assert repr(other) == repr(original) and repr(MoDeLoss()) == "MoDeLoss()"
+    assert repr(other) == repr(original) and repr(MoDeLoss(order=0)) == "MoDeLoss(order=0)"
     assert other(score, target, mass[:, 0], weight) == original(score, target, mass[:, 0], weight)

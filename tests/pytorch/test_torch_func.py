@@ -15,7 +15,9 @@ pytestmark = pytest.mark.filterwarnings(
 N = 60
 LOSSES = {
     "mode": MoDeLoss(order=1, bins=5, unbiased=True),
-    "mode_loss": lambda pred, target, mass, weights: mode_loss(pred, mass, weight=weights, label=target, bins=5),
+    "mode_loss": lambda pred, target, mass, weights: mode_loss(
+        pred, mass, weight=weights, label=target, bins=5, order=0
+    ),
     "disco": lambda pred, target, mass, weights: mode_loss(pred, mass, weight=weights, label=target, loss="disco"),
     "flatness": lambda pred, target, mass, weights: mode_loss(
         pred, mass, weight=weights, label=target, loss="flatness", bins=5

@@ -27,7 +27,7 @@ def of_numpy(score, target, mass, weights=None, **arguments):
 def test_batches_make_what_all_events_make():
     score, target, mass, weights = events()
     weights[3000:] = 1
-    arguments = dict(order=1, events=10_000, efficiencies=(0.7, 0.3), bins=10, mass_range=(50, 300))
+    arguments = dict(order=1, tolerance=10_000, efficiencies=(0.7, 0.3), bins=10, mass_range=(50, 300))
     own, buffer = MoDeMetrics(**arguments), torch.empty(1000)
     for _ in range(2):
         for start in range(0, N, 1000):
@@ -68,7 +68,7 @@ def test_processes_compute_the_numbers_of_all_their_events():
 
 SCORE, TARGET, MASS, _ = (tensor[:10] for tensor in events())
 BAD = [
-    (lambda own: own.update(SCORE, None, MASS), TypeError, "target is None"),
+    (lambda own: own.update(SCORE, None, MASS), TypeError, "label is None"),
     (lambda own: own.update(SCORE, TARGET, torch.stack([MASS, MASS], 1)), ValueError, r"mass has shape \(10, 2\)"),
     (lambda own: (own.update(SCORE * torch.nan, TARGET, MASS), own.compute()), ValueError, r"score\[0\] = nan"),
     (lambda own: own.compute(), ValueError, "there are no events: call update"),

@@ -15,10 +15,25 @@ MASSES, TARGET = torch.tensor(RNG.random(500)), torch.tensor(RNG.integers(0, 2, 
 LOGITS = 3 * torch.tensor(RNG.random(500)) + TARGET - 2
 
 
+NEEDS_ORDER = [
+    lambda: libmode.mode_loss([0.2, 0.7], [80, 90]),
+    lambda: libmode.mode_moments([0.2, 0.7], [80, 90]),
+    lambda: mode_loss(LOGITS.sigmoid(), MASSES),
+    lambda: MoDeLoss(bins=4),
+    lambda: MoDeConstraint(from_logits=True),
+]
+
+
+@pytest.mark.parametrize("call", NEEDS_ORDER)
+def test_an_order_that_is_left_out_is_an_error_that_says_what_it_means(call):
+    with pytest.raises(TypeError, match="order is missing: .* 0 none at all, 1 a straight line, 2 a parabola"):
+        call()
+
+
 @pytest.mark.parametrize("name, meant", [("weigth", "weight"), ("target", "label"), ("y_pred", "score")])
 def test_a_name_that_is_no_option_says_which_is_meant(name, meant):
     with pytest.raises(TypeError, match=f"unknown option '{name}': did you mean {meant}\\? The options are "):
-        mode_loss(LOGITS.sigmoid(), MASSES, **{name: MASSES})
+        mode_loss(LOGITS.sigmoid(), MASSES, order=0, **{name: MASSES})
     with pytest.raises(TypeError, match="unknown option 'order': the options are unbiased"):
         mode_loss(LOGITS.sigmoid(), MASSES, loss="disco", order=1)
 
@@ -33,7 +48,7 @@ def test_a_module_is_made_by_keywords(module, example):
         module(1)
     assert str(caught.value) == f"{name}(1): the arguments of {name} are given by name, for instance {name}({example})"
     with pytest.raises(TypeError, match="unknown argument 'sample_weight' of .*: did you mean weight"):
-        module()(LOGITS.sigmoid(), TARGET, MASSES, sample_weight=MASSES)
+        module(order=1)(LOGITS.sigmoid(), TARGET, MASSES, sample_weight=MASSES)
 
 
 @pytest.mark.parametrize("make", [MoDeLoss, MoDeConstraint])
@@ -56,9 +71,9 @@ def test_a_mass_that_stands_for_none_is_noticed_once(make, options, times):
 @pytest.mark.parametrize(
     "make, options, advice",
     [
-        (MoDeConstraint, {}, "give from_logits=True for raw outputs, or use score_range=None"),
-        (MoDeLoss, {"score_range": (0, 0.5)}, "score_range = [0, 0.5]: widen it, or use score_range=None"),
-        (MoDeConstraint, {"score_range": (0, 1)}, "apply a sigmoid to raw outputs, or"),
+        (MoDeConstraint, {"order": 1}, "give from_logits=True for raw outputs, or use score_range=None"),
+        (MoDeLoss, {"order": 0, "score_range": (0, 0.5)}, "score_range = [0, 0.5]: widen it, or use score_range=None"),
+        (MoDeConstraint, {"order": 1, "score_range": (0, 1)}, "apply a sigmoid to raw outputs, or"),
         (compat.MoDeLoss, {}, "apply a sigmoid to raw outputs"),
     ],
 )
@@ -69,7 +84,7 @@ def test_logits_that_are_taken_for_scores_get_advice(make, options, advice):
 
 
 def test_probabilities_given_as_logits_are_noticed_once():
-    constraint = MoDeConstraint(from_logits=True)
+    constraint = MoDeConstraint(from_logits=True, order=1)
     with pytest.warns(libmode.TrainingWarning, match=r"from_logits = True, and all .* from 0 to 1 \(of the") as caught:
         for _ in range(60):
             constraint(LOGITS.sigmoid().requires_grad_(), TARGET, MASSES).sum().backward()
@@ -78,7 +93,7 @@ def test_probabilities_given_as_logits_are_noticed_once():
 
 @pytest.mark.parametrize("value", [torch.inf, -torch.inf])
 def test_infinite_logits_of_background_are_an_error(value):
-    constraint = MoDeConstraint(from_logits=True)
+    constraint = MoDeConstraint(from_logits=True, order=1)
     for label in (1, 0):
         logits, at = LOGITS.clone(), int((label == TARGET).nonzero()[3])
         logits[at] = value
@@ -97,7 +112,7 @@ FRESH = 0.43 + 0.28 * (LOGITS.sigmoid() - 0.5) / (LOGITS.sigmoid() - 0.5).abs().
 @pytest.mark.filterwarnings("error")
 @pytest.mark.parametrize("first", [LOGITS, 0.5 + 0.01 * LOGITS, FRESH], ids=["logits", "near each other", "fresh"])
 def test_logits_are_not_taken_for_probabilities(first):
-    constraint = MoDeConstraint(from_logits=True, monitor=False)
+    constraint = MoDeConstraint(from_logits=True, monitor=False, order=1)
     for logits in (*[first] * 15, LOGITS, *[LOGITS.sigmoid()] * 60):
         constraint(logits.clone().requires_grad_(), TARGET, MASSES)
 
@@ -125,8 +140,13 @@ IDLE = {  # the options, what the loss is made of, how often, and the start of w
     "thrown away": ({}, lambda given, returned: entropy(given), 60, "20 calls in a row had no backward pass"),
     "not yet for long": ({}, lambda given, returned: entropy(given), 20, None),
     "used": ({}, lambda given, returned: entropy(returned), 60, None),
-    "signal alone": ({}, lambda given, returned: -returned[TARGET == 1].log().mean(), 160, NOTHING + "strength is 0"),
-    "no gradient": ({}, lambda given, returned: 0 * entropy(returned), 160, NOTHING + "strength is 0"),
+    "signal alone": (
+        {},
+        lambda given, returned: -returned[TARGET == 1].log().mean(),
+        160,
+        NOTHING + "push is scaled by",
+    ),
+    "no gradient": ({}, lambda given, returned: 0 * entropy(returned), 160, NOTHING + "push is scaled by"),
     "no residual": ({"bins": 2}, lambda given, returned: entropy(returned), 160, NOTHING + "push is 0"),
 }
 
@@ -134,9 +154,9 @@ IDLE = {  # the options, what the loss is made of, how often, and the start of w
 @pytest.mark.parametrize("name", IDLE)
 def test_a_constraint_that_does_nothing_is_noticed_once(name):
     options, loss, calls, start = IDLE[name]
-    found = train(MoDeConstraint(**options), calls, loss)
+    found = train(MoDeConstraint(**({"order": 1} | options)), calls, loss)
     assert [sentence.startswith(start) for sentence in found] == [True] if start else found == []
-    assert train(MoDeConstraint(monitor=False, **options), calls, loss) == []
+    assert train(MoDeConstraint(monitor=False, **({"order": 1} | options)), calls, loss) == []
 
 
 @pytest.mark.parametrize("make", [MoDeConstraint, MoDeLoss])

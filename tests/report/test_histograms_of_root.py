@@ -14,7 +14,7 @@ def test_histograms_of_uproot(tmp_path):
     with uproot.recreate(tmp_path / "h.root") as file:
         file["h"] = np.histogram2d(mass, score, bins=[mass_edges, score_edges])
     with uproot.open(tmp_path / "h.root") as file:
-        found = metrics.efficiency(file["h"], cut=0.4)
-    expected = metrics.efficiency(mass, score >= 0.4, mass_edges)
+        found = metrics.efficiency(file["h"], threshold=0.4)
+    expected = metrics.efficiency(score, None, mass, threshold=0.4, bins=mass_edges)
     assert_allclose(found.value, expected.value, rtol=1e-12)
     assert_allclose(found.error, expected.error, rtol=1e-12)

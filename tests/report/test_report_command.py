@@ -36,7 +36,8 @@ def test_the_status_says_whether_a_dependence_is_seen(file, tmp_path, score, ord
         p = words.p_value(test["dependence"]["p_value"])
         said = f"below --max-dependence 0.001: {p}, of {score} at {at}\n"
         assert (said in printed) == (test["dependence"]["p_value"] < 1e-3)
-        assert re.search(rf"^ *{at}.* {re.escape(p)} .*{score}$", printed, re.MULTILINE)
+        row = rf"{score} +{'' if at == 'all cuts' else at}.* {re.escape(p)} "
+        assert re.search(rf"^{row}", printed, re.MULTILINE)
     page = (tmp_path / "report.html").read_text(encoding="utf-8")
     assert ("<strong>Failed:</strong>" if status else "<strong>Passed:</strong>") in page
 
@@ -54,7 +55,7 @@ def test_the_cut_that_depends_most_on_the_mass_is_shown(tmp_path):
     test = report_toys.numbers(tmp_path)["scores"][0]["dependence"]
     assert test["p_all_cuts"] > 1e-3 and test["cut"]["efficiency"] < 0.01
     shown = [words.percent(test["cut"]["residual"]), words.p_value(test["p_one_cut"])]
-    assert re.search(rf"^ *worst .*{re.escape(shown[0])}.*{re.escape(shown[1])} .*s$", printed, re.MULTILINE)
+    assert re.search(rf"^s .* {re.escape(shown[1])} .*{re.escape(shown[0])}", printed, re.MULTILINE)
     page = (tmp_path / "report.html").read_text(encoding="utf-8")
     assert all(f"<td>{text}" in page for text in shown) and words.percent(test["cut"]["efficiency"]) in page
 
@@ -229,21 +230,29 @@ def test_the_closure_with_a_second_score(page):
     assert np.max(np.abs(closures["_y$"]["significance"])) < 5
 
 
+def test_the_terminal_has_the_tables_of_the_page(page):
+    folder, found = page
+    for table in words.tables(report_toys.numbers(folder)):
+        for text in (table.caption, *table.columns, *(cell for row in table.rows for cell in row)):
+            assert text in found.text
+
+
 def test_the_terminal_has_the_closure_of_the_page(file, tmp_path):
     options = ["--score", "flat", *DEFAULT, "--second", "0.5 * flat + count", "--out", tmp_path]
     status, printed = report_toys.report(file, *options)
     closure = report_toys.numbers(tmp_path)["scores"][0]["closure"]
-    assert status == 0 and "closure with 0.5 * flat + count\n" in printed
-    rows = [line.split() for line in printed.split("closure with")[1].splitlines() if "σ" in line]
+    assert status == 0
+    table = printed.split("Closure of the ABCD method with 0.5 * flat + count")[1].split("\n\n")[0]
+    rows = [re.split("  +", line) for line in table.splitlines() if "σ" in line]
     assert len(rows) == len(closure["fractions"]) + 1
     for k, row in enumerate(rows[:-1]):
-        want = [closure["threshold"][k], closure["second_threshold"][k]]
-        assert row[:2] == [words.short(value, 4) for value in want]
-        assert row[2:7] == [*(words.short(closure[name][k][k]) for name in ("seen", "predicted", "ratio")), "±",
-                            words.short(closure["error"][k][k])]  # fmt: skip
-        assert row[7] == f"{closure['significance'][k][k]:.1f}"
-    assert printed.splitlines()[-2].endswith("flat, the worst pair of cuts")
-    assert rows[-1][7] == f"{closure['worst']['significance']:.1f}"
+        cuts = (words.short(closure[name][k], 4) for name in ("threshold", "second_threshold"))
+        seen, predicted, ratio, error = (
+            words.short(closure[name][k][k]) for name in ("seen", "predicted", "ratio", "error")
+        )
+        significance = f"{closure['significance'][k][k]:.1f} σ"
+        assert row[:7] == ["flat", *cuts, seen, predicted, f"{ratio} ± {error}", significance]
+    assert rows[-1][6] == f"{closure['worst']['significance']:.1f} σ"
     few = report_toys.write(
         tmp_path / "few.parquet", {"flat": np.arange(50.0), "mass": np.arange(50.0) % 7, "w": np.ones(50)}
     )

@@ -48,11 +48,8 @@ def test_what_is_counted(labeled, passing, toy):
 def test_numbers_of_a_score(labeled, passing, place):
     found, score = labeled["scores"][place], passing[SCORES[place]]
     label, weight = passing["label"], passing["weight"]
-    background = label == 0
     assert found["auc"] == pytest.approx(metrics.auc(score, label, weight=weight), rel=1e-12)
-    test = metrics.dependence(
-        score[background], passing["mass"][background], weight=weight[background], order=1, score_range=None
-    )
+    test = metrics.dependence(score, label, passing["mass"], weight=weight, order=1, score_range=None)
     assert found["dependence"]["cut"] == pytest.approx(vars(test.cut), rel=1e-9)
     assert found["dependence"] | {"cut": 0} == pytest.approx(vars(test) | {"cut": 0}, rel=1e-9)
 
@@ -74,25 +71,23 @@ def test_numbers_of_a_working_point(labeled, passing, place, wanted):
     assert found["threshold"] == threshold
     assert found["rejection"] == pytest.approx(rejection, rel=1e-12)
     assert found["background_efficiency"] == pytest.approx(1 / rejection, rel=1e-12)
-    selected = score[label == 0] >= threshold
-    mass, weight = mass[label == 0], weight[label == 0]
-    signal = passing["weight"][label == 1]
+    signal = weight[label == 1]
     kept = np.sum(signal[score[label == 1] >= threshold]) / np.sum(signal)
     assert found["signal_efficiency"] == pytest.approx(kept, rel=1e-12)
 
-    edges = labeled["edges"]
-    assert edges == mode_edges(mass, bins=20).tolist()
-    efficiency = metrics.efficiency(mass, selected, edges, weight=weight)
-    residual = metrics.residual(mass, selected, edges, degree=1, weight=weight)
+    background = label == 0
+    assert labeled["edges"] == mode_edges(mass[background], bins=20).tolist()
+    events = score, label, mass
+    point = {"weight": weight, "signal_efficiency": wanted}
+    efficiency, residual = metrics.efficiency(*events, **point), metrics.residual(*events, order=1, **point)
     for name, want in (("efficiency", efficiency), ("residual", residual)):
         assert_allclose(found[name]["value"], want.value, rtol=1e-9, atol=1e-12)
         assert_allclose(found[name]["error"], want.error, rtol=1e-9)
-    flat = metrics.flatness(mass, selected, edges, degree=1, weight=weight)
+    flat = metrics.flatness(*events, order=1, **point)
     assert found["flatness"] == pytest.approx(vars(flat), rel=1e-9)
-    assert found["inverse_jsd"] == pytest.approx(1 / metrics.jsd(mass, selected, edges, weight=weight), rel=1e-9)
-    ceiling = 1 / metrics.jsd(mass, selected, edges, blind=True, weight=weight)
-    assert found["inverse_jsd_ceiling"] == pytest.approx(ceiling, rel=1e-9)
-    test = metrics.dependence(selected, mass, weight=weight, order=1, bins=20)
+    assert found["inverse_jsd"] == pytest.approx(1 / metrics.jsd(*events, **point), rel=1e-9)
+    assert found["inverse_jsd_ceiling"] == pytest.approx(1 / metrics.jsd(*events, blind=True, **point), rel=1e-9)
+    test = metrics.dependence(score >= threshold, label, mass, weight=weight, order=1, bins=20)
     assert found["dependence"]["cut"] is test.cut is None, "a selection has one cut"
     assert found["dependence"] | {"cut": 0} == pytest.approx(vars(test) | {"cut": 0}, rel=1e-9)
     assert found["unknown"] == {} or set(found["unknown"]) == {"spurious signal"}
@@ -109,9 +104,9 @@ def test_spurious_signal(labeled, passing):
     assert_allclose([fit["edges"][0], fit["edges"][-1]], np.quantile(mass, [0.025, 0.975]))
     selected = passing["flat"][background] >= point["threshold"]
     for which, scan in ((selected | True, fit["before"]), (selected, point["spurious_signal"])):
-        signals = (scan["signal_mass"], fit["signal_width"])
-        options = {"degree": fit["degree"], "weight": weight[which]}
-        want = metrics.spurious_signal(mass[which], fit["edges"], *signals, **options)
+        options = {"signal_masses": scan["signal_mass"], "signal_width": fit["signal_width"], "bins": fit["edges"]}
+        options |= {"order": fit["order"], "background_order": fit["background_order"]}
+        want = metrics.spurious_signal(mass=mass, weight=weight, selected=which, **options)
         # Where the minimum is, rounding decides to a thousandth of the error.
         assert_allclose((np.array(scan["signal"]) - want.signal) / want.error, 0, atol=1e-3)
         assert_allclose(scan["error"], want.error, rtol=1e-3)
@@ -123,14 +118,14 @@ def test_spurious_signal(labeled, passing):
 
 @pytest.mark.parametrize("order", [0, 2])
 def test_the_polynomial_of_the_fit_describes_the_background(tmp_path, order):
-    """A spectrum of a known degree, 1 + 0.8 P_3(x): it needs three, and no fifth is added for nothing."""
+    """A spectrum of a known order, 1 + 0.8 P_3(x): it needs three, and no fifth is added for nothing."""
     rng = np.random.default_rng(5)
     x = rng.uniform(-1, 1, 100_000)
     x = x[rng.random(len(x)) * 1.8 < 1 + 0.8 * (5 * x**3 - 3 * x) / 2]
     file = report_toys.write(tmp_path / "x.parquet", {"mass": 100 + 50 * x, "s": rng.random(len(x))})
     options = ["--score", "s", "--mass", "mass", "--order", order, "--working-points", "0.5", "--out", tmp_path]
     assert report_toys.report(file, *options)[0] == 0
-    assert report_toys.numbers(tmp_path)["fit"]["degree"] == 3 + order
+    assert report_toys.numbers(tmp_path)["fit"]["background_order"] == 3
 
 
 def test_spectra_that_no_fit_describes_are_refused():
@@ -138,8 +133,8 @@ def test_spectra_that_no_fit_describes_are_refused():
     mass = rng.uniform(50, 150, 100_000)
     lines = np.where(rng.random(len(mass)) < 0.5, mass, rng.normal(110, 0.5, len(mass)))
     scan = spurious.plan(lines, lines[:0], 0, spurious.Search())
-    with pytest.raises(ValueError, match="no polynomial background of degree 12 or less"):
-        scan.of(np.histogram(lines, scan.edges), "f-test")
+    with pytest.raises(ValueError, match="no polynomial background of order 12 or less"):
+        scan.of(np.histogram(lines, scan.edges), 0, None)
     with pytest.raises(ValueError, match="the signal has a width of 2"):
         spurious.plan(mass, rng.normal(100, 25, 1000), 0, spurious.Search())
 
@@ -150,7 +145,7 @@ def test_masses_without_events_are_left_out(passing):
     scan = spurious.plan(passing["mass"][~signal], passing["mass"][signal], 0, spurious.Search())
     rng = np.random.default_rng(3)
     mass = np.r_[rng.normal(120, 8, 2000), rng.uniform(scan.edges[0], 150, 400)]
-    found = scan.of(np.histogram(mass, scan.edges), 3)
+    found = scan.of(np.histogram(mass, scan.edges), 0, 3)
     known = ~np.isnan(found.signal)
     assert known[found.signal_mass < 140].all() and not known[found.signal_mass > 190].any()
     quoted = scan.numbers(found)["quoted"]
@@ -158,7 +153,7 @@ def test_masses_without_events_are_left_out(passing):
     assert abs(quoted["signal_mass"] - 120) < scan.signal_width
     assert scan._replace(quoted=found.signal_mass[-1]).numbers(found)["quoted"] is None
     with pytest.raises(ValueError, match="too few selected events"):
-        scan.of(np.histogram(mass[:0], scan.edges), 3)
+        scan.of(np.histogram(mass[:0], scan.edges), 0, 3)
 
 
 @pytest.mark.parametrize("weighted", [False, True])
@@ -201,9 +196,10 @@ def test_more_events_than_are_kept_fill_histograms_in_a_second_pass(toy, files, 
 
     exact = metrics.threshold(toy["carved"], toy["label"], signal_efficiency=0.5, weight=weight)
     assert 0 <= exact - point["threshold"] < 0.02
-    mass, selected, own = toy["mass"][background], (toy["carved"] >= point["threshold"])[background], weight[background]
+    selected, own = (toy["carved"] >= point["threshold"])[background], weight[background]
     assert point["background_efficiency"] == pytest.approx(own[selected].sum() / own.sum(), rel=1e-12)
-    assert 1 / point["inverse_jsd"] == pytest.approx(metrics.jsd(mass, selected, found["edges"], weight=own), rel=1e-9)
+    jsd = metrics.jsd(mass=toy["mass"][background], selected=selected, bins=found["edges"], weight=own)
+    assert 1 / point["inverse_jsd"] == pytest.approx(jsd, rel=1e-9)
 
 
 def test_memory_does_not_grow_with_the_files(monkeypatch):

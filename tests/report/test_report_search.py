@@ -26,12 +26,13 @@ def test_the_signal_is_quoted_where_the_search_is(toy, file, tmp_path):
     scan = point["spurious_signal"]["signal_mass"]
     assert 125 in scan and len(scan) > 15
     background = toy["label"] == 0
-    mass = toy["mass"][background & (toy["carved"] >= point["threshold"])]
-    want = metrics.signal_bias(mass, fit["edges"], 125, 8, degree=fit["degree"])
+    options = {"bins": fit["edges"], "signal_mass": 125, "signal_width": 8, "background_order": fit["background_order"]}
+    events = toy["carved"][background], None, toy["mass"][background]
+    want = metrics.signal_bias(*events, threshold=point["threshold"], order=0, **options)
     assert want.significance > 3
     quoted = point["spurious_signal"]["quoted"]
     assert quoted == pytest.approx({"signal_mass": 125, "signal": want.signal, "error": want.error}, rel=1e-6)
-    assert "spurious signal<br>at 125" in (tmp_path / "report.html").read_text(encoding="utf-8")
+    assert "spurious signal at 125" in (tmp_path / "report.html").read_text(encoding="utf-8")
 
 
 @pytest.mark.parametrize("written, width", [("8", 8), ("11,6,8", [6, 8, 11])])
@@ -40,7 +41,9 @@ def test_the_masses_are_those_of_the_search(toy, file, tmp_path, written, width)
     found = run(file, tmp_path, "--signal-masses", "170,90,125", "--signal-width", written)
     fit, before = found["fit"], found["fit"]["before"]
     assert before["signal_mass"] == MASSES and fit["signal_width"] == width
-    want = metrics.spurious_signal(toy["mass"][toy["label"] == 0], fit["edges"], MASSES, width, degree=fit["degree"])
+    options = {"bins": fit["edges"], "signal_masses": MASSES, "signal_width": width, "order": 0}
+    options["background_order"] = fit["background_order"]
+    want = metrics.spurious_signal(mass=toy["mass"][toy["label"] == 0], **options)
     np.testing.assert_allclose(before["signal"], want.signal, rtol=1e-5)
     largest = MASSES[int(np.argmax(want.significance))]
     assert fit["quoted"] is None and before["quoted"]["signal_mass"] == largest
@@ -78,7 +81,7 @@ def test_each_of_several_hypotheses_has_its_own_width_and_row(hypotheses, tmp_pa
         width = words.short(numbers["fit"]["signal_width"][k])
         for at, found in (("no cut", numbers["fit"]["before"]), ("50 %", point["spurious_signal"])):
             signal = words.signal_of({name: found[name][k] for name in ("signal", "error")})
-            assert re.search(rf"^ *{at} +{mass} +{width} +{re.escape(signal)}", printed, re.MULTILINE)
+            assert re.search(rf"^(carved)? +{at} +{mass} +{width} +{re.escape(signal)}", printed, re.MULTILINE)
             assert f"<td>{at}</td><td>{mass}</td><td>{width}</td><td>{signal}</td>" in page
     quoted = point["spurious_signal"]["quoted"]
     assert quoted["signal_mass"] == 170 and words.signal_of(quoted) in printed

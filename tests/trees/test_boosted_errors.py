@@ -35,7 +35,7 @@ def trained(library, mass=MASS, **options):
 
 def fitted(library, given=None, y=LABEL, mass=MASS, **parameters):
     """By the classifier, with what is given to fit."""
-    classifier = library.Classifier(**{"n_estimators": 2, "n_jobs": 1} | parameters)
+    classifier = library.Classifier(**{"order": 1, "n_estimators": 2, "n_jobs": 1} | parameters)
     return classifier.fit(FEATURES, y, **{"mass": mass} | (given or {}))
 
 
@@ -129,6 +129,8 @@ NAMES = rows("""
 library.objective(MASS, monotonc=1) | unknown option 'monotonc': did you mean monotonic?
 library.metric({}, ordr=1) | did you mean order?
 library.metric(MASS) | masses is ndarray:
+fitted(library, order=None) | order is missing: it says which dependence of the background efficiency
+libmode.xgboost.objective(MASS) | order is missing: it says which dependence
 judged(library, MASS, WEIGHT + 1j) | weight has dtype complex128: expected real numbers
 fitted(library, monotonc=3) | unknown parameter 'monotonc': did you mean monotonic?
 fitted(library, eta=3) | unknown parameter 'eta': did you mean learning_rate?
@@ -172,7 +174,7 @@ def test_rows_are_matched_by_position_and_other_indexes_are_an_error(library, wh
     def fit(training, judged):
         judged = {"eval_set": [(judged["X"], judged["y"])], "eval_mass": [judged["mass"]],
                   "eval_sample_weight": [judged["sample_weight"]]}  # fmt: skip
-        return library.Classifier(n_estimators=2, n_jobs=1).fit(**training, **judged).predict_proba(FEATURES)
+        return library.Classifier(order=1, n_estimators=2, n_jobs=1).fit(**training, **judged).predict_proba(FEATURES)
 
     plain = {one: values.to_numpy() for one, values in given.items()}
     np.testing.assert_array_equal(fit(given, given), fit(plain, plain))

@@ -47,16 +47,16 @@ def native(library):
 
 
 def classifier(library):
-    fitted = library.Classifier(n_estimators=20, n_jobs=1).fit(FEATURES, LABEL, mass=MASS)
+    fitted = library.Classifier(order=1, n_estimators=20, n_jobs=1).fit(FEATURES, LABEL, mass=MASS)
     # With hardly any push it is calibrated; a prior that is lost or counted twice would show.
-    weak = library.Classifier(n_estimators=40, n_jobs=1, strength=1e-3).fit(FEATURES, LABEL, mass=MASS)
+    weak = library.Classifier(order=1, n_estimators=40, n_jobs=1, strength=1e-3).fit(FEATURES, LABEL, mass=MASS)
     assert weak.predict_proba(FEATURES)[:, 1].mean() == pytest.approx(PRIOR, rel=0.02)
     return fitted.booster_, fitted.predict_proba(SMALL.features)[:, 1]
 
 
 def stopped(library):
     """One that predicts with its best round, and not its last."""
-    fitted = library.Classifier(n_estimators=300, n_jobs=1, early_stopping_rounds=10)
+    fitted = library.Classifier(order=1, n_estimators=300, n_jobs=1, early_stopping_rounds=10)
     fitted.fit(FEATURES, LABEL, mass=MASS, eval_set=[(SMALL.features, SMALL.label)], eval_mass=[SMALL.mass])
     assert fitted.best_iteration_ < 299
     return fitted.booster_, fitted.predict_proba(SMALL.features)[:, 1]

@@ -27,10 +27,10 @@ def expected(probability, strength, weight=None):
     background = VALID.label == 0
     size = np.ones(len(VALID)) if weight is None else weight
     of_background = (probability[background], VALID.mass[background])
-    found = dependence(*of_background, weight=size[background], order=1)
+    found = dependence(probability, VALID.label, VALID.mass, weight=size, order=1)
     loss = libmode.mode_loss(*of_background, weight=size[background], order=1)
     entropy = log_loss(VALID.label, probability.astype(float), sample_weight=weight)
-    seen = sensitivity(probability, VALID.label, VALID.mass, weight=weight, order=1, events=EVENTS)
+    seen = sensitivity(probability, VALID.label, VALID.mass, weight=weight, order=1, tolerance=EVENTS)
     rho = (found.value / found.expectation - 1) * EVENTS / found.events
     return dict(zip(NAMES, (rho, entropy, entropy + strength * loss, 1 / seen), strict=True))
 

@@ -17,7 +17,7 @@ N = 60
 RNG = np.random.default_rng(1)
 FEATURES, LABEL = RNG.normal(size=(N, 2)), np.arange(N) % 2
 #: The names of what an objective has besides a loss.
-OWN = ["strength", "relative_strength", "tolerance", "score_transform", "background_only"]
+OWN = ["strength", "tolerance", "score_transform", "background_only"]
 NAMED = re.compile(fuzzed.NAMED.pattern + r"|\b(" + "|".join(OWN) + r")\b|training set|DMatrix|Dataset")
 
 
@@ -61,5 +61,10 @@ def test_a_classifier(library, given):
         given.pop(name, None)
     kind = LIBRARIES[library].Classifier
     assert_finite_or_named(
-        lambda: kind(n_estimators=1, n_jobs=1, **given).fit(FEATURES, LABEL, **of_fit).predict_proba(FEATURES), (N, 2)
+        lambda: (
+            kind(**({"order": 1, "n_estimators": 1, "n_jobs": 1} | given))
+            .fit(FEATURES, LABEL, **of_fit)
+            .predict_proba(FEATURES)
+        ),
+        (N, 2),
     )

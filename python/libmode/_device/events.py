@@ -10,7 +10,7 @@ from .plan import Plan
 
 def matrix(plan: Plan, k: Constants, events: Events) -> Tensor:
     """The rows that the constants name, (rows, n + 2), of tensors (n,) of one type; two columns are no events."""
-    score, mass, weight, label, _ = events
+    score, label, mass, weight, _ = events
     n = len(score)
     weights = k.one.expand(n) if weight is None else weight
     of_row = {"score": score, "mass": mass, "weight": weights}

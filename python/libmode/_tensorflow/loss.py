@@ -33,7 +33,7 @@ def loss_of(options: Options, events: Events, evaluate: Evaluate = loss_and_grad
     """A loss of options that are checked, by a function as :func:`loss_and_grad` is, which checks the shapes."""
     score, mass = read("score", events.score), read("mass", events.mass)
     options = options.rounded_to(score.dtype, mass.dtype)
-    batch = [known_to_numpy(tensor) for tensor in (score, mass, *events[2:])]
+    batch = [known_to_numpy(tensor) for tensor in events._replace(score=score, mass=mass)]
 
     @tf.custom_gradient
     def of_score(score: Any) -> Any:

@@ -17,7 +17,7 @@ from sklearn.utils.validation import _check_sample_weight, check_is_fitted, vali
 from .._arrays import read
 from .._constraint import positive, sigmoid
 from .._events import events_of, of_one_index
-from .._messages import level_of_the_user, near, refuse_unknown
+from .._messages import ORDER, level_of_the_user, near, refuse_unknown
 from .._monitor import TrainingWarning
 from .._option_values import TAKEN
 from ..metrics._arguments import whole
@@ -64,8 +64,8 @@ _DESCRIPTION = """A classifier of {library} that keeps the response to backgroun
 
     Parameters
     ----------
-    order, strength, relative_strength, tolerance, score_transform, background_only
-        As for :func:`libmode.xgboost.objective`; ``order`` is 1 by default.
+    order, strength, tolerance, score_transform, background_only
+        As for :func:`libmode.xgboost.objective`. Without ``order`` fit is an error.
     n_estimators : int, default 500
         Rounds. The push settles sooner if they are fewer; with less than about 60 a warning says that they are too
         few.
@@ -167,9 +167,8 @@ class BoostedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     def __init__(
         self,
         *,
-        order: int = 1,
+        order: int | None = None,
         strength: float | None = None,
-        relative_strength: float = 20.0,
         tolerance: float | None = None,
         score_transform: ScoreTransform = "odds",
         background_only: bool = True,
@@ -188,7 +187,6 @@ class BoostedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     ) -> None:
         self.order = order
         self.strength = strength
-        self.relative_strength = relative_strength
         self.tolerance = tolerance
         self.score_transform = score_transform
         self.background_only = background_only
@@ -282,6 +280,8 @@ class BoostedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         weight = None if sample_weight is None else _check_sample_weight(sample_weight, X)
         same_length({"mass": mass, "category": category}, len(X), "X")
         loss, further = self._divided()
+        if self.order is None:
+            raise TypeError(ORDER)
         options = {"order": self.order, **loss}
         several = _several(mass)
         evaluated = self._evaluated(eval_set, eval_mass, eval_sample_weight, several)
@@ -299,7 +299,6 @@ class BoostedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             weight = weight / mean_size(weight)  # the thresholds of the libraries are in units of the weights
         settings = checked(
             self.strength,
-            self.relative_strength,
             self.tolerance,
             self.score_transform,
             self.background_only,
@@ -418,7 +417,7 @@ class BoostedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             place = int(np.argmin(known))
             raise ValueError(f"y[{place}] = {y.tolist()[place]!r}: the training had {self.classes_.tolist()}")
         label = (y == self.classes_[1]).astype(np.float32)
-        _, mass, weight, *_ = events_of(read, label, mass, weight, None)
+        _, _, mass, weight, _ = events_of(read, label, None, mass, weight)
         if _several(mass) != several:
             raise ValueError(f"mass has shape {mass.shape}, but the training had another number of variables")
         finite = np.isfinite(mass).reshape(len(mass), -1).all(axis=1)

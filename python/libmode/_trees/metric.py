@@ -13,6 +13,7 @@ from .._constraint import sigmoid
 from .._evaluate import Result
 from .._events import Events, of_one_index
 from .._functions import mode_evaluate
+from ..metrics._arguments import number
 from ..metrics.summary import Settings as Judged
 from ..metrics.summary import sensitivity
 from .multipliers import checked, sums_of_weights, targets
@@ -52,9 +53,10 @@ class Metric:
             raise ValueError(f"of = {of!r}: must be one or some of {', '.join(map(repr, _VALUES))}")
         if ("loss" in self._of) != (strength is not None):
             raise ValueError(f"strength = {strength!r}: give one if of has 'loss', and only then")
-        settings = checked(strength, 1.0, None, None, background_only, options)
+        settings = checked(strength, None, None, background_only, options)
         self._options, self._background_only = settings.options, settings.background_only
         self._rows_of, self._strength, self._events = rows_of, strength, events
+        number("events", events, 0)
         Judged.checked(self._options["order"], events, mass_range=self._options.get("mass_range"))
 
     def __call__(self, margin: Any, data: Any) -> list[tuple[str, float]]:
@@ -63,7 +65,7 @@ class Metric:
         mass, weight = self._mass_and_weight(len(margin), data)
         same_length({"mass": mass, "weight": weight}, len(margin), "the data set")
         weight = rows.weight if weight is None else read("weight", weight).astype(float)
-        events = Events(sigmoid(margin), mass, weight, targets(rows.label))
+        events = Events(sigmoid(margin), targets(rows.label), mass, weight)
         sums_of_weights(events.label, weight)  # which is an error where weights are
         return [(name, _VALUES[name](self, margin, events)) for name in self._of]
 
@@ -90,12 +92,12 @@ class Metric:
 
     def beyond_chance(self, margin: NDArray[Any], of: Any) -> float:
         """The dependence of events with ``label``, ``mass`` and ``weight``, over its value by chance."""
-        events = Events(sigmoid(margin), of.mass, of.weight, of.label)
+        events = Events(sigmoid(margin), of.label, of.mass, of.weight)
         found = self._evaluated(events, {**self._options, "unbiased": False})
         return found.loss / found.bias if found.bias > 0 else np.nan
 
     def _evaluated(self, events: Events, options: Mapping[str, Any]) -> Result:
-        score, mass, weight, label, _ = events
+        score, label, mass, weight, _ = events
         label = label if self._background_only else None
         return mode_evaluate(score, mass, weight=weight, label=label, grad=False, **options)
 
@@ -103,13 +105,13 @@ class Metric:
         """1 where nothing can be said, which is what no selection has, and more before the push has settled."""
         if self._objective is not None and self._objective.settled is None:
             return 1e6 - self._objective.rounds  # it falls, so that early stopping waits
-        score, mass, weight, label, _ = events
+        score, label, mass, weight, _ = events
         if np.ndim(mass) > 1:
             raise ValueError(f"mass has shape {np.shape(mass)}: the sensitivity needs one variable of mass")
         options = {"order": self._options["order"], "mass_range": self._options.get("mass_range")}
         if self._options.get("missing") == "ignore" and not np.isfinite(mass).all():
-            score, mass, weight, label, _ = events.where(np.flatnonzero(np.isfinite(mass)))
-        best = sensitivity(score, label, mass, weight=weight, events=self._events, **options)
+            score, label, mass, weight, _ = events.where(np.flatnonzero(np.isfinite(mass)))
+        best = sensitivity(score, label, mass, weight=weight, tolerance=self._events, **options)
         return 1 / best if best > 0 else 1.0
 
     def __deepcopy__(self, memo: Any) -> Metric:

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._arrays import read
-from .._constraint import one_of, positive, sigmoid
+from .._constraint import one_of, sigmoid
 from .._evaluate import evaluate
 from .._events import Events, events_of
 from .._messages import shown
@@ -37,6 +37,9 @@ _ADDED_IN_ALL, _SLOWER_AFTER, _SLOWER_IF_STOPPED, _USUAL_ROUNDS, _LEAST_INERTIA 
 # A look at the dependence each so many rounds. The push has settled at the second look in a row, not before the 30th
 # round, at which the dependence is at most 0.7 of what chance gives: it is less on the events of the training.
 _LOOK_EVERY, _LEAST_SEEN, _EARLIEST = 5, 0.7, 30
+# The push over the step that the classifier's part of the Hessian allows in one round.
+_GAIN = 20.0
+
 _NEARLY = 0.1  # the dependence beyond chance that is as good as none, where the rounds to come are estimated
 
 _LEAST_HESS = 1e-16  # as XGBoost's own
@@ -59,7 +62,6 @@ class Settings(NamedTuple):
     """The arguments of an objective that are not arrays, checked."""
 
     strength: float | None
-    relative_strength: float
     tolerance: float | None
     score_transform: ScoreTransform
     background_only: bool
@@ -77,11 +79,9 @@ class Settings(NamedTuple):
         return max(self.slower_after / _ADDED_IN_ALL * math.log1p(self.rounds / self.slower_after), _LEAST_INERTIA)
 
 
-def checked(
-    strength: Any, relative_strength: Any, tolerance: Any, score_transform: Any, background_only: Any, options: Any
-) -> Settings:
+def checked(strength: Any, tolerance: Any, score_transform: Any, background_only: Any, options: Any) -> Settings:
     """Raises TypeError or ValueError for what cannot be."""
-    strength, tolerance = one_of("strength", strength, tolerance)
+    strength, tolerance = one_of(strength, tolerance)
     known = score_transform is None or isinstance(score_transform, str) and score_transform == "odds"
     if not known:  # pandas.NA is neither equal nor different
         raise ValueError(f"score_transform = {shown(score_transform)}: must be 'odds' or None")
@@ -93,10 +93,8 @@ def checked(
             f"background_label = {shown(options['background_label'])} and background_only = False: every event takes "
             "part, leave background_label out"
         )
-    options = {"order": 1, **options}
     check("mode", options)
-    size = positive("relative_strength", relative_strength)
-    return Settings(strength, size, tolerance, score_transform, background_only, options)
+    return Settings(strength, tolerance, score_transform, background_only, options)
 
 
 class Boosting:
@@ -107,7 +105,7 @@ class Boosting:
         self.target = targets(target)
         if settings.background_only and label is None:
             label = self.target.astype(np.int32)
-        events = events_of(read, self.target, mass, weight, label, category)
+        events = events_of(read, self.target, label, mass, weight, category)
         self.weight, self.label = events.weight, events.label
         self._size = None if self.weight is None else np.abs(self.weight)
         self.total = sum(sums_of_weights(self.target, self.weight))
@@ -188,7 +186,7 @@ class Boosting:
         if not of_mode > 0:  # all scores are equal, and nothing is seen
             return 0.0, np.zeros_like(seen)
         scale = of_classifier / of_mode
-        now = self._settings.relative_strength * scale * seen
+        now = _GAIN * scale * seen
         tolerance = self._settings.tolerance
         if tolerance is None or not self._dependence(events) * tolerance <= self._count:  # also if it is NaN
             slower = 1 + self.rounds / self._settings.slower_after

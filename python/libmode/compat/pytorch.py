@@ -74,7 +74,7 @@ class MoDeLoss(Arguments, _MoDeLoss):
         if not (self.memory and self.training):
             return super().forward(pred, target, x_biased, weights)
         loss = super().forward(pred, target, x_biased, weights, reference=self._kept)
-        self._remember(Events(pred, x_biased, weights, target))
+        self._remember(Events(pred, target, x_biased, weights))
         return loss
 
     def _loss(self, *arguments: Any, **reference: Any) -> Tensor:

@@ -54,7 +54,7 @@ class MoDeLoss(Arguments):
         if not self.normalize:
             mass = self._checked(mass, label)
         return loss_of(
-            self._options, Events(_flat("pred", like, like), mass, weight, label), partial(_evaluate, self._said)
+            self._options, Events(_flat("pred", like, like), label, mass, weight), partial(_evaluate, self._said)
         )
 
     def _checked(self, mass: Any, label: Any) -> Any:

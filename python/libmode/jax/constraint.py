@@ -26,7 +26,7 @@ def mode_constraint(
     *,
     category: Any = None,
     reference: Events | None = None,
-    relative_strength: float | None = None,
+    strength: float | None = None,
     tolerance: float | None = None,
     state: State | None = None,
     from_logits: bool = False,
@@ -46,16 +46,16 @@ def mode_constraint(
     score, label, mass, weight, category
         As for :func:`libmode.jax.mode_loss`; scores may be logits.
     reference : Events, optional
-        Further events with scores of the current network, ``Events(score, mass, weight, label)``. They enter the
+        Further events with scores of the current network, ``Events(score, label, mass, weight)``. They enter the
         distributions and get no gradient. Without labels they are background.
     state : State, optional
         The state after the last batch, ``State()`` for the first. With a state the function returns ``(score,
         state)``; without differentiation the state does not change. The first batch sets the length of ``sums``, which
         ``jax.lax.scan`` must know before: see :meth:`State.start`.
-    relative_strength : float, optional
+    strength : float, optional
         The fixed strength. Left out, the sum finds the strength; without a state it is 10.
     tolerance, from_logits, background_only, on_bad_batch, **options
-        See :class:`libmode.torch.MoDeConstraint`; ``order`` is 1 by default, and a tolerance needs a state. A
+        See :class:`libmode.torch.MoDeConstraint`. A tolerance needs a state. A
         function counts no bad batches: "skip" only warns. All but the arrays and the state are static under ``jit``.
 
     Raises
@@ -93,14 +93,14 @@ def mode_constraint(
         )
     added = of_function(
         options,
-        relative_strength=relative_strength,
+        strength=strength,
         tolerance=tolerance,
         from_logits=from_logits,
         on_bad_batch=on_bad_batch,
         has_state=state is not None,
     )
     label = read("label", label) if background_only else None
-    batch = events_of(read, score, mass, weight, label, category)
+    batch = events_of(read, score, label, mass, weight, category)
     further = () if reference is None else of_reference(reference, partial(events_of, read))
     before = None if state is None else _numbers(state, len(added.made().labels))
     same, after = _same(added, batch.score, (batch[1:], before, further))

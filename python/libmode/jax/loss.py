@@ -83,7 +83,7 @@ def mode_loss(
     >>> print(f"{mode_loss(score, mass, loss='disco'):.3f}")
     0.352
     """
-    return loss_of(check(loss, options), Events(score, mass, weight, label, category), axes=axis_name)
+    return loss_of(check(loss, options), Events(score, label, mass, weight, category), axes=axis_name)
 
 
 def loss_of(

@@ -32,8 +32,8 @@ class MoDeConstraint(WithBase):
     ----------
     base, background_only, name, dtype
         As for :class:`MoDeLoss`; the default base is "binary_crossentropy".
-    relative_strength, tolerance, on_bad_batch, monitor, **options
-        See :class:`libmode.torch.MoDeConstraint`; ``order`` is 1 by default.
+    strength, tolerance, on_bad_batch, monitor, **options
+        See :class:`libmode.torch.MoDeConstraint`.
     from_logits : bool, default False
         Whether outputs are logits instead of scores from 0 to 1; tell ``base`` too.
     score : int, optional
@@ -68,20 +68,20 @@ class MoDeConstraint(WithBase):
     >>> model = keras.Sequential([keras.layers.Dense(1, "sigmoid")])
     >>> model.compile("adam", loss)
     >>> history = model.fit(x, pack(label, mass), batch_size=2_000, verbose=0)
-    >>> loss.skipped, loss.relative_strength, abs(loss.mode_loss) < 0.1
+    >>> loss.skipped, loss.strength, abs(loss.mode_loss) < 0.1
     (0, None, True)
     >>> rho, error = loss.dependence
     >>> loss.convergence.batches
     2
     """
 
-    _arguments = "relative_strength", "tolerance", "from_logits", "score", "background_only", "on_bad_batch", "monitor"
+    _arguments = "strength", "tolerance", "from_logits", "score", "background_only", "on_bad_batch", "monitor"
 
     def __init__(
         self,
         *positional: Never,
         base: Any = "binary_crossentropy",
-        relative_strength: float | None = None,
+        strength: float | None = None,
         tolerance: float | None = None,
         from_logits: bool = False,
         score: int | None = None,
@@ -92,14 +92,14 @@ class MoDeConstraint(WithBase):
         dtype: Any = None,
         **options: Unpack[LossOptions],
     ) -> None:
-        super().__init__(positional, base, name or "mode_constraint", dtype, {"order": 1, **options})
+        super().__init__(positional, base, name or "mode_constraint", dtype, options)
         if self._base is None:
             raise ValueError("base = None: MoDeConstraint adds to the gradient of another loss, give that loss as base")
         if isinstance(score, bool) or not (score is None or isinstance(score, int)):
             raise TypeError(f"score = {score!r}: must be the number of an output")
         constraint = Constraint(
             self.options,
-            relative_strength=relative_strength,
+            strength=strength,
             tolerance=tolerance,
             from_logits=from_logits,
         )
@@ -110,13 +110,13 @@ class MoDeConstraint(WithBase):
             memory=constraint.start(),
             monitor=Monitor() if monitor else None,
         )
-        self.relative_strength, self.tolerance = constraint.relative_strength, constraint.tolerance
+        self.strength, self.tolerance = constraint.strength, constraint.tolerance
         self.from_logits, self.score, self.background_only = from_logits, score, background_only
         self.on_bad_batch, self.monitor = on_bad_batch, monitor
 
     def _loss(self, events: Columns, y_pred: Any) -> Any:
         label = events.classes() if self.background_only else None
-        of_events = events.mass, events.weight, label, events.category
+        of_events = label, events.mass, events.weight, events.category
         score = constrained(self._added, Events(score_of(y_pred, self.score), *of_events))
         if self.score is not None:
             before, after = y_pred[:, : self.score], y_pred[:, self.score + 1 :]

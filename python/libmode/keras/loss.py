@@ -75,7 +75,7 @@ class MoDeLoss(SkipsBadBatches, WithBase):
     >>> len(history.history["loss"])
     1
     >>> score = ((mass / 300 + rng.random(4_000)) / 2).astype("float32")
-    >>> print(f"{float(MoDeLoss(base=None)(pack(label, mass), score)):.3f}")  # MoDe alone
+    >>> print(f"{float(MoDeLoss(base=None, order=0)(pack(label, mass), score)):.3f}")  # MoDe alone
     0.025
     """
 
@@ -107,7 +107,7 @@ class MoDeLoss(SkipsBadBatches, WithBase):
 
     def _loss(self, events: Columns, y_pred: Any) -> Any:
         scores = self._of_classes(y_pred) if self.per_class else [score_of(y_pred, self.score)]
-        others = events.mass, events.weight, events.classes() if self.background_only else None, events.category
+        others = events.classes() if self.background_only else None, events.mass, events.weight, events.category
         losses = [loss_of(self._checked, Events(score, *others), self._evaluate) for score in scores]
         loss = self.strength * ops.cast(sum(losses) / len(losses), self.dtype)
         return loss if self._base is None else self._base_loss(events, y_pred) + loss

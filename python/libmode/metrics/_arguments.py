@@ -1,4 +1,4 @@
-"""Checks of what the metrics are given, and the bins of mass: intervals of one variable, cells of several."""
+"""Checks of the arguments of metrics, and the bins of mass: intervals of one variable, cells of several."""
 
 from __future__ import annotations
 
@@ -12,9 +12,13 @@ from numpy.typing import NDArray
 from .._arrays import read, vector
 from .._events import same_length
 from .._far_masses import say_if_far
+from .._functions import mode_edges
+from .._messages import ORDER
 
 Doubles = NDArray[np.float64]
 Edges = Doubles | tuple[Doubles, ...]  # of one mass, or of several
+THIS_ORDER = "metrics take (score, label, mass) in this order"
+USUAL_BINS = 20
 
 
 def numbers(name: str, values: Any, like_name: str = "", like: NDArray[Any] | None = None) -> Doubles:
@@ -52,17 +56,17 @@ def weights(weight: Any, like_name: str, like: NDArray[Any]) -> Doubles:
     """Ones by default; numbers whose squares can be summed."""
     if weight is None:
         return np.ones(len(like))
-    given = numbers("weight", weight, like_name, like)
-    size = np.abs(given)
+    array = numbers("weight", weight, like_name, like)
+    size = np.abs(array)
     bad = (size > 1e150) | (size < 1e-150) & (size > 0)
     if bad.any():
         place = int(np.argmax(bad))
-        raise ValueError(f"weight[{place}] = {given[place]:g}: expected 0, or a size from 1e-150 to 1e150")
-    return given
+        raise ValueError(f"weight[{place}] = {array[place]:g}: expected 0, or a size from 1e-150 to 1e150")
+    return array
 
 
 def yes_or_no(name: str, values: Any, meaning: str, like_name: str, like: NDArray[Any]) -> NDArray[np.bool_]:
-    """What is 1, of numbers that are 0 or 1, or booleans."""
+    """Booleans, from booleans or from numbers that are 0 or 1."""
     array = numbers(name, values, like_name, like)
     bad = (array != 0) & (array != 1)
     if bad.any():
@@ -72,9 +76,21 @@ def yes_or_no(name: str, values: Any, meaning: str, like_name: str, like: NDArra
     return chosen
 
 
-def labels(label: Any, score: Doubles) -> NDArray[np.bool_]:
+def labels(label: Any, like_name: str, like: NDArray[Any]) -> NDArray[np.bool_]:
     """Which events are signal."""
-    return yes_or_no("label", label, "1 for signal or 0 for background", "score", score)
+    try:
+        return yes_or_no("label", label, "1 for signal or 0 for background", like_name, like)
+    except ValueError as error:
+        array = np.asarray(label)
+        like_masses = array.ndim == 1 and len(np.unique(array)) > 2 and "expected 1 for" in str(error)
+        raise ValueError(f"{error}; {THIS_ORDER}" if like_masses else f"{error}") from None
+
+
+def checked_order(order: Any) -> int:
+    """The order that the user decides on; there is no default."""
+    if order is None:
+        raise TypeError(ORDER)
+    return whole("order", order, 0)
 
 
 def whole(name: str, value: Any, least: int) -> int:
@@ -96,9 +112,9 @@ def number(name: str, value: Any, low: float = -np.inf, high: float = np.inf) ->
     return float(value)
 
 
-def only_events(**given: Any) -> None:
-    """TypeError for an argument that comes with events, where there is a histogram."""
-    for name, value in given.items():
+def only_events(**arguments: Any) -> None:
+    """TypeError for an argument of events that comes with a histogram."""
+    for name, value in arguments.items():
         if value is not None:
             raise TypeError(f"{name} belongs to events: give a histogram without it")
 
@@ -106,11 +122,14 @@ def only_events(**given: Any) -> None:
 class Bins:
     """Bins of one mass or, numbered along the last mass first, cells of the grid in several masses, (n, d).
 
-    ``bins`` are the number of bins of equal width, or edges; with d > 1 masses a number, or d entries.
+    ``bins`` are edges, or the number of bins with equal numbers of events, 20 if it is None. With d > 1 masses they are
+    a number, or d entries, and ``mass_range`` has d pairs.
     """
 
-    def __init__(self, bins: Any, mass: Doubles) -> None:
+    def __init__(self, bins: Any, mass: Doubles, mass_range: Any = None) -> None:
         d = mass.shape[1]
+        bins = USUAL_BINS if bins is None else bins
+        ranges = mass_range if d > 1 and mass_range is not None else [mass_range] * d
         if d == 1:
             self._names, each = [("bins", "mass")], [bins]
         else:
@@ -121,7 +140,8 @@ class Bins:
                     f"bins has length {len(each)}: expected an integer, or {d} entries, one for each column of mass"
                 )
         self.axes = [
-            _edges(own, of_mass, *names) for own, of_mass, names in zip(each, mass.T, self._names, strict=True)
+            _edges(own, of_mass, limits, *names)
+            for own, of_mass, limits, names in zip(each, mass.T, ranges, self._names, strict=True)
         ]
         self.shape = tuple(len(edges) - 1 for edges in self.axes)
         self.count = int(np.prod(self.shape))
@@ -151,11 +171,11 @@ class Bins:
         found[inside] = np.ravel_multi_index([place[inside] for place in places], self.shape)
         return found
 
-    def polynomials(self, mass: Doubles, degree: int) -> Doubles:
+    def polynomials(self, mass: Doubles, order: int) -> Doubles:
         """Products of Legendre polynomials up to a total degree, (terms, n), of masses scaled to [-1, 1]."""
         low, high = np.transpose([edges[[0, -1]] for edges in self.axes])
-        factors = legvander((2 * mass - low - high) / (high - low), degree).transpose(1, 2, 0)
-        degrees = [each for each in np.ndindex(*[degree + 1] * len(factors)) if sum(each) <= degree]
+        factors = legvander((2 * mass - low - high) / (high - low), order).transpose(1, 2, 0)
+        degrees = [each for each in np.ndindex(*[order + 1] * len(factors)) if sum(each) <= order]
         return np.array([np.prod([own[k] for own, k in zip(factors, each, strict=True)], axis=0) for each in degrees])
 
     def name(self, place: int) -> str:
@@ -168,17 +188,17 @@ class Bins:
         return f"bin {place}, {ranges[0]}" if len(index) == 1 else f"cell {tuple(index)}, {' x '.join(ranges)}"
 
 
-def _edges(bins: Any, mass: Doubles, name: str, mass_name: str) -> Doubles:
-    """Edges that increase: ``bins``, or so many from the lowest to the highest mass."""
+def _edges(bins: Any, mass: Doubles, mass_range: Any, name: str, mass_name: str) -> Doubles:
+    """Edges that increase: ``bins``, or those of as many bins with equal numbers of events."""
     if np.ndim(bins) == 0:
-        low, high = float(np.min(mass)), float(np.max(mass))
-        if low == high:
-            raise ValueError(
-                f"{name} = {bins!r} between the lowest and the highest {mass_name}, and every {mass_name} is {low:g}"
-            )
-        count = whole(name, bins, 1)
-        say_if_far(mass, f"{name} as edges")
-        return np.linspace(low, high, count + 1)
+        count = whole(name, bins, 2)
+        if np.min(mass) == np.max(mass):
+            raise ValueError(f"{name} = {bins!r} from the lowest to the highest {mass_name}, but all are {mass[0]:g}")
+        if mass_range is None:
+            say_if_far(mass, "mass_range")
+        return mode_edges(mass, bins=count, mass_range=mass_range)
+    if mass_range is not None:
+        raise TypeError(f"mass_range and edges as {name} both say which masses count: give one of them")
     edges = numbers(name, bins)
     if len(edges) == 1:
         raise ValueError(f"{name} has one edge: expected at least two")

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ._arguments import Bins, Doubles, number, numbers
+from ._arguments import Bins, Doubles, numbers
 
 AXES = ("mass", "score", "label")
 # An edge of an axis may be rounded: so far from it, in units of the range of the axis, is still the edge.
@@ -32,18 +32,18 @@ class Histogram(NamedTuple):
         chosen = Bins(self.mass if bins is None else bins, self.mass[:, None])
         return chosen, np.array([_edge_at(f"bins[{k}]", at, self.mass, "mass") for k, at in enumerate(chosen.axes[0])])
 
-    def cell(self, cut: Any) -> int:
-        """The first score cell that ``score >= cut`` selects; 0 for minus infinity."""
-        return 0 if cut == -np.inf else _edge_at("cut", number("cut", cut), self.score, "score")
+    def cell(self, threshold: float) -> int:
+        """The first score cell that ``score >= threshold`` selects; 0 for minus infinity."""
+        return 0 if threshold == -np.inf else _edge_at("threshold", threshold, self.score, "score")
 
-    def polynomials(self, bins: Bins, edges: NDArray[np.intp], degree: int) -> Doubles:
-        """Sums over the background of w P_l(x) for l up to a degree, (bins, degree + 1)."""
-        if self.legendre is not None and degree < self.legendre.shape[1] and edges[-1] - edges[0] == len(self.mass) - 1:
-            values = self.legendre[:, : degree + 1].T
+    def polynomials(self, bins: Bins, edges: NDArray[np.intp], order: int) -> Doubles:
+        """Sums over the background of w P_l(x) for l up to an order, (bins, order + 1)."""
+        if self.legendre is not None and order < self.legendre.shape[1] and edges[-1] - edges[0] == len(self.mass) - 1:
+            values = self.legendre[:, : order + 1].T
         else:  # the events of a cell count as spread evenly over it
             low, high = bins.axes[0][[0, -1]]
             x = 2 * (self.mass - low) / (high - low) - 1
-            integrals = [np.polynomial.Legendre.basis(order).integ()(x) for order in range(degree + 1)]
+            integrals = [np.polynomial.Legendre.basis(k).integ()(x) for k in range(order + 1)]
             values = self.weight.sum(axis=1) * np.diff(integrals) / np.diff(x)
         sums: Doubles = add(values, edges).T
         return sums
@@ -71,13 +71,13 @@ def _edge_at(name: str, value: float, edges: Doubles, axis: str) -> int:
     return place + int(np.argmax(np.isfinite(edges)))
 
 
-def is_histogram(given: Any) -> bool:
+def is_histogram(value: Any) -> bool:
     """Whether this stands for a histogram: an object with axes and values(), or a tuple of arrays."""
-    if isinstance(given, Histogram):
+    if isinstance(value, Histogram):
         return True
-    if isinstance(given, tuple):
-        return len(given) >= 2 and np.ndim(given[0]) >= 1
-    return hasattr(given, "axes") and callable(getattr(given, "values", None))
+    if isinstance(value, tuple):
+        return len(value) >= 2 and np.ndim(value[0]) >= 1
+    return hasattr(value, "axes") and callable(getattr(value, "values", None))
 
 
 def histogram(given: Any) -> Histogram:

@@ -1,4 +1,4 @@
-"""Events, or a histogram of them, as sums over bins of mass: what all metrics of a selection are made of."""
+"""Selected background and the rest in bins of mass: what all metrics of a selection are made of."""
 
 from __future__ import annotations
 
@@ -8,77 +8,57 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from .._arrays import read
-from ._arguments import Bins, Doubles, only_events, sums, variables, weights, yes_or_no
-from ._histogram import add, histogram, is_histogram
+from .._messages import refuse_unknown
+from ._arguments import Bins, Doubles, sums
+from ._histogram import Histogram, add
+from ._sample import Sample, Selection, cut_of, histogram_of, point, sample, selected
 
 
 class Split(NamedTuple):
-    """Sums over the events of each mass bin: selected ones in row 0, the others in row 1, each array (2, bins)."""
+    """Sums over the background of each mass bin, (2, bins): selected events in row 0, the others in row 1."""
 
     bins: Bins
     weight: Doubles
     square: Doubles  #: of weights
     filled: NDArray[np.bool_]  #: (bins,) whether the bin has an event
-    polynomials: Callable[[int], Doubles]  #: of a degree: sums of w P_l(x) for l up to it, (bins, terms)
+    polynomials: Callable[[int], Doubles]  #: of an order: sums of w P_l(x) for l up to it, (bins, terms)
 
 
-def split(mass: Any, selected: Any, bins: Any, weight: Any, cut: Any) -> Split:
-    """The selected events and the others, in bins of one mass or cells of several."""
-    if is_histogram(mass):
-        if cut is None:
-            raise TypeError("cut is missing: a histogram needs the edge of score from which events are selected")
-    elif selected is None or bins is None:
-        raise TypeError("selected and bins are both needed with events")
-    return _read(mass, selected, bins, weight, cut)
+def split(function: str, score: Any, label: Any, mass: Any, weight: Any, selection: Selection) -> Split:
+    """The background that the working point selects and the rest, in bins of one mass or cells of several."""
+    refuse_unknown(function, selection.keys() - Selection.__annotations__.keys(), Selection.__annotations__)
+    events_only = {name: selection.get(name) for name in ("selected", "mass_range")}
+    cells = histogram_of(score, label=label, mass=mass, weight=weight, **events_only)
+    if cells is not None:
+        return of_histogram(cells, cut_of(cells, *point(selection)), selection.get("bins"))
+    events = sample(score, label, mass, weight)
+    return of_sample(events, selected(events, selection), selection.get("bins"), selection.get("mass_range"))
 
 
-def spectrum(mass: Any, selected: Any, bins: Any, weight: Any, cut: Any) -> Split:
-    """As :func:`split` of one mass; all events are selected where neither ``selected`` nor ``cut`` is given."""
-    events = _read(mass, selected, bins, weight, cut)
-    if len(events.bins.axes) > 1:
-        raise ValueError(f"mass has {len(events.bins.axes)} columns: expected one, shape (n,)")
-    return events
+def of_histogram(cells: Histogram, threshold: float, edges: Any) -> Split:
+    """The cells from this edge of score on, and the others."""
+    bins, places = cells.merged(edges)
+    at = cells.cell(threshold)
+    weight, square = (
+        add(np.stack([table[:, at:].sum(axis=1), table[:, :at].sum(axis=1)]), places)
+        for table in (cells.weight, cells.square)
+    )
+    return Split(bins, weight, square, square.sum(axis=0) > 0, lambda order: cells.polynomials(bins, places, order))
 
 
-def _read(mass: Any, selected: Any, bins: Any, weight: Any, cut: Any) -> Split:
-    if is_histogram(mass):
-        only_events(selected=selected, weight=weight)
-        cells = histogram(mass)
-        chosen, edges = cells.merged(bins)
-        at = 0 if cut is None else cells.cell(cut)
-        total, square = (
-            add(np.stack([table[:, at:].sum(axis=1), table[:, :at].sum(axis=1)]), edges)
-            for table in (cells.weight, cells.square)
-        )
-        filled = square.sum(axis=0) > 0
-        return Split(chosen, total, square, filled, lambda degree: cells.polynomials(chosen, edges, degree))
-    if bins is None:
-        raise TypeError("bins is missing: it is needed with events")
-    if cut is not None:
-        raise TypeError("cut belongs to a histogram: with events, select those with score >= cut")
-    if selected is None and np.ndim(bins) and len(read("mass", mass)) == 0:  # a tight selection leaves nothing
-        empty = Bins(bins, np.empty((0, 1)))
-        nothing = np.zeros((2, empty.count))
-        return Split(empty, nothing, nothing, nothing[0] > 0, lambda degree: np.zeros((empty.count, degree + 1)))
-    masses = variables(mass)
-    passed = np.ones(len(masses), bool)
-    if selected is not None:
-        passed = yes_or_no("selected", selected, "True or False, or 1 or 0", "mass", masses)
-    return _of_events(masses, passed, bins, weights(weight, "mass", masses))
-
-
-def _of_events(masses: Doubles, passed: NDArray[np.bool_], bins: Any, weight: Doubles) -> Split:
-    chosen = Bins(bins, masses)
-    place = chosen.find(masses)
+def of_sample(events: Sample, passed: NDArray[np.bool_], bins: Any, mass_range: Any = None) -> Split:
+    """The background that has ``passed``, and the rest."""
+    mass, weight, passed = (events.of_background(values) for values in (events.mass, events.weight, passed))
+    chosen = Bins(bins, mass, mass_range)
+    place = chosen.find(mass)
     inside = place >= 0
-    masses, place, passed, weight = masses[inside], place[inside], passed[inside], weight[inside]
+    mass, place, passed, weight = mass[inside], place[inside], passed[inside], weight[inside]
 
     def both(values: Doubles) -> Doubles:
         return np.stack([sums(place[which], values[which], chosen.count) for which in (passed, ~passed)])
 
-    def polynomials(degree: int) -> Doubles:
-        terms = chosen.polynomials(masses, degree)
+    def polynomials(order: int) -> Doubles:
+        terms = chosen.polynomials(mass, order)
         return np.stack([sums(place, weight * term, chosen.count) for term in terms], axis=1)
 
     filled = np.bincount(place, minlength=chosen.count) > 0

@@ -2,19 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from math import erf, sqrt
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from .._events import of_one_index, takes_events
-from ._arguments import Doubles, number, numbers
-from ._fit import F_TEST, FLOOR, UNDER_SIGNAL, Fit, degree_of, family, lowest_degree
-from ._split import spectrum
+from .._messages import refuse_unknown
+from .._typing import Unpack
+from ._arguments import Doubles, checked_order, number, numbers, whole
+from ._fit import FLOOR, UNDER_SIGNAL, Fit, family, lowest_order
+from ._sample import Selection, cut_of, histogram_of, point, points, sample, selected
+from ._search import search
+from ._split import Split, of_histogram, of_sample
 
 ENERGY = 13_000.0
+
+
+class FitOptions(Selection, total=False):
+    """The keywords of both functions, see :func:`signal_bias`."""
+
+    signal_width: Any
+    background: Any
+    background_order: int | None
+    energy: float
 
 
 @dataclass(frozen=True)
@@ -26,12 +38,20 @@ class SignalBias:
     selected: float  #: number of events (sum of weights) in the spectrum
     chi2: float  #: likelihood ratio of Baker and Cousins, distributed as chi^2
     ndof: int  #: bins less parameters
-    degree: int  #: of the background
+    background_order: int  #: of the background before the selection
 
     @property
     def significance(self) -> float:
         """The signal bias: signal / error."""
         return self.signal / self.error
+
+
+class Largest(NamedTuple):
+    """The largest fitted signal of a :class:`SpuriousSignal`, of either sign."""
+
+    signal_mass: float
+    signal: float
+    error: float
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,30 +61,34 @@ class SpuriousSignal:
     signal_mass: Doubles  #: (k,)
     signal: Doubles  #: (k,), NaN at masses where the fit has no events
     error: Doubles  #: (k,), the same
-    degree: int  #: of the background
+    background_order: int  #: of the background before the selection
 
     @property
     def significance(self) -> Doubles:
         """signal / error, of shape (k,)."""
         return self.signal / self.error
 
+    @property
+    def largest(self) -> Largest:
+        """The fit with the largest signal of either sign; NaN where no fit has events."""
+        at = int(np.argmax(np.nan_to_num(np.abs(self.signal), nan=-1)))
+        return Largest(*(float(values[at]) for values in (self.signal_mass, self.signal, self.error)))
+
 
 @takes_events
 def signal_bias(
-    mass: Any,
-    bins: Any = None,
-    signal_mass: float | None = None,
-    signal_width: float | Callable[[float], float] | None = None,
+    score: Any = None,
+    label: Any = None,
+    mass: Any = None,
     *,
-    background: Any = "polynomial",
-    degree: int | str | None = None,
-    energy: float = ENERGY,
     weight: Any = None,
-    cut: float | None = None,
+    order: int | None = None,
+    signal_mass: float | None = None,
+    **options: Unpack[FitOptions],
 ) -> SignalBias:
     """Fits a smooth background and a signal to the masses of selected background.
 
-    Bin b expects, with degree + 1 parameters c of the background and the number N of signal events::
+    Bin b expects, with d + 1 parameters c of the background and the number N of signal events::
 
         mu_b = integral over b of [ B(m; c) + N Gauss(m; signal_mass, signal_width) ] dm
 
@@ -74,9 +98,9 @@ def signal_bias(
         log B   = c_0 + c_1 log(1 - z) + c_2 log z + ... + c_d log^(d-1) z    dijet
         B       = t_b (c_0 P_0(x) + ... + c_d P_d(x)) / (width of b)          template t
 
-    with d the degree, P_l the Legendre polynomials, x the mass scaled to [-1, 1]
-    over the bins, and z = m / energy (the dijet function is that of T. Aaltonen et
-    al., PRD 79 (2009) 112002). The fit minimizes::
+    with P_l the Legendre polynomials, x the mass scaled to [-1, 1] over the bins, and z = m / energy (the dijet
+    function is that of T. Aaltonen et al., PRD 79 (2009) 112002). d is the order of the background before the selection
+    plus the ``order`` of the polynomial by which the selection may multiply it. The fit minimizes::
 
         chi2 = 2 sum_b s_b ( mu_b - n_b + n_b log(n_b / mu_b) )
 
@@ -88,25 +112,25 @@ def signal_bias(
 
     Parameters
     ----------
-    mass : (n,) real numbers, in any unit, or a histogram of background, see ``libmode.metrics``
-        Masses of the selected background, ``mass[score >= threshold]``.
-    bins, weight
-        As for :func:`efficiency`.
+    score, label, mass, weight, signal_efficiency, background_efficiency, threshold, selected, bins, mass_range
+        As for :func:`efficiency`, of one mass. Without ``score`` and ``selected`` all background is fitted. ``bins``
+        are edges. By default they have equal widths, that of the signal or less, over ``mass_range``. Without one they
+        hold the central 95 % of the background and three widths around the signal.
+    order : int, at least 0
+        The degree of the polynomial in mass that the analysis allows the background efficiency to follow.
     signal_mass : number inside the bins
     signal_width : number above 0, or a function of the mass
-        The standard deviation. N counts the part of the Gaussian outside the bins too.
+        The standard deviation. N counts the part of the Gaussian outside the bins too. By default half of the central
+        68 % of the signal, or a twentieth of the range of the background if there is no signal.
     background : "polynomial", "exponential", "power", "dijet", or (bins,) numbers above 0
         "power" and "dijet" need masses above 0. Numbers are a template t: the spectrum before the selection in these
         bins, from simulation with many more events, since the fit ignores its fluctuations.
-    degree : int or "f-test", optional
-        2 for polynomial and dijet, 1 for the others by default; 2, 3 or 4 for dijet. A polynomial needs the degree of
-        the spectrum before the selection plus the order of the loss, a template only the order of the loss. "f-test"
-        takes the lowest degree that describes these events and that neither of the next two degrees improves, at 5 %.
-        It mistakes a wide bump for background: find the degree on the events before the selection, and give it here.
+    background_order : int, optional
+        The order of the background before the selection; at least 2 for "dijet". By default an F-test finds the lowest
+        one that describes all background events and that neither of the next two improves, at 5 %; 0 for a template.
+        Where the selected events are all that is given, the F-test mistakes a wide bump for background.
     energy : number above the last edge
         The collision energy in the units of mass, for "dijet". 13,000 by default: GeV.
-    cut : number, optional
-        Of a histogram: the edge of score from which events are selected; all by default.
 
     Returns
     -------
@@ -115,7 +139,7 @@ def signal_bias(
     Raises
     ------
     ValueError, TypeError
-        If the background can take the shape of the signal; if no degree describes the events, for "f-test".
+        If the background can take the shape of the signal; if no order describes the events in the F-test.
 
     Examples
     --------
@@ -123,33 +147,31 @@ def signal_bias(
     >>> from libmode.metrics import signal_bias
     >>> rng = np.random.default_rng(1)
     >>> mass = np.append(50 + rng.exponential(60, 10_000), rng.normal(120, 10, 300))  # a bump, of 300 events
-    >>> found = signal_bias(mass, np.arange(50, 251, 5), 120, 10, degree="f-test")
-    >>> print(f"degree {found.degree}: {found.signal:.0f} +- {found.error:.0f}")
-    degree 5: 334 +- 72
-    >>> found = signal_bias(mass, np.arange(50, 251, 5), 120, lambda m: m / 12, background="dijet", energy=500)
+    >>> signal = {"signal_mass": 120, "signal_width": 10, "bins": np.arange(50, 251, 5)}
+    >>> found = signal_bias(mass=mass, order=0, **signal)
+    >>> print(f"order {found.background_order}: {found.signal:.0f} +- {found.error:.0f}")
+    order 5: 334 +- 72
+    >>> found = signal_bias(mass=mass, order=0, background="dijet", energy=500, background_order=2, **signal)
     >>> print(f"{found.significance:.1f}")
     5.9
     """
-    fit = _Fit(mass, bins, weight, cut, background, degree, energy)
-    if signal_mass is None or signal_width is None:
-        raise TypeError("signal_mass and signal_width are both needed")
-    mean = number("signal_mass", signal_mass)
-    width = signal_width(mean) if callable(signal_width) else signal_width
-    return fit.signal("signal_mass", mean, number("signal_width", width, 0))
+    if signal_mass is None:
+        raise TypeError("signal_mass is missing: where is the signal?")
+    at = np.array([number("signal_mass", signal_mass)])
+    fit, (at,), (width,) = _fit_of("signal_mass", at, score, label, mass, weight, order, options)
+    return fit.signal("signal_mass", at, width)
 
 
 @takes_events
 def spurious_signal(
-    mass: Any,
-    bins: Any = None,
-    signal_masses: Any = None,
-    signal_width: Any = None,
-    background: Any = "polynomial",
+    score: Any = None,
+    label: Any = None,
+    mass: Any = None,
     *,
-    degree: int | str | None = None,
-    energy: float = ENERGY,
     weight: Any = None,
-    cut: float | None = None,
+    order: int | None = None,
+    signal_masses: Any = None,
+    **options: Unpack[FitOptions],
 ) -> SpuriousSignal:
     """:func:`signal_bias` for each of several signal masses.
 
@@ -158,76 +180,111 @@ def spurious_signal(
 
     Parameters
     ----------
-    mass, bins, background, degree, energy, weight, cut
-        As for :func:`signal_bias`. "f-test" chooses one degree for all masses.
-    signal_masses : (k,) numbers inside the bins
-    signal_width : number above 0, or (k,) of them, or a function of the mass
+    score, label, mass, weight, order, **options
+        As for :func:`signal_bias`. The F-test chooses one order for all masses.
+    signal_masses : (k,) numbers inside the bins, optional
+        By default up to 50 over the range of the bins, with two widths left at either end.
+    signal_width : number above 0, or (k,) of them, or a function of the mass, optional
+        By default as for :func:`signal_bias`, for each of several masses by the signal events nearest to it.
 
     Examples
     --------
     >>> import numpy as np
     >>> from libmode.metrics import spurious_signal
-    >>> falling = 50 + np.random.default_rng(1).exponential(60, 10_000)
-    >>> bins, options = np.arange(50, 251, 5), {"background": "dijet", "degree": 3, "energy": 500}
-    >>> found = spurious_signal(falling, bins, [90, 125, 170], lambda m: 0.08 * m, **options)
-    >>> found.significance.round(1)
-    array([-0.5,  1.2, -0.7])
+    >>> rng = np.random.default_rng(1)
+    >>> label = np.repeat([0, 1], [40_000, 4_000])
+    >>> mass = np.where(label, rng.normal(120, 8, 44_000), 50 + rng.exponential(60, 44_000))
+    >>> score = rng.normal(2.0 * label)  # does not depend on the mass
+    >>> found = spurious_signal(score, label, mass, signal_efficiency=0.5, order=0)
+    >>> print(f"{found.largest.signal:.0f} +- {found.largest.error:.0f} at {found.largest.signal_mass:.0f}")
+    -52 +- 23 at 76
     """
-    fit = _Fit(mass, bins, weight, cut, background, degree, energy)
-    if signal_masses is None or signal_width is None:
-        raise TypeError("signal_masses and signal_width are both needed")
-    of_one_index({"signal_masses": signal_masses, "signal_width": signal_width})
-    masses = numbers("signal_masses", signal_masses)
-    given = [signal_width(at) for at in masses.tolist()] if callable(signal_width) else signal_width
-    widths = numbers("signal_width", np.full(len(masses), given) if np.ndim(given) == 0 else given)
-    if len(widths) != len(masses):
-        raise ValueError(f"signal_width has length {len(widths)}, but signal_masses has length {len(masses)}")
-    found = [
-        fit.signal(f"signal_masses[{k}]", at, number(f"signal_width[{k}]", width, 0))
-        for k, (at, width) in enumerate(zip(masses.tolist(), widths.tolist(), strict=True))
-    ]
+    of_one_index({"signal_masses": signal_masses, "signal_width": options.get("signal_width")})
+    given = None if signal_masses is None else numbers("signal_masses", signal_masses)
+    fit, masses, widths = _fit_of("signal_masses", given, score, label, mass, weight, order, options)
+    found = [fit.signal(f"signal_masses[{k}]", *one) for k, one in enumerate(zip(masses, widths, strict=True))]
     signal, error = np.array([[one.signal, one.error] for one in found]).T
-    return SpuriousSignal(masses, signal, error, fit.degree)
+    return SpuriousSignal(masses, signal, error, fit.background_order)
+
+
+def _fit_of(
+    name: str, masses: Doubles | None, score: Any, label: Any, mass: Any, weight: Any, order: Any, options: FitOptions
+) -> tuple[_Fit, Doubles, Doubles]:
+    """A fit of selected background, and the masses and widths of signals."""
+    function = "signal_bias" if name == "signal_mass" else "spurious_signal"
+    refuse_unknown(function, options.keys() - FitOptions.__annotations__.keys(), FitOptions.__annotations__)
+    order, edges, width = checked_order(order), options.get("bins"), options.get("signal_width")
+    if callable(width) and masses is not None:
+        width = [width(at) for at in masses.tolist()]
+    widths = None if width is None or callable(width) else numbers("signal_width", np.atleast_1d(width))
+    events_only = {name: options.get(name) for name in ("selected", "mass_range")}
+    cells = histogram_of(score, label=label, mass=mass, weight=weight, **events_only)
+    if cells is not None:
+        if masses is None or widths is None:
+            raise TypeError(f"{name} and signal_width are needed with a histogram")
+        cut = cut_of(cells, *point(options)) if points(options) else -np.inf
+        events = of_histogram(cells, cut, edges)
+    else:
+        every = sample(score, label, mass, weight)
+        if every.mass.shape[1] > 1:
+            raise ValueError(f"mass has {every.mass.shape[1]} columns: expected one, shape (n,)")
+        passed = selected(every, options, optional=True)
+        background, signal = (every.mass[every.signal == which, 0] for which in (False, True))
+        width, limits = width if widths is None else widths, options.get("mass_range")
+        edges, masses, widths = search(background, signal, order, edges, limits, masses, width)
+        events = of_sample(every, passed, edges)
+    if len(widths) == 1:
+        widths = np.full(len(masses), widths[0])
+    if len(widths) != len(masses):
+        raise ValueError(f"signal_width has length {len(widths)}, but {name} has length {len(masses)}")
+    for k, each in enumerate(widths):
+        number(f"signal_width[{k}]", float(each), 0)
+    return _Fit(events, order, options), masses, widths
 
 
 class _Fit:
     """A spectrum, and the background that is fitted to it."""
 
-    def __init__(self, mass: Any, bins: Any, weight: Any, cut: Any, background: Any, degree: Any, energy: Any) -> None:
+    def __init__(self, events: Split, order: int, options: FitOptions) -> None:
         try:
             import iminuit  # noqa: F401
         except ImportError as error:
             raise ImportError("signal_bias and spurious_signal need iminuit: pip install 'libmode[report]'") from error
-        kind = family(background)
-        events = spectrum(mass, None, bins, weight, cut)
-        self._edges, count = events.bins.axes[0], events.bins.count
-        sums = self._edges, events.weight[0], events.square[0]
-        self._selected = float(sums[1].sum())
-        by_test = isinstance(degree, str) and degree == F_TEST
-        if by_test and self._selected <= 0:
-            by_test, degree = False, None  # an empty selection has no degree to test
-        self.degree = lowest_degree(*sums, kind, energy) if by_test else degree_of(kind, degree)
-        if count <= self.degree + 2:
-            raise ValueError(f"degree = {self.degree} with {count} bins: expected more bins than degree + 2 parameters")
-        self._name, self._fit = kind.name, Fit(*sums, kind, self.degree, energy)
+        kind, energy = family(options.get("background", "polynomial")), options.get("energy", ENERGY)
+        edges, weight, square = events.bins.axes[0], events.weight, events.square
+        chosen = options.get("background_order")
+        if chosen is not None:
+            chosen = whole("background_order", chosen, kind.least)
+        elif kind.template is not None or weight.sum() <= 0:
+            chosen = kind.least
+        else:
+            chosen = lowest_order(edges, weight.sum(axis=0), square.sum(axis=0), kind, energy)
+        self.background_order, self._degree = chosen, chosen + order
+        if len(edges) <= self._degree + 3:
+            raise ValueError(
+                f"background_order + order = {self._degree} with {len(edges) - 1} bins: expected more bins than "
+                "parameters, one more than that and a signal"
+            )
+        self._edges, self._selected = edges, float(weight[0].sum())
+        self._name, self._fit = kind.name, Fit(edges, weight[0], square[0], kind, self._degree, energy)
         self._without = self._fit.background() if self._selected > 0 else None
 
     def signal(self, name: str, mean: float, width: float) -> SignalBias:
-        """The fit with a Gaussian; ``name`` is what errors call its mean."""
+        """The fit with a Gaussian; ``name`` is the name of its mean in errors."""
         edges = self._edges
         if not edges[0] <= mean <= edges[-1]:
             raise ValueError(f"{name} = {mean:g}: expected it inside bins, from {edges[0]:g} to {edges[-1]:g}")
         fraction = np.diff([erf((edge - mean) / (sqrt(2) * width)) / 2 for edge in edges])
-        selected, ndof = self._selected, len(edges) - self.degree - 3
+        rest = self._selected, np.nan, len(edges) - self._degree - 3, self.background_order
         if self._without is None:
-            return SignalBias(np.nan, np.nan, selected, np.nan, ndof, self.degree)
+            return SignalBias(np.nan, np.nan, *rest)
         if not self._fit.distinct(fraction, self._without):
             raise ValueError(
-                f"background = {self._name!r} of degree = {self.degree} can take the shape of the signal in "
-                "these bins: expected a signal that it cannot describe"
+                f"background = {self._name!r} of order {self._degree} can take the shape of the signal in these bins: "
+                "expected a signal that it cannot describe"
             )
         found = self._fit.signal(fraction, self._without)
         # The error means nothing where no events are expected in a bin that the signal reaches.
         known = np.isfinite(found.error) and (found.expected[fraction > UNDER_SIGNAL * fraction.max()] > FLOOR).all()
         signal, error = (float(found.parameters[-1]), found.error) if known else (np.nan, np.nan)
-        return SignalBias(signal, error, selected, found.chi2, ndof, self.degree)
+        return SignalBias(signal, error, self._selected, found.chi2, *rest[2:])

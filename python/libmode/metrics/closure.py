@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._events import takes_events
-from ._arguments import Doubles, labels, number, numbers, weights
-from .roc import ROUNDING
+from ._arguments import Doubles, number, numbers
+from ._sample import CLASSES, sample, tightest
 
 #: The fractions of the background in A where none are given.
 FRACTIONS = (0.25, 0.1, 0.05, 0.02, 0.01, 0.005, 0.002, 0.001)
@@ -52,7 +52,7 @@ class Closure:
 
 @takes_events
 def closure(
-    score: Any, second: Any, label: Any, *, weight: Any = None, fractions: Sequence[float] = FRACTIONS
+    score: Any, label: Any, second: Any, *, weight: Any = None, fractions: Sequence[float] = FRACTIONS
 ) -> Closure:
     r"""Compares the ABCD prediction of the background with the true background, over pairs of cuts on two scores.
 
@@ -68,10 +68,10 @@ def closure(
 
     Parameters
     ----------
-    score, second : (n,) real numbers
-        Two scores, or a score and a variable such as a mass.
-    label, weight
+    score, label, weight
         As for :func:`roc`.
+    second : (n,) real numbers
+        A second score, or a variable such as a mass.
     fractions : k numbers above 0, below 1
         Each makes a cut on either score that keeps its root of the background. For independent scores, A then has
         this fraction of the background if both cuts keep as much. All k x k pairs are compared.
@@ -89,26 +89,26 @@ def closure(
     >>> label = (rng.random(200_000) < 0.03).astype(int)
     >>> common = rng.normal(size=200_000)
     >>> score, second = common + rng.normal(size=(2, 200_000)) + 2 * label
-    >>> found = closure(score, second, label, weight=np.ones(200_000), fractions=[0.05, 0.01])
+    >>> found = closure(score, label, second, weight=np.ones(200_000), fractions=[0.05, 0.01])
     >>> [f"{ratio:.2f} +- {error:.2f}" for ratio, error in zip(found.ratio.diagonal(), found.error.diagonal())]
     ['0.22 +- 0.00', '0.17 +- 0.00']
     >>> found.contamination[:, 0, 0].round(2)  # of A, B, C, D
     array([0.19, 0.03, 0.03, 0.01])
-    >>> independent = closure(*rng.random((2, 100_000)), np.zeros(100_000))
+    >>> independent = closure(rng.random(100_000), np.zeros(100_000), rng.random(100_000))
     >>> print(f"{independent.worst.significance:.1f} standard deviations")
     -2.2 standard deviations
     """
-    first = numbers("score", score)
+    events = sample(score, label, None, weight, needs_mass=False)
+    first, signal, weigh = events.score, events.signal, events.weight
     other = numbers("second", second, "score", first)
-    signal = labels(label, first)
-    weigh = weights(weight, "score", first)
     wanted = [number(f"fractions[{k}]", value, 0, 1) for k, value in enumerate(fractions)]
     if not wanted or max(wanted) == 1:
         raise ValueError(f"fractions = {list(fractions)!r}: expected numbers above 0 and below 1")
     if signal.all():
         raise ValueError("label is 1 for all events: expected background, which has label 0")
     kept = np.sqrt(wanted)
-    cuts = [_cuts(values[~signal], weigh[~signal], kept) for values in (first, other)]
+    name = CLASSES["background_efficiency"]
+    cuts = [tightest(name, values[~signal], weigh[~signal], kept) for values in (first, other)]
     above = [np.array([values >= cut for cut in own]) for values, own in zip((first, other), cuts, strict=True)]
     total, squares = (_regions(above, power, ~signal) for power in (weigh, weigh**2))
     a, b, c, d = total
@@ -124,17 +124,6 @@ def closure(
         significance = np.where(variance > 0, (b * c - a * d) / every**2 / np.sqrt(variance), 0.0)
     ratio = np.where(np.isfinite(ratio), ratio, np.nan)
     return Closure(np.array(wanted), cuts[0], cuts[1], a, predicted, ratio, error, significance, contamination)
-
-
-def _cuts(score: Doubles, weight: Doubles, kept: Doubles) -> Doubles:
-    """For each fraction the largest threshold that keeps at least so much of the weight."""
-    order = np.argsort(score)[::-1]
-    ordered, passed = score[order], np.cumsum(weight[order])
-    if not passed[-1] > 0:
-        raise ValueError(f"weight sums to {passed[-1]:g} over the background: expected a positive sum")
-    last = np.append(ordered[1:] != ordered[:-1], True)
-    fraction, thresholds = passed[last] / passed[-1], ordered[last]
-    return np.array([thresholds[np.argmax(fraction >= one * (1 - ROUNDING))] for one in kept])
 
 
 def _regions(above: list[NDArray[np.bool_]], weight: Doubles, chosen: NDArray[np.bool_]) -> Doubles:

@@ -6,15 +6,18 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
+from .._arrays import vector
 from .._evaluate import Result
-from .._events import takes_events
+from .._events import same_length, takes_events
 from .._functions import mode_edges, mode_evaluate, mode_loss
 from ..option_types import LossOptions
-from ._arguments import Bins, numbers, only_events, sums, whole
+from ._arguments import Bins, checked_order, labels, numbers, sums
 from ._chi_squared import tail
 from ._cuts import Cut, joined, ladder
-from ._histogram import Histogram, add, histogram, is_histogram
+from ._histogram import Histogram, add
+from ._sample import histogram_of
 from ._spectrum import MOST_BINS, Binned, spectrum, steps
 
 FEWEST_EFFECTIVE = 1.05  # events of a bin, as in core/internal/walk/variance.go
@@ -37,15 +40,16 @@ class Dependence:
 @takes_events
 def dependence(
     score: Any,
+    label: Any = None,
     mass: Any = None,
     *,
     weight: Any = None,
-    order: int = 0,
+    order: int | None = None,
     bins: Any = None,
     mass_range: tuple[float, float] | None = None,
     score_range: tuple[float, float] | None = (0.0, 1.0),
 ) -> Dependence:
-    """Test of the hypothesis that the response is a polynomial of degree ``order`` in mass.
+    """Test of the hypothesis that the response to background is a polynomial of degree ``order`` in mass.
 
     It tests all working points at once: for each s, the fraction of background with scores up to s is
     such a polynomial. At order 0, score and mass are independent. The result joins two tests: one of all cuts, which
@@ -77,9 +81,11 @@ def dependence(
     Parameters
     ----------
     score : (n,) real numbers inside ``score_range``, or a histogram (see ``libmode.metrics``)
-        Of background events outside the training sample. The scores of a histogram's cell count as its center.
+        Of events outside the training sample. The scores of a histogram's cell count as its center.
+    label : (n,) 1 for signal, 0 for background, optional
+        Background alone is tested; by default all events are background.
     mass : (n,) real numbers, in any unit
-        Neither this nor ``weight`` nor ``mass_range`` with a histogram.
+        With a histogram leave this out, and ``label``, ``weight`` and ``mass_range``.
     weight : (n,) real numbers of either sign, optional
     order : int, 0 to 16
     bins : int, ``order + 2`` to 512, optional
@@ -107,24 +113,33 @@ def dependence(
     >>> rng = np.random.default_rng(1)
     >>> mass = rng.uniform(50, 250, 10_000)  # of background
     >>> score = np.where(rng.random(10_000) < 0.3 + mass / 1000, 0.8, 0.2)  # an efficiency linear in the mass
-    >>> print(f"{dependence(score, mass, order=0).p_value:.0e}")
+    >>> print(f"{dependence(score, None, mass, order=0).p_value:.0e}")
     1e-15
-    >>> print(f"{dependence(score, mass, order=1).p_value:.2f}")
+    >>> print(f"{dependence(score, None, mass, order=1).p_value:.2f}")
     0.94
 
     A response that sculpts at tight cuts alone:
 
     >>> score = rng.random(10_000) + (rng.random(10_000) < 0.03) * (abs(mass - 120) < 5)
-    >>> found = dependence(score, mass, order=0, score_range=None)
+    >>> found = dependence(score, None, mass, order=0, score_range=None)
     >>> print(f"all cuts: {found.p_all_cuts:.2f}; the cut with {found.cut.efficiency:.1%}: {found.p_one_cut:.0e}")
     all cuts: 0.25; the cut with 0.2%: 3e-15
     """
-    if is_histogram(score):
-        only_events(mass=mass, weight=weight, mass_range=mass_range)
-        given = histogram(score)
-        found, cells = _of_histogram(given, whole("order", order, 0), bins)
+    order = checked_order(order)
+    cells_of = histogram_of(score, label=label, mass=mass, weight=weight, mass_range=mass_range)
+    if cells_of is not None:
+        found, cells = _of_histogram(cells_of, order, bins)
     else:
         options: LossOptions = {"order": order, "bins": bins, "mass_range": mass_range, "unbiased": False}
+        if label is not None:
+            score = vector("score", score)
+            background = ~labels(label, "score", score)
+            if not background.any():
+                raise ValueError("label is 1 for all events: expected background, which has label 0")
+            score, mass, weight = (
+                None if array is None else _chosen(name, array, background)
+                for name, array in (("score", score), ("mass", mass), ("weight", weight))
+            )
         found, cells = _of_events(score, mass, weight, score_range, options)
     # By V rather than by the expectation, whose estimate grows with the loss where a bin has few events in effect.
     between = steps(cells)
@@ -134,10 +149,17 @@ def dependence(
         p_all = tail(found.loss * cells.bins.count / unit, variances) if variances.any() else 0.0
     if cuts > 1:
         cut, p_one = ladder(cells, between)
-    if cut is not None and is_histogram(score):  # where it has the center of a cell as its score
-        cut = replace(cut, threshold=float(given.score[np.searchsorted(given.score, cut.threshold) - 1]))
+    if cut is not None and cells_of is not None:  # its score is the center of a cell
+        cut = replace(cut, threshold=float(cells_of.score[np.searchsorted(cells_of.score, cut.threshold) - 1]))
     p_one, p_value = joined(p_all, p_one) if cut is not None else (1.0, p_all)
     return Dependence(found.loss, found.bias, p_value, found.events, cells.bins.count, p_all, p_one, cut)
+
+
+def _chosen(name: str, values: Any, background: NDArray[np.bool_]) -> NDArray[Any]:
+    """The values of background, of their own type."""
+    array = vector(name, values)
+    same_length(name, array, "label", background)
+    return array[background]
 
 
 def _of_events(
@@ -147,7 +169,7 @@ def _of_events(
     masses = numbers("mass", mass, "score", scores)[:, None]
     # Not by weights(): they are divided by their sums before they are squared, so 1e200 is no error.
     weigh = np.ones(len(scores)) if weight is None else numbers("weight", weight, "score", scores)
-    # The arrays as they were given: their types decide to what the limits are rounded.
+    # The arrays of the user: their types decide to what the limits are rounded.
     if score_range is not None:
         mode_loss(score, mass, weight=weight, **options | {"score_range": score_range})  # says which score is outside
     # Beyond the lowest and the highest score there is only rounding, which may exceed the loss of squeezed scores.

@@ -10,7 +10,9 @@ from typing import Any
 import numpy as np
 
 from .._events import takes_events
-from ._arguments import Doubles, Edges, number, positive, whole
+from .._typing import Unpack
+from ._arguments import Doubles, Edges, checked_order, number, positive
+from ._sample import Selection
 from ._split import Split, split
 
 
@@ -21,6 +23,8 @@ class Efficiency:
     edges: Edges  #: (bins + 1,) in units of mass; of several masses a tuple of such arrays
     value: Doubles  #: (bins,) weight fraction of each bin that is selected
     error: Doubles  #: (bins,) its standard error
+    background: Doubles  #: (bins,) sum of weights of all background
+    selected: Doubles  #: (bins,) sum of weights of selected background
 
 
 @dataclass(frozen=True, eq=False)
@@ -30,12 +34,12 @@ class Residual:
     edges: Edges  #: as of :class:`Efficiency`
     value: Doubles  #: (bins,) efficiency less polynomial, relative to the mean efficiency
     error: Doubles  #: (bins,) the standard error of the efficiency, relative to the same
-    degree: int  #: of the polynomial
+    order: int  #: of the polynomial
 
     @property
     def flatness(self) -> Flatness:
         """The same in two numbers, see :func:`flatness`."""
-        left = 1 - comb(self.degree + self.value.ndim, self.degree) / np.isfinite(self.value).sum()
+        left = 1 - comb(self.order + self.value.ndim, self.order) / np.isfinite(self.value).sum()
         rms, error = (float(np.sqrt(np.nanmean(array**2))) for array in (self.value, self.error))
         return Flatness(rms, error * float(np.sqrt(left)))
 
@@ -49,15 +53,208 @@ class Flatness:
 
 
 @takes_events
-def jsd(
-    mass: Any,
-    selected: Any = None,
-    bins: Any = None,
+def efficiency(
+    score: Any = None, label: Any = None, mass: Any = None, *, weight: Any = None, **selection: Unpack[Selection]
+) -> Efficiency:
+    """The background efficiency of a selection, or false positive rate, in each bin of mass.
+
+    With p_i = 1 for selected background events and 0 for others, in each bin::
+
+        value = sum_i w_i p_i / sum_i w_i
+        error = sqrt(sum_i w_i^2 (p_i - value)^2) / |sum_i w_i|
+
+    For unit weights the error is the binomial sqrt(value (1 - value) / n), so 0 where all or none are selected.
+
+    Parameters
+    ----------
+    score : (n,) real numbers, or a histogram (see ``libmode.metrics``)
+        The higher, the more like signal.
+    label : (n,) 1 for signal, 0 for background, optional
+        By default all events are background.
+    mass : (n,) or (n, d) real numbers, in any unit
+        With d columns a bin is a cell of the grid in d masses.
+    weight : (n,) real numbers of either sign, optional
+        All 1 by default.
+    signal_efficiency, background_efficiency, threshold : number
+        The working point, one of the three: the largest threshold that keeps at least this weight fraction of the
+        signal or of the background, or the threshold itself. Events with ``score >= threshold`` are selected. The
+        thresholds of a histogram are the edges of its score axis.
+    selected : (n,) booleans, or 0 and 1
+        In the place of ``score`` and a working point.
+    bins : (b + 1,) increasing numbers, or an integer, optional; with d masses an integer, or d such entries
+        Edges, or the number of bins with equal numbers of background events; 20 by default. Events outside do not
+        count. With a histogram: edges of its mass axis, by default all of them.
+    mass_range : (low, high), optional; with d masses d such pairs
+        The range of bins that are a number; by default from the lowest to the highest mass of the background.
+
+    Returns
+    -------
+    Efficiency
+        NaN, with a RuntimeWarning that names the bins, in a bin without events or without a positive sum of weights;
+        without a warning in an empty cell of several masses. Negative weights can give values outside [0, 1].
+
+    Raises
+    ------
+    ValueError, TypeError
+        If no event lies inside the bins.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from libmode.metrics import efficiency
+    >>> rng = np.random.default_rng(1)
+    >>> label = np.repeat([0, 1], 10_000)
+    >>> mass = np.where(label, rng.normal(120, 10, 20_000), rng.uniform(50, 250, 20_000))
+    >>> score = rng.random(20_000) * mass / 250 + 0.4 * label
+    >>> found = efficiency(score, label, mass, signal_efficiency=0.5, bins=[50, 150, 250])
+    >>> found.value.round(3), found.error.round(3)
+    (array([0.   , 0.194]), array([0.   , 0.006]))
+    >>> histogram = np.histogram2d(mass[:10_000], score[:10_000], bins=[np.arange(50, 251, 25), [0, 0.5, 1]])
+    >>> efficiency(histogram, threshold=0.5, bins=[50, 150, 250]).value.round(3)
+    array([0.023, 0.361])
+    """
+    events = split("efficiency", score, label, mass, weight, selection)
+    unknown = _without_weight(events)
+    if unknown:
+        shown = "; ".join(unknown[:5]) + (f"; and {len(unknown) - 5} more" if len(unknown) > 5 else "")
+        warnings.warn(f"efficiency is NaN in {shown}", RuntimeWarning, stacklevel=3)
+    return _efficiency(events)
+
+
+def _without_weight(events: Split) -> list[str]:
+    """The bins whose efficiency is unknown, each with the reason; cells of several masses may be empty."""
+    total = events.weight.sum(axis=0)
+    bad = (total <= 0) & (events.filled | (len(events.bins.axes) == 1))
+    return [
+        events.bins.name(place) + (f": weight sums to {total[place]:g}" if events.filled[place] else ": no event")
+        for place in np.flatnonzero(bad).tolist()
+    ]
+
+
+def _efficiency(events: Split) -> Efficiency:
+    total = events.weight.sum(axis=0)
+    known = np.where(total > 0, total, np.nan)
+    value = events.weight[0] / known
+    error = np.sqrt(events.square[0] * (1 - value) ** 2 + events.square[1] * value**2) / known
+    arrays = (array.reshape(events.bins.shape) for array in (value, error, total, events.weight[0]))
+    return Efficiency(events.bins.edges, *arrays)
+
+
+@takes_events
+def flatness(
+    score: Any = None,
+    label: Any = None,
+    mass: Any = None,
     *,
+    weight: Any = None,
+    order: int | None = None,
+    **selection: Unpack[Selection],
+) -> Flatness:
+    """The distance of the efficiency against mass from its best polynomial: the residual of a working point.
+
+    With e_b the efficiency of bin b (:func:`efficiency`), s_b its error, and f_b the mean over the events of the bin
+    of the polynomial in mass with f_b nearest to e_b (least squares over the k bins, with equal weights)::
+
+        rms      = sqrt(mean_b (e_b - f_b)^2) / mean_b e_b
+        expected = sqrt(mean_b s_b^2 (1 - t / k)) / mean_b e_b
+
+    ``expected`` is the rms from statistics alone, less the share that the fit of t = order + 1 terms takes. For order
+    0, rms is the standard deviation of A. Rogozhnikov et al., arXiv:1410.4140, over the mean. With d masses the
+    polynomial has the total degree ``order``, so t = (order + d)! / order! d!. Cells without events do not count.
+
+    Parameters
+    ----------
+    score, label, mass, weight, **selection
+        As for :func:`efficiency`. The events of a histogram's cell count as spread evenly over it: for an order above 0
+        merge fine cells to wide ``bins``.
+    order : int, at least 0
+        The degree of the polynomial that the analysis allows, as in the loss. Lower than the number of bins less one.
+
+    Raises
+    ------
+    ValueError, TypeError
+        If a bin has no efficiency; if nothing is selected.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from libmode.metrics import flatness
+    >>> rng = np.random.default_rng(1)
+    >>> label = np.repeat([0, 1], 50_000)
+    >>> mass = np.where(label, rng.normal(120, 10, 100_000), 50 + rng.exponential(60, 100_000))
+    >>> score = np.where(rng.random(100_000) < 0.1 * mass / 100, rng.random(100_000), 0) + label
+    >>> for order in (0, 1):
+    ...     found = flatness(score, label, mass, threshold=0.5, bins=np.arange(50, 300, 25), order=order)
+    ...     print(f"order {order}: {found.rms:.3f}, by chance {found.expected:.3f}")
+    order 0: 0.423, by chance 0.083
+    order 1: 0.056, by chance 0.077
+    """
+    order = checked_order(order)
+    return around_polynomial(split("flatness", score, label, mass, weight, selection), order)[1].flatness
+
+
+@takes_events
+def residual(
+    score: Any = None,
+    label: Any = None,
+    mass: Any = None,
+    *,
+    weight: Any = None,
+    order: int | None = None,
+    **selection: Unpack[Selection],
+) -> Residual:
+    """The terms of :func:`flatness` bin by bin.
+
+    With its e_b, f_b and s_b, value = (e_b - f_b) / mean_b e_b and error = s_b / mean_b e_b. The error does not account
+    for the share of the fluctuations that the fit takes. Takes the arguments of :func:`flatness`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from libmode.metrics import residual
+    >>> rng = np.random.default_rng(1)
+    >>> mass = rng.uniform(50, 250, 50_000)  # of background
+    >>> score = rng.random(50_000) - 0.02 * (abs(mass - 120) < 20)  # it avoids 120
+    >>> found = residual(score, None, mass, background_efficiency=0.1, bins=np.arange(50, 251, 25), order=1)
+    >>> (found.value / found.error).round(1)
+    array([ 2. ,  2.3, -4.3, -3.3,  1.1,  0.1,  0.2,  1.2])
+    """
+    order = checked_order(order)
+    return around_polynomial(split("residual", score, label, mass, weight, selection), order)[1]
+
+
+def around_polynomial(events: Split, order: int) -> tuple[Efficiency, Residual]:
+    """The efficiency, and its residual."""
+    unknown = _without_weight(events)
+    if unknown:
+        raise ValueError(f"mass leaves the efficiency unknown in {unknown[0]}; use wider bins or a narrower range")
+    terms = events.polynomials(order)[events.filled]
+    count, size = terms.shape
+    if size >= count:
+        raise ValueError(
+            f"order = {order} has {size} terms, and {count} bins have events: expected more bins, or a lower order"
+        )
+    found = _efficiency(events)
+    mean = np.nanmean(found.value)
+    if mean <= 0:
+        raise ValueError(f"the selection has a mean efficiency of {mean:g} inside bins: expected more than 0")
+    means = terms / events.weight.sum(axis=0)[events.filled, None]
+    known = found.value.reshape(-1)[events.filled]
+    distance = np.full(len(events.filled), np.nan)
+    distance[events.filled] = known - means @ np.linalg.lstsq(means, known, rcond=None)[0]
+    return found, Residual(events.bins.edges, distance.reshape(found.value.shape) / mean, found.error / mean, order)
+
+
+@takes_events
+def jsd(
+    score: Any = None,
+    label: Any = None,
+    mass: Any = None,
+    *,
+    weight: Any = None,
     base: float = 2,
     blind: bool = False,
-    weight: Any = None,
-    cut: float | None = None,
+    **selection: Unpack[Selection],
 ) -> float:
     """Jensen-Shannon divergence between the masses of selected and of rejected background.
 
@@ -71,7 +268,7 @@ def jsd(
 
     Parameters
     ----------
-    mass, selected, bins, weight, cut
+    score, label, mass, weight, **selection
         As for :func:`efficiency`.
     base : number above 1
     blind : bool
@@ -91,17 +288,18 @@ def jsd(
     >>> from libmode.metrics import jsd
     >>> rng = np.random.default_rng(1)
     >>> mass = 50 + rng.exponential(60, 10_000)  # of background
-    >>> selected = rng.random(10_000) < 0.1 * mass / 100
-    >>> bins = np.arange(50, 300, 25)
-    >>> print(f"{jsd(mass, selected, bins, base=2):.4f}, by chance {jsd(mass, selected, bins, blind=True):.4f}")
+    >>> cut = {"selected": rng.random(10_000) < 0.1 * mass / 100, "bins": np.arange(50, 300, 25)}
+    >>> print(f"{jsd(mass=mass, **cut):.4f}, by chance {jsd(mass=mass, blind=True, **cut):.4f}")
     0.0391, by chance 0.0016
     """
-    events = split(mass, selected, bins, weight, cut)
     base = number("base", base, 1)
-    return (_blind_jsd(events) if blind else _jsd(events)) / float(np.log(base))
+    return divergence(split("jsd", score, label, mass, weight, selection), blind) / float(np.log(base))
 
 
-def _jsd(events: Split) -> float:
+def divergence(events: Split, blind: bool) -> float:
+    """The divergence, or its mean for a random selection, with natural logarithms."""
+    if blind:
+        return _blind_divergence(events)
     for name, total in zip(("selected", "not selected"), events.weight, strict=True):
         worst = int(np.argmin(total))
         if total[worst] < 0:
@@ -110,185 +308,18 @@ def _jsd(events: Split) -> float:
                 "expected no negative sum; use wider bins"
             )
         if total.sum() == 0:
-            raise ValueError(f"selected leaves no weight {name} inside bins: expected a selection of a part")
+            raise ValueError(f"the selection leaves no weight {name} inside bins: expected a selection of a part")
     shapes = events.weight / events.weight.sum(axis=1, keepdims=True)
     ratios = np.divide(shapes, shapes.mean(axis=0), out=np.ones_like(shapes), where=shapes > 0)
     return max(float(np.sum(shapes * np.log(ratios))) / 2, 0.0)  # rounding makes a little less than 0 of equal shapes
 
 
-def _blind_jsd(events: Split) -> float:
+def _blind_divergence(events: Split) -> float:
     total = events.weight.sum(axis=0)
     positive(events.bins, total, events.filled)
     fraction = float(events.weight[0].sum() / total.sum())
     if not 0 < fraction < 1:
-        raise ValueError(f"selected has {fraction:g} of the sum of weights inside bins: expected a selection of a part")
+        raise ValueError(f"the selection has {fraction:g} of the sum of weights inside bins: expected one of a part")
     squares = events.square.sum(axis=0)[events.filled]
     others = total.sum() / total[events.filled] - 1
     return float(np.sum(squares * others) / (8 * fraction * (1 - fraction) * total.sum() ** 2))
-
-
-@takes_events
-def efficiency(
-    mass: Any, selected: Any = None, bins: Any = None, *, weight: Any = None, cut: float | None = None
-) -> Efficiency:
-    """The efficiency of a selection in each bin of mass; for background, the false positive rate.
-
-    With p_i = 1 for selected events and 0 for others, in each bin::
-
-        value = sum_i w_i p_i / sum_i w_i
-        error = sqrt(sum_i w_i^2 (p_i - value)^2) / |sum_i w_i|
-
-    For unit weights the error is the binomial sqrt(value (1 - value) / n), so 0 where all or none are selected.
-
-    Parameters
-    ----------
-    mass : (n,) or (n, d) real numbers, in any unit, or a histogram (see ``libmode.metrics``)
-        Masses of the background, selected or not. With d columns a bin is a cell of the grid in d masses.
-    selected : (n,) booleans, or 0 and 1
-        ``score >= threshold(...)``. Not with a histogram.
-    bins : (b + 1,) increasing numbers, or an integer; with d masses an integer, or d such entries
-        Edges, or the number of bins of equal width from the lowest to the highest mass. Events outside do not
-        count. With a histogram: edges of its mass axis, by default all of them.
-    weight : (n,) real numbers of either sign, optional
-        All 1 by default. Not with a histogram.
-    cut : number
-        With a histogram: ``score >= cut`` is selected. It is an edge of the score axis.
-
-    Returns
-    -------
-    Efficiency
-        NaN, with a RuntimeWarning that names the bins, in a bin without events or without a positive sum of weights;
-        without a warning in an empty cell of several masses. Negative weights can give values outside [0, 1].
-
-    Raises
-    ------
-    ValueError, TypeError
-        If no event lies inside the bins.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from libmode.metrics import efficiency
-    >>> rng = np.random.default_rng(1)
-    >>> mass = rng.uniform(50, 250, 10_000)  # of background
-    >>> score = rng.random(10_000) * mass / 250
-    >>> efficiency(mass, score >= 0.5, [50, 150, 250], weight=np.full(10_000, 0.1)).value.round(3)
-    array([0.024, 0.359])
-    >>> histogram = np.histogram2d(mass, score, bins=[np.arange(50, 251, 25), [0, 0.5, 1]])
-    >>> efficiency(histogram, cut=0.5, bins=[50, 150, 250]).value.round(3)  # the same
-    array([0.024, 0.359])
-    """
-    events = split(mass, selected, bins, weight, cut)
-    unknown = _without_weight(events)
-    if unknown:
-        shown = "; ".join(unknown[:5]) + (f"; and {len(unknown) - 5} more" if len(unknown) > 5 else "")
-        warnings.warn(f"efficiency is NaN in {shown}", RuntimeWarning, stacklevel=3)
-    return _efficiency(events)
-
-
-def _without_weight(events: Split) -> list[str]:
-    """The bins that should have an efficiency and have none, each with the reason."""
-    total = events.weight.sum(axis=0)
-    bad = (total <= 0) & (events.filled | (len(events.bins.axes) == 1))
-    return [
-        events.bins.name(place) + (f": weight sums to {total[place]:g}" if events.filled[place] else ": no event")
-        for place in np.flatnonzero(bad).tolist()
-    ]
-
-
-def _efficiency(events: Split) -> Efficiency:
-    total = events.weight.sum(axis=0)
-    known = np.where(total > 0, total, np.nan)
-    value = events.weight[0] / known
-    error = np.sqrt(events.square[0] * (1 - value) ** 2 + events.square[1] * value**2) / known
-    return Efficiency(events.bins.edges, value.reshape(events.bins.shape), error.reshape(events.bins.shape))
-
-
-@takes_events
-def flatness(
-    mass: Any, selected: Any = None, bins: Any = None, *, degree: int = 0, weight: Any = None, cut: float | None = None
-) -> Flatness:
-    """The distance of the efficiency against mass from its best polynomial.
-
-    With e_b the efficiency of bin b (:func:`efficiency`), s_b its error, and f_b the mean over the events of the bin
-    of the polynomial in mass with f_b nearest to e_b (least squares over the k bins, with equal weights)::
-
-        rms      = sqrt(mean_b (e_b - f_b)^2) / mean_b e_b
-        expected = sqrt(mean_b s_b^2 (1 - t / k)) / mean_b e_b
-
-    ``expected`` is the rms from statistics alone, less the share that the fit of t = degree + 1 terms takes. For degree
-    0, rms is the standard deviation of A. Rogozhnikov et al., arXiv:1410.4140, over the mean. With d masses the
-    polynomial has the total degree ``degree``, so t = (degree + d)! / degree! d!. Cells without events do not count.
-
-    Parameters
-    ----------
-    mass, selected, bins, weight, cut
-        As for :func:`efficiency`. The events of a histogram's cell count as spread evenly over it: for a degree above
-        0 merge fine cells to wide ``bins``.
-    degree : int, at least 0
-        Lower than the number of bins less one.
-
-    Raises
-    ------
-    ValueError, TypeError
-        If a bin has no efficiency; if nothing is selected.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from libmode.metrics import flatness
-    >>> rng = np.random.default_rng(1)
-    >>> mass = 50 + rng.exponential(60, 50_000)  # of background
-    >>> selected = rng.random(50_000) < 0.1 * mass / 100
-    >>> for degree in (0, 1):
-    ...     found = flatness(mass, selected, np.arange(50, 300, 25), degree=degree)
-    ...     print(f"degree {degree}: {found.rms:.3f}, by chance {found.expected:.3f}")
-    degree 0: 0.374, by chance 0.056
-    degree 1: 0.050, by chance 0.052
-    """
-    return residual(mass, selected, bins, degree=degree, weight=weight, cut=cut).flatness
-
-
-@takes_events
-def residual(
-    mass: Any, selected: Any = None, bins: Any = None, *, degree: int = 0, weight: Any = None, cut: float | None = None
-) -> Residual:
-    """The terms of :func:`flatness` bin by bin.
-
-    With its e_b, f_b and s_b, value = (e_b - f_b) / mean_b e_b and error = s_b / mean_b e_b. The error does not account
-    for the share of the fluctuations that the fit takes. Takes what :func:`flatness` takes.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from libmode.metrics import residual
-    >>> rng = np.random.default_rng(1)
-    >>> mass = rng.uniform(50, 250, 50_000)  # of background
-    >>> selected = rng.random(50_000) < 0.1 + 0.02 * (abs(mass - 120) < 20)  # a bump at 120
-    >>> found = residual(mass, selected, np.arange(50, 251, 25), degree=1)
-    >>> (found.value / found.error).round(1)
-    array([-2. , -1.9,  4.5,  1.5, -1.2, -0.8, -0. , -0.5])
-    """
-    return around_polynomial(split(mass, selected, bins, weight, cut), whole("degree", degree, 0))[1]
-
-
-def around_polynomial(events: Split, degree: int) -> tuple[Efficiency, Residual]:
-    """The efficiency, and its residual."""
-    unknown = _without_weight(events)
-    if unknown:
-        raise ValueError(f"mass leaves the efficiency unknown in {unknown[0]}; use wider bins or a narrower range")
-    terms = events.polynomials(degree)[events.filled]
-    count, size = terms.shape
-    if size >= count:
-        raise ValueError(
-            f"degree = {degree} has {size} terms, and {count} bins have events: expected more bins, or a lower degree"
-        )
-    found = _efficiency(events)
-    mean = np.nanmean(found.value)
-    if mean <= 0:
-        raise ValueError(f"selected has a mean efficiency of {mean:g} inside bins: expected more than 0")
-    means = terms / events.weight.sum(axis=0)[events.filled, None]
-    known = found.value.reshape(-1)[events.filled]
-    distance = np.full(len(events.filled), np.nan)
-    distance[events.filled] = known - means @ np.linalg.lstsq(means, known, rcond=None)[0]
-    return found, Residual(events.bins.edges, distance.reshape(found.value.shape) / mean, found.error / mean, degree)

@@ -12,11 +12,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._events import takes_events
-from ._arguments import Doubles, labels, number, numbers, only_events, sums, weights
-from ._histogram import histogram, is_histogram
-
-# Sums of weights are rounded, so that 0.5 may come out as a little less.
-ROUNDING = 1e-12
+from ._arguments import Doubles, sums
+from ._histogram import Histogram
+from ._sample import CLASSES, POINTS, ROUNDING, Sample, cut_of, histogram_of, point, sample
 
 
 @dataclass(frozen=True, eq=False)
@@ -56,30 +54,39 @@ def roc(score: Any, label: Any = None, *, weight: Any = None) -> Roc:
     >>> curve.signal_efficiency, curve.false_positive_rate
     (array([0.  , 0.75, 0.75, 1.  , 1.  ]), array([0. , 0. , 0.5, 0.5, 1. ]))
     """
-    if is_histogram(score):
-        only_events(label=label, weight=weight)
-        cells = histogram(score)
-        if cells.signal is None:
-            raise ValueError("the histogram has no axis label: expected background and signal")
-        return curve_of_cells(cells.signal, cells.background(), cells.score)
+    return curve(_both(score, label, weight))
+
+
+def _both(score: Any, label: Any, weight: Any) -> Sample | Histogram:
+    """Events of both classes without masses, or a histogram."""
+    cells = histogram_of(score, label=label, weight=weight)
+    if cells is not None:
+        return cells
     if label is None:
         raise TypeError("label is missing: which events are signal?")
-    scores = numbers("score", score)
-    signal = labels(label, scores)
-    weigh = weights(weight, "score", scores)
-    distinct, place = np.unique(scores, return_inverse=True)
+    return sample(score, label, None, weight, needs_mass=False)
+
+
+def curve(events: Sample | Histogram) -> Roc:
+    """The curve of checked events."""
+    if isinstance(events, Histogram):
+        if events.signal is None:
+            raise ValueError("the histogram has no axis label: expected background and signal")
+        return curve_of_cells(events.signal, events.background(), events.score)
+    distinct, place = np.unique(events.score, return_inverse=True)
 
     def of_class(chosen: NDArray[np.bool_]) -> Doubles:
-        return np.stack([sums(place[chosen], values[chosen], len(distinct)) for values in (weigh, np.ones(len(weigh)))])
+        ones = np.ones(len(events.weight))
+        return np.stack([sums(place[chosen], values[chosen], len(distinct)) for values in (events.weight, ones)])
 
-    return curve_of_cells(of_class(signal), of_class(~signal), np.append(distinct, np.inf))
+    return curve_of_cells(of_class(events.signal), of_class(~events.signal), np.append(distinct, np.inf))
 
 
 def curve_of_cells(signal: Doubles, background: Doubles, edges: Doubles) -> Roc:
     """The curve of cells of score with these edges: (2, cells) of weights, and of what is 0 in cells without events."""
     filled = ((signal[1] > 0) | (background[1] > 0))[::-1]
     fractions = []
-    for name, (weight, events) in (("signal (label 1)", signal), ("background (label 0)", background)):
+    for name, (weight, events) in zip(CLASSES.values(), (signal, background), strict=True):
         if not (events > 0).any():
             raise ValueError(f"label has no {name}: expected events of both classes")
         if weight.sum() <= 0:
@@ -93,12 +100,12 @@ def curve_of_cells(signal: Doubles, background: Doubles, edges: Doubles) -> Roc:
 def auc(score: Any, label: Any = None, *, weight: Any = None) -> float:
     """The area under the ROC curve: how probably a signal event scores above a background event.
 
-    A tied pair counts one half, each pair with the product of its weights. Takes what :func:`roc` takes.
+    A tied pair counts one half, each pair with the product of its weights. Takes the arguments of :func:`roc`.
 
     Examples
     --------
     >>> from libmode.metrics import auc
-    >>> auc([0.1, 0.4, 0.35, 0.8], [0, 0, 1, 1])  # of four pairs one is the wrong way round
+    >>> auc([0.1, 0.4, 0.35, 0.8], [0, 0, 1, 1])  # one of four pairs is in the wrong order
     0.75
     >>> auc([0.1, 0.4, 0.35, 0.8], [0, 0, 1, 1], weight=[1, 1, 1, 3])
     0.875
@@ -106,23 +113,30 @@ def auc(score: Any, label: Any = None, *, weight: Any = None) -> float:
     return area(roc(score, label, weight=weight))
 
 
-def area(curve: Roc) -> float:
+def area(found: Roc) -> float:
     """The area under a curve, by trapezes."""
-    heights = (curve.signal_efficiency[1:] + curve.signal_efficiency[:-1]) / 2
-    return float(np.sum(np.diff(curve.false_positive_rate) * heights))
+    heights = (found.signal_efficiency[1:] + found.signal_efficiency[:-1]) / 2
+    return float(np.sum(np.diff(found.false_positive_rate) * heights))
 
 
 @takes_events
-def threshold(score: Any, label: Any = None, *, signal_efficiency: float = 0.5, weight: Any = None) -> float:
-    """The largest threshold that keeps at least this weight fraction of the signal.
+def threshold(
+    score: Any,
+    label: Any = None,
+    *,
+    weight: Any = None,
+    signal_efficiency: float | None = None,
+    background_efficiency: float | None = None,
+) -> float:
+    """The largest threshold that keeps at least this weight fraction of the signal, or of the background.
 
-    It is the score of an event. Fractions count as equal within 1e-12. ``signal_efficiency`` is above 0 and at most 1.
-    Takes what :func:`roc` takes.
+    It is the score of an event, or the edge of a cell. One of ``signal_efficiency`` and ``background_efficiency``,
+    above 0 and at most 1, is the fraction, and counts as equal within 1e-12. Takes the events of :func:`roc`.
 
     Raises
     ------
     ValueError, TypeError
-        For a ``signal_efficiency`` that is out of range, and as :func:`roc`.
+        For a fraction that is out of range, and as :func:`roc`.
 
     Examples
     --------
@@ -130,15 +144,22 @@ def threshold(score: Any, label: Any = None, *, signal_efficiency: float = 0.5, 
     >>> threshold([0.1, 0.4, 0.35, 0.8], [0, 0, 1, 1], signal_efficiency=0.6)
     0.35
     """
-    curve = roc(score, label, weight=weight)
-    return float(curve.threshold[working_point(curve, signal_efficiency)])
+    wanted = {"signal_efficiency": signal_efficiency, "background_efficiency": background_efficiency}
+    return _cut(_both(score, label, weight), wanted, POINTS[:2])
 
 
 @takes_events
-def rejection(score: Any, label: Any = None, *, signal_efficiency: float = 0.5, weight: Any = None) -> float:
-    """1 / false positive rate at :func:`threshold`: R50 where the signal efficiency is 0.5 (arXiv:2010.09745).
+def rejection(
+    score: Any,
+    label: Any = None,
+    *,
+    weight: Any = None,
+    signal_efficiency: float | None = None,
+    threshold: float | None = None,
+) -> float:
+    """1 / false positive rate at a working point: R50 where the signal efficiency is 0.5 (arXiv:2010.09745).
 
-    Takes what :func:`threshold` takes.
+    The working point is a signal efficiency as for :func:`threshold`, or a threshold. Takes the events of :func:`roc`.
 
     Raises
     ------
@@ -151,18 +172,24 @@ def rejection(score: Any, label: Any = None, *, signal_efficiency: float = 0.5, 
     >>> rejection([0.1, 0.4, 0.35, 0.8], [0, 0, 1, 1], signal_efficiency=1)
     2.0
     """
-    curve = roc(score, label, weight=weight)
-    point = working_point(curve, signal_efficiency)
-    rate = curve.false_positive_rate[point]
+    events = _both(score, label, weight)
+    wanted = {"signal_efficiency": signal_efficiency, "threshold": threshold}
+    cut = _cut(events, wanted, tuple(wanted))
+    found = curve(events)
+    rate = found.false_positive_rate[np.flatnonzero(found.threshold >= cut)[-1]]
     if rate <= 0:
         raise ValueError(
-            f"signal_efficiency = {signal_efficiency:g} has a false positive rate of {rate:g}, at score >= "
-            f"{curve.threshold[point]:g}: expected background above it; ask for more signal or bring more background"
+            f"the false positive rate at score >= {cut:g} is {rate:g}: expected background above it; ask for more "
+            "signal or bring more background"
         )
     return float(1 / rate)
 
 
-def working_point(curve: Roc, signal_efficiency: float) -> int:
+def _cut(events: Sample | Histogram, wanted: dict[str, float | None], names: tuple[str, ...]) -> float:
+    name, value = point(wanted, names)
+    return cut_of(events, name, value) if isinstance(events, Histogram) else events.cut(name, value)
+
+
+def working_point(found: Roc, signal_efficiency: float) -> int:
     """The point of a curve that has at least this signal efficiency, and the largest threshold."""
-    wanted = number("signal_efficiency", signal_efficiency, 0, 1)
-    return int(np.argmax(curve.signal_efficiency >= wanted * (1 - ROUNDING)))
+    return int(np.argmax(found.signal_efficiency >= signal_efficiency * (1 - ROUNDING)))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import warnings
 from collections.abc import Sequence
 from typing import Any, NamedTuple
@@ -9,15 +10,17 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from .._arrays import vector
-from .._events import Events, takes_events
+from .._events import takes_events
 from .._functions import mode_edges, mode_evaluate
 from .._messages import level_of_the_user
 from .._options import check
-from ._arguments import Doubles, number, numbers, positive, weights, whole
-from ._split import spectrum, split
+from ._arguments import Doubles, checked_order, number, positive, whole
+from ._sample import Sample, sample
+from ._split import Split, of_sample
 from .dependence import dependence
-from .mass import around_polynomial, jsd
-from .roc import Roc, area, roc, working_point
+from .mass import around_polynomial, divergence
+from .roc import Roc, area, working_point
+from .roc import curve as curve_of
 
 GROUPS = 20  # of the jackknife: the error that it finds then has one of 20 % itself
 OF_JSD = 0.5  # the signal efficiency at which the paper and others give 1/JSD
@@ -33,8 +36,8 @@ def summary(
     mass: Any,
     *,
     weight: Any = None,
-    order: int,
-    events: float = 100_000,
+    order: int | None = None,
+    tolerance: float = 100_000,
     efficiencies: Sequence[float] = EFFICIENCIES,
     bins: int = 20,
     mass_range: tuple[float, float] | None = None,
@@ -49,7 +52,7 @@ def summary(
     mass : (n,) real numbers, in any unit
     order : int
         The degree of the polynomial in mass that the response may follow, as in the loss.
-    events : number above 0
+    tolerance : number above 0
         N: the number of background events in the analysis, which sets how flat the response must be.
     efficiencies : numbers above 0, up to 1
         The signal efficiencies of the working points.
@@ -111,16 +114,16 @@ def summary(
     >>> label = rng.integers(0, 2, 20_000)
     >>> mass = np.where(label == 1, rng.normal(120, 10, 20_000), 50 + rng.exponential(60, 20_000))
     >>> score = rng.beta(1 + label, 2)  # independent of the mass
-    >>> found = summary(score, label, mass, weight=np.ones(20_000), order=1, events=10_000, efficiencies=(0.5, 0.2))
+    >>> found = summary(score, label, mass, weight=np.ones(20_000), order=1, tolerance=10_000, efficiencies=(0.5, 0.2))
     >>> print(f"AUC {found['auc']:.3f}, R50 {found['rejection_50']:.2f}, sensitivity {found['sensitivity']:.2f}")
     AUC 0.709, R50 4.22, sensitivity 1.01
     >>> sorted(found)
     ['auc', 'dependence', 'dependence_error', 'inverse_jsd_50', 'inverse_jsd_50_ceiling', 'p_value', ...]
     """
-    given = Settings.checked(order, events, efficiencies, bins, mass_range, **options)
-    curve, every, background = _read(score, label, mass, weight, given)
-    found = {"auc": area(curve), **_dependence(every, given, background.unknown), **background.worst_cut()}
-    points, best = background.at_working_points(curve, given)
+    settings = Settings.checked(order, tolerance, efficiencies, bins, mass_range, **options)
+    curve, every, background = _read(score, label, mass, weight, settings)
+    found = {"auc": area(curve), **_dependence(every, settings, background.unknown), **background.worst_cut()}
+    points, best = background.at_working_points(curve, settings)
     found |= points | background.inverse_jsd(float(curve.threshold[working_point(curve, OF_JSD)]))
     found["sensitivity"] = best
     for name, why in background.unknown.items():
@@ -135,15 +138,15 @@ def sensitivity(
     mass: Any,
     *,
     weight: Any = None,
-    order: int,
-    events: float = 100_000,
+    order: int | None = None,
+    tolerance: float = 100_000,
     efficiencies: Sequence[float] = EFFICIENCIES,
     bins: int = 20,
     mass_range: tuple[float, float] | None = None,
 ) -> float:
     """The ``sensitivity`` of :func:`summary` alone, in a tenth of the time.
 
-    Takes what :func:`summary` takes, but no options.
+    Takes the arguments of :func:`summary`, but no options.
 
     Returns
     -------
@@ -162,33 +165,31 @@ def sensitivity(
     >>> print(f"{sensitivity(np.exp(-abs(mass - 120) / 20), label, mass, order=1):.2f}")  # it sculpts a bump
     0.01
     """
-    given = Settings.checked(order, events, efficiencies, bins, mass_range)
-    curve, _, background = _read(score, label, mass, weight, given)
-    return background.at_working_points(curve, given)[1]
+    settings = Settings.checked(order, tolerance, efficiencies, bins, mass_range)
+    curve, _, background = _read(score, label, mass, weight, settings)
+    return background.at_working_points(curve, settings)[1]
 
 
-def _read(score: Any, label: Any, mass: Any, weight: Any, given: Settings) -> tuple[Roc, Events, _Background]:
+def _read(score: Any, label: Any, mass: Any, weight: Any, settings: Settings) -> tuple[Roc, Sample, _Background]:
     """The ROC curve, all events, and the background in bins of mass."""
-    scores = numbers("score", score)
-    masses = numbers("mass", mass, "score", scores)
-    labels = vector("label", label)
-    if given.background is not None:
-        labels = labels != given.background
-    curve = roc(scores, labels, weight=weight)
-    every = Events(scores, masses, None if weight is None else weights(weight, "score", scores), labels)
-    order, mass_range = given.options["order"], given.options["mass_range"]
-    edges = mode_edges(masses, label=labels, bins=given.bins, mass_range=mass_range)
+    label = vector("label", label)
+    if settings.background is not None:
+        label = label != settings.background
+    events = sample(score, label, vector("mass", mass), weight)
+    found = curve_of(events)
+    order, mass = settings.options["order"], events.mass[:, 0]
+    edges = mode_edges(mass, label=events.signal, bins=settings.bins, mass_range=settings.options["mass_range"])
     if len(edges) < order + 3:
         raise ValueError(
-            f"bins = {given.bins}: {len(edges) - 1} bins of mass, expected at least order + 2 = {order + 2}"
+            f"bins = {settings.bins}: {len(edges) - 1} bins of mass, expected at least order + 2 = {order + 2}"
         )
-    return curve, every, _Background(every, edges, order)
+    return found, events, _Background(events, edges, order)
 
 
 class Settings(NamedTuple):
     """The arguments of :func:`summary` but for the events, checked."""
 
-    events: float
+    tolerance: float
     efficiencies: list[float]
     bins: int  # of mass
     options: dict[str, Any]  # of the loss
@@ -197,15 +198,15 @@ class Settings(NamedTuple):
     @classmethod
     def checked(
         cls,
-        order: int,
-        events: Any = 100_000,
+        order: Any = None,
+        tolerance: Any = 100_000,
         efficiencies: Any = EFFICIENCIES,
         bins: Any = 20,
         mass_range: Any = None,
         **options: Any,
     ) -> Settings:
-        """Raises what :func:`summary` does for bad values of these."""
-        wanted = number("events", events, 0)
+        """Raises the errors of :func:`summary` for bad values of these."""
+        order, wanted = checked_order(order), number("tolerance", tolerance, 0)
         points = [number(f"efficiencies[{k}]", e, 0, 1) for k, e in enumerate(efficiencies)]
         if not points:
             raise ValueError("efficiencies is empty: expected at least one signal efficiency")
@@ -219,23 +220,25 @@ class Settings(NamedTuple):
 
 
 class _Background:
-    """What selections do to the background inside the edges of the bins of mass."""
+    """How selections change the background inside the edges of the bins of mass."""
 
-    def __init__(self, every: Events, edges: Doubles, order: int) -> None:
-        events = every.where(every.label == 0)
+    def __init__(self, events: Sample, edges: Doubles, order: int) -> None:
         self._events, self._edges, self._order = events, edges, order
-        self.unknown: dict[str, str] = {}  # by the names of the numbers that are not known, the reasons
-        everything = spectrum(events.mass, None, edges, events.weight, None)
+        self.unknown: dict[str, str] = {}  # the names of numbers that are not known, and the reasons
+        everything = self._above(-np.inf)
         positive(everything.bins, everything.weight[0], everything.filled)  # else no selection has a residual
-        signal = every.where(every.label != 0)
-        self._signal = np.maximum(np.histogram(signal.mass, edges, weights=signal.weight)[0], 0)
+        masses, weight = events.mass[events.signal, 0], events.weight[events.signal]
+        self._signal = np.maximum(np.histogram(masses, edges, weights=weight)[0], 0)
         if self._signal.sum() == 0:  # it has no masses
             self._signal = np.ones(len(edges) - 1)
 
-    def at_working_points(self, curve: Roc, given: Settings) -> tuple[dict[str, float], float]:
+    def _above(self, threshold: float) -> Split:
+        return of_sample(self._events, self._events.score >= threshold, self._edges)
+
+    def at_working_points(self, curve: Roc, settings: Settings) -> tuple[dict[str, float], float]:
         """Rejection and residual at each working point, and the best sensitivity."""
         found, sensitivities = {}, []
-        for wish in given.efficiencies:
+        for wish in settings.efficiencies:
             at, name = working_point(curve, wish), f"{100 * wish:g}"
             rate, cut = float(curve.false_positive_rate[at]), float(curve.threshold[at])
             if rate <= 0:
@@ -244,7 +247,7 @@ class _Background:
             key = f"residual_{name}"
             found[key] = np.nan
             try:
-                efficiency, residual = around_polynomial(split(**self._selected(cut), cut=None), self._order)
+                efficiency, residual = around_polynomial(self._above(cut), self._order)
             except ValueError as error:
                 self.unknown[key] = str(error)
                 continue
@@ -257,7 +260,7 @@ class _Background:
             under = max(float(np.average(rates, weights=self._signal)) for rates in (efficiency.value, polynomial))
             if under > 0:
                 square = max(flat.rms**2 - flat.expected**2, 0.0)
-                selected = under * given.events / (len(self._edges) - 1)
+                selected = under * settings.tolerance / (len(self._edges) - 1)
                 sensitivities.append(float(curve.signal_efficiency[at] / np.sqrt(under * (1 + square * selected))))
         return found, max(sensitivities, default=np.nan)
 
@@ -265,10 +268,9 @@ class _Background:
         """The cut that the test of dependence finds most significant, and the p-value of that test."""
         names = "p_value", "worst_efficiency", "worst_residual"
         events, inside = self._events, (float(self._edges[0]), float(self._edges[-1]))
+        score, mass, weight = (events.of_background(one) for one in (events.score, events.mass, events.weight))
         try:
-            found = dependence(
-                events.score, events.mass, weight=events.weight, order=self._order, mass_range=inside, score_range=None
-            )
+            found = dependence(score, None, mass, weight=weight, order=self._order, mass_range=inside, score_range=None)
         except ValueError as error:
             self.unknown[names[0]] = str(error)
             return dict.fromkeys(names, np.nan)
@@ -279,41 +281,36 @@ class _Background:
         )
         return dict(zip(names, (found.p_value, *worst), strict=True))
 
-    def _selected(self, cut: float) -> dict[str, Any]:
-        """The arguments of metrics of ``score >= cut``."""
-        mass, score, weight = self._events.mass, self._events.score, self._events.weight
-        return {"mass": mass, "selected": score >= cut, "bins": self._edges, "weight": weight}
-
-    def inverse_jsd(self, cut: float) -> dict[str, float]:
+    def inverse_jsd(self, threshold: float) -> dict[str, float]:
         """1/JSD and its ceiling; NaN if nothing is selected, or all."""
         try:
-            divergence, floor = (jsd(**self._selected(cut), blind=blind) for blind in (False, True))
+            found, floor = (divergence(self._above(threshold), blind) / math.log(2) for blind in (False, True))
         except ValueError as error:
             self.unknown["inverse_jsd_50"] = str(error)
-            divergence = floor = np.nan
-        inverse = np.inf if divergence == 0 else 1 / divergence
-        return {"inverse_jsd_50": inverse, "inverse_jsd_50_ceiling": 1 / floor}
+            found = floor = np.nan
+        return {"inverse_jsd_50": np.inf if found == 0 else 1 / found, "inverse_jsd_50_ceiling": 1 / floor}
 
 
-def _dependence(every: Events, given: Settings, unknown: dict[str, str]) -> dict[str, float]:
+def _dependence(events: Sample, settings: Settings, unknown: dict[str, str]) -> dict[str, float]:
     """rho, and its error by a jackknife over groups of the background."""
-    options = given.options
+    options = settings.options
 
-    def rho(events: Events, options: dict[str, Any]) -> float:
-        score, mass, weight, label, _ = events
+    def rho(arrays: Sequence[Doubles], options: dict[str, Any], label: Any = None) -> float:
+        score, mass, weight = arrays
         found = mode_evaluate(score, mass, weight=weight, label=label, grad=False, **options)
-        return found.loss / (found.bias * found.events / given.events) if found.bias > 0 else np.nan
+        return found.loss / (found.bias * found.events / settings.tolerance) if found.bias > 0 else np.nan
 
-    value = rho(every, options)
+    every = events.score, events.mass[:, 0], events.weight
+    value = rho(every, options, events.signal.astype(np.int32))
     if np.isnan(value):
         unknown["dependence"] = "all scores of the background are the same"
         return {"dependence": np.nan, "dependence_error": np.nan}
-    background = every.where(every.label == 0)
+    background = [events.of_background(values) for values in every]
     if options.get("binning") != "values":
         # Edges that move with the events would add their own fluctuations, half of the error.
-        edges = mode_edges(background.mass, weight=background.weight, **options)
+        edges = mode_edges(background[1], weight=background[2], **options)
         binned = ("bins", "binning", "mass_range")
         options = {name: option for name, option in options.items() if name not in binned} | {"edges": edges}
-    group = np.random.default_rng(0).permutation(len(background.score)) % GROUPS
-    without = [rho(background.where(group != k), options) for k in range(GROUPS)]
+    group = np.random.default_rng(0).permutation(len(background[0])) % GROUPS
+    without = [rho([values[group != k] for values in background], options) for k in range(GROUPS)]
     return {"dependence": value, "dependence_error": float(np.sqrt((GROUPS - 1) * np.var(without)))}

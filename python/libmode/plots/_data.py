@@ -1,4 +1,4 @@
-"""What the user gives as arrays, and labels that are there already."""
+"""Arrays of the user, and labels that axes have already."""
 
 from __future__ import annotations
 

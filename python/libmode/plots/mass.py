@@ -10,11 +10,8 @@ from matplotlib.cbook import normalize_kwargs
 from matplotlib.lines import Line2D
 from numpy.typing import NDArray
 
-from .._events import same_length, takes_events
-from ..metrics import _split
+from .._events import same_length
 from ._data import fields, finite, labeled
-
-MOST_POINTS = 12  # signal masses that are drawn as points; more are a line
 
 
 def efficiency(axes: Axes, efficiency: Any, *, label: str | None = None, **style: Any) -> Axes:
@@ -40,21 +37,14 @@ def efficiency(axes: Axes, efficiency: Any, *, label: str | None = None, **style
     --------
     >>> from matplotlib.figure import Figure
     >>> from libmode import metrics, plots
-    >>> found = metrics.efficiency([60, 70, 80, 90], [True, False, True, True], [50, 75, 100])
+    >>> found = metrics.efficiency(mass=[60, 70, 80, 90], selected=[1, 0, 1, 1], bins=[50, 75, 100])
     >>> axes = plots.efficiency(Figure().subplots(), found, label="MoDe[1]")
     >>> axes.get_xlabel(), axes.get_ylabel()
     ('mass', 'efficiency')
     """
     edges, value, error = fields("efficiency", efficiency, ("edges", "value", "error"))
-    bad = np.flatnonzero(~(np.diff(edges) > 0))
-    if len(bad):
-        before, here = edges[bad[0] : bad[0] + 2]
-        raise ValueError(f"efficiency.edges[{bad[0] + 1}] = {here}: expected more than {before} before it")
     same_length("efficiency.error", error, "efficiency.value", value)
-    if len(edges) != len(value) + 1:
-        raise ValueError(
-            f"efficiency.edges has length {len(edges)}: expected {len(value) + 1}, one more than efficiency.value"
-        )
+    _check_edges(edges, value, "value")
     value, error = finite(value), finite(error)
     steps = axes.stairs(value, edges, baseline=None, label=label, **style)
     low, high = (np.repeat(limit, 2) for limit in (value - error, value + error))
@@ -62,51 +52,49 @@ def efficiency(axes: Axes, efficiency: Any, *, label: str | None = None, **style
     return labeled(axes, "mass", "efficiency")
 
 
-@takes_events
 def spectrum(
     axes: Axes,
-    mass: Any,
-    selected: Any = None,
-    bins: Any = None,
+    efficiency: Any,
     *,
-    weight: Any = None,
-    cut: float | None = None,
+    before: bool = False,
     ratio: Axes | None = None,
     label: str | None = None,
     **style: Any,
 ) -> Axes:
-    """Mass spectrum of unit area: filled for all events, a line for a selection.
+    """Mass spectrum of unit area: a line for selected background, filled for all background.
 
     Parameters
     ----------
     axes, label, **style
         As for :func:`efficiency`.
-    mass, selected, bins, weight, cut
-        As for :func:`libmode.metrics.efficiency`, of one mass; without ``selected`` or ``cut`` all events are drawn.
+    efficiency : what :func:`libmode.metrics.efficiency` returns of one mass, or (edges, background, selected)
+        Edges (bins + 1,) in units of mass; sums of weights of all and of selected background, (bins,).
+    before : bool
+        Draw all of the background in the place of the selected part.
     ratio : matplotlib Axes, optional
-        Also draws there the spectrum over that of all events: the efficiency
+        Also draws there the spectrum over that of all background: the efficiency
         relative to its mean. Bins without events are left out. The label of the mass goes there.
 
     Examples
     --------
     >>> import numpy as np
     >>> from matplotlib.figure import Figure
-    >>> from libmode import plots
+    >>> from libmode import metrics, plots
     >>> rng = np.random.default_rng(1)
-    >>> mass, selected = 50 + rng.exponential(60, 1_000), rng.random(1_000) < 0.2
+    >>> mass, score = 50 + rng.exponential(60, 1_000), rng.random(1_000)
+    >>> found = metrics.efficiency(score, None, mass, background_efficiency=0.2, bins=np.arange(50, 300, 25))
     >>> axes, ratio = Figure().subplots(2)
-    >>> for chosen in (None, selected):  # all of the background, and the selected part
-    ...     axes = plots.spectrum(axes, mass, chosen, np.arange(50, 300, 25), weight=np.ones(1_000), ratio=ratio)
+    >>> axes = plots.spectrum(axes, found, before=True, ratio=ratio, label="all")
+    >>> axes = plots.spectrum(axes, found, ratio=ratio, label="selected")
     >>> axes.get_ylabel(), ratio.get_ylabel()
     ('normalized to unit area', 'after / before')
-    >>> histogram = np.histogram2d(mass, selected, bins=[np.arange(50, 300, 25), [-0.5, 0.5, 1.5]])
-    >>> axes = plots.spectrum(axes, histogram, cut=0.5)  # the same, of a histogram
     """
-    events = _split.spectrum(mass, selected, bins, weight, cut)
-    edges = events.bins.axes[0]
-    density = _density("mass" if selected is None else "selected", events.weight[0], edges)
-    everything = _density("mass", events.weight.sum(axis=0), edges)
-    options: dict[str, Any] = {"fill": True, "color": "0.85"} if selected is None and cut is None else {}
+    edges, background, selected = fields("efficiency", efficiency, ("edges", "background", "selected"))
+    _check_edges(edges, background, "background")
+    same_length("efficiency.selected", selected, "efficiency.background", background)
+    everything = _density("background", background, edges)
+    density = everything if before else _density("selected", selected, edges)
+    options: dict[str, Any] = {"fill": True, "color": "0.85"} if before else {}
     histogram = axes.stairs(density, edges, label=label, **options | style)
     if ratio is None:
         return labeled(axes, "mass", "normalized to unit area")
@@ -121,22 +109,32 @@ def spectrum(
 def _density(name: str, weight: NDArray[np.float64], edges: NDArray[np.float64]) -> NDArray[np.float64]:
     total = weight.sum()
     if not total > 0:
-        raise ValueError(f"{name}: the events inside bins have total weight {total:g}, which gives no unit area")
+        raise ValueError(f"efficiency.{name} has total weight {total:g}, which gives no unit area")
     return np.asarray(weight / total / np.diff(edges), np.float64)
+
+
+def _check_edges(edges: NDArray[np.float64], values: NDArray[np.float64], name: str) -> None:
+    bad = np.flatnonzero(~(np.diff(edges) > 0))
+    if len(bad):
+        before, here = edges[bad[0] : bad[0] + 2]
+        raise ValueError(f"efficiency.edges[{bad[0] + 1}] = {here}: expected more than {before} before it")
+    if len(edges) != len(values) + 1:
+        raise ValueError(
+            f"efficiency.edges has length {len(edges)}: expected {len(values) + 1}, one more than efficiency.{name}"
+        )
 
 
 def spurious_scan(
     axes: Axes, spurious: Any, *, ratio: Axes | None = None, label: str | None = None, **style: Any
 ) -> Axes:
-    """Fitted signal in background alone, against its mass: a line, and a band of +- error.
+    """Fitted signal in background alone, against its mass: points with their errors.
 
     Parameters
     ----------
     axes, label, **style
-        As for :func:`efficiency`; the style is that of a Line2D.
+        As for :func:`efficiency`; the style is that of ``Axes.errorbar``.
     spurious : what :func:`libmode.metrics.spurious_signal` returns, or (signal_mass, signal, error)
-        Arrays (k,): masses in any unit; fitted signals and their errors in events. NaN is a
-        gap. Up to twelve masses are points with error bars, and so is a mass between two gaps.
+        Arrays (k,): masses in any unit; fitted signals and their errors in events. NaN is left out.
     ratio : matplotlib Axes, optional
         Also draws signal / error there, above a gray band from -1 to 1. The label of the
         mass goes there.
@@ -153,40 +151,17 @@ def spurious_scan(
     mass, signal, error = fields("spurious", spurious, ("signal_mass", "signal", "error"))
     same_length("spurious.signal", signal, "spurious.signal_mass", mass)
     same_length("spurious.error", error, "spurious.signal_mass", mass)
-    style = normalize_kwargs(style, Line2D)
-    if len(mass) <= MOST_POINTS:
-        style = {"marker": "o", "linestyle": "none"} | style
-        line = axes.errorbar(mass, signal, error, label=label, **style).lines[0]
-    else:
-        (line,) = axes.plot(mass, signal, label=label, **style)
-        axes.fill_between(mass, signal - error, signal + error, color=line.get_color(), alpha=0.3, lw=0)
-    alone = _between_gaps(signal + error) & (len(mass) > MOST_POINTS)
-    point: dict[str, Any] = {"marker": "o", "markersize": 3, "linestyle": "none", "color": line.get_color()}
-    if alone.any():
-        axes.errorbar(mass[alone], signal[alone], error[alone], **point)
-    _show_all(axes, mass)
-    if ratio is None:
-        return labeled(axes, "signal mass", "spurious signal")
-    with np.errstate(divide="ignore", invalid="ignore"):
-        significance = finite(signal / error)
-    ratio.plot(mass, significance, **style | {"color": line.get_color()})
-    if alone.any():
-        ratio.plot(mass[alone], significance[alone], **point)
-    _show_all(ratio, mass)
-    if not any(patch.get_gid() == "one" for patch in ratio.patches):
-        ratio.axhspan(-1, 1, color="0.9", lw=0, zorder=0, gid="one")
-    labeled(ratio, "signal mass", "signal / error")
-    return labeled(axes, "", "spurious signal")
-
-
-def _between_gaps(values: NDArray[np.float64]) -> NDArray[np.bool_]:
-    """Which values have NaN, or nothing, on both sides: a line does not show them."""
-    known = np.isfinite(np.concatenate([[np.nan], values, [np.nan]]))
-    alone: NDArray[np.bool_] = known[1:-1] & ~known[:-2] & ~known[2:]
-    return alone
-
-
-def _show_all(axes: Axes, mass: NDArray[np.float64]) -> None:
-    """Widens the axis to all masses, so that a gap at an end is seen."""
-    axes.update_datalim(np.column_stack([mass, mass]), updatey=False)
-    axes.autoscale_view(scaley=False)
+    style = dict[str, Any](marker="o", markersize=4, linestyle="none") | normalize_kwargs(style, Line2D)
+    line = axes.errorbar(mass, signal, error, label=label, **style).lines[0]
+    drawn = [axes]
+    if ratio is not None:
+        drawn.append(ratio)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            ratio.plot(mass, finite(signal / error), **style | {"color": line.get_color()})
+        if not any(patch.get_gid() == "one" for patch in ratio.patches):
+            ratio.axhspan(-1, 1, color="0.9", lw=0, zorder=0, gid="one")
+        labeled(ratio, "signal mass", "signal / error")
+    for own in drawn:  # all masses, so that one without a fit at an end is missing visibly
+        own.update_datalim(np.column_stack([mass, mass]), updatey=False)
+        own.autoscale_view(scaley=False)
+    return labeled(axes, "signal mass" if ratio is None else "", "spurious signal")

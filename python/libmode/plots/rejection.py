@@ -118,7 +118,7 @@ def closure(axes: Axes, closure: Any, *, label: str | None = None, **style: Any)
     >>> from matplotlib.figure import Figure
     >>> from libmode import metrics, plots
     >>> first, second = np.random.default_rng(1).random((2, 100_000))
-    >>> found = metrics.closure(first, second, np.zeros(100_000))
+    >>> found = metrics.closure(first, np.zeros(100_000), second)
     >>> axes = plots.closure(Figure().subplots(), found, label="independent", marker="s")
     >>> axes.get_ylabel()
     'predicted / seen background'

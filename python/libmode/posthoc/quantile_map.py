@@ -101,7 +101,8 @@ class QuantileMap(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None): 
     >>> score = rng.random(10_000) ** (mass / 100)
     >>> ddt = QuantileMap(order=0).fit(score, mass)
     >>> flat = ddt.transform(score, mass)
-    >>> for found in (dependence(score, mass), dependence(flat, mass)):
+    >>> for response in (score, flat):
+    ...     found = dependence(response, None, mass, order=0)
     ...     print(f"{found.value / found.expectation:.2g} times the loss of independent scores")
     28 times the loss of independent scores
     0.85 times the loss of independent scores

@@ -163,60 +163,14 @@ def _passed(numbers: dict[str, Any]) -> bool | None:
 
 
 def _show(numbers: dict[str, Any], out: Path) -> None:
-    """The verdicts, on the terminal."""
-    line = "{:>8}  {:>10}  {:>9} {:>11}  {:>9} {:>10}  {:>12}  {:12}  {:>28}  {}".format
-    names = "at", "rejection", "residual", "(chance)", "1/JSD", "(ceiling)", "p-value", "dependence"
-    click.echo(line(*names, "spurious signal", "score"))
-    for score in numbers["scores"]:
-        test = score["dependence"]
-        p = words.p_value(test["p_value"]) if test else "–"
-        click.echo(line("all cuts", "", "", "", "", "", p, "", "", score["score"]))
-        if test and (cut := test["cut"]):  # the one of all cuts that depends most on the mass
-            rejection = words.short(1 / cut["efficiency"] if cut["efficiency"] > 0 else None)
-            residual, chance = words.percent(cut["residual"]), f"({words.percent(cut['expected'])})"
-            p = words.p_value(test["p_one_cut"])
-            click.echo(line("worst", rejection, residual, chance, "", "", p, "", "", score["score"]))
-        for point in score["working_points"]:
-            flat, test = point["flatness"] or {"rms": None, "expected": None}, point["dependence"]
-            residual, chance = words.percent(flat["rms"]), f"({words.percent(flat['expected'])})"
-            p = words.p_value(test["p_value"]) if test else "–"
-            at, rejection = words.efficiency(point["wanted"]), words.short(point["rejection"])
-            jsd, ceiling = words.short(point["inverse_jsd"]), f"({words.short(point['inverse_jsd_ceiling'])})"
-            found = point["spurious_signal"] and point["spurious_signal"]["quoted"]
-            signal = f"{words.signal_of(found)} at {words.short(found['signal_mass'])}" if found else "–"
-            row = at, rejection, residual, chance, jsd, ceiling, p, point["level"], signal, score["score"]
-            click.echo(line(*row))
-    if rows := list(words.signals(numbers)):
-        line = "{:>8}  {:>10}  {:>10}  {:>28}  {}".format
-        click.echo(line("at", "mass", "width", "spurious signal", "score"))
-        for name, *of_signal in rows:
-            click.echo(line(*of_signal, name))
-    if numbers["second"] is not None:
-        _show_closures(numbers)
+    """The tables of the page, on the terminal."""
+    for table in words.tables(numbers):
+        widths = [max(map(len, column)) for column in zip(table.columns, *table.rows, strict=True)]
+        click.echo(table.caption)
+        for first, *cells in (table.columns, *table.rows):
+            aligned = (cell.rjust(width) for cell, width in zip(cells, widths[1:], strict=True))
+            click.echo("  ".join([first.ljust(widths[0]), *aligned]))
+        click.echo()
     for where, name, why in words.unknown(numbers):
         click.echo(f"not known: {where + ', ' if where else ''}{name}: {why}")
     click.echo(out / "report.html")
-
-
-def _show_closures(numbers: dict[str, Any]) -> None:
-    """Those of the ABCD method: where both cuts keep as much, and the worst pair of cuts."""
-    line = "{:>10}  {:>10}  {:>8}  {:>9}  {:>17}  {:>12}  {}".format
-    click.echo(f"closure with {numbers['second']}")
-    click.echo(line("threshold", "second", "seen", "predicted", "predicted / seen", "significance", "score"))
-
-    def show(first: float, second: float, found: dict[str, Any], name: str) -> None:
-        cuts = words.short(first, 4), words.short(second, 4)
-        ratio = f"{words.short(found['ratio'])} ± {words.short(found['error'])}"
-        seen, predicted = (words.short(found.get(key)) for key in ("seen", "predicted"))
-        click.echo(line(*cuts, seen, predicted, ratio, f"{found['significance']:.1f} σ", name))
-
-    for score in numbers["scores"]:
-        closure, name = score["closure"], score["score"]
-        if closure is None:
-            click.echo(f"{name}: not known, {score['unknown']['closure']}")
-            continue
-        for k, cuts in enumerate(zip(closure["threshold"], closure["second_threshold"], strict=True)):
-            found = ("seen", "predicted", "ratio", "error", "significance")
-            show(*cuts, {key: closure[key][k][k] for key in found}, name)
-        worst = closure["worst"]
-        show(worst["threshold"], worst["second_threshold"], worst, f"{name}, the worst pair of cuts")

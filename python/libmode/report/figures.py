@@ -158,13 +158,13 @@ def page(numbers: dict[str, Any], pictures: Sequence[Picture]) -> str:
     """The HTML of the contents of report.json. Names of files and expressions are escaped."""
     environment = Environment(autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
     environment.filters |= {name: getattr(words, name) for name in ("short", "percent", "efficiency", "signal_of")}
-    environment.filters |= {"p": words.p_value, "count": "{:,}".format}
+    environment.filters |= {"count": "{:,}".format}
     return environment.from_string(TEMPLATE.read_text(encoding="utf-8")).render(
         report=numbers,
         labeled=numbers["label"] is not None,
         pictures=[(title, caption, base64.b64encode(svg).decode()) for title, caption, svg in pictures],
         reasons=list(words.unknown(numbers)),
-        signals=list(words.signals(numbers)),
+        tables=list(words.tables(numbers)),
         made=datetime.now(timezone.utc).strftime("%Y-%m-%d %H:%M UTC"),
         hint=words.HINT,
         clear=words.CLEAR,

@@ -54,7 +54,7 @@ class Judge:
         self._scan = _or_unknown(
             self._unknown, "spurious signal", lambda: spurious.plan(self._mass, signal, order, search)
         )
-        self._degree = 0  # of the fits
+        self._background_order = 0  # of the fits
         self._fit: Numbers | None = None
 
     def histograms(self, chunks: Iterable[Events]) -> list[Histogram]:
@@ -89,13 +89,14 @@ class Judge:
     def _fitted(self, histogram: Histogram) -> Numbers | None:
         """What is fitted, and what the fits find before any selection; where none works, none is tried later."""
         scan = self._scan
-        before = scan and _or_unknown(self._unknown, "spurious signal", lambda: scan.of(histogram, "f-test"))
+        order = self._order
+        before = scan and _or_unknown(self._unknown, "spurious signal", lambda: scan.of(histogram, order, None))
         if scan is None or before is None:
             self._scan = None
             return None
-        self._degree = before.degree + self._order
-        before = scan.of(histogram, self._degree)
-        return scan._asdict() | {"degree": self._degree, "before": scan.numbers(before)}
+        self._background_order = before.background_order
+        orders = {"order": order, "background_order": before.background_order}
+        return scan._asdict() | orders | {"before": scan.numbers(before)}
 
     def _score(self, place: int, histogram: Histogram) -> Numbers:
         unknown: dict[str, str] = {}
@@ -123,11 +124,11 @@ class Judge:
         unknown: dict[str, str] = {}
         if rate <= 0:
             unknown["rejection"] = f"the background efficiency is {rate:g}"
-        where: dict[str, Any] = {"bins": self._edges, "cut": threshold}
+        where: dict[str, Any] = {"bins": self._edges, "threshold": threshold}
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", RuntimeWarning)  # of bins that are NaN, which the page leaves out
             efficiency = metrics.efficiency(histogram, **where)
-        residual = _or_unknown(unknown, "residual", lambda: metrics.residual(histogram, degree=self._order, **where))
+        residual = _or_unknown(unknown, "residual", lambda: metrics.residual(histogram, order=self._order, **where))
         jsd = _or_unknown(unknown, "1/JSD", lambda: metrics.jsd(histogram, **where))
         blind = _or_unknown(unknown, "1/JSD", lambda: metrics.jsd(histogram, blind=True, **where))
         if jsd == 0:
@@ -137,7 +138,8 @@ class Judge:
         bins = min(max(few // PER_BIN, self._order + 2), BINS)
         scan, fits = self._scan, None
         if scan is not None:
-            fits = _or_unknown(unknown, "spurious signal", lambda: scan.of(histogram, self._degree, threshold))
+            orders = self._order, self._background_order
+            fits = _or_unknown(unknown, "spurious signal", lambda: scan.of(histogram, *orders, threshold=threshold))
         labeled = self._wanted.label is not None
         point = {
             "wanted": wanted,
@@ -160,6 +162,7 @@ class Judge:
         """The test of scores, or of a selection, of the background of the sample."""
         return metrics.dependence(
             score,
+            None,
             self._mass,
             weight=self._sample.background.weight,
             order=self._order,
@@ -176,7 +179,7 @@ class Judge:
             of / max(len(part.mass), 1) for of, part in zip(self._sample.events, (background, signal), strict=True)
         ]
         weight = both.weight * np.where(both.label, share[1], share[0])
-        found = metrics.closure(both.scores[:, place], both.scores[:, -1], both.label, weight=weight)
+        found = metrics.closure(both.scores[:, place], both.label, both.scores[:, -1], weight=weight)
         return {**vars(found), "worst": found.worst._asdict()}
 
 
@@ -186,7 +189,7 @@ def _or_unknown(unknown: dict[str, str], name: str, compute: Callable[[], T]) ->
         return compute()
     except (ValueError, RuntimeError) as error:
         # Without the advice on arguments, which a report does not have.
-        unknown[name] = re.split(r"[:;] use ", str(error))[0]
+        unknown[name] = re.split(r"[:;] use |: try ", str(error))[0].replace("signal_width", "--signal-width")
         return None
 
 

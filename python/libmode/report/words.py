@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, NamedTuple
 
 RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 HINT, CLEAR = 0.05, 0.001  # p-values: below the first a hint of a dependence, below the second no doubt
@@ -45,34 +45,9 @@ def signal_of(quoted: dict[str, float]) -> str:
     return f"{short(signal)} ± {short(error)} ({signal / error:.1f} σ)".replace("-", "−")
 
 
-def unknown(numbers: dict[str, Any]) -> Iterator[tuple[str, str, str]]:
-    """What is not known: of which score and working point, what, and the reason."""
-    yield from (("", *item) for item in numbers["unknown"].items())
-    for score in numbers["scores"]:
-        yield from ((score["score"], *item) for item in score["unknown"].items())
-        for point in score["working_points"]:
-            where = f"{score['score']} at {efficiency(point['wanted'])}"
-            yield from ((where, *item) for item in point["unknown"].items())
-
-
-def signals(numbers: dict[str, Any]) -> Iterator[tuple[str, str, str, str, str]]:
-    """A row for each signal that the user asks for: score, working point, mass, width and what the fit finds."""
-    fit = numbers["fit"]
-    if not (fit and fit["rows"]):
-        return
-    rows = [("", "no cut", fit["before"])]
-    rows += [
-        (score["score"], efficiency(point["wanted"]), point["spurious_signal"])
-        for score in numbers["scores"]
-        for point in score["working_points"]
-    ]
-    widths = fit["signal_width"]
-    for name, at, found in rows:
-        for k, mass in enumerate(fit["signal_mass"]):
-            width = widths[k] if isinstance(widths, list) else widths
-            own = found and {key: found[key][k] for key in ("signal", "error")}
-            text = "–" if not own or own["signal"] is None else signal_of(own)
-            yield name, at, short(mass), short(width), text
+def chance(value: float | None, expected: float | None) -> str:
+    """A residual, and its value from statistics alone in brackets."""
+    return f"{percent(value)} ({percent(expected)})"
 
 
 def level(point: dict[str, Any]) -> str:
@@ -81,3 +56,115 @@ def level(point: dict[str, Any]) -> str:
         return "not known"
     p = point["dependence"].p_value
     return "dependent" if p < CLEAR else "hint" if p < HINT else "none seen"
+
+
+def unknown(numbers: dict[str, Any]) -> Iterator[tuple[str, str, str]]:
+    """Each number that is not known: its score and working point, its name, and the reason."""
+    yield from (("", *item) for item in numbers["unknown"].items())
+    for score in numbers["scores"]:
+        yield from ((score["score"], *item) for item in score["unknown"].items())
+        for point in score["working_points"]:
+            where = f"{score['score']} at {efficiency(point['wanted'])}"
+            yield from ((where, *item) for item in point["unknown"].items())
+
+
+class Table(NamedTuple):
+    """Text in rows, the first column with the score, for the page and the terminal."""
+
+    caption: str
+    columns: list[str]
+    rows: list[list[str]]
+
+
+def tables(numbers: dict[str, Any]) -> Iterator[Table]:
+    """All tables of a report, from the contents of report.json."""
+    scores, labeled = numbers["scores"], numbers["label"] is not None
+    kind, fit = ("signal" if labeled else "background") + " efficiency", numbers["fit"]
+    yield Table(
+        "All thresholds at once, and the most significant cut; in brackets the residual from statistics alone",
+        ["score", *["AUC"] * labeled, "p-value", "of all cuts", "loss / its mean without dependence",
+         "of the most significant cut", "its background efficiency", "threshold", "residual"],
+        [[score["score"], *[short(score["auc"], 4)] * labeled, *_test(score["dependence"])] for score in scores],
+    )  # fmt: skip
+    quoted = fit and fit["quoted"]
+    yield Table(
+        "Each working point; in brackets the residual from statistics alone, and the 1/JSD of a random selection",
+        ["score", kind, "threshold", *["background efficiency"] * labeled, "rejection", "residual", "1/JSD", "p-value",
+         "dependence", "largest spurious signal" if quoted is None else f"spurious signal at {short(quoted)}"],
+        [_point(score["score"], point, labeled) for score in scores for point in score["working_points"]],
+    )  # fmt: skip
+    closures = [row for one in scores if one["closure"] for row in _closure(one["score"], one["closure"], labeled)]
+    if closures:
+        yield Table(
+            f"Closure of the ABCD method with {numbers['second']}: background in A where both cuts keep as much; last, "
+            "the pair of cuts where the closure is worst",
+            ["score", "threshold", "second threshold", "seen", "predicted", "predicted / seen", "significance",
+             *["signal / background in A, B, C, D"] * labeled],
+            closures,
+        )  # fmt: skip
+    if fit and fit["rows"]:
+        fits = [("", "no cut", fit["before"])]
+        for score in scores:
+            points = score["working_points"]
+            fits += [(score["score"], efficiency(point["wanted"]), point["spurious_signal"]) for point in points]
+        rows = [_fit(name, at, fit, k, found) for name, at, found in fits for k in range(len(fit["signal_mass"]))]
+        yield Table("Spurious signal at each mass", ["score", kind, "mass", "width", "spurious signal"], rows)
+
+
+def _test(test: dict[str, Any] | None) -> list[str]:
+    """The columns of the test of all cuts."""
+    if test is None:
+        return ["–"] * 7
+    ratio = short(test["value"] / test["expectation"]) if test["expectation"] else "–"
+    cut, tight = test["cut"], ["–"] * 4
+    if cut is not None:
+        residual = chance(cut["residual"], cut["expected"])
+        tight = [p_value(test["p_one_cut"]), percent(cut["efficiency"]), short(cut["threshold"], 4), residual]
+    return [p_value(test["p_value"]), p_value(test["p_all_cuts"]), ratio, *tight]
+
+
+def _point(name: str, point: dict[str, Any], labeled: bool) -> list[str]:
+    """The row of a working point."""
+    flat, test = point["flatness"] or {"rms": None, "expected": None}, point["dependence"]
+    quoted = point["spurious_signal"] and point["spurious_signal"]["quoted"]
+    return [
+        name,
+        efficiency(point["wanted"]),
+        short(point["threshold"], 4),
+        *[percent(point["background_efficiency"])] * labeled,
+        short(point["rejection"]),
+        chance(flat["rms"], flat["expected"]),
+        f"{short(point['inverse_jsd'])} ({short(point['inverse_jsd_ceiling'])})",
+        p_value(test["p_value"]) if test else "–",
+        point["level"],
+        f"{signal_of(quoted)} at {short(quoted['signal_mass'])}" if quoted else "–",
+    ]
+
+
+def _closure(name: str, closure: dict[str, Any], labeled: bool) -> Iterator[list[str]]:
+    """A row where both cuts keep as much, for each cut, and one for the worst pair of cuts."""
+    columns = ("seen", "predicted", "ratio", "error", "significance")
+    cuts = [
+        {"threshold": closure["threshold"][k], "second_threshold": closure["second_threshold"][k]}
+        | {column: closure[column][k][k] for column in columns}
+        for k in range(len(closure["fractions"]))
+    ]
+    for k, cut in enumerate([*cuts, closure["worst"]]):
+        signal = closure["contamination"] if k < len(cuts) else None
+        yield [
+            name,
+            *(short(cut[column], 4) for column in ("threshold", "second_threshold")),
+            *(short(cut.get(column)) for column in ("seen", "predicted")),
+            f"{short(cut['ratio'])} ± {short(cut['error'])}",
+            f"{cut['significance']:.1f} σ",
+            *[", ".join(short(region[k][k]) for region in signal) if signal else "–"] * labeled,
+        ]
+
+
+def _fit(name: str, at: str, fit: dict[str, Any], k: int, found: dict[str, Any] | None) -> list[str]:
+    """The row of the signal k that the user asks for, at a working point."""
+    widths = fit["signal_width"]
+    own = found and {key: found[key][k] for key in ("signal", "error")}
+    width = widths[k] if isinstance(widths, list) else widths
+    signal = "–" if not own or own["signal"] is None else signal_of(own)
+    return [name, at, short(fit["signal_mass"][k]), short(width), signal]

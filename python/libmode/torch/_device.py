@@ -78,9 +78,9 @@ def device_loss(events: Events, options: str, *, skip: bool = False) -> Tensor:
 
 def compute(
     score: Tensor,
+    label: Tensor | None,
     mass: Tensor,
     weight: Tensor | None,
-    label: Tensor | None,
     category: Tensor | None,
     options: str,
     skip: bool,
@@ -88,13 +88,14 @@ def compute(
     """:func:`libmode.torch._op.compute` on the device of the tensors."""
     plan = plan_of(of_text(options).for_events(score.dtype, mass.dtype, mass.shape), weight is not None)
     if not len(score) or plan.most < plan.fewest:
-        return _op.compute(score, mass, weight, label, category, options)  # which says so
-    found = loss_and_grad(plan, Events(*common(score, mass, weight), label))
+        return _op.compute(score, label, mass, weight, category, options)  # which says so
+    score, mass, weight = common(score, mass, weight)
+    found = loss_and_grad(plan, Events(score, label, mass, weight))
     kind, (loss, grad) = result_type(score), found[:2]
     good = found.good.all() & torch.eq(loss, loss)  # not NaN, as of masses whose squares are too small
     if score.is_cpu and type(score) is Tensor:
         if not good:
-            return _op.compute(score, mass, weight, label, category, options)  # which says what is wrong
+            return _op.compute(score, label, mass, weight, category, options)  # which says what is wrong
     elif skip:
         loss, grad = (torch.where(good, tensor, 0.0) for tensor in (loss, grad))
     else:

@@ -36,10 +36,10 @@ class Given(NamedTuple):
 
 
 def given_of(
-    labels: Sequence[int], pred: Any, target: Any, mass: Any, weight: Any, category: Any, reference: Any
+    labels: Sequence[int], score: Any, label: Any, mass: Any, weight: Any, category: Any, reference: Any
 ) -> Given:
     """The arguments of a call, checked, with background of these labels."""
-    batch = events(pred, mass, weight, read("target", target), category)
+    batch = events(score, read("label", label), mass, weight, category)
     return Given(batch if reference is None else joined(batch, reference, labels), len(batch.score))
 
 

@@ -12,9 +12,9 @@ _COLUMN = "SelectBackward0", "SliceBackward0", "SplitBackward0", "SplitWithSizes
 _SAME = "ViewBackward0", "ReshapeAliasBackward0", "SqueezeBackward1", "ToCopyBackward0", "AliasBackward0"
 
 
-def has_dropout(pred: Tensor) -> bool:
+def has_dropout(score: Tensor) -> bool:
     """Whether dropout took part: a product with a tensor that has 0 and one number above 1 only, as on CPUs, too."""
-    nodes, seen = [pred.grad_fn], set[Any]()
+    nodes, seen = [score.grad_fn], set[Any]()
     while nodes and len(seen) < _MOST_NODES:
         node = nodes.pop()
         if node is None or node in seen:
@@ -34,9 +34,9 @@ def _is_mask(product: Any) -> bool:
     return bool((mask.min() == 0) & (kept > 1) & ((mask == 0) | (mask == kept)).all())
 
 
-def is_one_of_several(pred: Tensor) -> bool:
+def is_one_of_several(score: Tensor) -> bool:
     """Whether predictions are one column of an output with several."""
-    node: Any = pred.grad_fn
+    node: Any = score.grad_fn
     while node is not None and node.name() in (*_SAME, *_COLUMN):
         sizes: Any = getattr(node, "_saved_self_sym_sizes", ())
         if node.name() in _COLUMN and len(sizes) == 2 and sizes[1] > 1:

@@ -41,12 +41,12 @@ _FLOATING = (torch.float32, torch.float64, torch.float16, torch.bfloat16)
 _INTEGERS = (torch.int64, torch.int32, torch.bool, torch.int8, torch.uint8, torch.int16)
 
 
-def events(score: Any, mass: Any, weight: Any, label: Any, category: Any = None) -> Events:
+def events(score: Any, label: Any, mass: Any, weight: Any, category: Any = None) -> Events:
     """Tensors of shape (n,), and mass also (n, d), all of one length."""
     # Tensors are mostly as they should be, and a call for each would cost microseconds.
     if type(score) is Tensor and score.dtype in _FLOATING and score.layout is torch.strided and mass is not None:
         shape = () if score.is_nested else score.shape
-        for tensor in (mass, weight, label):
+        for tensor in (label, mass, weight):
             if tensor is not None and (
                 type(tensor) is not Tensor
                 or not (tensor.dtype in _FLOATING or tensor.dtype in _INTEGERS)
@@ -57,8 +57,8 @@ def events(score: Any, mass: Any, weight: Any, label: Any, category: Any = None)
                 break
         else:
             if category is None and len(shape) == 1:
-                return Events(score, mass, weight, label)
-    return events_of(read, score, mass, weight, label, category)
+                return Events(score, label, mass, weight)
+    return events_of(read, score, label, mass, weight, category)
 
 
 def read(name: str, tensor: Any) -> Tensor:
@@ -105,8 +105,8 @@ class CoreLoss(SkipsBadBatches, nn.Module):
     @takes_events
     def forward(
         self,
-        pred: Tensor,
-        target: Tensor,
+        score: Tensor,
+        label: Tensor,
         mass: Tensor,
         weight: Tensor | None = None,
         *,
@@ -115,8 +115,8 @@ class CoreLoss(SkipsBadBatches, nn.Module):
     ) -> Tensor:
         """The loss of a batch, shape ().
 
-        Each argument has shape (n,) or (n, 1), and mass also (n, d) for d variables; with ``per_class``, pred has shape
-        (n, k) for k classes. ``reference``, for MoDe only, are further events with scores of the current network, see
+        Each argument has shape (n,) or (n, 1), and mass also (n, d) for d variables; with ``per_class``, the score has
+        shape (n, k) for k classes. ``reference`` are further events with scores of the current network, see
         :class:`libmode.torch.Reference`. They enter the distributions and get no gradient; the gradient of the batch is
         as large as if it were all of them.
         """
@@ -125,25 +125,25 @@ class CoreLoss(SkipsBadBatches, nn.Module):
             if self.per_class:
                 raise ValueError("reference and per_class = True: there are no reference events of several classes")
             loss = partial(loss, reference=reference)
-        value = or_skip(self, loss, pred, target, mass, weight, category)
+        value = or_skip(self, loss, score, label, mass, weight, category)
         if self._found is not None:
-            self._look(pred, target)
+            self._look(score, label)
         return value
 
-    def _look(self, pred: Tensor, target: Tensor) -> None:
+    def _look(self, score: Tensor, label: Tensor) -> None:
         """Lets a monitor see a batch that has a loss."""
 
-    def _of_classes(self, pred: Tensor, *others: Any) -> Tensor:
-        if not isinstance(pred, Tensor) or pred.ndim != 2 or not pred.shape[1]:
-            what = f"has shape {tuple(pred.shape)}" if isinstance(pred, Tensor) else f"is {type(pred).__name__}"
-            raise ValueError(f"pred {what}: per_class = True needs shape (n, k), a column for each class")
-        return torch.stack([self._loss(column, *others) for column in pred.unbind(1)]).mean()
+    def _of_classes(self, score: Tensor, *others: Any) -> Tensor:
+        if not isinstance(score, Tensor) or score.ndim != 2 or not score.shape[1]:
+            what = f"has shape {tuple(score.shape)}" if isinstance(score, Tensor) else f"is {type(score).__name__}"
+            raise ValueError(f"score {what}: per_class = True needs shape (n, k), a column for each class")
+        return torch.stack([self._loss(column, *others) for column in score.unbind(1)]).mean()
 
     def _loss(
-        self, pred: Tensor, target: Tensor, mass: Tensor, weight: Tensor | None, category: Tensor | None
+        self, score: Tensor, label: Tensor, mass: Tensor, weight: Tensor | None, category: Tensor | None
     ) -> Tensor:
-        label = target if self.background_only else None
-        return core_loss(events(pred, mass, weight, label, category), self._checked)
+        selects = label if self.background_only else None
+        return core_loss(events(score, selects, mass, weight, category), self._checked)
 
     def extra_repr(self) -> str:
         """The options, and the other arguments that are not the defaults."""
@@ -157,17 +157,17 @@ def as_arguments(given: Mapping[str, Any], owner: object, defaults: Mapping[str,
     return ", ".join(f"{name}={value!r}" for name, value in shown.items())
 
 
-def or_skip(module: SkipsBadBatches, loss: Callable[..., Tensor], pred: Tensor, *others: Tensor | None) -> Tensor:
-    """``loss(pred, *others)``, and where the batch has none what the module is to do."""
+def or_skip(module: SkipsBadBatches, loss: Callable[..., Tensor], score: Tensor, *others: Tensor | None) -> Tensor:
+    """``loss(score, *others)``, and where the batch has none what the module is to do."""
     if torch.compiler.is_dynamo_compiling():
         if module.on_bad_batch == "raise":
-            return loss(pred, *others)
-        return _outside_of_the_graph(module, loss, pred, *others)
+            return loss(score, *others)
+        return _outside_of_the_graph(module, loss, score, *others)
     try:
-        value = loss(pred, *others)
+        value = loss(score, *others)
     except BatchError as error:
         module._skip(error)
-        return _zero(pred)
+        return _zero(score)
     module._succeed()
     return value
 

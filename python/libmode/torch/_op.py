@@ -58,17 +58,17 @@ def as_numpy(tensor: Tensor) -> Any:
 
 
 def compute(
-    score: Tensor, mass: Tensor, weight: Tensor | None, label: Tensor | None, category: Tensor | None, options: str
+    score: Tensor, label: Tensor | None, mass: Tensor, weight: Tensor | None, category: Tensor | None, options: str
 ) -> tuple[Tensor, Tensor]:
     """:func:`evaluate` as an operator has it: without the result, and with options as text."""
-    return evaluate(score, mass, weight, label, category, of_text(options))[:2]
+    return evaluate(score, label, mass, weight, category, of_text(options))[:2]
 
 
 def evaluate(
     score: Tensor,
+    label: Tensor | None,
     mass: Tensor,
     weight: Tensor | None,
-    label: Tensor | None,
     category: Tensor | None,
     options: Options,
     loss_alone: bool = True,
@@ -85,7 +85,7 @@ def evaluate(
     if mass.ndim > 1 or not options.fit_all:
         options = options.for_events(score.dtype, mass.dtype, mass.shape)
     if score.is_cuda:
-        score, mass, weight, label, category = on_host((score, mass, weight, label, category))  # type: ignore[assignment]
+        score, label, mass, weight, category = on_host((score, label, mass, weight, category))  # type: ignore[assignment]
     if mass.ndim > 1:
         mass = mass.t()  # whose rows are the variables
     # Most tensors are ready as they are, and a call for each would cost microseconds.

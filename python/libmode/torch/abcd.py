@@ -48,7 +48,7 @@ class ABCDLoss(SkipsBadBatches, nn.Module):
     Parameters
     ----------
     background_label : int, default 0
-        The loss sees the events whose target is this.
+        The loss sees the events whose label is this.
     on_bad_batch : {"raise", "skip"}, default "raise"
         As for :class:`libmode.torch.MoDeLoss`.
 
@@ -65,16 +65,16 @@ class ABCDLoss(SkipsBadBatches, nn.Module):
     >>> import torch
     >>> from libmode.torch import ABCDLoss
     >>> _ = torch.manual_seed(1)
-    >>> target = (torch.rand(4_000) < 0.3).float()  # 0 is background
+    >>> label = (torch.rand(4_000) < 0.3).float()  # 0 is background
     >>> common = torch.randn(4_000)
     >>> first, second = (torch.sigmoid(common + 2 * torch.randn(4_000)).requires_grad_() for _ in range(2))
     >>> abcd = ABCDLoss(background_label=0, on_bad_batch="skip")
-    >>> loss = abcd(first, second, target)
+    >>> loss = abcd(first, second, label)
     >>> loss.backward()
     >>> print(f"{loss.item():.3f}")
     0.029
     >>> mass = 100 + 50 * common  # one score and a given variable: one gradient
-    >>> print(f"{abcd(first, mass, target, weight=torch.rand(4_000)).item():.2f}")
+    >>> print(f"{abcd(first, mass, label, weight=torch.rand(4_000)).item():.2f}")
     0.18
     """
 
@@ -86,21 +86,21 @@ class ABCDLoss(SkipsBadBatches, nn.Module):
     @in_python
     def forward(
         self,
-        pred_1: Tensor,
-        pred_2: Tensor,
-        target: Tensor,
+        score_1: Tensor,
+        score_2: Tensor,
+        label: Tensor,
         weight: Tensor | None = None,
         *,
         reference: Sequence[Tensor] | None = None,
     ) -> Tensor:
-        """The loss of a batch, shape (), of arguments of shape (n,) or (n, 1); ``pred_2`` may be a given variable.
+        """The loss of a batch, shape (), of arguments of shape (n,) or (n, 1); ``score_2`` may be a given variable.
 
-        ``reference`` are background events, (k,), that define the axes: ``(pred_1, pred_2)``, or with a third, weight.
+        ``reference`` are background events, (k,), that define the axes: ``(score_1, score_2)``, or also weight.
         """
-        return or_skip(self, partial(self._loss, reference=reference), pred_1, pred_2, target, weight)
+        return or_skip(self, partial(self._loss, reference=reference), score_1, score_2, label, weight)
 
-    def _loss(self, pred_1: Any, pred_2: Any, target: Any, weight: Any, reference: Any) -> Tensor:
-        given = {"pred_1": pred_1, "pred_2": pred_2, "target": target}
+    def _loss(self, score_1: Any, score_2: Any, label: Any, weight: Any, reference: Any) -> Tensor:
+        given = {"score_1": score_1, "score_2": score_2, "label": label}
         arrays = together(read, **given, **({} if weight is None else {"weight": weight}))
         chosen = arrays[2] == self.background_label
         if not chosen.any():
@@ -109,9 +109,9 @@ class ABCDLoss(SkipsBadBatches, nn.Module):
         weights = None if weight is None else _selected("weight", arrays[3], chosen)
         axes: tuple[Tensor, Tensor, Tensor | None] = (background[0], background[1], weights)
         of_1, of_2, of_weights = axes if reference is None else _of_reference(reference)
-        first = logit_of_quantile("pred_1", background[0], of_1, of_weights, weights)
-        second = logit_of_quantile("pred_2", background[1], of_2, of_weights, weights)
-        loss: Tensor = correlation(first, second, weights, True, ("pred_1", "pred_2", "weight"))
+        first = logit_of_quantile("score_1", background[0], of_1, of_weights, weights)
+        second = logit_of_quantile("score_2", background[1], of_2, of_weights, weights)
+        loss: Tensor = correlation(first, second, weights, True, ("score_1", "score_2", "weight"))
         return loss.to(result_type(arrays[0]))
 
     def extra_repr(self) -> str:
@@ -131,8 +131,8 @@ def _selected(name: str, values: Tensor, chosen: Tensor) -> Tensor:
 
 def _of_reference(reference: Any) -> tuple[Tensor, Tensor, Tensor | None]:
     if not isinstance(reference, Sequence) or len(reference) not in (2, 3):
-        raise TypeError("reference: expected (pred_1, pred_2) or (pred_1, pred_2, weight) of background events")
-    given = dict(zip(("pred_1", "pred_2", "weight"), reference, strict=False))
+        raise TypeError("reference: expected (score_1, score_2) or (score_1, score_2, weight) of background events")
+    given = dict(zip(("score_1", "score_2", "weight"), reference, strict=False))
     try:
         arrays = together(read, **given)
         every = torch.ones_like(arrays[0], dtype=torch.bool)

@@ -53,7 +53,7 @@ class MoDeConstraint(SkipsBadBatches, nn.Module):
 
     Parameters
     ----------
-    relative_strength : float, optional
+    strength : float, optional
         K: a fixed strength, ``u = K r`` without sum and v, for a scan. It leaves tight cuts as they are, and the layer
         says so at the end. Left out, the sum finds the strength.
     tolerance : float, optional
@@ -76,7 +76,7 @@ class MoDeConstraint(SkipsBadBatches, nn.Module):
     on_device : bool, optional
         The core computes the push on the CPU, also for tensors on a GPU. True is an error: this version has no push
         on the device.
-    order : int, default 1
+    order : int
         Degree of the polynomial in mass that the background efficiency may follow: 0 constant, 1 linear, 2 quadratic.
     **options
         The other options of :func:`libmode.mode_loss`.
@@ -85,8 +85,8 @@ class MoDeConstraint(SkipsBadBatches, nn.Module):
     ----------
     loss : float
         The unbiased MoDe loss of the last batch and its reference events.
-    strength : float
-        ``min(1, sigma) |G|/sqrt(n)`` of the last backward pass.
+    scale : float
+        ``min(1, sigma) |G|/sqrt(n)`` of the last backward pass, with which the push was multiplied.
     factor : float
         The factor by which a tolerance scales the push and what is learned: 0.01 to 1; 1 without a tolerance.
     dependence : Dependence
@@ -118,35 +118,35 @@ class MoDeConstraint(SkipsBadBatches, nn.Module):
     >>> import torch
     >>> from libmode.torch import MoDeConstraint
     >>> _ = torch.manual_seed(1)
-    >>> target, mass = torch.randint(0, 2, (2_000,)).float(), 50 + 250 * torch.rand(2_000)  # 0 is background
-    >>> x = torch.stack([mass / 300, torch.randn(2_000) + target], 1)
+    >>> label, mass = torch.randint(0, 2, (2_000,)).float(), 50 + 250 * torch.rand(2_000)  # 0 is background
+    >>> x = torch.stack([mass / 300, torch.randn(2_000) + label], 1)
     >>> network = torch.nn.Sequential(torch.nn.Linear(2, 1), torch.nn.Sigmoid())
     >>> weight, constraint = torch.rand(2_000), MoDeConstraint(order=1, mass_range=(50, 300))
     >>> constraint
     MoDeConstraint(order=1, mass_range=(50.0, 300.0))
-    >>> score = constraint(network(x)[:, 0], target, mass, weight)  # the one line
-    >>> torch.nn.functional.binary_cross_entropy(score, target, weight).backward()
-    >>> constraint.loss < 0.1, constraint.strength > 0, constraint.skipped
+    >>> score = constraint(network(x)[:, 0], label, mass, weight)  # the one line
+    >>> torch.nn.functional.binary_cross_entropy(score, label, weight).backward()
+    >>> constraint.loss < 0.1, constraint.scale > 0, constraint.skipped
     (True, True, 0)
     >>> rho, error = constraint.dependence  # of one batch, whose error is not known yet
     >>> bool(rho > 1), error
     (True, inf)
     >>> constraint.convergence.batches
     1
-    >>> fixed = MoDeConstraint(order=1, mass_range=(50, 300), relative_strength=3)  # one point of a scan
-    >>> fixed.relative_strength, constraint.relative_strength, constraint.factor
+    >>> fixed = MoDeConstraint(order=1, mass_range=(50, 300), strength=3)  # one point of a scan
+    >>> fixed.strength, constraint.strength, constraint.factor
     (3.0, None, 1.0)
     """
 
     if TYPE_CHECKING:
         state: Tensor  # TorchScript reads annotations of classes, but no texts
-    __jit_unused_properties__ = ("relative_strength", "strength", "factor", "loss", "dependence", "convergence")
+    __jit_unused_properties__ = ("strength", "scale", "factor", "loss", "dependence", "convergence")
     _gets = "no gradient of MoDe"
 
     def __init__(
         self,
         *positional: Never,
-        relative_strength: float | None = None,
+        strength: float | None = None,
         tolerance: float | None = None,
         from_logits: bool = False,
         background_only: bool = True,
@@ -166,27 +166,25 @@ class MoDeConstraint(SkipsBadBatches, nn.Module):
         super().__init__()
         self.gather, self.process_group = checked_group(gather, process_group)
         self._set_on_bad_batch(on_bad_batch)
-        self.options = plain("mode", {"order": 1, **options})
-        self._constraint = Constraint(
-            self.options, relative_strength=relative_strength, tolerance=tolerance, from_logits=from_logits
-        )
+        self.options = plain("mode", options)
+        self._constraint = Constraint(self.options, strength=strength, tolerance=tolerance, from_logits=from_logits)
         self.background_only = background_only
         self._monitor = Monitor() if monitor else None
         self._statement = None if self._monitor is None else Statement(self._monitor, self._constraint)
         self.register_buffer("state", torch.from_numpy(self._constraint.start()))
         # What the last call and the last backward pass found, a dict because a module takes microseconds to set an
         # attribute.
-        self._last: dict[str, Any] = {"loss": math.nan, "strength": math.nan, "waiting": 0}
+        self._last: dict[str, Any] = {"loss": math.nan, "scale": math.nan, "waiting": 0}
 
     @property
-    def relative_strength(self) -> float | None:
+    def strength(self) -> float | None:
         """The fixed strength, None where the sum finds it."""
-        return self._constraint.relative_strength
+        return self._constraint.strength
 
     @property
-    def strength(self) -> float:
+    def scale(self) -> float:
         """What the push was multiplied with in the last backward pass; NaN before the first."""
-        return float(self._last["strength"])
+        return float(self._last["scale"])
 
     @property
     def factor(self) -> float:
@@ -213,8 +211,8 @@ class MoDeConstraint(SkipsBadBatches, nn.Module):
     @takes_events
     def forward(
         self,
-        pred: Tensor,
-        target: Tensor,
+        score: Tensor,
+        label: Tensor,
         mass: Tensor,
         weight: Tensor | None = None,
         *,
@@ -224,23 +222,23 @@ class MoDeConstraint(SkipsBadBatches, nn.Module):
         """Predictions of shape (n,) or (n, 1), unchanged; the arguments are those of :class:`MoDeLoss`."""
         if not self.training:
             if not (torch.compiler.is_compiling() or _is_tracing() or in_torch_func()):
-                self._evaluate(pred, target, mass, weight, category, reference)
-            return pred
+                self._evaluate(score, label, mass, weight, category, reference)
+            return score
         call = _outside_of_the_graph if torch.compiler.is_compiling() else MoDeConstraint._constrained
-        return call(self, pred, target, mass, weight, category, reference)
+        return call(self, score, label, mass, weight, category, reference)
 
-    def _constrained(self, pred: Tensor, target: Tensor, mass: Tensor, *others: Any) -> Tensor:
-        if not (torch.is_grad_enabled() and pred.requires_grad):
-            return pred
+    def _constrained(self, score: Tensor, label: Tensor, mass: Tensor, *others: Any) -> Tensor:
+        if not (torch.is_grad_enabled() and score.requires_grad):
+            return score
         if in_torch_func():
             raise RuntimeError("torch.func cannot transform a MoDeConstraint, which has a state: use MoDeLoss")
-        make = partial(self._given, pred.detach(), target, mass, *others)
+        make = partial(self._given, score.detach(), label, mass, *others)
         gathers, where = self.gather and processes(self.process_group) > 1, ""
         try:
             given = of_all(make, repr(self), self.process_group) if gathers else make()
             if not gathers and len(given.events.score) > given.batch:
                 where = f", where events from {given.batch} on are those of reference"
-            tensors = on_host((self.state, *given.events)) if pred.is_cuda else (self.state, *given.events)
+            tensors = on_host((self.state, *given.events)) if score.is_cuda else (self.state, *given.events)
             arrays: list[Any] = [None if one is None else as_numpy(one) for one in tensors]
             events, before = Events(*arrays[1:]), arrays[0]
             state = np.ascontiguousarray(before, np.float64)
@@ -248,44 +246,44 @@ class MoDeConstraint(SkipsBadBatches, nn.Module):
                 found = self._constraint.direction(state, events, given.batch)
         except BatchError as error:
             self._skip(error)
-            return pred
+            return score
         except ValueError as error:
             raise ValueError(f"{error} (in training step {int(self.state[0])}{where})") from None
         self._succeed()
         if state is not before or not self.state.is_cpu:  # else it is the memory of the buffer
             self.state.copy_(back_to(self.state.device, self.state.dtype, state))
-        kind, of_core = result_type(pred), (found.push, found.multiplier, found.slope)
-        push, multiplier, slope = (back_to(pred.device, kind, each[given.own]) for each in of_core)
+        kind, of_core = result_type(score), (found.push, found.multiplier, found.slope)
+        push, multiplier, slope = (back_to(score.device, kind, each[given.own]) for each in of_core)
         if self._monitor is not None:
             if not (self.gather or self._monitor.calls):
                 only_a_part(self._monitor, type(self).__name__)
             if self._statement is not None and not self._monitor.calls:
-                self._statement.dropout = has_dropout(pred)
+                self._statement.dropout = has_dropout(score)
             if self._monitor.due():
-                look(self._monitor, self._constraint, events, found, self.strength)
-                self._prepare(events, found.slope, state, pred, gathers)
+                look(self._monitor, self._constraint, events, found, self.scale)
+                self._prepare(events, found.slope, state, score, gathers)
         self._take_note(found.loss)
         group = (self.process_group,) if gathers else ()
-        same: Tensor = Constrained.apply(pred, push, multiplier, slope, found.size, partial(finite, group), self._last)
+        same: Tensor = Constrained.apply(score, push, multiplier, slope, found.size, partial(finite, group), self._last)
         return same
 
-    def _prepare(self, events: Events, slope: Any, state: Any, pred: Tensor, gathers: bool) -> None:
+    def _prepare(self, events: Events, slope: Any, state: Any, score: Tensor, gathers: bool) -> None:
         """Lets the statement see a batch, and, of one of several logits, the gradient that is to come."""
         statement = self._statement
         assert statement is not None
         statement.see(events, slope, state, self)
-        if self._constraint.from_logits and not gathers and is_one_of_several(pred):
+        if self._constraint.from_logits and not gathers and is_one_of_several(score):
             chosen = np.flatnonzero(slope)
             weight = None if events.weight is None else events.weight[chosen]
             self._last["compare"] = len(slope), chosen, partial(statement.compare, events.score[chosen], weight)
 
     @torch.no_grad()
-    def _evaluate(self, pred: Tensor, target: Tensor, mass: Tensor, *others: Any) -> None:
+    def _evaluate(self, score: Tensor, label: Tensor, mass: Tensor, *others: Any) -> None:
         """Lets the statement measure a batch of an evaluation, if it is one."""
         if self._statement is None or self._statement.found() is None:
             return
         with suppress(ValueError, TypeError, AttributeError):  # an evaluation takes any arguments
-            given = self._given(pred, target, mass, *others)
+            given = self._given(score, label, mass, *others)
             self._statement.evaluate(Events(*(None if one is None else as_numpy(one) for one in given.events)))
 
     def train(self, mode: bool = True) -> MoDeConstraint:
@@ -301,7 +299,7 @@ class MoDeConstraint(SkipsBadBatches, nn.Module):
             self._monitor.say(
                 "result lost",
                 f"{MOST_WAITING} calls in a row had no backward pass, in which the push is added: give the loss "
-                "what the call RETURNS, score = constraint(score, target, mass, weight), and not what went into it",
+                "what the call RETURNS, score = constraint(score, label, mass, weight), and not what went into it",
             )
 
     def _given(self, *arguments: Any) -> Given:
@@ -335,8 +333,8 @@ class MoDeConstraint(SkipsBadBatches, nn.Module):
 
     def extra_repr(self) -> str:
         """The options, and the other arguments that are not the defaults."""
-        strength = as_arguments(self.options, self._constraint, {"relative_strength": None, "tolerance": None})
-        return ", ".join(filter(None, (strength, as_arguments({}, self, {"gather": False}))))
+        own = as_arguments(self.options, self._constraint, {"strength": None, "tolerance": None})
+        return ", ".join(filter(None, (own, as_arguments({}, self, {"gather": False}))))
 
 
 _is_tracing: Callable[[], bool] = torch.jit.is_tracing  # type: ignore[attr-defined]
@@ -361,7 +359,7 @@ class Constrained(torch.autograd.Function):
     @staticmethod
     def forward(
         ctx: Any,
-        pred: Tensor,
+        score: Tensor,
         push: Tensor,
         multiplier: Tensor,
         slope: Tensor,
@@ -369,9 +367,9 @@ class Constrained(torch.autograd.Function):
         finite: Callable[[Tensor], Tensor | float],
         last: dict[str, Any],
     ) -> Tensor:
-        ctx.save_for_backward(push, multiplier, slope, pred)
+        ctx.save_for_backward(push, multiplier, slope, score)
         ctx.given = size, finite, last
-        return pred.view_as(pred)
+        return score.view_as(score)
 
     @staticmethod
     def backward(ctx: Any, incoming: Tensor) -> tuple[Tensor | None, ...]:
@@ -390,11 +388,11 @@ def _pushed(ctx: Any, incoming: Tensor) -> Tensor:
     alike = incoming.shape == push.shape and incoming.dtype is push.dtype  # the usual case
     flat = incoming if alike else incoming.reshape(push.shape).to(push.dtype)
     norm = torch.linalg.vector_norm(flat * slope)
-    strength = size * finite(norm)
-    last.update(strength=strength, waiting=0)
+    scale = size * finite(norm)
+    last.update(scale=scale, waiting=0)
     if "compare" in last:
         count, chosen, compare = last.pop("compare")
         if count == flat.numel():  # else this is the backward pass of another batch
             compare(as_numpy(flat).ravel()[chosen])
-    added = torch.addcmul(push * strength, flat, multiplier)
+    added = torch.addcmul(push * scale, flat, multiplier)
     return added if alike else added.reshape(incoming.shape).to(incoming.dtype)

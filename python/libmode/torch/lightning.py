@@ -23,7 +23,7 @@ class MoDeCallback(Callback):
     """Logs through ``self.log`` of the LightningModule, so that loggers, progress bar and other callbacks see it.
 
     Of each :class:`libmode.torch.MoDeConstraint` inside the module, at the steps at which the
-    trainer logs, ``mode_loss``, ``mode_strength``, ``mode_factor``, ``mode_dependence`` and
+    trainer logs, ``mode_loss``, ``mode_scale``, ``mode_factor``, ``mode_dependence`` and
     ``mode_dependence_error``: the attributes of the layer that are known by then. If there are several, the name of the
     layer follows: ``mode_loss/head.constraint``.
 
@@ -36,7 +36,7 @@ class MoDeCallback(Callback):
         Without it nothing is logged of validations.
     events : callable, optional
         ``events(outputs, batch)`` returns the scored events of a batch of a validation as a dict of
-        score, target, mass and, if there are any, weight: what :meth:`libmode.torch.MoDeMetrics.update`
+        score, label, mass and, if there are any, weight: what :meth:`libmode.torch.MoDeMetrics.update`
         takes. By default ``outputs``, what ``validation_step`` returned, has these entries.
 
     Raises
@@ -63,14 +63,14 @@ class MoDeCallback(Callback):
 
     def on_train_batch_end(self, trainer: Any, pl_module: Any, *_: Any) -> None:
         """Logs the layers."""
-        # Reading a strength waits for the accelerator: not at steps that are not logged.
+        # Reading a scale waits for the accelerator: not at steps that are not logged.
         if not getattr(getattr(trainer, "_logger_connector", None), "should_update_logs", True):
             return
         layers = {name: part for name, part in pl_module.named_modules() if isinstance(part, MoDeConstraint)}
         for name, layer in layers.items():
             end = f"/{name}" if len(layers) > 1 else ""
             value, error = layer.dependence
-            numbers = {"loss": layer.loss, "strength": layer.strength, "factor": layer.factor}
+            numbers = {"loss": layer.loss, "scale": layer.scale, "factor": layer.factor}
             numbers |= {"dependence": value, "dependence_error": error}
             known = {f"mode_{what}{end}": number for what, number in numbers.items() if math.isfinite(number)}
             pl_module.log_dict(known, on_step=True, on_epoch=False)
@@ -91,14 +91,12 @@ class MoDeCallback(Callback):
         if self.metrics is None or trainer.sanity_checking:
             return
         given = outputs if self._events is None else self._events(outputs, batch)
-        if not isinstance(given, Mapping) or not {"score", "target", "mass"} <= given.keys():
+        if not isinstance(given, Mapping) or not {"score", "label", "mass"} <= given.keys():
             what = "validation_step returned" if self._events is None else "events(outputs, batch) returned"
             has = sorted(map(str, given)) if isinstance(given, Mapping) else type(given).__name__
-            raise TypeError(
-                f"{what} {has}: expected a dict with the entries score, target and mass, and perhaps weight"
-            )
+            raise TypeError(f"{what} {has}: expected a dict with the entries score, label and mass, and perhaps weight")
         named = {name: given[name] for name in ("weight", *NOT_WEIGHT) if name in given}
-        self.metrics.update(given["score"], given["target"], given["mass"], **named)
+        self.metrics.update(given["score"], given["label"], given["mass"], **named)
 
     def on_validation_epoch_end(self, trainer: Any, pl_module: Any) -> None:
         """Logs the metrics."""

@@ -71,7 +71,7 @@ def mode_loss(
     >>> print(f"{mode_loss(score, mass, loss='disco').item():.3f}")
     0.352
     """
-    given, asked = events(score, mass, weight, label, category), checked(loss, **options)
+    given, asked = events(score, label, mass, weight, category), checked(loss, **options)
     if (on_device or not given.score.is_cpu) and is_on_device(on_device, asked.text, given):
         return device_loss(given, asked.text)
     return core_loss(given, asked)
@@ -83,11 +83,11 @@ class MoDeLoss(CoreLoss):
     Parameters
     ----------
     background_only : bool, default True
-        False pools all events, whatever their target. Otherwise the loss sees the
-        events whose target is ``background_label``.
+        False pools all events, whatever their label. Otherwise the loss sees the events whose label is
+        ``background_label``.
     per_class : bool, default False
-        Pred has shape (n, k), a column for each of k classes, such as the probabilities of a softmax. The loss is the
-        mean over columns. ``background_label`` names the background classes, each with its own bins.
+        The score has shape (n, k), a column for each of k classes, such as the probabilities of a softmax. The loss is
+        the mean over columns. ``background_label`` names the background classes, each with its own bins.
     on_bad_batch : {"raise", "skip"}, default "raise"
         What to do with a batch for which :func:`libmode.mode_loss` raises :class:`libmode.BatchError`, for instance
         without background. "skip" returns the loss 0 with gradient 0, counts it in the attribute ``skipped``, and
@@ -128,13 +128,13 @@ class MoDeLoss(CoreLoss):
     >>> from libmode.torch import MoDeLoss
     >>> _ = torch.manual_seed(1)
     >>> x, mass = torch.randn(2_000, 3), 50 + 250 * torch.rand(2_000)
-    >>> target = torch.randint(0, 2, (2_000,)).float()  # 0 is background
+    >>> label = torch.randint(0, 2, (2_000,)).float()  # 0 is background
     >>> network = torch.nn.Sequential(torch.nn.Linear(3, 1), torch.nn.Sigmoid())
     >>> mode = MoDeLoss(order=1, max_slope=0.5, mass_range=(50, 300))
     >>> mode
     MoDeLoss(order=1, max_slope=0.5, mass_range=(50.0, 300.0))
     >>> score = network(x)[:, 0]
-    >>> loss = torch.nn.functional.binary_cross_entropy(score, target) + 1000 * mode(score, target, mass)
+    >>> loss = torch.nn.functional.binary_cross_entropy(score, label) + 1000 * mode(score, label, mass)
     >>> loss.backward()
     >>> loss.shape, network[0].weight.grad.shape
     (torch.Size([]), torch.Size([1, 3]))
@@ -177,15 +177,14 @@ class MoDeLoss(CoreLoss):
         self._found = found[2]
         return found
 
-    def _look(self, pred: Tensor, target: Tensor) -> None:
+    def _look(self, score: Tensor, label: Tensor) -> None:
         """Lets the monitor see a batch that has a loss."""
         monitor, found, self._found = self._monitor, self._found, None
         assert monitor is not None and found is not None
         unbiased, bins = self.options.get("unbiased", True), self.options.get("bins")
-        label = as_numpy(target).ravel() if self.background_only else None
         monitor.look(
-            as_numpy(pred).ravel(),
-            None if label is None else is_background(label, self._labels),
+            as_numpy(score).ravel(),
+            is_background(as_numpy(label).ravel(), self._labels) if self.background_only else None,
             loss=found.loss if unbiased else found.loss - found.bias,
             bias=found.bias,
             events=found.events,
@@ -195,22 +194,22 @@ class MoDeLoss(CoreLoss):
 
     def _loss(
         self,
-        pred: Tensor,
-        target: Tensor,
+        score: Tensor,
+        label: Tensor,
         mass: Tensor,
         weight: Tensor | None,
         category: Tensor | None,
         reference: Events | None = None,
     ) -> Tensor:
         if self.gather and processes(self.process_group) > 1:
-            return _outside_of_the_graph(self, pred, target, mass, weight, category, reference)
+            return _outside_of_the_graph(self, score, label, mass, weight, category, reference)
         if reference is None and self.score_transform is None:
-            label = target if self.background_only else None
-            given = events(pred, mass, weight, label, category)
+            selects = label if self.background_only else None
+            given = events(score, selects, mass, weight, category)
             if given.score.is_cpu and not self.on_device:
                 return core_loss(given, self._checked, self._watched)
             return self._form(given, self._checked)
-        every, count, *_ = given_of(self._labels, pred, target, mass, weight, category, reference)
+        every, count, *_ = given_of(self._labels, score, label, mass, weight, category, reference)
         return self._loss_of(every, count)
 
     def _form(self, given: Events, asked: Options) -> Tensor:

@@ -25,7 +25,7 @@ class MoDeMetrics:
 
     Use it like a metric of torchmetrics; it does not need that package::
 
-        metrics.update(score, target, mass)  # for each batch
+        metrics.update(score, label, mass)  # for each batch
         self.log_dict(metrics.compute())  # at the end of an epoch
         metrics.reset()
 
@@ -53,8 +53,8 @@ class MoDeMetrics:
     >>> _ = torch.manual_seed(1)
     >>> metrics = MoDeMetrics(order=1, efficiencies=[0.5])
     >>> for batch in range(10):
-    ...     target, mass = torch.randint(0, 2, (1_000,)), 50 + 250 * torch.rand(1_000)
-    ...     metrics.update(torch.sigmoid(torch.randn(1_000) + target), target, mass)
+    ...     label, mass = torch.randint(0, 2, (1_000,)), 50 + 250 * torch.rand(1_000)
+    ...     metrics.update(torch.sigmoid(torch.randn(1_000) + label), label, mass)
     >>> found = metrics.compute()
     >>> print(f"AUC {found['val_mode_auc']:.2f}, R50 {found['val_mode_rejection_50']:.1f}")
     AUC 0.76, R50 6.4
@@ -68,16 +68,16 @@ class MoDeMetrics:
         self._batches: list[tuple[NDArray[Any], ...]] = []
 
     @takes_events
-    def update(self, score: Tensor, target: Tensor, mass: Tensor, weight: Tensor | None = None) -> None:
-        """Adds the events of a batch: tensors of shape (n,) or (n, 1), the target 1 for signal and 0 for background."""
-        given = events_of(score, mass, weight, target)
+    def update(self, score: Tensor, label: Tensor, mass: Tensor, weight: Tensor | None = None) -> None:
+        """Adds the events of a batch: tensors of shape (n,) or (n, 1), the label 1 for signal and 0 for background."""
+        given = events_of(score, label, mass, weight)
         if given.label is None:
-            raise TypeError("target is None: expected a tensor of 1 for signal and 0 for background")
+            raise TypeError("label is None: expected a tensor of 1 for signal and 0 for background")
         if given.mass.ndim > 1:
             raise ValueError(f"mass has shape {tuple(given.mass.shape)}: expected (n,) or (n, 1)")
         weights = torch.ones_like(given.score) if given.weight is None else given.weight
         # Copies: the next batch may be written to the same tensors.
-        found = (np.array(as_numpy(one)) for one in (given.score, given.mass, weights, given.label))
+        found = (np.array(as_numpy(one)) for one in (given.score, given.label, given.mass, weights))
         self._batches.append(tuple(found))
 
     def compute(self) -> dict[str, float]:
@@ -89,7 +89,7 @@ class MoDeMetrics:
             batches = [batch for of_process in gathered for batch in of_process]
         if not sum(len(score) for score, *_ in batches):
             raise ValueError("there are no events: call update for each batch before compute")
-        score, mass, weight, label = (np.concatenate(arrays) for arrays in zip(*batches, strict=True))
+        score, label, mass, weight = (np.concatenate(arrays) for arrays in zip(*batches, strict=True))
         found = summary(score, label, mass, weight=None if (weight == 1).all() else weight, **self._settings)
         return {self.prefix + name: value for name, value in found.items()}
 

@@ -51,13 +51,13 @@ class Reference:
     Parameters
     ----------
     events : sequence of tensors, or a Dataset
-        ``inputs, target, mass`` and, if the batches have them, ``weight``, each of shape (n, ...); a dataset has
+        ``inputs, label, mass`` and, if the batches have them, ``weight``, each of shape (n, ...); a dataset has
         these for each event. With tensors or a TensorDataset, the background is found once. With another dataset,
         every call loads ``size`` events, like a loader without workers, and uses the background among them.
     size : int, default 4096
         How many events to draw at each call, all different, or all if there are fewer.
     background_label : int, default 0
-        The target of the events that are drawn.
+        The label of the events that are drawn.
 
     Raises
     ------
@@ -71,12 +71,12 @@ class Reference:
     >>> import torch
     >>> from libmode.torch import MoDeConstraint, Reference
     >>> _ = torch.manual_seed(1)
-    >>> inputs, target, mass = torch.randn(20_000, 3), torch.randint(0, 2, (20_000,)).float(), torch.rand(20_000)
+    >>> inputs, label, mass = torch.randn(20_000, 3), torch.randint(0, 2, (20_000,)).float(), torch.rand(20_000)
     >>> network = torch.nn.Sequential(torch.nn.Linear(3, 1), torch.nn.Sigmoid())
-    >>> constraint, reference = MoDeConstraint(order=1), Reference((inputs, target, mass), size=4096)
+    >>> constraint, reference = MoDeConstraint(order=1), Reference((inputs, label, mass), size=4096)
     >>> reference(network).score.shape
     torch.Size([4096])
-    >>> x, y, m = inputs[:128], target[:128], mass[:128]  # a small batch
+    >>> x, y, m = inputs[:128], label[:128], mass[:128]  # a small batch
     >>> score = constraint(network(x)[:, 0], y, m, reference=reference(network))
     >>> score.shape
     torch.Size([128])
@@ -99,7 +99,7 @@ class Reference:
 
     def __call__(self, network: Callable[[Tensor], Tensor]) -> Events:
         """Events that are drawn anew, with the scores, (k,) or (k, 1), that ``network`` has in evaluation mode."""
-        inputs, target, mass, *weight = self._drawn()
+        inputs, label, mass, *weight = self._drawn()
         modules = list(network.modules()) if isinstance(network, nn.Module) else []
         modes = [module.training for module in modules]
         try:
@@ -112,7 +112,7 @@ class Reference:
                 module.training = mode
         if score.ndim == 2 and score.shape[1] == 1:
             score = score[:, 0]
-        return Events(score, mass, weight[0] if weight else None, target)
+        return Events(score, label, mass, weight[0] if weight else None)
 
     def _drawn(self) -> list[Tensor]:
         rng = np.random.default_rng(int(torch.randint(2**62, ())))  # in time that does not grow with the events
@@ -122,10 +122,10 @@ class Reference:
         return [tensor[places.to(tensor.device)] for tensor in self._tensors]
 
     def _background(self, tensors: list[Tensor]) -> list[Tensor]:
-        target = tensors[1]
-        chosen = target == self.background_label
+        label = tensors[1]
+        chosen = label == self.background_label
         if not chosen.any():
-            raise BatchError(no_background(as_numpy(target), self.background_label))
+            raise BatchError(no_background(as_numpy(label), self.background_label))
         return [tensor[chosen] for tensor in tensors]
 
 
@@ -134,9 +134,9 @@ def _checked(tensors: Any) -> list[Tensor]:
     if len(given) not in (3, 4) or not all(isinstance(tensor, Tensor) for tensor in given):
         kinds = ", ".join(type(one).__name__ for one in given)
         raise TypeError(
-            f"events has {kinds or 'nothing'}: expected the tensors inputs, target, mass and, if any, weight"
+            f"events has {kinds or 'nothing'}: expected the tensors inputs, label, mass and, if any, weight"
         )
-    for name, tensor in zip(("target", "mass", "weight"), given[1:], strict=False):
+    for name, tensor in zip(("label", "mass", "weight"), given[1:], strict=False):
         if tensor.ndim == 2 and tensor.shape[1] == 1 and name != "mass":
             tensor = tensor[:, 0]
         if len(tensor) != len(given[0]):

@@ -34,7 +34,7 @@ def _signal_efficiency(score: Tensor, score_range: Range, signal: Tensor) -> Ten
     """The fraction of the signal with scores up to s, from 0 on, linear between knots ten events or 1 % apart."""
     n = len(signal)
     if not n:
-        raise BatchError("score_transform = 'signal_efficiency' needs signal in the batch: every target is background")
+        raise BatchError("score_transform = 'signal_efficiency' needs signal in the batch: every label is background")
     if not signal.isfinite().all():
         raise ValueError("score_transform = 'signal_efficiency': the score of a signal event is not finite")
     score = score if score.dtype in (torch.float32, torch.float64) else score.float()

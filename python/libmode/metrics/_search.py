@@ -1,0 +1,74 @@
+"""Where a search for a signal looks: bins, masses and widths that follow from the events."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from ._arguments import Bins, Doubles
+
+CENTRAL = 0.95  # of the background is in the range of the fit: selections leave bins empty in the tails
+LEAST_BINS, MOST_BINS = 20, 100  # of equal width, that of the signal or less; two more for each order
+MOST_MASSES = 50
+OF_RANGE = 20  # the signal is so many times narrower than the range if there is no label
+AROUND = 3  # The fit goes so many widths beyond the masses of the user, as far as there is background.
+FEWEST = 10  # labeled signal events nearest to a mass, of which its width is taken
+NARROW = 8  # and at least so many times, else a polynomial has its shape
+
+
+def search(
+    background: Doubles, signal: Doubles, order: int, bins: Any, mass_range: Any, masses: Doubles | None, width: Any
+) -> tuple[Doubles, Doubles, Doubles]:
+    """Edges, masses and widths of signals, one or one for each; of masses of background and signal.
+
+    ``bins``, ``mass_range``, ``masses`` and ``width`` are those of the user, or None; a width is an array, or a
+    function of the mass.
+    """
+    edges = None if bins is None else Bins(bins, background[:, None], mass_range).axes[0]
+    if edges is None and mass_range is None:
+        ends = np.quantile(background, [(1 - CENTRAL) / 2, (1 + CENTRAL) / 2])
+    else:
+        ends = Bins(2, background[:, None], mass_range).axes[0][[0, -1]] if edges is None else edges[[0, -1]]
+    low, high = (float(end) for end in ends)
+    if low == high:
+        raise ValueError(f"the central 95 % of the background has a single mass, {low:g}")
+    known = np.empty(0) if masses is None else masses
+    if callable(width):
+        widths = np.array([width(low), width(high)])
+    else:
+        widths = _widths(signal, known, (high - low) / OF_RANGE) if width is None else width
+    if edges is None:
+        least, most = float(background.min()), float(background.max())
+        around = widths if len(widths) == len(known) else np.full(len(known), widths.max())
+        for mean, own in zip(known.tolist(), around.tolist(), strict=True):
+            if not least < mean < most:
+                raise ValueError(f"the signal mass {mean:g} is outside the background, from {least:.4g} to {most:.4g}")
+            if mass_range is None:
+                low, high = min(low, max(mean - AROUND * own, least)), max(high, min(mean + AROUND * own, most))
+        if not 0 < widths.min() <= widths.max() <= (high - low) / NARROW:
+            raise ValueError(
+                f"the signal has a width of {widths.max():.3g} in mass, and the background a range of "
+                f"{high - low:.3g}: a fit needs a peak that is at least {NARROW} times narrower, see signal_width"
+            )
+        count = min(max(math.ceil((high - low) / widths.min()), LEAST_BINS + 2 * order), MOST_BINS)
+        edges = np.linspace(low, high, count + 1)
+    if masses is None:
+        own = float(widths.max())
+        masses = np.linspace(low + 2 * own, high - 2 * own, min(max(int((high - low) / own) - 3, 1), MOST_MASSES))
+        if callable(width):
+            widths = np.array([width(at) for at in masses.tolist()])
+    return edges, masses, widths
+
+
+def _widths(signal: Doubles, masses: Doubles, default: float) -> Doubles:
+    """Half of the central 68 % of the labeled signal; of several masses, each by the events that are nearest to it."""
+    if len(masses) < 2:
+        groups = [signal]
+    else:
+        nearest = np.argmin(np.abs(signal[:, None] - masses), axis=1)
+        groups = [signal[nearest == k] for k in range(len(masses))]
+    return np.array(
+        [float(np.diff(np.quantile(own, [0.1585, 0.8415]))[0]) / 2 if len(own) >= FEWEST else default for own in groups]
+    )
