@@ -33,8 +33,9 @@ def table(count, seed):
 def train(constraint):
     torch.manual_seed(1)
     network = Network()
-    optimizer = torch.optim.Adam(network.parameters(), lr=0.01)
+    optimizer = torch.optim.Adam(network.parameters())
     all_rows, labels = table(20_000, 1)
+    schedule = torch.optim.lr_scheduler.OneCycleLR(optimizer, 0.02, epochs=30, steps_per_epoch=len(labels) // 500)
     for _ in range(30):
         for batch in torch.randperm(len(all_rows)).split(500):
             rows, label = all_rows[batch], labels[batch]
@@ -44,6 +45,7 @@ def train(constraint):
                 logit = constraint(logit, label, rows[:, len(VARIABLES) + SPECTATORS.index("mass")])
             torch.nn.functional.binary_cross_entropy_with_logits(logit, label.float()).backward()
             optimizer.step()
+            schedule.step()
     return network
 
 
