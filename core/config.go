@@ -6,6 +6,7 @@ import "github.com/libmode/libmode/core/internal/config"
 const MaxOrder = config.MaxOrder
 
 // Config holds every option of the loss. The zero Config is the default loss: a field that is zero has its default.
+// core/internal/config has the fields, each with its meaning.
 type Config = config.Config
 
 // Variable has the options of one of several protected variables.

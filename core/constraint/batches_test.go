@@ -240,3 +240,29 @@ func TestThePushReportsTheUnbiasedLoss(t *testing.T) {
 	require.InEpsilon(t, with.Loss, without.Loss, 1e-9)
 	require.InEpsilon(t, with.Bias, without.Bias, 1e-9)
 }
+
+// The gradient is lifted by the root of the mean size of all weights over the mean size in the bin, and at most by 1000.
+func TestTheLiftOfSmallWeights(t *testing.T) {
+	const n = 1000
+	ev, cfg := batch(rand.New(rand.NewPCG(87, 88)), n), core.Config{Bins: 2}
+	edges, err := core.Edges(ev, cfg)
+	require.NoError(t, err)
+	for small, want := range map[float64]float64{0.5: math.Sqrt(0.75 / 0.5), 1e-9: 1e3} {
+		ev.Weight = make([]float64, n)
+		for i, m := range ev.Mass {
+			if ev.Weight[i] = 1; m < edges[1] {
+				ev.Weight[i] = small
+			}
+		}
+		push, multiplier := make([]float64, n), make([]float64, n)
+		_, err := constraint.Direction(push, multiplier, nil, ev, cfg, constraint.Steering{})
+		require.NoError(t, err)
+		for i, m := range ev.Mass {
+			if m < edges[1] {
+				require.InEpsilon(t, want, multiplier[i], 1e-9)
+			} else {
+				require.InEpsilon(t, math.Sqrt((1+small)/2), multiplier[i], 1e-9)
+			}
+		}
+	}
+}

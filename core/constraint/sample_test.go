@@ -55,3 +55,18 @@ func TestSampleOfTies(t *testing.T) {
 	see(sa, few)
 	require.Equal(t, 3., sa.size())
 }
+
+// Each mass twice among different events is a tie; a few pairs among many masses are none.
+func TestSampleOfPairs(t *testing.T) {
+	for pairs, ties := range map[int]bool{100: false, 500: true} {
+		sa, masses := make(sample, ofSample), make([]float64, 1000)
+		for i := range masses {
+			masses[i] = float64(i)
+			if i >= 1000-pairs {
+				masses[i] = float64((i - 1000 + pairs) * (1000 - pairs) / pairs)
+			}
+		}
+		see(sa, masses)
+		require.Equal(t, ties, math.IsInf(sa.size(), 1), "%d pairs: %v", pairs, sa[sightings])
+	}
+}

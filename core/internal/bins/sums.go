@@ -43,7 +43,7 @@ type sumRoom struct {
 func sumBins[T events.Float](sel *events.Selection[T], bins int, columns *Columns, unit float64, sc *par.Scratch) *sums {
 	total := &sums{width: 2 + columns.Count}
 	if columns.Low != nil {
-		total.width = len(lowRow{})
+		total.width = 4
 	}
 	n, per, size := len(sel.Mass), (bins+1)*total.width, max(1<<14, 64*bins) // the last row is for events that take no part
 	blocks := (n + size - 1) / size
@@ -99,16 +99,13 @@ func addBlock[T events.Float](sums []float64, width int, room *sumRoom, sel *eve
 	}
 }
 
-// lowRow is a row of sums with two functions.
-type lowRow [4]float64
-
 // addLow adds the events from lo on to these rows.
 func addLow[T events.Float](sums []float64, rows []uint32, sel *events.Selection[T], lo int, low *Low, unit float64) {
 	first, second, factor := low.Nodes[0], low.Nodes[1], low.Factor
 	masses := sel.Mass[lo:][:len(rows)]
 	if sel.Weight == nil { // the sums of the squares are those of the weights
 		for i, at := range rows {
-			m, row := float64(masses[i]), (*lowRow)(sums[at:])
+			m, row := float64(masses[i]), (*[4]float64)(sums[at:])
 			x := (m - first) * factor
 			row[0]++
 			row[2] += x
@@ -118,7 +115,7 @@ func addLow[T events.Float](sums []float64, rows []uint32, sel *events.Selection
 	}
 	weights := sel.Weight[lo:][:len(rows)]
 	for i, at := range rows {
-		m, w, row := float64(masses[i]), float64(weights[i])*unit, (*lowRow)(sums[at:])
+		m, w, row := float64(masses[i]), float64(weights[i])*unit, (*[4]float64)(sums[at:])
 		x := (m - first) * factor
 		row[0] += w
 		row[1] += w * w

@@ -51,7 +51,7 @@ const smallBlock = 1 << 14
 // sum returns the sum of the losses of the subsets times their factors. Each subset sets its part of the derivatives.
 // Goroutines share the small subsets.
 func sum[T events.Float](di *events.Division[T], out events.Derivatives[T], p *Plan, sc *par.Scratch) (total walk.Result, err error) {
-	found := make([]ofSubset, len(di.Subsets))
+	found, errs := make([]walk.Result, len(di.Subsets)), make([]error, len(di.Subsets))
 	var firstFailed atomic.Int64 // subset, after which the others do not matter
 	firstFailed.Store(int64(len(di.Subsets)))
 	one := func(k int, sc *par.Scratch) {
@@ -63,8 +63,7 @@ func sum[T events.Float](di *events.Division[T], out events.Derivatives[T], p *P
 		ev, index := di.Subset(k)
 		own := out.Cut(sub.Lo, sub.Hi)
 		own.Clear(sc.Team)
-		f := &found[k]
-		if f.result, f.err = (part[T]{own, ev, index, p, sc, k}).loss(); f.err != nil {
+		if found[k], errs[k] = (part[T]{own, ev, index, p, sc, k}).loss(); errs[k] != nil {
 			for before := firstFailed.Load(); int64(k) < before && !firstFailed.CompareAndSwap(before, int64(k)); {
 				before = firstFailed.Load()
 			}
@@ -98,18 +97,12 @@ func sum[T events.Float](di *events.Division[T], out events.Derivatives[T], p *P
 		})
 	}
 	if k := int(firstFailed.Load()); k < len(found) {
-		return walk.Result{}, di.Named(k, p.BackgroundLabel, found[k].err)
+		return walk.Result{}, di.Named(k, p.BackgroundLabel, errs[k])
 	}
 	for k, f := range found {
-		add(&total, f.result, di.Subsets[k].Factor, 1)
+		add(&total, f, di.Subsets[k].Factor, 1)
 	}
 	return total, nil
-}
-
-// ofSubset is what the events of a subset make.
-type ofSubset struct {
-	result walk.Result
-	err    error
 }
 
 // add adds a result, times a factor, with a share of its events.

@@ -66,47 +66,45 @@ func (ba *Basis) setProjection(nb int, means []float64, c *config.Config, arena 
 	return nil
 }
 
-// fit is the decomposition of the columns omega_k, from the highest degree down: column m of Q belongs to omega_{order-m}. In
+// newFit returns the decomposition of the columns omega_k, from the highest degree down: column m of Q belongs to omega_{order-m}. In
 // a bin with a far mass the highest degree is the largest. It absorbs that bin, and the others keep their digits elsewhere.
-type fit struct{ *QR }
-
-func newFit(columns []float64, size int, arena *par.Arena) fit {
+func newFit(columns []float64, size int, arena *par.Arena) *QR {
 	nb := len(columns) / size
 	down := par.Make[float64](arena, len(columns))
 	for m := range size {
 		copy(down[m*nb:(m+1)*nb], columns[(size-1-m)*nb:])
 	}
-	return fit{NewQR(down, size, 0, arena)}
+	return NewQR(down, size, 0, arena)
 }
 
 // moment returns the s for which s.(Q'F) = sum_k T_lk d_k = c_l, where sum_k d_k omega_k fits F.
-func (fi fit) moment(t []float64, l int) (s Numbers) {
-	row := t[l*fi.Size : (l+1)*fi.Size]
+func (qr *QR) moment(t []float64, l int) (s Numbers) {
+	row := t[l*qr.Size : (l+1)*qr.Size]
 	for i := range row {
-		s[i] = row[fi.Size-1-i]
+		s[i] = row[qr.Size-1-i]
 		for m := range i {
-			s[i] -= s[m] * fi.R[m*fi.Size+i]
+			s[i] -= s[m] * qr.R[m*qr.Size+i]
 		}
-		s[i] /= fi.R[i*fi.Size+i]
+		s[i] /= qr.R[i*qr.Size+i]
 	}
 	return s
 }
 
 // compare returns the difference between another fit and this one: between their functions, and between the moments that rows
 // from..to-1 of t make of them, relative to the largest moment with l >= 1.
-func (fi fit) compare(other fit, t []float64, from, to int, unbiased bool) (functions, moments float64) {
-	room := make([]float64, fi.Rows)
-	for m := range fi.Size {
+func (qr *QR) compare(other *QR, t []float64, from, to int, unbiased bool) (functions, moments float64) {
+	room := make([]float64, qr.Rows)
+	for m := range qr.Size {
 		copy(room, other.Column(m))
-		functions = max(functions, fi.takeOut(room, fi.Size))
+		functions = max(functions, qr.takeOut(room, qr.Size))
 	}
 	var sizes Numbers
 	for l := from; l < to; l++ {
-		mine, its := fi.moment(t, l), other.moment(t, l)
-		sizes[l] = floats.Norm(mine[:fi.Size], 2)
+		mine, its := qr.moment(t, l), other.moment(t, l)
+		sizes[l] = floats.Norm(mine[:qr.Size], 2)
 		clear(room)
-		for m := range fi.Size {
-			floats.AddScaled(room, mine[m], fi.Column(m))
+		for m := range qr.Size {
+			floats.AddScaled(room, mine[m], qr.Column(m))
 			floats.AddScaled(room, -its[m], other.Column(m))
 		}
 		moments = max(moments, floats.Norm(room, 2))

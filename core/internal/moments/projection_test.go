@@ -34,7 +34,7 @@ func projected(t *testing.T, masses []float64, c *config.Config, sc *par.Scratch
 		if p[b] == nil {
 			p[b] = make([]float64, c.Order+1)
 		}
-		// Rodrigues' sums, in place of the recursion
+		// The sum over powers of x, where the library has a recursion.
 		for l := range p[b] {
 			for k := 0; 2*k <= l; k++ {
 				p[b][l] += math.Pow(-1, float64(k)) * math.Gamma(float64(2*l-2*k+1)) / (math.Pow(2, float64(l)) * math.Gamma(float64(k+1)) *
@@ -111,7 +111,7 @@ func TestProjectionByDefinition(t *testing.T) {
 	}
 }
 
-// The moments that are used alone are those that something limits.
+// Something limits each moment that is used alone.
 func TestUsedMoments(t *testing.T) {
 	none := math.Inf(1)
 	for _, of := range []struct {
@@ -166,7 +166,7 @@ func TestJointColumns(t *testing.T) {
 	require.Equal(t, [][]float64{{1}, {1}, {1}, {1}, {1}}, values)
 }
 
-// The functions of cells, without those that depend on others, and an error if they fit all bins.
+// The functions of cells, without functions that depend on earlier ones, and an error if they fit all bins.
 func TestSpan(t *testing.T) {
 	sc := par.Take()
 	defer sc.Give()

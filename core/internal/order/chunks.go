@@ -25,7 +25,7 @@ func Sort[T events.Float](sel *events.Selection[T], bs *bins.Bins, sc *par.Scrat
 		fetchScores(rs, int(cells[0]), int(cells[len(cells)-1]), sel.Score)
 	})
 	rs.setChunks(size)
-	kept := par.Kept[sumMemory](sc)
+	kept := par.Kept[memory](sc)
 	kept.totals = par.Grown(kept.totals, len(rs.Chunks)*bs.Count())
 	clear(kept.totals)
 	su := &Sums{bins: bs.Count(), Totals: kept.totals}

@@ -20,8 +20,9 @@ type Records struct {
 
 // memory is kept between calls.
 type memory struct {
-	words           []uint64
-	weights, scores []float64
+	words                   []uint64
+	weights, scores         []float64 // in order of the records
+	totals, squares, thirds []float64 // of Sums
 }
 
 // newRecords returns the records of a selection by cell of score and, within a cell, by index, with the starts of the cells

@@ -11,9 +11,6 @@ type Sums struct {
 	Squares []float64 // of the squares of the steps of the events; nil: not wanted
 }
 
-// sumMemory is kept between calls.
-type sumMemory struct{ totals, squares, thirds []float64 }
-
 // Row returns the sums of weights before chunk k.
 func (su *Sums) Row(k int) []float64 { return su.Totals[k*su.bins : (k+1)*su.bins] }
 
@@ -47,7 +44,7 @@ func (rs *Records) addChunk(totals []float64, k int) {
 // of weight 1 in bin b has the step step[b].
 func AddSquares(su *Sums, rs *Records, step []float64, sc *par.Scratch) []float64 {
 	chunks, nb := len(rs.Chunks)-1, su.bins
-	kept := par.Kept[sumMemory](sc)
+	kept := par.Kept[memory](sc)
 	kept.squares, kept.thirds = par.Grown(kept.squares, (chunks+1)*nb), par.Grown(kept.thirds, (chunks+1)*nb)
 	clear(kept.squares)
 	clear(kept.thirds)
