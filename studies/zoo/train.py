@@ -92,7 +92,8 @@ def _added(method: str, strength: float | None, problem: Problem, reference: lis
     if method == "disco":
         assert strength is not None
         return _DisCo(strength, problem.flat)
-    constraint = MoDeConstraint(strength=strength, from_logits=True, background_label=problem.flat, **problem.options)
+    options = {"order": 1, "background_label": problem.flat} | problem.options
+    constraint = MoDeConstraint(strength=strength, from_logits=True, **options)
     if reference is None:
         return _Constrained(constraint, None)
     inputs, mass, label, weight = reference

@@ -89,7 +89,7 @@ def test_the_numbers_of_the_layer_and_the_metrics_are_logged(package, tmp_path):
     model, logged = fit(tmp_path, MoDeCallback(MoDeMetrics(order=0)), best, package=package)
     (layer,) = model.constraints
     numbers = layer.loss, layer.scale, layer.factor, *layer.dependence
-    of_layer = dict(zip(("loss", "strength", "factor", "dependence", "dependence_error"), numbers, strict=True))
+    of_layer = dict(zip(("loss", "scale", "factor", "dependence", "dependence_error"), numbers, strict=True))
     of_layer, of_epochs = (
         {f"mode_{name}": value for name, value in of_layer.items()},
         list(map(of_numpy, model.scores.values())),

@@ -20,7 +20,7 @@ pages = int(open("/proc/self/statm").read().split()[0])
 limit = pages * resource.getpagesize() + int(sys.argv[1])
 resource.setrlimit(resource.RLIMIT_AS, (limit, resource.getrlimit(resource.RLIMIT_AS)[1]))
 """
-PYTHON = PROGRAM + "print(libmode.mode_loss([0.1, 0.2, 0.3], [1, 2, 3], bins=1))"
+PYTHON = PROGRAM + "print(libmode.mode_loss([0.1, 0.2, 0.3], [1, 2, 3], bins=1, order=0))"
 C = PROGRAM + "ctypes.CDLL(sys.argv[2]).mode_abi_version(); print('loaded')"
 MB = 10**6
 

@@ -45,7 +45,7 @@ except KeyboardInterrupt:
     left = [thread for thread in threading.enumerate() if thread.name == "libmode"]
     print("interrupted, at work:", len(left), flush=True)
     score, mass = rng.random(1000), rng.random(1000)
-    print(np.isfinite(libmode.mode_loss(score, mass, bins=5)), flush=True)  # meanwhile
+    print(np.isfinite(libmode.mode_loss(score, mass, bins=5, order=0)), flush=True)  # meanwhile
     released.set()
     for thread in left:
         thread.join()

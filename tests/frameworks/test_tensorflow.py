@@ -102,7 +102,7 @@ def test_without_a_private_name_of_tensorflow_xla_refuses_by_itself(monkeypatch)
         )
         importlib.reload(tf_loss)
     assert not tf_loss.in_xla(None)
-    assert tf.function(mode_loss)(score, mass) == mode_loss(score, mass, order=0)
+    assert tf.function(mode_loss)(score, mass) == mode_loss(score, mass)
     with pytest.raises(tf.errors.InvalidArgumentError, match="unsupported operations|not compilable"):
         tf.function(mode_loss, jit_compile=True)(score, mass)
     importlib.reload(tf_loss)
@@ -113,7 +113,7 @@ def test_without_a_private_name_of_tensorflow_xla_refuses_by_itself(monkeypatch)
 # ----------------------------------------------------------- libmode.compat
 
 
-CENTERS = dict(order=0, unbiased=False, moments="quadrature")
+CENTERS = dict(unbiased=False, moments="quadrature")
 
 
 @WAYS
@@ -130,9 +130,11 @@ def test_compat_maps_the_arguments(way, arguments, options):
     mass, theirs = 2 * mass - 1, MoDeLoss(background_label=1.0, **arguments)
     s, m, w, y = (tensor.numpy() for tensor in (score, mass, weight, label))
     got = way(lambda s, m, w, y: theirs(s[:, None], y[:, None], m, w))(score, mass, weight, tf.cast(label, tf.int32))
-    assert got == np.float32(libmode.mode_loss(s, m, weight=w, label=y, background_label=1, **options, **CENTERS))
+    assert got == np.float32(
+        libmode.mode_loss(s, m, weight=w, label=y, background_label=1, **({"order": 0} | options), **CENTERS)
+    )
     pooled = MoDeLoss(background_only=False, **arguments)(score, None, mass)
-    assert pooled == np.float32(libmode.mode_loss(s, m, **options, **CENTERS))
+    assert pooled == np.float32(libmode.mode_loss(s, m, **({"order": 0} | options), **CENTERS))
 
 
 def test_compat_refuses_what_it_cannot_honor():

@@ -11,17 +11,17 @@ PYTHON = """if True:
     import numpy as np, libmode, pytest
     rng = np.random.default_rng(0)
     score, mass = rng.random(1000), rng.exponential(size=1000)
-    loss, grad = libmode.mode_loss_and_grad(score, mass)
-    twice, twice_grad = libmode.mode_loss_and_grad(score, mass, factor=2)
+    loss, grad = libmode.mode_loss_and_grad(score, mass, order=0)
+    twice, twice_grad = libmode.mode_loss_and_grad(score, mass, order=0, factor=2)
     assert twice == 2 * loss and (twice_grad == 2 * grad).all()
-    assert libmode.mode_loss(score, mass, factor=1) == loss
+    assert libmode.mode_loss(score, mass, order=0, factor=1) == loss
     for options, error, text in (
         ({"factor": 0}, ValueError, "factor = 0 must be greater than 0"),
         ({"factor": "2"}, TypeError, "factor = '2': must be a number"),
         ({"factor": 2, "loss": "disco"}, TypeError, "unknown option 'factor'"),
     ):
         with pytest.raises(error, match=text):
-            libmode.mode_loss(score, mass, **options)
+            libmode.mode_loss(score, mass, **({"order": 0} if "loss" not in options else {}), **options)
     assert "factor : float" in libmode.mode_loss.__doc__
     assert "factor" in open(f"{libmode.__path__[0]}/../../docs/options.md").read()
 """

@@ -146,7 +146,7 @@ SIGNALS = """if True:
     import ROOT
     import libmode
 
-    use = lambda: libmode.mode_loss([0.1, 0.2, 0.3], [1, 2, 3], bins=1)
+    use = lambda: libmode.mode_loss([0.1, 0.2, 0.3], [1, 2, 3], bins=1, order=0)
     use()
     ROOT.gInterpreter.Declare('''
         #include <csignal>
