@@ -1,4 +1,4 @@
-"""The ROC curve, and what is read off it.
+"""The ROC curve, and numbers from it.
 
 scikit-learn's functions need weights above 0 for a monotonic curve, and events rather than histograms.
 """
@@ -83,7 +83,7 @@ def curve(events: Sample | Histogram) -> Roc:
 
 
 def curve_of_cells(signal: Doubles, background: Doubles, edges: Doubles) -> Roc:
-    """The curve of cells of score with these edges: (2, cells) of weights, and of what is 0 in cells without events."""
+    """The curve of cells of score with these edges; of each class sums of weights, and of events, (2, cells)."""
     filled = ((signal[1] > 0) | (background[1] > 0))[::-1]
     fractions = []
     for name, (weight, events) in zip(CLASSES.values(), (signal, background), strict=True):

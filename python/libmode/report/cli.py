@@ -35,7 +35,7 @@ class Numbers(click.ParamType):  # type: ignore[type-arg]
         self._low, self._high = low, high
 
     def convert(self, value: Any, param: click.Parameter | None, context: click.Context | None) -> tuple[float, ...]:
-        """Of the text; a tuple is one already."""
+        """The numbers of the text; the default is a tuple already."""
         if isinstance(value, tuple):
             return value
         try:
@@ -51,7 +51,7 @@ class Numbers(click.ParamType):  # type: ignore[type-arg]
 @click.group(context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(__version__, message="%(version)s")
 def main() -> None:
-    """The MoDe loss, and what a classifier does to the mass of its background."""
+    """The MoDe loss, and whether a classifier sculpts the mass of its background."""
 
 
 @main.command(name="report")
@@ -114,7 +114,7 @@ def _report(
     max_dependence: float | None,
     **expressions: Any,
 ) -> dict[str, Any]:
-    """Writes both files; what is in report.json."""
+    """Writes both files, and returns the contents of report.json."""
     if len(signal_width) > 1 and len(signal_width) != len(signal_masses):
         raise Problem(f"--signal-width has {len(signal_width)} numbers, and --signal-masses {len(signal_masses)}.")
     if signal_mass is not None and signal_masses and signal_mass not in signal_masses:
@@ -145,7 +145,7 @@ def _report(
 
 
 def _tests(numbers: dict[str, Any]) -> Iterator[tuple[str, str, dict[str, Any]]]:
-    """What has a test of dependence, each score and its working points, after the score and the cut."""
+    """The score, the cut and the numbers of each test of dependence: of all cuts, and of each working point."""
     for score in numbers["scores"]:
         yield score["score"], "all cuts", score
         for point in score["working_points"]:
