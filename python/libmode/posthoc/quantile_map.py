@@ -266,7 +266,7 @@ class QuantileMap(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None): 
 
     @classmethod
     def load(cls, path: str | Path) -> QuantileMap:
-        """Reads a file that :meth:`save` wrote; ValueError as :meth:`from_json`."""
+        """Reads the file at ``path`` that :meth:`save` wrote; ValueError as :meth:`from_json`."""
         try:
             return cls.from_json(Path(path).read_text(encoding="utf-8"))
         except ValueError as error:
