@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ._arguments import Doubles, number, numbers
+from ._arguments import Doubles, number, numbers, refuse
 
 IMPROVES, AHEAD = 0.05, 2  # p-value of a better fit; a spectrum may have a cubic term and no quadratic one
 MOST_PULLS = 3.0  # of Pearson's chi2: a background that describes the events is within so many standard deviations
@@ -55,9 +55,7 @@ def family(background: Any) -> Family:
     """The family of a name, or of a template; an error for another name."""
     if np.ndim(background):
         template = numbers("background", background)
-        if template.min() <= 0:
-            place = int(np.argmin(template))
-            raise ValueError(f"background[{place}] = {template[place]:g}: expected a template above 0 in each bin")
+        refuse("background", template, template <= 0, "a template above 0 in each bin")
         return Family("template", False, 0, 8, template)
     if not isinstance(background, str) or background not in FAMILIES:
         known = ", ".join(map(repr, FAMILIES))

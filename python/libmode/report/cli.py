@@ -13,6 +13,7 @@ from typing import Any
 import click
 
 from .. import __version__
+from .._messages import ORDER
 from . import words
 from .events import Events, Wanted, read
 from .figures import page, pictures
@@ -62,7 +63,9 @@ def main() -> None:
 @click.option("--label", metavar="EXPR", help="1 for signal, 0 for background; without it all events are background.")
 @click.option("--second", metavar="EXPR", help="A second score: does the ABCD method close with each --score?")
 @click.option("--cut", metavar="EXPR", help="Only events where this is true.")
-@click.option("--order", type=click.IntRange(0, 16), default=0, help="Allow a polynomial in mass of this degree.")
+@click.option(
+    "--order", type=click.IntRange(0, 16), help="Needed: 0 allows no dependence on mass, 1 a line, and so on."
+)
 @click.option("--working-points", type=Numbers(0, 1), metavar="E,E,...", help="Efficiencies of the signal.")
 @click.option("--signal-mass", type=float, metavar="M", help="Quote the spurious signal at this mass.")
 @click.option("--signal-masses", type=Numbers(), default=(), metavar="M,M,...", help="Scan these masses.")
@@ -106,7 +109,7 @@ def report(context: click.Context, /, out: Path, **options: Any) -> None:
 def _report(
     out: Path,
     files: tuple[str, ...],
-    order: int,
+    order: int | None,
     working_points: tuple[float, ...] | None,
     signal_mass: float | None,
     signal_masses: tuple[float, ...],
@@ -115,6 +118,8 @@ def _report(
     **expressions: Any,
 ) -> dict[str, Any]:
     """Writes both files, and returns the contents of report.json."""
+    if order is None:
+        raise Problem(f"--{ORDER}.")
     if len(signal_width) > 1 and len(signal_width) != len(signal_masses):
         raise Problem(f"--signal-width has {len(signal_width)} numbers, and --signal-masses {len(signal_masses)}.")
     if signal_mass is not None and signal_masses and signal_mass not in signal_masses:
