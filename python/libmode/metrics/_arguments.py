@@ -160,9 +160,9 @@ class Bins:
         inside = np.min(places, axis=0) >= 0
         if not inside.any():
             raise ValueError("mass has no event inside bins: none is inside those of all its columns at once")
-        found = np.full(len(mass), -1, np.intp)
-        found[inside] = np.ravel_multi_index([place[inside] for place in places], self.shape)
-        return found
+        cells = np.full(len(mass), -1, np.intp)
+        cells[inside] = np.ravel_multi_index([place[inside] for place in places], self.shape)
+        return cells
 
     def polynomials(self, mass: Doubles, order: int) -> Doubles:
         """Products of Legendre polynomials up to a total degree, (terms, n), of masses scaled to [-1, 1]."""

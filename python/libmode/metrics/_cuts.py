@@ -58,12 +58,12 @@ def ladder(events: Binned, between: Steps) -> tuple[Cut | None, float]:
     variance = np.diagonal(covariance(events, flat, between.below[at]), axis1=1, axis2=2)
     cell = events.place * (len(at) + 1) + np.searchsorted(between.below[at], events.score)
     selected = sums(cell, events.share, bins * (len(at) + 1)).reshape(bins, -1)[:, :0:-1].cumsum(axis=1)[:, ::-1]
-    found = [
+    tested = [
         _test(flat, selected[:, k], variance[:, k], float(between.above[step]), float(kept[step]) * effective)
         for k, step in enumerate(at)
     ]
-    best = min(found, key=lambda cut: cut.p_value)
-    return best, of_several(best.p_value, 1 + OF_CUTS * (len(found) - 1))
+    best = min(tested, key=lambda cut: cut.p_value)
+    return best, of_several(best.p_value, 1 + OF_CUTS * (len(tested) - 1))
 
 
 def _test(flat: Doubles, selected: Doubles, variance: Doubles, threshold: float, left: float) -> Cut:

@@ -196,15 +196,15 @@ class Fit:
 def _scales(weight: Doubles, square: Doubles) -> Doubles:
     """For each bin sum w / sum w^2 over the nearest bins that have 25 effective events, (sum w)^2 / sum w^2, (b,)."""
     count = len(weight)
-    found = np.full(count, np.nan)
+    scales = np.full(count, np.nan)
     sums, squares = (np.concatenate([[0.0], np.cumsum(values)]) for values in (weight, square))
     place = np.arange(count)
     for reach in range(count):
         low, high = np.maximum(place - reach, 0), np.minimum(place + reach + 1, count)
         total, total_square = sums[high] - sums[low], squares[high] - squares[low]
-        enough = np.isnan(found) & (total > 0) & (total_square > 0) & (total**2 >= FOR_SCALE * total_square)
-        found[enough] = total[enough] / total_square[enough]
-    return np.where(np.isnan(found), weight.sum() / square.sum(), found)
+        enough = np.isnan(scales) & (total > 0) & (total_square > 0) & (total**2 >= FOR_SCALE * total_square)
+        scales[enough] = total[enough] / total_square[enough]
+    return np.where(np.isnan(scales), weight.sum() / square.sum(), scales)
 
 
 def lowest_order(edges: Doubles, weight: Doubles, square: Doubles, kind: Family, energy: Any) -> int:
