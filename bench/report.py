@@ -41,7 +41,7 @@ def main() -> None:
             for start in range(0, events, CHUNK):
                 file["events"].extend(chunk(min(CHUNK, events - start), rng))
         command = [sys.executable, "-m", "libmode", "report", f"{path}:events", "--score", "score", "--mass", "mass"]
-        command += ["--weight", "weight"] + ([] if given.without_label else ["--label", "label"])
+        command += ["--order", "0", "--weight", "weight"] + ([] if given.without_label else ["--label", "label"])
         start = time.perf_counter()
         subprocess.run([*command, "--out", folder], check=True, stdout=subprocess.DEVNULL)
         wall = time.perf_counter() - start

@@ -1,7 +1,6 @@
 """Arguments that have a value for each event: one name for weights, and one index of pandas."""
 
 import inspect
-from functools import partial
 
 import libmode
 import numpy as np
@@ -84,8 +83,6 @@ SWAPPED = [
 
 @pytest.mark.parametrize("function", SWAPPED)
 def test_mass_and_score_that_are_swapped_are_recognized(function):
-    if function is not metrics.dependence:
-        function = partial(function, order=0)
     rng = np.random.default_rng(1)
     score, mass = rng.random(N), 50 + rng.exponential(60, N)
     said = rf"score\[0\] = {mass[0]:g} lies outside score_range = \[0, 1\], in which all masses lie: .* are swapped"

@@ -58,8 +58,9 @@ def write(path, columns):
     return path
 
 
-def report(*arguments, figures=False):
-    """The status and what is printed. Figures take most of the time."""
+def report(*arguments, figures=False, order=0):
+    """The status and what is printed, at order 0 where the arguments have none. Figures take most of the time."""
+    arguments += () if order is None or "--order" in arguments else ("--order", order)
     with nullcontext() if figures else patch.object(cli, "pictures", lambda *_: []):
         done = CliRunner().invoke(cli.main, ["report", *map(str, arguments)])
     if done.exception is not None and not isinstance(done.exception, SystemExit):

@@ -256,12 +256,17 @@ def test_text_that_is_not_a_file(files):
 def test_bad_input(options, changes, message):
     score, mass = sample(1000, 8)
     with pytest.raises(ValueError, match=message):
-        QuantileMap(**options).fit(**{"score": score, "mass": mass} | changes)
+        QuantileMap(**{"order": 0} | options).fit(**{"score": score, "mass": mass} | changes)
+
+
+def test_the_order_has_no_default():
+    with pytest.raises(TypeError, match="order is missing"):
+        QuantileMap().fit(*sample(1000, 8))
 
 
 def test_bad_events_to_map():
     score, mass = sample(1000, 9)
-    fitted = QuantileMap().fit(score, mass)
+    fitted = QuantileMap(0).fit(score, mass)
     with pytest.raises(ValueError, match="mass has 2 variables, but the map was fitted with 1"):
         fitted.transform(score, np.column_stack([mass, mass]))
     with pytest.raises(ValueError, match=r"score\[0\] = nan"):
@@ -274,10 +279,10 @@ def test_series_of_another_index_are_an_error(other):
     score, mass = sample(1000, 9)
     given = {"score": score, "mass": mass, "sample_weight": np.ones(1000)}
     series = {name: pd.Series(values, np.arange(1000)[::-1]) for name, values in given.items()}
-    fitted = QuantileMap().fit(**series)
-    assert fitted.to_json() == QuantileMap().fit(**given).to_json()
+    fitted = QuantileMap(0).fit(**series)
+    assert fitted.to_json() == QuantileMap(0).fit(**given).to_json()
     mixed = series | {other: series[other].sort_index()}
-    for call in (QuantileMap().fit, QuantileMap().fit_transform):
+    for call in (QuantileMap(0).fit, QuantileMap(0).fit_transform):
         with pytest.raises(ValueError, match=f"{other} and score have different indexes"):
             call(**mixed)
     if other == "mass":
@@ -313,4 +318,4 @@ def test_a_few_far_masses_are_said():
     mass = rng.exponential(60, 2_000)
     mass[::100] = -999
     with pytest.warns(UserWarning, match="mass is -999 for 20 of 2000 events .* and give mass_range"):
-        QuantileMap().fit(rng.random(2_000), mass)
+        QuantileMap(0).fit(rng.random(2_000), mass)

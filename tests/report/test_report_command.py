@@ -120,6 +120,11 @@ def test_bad_use_is_one_sentence_and_status_2(file, tmp_path, change, message):
     assert "Traceback" not in printed
 
 
+def test_the_order_has_no_default(file, tmp_path):
+    status, printed = report_toys.report(file, "--score", "flat", "--mass", "mass", "--out", tmp_path, order=None)
+    assert status == 2 and printed.startswith("Error: --order is missing: it says which dependence")
+
+
 # ------------------------------------------------------------------ the page
 
 

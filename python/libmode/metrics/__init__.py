@@ -1,9 +1,10 @@
-"""What a classifier achieves, and how far its selection sculpts the mass of the background.
+"""How well a classifier separates, and how far its selection sculpts the mass of the background.
 
-Input: NumPy arrays, or anything that becomes one. Output: floats and frozen dataclasses. Labels are 1 for signal and 0
-for background, and an event is selected if ``score >= threshold``. Weights may have either sign. All numbers
-are float64. A bad value is a ValueError or a TypeError that names the argument, the value and the place. The functions
-explain their arguments in :func:`roc` (score, label, weight) and :func:`efficiency` (mass, selected, bins, cut).
+Functions take ``(score, label, mass)`` in this order and ``weight`` by keyword: NumPy arrays, or anything that becomes
+one. Labels are 1 for signal and 0 for background, and weights may have either sign. A working point says which events
+are selected; :func:`efficiency` explains its keywords. ``order``, the degree of the polynomial in mass that the
+analysis allows, has no default. Results are floats and frozen dataclasses in float64. A bad value is a ValueError or a
+TypeError that names the argument, the value and the place.
 
 A histogram can replace the events, for samples that do not fit into memory, in all functions but :func:`closure`,
 :func:`sensitivity` and :func:`summary`:
@@ -16,7 +17,7 @@ A histogram can replace the events, for samples that do not fit into memory, in 
   ``(values, variances, mass edges, score edges)``. Values are (mass bins, score bins), or (mass bins, score
   bins, 2) of background and signal.
 
-Without ``label`` all events are background. A cut is an edge of the score axis, and ``bins`` are edges of the
+Without ``label`` all events are background. A threshold is an edge of the score axis, and ``bins`` are edges of the
 mass axis. The overflow of score counts as the highest scores; the overflow of mass counts in the ROC curve alone.
 
 :func:`signal_bias` and :func:`spurious_signal` need iminuit and SciPy: ``pip install 'libmode[metrics]'``, a part of

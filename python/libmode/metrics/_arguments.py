@@ -43,12 +43,17 @@ def variables(mass: Any, like_name: str = "", like: NDArray[Any] | None = None) 
     return _finite("mass", array)
 
 
+def refuse(name: str, array: NDArray[Any], bad: NDArray[np.bool_], expected: str) -> None:
+    """ValueError for the first of the bad values."""
+    if bad.any():
+        place = np.argwhere(bad)[0]
+        value = array[tuple(place)]
+        raise ValueError(f"{name}[{', '.join(map(str, place))}] = {value:g}: expected {expected}")
+
+
 def _finite(name: str, array: NDArray[Any]) -> Doubles:
     array = array.astype(np.float64, copy=False)
-    bad = np.argwhere(~np.isfinite(array))
-    if len(bad):
-        place = ", ".join(map(str, bad[0]))
-        raise ValueError(f"{name}[{place}] = {array[tuple(bad[0])]}: expected a finite number")
+    refuse(name, array, ~np.isfinite(array), "a finite number")
     return array
 
 
@@ -58,32 +63,20 @@ def weights(weight: Any, like_name: str, like: NDArray[Any]) -> Doubles:
         return np.ones(len(like))
     array = numbers("weight", weight, like_name, like)
     size = np.abs(array)
-    bad = (size > 1e150) | (size < 1e-150) & (size > 0)
-    if bad.any():
-        place = int(np.argmax(bad))
-        raise ValueError(f"weight[{place}] = {array[place]:g}: expected 0, or a size from 1e-150 to 1e150")
+    refuse("weight", array, (size > 1e150) | (size < 1e-150) & (size > 0), "0, or a size from 1e-150 to 1e150")
     return array
 
 
 def yes_or_no(name: str, values: Any, meaning: str, like_name: str, like: NDArray[Any]) -> NDArray[np.bool_]:
     """Booleans, from booleans or from numbers that are 0 or 1."""
     array = numbers(name, values, like_name, like)
-    bad = (array != 0) & (array != 1)
-    if bad.any():
-        place = int(np.argmax(bad))
-        raise ValueError(f"{name}[{place}] = {array[place]:g}: expected {meaning}")
-    chosen: NDArray[np.bool_] = array == 1
-    return chosen
+    refuse(name, array, (array != 0) & (array != 1), meaning)
+    return array.astype(bool)
 
 
 def labels(label: Any, like_name: str, like: NDArray[Any]) -> NDArray[np.bool_]:
     """Which events are signal."""
-    try:
-        return yes_or_no("label", label, "1 for signal or 0 for background", like_name, like)
-    except ValueError as error:
-        array = np.asarray(label)
-        like_masses = array.ndim == 1 and len(np.unique(array)) > 2 and "expected 1 for" in str(error)
-        raise ValueError(f"{error}; {THIS_ORDER}" if like_masses else f"{error}") from None
+    return yes_or_no("label", label, f"1 for signal or 0 for background; {THIS_ORDER}", like_name, like)
 
 
 def checked_order(order: Any) -> int:
@@ -167,9 +160,9 @@ class Bins:
         inside = np.min(places, axis=0) >= 0
         if not inside.any():
             raise ValueError("mass has no event inside bins: none is inside those of all its columns at once")
-        found = np.full(len(mass), -1, np.intp)
-        found[inside] = np.ravel_multi_index([place[inside] for place in places], self.shape)
-        return found
+        cells = np.full(len(mass), -1, np.intp)
+        cells[inside] = np.ravel_multi_index([place[inside] for place in places], self.shape)
+        return cells
 
     def polynomials(self, mass: Doubles, order: int) -> Doubles:
         """Products of Legendre polynomials up to a total degree, (terms, n), of masses scaled to [-1, 1]."""

@@ -14,9 +14,9 @@ from ._spectrum import Binned, Steps, covariance
 FEWEST = 8  # effective events that the tightest cut leaves
 # Selected effective events that a window of mass has at least on average. In toys at this number p < 0.01 was right.
 PER_WINDOW = 2
-# In toys, the smallest p-value of k nested cuts, each of which keeps half, was as small as that of 1 + 0.8 (k - 1)
-# independent ones, where it was small; and the smaller one of this test and that of all cuts as that of 1.8. Of p in
-# between, by so much of p^2 (1 - p) less.
+# From toys: where it is small, the smallest p-value of k nested cuts, each of which keeps half, is distributed like
+# that of 1 + 0.8 (k - 1) independent cuts, and the smaller one of this test and of the test of all cuts like that of
+# 1.8 tests. For p in between, these fractions of p^2 (1 - p) are subtracted.
 OF_CUTS, OF_TESTS = 0.8, 1.8
 LESS_OF_CUTS, LESS_OF_TESTS = 0.3, 0.4
 
@@ -58,12 +58,12 @@ def ladder(events: Binned, between: Steps) -> tuple[Cut | None, float]:
     variance = np.diagonal(covariance(events, flat, between.below[at]), axis1=1, axis2=2)
     cell = events.place * (len(at) + 1) + np.searchsorted(between.below[at], events.score)
     selected = sums(cell, events.share, bins * (len(at) + 1)).reshape(bins, -1)[:, :0:-1].cumsum(axis=1)[:, ::-1]
-    found = [
+    tested = [
         _test(flat, selected[:, k], variance[:, k], float(between.above[step]), float(kept[step]) * effective)
         for k, step in enumerate(at)
     ]
-    best = min(found, key=lambda cut: cut.p_value)
-    return best, of_several(best.p_value, 1 + OF_CUTS * (len(found) - 1))
+    best = min(tested, key=lambda cut: cut.p_value)
+    return best, of_several(best.p_value, 1 + OF_CUTS * (len(tested) - 1))
 
 
 def _test(flat: Doubles, selected: Doubles, variance: Doubles, threshold: float, left: float) -> Cut:

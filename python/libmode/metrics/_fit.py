@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ._arguments import Doubles, number, numbers
+from ._arguments import Doubles, number, numbers, refuse
 
 IMPROVES, AHEAD = 0.05, 2  # p-value of a better fit; a spectrum may have a cubic term and no quadratic one
 MOST_PULLS = 3.0  # of Pearson's chi2: a background that describes the events is within so many standard deviations
@@ -55,9 +55,7 @@ def family(background: Any) -> Family:
     """The family of a name, or of a template; an error for another name."""
     if np.ndim(background):
         template = numbers("background", background)
-        if template.min() <= 0:
-            place = int(np.argmin(template))
-            raise ValueError(f"background[{place}] = {template[place]:g}: expected a template above 0 in each bin")
+        refuse("background", template, template <= 0, "a template above 0 in each bin")
         return Family("template", False, 0, 8, template)
     if not isinstance(background, str) or background not in FAMILIES:
         known = ", ".join(map(repr, FAMILIES))
@@ -198,15 +196,15 @@ class Fit:
 def _scales(weight: Doubles, square: Doubles) -> Doubles:
     """For each bin sum w / sum w^2 over the nearest bins that have 25 effective events, (sum w)^2 / sum w^2, (b,)."""
     count = len(weight)
-    found = np.full(count, np.nan)
+    scales = np.full(count, np.nan)
     sums, squares = (np.concatenate([[0.0], np.cumsum(values)]) for values in (weight, square))
     place = np.arange(count)
     for reach in range(count):
         low, high = np.maximum(place - reach, 0), np.minimum(place + reach + 1, count)
         total, total_square = sums[high] - sums[low], squares[high] - squares[low]
-        enough = np.isnan(found) & (total > 0) & (total_square > 0) & (total**2 >= FOR_SCALE * total_square)
-        found[enough] = total[enough] / total_square[enough]
-    return np.where(np.isnan(found), weight.sum() / square.sum(), found)
+        enough = np.isnan(scales) & (total > 0) & (total_square > 0) & (total**2 >= FOR_SCALE * total_square)
+        scales[enough] = total[enough] / total_square[enough]
+    return np.where(np.isnan(scales), weight.sum() / square.sum(), scales)
 
 
 def lowest_order(edges: Doubles, weight: Doubles, square: Doubles, kind: Family, energy: Any) -> int:

@@ -41,7 +41,7 @@ class Selection(TypedDict, total=False):
 class Sample(NamedTuple):
     """n events, of both classes or, without labels, of background alone."""
 
-    score: Doubles  #: (n,); empty where a mask says what is selected
+    score: Doubles  #: (n,); empty where a mask selects
     signal: NDArray[np.bool_]  #: (n,) all False without labels
     mass: Doubles  #: (n, d); (n, 0) where none is needed
     weight: Doubles  #: (n,)

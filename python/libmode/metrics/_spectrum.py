@@ -82,7 +82,7 @@ def covariance(events: Binned, flat: Doubles, at: Doubles) -> Doubles:
     total = each[:, -1:]
     fraction = flat @ (flat.T @ share.cumsum(axis=1)[:, :-1])
     of_squares = flat @ (flat.T @ (each[:, :-1] / total))
-    # A distribution function, as what is fitted was in each bin, makes it positive semidefinite.
+    # It rises from 0 to 1 like the distribution of each bin. Otherwise the matrix would not be positive semidefinite.
     of_squares = np.maximum.accumulate(np.clip(of_squares, 0, 1), axis=1)
     index = np.arange(len(at))
     both_below = of_squares[:, np.minimum(index, index[:, None])]

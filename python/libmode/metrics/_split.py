@@ -1,4 +1,4 @@
-"""Selected background and the rest in bins of mass: what all metrics of a selection are made of."""
+"""Selected background and the rest in bins of mass, of which all metrics of a selection are made."""
 
 from __future__ import annotations
 

@@ -148,11 +148,11 @@ def signal_bias(
     >>> rng = np.random.default_rng(1)
     >>> mass = np.append(50 + rng.exponential(60, 10_000), rng.normal(120, 10, 300))  # a bump, of 300 events
     >>> signal = {"signal_mass": 120, "signal_width": 10, "bins": np.arange(50, 251, 5)}
-    >>> found = signal_bias(mass=mass, order=0, **signal)
-    >>> print(f"order {found.background_order}: {found.signal:.0f} +- {found.error:.0f}")
+    >>> result = signal_bias(mass=mass, order=0, **signal)
+    >>> print(f"order {result.background_order}: {result.signal:.0f} +- {result.error:.0f}")
     order 5: 334 +- 72
-    >>> found = signal_bias(mass=mass, order=0, background="dijet", energy=500, background_order=2, **signal)
-    >>> print(f"{found.significance:.1f}")
+    >>> result = signal_bias(mass=mass, order=0, background="dijet", energy=500, background_order=2, **signal)
+    >>> print(f"{result.significance:.1f}")
     5.9
     """
     if signal_mass is None:
@@ -176,7 +176,7 @@ def spurious_signal(
     """:func:`signal_bias` for each of several signal masses.
 
     ATLAS made this test for H -> gamma gamma (arXiv:1207.7214, section 5; its conditions in ATL-PHYS-PUB-2020-028):
-    the largest signal found in background over the range of masses.
+    the largest signal result in background over the range of masses.
 
     Parameters
     ----------
@@ -195,15 +195,15 @@ def spurious_signal(
     >>> label = np.repeat([0, 1], [40_000, 4_000])
     >>> mass = np.where(label, rng.normal(120, 8, 44_000), 50 + rng.exponential(60, 44_000))
     >>> score = rng.normal(2.0 * label)  # does not depend on the mass
-    >>> found = spurious_signal(score, label, mass, signal_efficiency=0.5, order=0)
-    >>> print(f"{found.largest.signal:.0f} +- {found.largest.error:.0f} at {found.largest.signal_mass:.0f}")
+    >>> result = spurious_signal(score, label, mass, signal_efficiency=0.5, order=0)
+    >>> print(f"{result.largest.signal:.0f} +- {result.largest.error:.0f} at {result.largest.signal_mass:.0f}")
     -52 +- 23 at 76
     """
     of_one_index({"signal_masses": signal_masses, "signal_width": options.get("signal_width")})
     given = None if signal_masses is None else numbers("signal_masses", signal_masses)
     fit, masses, widths = _fit_of("signal_masses", given, score, label, mass, weight, order, options)
-    found = [fit.signal(f"signal_masses[{k}]", *one) for k, one in enumerate(zip(masses, widths, strict=True))]
-    signal, error = np.array([[one.signal, one.error] for one in found]).T
+    fits = [fit.signal(f"signal_masses[{k}]", *one) for k, one in enumerate(zip(masses, widths, strict=True))]
+    signal, error = np.array([[one.signal, one.error] for one in fits]).T
     return SpuriousSignal(masses, signal, error, fit.background_order)
 
 
@@ -283,8 +283,8 @@ class _Fit:
                 f"background = {self._name!r} of order {self._degree} can take the shape of the signal in these bins: "
                 "expected a signal that it cannot describe"
             )
-        found = self._fit.signal(fraction, self._without)
+        best = self._fit.signal(fraction, self._without)
         # The error means nothing where no events are expected in a bin that the signal reaches.
-        known = np.isfinite(found.error) and (found.expected[fraction > UNDER_SIGNAL * fraction.max()] > FLOOR).all()
-        signal, error = (float(found.parameters[-1]), found.error) if known else (np.nan, np.nan)
-        return SignalBias(signal, error, self._selected, found.chi2, *rest[2:])
+        known = np.isfinite(best.error) and (best.expected[fraction > UNDER_SIGNAL * fraction.max()] > FLOOR).all()
+        signal, error = (float(best.parameters[-1]), best.error) if known else (np.nan, np.nan)
+        return SignalBias(signal, error, self._selected, best.chi2, *rest[2:])

@@ -89,10 +89,10 @@ def closure(
     >>> label = (rng.random(200_000) < 0.03).astype(int)
     >>> common = rng.normal(size=200_000)
     >>> score, second = common + rng.normal(size=(2, 200_000)) + 2 * label
-    >>> found = closure(score, label, second, weight=np.ones(200_000), fractions=[0.05, 0.01])
-    >>> [f"{ratio:.2f} +- {error:.2f}" for ratio, error in zip(found.ratio.diagonal(), found.error.diagonal())]
+    >>> closed = closure(score, label, second, weight=np.ones(200_000), fractions=[0.05, 0.01])
+    >>> [f"{ratio:.2f} +- {error:.2f}" for ratio, error in zip(closed.ratio.diagonal(), closed.error.diagonal())]
     ['0.22 +- 0.00', '0.17 +- 0.00']
-    >>> found.contamination[:, 0, 0].round(2)  # of A, B, C, D
+    >>> closed.contamination[:, 0, 0].round(2)  # of A, B, C, D
     array([0.19, 0.03, 0.03, 0.01])
     >>> independent = closure(rng.random(100_000), np.zeros(100_000), rng.random(100_000))
     >>> print(f"{independent.worst.significance:.1f} standard deviations")

@@ -121,14 +121,14 @@ def dependence(
     A response that sculpts at tight cuts alone:
 
     >>> score = rng.random(10_000) + (rng.random(10_000) < 0.03) * (abs(mass - 120) < 5)
-    >>> found = dependence(score, None, mass, order=0, score_range=None)
-    >>> print(f"all cuts: {found.p_all_cuts:.2f}; the cut with {found.cut.efficiency:.1%}: {found.p_one_cut:.0e}")
+    >>> result = dependence(score, None, mass, order=0, score_range=None)
+    >>> print(f"all cuts: {result.p_all_cuts:.2f}; the cut with {result.cut.efficiency:.1%}: {result.p_one_cut:.0e}")
     all cuts: 0.25; the cut with 0.2%: 3e-15
     """
     order = checked_order(order)
     cells_of = histogram_of(score, label=label, mass=mass, weight=weight, mass_range=mass_range)
     if cells_of is not None:
-        found, cells = _of_histogram(cells_of, order, bins)
+        result, cells = _of_histogram(cells_of, order, bins)
     else:
         options: LossOptions = {"order": order, "bins": bins, "mass_range": mass_range, "unbiased": False}
         if label is not None:
@@ -140,19 +140,19 @@ def dependence(
                 None if array is None else _chosen(name, array, background)
                 for name, array in (("score", score), ("mass", mass), ("weight", weight))
             )
-        found, cells = _of_events(score, mass, weight, score_range, options)
+        result, cells = _of_events(score, mass, weight, score_range, options)
     # By V rather than by the expectation, whose estimate grows with the loss where a bin has few events in effect.
     between = steps(cells)
     cuts, cut, p_all, p_one = len(between.below), None, 1.0, 1.0
     if cuts > 0:
         variances, unit = spectrum(cells, between)
-        p_all = tail(found.loss * cells.bins.count / unit, variances) if variances.any() else 0.0
+        p_all = tail(result.loss * cells.bins.count / unit, variances) if variances.any() else 0.0
     if cuts > 1:
         cut, p_one = ladder(cells, between)
     if cut is not None and cells_of is not None:  # its score is the center of a cell
         cut = replace(cut, threshold=float(cells_of.score[np.searchsorted(cells_of.score, cut.threshold) - 1]))
     p_one, p_value = joined(p_all, p_one) if cut is not None else (1.0, p_all)
-    return Dependence(found.loss, found.bias, p_value, found.events, cells.bins.count, p_all, p_one, cut)
+    return Dependence(result.loss, result.bias, p_value, result.events, cells.bins.count, p_all, p_one, cut)
 
 
 def _chosen(name: str, values: Any, background: NDArray[np.bool_]) -> NDArray[Any]:
@@ -173,7 +173,7 @@ def _of_events(
     if score_range is not None:
         mode_loss(score, mass, weight=weight, **options | {"score_range": score_range})  # says which score is outside
     # Beyond the lowest and the highest score there is only rounding, which may exceed the loss of squeezed scores.
-    found = mode_evaluate(score, mass, weight=weight, grad=False, **options | {"score_range": None})
+    result = mode_evaluate(score, mass, weight=weight, grad=False, **options | {"score_range": None})
     order, used = options["order"], Bins(mode_edges(mass, weight=weight, **options), masses)
     if not order + 2 <= used.count <= MOST_BINS:
         raise ValueError(
@@ -187,7 +187,7 @@ def _of_events(
     terms = used.polynomials(masses[there], order)
     means = np.column_stack([sums(place, share * term, used.count) for term in terms])
     binned = Binned(used, place, scores[there], share, share**2, means)
-    return found, binned
+    return result, binned
 
 
 def _of_histogram(given: Histogram, order: int, edges: Any) -> tuple[Result, Binned]:

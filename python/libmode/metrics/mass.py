@@ -106,8 +106,8 @@ def efficiency(
     >>> label = np.repeat([0, 1], 10_000)
     >>> mass = np.where(label, rng.normal(120, 10, 20_000), rng.uniform(50, 250, 20_000))
     >>> score = rng.random(20_000) * mass / 250 + 0.4 * label
-    >>> found = efficiency(score, label, mass, signal_efficiency=0.5, bins=[50, 150, 250])
-    >>> found.value.round(3), found.error.round(3)
+    >>> result = efficiency(score, label, mass, signal_efficiency=0.5, bins=[50, 150, 250])
+    >>> result.value.round(3), result.error.round(3)
     (array([0.   , 0.194]), array([0.   , 0.006]))
     >>> histogram = np.histogram2d(mass[:10_000], score[:10_000], bins=[np.arange(50, 251, 25), [0, 0.5, 1]])
     >>> efficiency(histogram, threshold=0.5, bins=[50, 150, 250]).value.round(3)
@@ -184,8 +184,8 @@ def flatness(
     >>> mass = np.where(label, rng.normal(120, 10, 100_000), 50 + rng.exponential(60, 100_000))
     >>> score = np.where(rng.random(100_000) < 0.1 * mass / 100, rng.random(100_000), 0) + label
     >>> for order in (0, 1):
-    ...     found = flatness(score, label, mass, threshold=0.5, bins=np.arange(50, 300, 25), order=order)
-    ...     print(f"order {order}: {found.rms:.3f}, by chance {found.expected:.3f}")
+    ...     result = flatness(score, label, mass, threshold=0.5, bins=np.arange(50, 300, 25), order=order)
+    ...     print(f"order {order}: {result.rms:.3f}, by chance {result.expected:.3f}")
     order 0: 0.423, by chance 0.083
     order 1: 0.056, by chance 0.077
     """
@@ -215,8 +215,8 @@ def residual(
     >>> rng = np.random.default_rng(1)
     >>> mass = rng.uniform(50, 250, 50_000)  # of background
     >>> score = rng.random(50_000) - 0.02 * (abs(mass - 120) < 20)  # it avoids 120
-    >>> found = residual(score, None, mass, background_efficiency=0.1, bins=np.arange(50, 251, 25), order=1)
-    >>> (found.value / found.error).round(1)
+    >>> result = residual(score, None, mass, background_efficiency=0.1, bins=np.arange(50, 251, 25), order=1)
+    >>> (result.value / result.error).round(1)
     array([ 2. ,  2.3, -4.3, -3.3,  1.1,  0.1,  0.2,  1.2])
     """
     order = checked_order(order)
@@ -234,15 +234,15 @@ def around_polynomial(events: Split, order: int) -> tuple[Efficiency, Residual]:
         raise ValueError(
             f"order = {order} has {size} terms, and {count} bins have events: expected more bins, or a lower order"
         )
-    found = _efficiency(events)
-    mean = np.nanmean(found.value)
+    result = _efficiency(events)
+    mean = np.nanmean(result.value)
     if mean <= 0:
         raise ValueError(f"the selection has a mean efficiency of {mean:g} inside bins: expected more than 0")
     means = terms / events.weight.sum(axis=0)[events.filled, None]
-    known = found.value.reshape(-1)[events.filled]
+    known = result.value.reshape(-1)[events.filled]
     distance = np.full(len(events.filled), np.nan)
     distance[events.filled] = known - means @ np.linalg.lstsq(means, known, rcond=None)[0]
-    return found, Residual(events.bins.edges, distance.reshape(found.value.shape) / mean, found.error / mean, order)
+    return result, Residual(events.bins.edges, distance.reshape(result.value.shape) / mean, result.error / mean, order)
 
 
 @takes_events

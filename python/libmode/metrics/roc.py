@@ -1,4 +1,4 @@
-"""The ROC curve, and what is read off it.
+"""The ROC curve, and numbers from it.
 
 scikit-learn's functions need weights above 0 for a monotonic curve, and events rather than histograms.
 """
@@ -83,7 +83,7 @@ def curve(events: Sample | Histogram) -> Roc:
 
 
 def curve_of_cells(signal: Doubles, background: Doubles, edges: Doubles) -> Roc:
-    """The curve of cells of score with these edges: (2, cells) of weights, and of what is 0 in cells without events."""
+    """The curve of cells of score with these edges; of each class sums of weights, and of events, (2, cells)."""
     filled = ((signal[1] > 0) | (background[1] > 0))[::-1]
     fractions = []
     for name, (weight, events) in zip(CLASSES.values(), (signal, background), strict=True):
@@ -113,10 +113,10 @@ def auc(score: Any, label: Any = None, *, weight: Any = None) -> float:
     return area(roc(score, label, weight=weight))
 
 
-def area(found: Roc) -> float:
+def area(points: Roc) -> float:
     """The area under a curve, by trapezes."""
-    heights = (found.signal_efficiency[1:] + found.signal_efficiency[:-1]) / 2
-    return float(np.sum(np.diff(found.false_positive_rate) * heights))
+    heights = (points.signal_efficiency[1:] + points.signal_efficiency[:-1]) / 2
+    return float(np.sum(np.diff(points.false_positive_rate) * heights))
 
 
 @takes_events
@@ -175,8 +175,8 @@ def rejection(
     events = _both(score, label, weight)
     wanted = {"signal_efficiency": signal_efficiency, "threshold": threshold}
     cut = _cut(events, wanted, tuple(wanted))
-    found = curve(events)
-    rate = found.false_positive_rate[np.flatnonzero(found.threshold >= cut)[-1]]
+    points = curve(events)
+    rate = points.false_positive_rate[np.flatnonzero(points.threshold >= cut)[-1]]
     if rate <= 0:
         raise ValueError(
             f"the false positive rate at score >= {cut:g} is {rate:g}: expected background above it; ask for more "
@@ -190,6 +190,6 @@ def _cut(events: Sample | Histogram, wanted: dict[str, float | None], names: tup
     return cut_of(events, name, value) if isinstance(events, Histogram) else events.cut(name, value)
 
 
-def working_point(found: Roc, signal_efficiency: float) -> int:
+def working_point(points: Roc, signal_efficiency: float) -> int:
     """The point of a curve that has at least this signal efficiency, and the largest threshold."""
-    return int(np.argmax(found.signal_efficiency >= signal_efficiency * (1 - ROUNDING)))
+    return int(np.argmax(points.signal_efficiency >= signal_efficiency * (1 - ROUNDING)))

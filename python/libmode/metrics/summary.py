@@ -114,21 +114,21 @@ def summary(
     >>> label = rng.integers(0, 2, 20_000)
     >>> mass = np.where(label == 1, rng.normal(120, 10, 20_000), 50 + rng.exponential(60, 20_000))
     >>> score = rng.beta(1 + label, 2)  # independent of the mass
-    >>> found = summary(score, label, mass, weight=np.ones(20_000), order=1, tolerance=10_000, efficiencies=(0.5, 0.2))
-    >>> print(f"AUC {found['auc']:.3f}, R50 {found['rejection_50']:.2f}, sensitivity {found['sensitivity']:.2f}")
+    >>> values = summary(score, label, mass, weight=np.ones(20_000), order=1, tolerance=10_000, efficiencies=(0.5, 0.2))
+    >>> print(f"AUC {values['auc']:.3f}, R50 {values['rejection_50']:.2f}, sensitivity {values['sensitivity']:.2f}")
     AUC 0.709, R50 4.22, sensitivity 1.01
-    >>> sorted(found)
+    >>> sorted(values)
     ['auc', 'dependence', 'dependence_error', 'inverse_jsd_50', 'inverse_jsd_50_ceiling', 'p_value', ...]
     """
     settings = Settings.checked(order, tolerance, efficiencies, bins, mass_range, **options)
     curve, every, background = _read(score, label, mass, weight, settings)
-    found = {"auc": area(curve), **_dependence(every, settings, background.unknown), **background.worst_cut()}
+    values = {"auc": area(curve), **_dependence(every, settings, background.unknown), **background.worst_cut()}
     points, best = background.at_working_points(curve, settings)
-    found |= points | background.inverse_jsd(float(curve.threshold[working_point(curve, OF_JSD)]))
-    found["sensitivity"] = best
+    values |= points | background.inverse_jsd(float(curve.threshold[working_point(curve, OF_JSD)]))
+    values["sensitivity"] = best
     for name, why in background.unknown.items():
         warnings.warn(f"{name} is NaN: {why}", RuntimeWarning, stacklevel=level_of_the_user())
-    return found
+    return values
 
 
 @takes_events
@@ -176,14 +176,14 @@ def _read(score: Any, label: Any, mass: Any, weight: Any, settings: Settings) ->
     if settings.background is not None:
         label = label != settings.background
     events = sample(score, label, vector("mass", mass), weight)
-    found = curve_of(events)
+    curve = curve_of(events)
     order, mass = settings.options["order"], events.mass[:, 0]
     edges = mode_edges(mass, label=events.signal, bins=settings.bins, mass_range=settings.options["mass_range"])
     if len(edges) < order + 3:
         raise ValueError(
             f"bins = {settings.bins}: {len(edges) - 1} bins of mass, expected at least order + 2 = {order + 2}"
         )
-    return found, events, _Background(events, edges, order)
+    return curve, events, _Background(events, edges, order)
 
 
 class Settings(NamedTuple):
@@ -237,15 +237,15 @@ class _Background:
 
     def at_working_points(self, curve: Roc, settings: Settings) -> tuple[dict[str, float], float]:
         """Rejection and residual at each working point, and the best sensitivity."""
-        found, sensitivities = {}, []
+        values, sensitivities = {}, []
         for wish in settings.efficiencies:
             at, name = working_point(curve, wish), f"{100 * wish:g}"
             rate, cut = float(curve.false_positive_rate[at]), float(curve.threshold[at])
             if rate <= 0:
                 self.unknown[f"rejection_{name}"] = f"the false positive rate at score >= {cut:g} is {rate:g}"
-            found[f"rejection_{name}"] = 1 / rate if rate > 0 else np.nan
+            values[f"rejection_{name}"] = 1 / rate if rate > 0 else np.nan
             key = f"residual_{name}"
-            found[key] = np.nan
+            values[key] = np.nan
             try:
                 efficiency, residual = around_polynomial(self._above(cut), self._order)
             except ValueError as error:
@@ -253,7 +253,7 @@ class _Background:
                 continue
             flat, mean = residual.flatness, float(np.mean(efficiency.value))
             if flat.expected > 0:
-                found[key] = flat.rms / flat.expected
+                values[key] = flat.rms / flat.expected
             else:
                 self.unknown[key] = f"score >= {cut:g} selects all or nothing of the background in each bin of mass"
             polynomial = efficiency.value - mean * residual.value
@@ -262,7 +262,7 @@ class _Background:
                 square = max(flat.rms**2 - flat.expected**2, 0.0)
                 selected = under * settings.tolerance / (len(self._edges) - 1)
                 sensitivities.append(float(curve.signal_efficiency[at] / np.sqrt(under * (1 + square * selected))))
-        return found, max(sensitivities, default=np.nan)
+        return values, max(sensitivities, default=np.nan)
 
     def worst_cut(self) -> dict[str, float]:
         """The cut that the test of dependence finds most significant, and the p-value of that test."""
@@ -270,25 +270,23 @@ class _Background:
         events, inside = self._events, (float(self._edges[0]), float(self._edges[-1]))
         score, mass, weight = (events.of_background(one) for one in (events.score, events.mass, events.weight))
         try:
-            found = dependence(score, None, mass, weight=weight, order=self._order, mass_range=inside, score_range=None)
+            test = dependence(score, None, mass, weight=weight, order=self._order, mass_range=inside, score_range=None)
         except ValueError as error:
             self.unknown[names[0]] = str(error)
             return dict.fromkeys(names, np.nan)
-        if found.cut is None:
+        if test.cut is None:
             self.unknown[names[1]] = "the background has no two cuts that leave eight effective events"
-        worst = (
-            (np.nan, np.nan) if found.cut is None else (found.cut.efficiency, found.cut.residual / found.cut.expected)
-        )
-        return dict(zip(names, (found.p_value, *worst), strict=True))
+        worst = (np.nan, np.nan) if test.cut is None else (test.cut.efficiency, test.cut.residual / test.cut.expected)
+        return dict(zip(names, (test.p_value, *worst), strict=True))
 
     def inverse_jsd(self, threshold: float) -> dict[str, float]:
         """1/JSD and its ceiling; NaN if nothing is selected, or all."""
         try:
-            found, floor = (divergence(self._above(threshold), blind) / math.log(2) for blind in (False, True))
+            value, floor = (divergence(self._above(threshold), blind) / math.log(2) for blind in (False, True))
         except ValueError as error:
             self.unknown["inverse_jsd_50"] = str(error)
-            found = floor = np.nan
-        return {"inverse_jsd_50": np.inf if found == 0 else 1 / found, "inverse_jsd_50_ceiling": 1 / floor}
+            value = floor = np.nan
+        return {"inverse_jsd_50": np.inf if value == 0 else 1 / value, "inverse_jsd_50_ceiling": 1 / floor}
 
 
 def _dependence(events: Sample, settings: Settings, unknown: dict[str, str]) -> dict[str, float]:
@@ -297,8 +295,8 @@ def _dependence(events: Sample, settings: Settings, unknown: dict[str, str]) -> 
 
     def rho(arrays: Sequence[Doubles], options: dict[str, Any], label: Any = None) -> float:
         score, mass, weight = arrays
-        found = mode_evaluate(score, mass, weight=weight, label=label, grad=False, **options)
-        return found.loss / (found.bias * found.events / settings.tolerance) if found.bias > 0 else np.nan
+        result = mode_evaluate(score, mass, weight=weight, label=label, grad=False, **options)
+        return result.loss / (result.bias * result.events / settings.tolerance) if result.bias > 0 else np.nan
 
     every = events.score, events.mass[:, 0], events.weight
     value = rho(every, options, events.signal.astype(np.int32))

@@ -23,12 +23,12 @@ def not_negative(name: str, array: NDArray[np.float64]) -> None:
 
 
 def finite(values: NDArray[np.float64]) -> NDArray[np.float64]:
-    """With NaN, which is a gap, for what is infinite."""
+    """The values, with NaN, which is a gap, in the place of infinite ones."""
     return np.where(np.isfinite(values), values, np.nan)
 
 
 def fields(argument: str, given: Any, names: tuple[str, ...]) -> list[NDArray[np.float64]]:
-    """Arrays of these names, which are attributes or come in this order; an error is not negative."""
+    """Arrays of these names, which are attributes or a tuple in this order; an error must not be negative."""
     if all(hasattr(given, name) for name in names):
         given = [getattr(given, name) for name in names]
     if not isinstance(given, (tuple, list)) or len(given) != len(names):

@@ -1,4 +1,4 @@
-"""What can be done after a training: maps of any score that take its dependence on the mass away, or make it smooth."""
+"""Maps of the scores of a finished classifier, which remove their dependence on the mass or make it smooth."""
 
 from .quantile_map import QuantileMap
 

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from .._arrays import read, vector
 from .._events import of_one_index, same_length, variables
 from .._far_masses import say_if_far
-from .._messages import needed
+from .._messages import ORDER, needed
 from ._cpp import header
 from ._file import HIGHEST_ORDER, VERSION
 from ._file import read as read_file
@@ -33,9 +33,7 @@ _IN_TAIL = 10  # events beyond the last level but one, on either side
 _MOST_INTERVALS = (100, 20, 7)  # of the mass, by the number of variables
 _CHUNK = 1 << 16  # events at a time, which stay in cache
 _GRID = (32, 8, 8)  # cells of each interval, in which the mean stands for all masses, by the number of variables
-_STRENGTHS = tuple(
-    0.1 * 4.0**k for k in range(14)
-)  # so many events say that a function is as its neighbors: nearly none, and all
+_STRENGTHS = tuple(0.1 * 4.0**k for k in range(14))  # of the penalty, in events: from nearly none to nearly all
 _JUDGED = 32  # levels by which the strength is chosen
 _LEAST_RISE = 1e-5  # share of the H_k that rises evenly: where H were flat, its inverse would jump by rounding
 _OF_TARGETS = 2.0  # the strength for the H_k: without one, those of high orders would be made of rounding errors
@@ -61,8 +59,8 @@ class QuantileMap(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None): 
 
     Parameters
     ----------
-    order : int from 0 to 16, or None; default 0
-        p. Several variables of mass have order 0 or None.
+    order : int from 0 to 16, or None
+        p, the decision of the analysis, without a default. Several variables of mass have order 0 or None.
     intervals : int, optional
         Pieces of the spline, with equally many events in each; by default twice the root of their number, up to 100; of
         several variables as many cells, up to 20 pieces for each of two variables and 7 of three.
@@ -115,7 +113,7 @@ class QuantileMap(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None): 
 
     def __init__(
         self,
-        order: int | None = 0,
+        order: int | str | None = "missing",
         *,
         intervals: int | None = None,
         mass_range: Any = None,
@@ -188,7 +186,7 @@ class QuantileMap(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None): 
     def _solved(
         self, gram: NDArray[np.float64], shares: NDArray[np.float64], cell: NDArray[np.intp]
     ) -> NDArray[np.float64]:
-        """Least squares from what is at each level, (functions, k): columns that do not decrease."""
+        """Least squares from the shares of each level, (functions, k): columns that do not decrease."""
         rows = np.linalg.solve(gram, np.cumsum(shares, axis=1)).T
         found = increasing(rows, np.maximum(np.bincount(cell, minlength=len(self.levels_)), 1.0))
         # Of several variables functions with few events go beyond 0 or 1 where their neighbors do the contrary.
@@ -207,7 +205,7 @@ class QuantileMap(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None): 
         return result
 
     def fit_transform(self, score: Any, mass: Any, *, sample_weight: Any = None) -> NDArray[np.float64]:
-        """Of the events that are fitted."""
+        """Fits the map, and maps the same events."""
         return self.fit(score, mass, sample_weight=sample_weight).transform(score, mass)
 
     def _mapped(self, scores: NDArray[np.float64], masses: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -225,7 +223,7 @@ class QuantileMap(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None): 
         return mapped + outside
 
     def to_json(self) -> str:
-        """The map as text, which :meth:`from_json` reads, in this version of libmode and later ones."""
+        """The map as text, which this version of libmode and later ones read."""
         check_is_fitted(self)
         targets = self.targets_  # which, unlike the parameters, set_params does not change
         return json.dumps(
@@ -246,7 +244,7 @@ class QuantileMap(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None): 
 
     @classmethod
     def from_json(cls, text: str) -> QuantileMap:
-        """Of the text that :meth:`to_json` returned; a ValueError names the field that is wrong."""
+        """The map in a text of :meth:`to_json`; a ValueError names the field that is wrong."""
         parameters, fields = read_file(text)
         made = cls(**parameters)
         for name, value in fields._asdict().items():
@@ -268,7 +266,7 @@ class QuantileMap(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None): 
 
     @classmethod
     def load(cls, path: str | Path) -> QuantileMap:
-        """Reads what :meth:`save` wrote to a file of this path; ValueError as :meth:`from_json`."""
+        """Reads the file at ``path`` that :meth:`save` wrote; ValueError as :meth:`from_json`."""
         try:
             return cls.from_json(Path(path).read_text(encoding="utf-8"))
         except ValueError as error:
@@ -278,6 +276,8 @@ class QuantileMap(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None): 
 def _order(order: Any) -> int | None:
     if order is None:
         return None
+    if order == "missing":
+        raise TypeError(ORDER)
     if isinstance(order, bool) or not isinstance(order, (int, np.integer)) or not 0 <= order <= HIGHEST_ORDER:
         raise ValueError(f"order = {order!r}: must be an integer from 0 to {HIGHEST_ORDER}, or None")
     return int(order)

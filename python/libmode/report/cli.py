@@ -13,6 +13,7 @@ from typing import Any
 import click
 
 from .. import __version__
+from .._messages import ORDER
 from . import words
 from .events import Events, Wanted, read
 from .figures import page, pictures
@@ -35,7 +36,7 @@ class Numbers(click.ParamType):  # type: ignore[type-arg]
         self._low, self._high = low, high
 
     def convert(self, value: Any, param: click.Parameter | None, context: click.Context | None) -> tuple[float, ...]:
-        """Of the text; a tuple is one already."""
+        """The numbers of the text; the default is a tuple already."""
         if isinstance(value, tuple):
             return value
         try:
@@ -51,7 +52,7 @@ class Numbers(click.ParamType):  # type: ignore[type-arg]
 @click.group(context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(__version__, message="%(version)s")
 def main() -> None:
-    """The MoDe loss, and what a classifier does to the mass of its background."""
+    """The MoDe loss, and whether a classifier sculpts the mass of its background."""
 
 
 @main.command(name="report")
@@ -62,7 +63,9 @@ def main() -> None:
 @click.option("--label", metavar="EXPR", help="1 for signal, 0 for background; without it all events are background.")
 @click.option("--second", metavar="EXPR", help="A second score: does the ABCD method close with each --score?")
 @click.option("--cut", metavar="EXPR", help="Only events where this is true.")
-@click.option("--order", type=click.IntRange(0, 16), default=0, help="Allow a polynomial in mass of this degree.")
+@click.option(
+    "--order", type=click.IntRange(0, 16), help="Needed: 0 allows no dependence on mass, 1 a line, and so on."
+)
 @click.option("--working-points", type=Numbers(0, 1), metavar="E,E,...", help="Efficiencies of the signal.")
 @click.option("--signal-mass", type=float, metavar="M", help="Quote the spurious signal at this mass.")
 @click.option("--signal-masses", type=Numbers(), default=(), metavar="M,M,...", help="Scan these masses.")
@@ -106,7 +109,7 @@ def report(context: click.Context, /, out: Path, **options: Any) -> None:
 def _report(
     out: Path,
     files: tuple[str, ...],
-    order: int,
+    order: int | None,
     working_points: tuple[float, ...] | None,
     signal_mass: float | None,
     signal_masses: tuple[float, ...],
@@ -114,7 +117,9 @@ def _report(
     max_dependence: float | None,
     **expressions: Any,
 ) -> dict[str, Any]:
-    """Writes both files; what is in report.json."""
+    """Writes both files, and returns the contents of report.json."""
+    if order is None:
+        raise Problem(f"--{ORDER}.")
     if len(signal_width) > 1 and len(signal_width) != len(signal_masses):
         raise Problem(f"--signal-width has {len(signal_width)} numbers, and --signal-masses {len(signal_masses)}.")
     if signal_mass is not None and signal_masses and signal_mass not in signal_masses:
@@ -145,7 +150,7 @@ def _report(
 
 
 def _tests(numbers: dict[str, Any]) -> Iterator[tuple[str, str, dict[str, Any]]]:
-    """What has a test of dependence, each score and its working points, after the score and the cut."""
+    """The score, the cut and the numbers of each test of dependence: of all cuts, and of each working point."""
     for score in numbers["scores"]:
         yield score["score"], "all cuts", score
         for point in score["working_points"]:

@@ -14,7 +14,7 @@ from .problem import Problem
 
 
 class Wanted(NamedTuple):
-    """The expressions of the user; None for what is not given."""
+    """The expressions of the user; None for an option that is left out."""
 
     scores: tuple[str, ...]
     mass: str
@@ -29,8 +29,8 @@ class Events(NamedTuple):
 
     scores: NDArray[np.float64]  #: (n, k), with the second score last
     mass: NDArray[np.float64]  #: (n,)
-    weight: NDArray[np.float64]  #: (n,) 1 where none is given
-    label: NDArray[np.bool_]  #: (n,) True for signal; False where none is given
+    weight: NDArray[np.float64]  #: (n,) 1 without weights
+    label: NDArray[np.bool_]  #: (n,) True for signal; False without labels
 
     def where(self, chosen: NDArray[np.bool_]) -> Events:
         """Those for which ``chosen``, (n,), is true."""

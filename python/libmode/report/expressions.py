@@ -15,7 +15,7 @@ from .formats import Columns, Table
 from .problem import Problem, known
 
 FUNCTIONS: dict[str, Callable[..., Any]] = PythonLanguage.default_functions
-# Everything that an expression may have, so that a file of options from elsewhere cannot run a program.
+# All parts that an expression may have, so that a file of options from elsewhere cannot run a program.
 ALLOWED = (
     *(ast.Expression, ast.Name, ast.Constant, ast.Call, ast.BinOp, ast.UnaryOp, ast.Compare, ast.Load, ast.operator),
     *(ast.UAdd, ast.USub, ast.Invert, ast.Lt, ast.LtE, ast.Gt, ast.GtE, ast.Eq, ast.NotEq),
@@ -75,7 +75,7 @@ class Expression:
         return values.astype(float)
 
     def truth(self, columns: Columns, place: NDArray[np.int_], expected: str) -> NDArray[np.bool_]:
-        """The same of what is 0 or 1."""
+        """Booleans of events at these places in the file. Raises Problem for a value that is neither 0 nor 1."""
         values = self._values(columns, place)
         self._check((values == 0) | (values == 1), values, place, expected)
         return values.astype(bool)

@@ -28,7 +28,7 @@ Picture = tuple[str, str, bytes]  # title, caption and SVG
 
 
 def pictures(numbers: dict[str, Any]) -> list[Picture]:
-    """All figures of what :meth:`libmode.report.judge.Judge.numbers` returns and knows."""
+    """All figures of the numbers that :meth:`libmode.report.judge.Judge.numbers` returns."""
     with plots.style(), matplotlib.rc_context({"axes.labelpad": 8.0}):
         return list(_drawn(numbers))
 

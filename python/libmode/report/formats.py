@@ -75,7 +75,7 @@ def _root(source: Source) -> Iterator[Table]:
         tree = file[chosen]
         entries = int(tree.num_entries)
         found = friends(source.path, chosen, entries, stack) if kinds[chosen].startswith("T") else Friends([], [])
-        # The tree and the key of each column: of equal names that of the tree itself counts, as in ROOT.
+        # The tree and the key of each column. As in ROOT, a column hides one of a friend with the same name.
         places: dict[str, tuple[Any, str]] = {}
         for alias, one in (("", tree), *found.trees):
             for key in dict.fromkeys([*one.keys(full_paths=False), *one.keys()]):

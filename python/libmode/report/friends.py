@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 
 class Friends(NamedTuple):
-    """Trees with an entry for each entry of the tree, and what is wrong with the others."""
+    """Trees with an entry for each entry of the tree, and the reasons why others are not read."""
 
     trees: list[tuple[str, Any]]  #: names, and trees of uproot
     unread: list[str]  #: a phrase for each friend that is not read
@@ -19,7 +19,7 @@ def friends(path: Path, name: str, entries: int, stack: ExitStack) -> Friends:
     import uproot
 
     try:
-        # Only with all metadata does uproot know of friends.
+        # uproot knows friends only with all metadata.
         tree = stack.enter_context(uproot.open(path, minimal_ttree_metadata=False))[name]
         elements = list(tree.member("fFriends", none_if_missing=True) or ())
     except Exception:  # objects in the tree that uproot cannot read, which nothing else needs

@@ -63,7 +63,7 @@ class Judge:
         return fill(chunks, self._sample, every, self._order, len(self._wanted.scores))
 
     def scores(self, histograms: list[Histogram]) -> Iterator[Numbers]:
-        """What report.json says of each score, one after the other."""
+        """The entry of report.json for each score, one after the other."""
         self._fit = self._fitted(histograms[0])
         for place, (name, histogram) in enumerate(zip(self._wanted.scores, histograms, strict=True)):
             yield {"score": name, **self._score(place, histogram)}
@@ -87,7 +87,7 @@ class Judge:
         }
 
     def _fitted(self, histogram: Histogram) -> Numbers | None:
-        """What is fitted, and what the fits find before any selection; where none works, none is tried later."""
+        """The fit, and its results before any selection; where no fit works then, none is tried later."""
         scan = self._scan
         order = self._order
         before = scan and _or_unknown(self._unknown, "spurious signal", lambda: scan.of(histogram, order, None))
@@ -184,7 +184,7 @@ class Judge:
 
 
 def _or_unknown(unknown: dict[str, str], name: str, compute: Callable[[], T]) -> T | None:
-    """What ``compute`` returns; None where the events do not allow it, for the reason that it gives."""
+    """The result of ``compute``; None, with the reason in ``unknown``, where the events do not allow it."""
     try:
         return compute()
     except (ValueError, RuntimeError) as error:
@@ -202,7 +202,7 @@ def _thinned(curve: Roc) -> Roc:
 
 
 def plain(value: Any) -> Any:
-    """What JSON has, with None for numbers that are not finite, of dictionaries, dataclasses and arrays."""
+    """Dictionaries, dataclasses and arrays as values of JSON, with None for numbers that are not finite."""
     if is_dataclass(value) and not isinstance(value, type):
         value = asdict(value)
     if isinstance(value, dict):

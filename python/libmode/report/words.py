@@ -35,7 +35,7 @@ def efficiency(value: float) -> str:
 
 
 def p_value(value: float) -> str:
-    """0.31, or 2.1×10⁻⁶: what :mod:`libmode.metrics` gives as 0 lies below 1e-300."""
+    """0.31, or 2.1×10⁻⁶; 0 stands for a p-value below 1e-300."""
     return "< 10⁻³⁰⁰" if value == 0 else short(value, 2)
 
 
