@@ -95,7 +95,6 @@ BAD = [
     (r"score = 2: y_pred of shape \(512, 2\)", lambda t, p: MoDeConstraint(score=2, order=1)(t, np.stack([p, p], 1))),
     ("score = .*: must be the number of an output", lambda t, p: MoDeConstraint(score=ops.sigmoid, order=1)),
     ("base = None: MoDeConstraint adds to the gradient", lambda t, p: MoDeConstraint(base=None, order=1)),
-    ("unknown option 'strength'", lambda t, p: MoDeConstraint(strength=3, order=1)),
     ("on_bad_batch = 'pass'", lambda t, p: MoDeConstraint(on_bad_batch="pass", order=1)),
 ]
 
