@@ -175,8 +175,8 @@ class Constraint:
         if of_signal in of_background or not 0 <= of_background[0] <= of_background[-1] < shape[1]:
             labels = ", ".join(map(str, of_background))
             raise ValueError(
-                f"background_label = {labels} and signal = {signal}: the {shape[1]} columns of score are classes 0, 1 and "
-                "so on, one of which is signal and others are background"
+                f"background_label = {labels} and signal = {signal}: the {shape[1]} columns of score are classes 0, 1 "
+                "and so on, one of which is signal and others are background"
             )
         return of_signal, of_background
 

@@ -19,7 +19,7 @@ from ..option_types import Loss, LossOptions
 from ._device import device_loss, is_on_device, refusal, refused_options
 from ._gather import Group, checked_group, given_of, naming_ranks, of_all, only_a_part, processes
 from ._module import CoreLoss, ModeArguments, events
-from ._op import as_numpy, checked, core_loss, evaluate, in_torch_func, loss_op, score_range_of, stands_for_others
+from ._op import as_numpy, checked, core_loss, evaluate, loss_op, score_range_of, stands_for_others
 from .transform import ScoreTransform, transformed
 
 
@@ -271,15 +271,7 @@ class MoDeLoss(CoreLoss):
         if every.label is not None:
             background = is_background(every.label, self._labels)
         if self.score_transform is not None:
-            try:
-                signal = score[~background]
-            except RuntimeError as error:
-                if not in_torch_func():
-                    raise
-                raise RuntimeError(
-                    "torch.vmap cannot transform a MoDeLoss with score_transform, since batches differ in how much "
-                    "signal they have: call it for each batch"
-                ) from error
+            signal = score[~background]
             score_range = score_range_of(asked.text, score.dtype)
             score, score_range = transformed(score, self.score_transform, score_range, signal)
             asked = checked("mode", **{**self.options, "score_range": score_range})
