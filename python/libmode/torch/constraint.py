@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from contextlib import nullcontext, suppress
+from contextlib import suppress
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -277,13 +277,16 @@ class MoDeConstraint(SkipsBadBatches, nn.Module):
         gathers, where = self.gather and processes(self.process_group) > 1, ""
         try:
             given = of_all(make, repr(self), self.process_group) if gathers else make()
-            if not gathers and len(given.events.score) > given.batch:
+            if not gathers and given.events.score.shape[0] > given.batch:
                 where = f", where events from {given.batch} on are those of reference"
             tensors = on_host((self.state, *given.events)) if score.is_cuda else (self.state, *given.events)
             arrays: list[Any] = [None if one is None else as_numpy(one) for one in tensors]
             events, before = Events(*arrays[1:]), arrays[0]
             state = np.ascontiguousarray(before, np.float64)
-            with naming_ranks(given) if gathers else nullcontext():
+            if gathers:
+                with naming_ranks(given):
+                    found = self._constraint.direction(state, events, given.batch)
+            else:
                 found = self._constraint.direction(state, events, given.batch)
         except BatchError as error:
             self._skip(error)
