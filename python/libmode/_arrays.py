@@ -92,7 +92,9 @@ def vector(name: str, values: Any) -> NDArray[Any]:
 
 def is_double(events: Events) -> bool:
     """Whether score, mass or weight do not fit in float32, so that all is computed in float64."""
-    return any(array is not None and array.dtype.char not in "fe" for array in (events.score, *events[2:4]))
+    score, _, mass, weight, _ = events
+    narrow = score.dtype.char in "fe" and mass.dtype.char in "fe"
+    return not narrow or weight is not None and weight.dtype.char not in "fe"
 
 
 def ready(events: Events, double: bool) -> Events:
@@ -101,9 +103,11 @@ def ready(events: Events, double: bool) -> Events:
     score, label, mass, weight, category = events
     if mass.ndim > 1:
         mass = mass.T
-    score, mass, weight = (
-        None if array is None else np.ascontiguousarray(array, kind) for array in (score, mass, weight)
-    )
+    mass = np.ascontiguousarray(mass, kind)
+    if score is not None:
+        score = np.ascontiguousarray(score, kind)
+    if weight is not None:
+        weight = np.ascontiguousarray(weight, kind)
     if label is not None:
         label = np.ascontiguousarray(label, label.dtype if label.dtype in _LABEL_TYPES else np.float64)
     if category is not None:  # unsigned ones that int64 has not wrap, and stay as different as they were

@@ -165,6 +165,21 @@ class Constraint:
             state[:] = now
         return found
 
+    def classes(self, signal: int, shape: tuple[Any, ...]) -> tuple[int, list[int]]:
+        """The columns of signal and of the classes of background, of outputs of a softmax of shape (n, k)."""
+        if len(shape) != 2 or not -shape[1] <= signal < shape[1]:
+            raise ValueError(
+                f"score has shape {shape}: expected (n,), (n, 1), or (n, k) of a softmax with a class {signal}"
+            )
+        of_signal, of_background = signal % shape[1], sorted({*self.labels})
+        if of_signal in of_background or not 0 <= of_background[0] <= of_background[-1] < shape[1]:
+            labels = ", ".join(map(str, of_background))
+            raise ValueError(
+                f"background_label = {labels} and signal = {signal}: the {shape[1]} columns of score are classes 0, 1 "
+                "and so on, one of which is signal and others are background"
+            )
+        return of_signal, of_background
+
     def continue_after(self, steps: int) -> None:
         """Goes on after so many batches, of which nobody knows whether they looked like scores."""
         self._like_scores = min(steps, LIKE_SCORES - 1)

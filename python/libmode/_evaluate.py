@@ -104,14 +104,14 @@ def direction(
 ) -> _native.ModePushed:
     """What the core finds for a constraint in checked events, and the state, which is held, brought up to date."""
     options, arrays, double = _ready(options, events)
-    push = np.empty(steering.batch or len(arrays.score), arrays.score.dtype)
-    multiplier, slope = np.empty_like(push), np.empty_like(push)
-    out = address(push), address(multiplier), address(slope)
-    packed, held = for_core(arrays), (arrays, push, multiplier, slope, state)
+    rows = np.empty((3, steering.batch or len(arrays.score)), arrays.score.dtype)
+    start, step = rows.__array_interface__["data"][0], rows.strides[0]
+    out = start, start + step, start + 2 * step
+    packed, held = for_core(arrays), (arrays, rows, state)
     try:
         found = _native.direction(options.struct, packed, double, steering, *out, held)
     except ValueError as error:
         raise explained(error, events.score, events.mass, events.label, options) from None
     look(said, options, arrays.mass, arrays.label)
-    found.push, found.multiplier, found.slope = push, multiplier, slope
+    found.push, found.multiplier, found.slope = rows
     return found

@@ -27,7 +27,7 @@ MOST_WAITING = 20  # calls whose gradient does not come
 
 # What one logit of a softmax does, to which another strength is no answer.
 _OF_SOFTMAX = "given up", "signal lost"
-_LOG_ODDS = "If the score is one logit of a softmax, constrain the difference of the logits instead (the log odds)"
+_LOG_ODDS = "If the score is one logit of a softmax, give the layer all of them instead, shape (n, k)"
 
 # The share of a look in the average of the AUC, over 200 batches, and how significant its fall must be.
 _RATE, _SIGNIFICANT = EVERY / 200, 5.0

@@ -166,7 +166,6 @@ class Statement:
             "softmax",
             spread > _OTHER_GRADIENT,
             "one of several logits is constrained, and your loss is no binary cross entropy of it: a selection by a "
-            "softmax depends on the other logits, which nothing keeps flat. Constrain the log odds of signal, for "
-            "two classes the difference of the logits: z = constraint(z[:, 1] - z[:, 0], label, mass), and then "
-            "binary_cross_entropy_with_logits(z, label)",
+            "softmax depends on the other logits, which nothing keeps flat. Give the layer all logits, shape (n, k), "
+            "z = constraint(z, label, mass), or the log odds of signal, z[:, 1] - z[:, 0] for two classes",
         )

@@ -98,13 +98,25 @@ def test_both_parts_and_both_weights():
     label, mass, weight, score = events()
     sample_weight = np.linspace(0.5, 1.5, N).astype(np.float32)
     total = weight * sample_weight
-    want = np.mean(total * cross_entropy(label, score)) + 7 * of_numpy(score, label, mass, total)
+    want = np.mean(total * cross_entropy(label, score)) + of_numpy(score, label, mass, total)
     # A class of loss with the reduction that a function gets.
     for base in ("binary_crossentropy", keras.losses.BinaryCrossentropy()):
-        loss = MoDeLoss(strength=7, base=base, **OPTIONS)
+        loss = MoDeLoss(base=base, **OPTIONS)
         for shape in ((N,), (N, 1)):
             got = loss(pack(label, mass, weight), score.reshape(shape), sample_weight.reshape(shape))
             np.testing.assert_allclose(number(got), want, rtol=1e-5)
+
+
+def test_a_strength_is_relative_to_the_gradient_of_cross_entropy():
+    label, mass, weight, score = events()
+    push = (weight / (1 - score.astype(float)))[label == 0]
+    plain, grad = libmode.mode_loss_and_grad(score, mass, weight=weight, label=label, **OPTIONS)
+    want = 3 * np.linalg.norm(push) / N / np.linalg.norm(grad) * plain
+    loss = MoDeLoss(strength=3, base=None, **OPTIONS)
+    for _ in range(2):  # of equal batches, whose norms are their averages
+        np.testing.assert_allclose(number(loss(pack(label, mass, weight), score)), want, rtol=1e-4)
+    with pytest.raises(ValueError, match="strength = 3 and per_class: a strength is relative"):
+        MoDeLoss(strength=3, per_class=True, **OPTIONS)
 
 
 def test_what_loss_of_keras_does_to_its_arguments_does_not_matter():
@@ -135,10 +147,10 @@ def test_several_classes_and_several_variables_with_categories(base, score, seve
     mass, category = (np.stack([mass, 1 / mass], axis=1), np.arange(N) // 70) if several else (mass, None)
     weight, sample_weight = np.abs(weight), np.linspace(0.5, 1.5, N).astype(np.float32)
     given = label if base.startswith("sparse") else np.eye(3)[label]
-    mode = MoDeLoss(strength=7, base=base, score=score, background_label=1, **OPTIONS)
+    mode = MoDeLoss(base=base, score=score, background_label=1, **OPTIONS)
     loss = mode(pack(given, mass, weight, category), outputs, sample_weight)
     total = weight * sample_weight
-    want = 7 * of_numpy(outputs[:, 2], label, mass, total, category=category, background_label=1)
+    want = of_numpy(outputs[:, 2], label, mass, total, category=category, background_label=1)
     want += np.mean(-total * np.log(outputs[np.arange(N), label]))
     np.testing.assert_allclose(number(loss), want, rtol=1e-4)
 
@@ -180,7 +192,7 @@ def test_per_class(score):
 @pytest.mark.parametrize(
     "arguments",
     [
-        dict(base=None, edges=np.array([50.0, 100, 300]), background_label=(0, 1), dtype="float32", strength=30),
+        dict(base=None, edges=np.array([50.0, 100, 300]), background_label=(0, 1), dtype="float32", strength=3),
         dict(base=keras.losses.BinaryCrossentropy(from_logits=True), score=keras.activations.sigmoid, per_class=False),
         dict(bins=[4], mass_range=np.array([[50.0, 290.0]]), joint=False, background_only=False),
     ],
@@ -260,7 +272,7 @@ BAD = [
     (r"score = 2: y_pred of shape \(200, 2\)", lambda t, p: MoDeLoss(score=2, order=0)(t, np.stack([p, p], 1))),
     ("mass has length 200, but y_pred has length 199", lambda t, p: MoDeLoss(order=0)(t, p[1:])),
     ("sample_weight has length 199, but y_true has length 200", lambda t, p: MoDeLoss(order=0)(t, p, p[1:])),
-    ("strength = nan: must be finite", lambda t, p: MoDeLoss(strength=np.nan, order=0)),
+    ("strength = nan: must be finite and at least 0", lambda t, p: MoDeLoss(strength=np.nan, order=0)),
     ("on_bad_batch = 'ignore'", lambda t, p: MoDeLoss(on_bad_batch="ignore", order=0)),
     (r"MoDeLoss\(1\): the arguments of MoDeLoss are given by name", lambda t, p: MoDeLoss(1, order=0)),
     ("give it a reduction", lambda t, p: MoDeLoss(base=keras.losses.BinaryCrossentropy(reduction=None), order=0)(t, p)),
@@ -397,20 +409,17 @@ def trained(strength, fed):
 
 
 def test_fit_evaluate_save_load_and_go_on(tmp_path):
-    model, history, carving = trained(300, as_tf_data(X, Y))
+    model, history, carving = trained(3, as_tf_data(X, Y))
     assert history["loss"][-1] < 0.8 * history["loss"][0]
     assert history["auc"][-1] > 0.75
     assert carving < 0.3 * trained(0, as_arrays(X, Y))[2]
     values = model.evaluate(X, Y, batch_size=3000, verbose=0, return_dict=True)
-    score = model.predict(X, verbose=0)[:, 0]
-    want = cross_entropy(LABEL, score).mean() + 300 * of_numpy(score, LABEL, MASS)
-    np.testing.assert_allclose(values["loss"], want, rtol=1e-4)
 
     model.save(tmp_path / "model.keras")
     loaded = keras.saving.load_model(tmp_path / "model.keras")
     assert isinstance(loaded.loss, MoDeLoss) and loaded.loss.get_config() == model.loss.get_config()
     again = loaded.evaluate(X, Y, batch_size=3000, verbose=0, return_dict=True)
-    np.testing.assert_allclose(list(again.values()), list(values.values()), rtol=1e-5)
+    assert again["auc"] == pytest.approx(values["auc"], rel=1e-5)  # the averages of the norms begin anew
     more = loaded.fit(**as_arrays(X, Y), epochs=1, verbose=0, shuffle=False).history["loss"][0]
     assert more < 1.1 * history["loss"][-1]
 

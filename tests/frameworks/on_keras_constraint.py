@@ -91,13 +91,31 @@ def test_other_types():
 # ------------------------------------------------------------- bad input
 
 BAD = [
-    ("say which output is the score", lambda t, p: MoDeConstraint(order=1)(t, np.stack([p, p], 1))),
+    ("of a softmax with a class 2", lambda t, p: MoDeConstraint(order=1, signal=2)(t, np.stack([p, p], 1))),
+    (
+        "background_label = 1 and signal = -1",
+        lambda t, p: MoDeConstraint(order=1, background_label=1)(t, np.stack([p, p], 1)),
+    ),
     (r"score = 2: y_pred of shape \(512, 2\)", lambda t, p: MoDeConstraint(score=2, order=1)(t, np.stack([p, p], 1))),
     ("score = .*: must be the number of an output", lambda t, p: MoDeConstraint(score=ops.sigmoid, order=1)),
     ("base = None: MoDeConstraint adds to the gradient", lambda t, p: MoDeConstraint(base=None, order=1)),
-    ("unknown option 'strength'", lambda t, p: MoDeConstraint(strength=3, order=1)),
     ("on_bad_batch = 'pass'", lambda t, p: MoDeConstraint(on_bad_batch="pass", order=1)),
 ]
+
+
+@pytest.mark.parametrize("from_logits", [True, False])
+def test_two_outputs_of_a_softmax_get_the_push_of_their_log_odds(from_logits):
+    odds = np.log(SCORE / (1 - SCORE)).astype("float32")
+    two = keras.losses.SparseCategoricalCrossentropy(from_logits=from_logits)
+    layers = [MoDeConstraint(order=1, base=base, from_logits=True) for base in (LOGITS, two)]
+    if not from_logits:
+        layers[1] = MoDeConstraint(order=1, base=two)
+    y_true = pack(LABEL, MASS)
+    outputs = np.stack([0 * odds, odds], 1)
+    _, want = value_and_grad(lambda z: layers[0](y_true, z), odds)
+    _, got = value_and_grad(lambda z: layers[1](y_true, z if from_logits else ops.softmax(z)), outputs)
+    assert_close(got, np.stack([-want, want], 1), 1e-4)
+    assert layers[1].mode_loss == pytest.approx(layers[0].mode_loss, rel=1e-4)
 
 
 @pytest.mark.parametrize("message, call", BAD, ids=[message for message, _ in BAD])

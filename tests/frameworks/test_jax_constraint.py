@@ -223,6 +223,7 @@ BAD = [
     (r"'weights' of mode_constraint: did you mean weight", {"weights": MASS}),
     (r"reference.mass has length 511, but score has length 512", {"reference": Events(SCORE, None, MASS[1:])}),
     (r"reference.label holds \d+ values, from 0.* are these masses", {"reference": Events(SCORE, MASS, LABEL)}),
+    (r"expected \(n,\) or \(n, 1\). Of a softmax give the log odds", {"score": np.stack([SCORE, SCORE], 1)}),
     (r"reference\.score has dtype int", {"reference": Events(SCORE.astype(int), None, MASS)}),
     (r"score\[512\] = NaN.*512 on are those of reference", {"reference": Events(SCORE * np.nan, None, MASS)}),
     (r"category and weight have different indexes", {"category": pd.Series(LABEL)[::-1], "weight": pd.Series(MASS)}),

@@ -91,6 +91,11 @@ def mode_constraint(
             f"tolerance = {tolerance} and state = None: the strength follows what is remembered. Give "
             "state=libmode.jax.State() at the first step, and then what is returned with the scores"
         )
+    if jnp.ndim(score) == 2 and jnp.shape(score)[1] > 1:
+        raise ValueError(
+            f"score has shape {jnp.shape(score)}: expected (n,) or (n, 1). Of a softmax give the log odds of signal, "
+            "with from_logits=True: z[:, 1] - z[:, 0] of two logits"
+        )
     added = of_function(
         options,
         strength=strength,

@@ -13,6 +13,7 @@ from .._convergence import Convergence
 from .._events import Events
 from .._host_constraint import Added
 from .._monitor import Monitor
+from .._native import int32
 from .._typing import Never, Unpack
 from ..option_types import LossOptions
 from .backend import constrained
@@ -37,7 +38,10 @@ class MoDeConstraint(WithBase):
     from_logits : bool, default False
         Whether outputs are logits instead of scores from 0 to 1; tell ``base`` too.
     score : int, optional
-        Which column of ``y_pred`` is the score. Needed for several outputs.
+        Which column of ``y_pred`` is the score, where each output is a score or a logit of its own.
+    signal : int, default -1
+        Without ``score``, several outputs are those of a softmax, and this is the column of signal, see
+        :class:`libmode.torch.MoDeConstraint`.
 
     Attributes
     ----------
@@ -75,7 +79,7 @@ class MoDeConstraint(WithBase):
     2
     """
 
-    _arguments = "strength", "tolerance", "from_logits", "score", "background_only", "on_bad_batch", "monitor"
+    _arguments = "strength", "tolerance", "from_logits", "score", "signal", "background_only", "on_bad_batch", "monitor"
 
     def __init__(
         self,
@@ -85,6 +89,7 @@ class MoDeConstraint(WithBase):
         tolerance: float | None = None,
         from_logits: bool = False,
         score: int | None = None,
+        signal: int = -1,
         background_only: bool = True,
         on_bad_batch: OnBadBatch = "skip",
         monitor: bool = True,
@@ -112,16 +117,35 @@ class MoDeConstraint(WithBase):
         )
         self.strength, self.tolerance = constraint.strength, constraint.tolerance
         self.from_logits, self.score, self.background_only = from_logits, score, background_only
+        self.signal = int32("signal", signal)
         self.on_bad_batch, self.monitor = on_bad_batch, monitor
 
     def _loss(self, events: Columns, y_pred: Any) -> Any:
         label = events.classes() if self.background_only else None
         of_events = label, events.mass, events.weight, events.category
+        if self.score is None and len(y_pred.shape) == 2 and y_pred.shape[1] != 1:
+            return self._base_loss(events, self._of_softmax(y_pred, of_events))
         score = constrained(self._added, Events(score_of(y_pred, self.score), *of_events))
         if self.score is not None:
             before, after = y_pred[:, : self.score], y_pred[:, self.score + 1 :]
             score = ops.concatenate([before, score[:, None], after], axis=1)
         return self._base_loss(events, score)
+
+    def _of_softmax(self, y_pred: Any, of_events: tuple[Any, ...]) -> Any:
+        """Outputs of classes, of which a push of the log odds moves signal against background."""
+        signal, background = self._added.constraint.classes(self.signal, tuple(y_pred.shape))
+        columns = [y_pred[:, k] for k in range(y_pred.shape[1])]
+        if self.from_logits:
+            odds = columns[signal] - ops.logsumexp(ops.stack([columns[k] for k in background]), axis=0)
+            columns[signal] = columns[signal] + constrained(self._added, Events(odds, *of_events)) - odds
+        else:
+            of_background = sum(columns[k] for k in background)
+            both = columns[signal] + of_background
+            moved = constrained(self._added, Events(columns[signal] / both, *of_events))
+            columns[signal] = moved * both
+            for k in background:
+                columns[k] = (1 - moved) * both * columns[k] / of_background
+        return ops.stack(columns, axis=1)
 
     @property
     def skipped(self) -> int:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from typing import Any
 
 import keras
@@ -12,9 +11,9 @@ from numpy.typing import NDArray
 
 from .._bad_batches import OnBadBatch, SkipsBadBatches
 from .._evaluate import loss_and_grad
-from .._events import Events
+from .._events import Events, is_background
 from .._native import BatchError
-from .._options import Options, check
+from .._options import BATCHES, LEAST_DISTANCE, Options, check, checked_strength
 from .._said import Said
 from .._typing import Never, Unpack
 from ..option_types import LossOptions
@@ -25,12 +24,14 @@ from .events import Columns, Score, score_of
 
 @keras.saving.register_keras_serializable(package="libmode")
 class MoDeLoss(SkipsBadBatches, WithBase):
-    """``base + strength * MoDe`` (arXiv:2010.09745) for ``model.compile(loss=...)``, or for your own loss.
+    """``base + MoDe`` (arXiv:2010.09745) for ``model.compile(loss=...)``, or for your own loss.
 
     Parameters
     ----------
-    strength : float, default 1
-        Factor of the MoDe loss; some 100 to 3000 next to a cross-entropy.
+    strength : float, optional
+        Multiplies the MoDe loss, relative to the cross entropy of scores from 0 to 1, as for
+        :class:`libmode.torch.MoDeLoss`; every batch that the loss is called for counts, those of a validation too. Left
+        out, it is the plain loss, which is far smaller than a cross entropy.
     base : default "binary_crossentropy"
         The classifier's loss: an argument of ``keras.losses.get``, or None for MoDe alone. A function must return one
         value for each event; the mean over events is used.
@@ -70,7 +71,7 @@ class MoDeLoss(SkipsBadBatches, WithBase):
     >>> rng = np.random.default_rng(1)
     >>> x, label, mass = rng.normal(size=(4_000, 2)), rng.integers(0, 2, 4_000), rng.uniform(50, 300, 4_000)
     >>> model = keras.Sequential([keras.layers.Dense(1, "sigmoid")])
-    >>> model.compile("adam", MoDeLoss(strength=100, order=1, mass_range=(50, 300)))  # cross-entropy + 100 MoDe[1]
+    >>> model.compile("adam", MoDeLoss(strength=3, order=1, mass_range=(50, 300)))  # cross-entropy + MoDe[1]
     >>> history = model.fit(x, pack(label, mass), batch_size=2_000, verbose=0)
     >>> len(history.history["loss"])
     1
@@ -85,7 +86,7 @@ class MoDeLoss(SkipsBadBatches, WithBase):
     def __init__(
         self,
         *positional: Never,
-        strength: float = 1.0,
+        strength: float | None = None,
         base: Any = "binary_crossentropy",
         score: Score = None,
         per_class: bool = False,
@@ -98,18 +99,17 @@ class MoDeLoss(SkipsBadBatches, WithBase):
         super().__init__(positional, base, name or "mode_loss", dtype, options)
         self._set_on_bad_batch(on_bad_batch)
         self._checked, self._said = check("mode", options), Said()
-        self.strength = float(strength)
-        if not math.isfinite(self.strength):
-            raise ValueError(f"strength = {strength}: must be finite")
         if not (score is None or callable(score) or isinstance(score, int)):
             raise TypeError(f"score = {score!r}: must be the number of an output or a function")
         self.score, self.per_class, self.background_only = score, per_class, background_only
+        self.strength = None if strength is None else checked_strength(strength, self._checked, per_class=per_class)
+        self._norms = np.zeros(3)
 
     def _loss(self, events: Columns, y_pred: Any) -> Any:
         scores = self._of_classes(y_pred) if self.per_class else [score_of(y_pred, self.score)]
         others = events.classes() if self.background_only else None, events.mass, events.weight, events.category
         losses = [loss_of(self._checked, Events(score, *others), self._evaluate) for score in scores]
-        loss = self.strength * ops.cast(sum(losses) / len(losses), self.dtype)
+        loss = ops.cast(sum(losses) / len(losses), self.dtype)
         return loss if self._base is None else self._base_loss(events, y_pred) + loss
 
     def _of_classes(self, y_pred: Any) -> list[Any]:
@@ -132,4 +132,20 @@ class MoDeLoss(SkipsBadBatches, WithBase):
             self._skip(error)
             return 0.0, np.zeros_like(score)
         self._succeed()
-        return found
+        if self.strength is None:
+            return found
+        scale = self.strength * self._relative(found[1], score, *others)
+        return scale * found[0], scale * found[1]
+
+    def _relative(self, grad: Any, score: Any, label: Any, mass: Any, weight: Any, category: Any) -> float:
+        """The norm of the gradient of cross entropy over that of MoDe, both averages over 200 batches."""
+        push = np.ones(len(score)) if weight is None else np.asarray(weight, float)
+        push = push / np.maximum(1 - score.astype(float), LEAST_DISTANCE)
+        if label is not None:
+            push = push[is_background(label, self._checked.labels)]
+        self._norms[0] += 1
+        rate = max(1 / self._norms[0], 1 / BATCHES)
+        self._norms[1:] += rate * (
+            np.array([np.linalg.norm(push) / len(score), np.linalg.norm(grad)]) - self._norms[1:]
+        )
+        return float(self._norms[1] / self._norms[2]) if self._norms[2] > 0 else 0.0

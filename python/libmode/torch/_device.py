@@ -16,7 +16,7 @@ from .._device.plan import plan_of, refused
 from .._events import Events
 from .._options import of_text
 from . import _op
-from ._op import Eager, Transformed, backward, in_torch_func, keep, like_results, result_type, stands_for_others
+from ._op import NO_TORCH_FUNC, Eager, backward, in_torch_func, keep, like_results, result_type, stands_for_others
 
 #: What an assertion on a device says, less than 255 bytes: CUDA takes no more.
 NO_LOSS = (
@@ -70,7 +70,7 @@ def device_loss(events: Events, options: str, *, skip: bool = False) -> Tensor:
     if stands_for_others(events.score):
         loss, _ = device_op(*events, options, skip)
     elif in_torch_func():
-        loss, _ = Transformed.apply(*events, options, partial(compute, skip=skip))
+        raise RuntimeError(NO_TORCH_FUNC)
     else:
         loss = Eager.apply(*events, options, partial(compute, skip=skip))
     return loss

@@ -40,7 +40,7 @@ def given_of(
 ) -> Given:
     """The arguments of a call, checked, with background of these labels."""
     batch = events(score, read("label", label), mass, weight, category)
-    return Given(batch if reference is None else joined(batch, reference, labels), len(batch.score))
+    return Given(batch if reference is None else joined(batch, reference, labels), batch.score.shape[0])
 
 
 def processes(group: Group) -> int:

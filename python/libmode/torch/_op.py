@@ -4,7 +4,7 @@ Both return the loss and the gradient, which the core finds in the same pass; th
 derivative multiplies the gradient that was kept by the incoming one. It is kept in
 float32 for scores of half precision, in which most of it would be 0, and rounded to
 their type after the product. The operator is for what traces or replaces tensors, as
-torch.compile does; the function costs less, and torch.func can transform it.
+torch.compile does; the function costs less.
 """
 
 # Annotations stay objects here: custom_op of torch 2.4 cannot read them as text.
@@ -196,7 +196,7 @@ loss_op.register_autograd(backward, setup_context=keep)
 
 
 class Eager(torch.autograd.Function):
-    """``apply(*events, options, evaluate)``: torch.func cannot transform it, but it costs half of what it can."""
+    """``apply(*events, options, evaluate)``, which costs half of the operator."""
 
     @staticmethod
     def forward(ctx: Any, *inputs: Any) -> Tensor:
@@ -220,44 +220,8 @@ class Eager(torch.autograd.Function):
         return product.sum()
 
 
-class Transformed(torch.autograd.Function):
-    """The same for torch.func; returns the gradient too, which itself has no derivative."""
-
-    @staticmethod
-    def forward(*inputs: Any) -> tuple[Tensor, Tensor]:
-        loss, grad = inputs[-1](*inputs[:-1])[:2]
-        return loss, grad
-
-    @staticmethod
-    def setup_context(ctx: Any, inputs: tuple[Any, ...], output: tuple[Tensor, Tensor]) -> None:
-        keep(ctx, inputs, output)
-        ctx.save_for_forward(inputs[0], output[1])
-
-    @staticmethod
-    def backward(ctx: Any, incoming: Tensor, _: Tensor | None) -> tuple[Tensor | None, ...]:
-        return Eager.backward(ctx, incoming)
-
-    @staticmethod
-    def jvp(ctx: Any, *tangents: Any) -> tuple[Tensor, None]:
-        return Eager.jvp(ctx, *tangents), None
-
-    @staticmethod
-    def vmap(info: Any, in_dims: tuple[int | None, ...], *inputs: Any) -> tuple[tuple[Tensor, Tensor], tuple[int, int]]:
-        results = []
-        for place in range(info.batch_size):
-            one = (
-                values if dim is None else values.select(dim, place)
-                for values, dim in zip(inputs, in_dims, strict=True)
-            )
-            results.append(Transformed.apply(*one))
-        losses, grads = zip(*results, strict=True)
-        return (torch.stack(losses), torch.stack(grads)), (0, 0)
-
-
 class Tied(torch.autograd.Function):
     """The gradient, tied to the score, by which it must not be derived."""
-
-    generate_vmap_rule = True
 
     @staticmethod
     def forward(grad: Tensor, score: Tensor) -> Tensor:
@@ -269,6 +233,11 @@ class Tied(torch.autograd.Function):
 
     backward = jvp = staticmethod(_no_second_derivative)
 
+
+NO_TORCH_FUNC = (
+    "torch.func cannot transform the losses of libmode, which the core computes: use torch.autograd.grad, one batch at "
+    "a time, or libmode.jax"
+)
 
 #: Whether torch.func transforms what is computed. A PyTorch that no longer tells so refuses to transform the losses.
 in_torch_func = getattr(torch._C, "_are_functorch_transforms_active", bool)
@@ -290,7 +259,7 @@ def core_loss(events: Events, options: Options, compute: Callable[..., Any] = ev
     if torch.compiler.is_dynamo_compiling() or type(score) not in _OWN_TYPES or score.is_meta:
         loss, _ = loss_op(*events, options.text)
     elif in_torch_func():
-        loss, _ = Transformed.apply(*events, options, evaluate)
+        raise RuntimeError(NO_TORCH_FUNC)
     else:
         loss = Eager.apply(*events, options, compute)
     return loss

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from contextlib import nullcontext, suppress
+from contextlib import suppress
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -18,7 +18,7 @@ from .._convergence import Convergence
 from .._events import Events, takes_events
 from .._messages import keywords_only
 from .._monitor import MOST_WAITING, Monitor, look
-from .._native import BatchError
+from .._native import BatchError, int32
 from .._option_values import plain
 from .._options import of_text
 from .._statement import Statement
@@ -62,6 +62,10 @@ class MoDeConstraint(SkipsBadBatches, nn.Module):
         background events than the tolerance.
     from_logits : bool, default False
         Whether predictions are logits instead of scores from 0 to 1.
+    signal : int, default -1
+        Of outputs of a softmax, (n, k): the column of signal, by default the last. The score is then the log odds of
+        signal against the classes that ``background_label`` names, and other classes take no part. So two logits and
+        ``cross_entropy`` just work.
     on_bad_batch : {"raise", "skip"}, default "skip"
         "skip" adds nothing for a batch without background, or with too little for the bins, counts it in ``skipped``
         and warns at the first. Ten bad batches before the first good one, or a hundred in a row, are an error. NaN
@@ -149,6 +153,7 @@ class MoDeConstraint(SkipsBadBatches, nn.Module):
         strength: float | None = None,
         tolerance: float | None = None,
         from_logits: bool = False,
+        signal: int = -1,
         background_only: bool = True,
         on_bad_batch: OnBadBatch = "skip",
         monitor: bool = True,
@@ -168,7 +173,7 @@ class MoDeConstraint(SkipsBadBatches, nn.Module):
         self._set_on_bad_batch(on_bad_batch)
         self.options = plain("mode", options)
         self._constraint = Constraint(self.options, strength=strength, tolerance=tolerance, from_logits=from_logits)
-        self.background_only = background_only
+        self.background_only, self.signal = background_only, int32("signal", signal)
         self._monitor = Monitor() if monitor else None
         self._statement = None if self._monitor is None else Statement(self._monitor, self._constraint)
         self.register_buffer("state", torch.from_numpy(self._constraint.start()))
@@ -219,13 +224,49 @@ class MoDeConstraint(SkipsBadBatches, nn.Module):
         category: Tensor | None = None,
         reference: Events | None = None,
     ) -> Tensor:
-        """Predictions of shape (n,) or (n, 1), unchanged; the arguments are those of :class:`MoDeLoss`."""
+        """Predictions of shape (n,), (n, 1) or (n, k), unchanged; the arguments are those of :class:`MoDeLoss`."""
+        if isinstance(score, Tensor) and score.ndim == 2 and score.shape[1] > 1:
+            return self._of_softmax(score, label, mass, weight, category, reference)
+        return self._of_scores(score, label, mass, weight, category, reference)
+
+    def _of_scores(
+        self, score: Tensor, label: Tensor, mass: Tensor, weight: Any, category: Any, reference: Events | None
+    ) -> Tensor:
         if not self.training:
             if not (torch.compiler.is_compiling() or _is_tracing() or in_torch_func()):
                 self._evaluate(score, label, mass, weight, category, reference)
             return score
         call = _outside_of_the_graph if torch.compiler.is_compiling() else MoDeConstraint._constrained
         return call(self, score, label, mass, weight, category, reference)
+
+    def _of_softmax(
+        self, score: Tensor, label: Tensor, mass: Tensor, weight: Any, category: Any, reference: Events | None
+    ) -> Tensor:
+        """Outputs of classes, unchanged: a push of the log odds moves signal against background, and no other class."""
+        signal, background = self._constraint.classes(self.signal, tuple(score.shape))
+        if isinstance(reference, Events) and getattr(reference.score, "ndim", 1) == 2 and reference.score.shape[1] > 1:
+            reference = reference._replace(score=self._odds(reference.score, signal, background)[0])
+        odds, both, shares = self._odds(score, signal, background)
+        moved = self._of_scores(odds, label, mass, weight, category, reference)
+        if moved is odds:
+            return score
+        columns = list(score.unbind(1))
+        if self._constraint.from_logits:
+            columns[signal] = columns[signal] + (moved - odds)
+            return torch.stack(columns, 1)
+        columns[signal] = moved * both
+        for k, share in zip(background, shares.unbind(1), strict=True):
+            columns[k] = (1 - moved) * both * share
+        changed = torch.stack(columns, 1)
+        return score.detach() + (changed - changed.detach())  # to the last digit
+
+    def _odds(self, score: Tensor, signal: int, background: list[int]) -> tuple[Tensor, Tensor, Tensor]:
+        """The log odds or, of probabilities, p/(p + q); then p + q, and the shares of the background's classes in q."""
+        p, each = score[:, signal], score[:, background]
+        if self._constraint.from_logits:
+            return p - torch.logsumexp(each, 1), p, each
+        q = each.sum(1)
+        return p / (p + q), p + q, each / q[:, None]
 
     def _constrained(self, score: Tensor, label: Tensor, mass: Tensor, *others: Any) -> Tensor:
         if not (torch.is_grad_enabled() and score.requires_grad):
@@ -236,13 +277,16 @@ class MoDeConstraint(SkipsBadBatches, nn.Module):
         gathers, where = self.gather and processes(self.process_group) > 1, ""
         try:
             given = of_all(make, repr(self), self.process_group) if gathers else make()
-            if not gathers and len(given.events.score) > given.batch:
+            if not gathers and given.events.score.shape[0] > given.batch:
                 where = f", where events from {given.batch} on are those of reference"
             tensors = on_host((self.state, *given.events)) if score.is_cuda else (self.state, *given.events)
             arrays: list[Any] = [None if one is None else as_numpy(one) for one in tensors]
             events, before = Events(*arrays[1:]), arrays[0]
             state = np.ascontiguousarray(before, np.float64)
-            with naming_ranks(given) if gathers else nullcontext():
+            if gathers:
+                with naming_ranks(given):
+                    found = self._constraint.direction(state, events, given.batch)
+            else:
                 found = self._constraint.direction(state, events, given.batch)
         except BatchError as error:
             self._skip(error)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import torch
 from torch import Tensor
@@ -12,14 +12,14 @@ from torch import Tensor
 from .._events import Events, is_background
 from .._monitor import EVERY, Monitor
 from .._native import Found
-from .._options import Options
+from .._options import BATCHES, LEAST_DISTANCE, Options, checked_strength
 from .._said import Said
 from .._typing import Never, Unpack
 from ..option_types import Loss, LossOptions
 from ._device import device_loss, is_on_device, refusal, refused_options
 from ._gather import Group, checked_group, given_of, naming_ranks, of_all, only_a_part, processes
 from ._module import CoreLoss, ModeArguments, events
-from ._op import as_numpy, checked, core_loss, evaluate, in_torch_func, score_range_of
+from ._op import as_numpy, checked, core_loss, evaluate, loss_op, score_range_of, stands_for_others
 from .transform import ScoreTransform, transformed
 
 
@@ -98,6 +98,12 @@ class MoDeLoss(CoreLoss):
         and must not decrease; ``score_range`` is that of s. "signal_efficiency" is the fraction of the batch's signal
         with scores up to s, linear between every tenth of them or every hundredth part. It gives all working points
         equal weight. The gradient follows the scores through W, but not the events that define W.
+    strength : float, optional
+        K multiplies the loss by K |C|/|M|, for scores from 0 to 1. C is the gradient of the mean cross entropy by the
+        scores of background, w_i/(1 - s_i) over the number of events, at most 100 w_i for an event. M is the gradient
+        of the plain loss. Both norms are averages over 200 batches, and the factor is constant in the backward pass. So
+        K has no unit: with 1 both gradients are as large. Start with 30, and scan 3 to 100. Left out, it is the plain
+        loss.
     monitor : bool, default True
         In training mode, check every twentieth batch and warn, once each, if the scores collapse, the classifier
         stops separating, bins have too few events, or with ``unbiased=False`` most of the loss is noise
@@ -130,21 +136,24 @@ class MoDeLoss(CoreLoss):
     >>> x, mass = torch.randn(2_000, 3), 50 + 250 * torch.rand(2_000)
     >>> label = torch.randint(0, 2, (2_000,)).float()  # 0 is background
     >>> network = torch.nn.Sequential(torch.nn.Linear(3, 1), torch.nn.Sigmoid())
-    >>> mode = MoDeLoss(order=1, max_slope=0.5, mass_range=(50, 300))
+    >>> mode = MoDeLoss(order=1, strength=3, max_slope=0.5, mass_range=(50, 300))
     >>> mode
-    MoDeLoss(order=1, max_slope=0.5, mass_range=(50.0, 300.0))
+    MoDeLoss(order=1, max_slope=0.5, mass_range=(50.0, 300.0), strength=3.0)
     >>> score = network(x)[:, 0]
-    >>> loss = torch.nn.functional.binary_cross_entropy(score, label) + 1000 * mode(score, label, mass)
+    >>> loss = torch.nn.functional.binary_cross_entropy(score, label) + mode(score, label, mass)
     >>> loss.backward()
     >>> loss.shape, network[0].weight.grad.shape
     (torch.Size([]), torch.Size([1, 3]))
     """
 
-    _defaults = {**CoreLoss._defaults, "score_transform": None, "gather": False, "on_device": None}
+    if TYPE_CHECKING:
+        norms: Tensor  # TorchScript reads annotations of classes, but no texts
+    _defaults = {**CoreLoss._defaults, "strength": None, "score_transform": None, "gather": False, "on_device": None}
 
     def __init__(
         self,
         *positional: Never,
+        strength: float | None = None,
         score_transform: ScoreTransform | None = None,
         monitor: bool = True,
         gather: bool = False,
@@ -157,24 +166,48 @@ class MoDeLoss(CoreLoss):
         self._labels = self._checked.labels
         self._monitor, self._said = Monitor() if monitor else None, Said()
         self.on_device, self.score_transform = on_device, score_transform
+        self.strength: float | None = None
+        if strength is not None:
+            given = {"per_class": self.per_class, "score_transform": score_transform is not None}
+            self.strength = checked_strength(strength, self._checked, **given)
+            self.register_buffer("norms", torch.zeros(3))  # how many batches, and the averages of |C| and |M|
+        self._last: dict[str, Tensor] = {}  # the gradient of the plain loss, for the strength
         if on_device and (why := refused_options(self._encoded)):  # now, not with the first batch
             raise ValueError(refusal(why))
         if not (score_transform is None or callable(score_transform) or score_transform == "signal_efficiency"):
             raise ValueError(f"score_transform = {score_transform!r}: must be a callable or 'signal_efficiency'")
 
+    def _strengthened(self, loss: Tensor, events: Events, grad: Tensor, count: int, factor: Any = 1) -> Tensor:
+        """The loss of events, of which ``count`` are those of the batch, times what the strength makes of it."""
+        score = events.score[:count].detach()
+        push = 1 / (1 - score).clamp(min=LEAST_DISTANCE)
+        if events.weight is not None:
+            push = push * events.weight[:count].detach()
+        if events.label is not None:
+            push = torch.where(is_background(events.label[:count], self._labels), push, 0)
+        norms = torch.stack([torch.linalg.vector_norm(push) / count, factor * torch.linalg.vector_norm(grad[:count])])
+        seen, average = self.norms[0] + 1, self.norms[1:]
+        rate = torch.where(seen < BATCHES, 1 / seen, 1 / BATCHES)
+        average = average + rate * (norms.to(average) - average)
+        if self.training:
+            self.norms.copy_(torch.cat([seen[None], average]))
+        scale = (self.strength or 0.0) * average[0] / average[1]
+        return loss * torch.where(scale.isfinite(), scale, 0).to(loss)
+
     def _watched(self, *arguments: Any) -> tuple[Tensor, Tensor, Found]:
         """:func:`evaluate`, which takes note of all that the core finds where the monitor is to look."""
-        monitor = self._monitor
+        monitor, look = self._monitor, False
+        if monitor is not None and self.training and not self.per_class:
+            monitor.calls += 1
+            if monitor.calls == 1 and not self.gather:
+                only_a_part(monitor, type(self).__name__)
+            look = monitor.calls % EVERY == 0  # monitor.due(), with a call less
         of_core: Callable[..., tuple[Tensor, Tensor, Found]] = partial(evaluate, said=self._said)
-        if monitor is None or not self.training or self.per_class:
-            return of_core(*arguments)
-        monitor.calls += 1
-        if monitor.calls == 1 and not self.gather:
-            only_a_part(monitor, type(self).__name__)
-        if monitor.calls % EVERY:  # monitor.due(), with a call less
-            return of_core(*arguments)
-        found = of_core(*arguments, loss_alone=False)
-        self._found = found[2]
+        found = of_core(*arguments, loss_alone=not look)
+        if look:
+            self._found = found[2]
+        if self.strength is not None:
+            self._last["grad"] = found[1]
         return found
 
     def _look(self, score: Tensor, label: Tensor) -> None:
@@ -206,17 +239,25 @@ class MoDeLoss(CoreLoss):
         if reference is None and self.score_transform is None:
             selects = label if self.background_only else None
             given = events(score, selects, mass, weight, category)
-            if given.score.is_cpu and not self.on_device:
+            if given.score.is_cpu and not self.on_device and self.strength is None:
                 return core_loss(given, self._checked, self._watched)
-            return self._form(given, self._checked)
+            loss, grad = self._form(given, self._checked)
+            return loss if self.strength is None else self._strengthened(loss, given, grad, len(given.score))
         every, count, *_ = given_of(self._labels, score, label, mass, weight, category, reference)
         return self._loss_of(every, count)
 
-    def _form(self, given: Events, asked: Options) -> Tensor:
-        """The loss of tensors that are checked, by the core or on their device."""
+    def _form(self, given: Events, asked: Options) -> tuple[Tensor, Tensor]:
+        """The loss of tensors that are checked, by the core or on their device, and the gradient for the strength."""
         if (self.on_device or not given.score.is_cpu) and is_on_device(self.on_device, asked.text, given):
-            return device_loss(given, asked.text, skip=self.on_bad_batch == "skip")
-        return core_loss(given, asked, self._watched)
+            if self.strength is not None:
+                raise ValueError("strength and a loss on the device: give on_device=False, and the core computes it")
+            loss = device_loss(given, asked.text, skip=self.on_bad_batch == "skip")
+            return loss, loss
+        if self.strength is not None and stands_for_others(given.score):
+            found: tuple[Tensor, Tensor] = loss_op(*given, asked.text)
+            return found
+        loss = core_loss(given, asked, self._watched)
+        return loss, self._last.pop("grad", loss)
 
     def _loss_of_all(self, *arguments: Any) -> Tensor:
         """The loss of the events of all processes."""
@@ -231,25 +272,18 @@ class MoDeLoss(CoreLoss):
         if every.label is not None:
             background = is_background(every.label, self._labels)
         if self.score_transform is not None:
-            try:
-                signal = score[~background]
-            except RuntimeError as error:
-                if not in_torch_func():
-                    raise
-                raise RuntimeError(
-                    "torch.vmap cannot transform a MoDeLoss with score_transform, since batches differ in how much "
-                    "signal they have: call it for each batch"
-                ) from error
+            signal = score[~background]
             score_range = score_range_of(asked.text, score.dtype)
             score, score_range = transformed(score, self.score_transform, score_range, signal)
             asked = checked("mode", **{**self.options, "score_range": score_range})
         every = every._replace(score=score, label=every.label if self.background_only else None)
-        loss = self._form(every, asked)
-        if count == len(every.score):
-            return loss
-        counted = background if self.background_only else torch.ones_like(background)
-        of_batch = counted[:count].sum(dtype=loss.dtype).clamp(min=1)
-        return loss + (counted.sum(dtype=loss.dtype) / of_batch - 1) * (loss - loss.detach())
+        loss, grad = self._form(every, asked)
+        factor: Any = 1
+        if count < len(every.score):
+            counted = background if self.background_only else torch.ones_like(background)
+            factor = counted.sum(dtype=loss.dtype) / counted[:count].sum(dtype=loss.dtype).clamp(min=1)
+            loss = loss + (factor - 1) * (loss - loss.detach())
+        return loss if self.strength is None else self._strengthened(loss, every, grad, count, factor)
 
 
 # What is sent and received is not part of a graph.

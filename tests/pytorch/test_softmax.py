@@ -1,0 +1,113 @@
+"""MoDeConstraint of the outputs of a softmax: the log odds of signal against the classes of background."""
+
+import pytest
+import torch
+from libmode.torch import Events, MoDeConstraint
+from torch.nn.functional import binary_cross_entropy_with_logits, cross_entropy, nll_loss
+
+N = 900
+
+
+def events(classes, seed=1):
+    """Logits that need a gradient, classes, and masses on which the logits depend."""
+    generator = torch.Generator().manual_seed(seed)
+    mass = torch.rand(N, generator=generator, dtype=torch.float64)
+    logit = torch.randn(N, classes, generator=generator, dtype=torch.float64)
+    logit[:, -1] += 3 * mass
+    return logit.requires_grad_(), torch.arange(N) % classes, mass
+
+
+def grad_of(loss, logit):
+    return torch.autograd.grad(loss, logit)[0]
+
+
+def test_two_logits_get_the_push_of_their_difference():
+    logit, label, mass = events(2)
+    layer, other = (MoDeConstraint(order=1, from_logits=True) for _ in range(2))
+    out = layer(logit, label, mass)
+    assert torch.equal(out, logit)
+    got = grad_of(cross_entropy(out, label), logit)
+    odds = (logit[:, 1] - logit[:, 0]).detach().requires_grad_()
+    want = grad_of(binary_cross_entropy_with_logits(other(odds, label, mass), label.double()), odds)
+    torch.testing.assert_close(got, torch.stack([-want, want], 1))
+    assert layer.loss == pytest.approx(other.loss) and torch.equal(layer.state, other.state)
+
+
+@pytest.mark.parametrize("signal, labels", [(-1, (0, 1)), (1, (0, 2)), (2, (0,))])
+def test_of_three_classes_the_odds_are_against_those_of_background(signal, labels):
+    logit, label, mass = events(3)
+    layer = MoDeConstraint(order=1, from_logits=True, signal=signal, background_label=labels)
+    got = grad_of(cross_entropy(layer(logit, label, mass), label), logit) - grad_of(cross_entropy(logit, label), logit)
+    signal %= 3
+    push, others = got[:, signal], [k for k in range(3) if k not in (signal, *labels)]
+    chosen = torch.isin(label, torch.tensor(labels))
+    assert push[chosen].abs().min() > 0 and not got[~chosen].any() and not got[:, others].any()
+    shares = torch.softmax(logit.detach()[:, list(labels)], 1)
+    torch.testing.assert_close(got[:, list(labels)], -push[:, None] * shares)
+
+
+@pytest.mark.parametrize("classes, labels", [(2, 0), (3, (0, 1)), (3, 1)])
+def test_probabilities_get_the_push_of_their_logits(classes, labels):
+    logit, label, mass = events(classes)
+    of_logits = MoDeConstraint(order=1, from_logits=True, background_label=labels)
+    of_scores = MoDeConstraint(order=1, background_label=labels)
+    want = grad_of(cross_entropy(of_logits(logit, label, mass), label), logit)
+    probability = torch.softmax(logit, 1)
+    out = of_scores(probability, label, mass)
+    assert torch.equal(out, probability)
+    got = grad_of(nll_loss(out.log(), label), logit)
+    if classes == 2:
+        torch.testing.assert_close(got, want)
+    else:  # its push is scaled by the gradient by p/(p + q), and not by the logit of signal
+        bare = grad_of(cross_entropy(logit, label), logit)
+        assert torch.cosine_similarity((got - bare).flatten(), (want - bare).flatten(), dim=0) > 0.9
+
+
+def test_a_training_becomes_flat_with_two_logits():
+    torch.manual_seed(1)
+    mass, label = torch.rand(6000), torch.arange(6000) % 2
+    x = torch.stack([mass + 0.1 * torch.randn(6000) * (1 - label), label + torch.randn(6000)], 1)
+
+    def slope(layer):
+        torch.manual_seed(2)
+        network = torch.nn.Sequential(torch.nn.Linear(2, 16), torch.nn.SiLU(), torch.nn.Linear(16, 2))
+        optimizer = torch.optim.Adam(network.parameters(), 0.02)
+        for _ in range(150):
+            optimizer.zero_grad()
+            logit = network(x)
+            cross_entropy(logit if layer is None else layer(logit, label, mass), label).backward()
+            optimizer.step()
+        odds = torch.diff(network(x), dim=1)[:, 0].detach()[label == 0]
+        return abs(torch.corrcoef(torch.stack([odds.argsort().argsort().double(), mass[label == 0].double()]))[0, 1])
+
+    assert slope(MoDeConstraint(order=0, from_logits=True, monitor=False)) < 0.3 * slope(None)
+
+
+def test_each_output_of_a_multi_label_classifier_has_a_constraint_of_its_own():
+    logit, _, mass = events(3)
+    label = (torch.rand(N, 3, generator=torch.Generator().manual_seed(3)) < 0.4).double()
+    layers = [MoDeConstraint(order=1, from_logits=True) for _ in range(3)]
+    out = torch.stack([layer(logit[:, k], label[:, k], mass) for k, layer in enumerate(layers)], 1)
+    got = grad_of(binary_cross_entropy_with_logits(out, label), logit)
+    bare = grad_of(binary_cross_entropy_with_logits(logit, label), logit)
+    assert torch.equal(got != bare, label == 0)
+
+
+def test_reference_events_are_outputs_too_and_evaluation_changes_nothing():
+    logit, label, mass = events(3)
+    others = events(3, 2)
+    layer = MoDeConstraint(order=1, from_logits=True, background_label=(0, 1))
+    grad_of(cross_entropy(layer(logit, label, mass, reference=Events(others[0].detach(), *others[1:])), label), logit)
+    assert layer.state[0] == 1
+    assert layer.eval()(logit, label, mass) is logit
+
+
+def test_classes_that_there_are_not_say_so():
+    logit, label, mass = events(3)
+    for options, sentence in (
+        ({"signal": 3}, r"score has shape \(900, 3\): expected .* of a softmax with a class 3"),
+        ({"background_label": 2}, "background_label = 2 and signal = -1: the 3 columns of score are classes"),
+        ({"background_label": (0, 4)}, "background_label = 0, 4 and signal = -1"),
+    ):
+        with pytest.raises(ValueError, match=sentence):
+            MoDeConstraint(order=1, from_logits=True, **options)(logit, label, mass)

@@ -1,0 +1,89 @@
+"""MoDeLoss(strength=K): the loss times K |C|/|M|, of the gradients of cross entropy and of MoDe."""
+
+import numpy as np
+import pytest
+import torch
+from libmode.torch import Events, MoDeLoss
+from torch.nn.functional import binary_cross_entropy
+
+N = 600
+
+
+def events(seed=1):
+    """Scores that need a gradient, labels, masses and weights."""
+    generator = torch.Generator().manual_seed(seed)
+    score, mass, weight = torch.rand(3, N, generator=generator, dtype=torch.float64)
+    score = (0.1 + 0.4 * score + 0.4 * mass).requires_grad_()
+    return score, (torch.arange(N) % 3 == 0).double(), mass, weight
+
+
+def norm_of(loss, score, chosen):
+    return torch.autograd.grad(loss, score)[0][chosen].norm()
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+def test_the_gradient_is_as_large_as_that_of_cross_entropy_times_the_strength(weighted):
+    score, label, mass, weight = events()
+    weight = weight if weighted else None
+    entropy = norm_of(binary_cross_entropy(score, label, weight), score, label == 0)
+    for strength in (1, 3):
+        found = norm_of(MoDeLoss(order=1, strength=strength)(score, label, mass, weight), score, slice(None))
+        assert found.item() == pytest.approx(strength * entropy.item(), rel=1e-6)
+
+
+def test_norms_are_averages_over_200_batches_that_an_evaluation_leaves_alone():
+    mode, plain, entropies, modes = MoDeLoss(order=1, strength=2), MoDeLoss(order=1), [], []
+    for seed in range(1, 5):
+        score, label, mass, _ = events(seed)
+        loss = plain(score, label, mass)
+        entropies.append(norm_of(binary_cross_entropy(score, label), score, label == 0).item())
+        modes.append(norm_of(loss, score, slice(None)).item())
+        got = mode(score, label, mass)
+        assert got.item() == pytest.approx(2 * np.mean(entropies) / np.mean(modes) * loss.item(), rel=1e-5)
+    state = mode.state_dict()
+    mode.eval()(*events(9)[:3])
+    assert torch.equal(state["norms"], mode.norms) and mode.norms[0] == 4
+    mode.norms[0] = 1000  # as after so many batches
+    before = mode.norms.clone()
+    mode.train()(score, label, mass)
+    entropy = norm_of(binary_cross_entropy(score, label), score, label == 0)
+    torch.testing.assert_close(mode.norms[1] - before[1], (entropy - before[1]).float() / 200, rtol=1e-3, atol=0)
+
+
+def test_reference_events_define_the_loss_and_the_batch_its_size():
+    score, label, mass, _ = events()
+    others = events(2)
+    reference = Events(others[0].detach(), *others[1:3])
+    got = MoDeLoss(order=1, strength=3)(score, label, mass, reference=reference)
+    entropy = norm_of(binary_cross_entropy(score, label), score, label == 0)
+    assert norm_of(got, score, slice(None)).item() == pytest.approx(3 * entropy.item(), rel=1e-6)
+
+
+def test_compiled_without_a_graph_break():
+    score, label, mass, weight = events()
+    modules = [MoDeLoss(order=1, strength=3) for _ in range(2)]
+    step = torch.compile(modules[0], fullgraph=True, backend="aot_eager")
+    for _ in range(3):
+        want, got = modules[1](score, label, mass, weight), step(score, label, mass, weight)
+    torch.testing.assert_close(got, want)
+    torch.testing.assert_close(*(torch.autograd.grad(loss, score)[0] for loss in (got, want)))
+    torch.testing.assert_close(modules[0].norms, modules[1].norms)
+
+
+def test_one_score_of_background_near_1_does_not_rule():
+    score, label, mass, _ = events()
+    score.data[1] = 1.0
+    loss = MoDeLoss(order=1, strength=1)(score, label, mass)
+    assert norm_of(loss, score, slice(None)) < 101 / N + 1
+
+
+def test_what_goes_without_a_strength_says_so():
+    for options in ({"per_class": True}, {"score_transform": torch.square}, {"score_range": None}):
+        with pytest.raises(ValueError, match=f"strength = 3 and {next(iter(options))}.*: a strength is relative"):
+            MoDeLoss(order=1, strength=3, **options)
+    for bad in (-1, float("inf")):
+        with pytest.raises(ValueError, match=f"strength = {bad}: must be finite and at least 0"):
+            MoDeLoss(order=1, strength=bad)
+    mode = MoDeLoss(order=1, strength=3, on_device=True)
+    with pytest.raises(ValueError, match="strength and a loss on the device: give on_device=False"):
+        mode(*events()[:3])
