@@ -5,6 +5,8 @@ import pytest
 import torch
 from libmode.torch import MoDeLoss, mode_loss
 
+pytestmark = pytest.mark.usefixtures("interpreter")
+
 SCALE = 65536.0  # what torch.amp.GradScaler starts with: float16 ends below it
 
 LOSSES = {

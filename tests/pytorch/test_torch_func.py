@@ -8,9 +8,10 @@ from torch.autograd import forward_ad
 from torch.func import hessian, jacrev, jvp
 
 # What PyTorch itself does when forward mode is first used.
-pytestmark = pytest.mark.filterwarnings(
-    "ignore:`torch.jit.script` is:FutureWarning", "ignore::DeprecationWarning:torch"
-)
+pytestmark = [
+    pytest.mark.filterwarnings("ignore:`torch.jit.script` is:FutureWarning", "ignore::DeprecationWarning:torch"),
+    pytest.mark.usefixtures("interpreter"),
+]
 
 N = 60
 LOSSES = {

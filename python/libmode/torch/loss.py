@@ -16,7 +16,7 @@ from .._options import Options
 from .._said import Said
 from .._typing import Never, Unpack
 from ..option_types import Loss, LossOptions
-from ._device import device_loss, is_on_device, refusal, refused_options
+from ._device import device_loss, is_on_device, refuse_options
 from ._gather import Group, checked_group, given_of, naming_ranks, of_all, only_a_part, processes
 from ._module import CoreLoss, ModeArguments, events
 from ._op import as_numpy, checked, core_loss, evaluate, in_torch_func, score_range_of
@@ -46,10 +46,10 @@ def mode_loss(
     loss : "mode", "disco" or "flatness", default "mode"
         As for :func:`libmode.mode_loss`.
     on_device : bool, optional
-        Whether to compute on the device of the tensors, with PyTorch's own operations, instead of in the core on the
-        CPU. By default tensors on a GPU stay there if the device supports the options: polynomials of order 0 to 3 by
-        projection, quantile bins or ``edges``, ``mass_range``, weights, one background label, ``unbiased``,
-        ``reduction`` and a given ``score_range``. True: on the CPU too, and an error for other options.
+        True computes on the GPU of the tensors, by Triton, instead of in the core on the CPU, which is the default. It
+        has polynomials of order 0 to 3 by projection, quantile bins or ``edges``, at most 64 bins, ``mass_range``,
+        weights, one background label, ``unbiased``, ``reduction`` and a given ``score_range``. Other options are an
+        error, and tensors on the CPU too. Without Triton, as on Windows, the core computes the loss.
     **options
         Those of :func:`libmode.mode_loss`.
 
@@ -72,7 +72,7 @@ def mode_loss(
     0.352
     """
     given, asked = events(score, mass, weight, label, category), checked(loss, **options)
-    if (on_device or not given.score.is_cpu) and is_on_device(on_device, asked.text, given):
+    if on_device and is_on_device(asked.text, given):
         return device_loss(given, asked.text)
     return core_loss(given, asked)
 
@@ -110,8 +110,8 @@ class MoDeLoss(CoreLoss):
     process_group : ProcessGroup, optional
         For ``gather``: the group that averages gradients; by default all processes.
     on_device : bool, optional
-        As for :func:`mode_loss`. On a GPU the CPU does not see the values: a batch without a loss is an error of the
-        device, and ``on_bad_batch="skip"`` gives 0 without a warning or a count. The monitor is off.
+        As for :func:`mode_loss`. With True the CPU does not see the values: a batch without a loss is an error of the
+        GPU, and ``on_bad_batch="skip"`` gives 0 without a warning or a count. The monitor is off.
     **options
         Those of :func:`libmode.mode_loss`.
 
@@ -157,8 +157,8 @@ class MoDeLoss(CoreLoss):
         self._labels = self._checked.labels
         self._monitor, self._said = Monitor() if monitor else None, Said()
         self.on_device, self.score_transform = on_device, score_transform
-        if on_device and (why := refused_options(self._encoded)):  # now, not with the first batch
-            raise ValueError(refusal(why))
+        if on_device:  # now, not with the first batch
+            refuse_options(self._encoded)
         if not (score_transform is None or callable(score_transform) or score_transform == "signal_efficiency"):
             raise ValueError(f"score_transform = {score_transform!r}: must be a callable or 'signal_efficiency'")
 
@@ -207,15 +207,13 @@ class MoDeLoss(CoreLoss):
         if reference is None and self.score_transform is None:
             label = target if self.background_only else None
             given = events(pred, mass, weight, label, category)
-            if given.score.is_cpu and not self.on_device:
-                return core_loss(given, self._checked, self._watched)
             return self._form(given, self._checked)
         every, count, *_ = given_of(self._labels, pred, target, mass, weight, category, reference)
         return self._loss_of(every, count)
 
     def _form(self, given: Events, asked: Options) -> Tensor:
         """The loss of tensors that are checked, by the core or on their device."""
-        if (self.on_device or not given.score.is_cpu) and is_on_device(self.on_device, asked.text, given):
+        if self.on_device and is_on_device(asked.text, given):
             return device_loss(given, asked.text, skip=self.on_bad_batch == "skip")
         return core_loss(given, asked, self._watched)
 
