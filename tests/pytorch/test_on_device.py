@@ -264,7 +264,7 @@ def test_the_kernels_compile_for_gpus_that_are_not_here(tmp_path):
     """Down to the machine code of sm_80 and sm_90."""
     program = Path(interpreted.__file__).with_name("compiled.py")
     without = {name: value for name, value in os.environ.items() if name != "TRITON_INTERPRET"}
-    environment = {**without, "TRITON_CACHE_DIR": str(tmp_path), "TRITON_DEFAULT_FP_FUSION": "1"}
+    environment = {**without, "TRITON_CACHE_DIR": str(tmp_path)}
     found = subprocess.run([sys.executable, program], env=environment, check=True, capture_output=True, text=True)
     for name in ("select", "add", "fit", "walk", "finish"):
         for target in ("sm_80", "sm_90"):
@@ -304,6 +304,13 @@ def test_tensors_of_the_processor_are_for_the_interpreter(monkeypatch):
         mode_loss(torch.rand(9), torch.rand(9), on_device=True)
 
 
+def test_places_have_numbers_of_32_bits():
+    with FakeTensorMode():
+        many = torch.rand(1 << 30, device="cuda")
+        with pytest.raises(ValueError, match="1,073,741,824 events, more than 536,870,912: on_device = True has no"):
+            of_torch.is_on_device(encode("mode"), Events(many, many))
+
+
 def test_the_core_computes_by_default_and_without_triton(monkeypatch):
     monkeypatch.setattr(calls, "run", None)  # which a launch calls
     score, _, mass, _ = batch(200)
@@ -323,7 +330,7 @@ FORMS = {  # arguments of the module and of its call
     "transform": ({"score_transform": "signal_efficiency"}, {}),
     "reference": ({}, {"reference": Events(torch.linspace(0.01, 0.99, 40), torch.linspace(0, 1, 40))}),
     "compiled": ({"order": 1}, {}),
-}  # of half precision: test_half_precision.py
+}
 
 
 @pytest.mark.parametrize("name", FORMS)
@@ -340,6 +347,32 @@ def test_the_module(name):
         (100 * loss).backward()
         results.append((loss.detach(), leaf.grad))
     torch.testing.assert_close(*results)
+
+
+@pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16], ids=str)
+def test_the_gradient_of_half_precision_is_that_of_float32_rounded_once(dtype):
+    mode, (score, *others) = MoDeLoss(order=1, on_device=True), batch(300)
+    grads = []
+    for given in (score.to(dtype), score.to(dtype).float()):
+        leaf = given.clone().requires_grad_()
+        (65536 * mode(leaf, *others)).backward()
+        grads.append(leaf.grad)
+    assert grads[0].dtype is dtype and torch.equal(grads[0], grads[1].to(dtype))
+
+
+def test_torch_func():
+    score, target, mass, weight = batch(120)
+    mode, scores = MoDeLoss(order=1, bins=5, on_device=True), torch.stack([score, 1 - score])
+    of_core = MoDeLoss(order=1, bins=5)
+    found, want = (
+        torch.func.vmap(torch.func.grad_and_value(of), in_dims=(0, None, None, None))(scores, target, mass, weight)
+        for of in (mode, of_core)
+    )
+    torch.testing.assert_close(found, want)
+    leaf = score.clone().requires_grad_()
+    (grad,) = torch.autograd.grad(mode(leaf, target, mass, weight), leaf, create_graph=True)
+    with pytest.raises(RuntimeError, match="second derivative"):
+        grad.sum().backward()
 
 
 def test_a_bad_batch_on_the_cpu_is_skipped_as_usual():

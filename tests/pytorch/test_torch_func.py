@@ -8,10 +8,9 @@ from torch.autograd import forward_ad
 from torch.func import hessian, jacrev, jvp
 
 # What PyTorch itself does when forward mode is first used.
-pytestmark = [
-    pytest.mark.filterwarnings("ignore:`torch.jit.script` is:FutureWarning", "ignore::DeprecationWarning:torch"),
-    pytest.mark.usefixtures("interpreter"),
-]
+pytestmark = pytest.mark.filterwarnings(
+    "ignore:`torch.jit.script` is:FutureWarning", "ignore::DeprecationWarning:torch"
+)
 
 N = 60
 LOSSES = {
@@ -21,7 +20,6 @@ LOSSES = {
     "flatness": lambda pred, target, mass, weights: mode_loss(
         pred, mass, weight=weights, label=target, loss="flatness", bins=5
     ),
-    "on the device": MoDeLoss(order=1, bins=5, on_device=True),
 }
 every_loss = pytest.mark.parametrize("loss", LOSSES.values(), ids=LOSSES.keys())
 

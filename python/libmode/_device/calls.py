@@ -17,7 +17,12 @@ BLOCK, PROGRAMS = 32, MOST
 
 def run(kernel: Any, grid: tuple[int, ...], arguments: tuple[Any, ...], constants: dict[str, Any]) -> None:
     """Launches so many programs of a kernel."""
-    kernel[grid](*arguments, **constants, num_warps=max(4, constants.get("NB", 0) // 4))
+    kernel[grid](*arguments, **constants, **settings(constants))
+
+
+def settings(constants: dict[str, Any]) -> dict[str, Any]:
+    """How a kernel is compiled: more threads for more bins, and digits that depend on no GPU, as in the interpreter."""
+    return {"num_warps": max(4, constants.get("NB", 0) // 4), "enable_fp_fusion": False}
 
 
 def loss_and_grad(plan: Plan, events: Events, kind: torch.dtype) -> tuple[Tensor, Tensor, Tensor]:
