@@ -2,12 +2,16 @@
 
 Two tables. The time of forward and backward of ``MoDeLoss(order=1)`` of so many events with labels and weights, by the
 core (with the copies both ways) and on the device, and of ``MoDeConstraint(order=1)`` by the core, beside a sort of the
-scores. And that of a training step of the paper's network and of a transformer of 2 million parameters, without a layer
-and with it. On a GPU also as CUDA graphs, where that can be: the core cannot be captured.
+scores. And that of a training step of the paper's network and of a transformer of 2 million parameters: alone, with the
+constraint, and with the loss on the device. On a GPU also as CUDA graphs, where that can be: the core cannot be
+captured.
 
-There it first checks that a step on the device waits for nothing (torch.cuda.set_sync_debug_mode("error")), and does
-what the core does, also as a graph. Without a GPU the same runs on tensors of the processor: a test of this program,
-whose times say nothing of a GPU. Writes what it ran on, and all times, to build/bench/device.json.
+There it first checks that the device finds what the core does, with several options and numbers of events, twice the
+same bits, waits for nothing (torch.cuda.set_sync_debug_mode("error")), says what is wrong with a batch, and can be
+captured and compiled. It takes some three minutes, of which the kernels' compilation is one. Without a GPU the core
+alone is timed: a test of this program, whose times say nothing of a GPU. Writes what it ran on, and all times, to
+build/bench/device.json; copied to bench/results and followed by ``python -m bench.summary`` they are those of
+docs/scaling.md.
 """
 
 from __future__ import annotations
@@ -16,6 +20,7 @@ import argparse
 import json
 import time
 from collections.abc import Callable
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -72,11 +77,13 @@ def graph_of(step: Step) -> Step:
 class Events:
     """Scores, labels, masses and weights on a device."""
 
-    def __init__(self, n: int, device: torch.device) -> None:
+    def __init__(self, n: int, device: torch.device, kind: torch.dtype = torch.float32, tied: bool = False) -> None:
         generator = torch.Generator().manual_seed(1)
-        uniform = torch.rand(4, n, generator=generator)
+        uniform = torch.rand(4, n, generator=generator, dtype=kind)
+        if tied:
+            uniform[0] = (uniform[0] * 20).floor() / 20
         self.score = uniform[0].to(device).requires_grad_()
-        self.target = (uniform[1] < 0.5).float().to(device)
+        self.label = (uniform[1] < 0.5).to(device, kind)
         self.mass, self.weight = (50 - 60 * torch.log1p(-uniform[2:])).to(device)
 
     def step(self, module: nn.Module) -> Step:
@@ -84,12 +91,12 @@ class Events:
 
         def of_layer() -> None:
             self.score.grad = None
-            score = module(self.score, self.target, self.mass, self.weight)
-            nn.functional.binary_cross_entropy(score, self.target, self.weight).backward()
+            score = module(self.score, self.label, self.mass, self.weight)
+            nn.functional.binary_cross_entropy(score, self.label, self.weight).backward()
 
         def of_loss() -> None:
             self.score.grad = None
-            module(self.score, self.target, self.mass, self.weight).backward()
+            module(self.score, self.label, self.mass, self.weight).backward()
 
         return of_layer if isinstance(module, MoDeConstraint) else of_loss
 
@@ -127,12 +134,15 @@ class Paper(nn.Sequential):
         super().__init__(*hidden, nn.Linear(64, 1), nn.Sigmoid())
 
 
-def training(network: type[Paper] | type[Transformer], batch: int, device: torch.device, layer: bool) -> Step:
-    """A training step: forward, cross entropy, backward and Adam."""
+def training(
+    network: type[Paper] | type[Transformer], batch: int, device: torch.device, layer: bool, loss: bool = False
+) -> Step:
+    """A training step: forward, cross entropy, backward and Adam; with the layer, or with the loss on the device."""
     torch.manual_seed(1)
     events, model = Events(batch, device), network().to(device)
     x = torch.randn(batch, *network.features).to(device)
     constraint = MoDeConstraint(order=1).to(device) if layer else None
+    mode = MoDeLoss(order=1, on_device=True) if loss else None
     capturable = device.type == "cuda"
     optimizer = torch.optim.Adam(model.parameters(), capturable=capturable)
 
@@ -140,27 +150,63 @@ def training(network: type[Paper] | type[Transformer], batch: int, device: torch
         optimizer.zero_grad(set_to_none=True)
         score = model(x)[:, 0]
         if constraint is not None:
-            score = constraint(score, events.target, events.mass, events.weight)
-        nn.functional.binary_cross_entropy(score, events.target, events.weight).backward()
+            score = constraint(score, events.label, events.mass, events.weight)
+        total = nn.functional.binary_cross_entropy(score, events.label, events.weight)
+        if mode is not None:
+            total = total + 100 * mode(score, events.label, events.mass, events.weight)
+        total.backward()
         optimizer.step()
 
     return step
 
 
+#: Options and numbers of events that are compared with the core.
+COMPARED = [
+    ({"order": 1}, (40, 512, 8_192, 100_000, 1_000_000)),
+    ({"order": 3, "unbiased": False, "reduction": "sum"}, (1_000, 100_000)),
+    ({"order": 2, "bins": 50, "mass_range": (60.0, 200.0)}, (10_000,)),
+    ({"order": 0, "edges": [50.0, 70.0, 100.0, 200.0, 2000.0]}, (10_000,)),
+]
+
+
+def agreement(device: torch.device, compared: list[tuple[dict[str, Any], tuple[int, ...]]]) -> float:
+    """How far gradients in float64 are from the core's, per largest element; raises where they are too far."""
+    worst = 0.0
+    for options, sizes in compared:
+        of_core, of_device = (MoDeLoss(monitor=False, on_device=choice, **options) for choice in (False, True))
+        for n, kind, tied in product(sizes, (torch.float64, torch.float32), (False, True)):
+            events = Events(n, device, kind, tied)
+            expected, *twice = (events.gradient(events.step(of)) for of in (of_core, of_device, of_device))
+            where = f"{options}, {n:,} events, {kind}, tied {tied}"
+            assert torch.equal(*twice), f"two runs differ: {where}"
+            apart = float((twice[0] - expected).abs().max() / expected.abs().max())
+            assert apart < (1e-9 if kind is torch.float64 else 1e-5), f"{apart:.1e} from the core: {where}"
+            worst = max(worst, apart if kind is torch.float64 else 0.0)
+    return worst
+
+
 def checks(device: torch.device) -> list[str]:
     """Checks what must hold on a GPU. Returns lines of results, or raises."""
     if device.type != "cuda":
-        return ["not checked, for want of a GPU: that nothing is waited for, and that CUDA graphs capture a step"]
-    events = Events(100_000, device)
-    of_core, of_device = (events.step(MoDeLoss(order=1, on_device=choice)) for choice in (False, True))
-    of_device()
+        return [
+            "not checked, for want of a GPU: that kernels agree with the core, wait for nothing, and can be captured"
+        ]
+    worst = agreement(device, COMPARED)
+    events, mode = Events(100_000, device), MoDeLoss(order=1, on_device=True)
+    step = events.step(mode)
+    expected = events.gradient(step)
     torch.cuda.set_sync_debug_mode("error")
-    of_device()
+    step()
     torch.cuda.set_sync_debug_mode("default")
-    expected = events.gradient(of_core)
-    for step in (of_device, graph_of(of_device)):
-        assert (events.gradient(step) - expected).norm() < 1e-3 * expected.norm()
-    return ["a step waits for nothing, and gives what the core does, also as a CUDA graph"]
+    compiled = torch.compile(mode, fullgraph=True, backend="aot_eager")
+    for other in (graph_of(step), events.step(compiled)):
+        assert torch.equal(events.gradient(other), expected)
+    few, skips = Events(4, device), MoDeLoss(order=1, on_device=True, on_bad_batch="skip")
+    assert not few.gradient(few.step(skips)).any()
+    return [
+        f"gradients are those of the core to {worst:.0e} of their largest element in float64, twice the same bits",
+        "a step waits for nothing, and is the same as a CUDA graph and compiled; a bad batch is skipped",
+    ]
 
 
 def of_events(sizes: list[int], timer: Timer) -> list[dict[str, Any]]:
@@ -168,10 +214,10 @@ def of_events(sizes: list[int], timer: Timer) -> list[dict[str, Any]]:
     rows = []
     for n in sizes:
         events, row = Events(n, timer.device), {"events": n}
-        forms = [MoDeLoss(order=1, monitor=False, on_device=choice) for choice in (False, True)]
-        of_core, of_device = map(events.step, forms)
-        row["loss, core"], row["loss, device"] = timer.milliseconds(of_core), timer.milliseconds(of_device)
+        row["loss, core"] = timer.milliseconds(events.step(MoDeLoss(order=1, monitor=False)))
         if timer.device.type == "cuda":
+            of_device = events.step(MoDeLoss(order=1, on_device=True))
+            row["loss, device"] = timer.milliseconds(of_device)
             row["loss, graph"] = timer.milliseconds(graph_of(of_device))
         row["layer, core"] = timer.milliseconds(events.step(MoDeConstraint(order=1, monitor=False).to(timer.device)))
         score = events.score.detach()
@@ -191,6 +237,9 @@ def of_steps(batches: list[int], timer: Timer) -> list[dict[str, Any]]:
             if timer.device.type == "cuda":
                 row["without, graph"] = timer.milliseconds(graph_of(training(network, batch, timer.device, False)))
             row["core"] = timer.milliseconds(training(network, batch, timer.device, True))
+            if timer.device.type == "cuda":
+                with_loss = training(network, batch, timer.device, False, loss=True)
+                row["loss"], row["loss, graph"] = timer.milliseconds(with_loss), timer.milliseconds(graph_of(with_loss))
             rows.append(row)
             show(row, first=len(rows) == 1)
     return rows

@@ -1,6 +1,9 @@
 """What pytest needs to know before it collects: see golden.py and reference.py for the shared parts."""
 
+import os
 import sys
+
+os.environ.setdefault("TRITON_INTERPRET", "1")  # before anything imports Triton, whose kernels run on the CPU then
 
 import golden
 import hypothesis
@@ -31,6 +34,15 @@ def threads():
     """Sets the number of threads, and the default after the test."""
     yield libmode.set_threads
     libmode.set_threads(0)
+
+
+@pytest.fixture(scope="module")
+def interpreter():
+    """Kernels of the device run in Triton's interpreter, in less time."""
+    import interpreted
+
+    with interpreted.once():
+        yield
 
 
 @pytest.fixture(scope="module")

@@ -16,7 +16,6 @@ numpy=$(sed -n 's/^dependencies = \["numpy>=\(.*\)"\]$/numpy==\1/p' pyproject.to
 "$python" -m pip install --quiet --disable-pip-version-check --no-deps --require-hashes -r packaging/pinned/modeloss.txt
 "$python" -c 'import iminuit, numpy, scipy, sys, torch; print(f"Python {sys.version.split()[0]}, NumPy {numpy.__version__}, torch {torch.__version__}, "
   f"SciPy {scipy.__version__}, iminuit {iminuit.__version__}")'
-# What old versions warn of is no error. A study needs XGBoost and LightGBM, and old torch a GPU for tensors that
-# are said to be on one.
+# What old versions warn of is no error. A study needs XGBoost and LightGBM, and the kernels of a GPU a new Triton.
 "$python" -m pytest -q -W default tests/core tests/pytorch tests/peers tests/studies --ignore tests/studies/test_trees_study.py \
-    --deselect tests/pytorch/test_on_device.py::test_nothing_is_read_on_the_host
+    --ignore tests/pytorch/test_on_device.py --deselect tests/peers/test_bench.py::test_what_is_timed_beside_each_other_is_the_same_loss

@@ -10,7 +10,6 @@ SCALE = 65536.0  # what torch.amp.GradScaler starts with: float16 ends below it
 LOSSES = {
     "MoDeLoss": MoDeLoss(order=1, bins=8),
     "score_transform": MoDeLoss(order=1, bins=8, score_transform="signal_efficiency"),
-    "on the device": MoDeLoss(order=1, bins=8, on_device=True),
     "mode_loss": lambda pred, target, mass: mode_loss(pred, mass, label=target, order=1, bins=8),
     "operator": lambda pred, target, mass: torch.ops.libmode.loss(
         pred, target, mass, None, None, MoDeLoss(order=1, bins=8)._encoded

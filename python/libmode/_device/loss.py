@@ -1,101 +1,334 @@
-"""The loss and its gradient, by running sums up to the middle of each event's tie, along several orders."""
+"""The kernels of the loss, in the order of a call: select, (torch.sort), add, fit, walk, finish.
 
-from typing import NamedTuple
+A chunk of events is one program, which goes through it in blocks. Sums over chunks are added in their order, so that
+two runs give the same bits. All numbers are in double precision. J and its bias are those of core/doc.go.
+"""
 
-import torch
-from torch import Tensor
+# mypy: disable-error-code="no-untyped-def, no-untyped-call, untyped-decorator"
 
-from .._events import Events
-from .bins import bins_of, merged
-from .constants import Constants, constants_of
-from .events import matrix
-from .moments import Moments, moments_of
-from .plan import Plan
-from .sums import up_to
+import triton  # type: ignore[import-untyped]
+import triton.language as tl  # type: ignore[import-untyped]
 
+# A last batch of another size needs no other machine code.
+launched = triton.jit(do_not_specialize=["n", "chunk", "programs", "bins"])
 
-class Found(NamedTuple):
-    """What is found for n events."""
-
-    loss: Tensor  #: ()
-    grad: Tensor  #: (n,) d loss/d score
-    good: Tensor  #: (checks, bins) whether there is a loss
-
-
-class Binned(NamedTuple):
-    """The events in their bins, (N,) each: n, and two columns that are no events."""
-
-    rank: Tensor  #: how many scores are not above its own
-    bin: Tensor
-    step: Tensor  #: e_i = -w_i/W_b
-    square: Tensor  #: e_i^2
-    moments: Moments
+#: The most chunks, and what the sums of a bin are: rows of ``sums``.
+MOST = tl.constexpr(256)
+ROWS = tl.constexpr(8)
+W, SQUARE, COUNT, CUBE, POWERS = (tl.constexpr(row) for row in range(5))
+#: Numbers that depend on the options, before the edges of bins.
+LABEL, LOW, HIGH, MASS_LOW, MASS_HIGH, EDGES = (tl.constexpr(place) for place in range(6))
+#: Rows of ``table``, which has a column for each bin: its new number, 1/W_b, T_b, g_b. The last row has single numbers.
+TO, INVERSE, TOTAL, BIAS, SINGLE = (tl.constexpr(row) for row in range(5))
+#: The single numbers: whether there is a loss, the number of bins, the selected events.
+GOOD, BINS, SELECTED = (tl.constexpr(place) for place in range(3))
 
 
-def loss_and_grad(plan: Plan, events: Events) -> Found:
-    """The loss of tensors (n,) on one device, of one floating type but for the labels."""
-    k, n = constants_of(events.score, plan), len(events.score)
-    rows = matrix(plan, k, events)
-    real = rows - k.center
-    of = binned(plan, k, rows, real)
-    sums = doubled(k, of, [of.step, *(of.moments.fit * of.step)], [of.step, of.square, of.step])
-    change, variance = changes(of, sums[:, 0], sums[:3, 1])
-    if plan.unbiased:
-        change = torch.addcmul(change, of.moments.of_event[-1], variance, value=-1)
-    step = of.step / of.moments.bins if plan.mean else of.step
-    grad = torch.mul(step, change)[:n]
-    return Found(torch.dot(grad, real[0, :n]), grad, of.moments.good)
+@launched
+def select(
+    score, mass, weight, label, numbers, keys, found, n, chunk,
+    WEIGHTED: tl.constexpr, LABELLED: tl.constexpr, BLOCK: tl.constexpr,
+):  # fmt: skip
+    """Writes the keys (3, n) to sort by, s, -s and m; infinite for an event that takes no part.
 
-
-def binned(plan: Plan, k: Constants, rows: Tensor, real: Tensor) -> Binned:
-    """The events of a matrix in their bins; ``real`` is the same in double precision, less the centers of the rows."""
-    n, (_, mass, weight, *_) = rows.shape[1] - 2, real
-    ordered = torch.sort(rows[:2, :n], dim=1).values  # scores, and masses
-    ranks = torch.searchsorted(ordered, rows[:2], right=True, out_int32=n * plan.most < 2**31)
-    count = ranks[1, -1]
-    bin_, total = bins_of(plan, k, mass, ranks[1], count, weight)
-    largest = torch.linalg.vector_norm(real[:, :n], torch.inf, dim=1)
-    if plan.merges:
-        bin_, total = merged(plan, k, bin_, total)
-    of_bin = total.index_select(0, bin_)
-    step, alone = weight / of_bin, [largest]
-    if plan.bins:
-        alone.append(count * k.minus)
-        if plan.weighted:  # the weights of a bin may all be 0
-            alone.append(of_bin[:n].amax()[None])
-    offset = mass - ordered[1, 0] if plan.order else step
-    moments, square = moments_of(plan, k, bin_, step, offset, total, alone)
-    return Binned(ranks[0], bin_, step, square, moments)
-
-
-def changes(of: Binned, scores: Tensor, bins: Tensor) -> tuple[Tensor, Tensor]:
-    """By how much J changes with the step of each event, per step, (N,), and what g is to multiply and be subtracted.
-
-    scores : (order + 1, N) twice the sums of e, q_1 e, ... up to the middle of its tie, along the scores
-    bins : (3, N) those of e, e^2 and e, bin after bin
-
-    It is 2 (F_b - the fit) - g [2 S - 2 F T - e (1 - 2 F)], where own has 2 F - 1, T - 2 S and 2 F, and the step is -e.
+    An event takes part if it has the label, and a mass inside of the limits. ``found`` (3, MOST) gets of each chunk how
+    many do, how many of them have a value that is not finite or not in the range of scores, and the largest |w|.
     """
-    own = of.moments.of_event[1:4] - bins
-    change = torch.addcdiv(own[2], scores[0], of.moments.bins)
-    for q, sums in zip(of.moments.fit, scores[1:], strict=False):
-        change = torch.addcmul(change, q, sums)
-    return change, torch.addcmul(own[1], own[0], of.moments.of_event[0] + of.step)
+    program, lanes = tl.program_id(0), tl.arange(0, BLOCK)
+    count, bad = tl.zeros([BLOCK], tl.float64), tl.zeros([BLOCK], tl.float64)
+    largest = tl.zeros([BLOCK], tl.float64)
+    for first in range(program * chunk, tl.minimum(program * chunk + chunk, n), BLOCK):
+        at = first + lanes
+        takes = at < n
+        s = tl.load(score + at, takes, 0.0).to(tl.float64)
+        m = tl.load(mass + at, takes, 0.0).to(tl.float64)
+        w = weight_of(weight, at, takes, 1.0, WEIGHTED)
+        finite = (s - s == 0) & (w - w == 0)
+        if LABELLED:
+            takes = takes & (tl.load(label + at, takes, 0).to(tl.float64) == tl.load(numbers + LABEL))
+        outside = (m < tl.load(numbers + MASS_LOW)) | (m > tl.load(numbers + MASS_HIGH))
+        takes = takes & ~(outside & finite)
+        good = takes & finite & (m - m == 0) & (s >= tl.load(numbers + LOW)) & (s <= tl.load(numbers + HIGH))
+        tl.store(keys + at, tl.where(good, s, float("inf")), at < n)
+        tl.store(keys + n + at, tl.where(good, -s, float("inf")), at < n)
+        tl.store(keys + 2 * n + at, tl.where(good, m, float("inf")), at < n)
+        count += tl.where(good, 1.0, 0.0)
+        bad += tl.where(takes & ~good, 1.0, 0.0)
+        largest = tl.maximum(largest, tl.where(good, tl.abs(w), 0.0))
+    tl.store(found + program, tl.sum(count, 0))
+    tl.store(found + MOST + program, tl.sum(bad, 0))
+    tl.store(found + 2 * MOST + program, tl.max(largest, 0))
 
 
-def doubled(k: Constants, of: Binned, scores: list[Tensor], bins: list[Tensor]) -> Tensor:
-    """Twice the sums, (rows, 2, N), of values along the scores, and of others along the bins and scores in them.
+@triton.jit
+def of_chunks(found, row, programs):
+    """A row of ``found``, with zeros for chunks that there are not."""
+    lanes = tl.arange(0, MOST)
+    return tl.load(found + row * MOST + lanes, lanes < programs, 0.0)
 
-    They are those below each event's tie, and those up to its end. Both orders stand one after the other in one list of
-    keys, which is sorted once. A column that is no event is the first of each, with values of 0. Where one order has
-    fewer rows, its first stands for those that nobody asks for.
+
+@triton.jit
+def number_of_bins(selected, bins, MERGES: tl.constexpr, ORDER: tl.constexpr):
+    """How many bins there are before some are merged: ``bins``, or at most so many of at least 8 events."""
+    return tl.maximum(tl.minimum(selected // 8, bins), ORDER + 2) if MERGES else bins
+
+
+@triton.jit
+def at_place(order, way, at, here, selected, n):
+    """The events at these places of one of the orders, of which the odd ones are sorted from the highest on."""
+    return tl.load(order + way * n + tl.where(way % 2 == 0, at, selected - 1 - at), here, 0)
+
+
+@triton.jit
+def weight_of(weight, event, here, unit, WEIGHTED: tl.constexpr):
+    """The weights of events in a unit, 1 where there are none, and 0 where an event is not here."""
+    if WEIGHTED:
+        return tl.load(weight + event, here, 0.0).to(tl.float64) / unit
+    else:
+        return tl.where(here, 1.0, 0.0).to(tl.float64)
+
+
+@launched
+def add(
+    keys, order, mass, weight, numbers, found, places, sums, n, chunk, programs, bins,
+    WEIGHTED: tl.constexpr, GIVEN: tl.constexpr, MERGES: tl.constexpr, ORDER: tl.constexpr,
+    NB: tl.constexpr, BLOCK: tl.constexpr,
+):  # fmt: skip
+    """Finds the bins, and adds up the events of each chunk of each order by bin: sums (2, programs, ROWS, NB).
+
+    Bin b begins with the mass of rank floor(b n/bins) in order, or at an edge that is given. The sums are those of w,
+    w^2, 1, w^3, w x, w x^2, ..., with x from 0 to 1 across the masses, and w per largest |w|. ``places`` gets the bin
+    of each event. Both orders have the scores from the lowest on; they differ in the order of equal ones.
     """
-    n, most = len(of.rank), max(len(scores), len(bins))
-    orders = ([*rows, *[rows[0]] * (most - len(rows))] for rows in (scores, bins))
-    rows = list(zip(*orders, strict=True))
-    kind = torch.int32 if n * (len(k.empty) + 1) < 2**31 else torch.int64
-    key = torch.addcmul(of.rank.to(kind), of.bin.to(kind), k.blocks.to(kind), value=n)  # ranks are below n
-    keys, order = torch.sort(key.view(-1))
-    ends = torch.searchsorted(keys[1:], key + k.pair.to(kind), out_int32=kind is torch.int32)
-    values = torch.stack([row for of_order in rows for row in of_order]).view(len(rows), -1)
-    return up_to(values, order, ends).sum(1)
+    program, way, lanes, bin_ = tl.program_id(0), tl.program_id(1), tl.arange(0, BLOCK), tl.arange(0, NB)
+    selected = tl.sum(of_chunks(found, 0, programs), 0).to(tl.int64)
+    bins = number_of_bins(selected, bins, MERGES, ORDER)
+    inner = (bin_ > 0) & (bin_ < bins)
+    if GIVEN:
+        edge = tl.load(numbers + EDGES + bin_, inner, float("inf"))
+    else:
+        edge = tl.load(keys + 2 * n + bin_ * selected // bins, inner, float("inf")).to(tl.float64)
+    lowest = tl.load(keys + 2 * n).to(tl.float64)
+    width = tl.load(keys + 2 * n + tl.maximum(selected - 1, 0)).to(tl.float64) - lowest
+    unit, row = tl.max(of_chunks(found, 2, programs), 0), tl.arange(0, ROWS)
+    all_ = tl.zeros([ROWS, NB], tl.float64)
+    for first in range(program * chunk, tl.minimum(program * chunk + chunk, selected), BLOCK):
+        at = first + lanes
+        here = at < selected
+        event = at_place(order, way, at, here, selected, n)
+        m = tl.load(mass + event, here, 0.0).to(tl.float64)
+        w = weight_of(weight, event, here, unit, WEIGHTED)
+        place = tl.sum((edge[None, :] <= m[:, None]).to(tl.int32), 1)
+        if way == 0:
+            tl.store(places + event, place, here)
+        hot = (place[:, None] == bin_[None, :]) & here[:, None]
+        x, power = tl.where(width > 0, (m - lowest) / width, 0.0), w
+        all_ += in_row(row == W, hot, w)
+        all_ += in_row(row == SQUARE, hot, w * w)
+        all_ += in_row(row == COUNT, hot, tl.where(here, 1.0, 0.0))
+        all_ += in_row(row == CUBE, hot, w * w * w)
+        for k in tl.static_range(ORDER):
+            power = power * x
+            all_ += in_row(row == POWERS + k, hot, power)
+    tl.store(sums + ((way * programs + program) * ROWS + row[:, None]) * NB + bin_[None, :], all_)
+
+
+@triton.jit
+def in_row(row, hot, values):
+    """One row of (ROWS, NB) with the sums of values over the events of each bin."""
+    return tl.where(row[:, None], of_bins(hot, values)[None, :], 0.0)
+
+
+@triton.jit
+def of_bins(hot, values):
+    """The sums of values over the events of each bin; ``hot`` says which bin an event has."""
+    return tl.sum(tl.where(hot, values[:, None], 0.0), 0)
+
+
+@triton.jit
+def scan(sums, programs, NB: tl.constexpr):
+    """The sums of all chunks of an order, (ROWS, NB). Each chunk gets in their place those of the chunks before it."""
+    AT_A_TIME: tl.constexpr = 2048 // (ROWS * NB)
+    chunk, row, bin_ = tl.arange(0, AT_A_TIME), tl.arange(0, ROWS), tl.arange(0, NB)
+    all_ = tl.zeros([ROWS, NB], tl.float64)
+    for first in range(0, programs, AT_A_TIME):
+        here = (first + chunk < programs)[:, None, None]
+        at = sums + ((first + chunk)[:, None, None] * ROWS + row[None, :, None]) * NB + bin_[None, None, :]
+        found = tl.load(at, here, 0.0)
+        tl.store(at, all_[None, :, :] + tl.cumsum(found, 0) - found, here)
+        all_ += tl.sum(found, 0)
+    return all_
+
+
+@triton.jit
+def row_of(all_, row):
+    """One row of (ROWS, NB)."""
+    return tl.sum(tl.where((tl.arange(0, ROWS) == row)[:, None], all_, 0.0), 0)
+
+
+@triton.jit
+def is_enough(w, square, ENOUGH: tl.constexpr):
+    """Whether bins have so many effective events, W^2/sum w^2, and a positive W, but for what rounding makes."""
+    return (w > 1e-12 * tl.sqrt(square)) & (w * w * (1 + 2e-12) >= ENOUGH * square)
+
+
+@triton.jit
+def begins(w, square, bins, ENOUGH: tl.constexpr, NB: tl.constexpr):
+    """Which bins begin one, where neighbors are merged until they have enough events.
+
+    From the lowest mass on a bin ends where it has enough. A rest joins the last of these, and that the one before,
+    until they have enough together.
+    """
+    bin_ = tl.arange(0, NB)
+    start, inside = bin_ == 0, bin_ < bins
+    sum_, squares, ends = tl.zeros([NB], tl.float64), tl.zeros([NB], tl.float64), bin_ < 0
+    few = tl.sum((inside & ~is_enough(w, square, ENOUGH)).to(tl.int32), 0)
+    for b in range(0, tl.where(few > 0, bins, 0)):
+        sum_ += tl.sum(tl.where(bin_ == b, w, 0.0), 0)
+        squares += tl.sum(tl.where(bin_ == b, square, 0.0), 0)
+        ends = is_enough(sum_, squares, ENOUGH)  # all elements are alike
+        start = start | (ends & (bin_ == b + 1))
+        sum_, squares = tl.where(ends, 0.0, sum_), tl.where(ends, 0.0, squares)
+    rest = is_enough(tl.cumsum(w, 0, reverse=True), tl.cumsum(square, 0, reverse=True), ENOUGH)
+    last = tl.max(tl.where(start & inside & (rest | ends), bin_, 0), 0)
+    return inside & (few == 0) | start & inside & (bin_ <= last)
+
+
+@launched
+def fit(
+    sums, found, matrix, table, programs, bins,
+    GIVEN: tl.constexpr, MERGES: tl.constexpr, ORDER: tl.constexpr, UNBIASED: tl.constexpr, NB: tl.constexpr,
+):  # fmt: skip
+    """Merges bins, and finds the matrix M of J = F'MF, where another program only adds up the second order.
+
+    M takes out of the CDFs the polynomial that fits best. It begins as the unit matrix. For p = 1 and each power of the
+    mass, in the mean of each bin, it becomes M - v v'/v'v, v = M p. The bias is the sum over the bins of
+    g_b [S_b (1 - 2 F_b) + F_b^2 T_b], g_b = M_bb/(1 - 2 U_b/T_b + T_b), where S_b is the sum of the squared steps w/W_b
+    up to a score, and T_b and U_b are those of all squares and cubes: core/internal/walk/variance.go.
+    """
+    all_ = scan(sums + tl.program_id(0) * programs * ROWS * NB, programs, NB)
+    if tl.program_id(0) > 0:
+        return
+    bin_ = tl.arange(0, NB)
+    selected = tl.sum(of_chunks(found, 0, programs), 0).to(tl.int64)
+    asked = number_of_bins(selected, bins, MERGES, ORDER)
+    w, square = row_of(all_, W), row_of(all_, SQUARE)
+    if MERGES:
+        start = begins(w, square, asked, 4, NB)
+        if tl.sum(start.to(tl.int32), 0) < ORDER + 2:
+            start = begins(w, square, asked, 0, NB)
+    elif GIVEN:
+        start = bin_ < asked
+    else:  # a rank among equal masses makes no bin
+        start = row_of(all_, COUNT) > 0
+    count = tl.sum(start.to(tl.int32), 0)
+    to = tl.where(bin_ < asked, tl.maximum(tl.cumsum(start.to(tl.int32), 0) - 1, 0), NB)
+    hot, real = to[:, None] == bin_[None, :], bin_ < count
+    w = of_bins(hot, w)
+    inverse = tl.where(real, 1 / w, 0.0)
+    square = of_bins(hot, square) * inverse * inverse
+    cube = of_bins(hot, row_of(all_, CUBE)) * inverse * inverse * inverse
+    good = (tl.sum(of_chunks(found, 1, programs), 0) == 0) & (count >= ORDER + (2 if MERGES else 1))
+    if not GIVEN:
+        good = good & (selected >= asked)
+    good = good & (tl.sum((real & ~((w > 0) & (inverse - inverse == 0))).to(tl.int32), 0) == 0)
+    if UNBIASED:
+        good = good & (tl.max(tl.where(real, square, 0.0), 0) <= 1 / 1.05)
+    m = tl.where((bin_[:, None] == bin_[None, :]) & real[None, :], 1.0, 0.0).to(tl.float64)
+    for k in tl.static_range(ORDER + 1):
+        power = tl.where(real, 1.0, 0.0).to(tl.float64)
+        if k > 0:
+            power = of_bins(hot, row_of(all_, POWERS + k - 1)) * inverse
+        left = tl.sum(m * power[None, :], 1)
+        left = tl.sum(m * left[None, :], 1)
+        norm = tl.sqrt(tl.sum(left * left, 0))
+        good = good & (norm > 1e-11 * tl.sqrt(tl.sum(power * power, 0)))
+        left = left / norm
+        m -= left[:, None] * left[None, :]
+    own = tl.sum(tl.where(bin_[:, None] == bin_[None, :], m, 0.0), 0)
+    tl.store(matrix + bin_[:, None] * NB + bin_[None, :], m)
+    tl.store(table + TO * NB + bin_, to.to(tl.float64))
+    tl.store(table + INVERSE * NB + bin_, inverse)
+    tl.store(table + TOTAL * NB + bin_, square)
+    tl.store(table + BIAS * NB + bin_, tl.where(real, own / (1 - 2 * cube / square + square), 0.0))
+    tl.store(table + SINGLE * NB + GOOD, good.to(tl.float64))
+    tl.store(table + SINGLE * NB + BINS, count.to(tl.float64))
+    tl.store(table + SINGLE * NB + SELECTED, selected.to(tl.float64))
+
+
+@triton.jit
+def before(sums, table, chunk, row, merged, NB: tl.constexpr):
+    """The sum of w/W_b by bin of the events before a chunk, or of w^2/W_b; ``merged`` says what bins have become."""
+    bin_ = tl.arange(0, NB)
+    return of_bins(merged, tl.load(sums + (chunk * ROWS + row) * NB + bin_)) * tl.load(table + INVERSE * NB + bin_)
+
+
+@launched
+def walk(
+    order, weight, places, sums, found, matrix, table, score, numbers, halves, results, n, chunk, programs,
+    WEIGHTED: tl.constexpr, UNBIASED: tl.constexpr, MEAN: tl.constexpr, NB: tl.constexpr, BLOCK: tl.constexpr,
+):  # fmt: skip
+    """Half of the gradient: minus the change of J at each event, along one of the orders.
+
+    A step e = w/W_b of F_b changes F'MF by 2 e (MF)_b, and the bias by g_b [e^2 (1 - 2 F_b) - 2 e S_b + 2 e F_b T_b],
+    with F and S in the middle of the step. Among equal scores they are to be those in the middle of all their steps:
+    the mean of those along two orders, of which the second has equal scores the other way round. J is 0 above all
+    scores and below, so that the loss is the sum of gradient times score. ``results`` gets of each chunk its part of
+    the loss.
+
+    F at an event is a sum up to its block, and one over the pairs of its block.
+    """
+    program, way, lanes, bins = tl.program_id(0), tl.program_id(1), tl.arange(0, BLOCK), tl.arange(0, NB)
+    good = tl.load(table + SINGLE * NB + GOOD) > 0
+    selected = tl.load(table + SINGLE * NB + SELECTED).to(tl.int32)
+    scale = 0.5 / tl.load(table + SINGLE * NB + BINS) if MEAN else 0.5
+    center = (tl.load(numbers + LOW) + tl.load(numbers + HIGH)) / 2
+    merged = tl.load(table + TO * NB + bins).to(tl.int32)[:, None] == bins[None, :]
+    of_way, unit = way * programs + program, tl.max(of_chunks(found, 2, programs), 0)
+    cdf_before = before(sums, table, of_way, W, merged, NB)
+    squares_before = before(sums, table, of_way, SQUARE, merged, NB) * tl.load(table + INVERSE * NB + bins)
+    loss = tl.zeros([BLOCK], tl.float64)
+    pairs = tl.where(lanes[None, :] < lanes[:, None], 1.0, tl.where(lanes[None, :] == lanes[:, None], 0.5, 0.0))
+    pairs = pairs.to(tl.float64)
+    for first in range(program * chunk, tl.minimum(program * chunk + chunk, selected), BLOCK):
+        at = first + lanes
+        here = at < selected
+        event = at_place(order, way, at, here, selected, n)
+        w = weight_of(weight, event, here, unit, WEIGHTED)
+        bin_ = tl.load(table + TO * NB + tl.load(places + event, here, 0)).to(tl.int32)
+        e = w * tl.load(table + INVERSE * NB + bin_)
+        hot = bin_[:, None] == bins[None, :]
+        own, rows = tl.where(bin_[:, None] == bin_[None, :], pairs, 0.0), matrix + bin_[:, None] * NB
+        cdf = tl.sum(tl.where(hot, cdf_before[None, :], 0.0), 1) + tl.sum(own * e[None, :], 1)
+        squares = tl.sum(tl.where(hot, squares_before[None, :], 0.0), 1) + tl.sum(own * (e * e)[None, :], 1)
+        residual = tl.sum(tl.load(rows + bins[None, :]) * cdf_before[None, :], 1)
+        residual += tl.sum(tl.load(rows + bin_[None, :]) * pairs * e[None, :], 1)
+        variance = e * (1 - 2 * cdf) - 2 * squares + 2 * cdf * tl.load(table + TOTAL * NB + bin_)
+        variance *= e * scale * tl.load(table + BIAS * NB + bin_)
+        change = -2 * scale * e * residual
+        s = tl.load(score + event, here, 0.0).to(tl.float64)
+        if UNBIASED:
+            change += variance
+        loss += change * (s - center)
+        tl.store(halves + way * n + event, tl.where(good, change, 0.0), here)
+        cdf_before += of_bins(hot, e)
+        squares_before += of_bins(hot, e * e)
+    tl.store(results + of_way, tl.sum(loss, 0))
+
+
+@launched
+def finish(
+    halves, keys, results, table, grad, loss, good, n, chunk, programs, NB: tl.constexpr, BLOCK: tl.constexpr
+):  # fmt: skip
+    """The gradient, 0 for an event that takes no part; the loss, 0 where there is none; and whether there is one."""
+    program = tl.program_id(0)
+    for first in range(program * chunk, tl.minimum(program * chunk + chunk, n), BLOCK):
+        at = first + tl.arange(0, BLOCK)
+        takes = (at < n) & (tl.load(keys + at, at < n, 0.0) < float("inf"))
+        tl.store(grad + at, tl.load(halves + at, takes, 0.0) + tl.load(halves + n + at, takes, 0.0), at < n)
+    if program == 0:
+        lanes = tl.arange(0, 2 * MOST)
+        sum_ = tl.sum(tl.load(results + lanes, lanes < 2 * programs, 0.0), 0)
+        fine = (tl.load(table + SINGLE * NB + GOOD) > 0) & (sum_ - sum_ == 0)
+        tl.store(loss, tl.where(fine, sum_, 0.0))
+        tl.store(good, fine)

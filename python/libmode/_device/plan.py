@@ -7,8 +7,8 @@ from typing import Any, NamedTuple
 from .. import _native
 from .._options import Options
 
-#: Bins where their number is not given, at most, and how many events each needs: docs/options.md.
-MOST_BINS, PER_BIN = 32, 8
+#: Bins where their number is not given, at most: docs/options.md.
+MOST_BINS = 32
 
 # Of the core's options, those that there are not with every value, and the values that there are here.
 _ONLY: dict[str, Any] = {
@@ -24,34 +24,15 @@ _ONLY: dict[str, Any] = {
 
 
 class Plan(NamedTuple):
-    """The options, and a key of the constants that depend on them."""
+    """What the kernels take of the options."""
 
-    label: int
+    numbers: tuple[float, ...]  #: background label, limits of scores and masses, edges: those of loss.py
     order: int
-    bins: int | None  #: None: as many as the events are enough for
-    edges: tuple[float, ...] | None
-    mass_range: tuple[float, float] | None
-    score_range: tuple[float, float]
+    bins: int  #: how many, or at most
+    given: bool  #: whether there are edges
+    merges: bool  #: whether bins with too few events become one with their neighbors
     unbiased: bool
     mean: bool
-    weighted: bool
-
-    @property
-    def most(self) -> int:
-        """The most bins that there can be."""
-        if self.edges is not None:
-            return len(self.edges) - 1
-        return self.bins or max(MOST_BINS, self.order + 2)
-
-    @property
-    def fewest(self) -> int:
-        """The fewest bins that the device takes: as many as coefficients, and two. Fewer go to the core."""
-        return max(self.order + 1, 2)
-
-    @property
-    def merges(self) -> bool:
-        """Whether bins with too few events become one with their neighbors."""
-        return self.bins is None and self.edges is None
 
 
 def refused(options: Options) -> str | None:
@@ -64,8 +45,8 @@ def refused(options: Options) -> str | None:
         value = values[value] if values else value
         if value not in only:
             return f"{name} = {value!r}"
-    if max(struct.bins, struct.n_edges) > 256:  # for whose sums there are matrices
-        return "more than 256 bins"
+    if max(struct.bins, struct.n_edges) > 64:  # for whose sums there are matrices
+        return "more than 64 bins"
     if struct.n_variables:
         return "several variables of mass"
     if len(options.labels) > 1:
@@ -74,12 +55,20 @@ def refused(options: Options) -> str | None:
 
 
 @lru_cache(maxsize=256)
-def plan_of(options: Options, weighted: bool) -> Plan:
-    """The plan of options that are not refused, and rounded for the events."""
+def plan_of(options: Options, most: int) -> Plan:
+    """The plan of options that are not refused, and rounded for the events, with at most so many bins by default."""
     struct, score_range = options.struct, options.score_range
     assert score_range is not None
-    edges = tuple(struct.edges[: struct.n_edges]) if struct.n_edges else None
-    mass_range = None if math.isinf(struct.mass_range[0]) else tuple(struct.mass_range)
+    edges = tuple(struct.edges[: struct.n_edges])
+    limits = (edges[0], edges[-1]) if edges else tuple(struct.mass_range)
+    bins = len(edges) - 1 if edges else struct.bins or max(most, struct.order + 2)
     mean = _native.OPTIONS["reduction"].values[struct.reduction] == "mean"
-    numbers = options.labels[0], struct.order, struct.bins or None, edges, mass_range, score_range
-    return Plan(*numbers, bool(struct.unbiased), mean, weighted)
+    return Plan(
+        (options.labels[0], *score_range, *limits, *edges),
+        struct.order,
+        bins,
+        bool(edges),
+        not (edges or struct.bins),
+        bool(struct.unbiased),
+        mean,
+    )

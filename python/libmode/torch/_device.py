@@ -1,18 +1,19 @@
 """What :mod:`libmode._device` computes, as a PyTorch function.
 
-On the CPU the values are looked at: where there is no loss the core is called, for its errors. On other devices nothing
-is read on the host: an assertion of the device says what is wrong.
+Nothing is read on the host: an assertion of the GPU says what is wrong. On the CPU, in Triton's interpreter, the core
+is called where there is no loss, for its errors.
 """
 
 # Annotations stay objects here: custom_op of torch 2.4 cannot read them as text.
+import os
 from functools import partial
+from importlib.util import find_spec
 from typing import Any
 
 import torch
 from torch import Tensor
 
-from .._device.loss import loss_and_grad
-from .._device.plan import plan_of, refused
+from .._device.plan import MOST_BINS, plan_of, refused
 from .._events import Events
 from .._options import of_text
 from . import _op
@@ -24,15 +25,26 @@ NO_LOSS = (
     "or a bin has too few events or no positive weight; on_device=False says which"
 )
 
+MOST_EVENTS = 1 << 29  # three times as many places have numbers of 32 bits
 
-def is_on_device(on_device: bool | None, options: str, events: Events) -> bool:
-    """Whether the events stay where they are: with None, if that is a GPU and the device has these options."""
-    if on_device is False or on_device is None and not events.score.is_cuda:
-        return False
-    why = refused_call(options, events)
-    if why and on_device:
-        raise ValueError(refusal(why))
-    return not why
+
+def is_on_device(options: str, events: Events) -> bool:
+    """Whether ``on_device=True`` can be done: not without Triton. Raises ValueError for what it has not."""
+    score, *others = (tensor for tensor in events if tensor is not None)
+    elsewhere = next((tensor.device for tensor in others if tensor.device != score.device), None)
+    if elsewhere is not None:
+        raise ValueError(refusal(f"tensors on {score.device} and {elsewhere}"))
+    if events.category is not None or events.mass.ndim > 1:
+        raise ValueError(refusal("several variables of mass" if events.category is None else "category"))
+    if len(score) > MOST_EVENTS:
+        raise ValueError(refusal(f"{len(score):,} events, more than {MOST_EVENTS:,}"))
+    refuse_options(options)
+    if score.is_cpu and not _is_interpreted():
+        raise ValueError(
+            "on_device = True: the tensors are on the CPU, where its kernels run in Triton's interpreter alone "
+            "(TRITON_INTERPRET=1), for tests; leave on_device out, and the core computes the loss"
+        )
+    return bool(_has_triton())
 
 
 def refusal(why: str) -> str:
@@ -40,28 +52,25 @@ def refusal(why: str) -> str:
     return f"{why}: on_device = True has no such form; leave on_device out, and the core computes it"
 
 
-def refused_call(options: str, events: Events) -> str | None:
-    """What a call has that the device has not."""
-    score, *others = (tensor for tensor in events if tensor is not None)
-    elsewhere = next((tensor.device for tensor in others if tensor.device != score.device), None)
-    if elsewhere is not None:
-        return f"tensors on {score.device} and {elsewhere}"
-    if events.category is not None:
-        return "category"
-    return "several variables of mass" if events.mass.ndim > 1 else refused_options(options)
+def refuse_options(options: str) -> None:
+    """Raises ValueError for options, as text, that the device has not."""
+    if why := _refused(options):
+        raise ValueError(refusal(why))
 
 
 @torch.compiler.assume_constant_result  # type: ignore[untyped-decorator]
-def refused_options(options: str) -> str | None:
-    """What options, as text, have that the device has not."""
+def _refused(options: str) -> str | None:
     return refused(of_text(options))
 
 
-def common(score: Tensor, mass: Tensor, weight: Tensor | None) -> tuple[Tensor, Tensor, Tensor | None]:
-    """The tensors in the type in which the core computes: double precision if one of them has it, else single."""
-    double = torch.float64 in (score.dtype, mass.dtype, None if weight is None else weight.dtype)
-    kind = torch.float64 if double else torch.float32
-    return score.to(kind), mass.to(kind), None if weight is None else weight.to(kind)
+@torch.compiler.assume_constant_result  # type: ignore[untyped-decorator]
+def _has_triton() -> bool:
+    return find_spec("triton") is not None
+
+
+@torch.compiler.assume_constant_result  # type: ignore[untyped-decorator]
+def _is_interpreted() -> bool:
+    return os.environ.get("TRITON_INTERPRET") == "1"
 
 
 def device_loss(events: Events, options: str, *, skip: bool = False) -> Tensor:
@@ -86,25 +95,23 @@ def compute(
     skip: bool,
 ) -> tuple[Tensor, Tensor]:
     """:func:`libmode.torch._op.compute` on the device of the tensors."""
-    plan = plan_of(of_text(options).for_events(score.dtype, mass.dtype, mass.shape), weight is not None)
-    if not len(score) or plan.most < plan.fewest:
+    plan = plan_of(of_text(options).for_events(score.dtype, mass.dtype, mass.shape), MOST_BINS)
+    if not len(score) or plan.bins <= plan.order:
         return _op.compute(score, label, mass, weight, category, options)  # which says so
-    score, mass, weight = common(score, mass, weight)
-    found = loss_and_grad(plan, Events(score, label, mass, weight))
-    kind, (loss, grad) = result_type(score), found[:2]
-    good = found.good.all() & torch.eq(loss, loss)  # not NaN, as of masses whose squares are too small
-    if score.is_cpu and type(score) is Tensor:
+    from .._device.calls import loss_and_grad  # which imports Triton
+
+    ready = (None if tensor is None else tensor.detach().contiguous() for tensor in (score, label, mass, weight))
+    with torch.cuda.device_of(score):  # type: ignore[no-untyped-call]
+        loss, grad, good = loss_and_grad(plan, Events(*ready), result_type(score))
+    if score.is_cpu:
         if not good:
             return _op.compute(score, label, mass, weight, category, options)  # which says what is wrong
-    elif skip:
-        loss, grad = (torch.where(good, tensor, 0.0) for tensor in (loss, grad))
-    else:
+    elif not skip:
         torch._assert_async(good, NO_LOSS)  # a GPU stops, once it is there
-    return loss.to(kind), grad.to(kind)
+    return loss, grad
 
 
-# Opaque to the compiler, for which sorts and searches are no work, and whose code on the CPU needs a C++ compiler. CUDA
-# graphs capture what is inside.
+# Opaque to the compiler, which need not look into the launches. CUDA graphs capture what is inside.
 device_op = torch.library.custom_op("libmode::device_loss", compute, mutates_args=())
 device_op.register_fake(lambda score, *_: like_results(score))
 

@@ -16,7 +16,7 @@ from .._options import BATCHES, LEAST_DISTANCE, Options, checked_strength
 from .._said import Said
 from .._typing import Never, Unpack
 from ..option_types import Loss, LossOptions
-from ._device import device_loss, is_on_device, refusal, refused_options
+from ._device import device_loss, is_on_device, refuse_options
 from ._gather import Group, checked_group, given_of, naming_ranks, of_all, only_a_part, processes
 from ._module import CoreLoss, ModeArguments, events
 from ._op import as_numpy, checked, core_loss, evaluate, loss_op, score_range_of, stands_for_others
@@ -46,10 +46,10 @@ def mode_loss(
     loss : "mode", "disco" or "flatness", default "mode"
         As for :func:`libmode.mode_loss`.
     on_device : bool, optional
-        Whether to compute on the device of the tensors, with PyTorch's own operations, instead of in the core on the
-        CPU. By default tensors on a GPU stay there if the device supports the options: polynomials of order 0 to 3 by
-        projection, quantile bins or ``edges``, ``mass_range``, weights, one background label, ``unbiased``,
-        ``reduction`` and a given ``score_range``. True: on the CPU too, and an error for other options.
+        True computes on the GPU of the tensors, by Triton, instead of in the core on the CPU, which is the default. It
+        has polynomials of order 0 to 3 by projection, quantile bins or ``edges``, at most 64 bins, ``mass_range``,
+        weights, one background label, ``unbiased``, ``reduction`` and a given ``score_range``. Other options are an
+        error, and tensors on the CPU too. Without Triton, as on Windows, the core computes the loss.
     **options
         Those of :func:`libmode.mode_loss`.
 
@@ -72,7 +72,7 @@ def mode_loss(
     0.352
     """
     given, asked = events(score, label, mass, weight, category), checked(loss, **options)
-    if (on_device or not given.score.is_cpu) and is_on_device(on_device, asked.text, given):
+    if on_device and is_on_device(asked.text, given):
         return device_loss(given, asked.text)
     return core_loss(given, asked)
 
@@ -116,8 +116,8 @@ class MoDeLoss(CoreLoss):
     process_group : ProcessGroup, optional
         For ``gather``: the group that averages gradients; by default all processes.
     on_device : bool, optional
-        As for :func:`mode_loss`. On a GPU the CPU does not see the values: a batch without a loss is an error of the
-        device, and ``on_bad_batch="skip"`` gives 0 without a warning or a count. The monitor is off.
+        As for :func:`mode_loss`. With True the CPU does not see the values: a batch without a loss is an error of the
+        GPU, and ``on_bad_batch="skip"`` gives 0 without a warning or a count. The monitor is off.
     **options
         Those of :func:`libmode.mode_loss`.
 
@@ -172,8 +172,8 @@ class MoDeLoss(CoreLoss):
             self.strength = checked_strength(strength, self._checked, **given)
             self.register_buffer("norms", torch.zeros(3))  # how many batches, and the averages of |C| and |M|
         self._last: dict[str, Tensor] = {}  # the gradient of the plain loss, for the strength
-        if on_device and (why := refused_options(self._encoded)):  # now, not with the first batch
-            raise ValueError(refusal(why))
+        if on_device:  # now, not with the first batch
+            refuse_options(self._encoded)
         if not (score_transform is None or callable(score_transform) or score_transform == "signal_efficiency"):
             raise ValueError(f"score_transform = {score_transform!r}: must be a callable or 'signal_efficiency'")
 
@@ -239,8 +239,6 @@ class MoDeLoss(CoreLoss):
         if reference is None and self.score_transform is None:
             selects = label if self.background_only else None
             given = events(score, selects, mass, weight, category)
-            if given.score.is_cpu and not self.on_device and self.strength is None:
-                return core_loss(given, self._checked, self._watched)
             loss, grad = self._form(given, self._checked)
             return loss if self.strength is None else self._strengthened(loss, given, grad, len(given.score))
         every, count, *_ = given_of(self._labels, score, label, mass, weight, category, reference)
@@ -248,9 +246,9 @@ class MoDeLoss(CoreLoss):
 
     def _form(self, given: Events, asked: Options) -> tuple[Tensor, Tensor]:
         """The loss of tensors that are checked, by the core or on their device, and the gradient for the strength."""
-        if (self.on_device or not given.score.is_cpu) and is_on_device(self.on_device, asked.text, given):
+        if self.on_device and is_on_device(asked.text, given):
             if self.strength is not None:
-                raise ValueError("strength and a loss on the device: give on_device=False, and the core computes it")
+                raise ValueError("strength and a loss on the device: leave on_device out, and the core computes it")
             loss = device_loss(given, asked.text, skip=self.on_bad_batch == "skip")
             return loss, loss
         if self.strength is not None and stands_for_others(given.score):

@@ -1,0 +1,68 @@
+"""The launches of the kernels, in their order."""
+
+from functools import lru_cache
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from .._events import Events
+from . import loss
+from .plan import Plan
+
+MOST = loss.MOST.value
+#: How many events a program has at a time, and how many chunks there are at most.
+BLOCK, PROGRAMS = 32, MOST
+
+
+def run(kernel: Any, grid: tuple[int, ...], arguments: tuple[Any, ...], constants: dict[str, Any]) -> None:
+    """Launches so many programs of a kernel."""
+    kernel[grid](*arguments, **constants, **settings(constants))
+
+
+def settings(constants: dict[str, Any]) -> dict[str, Any]:
+    """How a kernel is compiled: more threads for more bins, and digits that depend on no GPU, as in the interpreter."""
+    return {"num_warps": max(4, constants.get("NB", 0) // 4), "enable_fp_fusion": False}
+
+
+def loss_and_grad(plan: Plan, events: Events, kind: torch.dtype) -> tuple[Tensor, Tensor, Tensor]:
+    """The loss, (), of tensors (n,) on one device, its gradient, (n,), both of a type, and whether there is a loss."""
+    score, label, mass, weight, _ = events
+    n, chunk = len(score), BLOCK * -(-len(score) // (BLOCK * PROGRAMS))
+    programs, bins = -(-n // chunk), max(16, 1 << (plan.bins - 1).bit_length())
+    double = any(tensor.dtype is torch.float64 for tensor in (score, mass, weight) if tensor is not None)
+    constants = {
+        "WEIGHTED": weight is not None, "LABELLED": label is not None, "GIVEN": plan.given, "MERGES": plan.merges,
+        "ORDER": plan.order, "UNBIASED": plan.unbiased, "MEAN": plan.mean, "NB": bins, "BLOCK": BLOCK,
+    }  # fmt: skip
+
+    def memory(*shape: int, dtype: torch.dtype = torch.float64) -> Tensor:
+        return torch.empty(shape, dtype=dtype, device=score.device)
+
+    def launch(kernel: Any, grid: tuple[int, ...], *arguments: Any) -> None:
+        run(kernel, grid, arguments, {name: constants[name] for name in kernel.arg_names if name in constants})
+
+    options, found = numbers(plan.numbers, score.device), memory(3, MOST)
+    keys = memory(3, n, dtype=torch.float64 if double else torch.float32)
+    launch(loss.select, (programs,), score, mass, weight, label, options, keys, found, n, chunk)
+    in_order, order = torch.sort(keys, stable=True)
+    places, sums = memory(n, dtype=torch.int32), memory(2, programs, loss.ROWS.value, bins)
+    both = (programs, 2)
+    launch(loss.add, both, in_order, order, mass, weight, options, found, places, sums, n, chunk, programs, plan.bins)
+    matrix, table = memory(bins, bins), memory(5, bins)
+    launch(loss.fit, (2,), sums, found, matrix, table, programs, plan.bins)
+    halves, results = memory(2, n), memory(2 * MOST)
+    launch(
+        loss.walk, both, order, weight, places, sums, found, matrix, table, score, options, halves, results, n, chunk,
+        programs,
+    )  # fmt: skip
+    grad, value, good = memory(n, dtype=kind), memory(dtype=kind), memory(dtype=torch.bool)
+    launch(loss.finish, (programs,), halves, keys, results, table, grad, value, good, n, chunk, programs)
+    return value, grad, good
+
+
+@lru_cache(maxsize=64)
+def numbers(values: tuple[float, ...], device: torch.device) -> Tensor:
+    """Numbers on a device, for which the host does not wait."""
+    tensor = torch.tensor(values, dtype=torch.float64)
+    return tensor.pin_memory().to(device, non_blocking=True) if device.type == "cuda" else tensor.to(device)
