@@ -9,6 +9,7 @@ import (
 	"github.com/libmode/libmode/core"
 	"github.com/libmode/libmode/core/constraint"
 	"github.com/stretchr/testify/require"
+	"gonum.org/v1/gonum/floats"
 )
 
 // batch returns n events of one mass. The score depends on the mass.
@@ -264,5 +265,31 @@ func TestTheLiftOfSmallWeights(t *testing.T) {
 				require.InEpsilon(t, math.Sqrt((1+small)/2), multiplier[i], 1e-9)
 			}
 		}
+	}
+}
+
+// Without a number of bins there are 16 for events enough.
+func TestBinsOfAPush(t *testing.T) {
+	ev := batch(rand.New(rand.NewPCG(89, 90)), 1000)
+	of := func(cfg core.Config) []float64 {
+		push := make([]float64, 1000)
+		_, err := constraint.Direction(push, like(push), nil, ev, cfg, constraint.Steering{})
+		require.NoError(t, err)
+		return push
+	}
+	require.Equal(t, of(core.Config{Bins: 16}), of(core.Config{}))
+}
+
+// Many independent events have a small gradient, which is a push all the same. A fit with as many functions as bins has none.
+func TestSmallGradientsPush(t *testing.T) {
+	rng, ev := rand.New(rand.NewPCG(91, 93)), core.Events[float64]{}
+	for range 40_000 {
+		ev.Score, ev.Mass = append(ev.Score, rng.Float64()), append(ev.Mass, rng.ExpFloat64())
+	}
+	for order, pushes := range map[int]bool{0: true, 3: false} {
+		push := make([]float64, 40_000)
+		_, err := constraint.Direction(push, like(push), nil, ev, core.Config{Bins: 4, Order: order}, constraint.Steering{})
+		require.NoError(t, err)
+		require.Equal(t, pushes, floats.Norm(push, 1) > 0, order)
 	}
 }
