@@ -92,7 +92,7 @@ def test_it_is_libmode_with_these_options(theirs, ours):
     target[::3] = 1
     events = pred, target, 0.9 * mass, torch.rand(1000, dtype=torch.float64)
     mode = MoDeLoss(**{"bins": 8} | theirs)
-    plain = libmode_torch.MoDeLoss(**{"bins": 8, "moments": "quadrature", "unbiased": False} | ours)
+    plain = libmode_torch.MoDeLoss(**{"order": 0, "bins": 8, "moments": "quadrature", "unbiased": False} | ours)
     of_repr = eval(repr(mode), {"MoDeLoss": libmode_torch.MoDeLoss})
     got, *wanted = (evaluate(module, *events) for module in (mode, plain, of_repr))
     for want in wanted:
