@@ -28,7 +28,7 @@ from .objective import Objective, RowsOf, same_length
 # Over the sum of the sizes of the weights, where none are asked for: the least sum of Hessians in a leaf, and what is
 # added to that sum. Trees of smaller leaves are flat on the events of the training, and not on others.
 _LEAST_SHARE, _ADDED_SHARE = 0.002, 0.001
-_LEAST_EVENTS, _LARGEST_SHARE = 20, 0.01  # leaves of fewer events are larger than that share, up to this one
+_LEAST_EVENTS, _LARGEST_SHARE = 60, 0.01  # leaves of fewer events are larger than that share, up to this one
 _DEPTH, _DEPTH_OF_FEW, _FEW = 4, 3, 10_000  # with fewer events than that, deeper trees know their background by heart
 
 _OF_TRAINING = ("n_estimators", "early_stopping_rounds")  # what is no parameter of the library but an argument
@@ -38,6 +38,10 @@ _SET_BY_FIT = (
 )
 # The dependence of an evaluation set over that of the training, from which on it is said: residuals of 1.5.
 _FAR_ABOVE = 2.25
+_BY_HEART = (
+    "for the trees know the events of the training by heart. Give more events, fewer rounds, a larger "
+    "min_child_weight or a lower max_depth"
+)
 # The arguments of fit, and other names of them.
 _OF_FIT = (
     *("mass", "sample_weight", "category", "eval_set", "eval_mass", "eval_sample_weight"),
@@ -74,14 +78,15 @@ _DESCRIPTION = """A classifier of {library} that keeps the response to backgroun
         4 by default, and 3 with fewer than 10,000 events.
     min_child_weight : float, optional
         The least sum of Hessians in a leaf, in units of the mean size of the weights. By default 0.2 % of the number
-        of events, and at least 20, or 1 % of fewer than 2,000 events.
+        of events, and at least 60, or 1 % of fewer than 6,000 events.
     subsample, colsample_bytree : float, default 1
         Of rows and features, for each tree. MoDe sees all rows all the same.
     reg_lambda : float, optional
         What is added to that sum; 0.1 % of the number of events by default.
     early_stopping_rounds : int, optional
         Stop where the last of ``eval_set`` has not become better by :func:`libmode.metrics.sensitivity`
-        for so many rounds, and predict with the best. Rounds before the push has settled do not count.
+        for so many rounds, and predict with the best. Rounds before the push has settled do not count, nor rounds
+        where its background depends on the mass over 1.75 times as much as by chance.
     events : float, default 100,000
         N, of that sensitivity and of the dependence in ``evals_result_``.
     random_state : int or RandomState, optional
@@ -255,13 +260,14 @@ class BoostedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         ValueError, TypeError
             For arrays that do not fit each other, other than two classes, bad options, and unknown arguments.
         RuntimeError
-            If early stopping finds no round, since the push has not settled in ``n_estimators``.
+            If early stopping finds no round, since the push has not settled in ``n_estimators``, or no round is flat on
+            the last of ``eval_set``.
 
         Warns
         -----
         TrainingWarning
-            If the push has not settled, or the background of an evaluation set depends on the mass far more than the
-            background of the training.
+            If the push has not settled, or the background of an evaluation set depends on the mass over 2.25 times as
+            much as by chance.
         """
         refuse_unknown("fit", unknown, _OF_FIT)
         of_one_index({"X": X, "y": y, "mass": mass, "sample_weight": sample_weight, "category": category})
@@ -314,7 +320,7 @@ class BoostedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         objective = Objective(self._rows_of, mass, weight, None, category, settings)
         metric = Metric(self._rows_of, masses, judges, None, self.events, self.background_only, options)
         patience = self.early_stopping_rounds
-        stopping = None if patience is None else Stopping(patience, objective)
+        stopping = None if patience is None else Stopping(patience, objective, metric)
         self.booster_, self.evals_result_ = self._train(
             self._filled(len(X), len(X) if weight is None else float(np.abs(weight).sum())) | further,
             data,
@@ -326,6 +332,11 @@ class BoostedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         unsettled = objective.unsettled()
         if unsettled and patience is not None:
             raise RuntimeError(f"early_stopping_rounds = {patience}: no round can be the best, since {unsettled}")
+        if stopping is not None and stopping.best is None:
+            raise RuntimeError(
+                f"early_stopping_rounds = {patience}: no round can be the best, since the background of the last of "
+                f"eval_set depends on the mass {stopping.dependence:.1f} times as much as by chance, {_BY_HEART}"
+            )
         if unsettled and not objective.dependence <= 1:
             warnings.warn(unsettled, TrainingWarning, stacklevel=level_of_the_user())
         elif self.strength is None:
@@ -339,8 +350,7 @@ class BoostedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             if seen > _FAR_ABOVE * max(1.0, objective.dependence):
                 warnings.warn(
                     f"eval_set[{k}]: its background depends on the mass {seen:.1f} times as much as by chance, and "
-                    f"that of the training {objective.dependence:.1f} times: the trees know the events of the training "
-                    "by heart. Give more events, fewer rounds, a larger min_child_weight or a lower max_depth",
+                    f"that of the training {objective.dependence:.1f} times, {_BY_HEART}",
                     TrainingWarning,
                     stacklevel=level_of_the_user(),
                 )

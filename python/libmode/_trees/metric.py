@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
@@ -20,6 +21,11 @@ from .multipliers import checked, sums_of_weights, targets
 from .objective import Objective, RowsOf, same_length
 
 USUAL_EVENTS = 100_000.0
+
+# The dependence on the mass over its value by chance is the mean at these signal efficiencies, in so many bins of mass
+# where none are asked for: more bins would see less of what is as wide as a signal.
+_EFFICIENCIES, _BINS = (0.8, 0.5, 0.2), 10
+_FLAT = 1.75  # up to which a round can be the best: chance alone gives 1.0 +- 0.35
 
 
 class Metric:
@@ -66,6 +72,7 @@ class Metric:
         same_length({"mass": mass, "weight": weight}, len(margin), "the data set")
         weight = rows.weight if weight is None else read("weight", weight).astype(float)
         events = Events(sigmoid(margin), targets(rows.label), mass, weight)
+        self._last = margin, events
         sums_of_weights(events.label, weight)  # which is an error where weights are
         return [(name, _VALUES[name](self, margin, events)) for name in self._of]
 
@@ -91,10 +98,24 @@ class Metric:
         return found.loss * self._events / (found.bias * found.events) if found.bias > 0 else 0.0
 
     def beyond_chance(self, margin: NDArray[Any], of: Any) -> float:
-        """The dependence of events with ``label``, ``mass`` and ``weight``, over its value by chance."""
-        events = Events(sigmoid(margin), of.label, of.mass, of.weight)
-        found = self._evaluated(events, {**self._options, "unbiased": False})
-        return found.loss / found.bias if found.bias > 0 else np.nan
+        """The dependence of events with ``label``, ``mass`` and ``weight``, over its value by chance.
+
+        A selection is a score of 0 and 1, so the loss is the mean square of the residual of the efficiency.
+        """
+        options = {**self._options, "unbiased": False}
+        if not {"bins", "edges", "joint", "category"} & set(options):
+            options["bins"] = max(_BINS, options["order"] + 4)
+        ratios = []
+        for cut in np.quantile(margin[of.label == 1], 1 - np.array(_EFFICIENCIES)):
+            events = Events((margin >= cut).astype(float), of.label, of.mass, of.weight)
+            found = self._evaluated(events, options)
+            if found.bias > 0:
+                ratios.append(found.loss / found.bias)
+        return float(np.mean(ratios)) if ratios else np.nan
+
+    def of_the_last(self) -> float:
+        """:meth:`beyond_chance` of the data set that was judged last."""
+        return self.beyond_chance(*self._last)
 
     def _evaluated(self, events: Events, options: Mapping[str, Any]) -> Result:
         score, label, mass, weight, _ = events
@@ -119,20 +140,28 @@ class Metric:
 
 
 class Stopping:
-    """Stops where a value has not become smaller for so many rounds, of those since the push had settled."""
+    """Stops where a value has not become smaller for so many rounds, of those that are flat since the push had settled.
 
-    def __init__(self, patience: int, objective: Objective) -> None:
-        self._patience, self._objective = patience, objective
+    A round is flat if the evaluation set sees little more than chance. The sensitivity alone would choose rounds that
+    sculpt.
+    """
+
+    def __init__(self, patience: int, objective: Objective, metric: Metric) -> None:
+        self._patience, self._objective, self._metric = patience, objective, metric
         self.best: int | None = None
+        self.dependence = np.nan  # of the evaluation set at the last round that might have been the best
         self._least = np.inf
 
     def over(self, iteration: int, value: float) -> bool:
         """Whether to stop after this round, whose value this is."""
         if self._objective.settled is None:
             return False
-        if self.best is None or value < self._least:
-            self.best, self._least = iteration, value
-        return iteration - self.best >= self._patience
+        if value < self._least:
+            self.dependence, training = self._metric.of_the_last(), self._objective.dependence
+            # A tolerance allows the training a dependence, and a fixed strength any.
+            if math.isnan(training) or not self.dependence > _FLAT * max(1.0, training):
+                self.best, self._least = iteration, value
+        return self.best is not None and iteration - self.best >= self._patience
 
 
 _VALUES: dict[str, Callable[[Metric, NDArray[Any], Events], float]] = {
