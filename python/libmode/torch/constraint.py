@@ -48,7 +48,7 @@ class MoDeConstraint(SkipsBadBatches, nn.Module):
     network. w_i is the event's weight per sum of weights in its mass bin, scaled so that the mean size is 1.
 
     v(m, s) makes the response flat at tight cuts, down to background efficiencies of 1/1000: it is the sum of the
-    significant residuals of the efficiency over the efficiency, from -7 to 7. The documentation, "How it works", has
+    significant residuals of the efficiency over the efficiency, from -5 to 5. The documentation, "How it works", has
     the law. In evaluation mode, and without gradients, the layer does nothing.
 
     Parameters
