@@ -24,7 +24,7 @@ from ._evaluate import direction
 from ._events import Events
 from ._messages import level_of_the_user, shown
 from ._monitor import TrainingWarning
-from ._option_values import real
+from ._option_values import flag, real
 from ._options import check
 from ._said import Said
 
@@ -39,6 +39,7 @@ WITHOUT_STATE = 10.0
 
 # Batches of predictions that spread like scores, after which they are taken for scores.
 LIKE_SCORES = 20
+_ROUNDING_OF_SUMS = 0.02  # of probabilities in half precision
 
 
 class Dependence(NamedTuple):
@@ -123,7 +124,7 @@ class Constraint:
         said: Said | None = None,
     ) -> None:
         self.strength, self.tolerance = one_of(strength, tolerance)
-        self.from_logits, self._limits_given = from_logits, "score_range" in options
+        self.from_logits, self._limits_given = flag("from_logits", from_logits), "score_range" in options
         if from_logits and self._limits_given:
             raise ValueError(
                 f"score_range = {options['score_range']} and from_logits = True: leave score_range out, which is "
@@ -131,6 +132,7 @@ class Constraint:
             )
         self.options = check("mode", options)
         self.labels, self._said = self.options.labels, said or Said()
+        self._named = "background_label" in options  # or label 0 by default
         self._unsure, self._like_scores = from_logits, 0  # whether they are logits, and batches that look like scores
         self.bins = options.get("bins") if isinstance(options.get("bins"), int) else None
         self.unbiased = bool(options.get("unbiased", True))
@@ -179,6 +181,30 @@ class Constraint:
                 "and so on, one of which is signal and others are background"
             )
         return of_signal, of_background
+
+    def look_at_rows(self, score: NDArray[Any], named: int) -> None:
+        """Raises ValueError for rows that are no outputs of a softmax, and warns of classes that nobody named."""
+        sums = score.sum(axis=1, dtype=float)
+        far = np.abs(sums - 1) > _ROUNDING_OF_SUMS
+        if self.from_logits and not far.any() and np.all(score >= 0):
+            raise ValueError(
+                "from_logits = True, and the rows of score are from 0 to 1 with sums of 1, as those of a softmax are: "
+                "give from_logits=False, or take the softmax out of the network"
+            )
+        if not self.from_logits and far.any():
+            row = int(far.argmax())
+            raise ValueError(
+                f"score[{row}] has the sum {sums[row]:.3g}: rows of (n, k) must be probabilities of a softmax, with "
+                "sums of 1. Give from_logits=True for logits; labels that do not exclude each other need a layer each"
+            )
+        if not self._named and score.shape[1] > named:
+            warnings.warn(
+                f"score has {score.shape[1]} classes, of which {score.shape[1] - named} take no part: flat becomes the "
+                f"ratio of signal to class {self.labels[0]}, and not a cut on the probability of signal. Name all "
+                "classes of background, for instance background_label=(0, 1)",
+                TrainingWarning,
+                stacklevel=level_of_the_user(),
+            )
 
     def continue_after(self, steps: int) -> None:
         """Goes on after so many batches, of which nobody knows whether they looked like scores."""

@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ._constraint import USUAL_TOLERANCE, Constraint
-from ._convergence import SIGNIFICANT, Convergence, Sample, convergence
+from ._constraint import NUMBERS, USUAL_TOLERANCE, Constraint, Dependence, State
+from ._convergence import LIMIT, SIGNIFICANT, Convergence, Sample, convergence
 from ._events import Events
 from ._loops import Lines
 from ._monitor import Monitor, TrainingWarning
@@ -35,6 +35,7 @@ class Statement:
         self._samples: list[Sample] = []
         self._low, self._high = math.inf, -math.inf
         self._final, self._evaluated, self._of_evaluation = False, constraint.start(), list[Sample]()
+        self._categories = False
 
     def see(self, events: Events, slope: NDArray[Any], state: NDArray[np.float64], owner: object) -> None:
         """Takes note of a batch of a training and its state; ``slope`` is 0 for events that are not moved.
@@ -46,6 +47,7 @@ class Statement:
             weakref.finalize(owner, self._say_at_the_end)
         self._lines.trains()
         self._state, self._samples = state, self._samples_of(events, slope)
+        self._categories = events.category is not None
         if self._constraint.from_logits:
             logits = events.score[: len(slope)][slope != 0]
             if len(logits):
@@ -110,6 +112,13 @@ class Statement:
                 f"the response to background has not become flat: {text}. Train for more batches, at a learning rate "
                 "that falls to 0 in the end; a training that goes on needs the state of the layer too",
             )
+        elif self._categories and (rho := self._of_categories(found)):
+            self._monitor.say(
+                "categories",
+                "the response to background is flat in all categories together, and not in each: rho of all cuts is "
+                f"{rho[0]:.3g} +- {rho[1]:.2g}, and flat is at most 1. One push serves all categories: give each its "
+                "own labels, background_label=(0, 1), and it gets a push of its own",
+            )
         elif self._of_evaluation:
             self._say_evaluated(found)
         elif self.dropout:
@@ -119,6 +128,14 @@ class Statement:
                 "evaluation mode too, constraint(score, label, mass) with the scores of validation events, and it "
                 "warns if they are not flat",
             )
+
+    def _of_categories(self, found: Convergence) -> Dependence | None:
+        """The dependence over all cuts, which sees each category by itself, if it is beyond what events can teach."""
+        assert self._state is not None
+        state = State._make([*self._state[:NUMBERS].tolist(), self._state[NUMBERS:]])
+        rho, error = state.dependence(found.tolerance)
+        taught = found.tolerance / found.events
+        return Dependence(rho, error) if rho > LIMIT * (1 + taught) and rho - 1 - taught > SIGNIFICANT * error else None
 
     def _say_at_the_end(self) -> None:
         """As :meth:`say`, of an object that is gone: where warnings are errors, nobody could catch this one."""

@@ -398,3 +398,23 @@ def test_the_gradient_of_another_batch_is_not_compared():
         if waiting is not None:
             waiting.backward()
         waiting = loss
+
+
+def test_categories_that_cancel_are_said():
+    rng, layer = np.random.default_rng(1), MoDeConstraint(from_logits=True, order=0)
+    for _ in range(BATCHES):
+        logit, label, mass = batch(rng)
+        category = torch.tensor(rng.integers(0, 2, len(mass)))
+        step(layer, logit + (mass - 0.5) * (2 * category - 1) * (1 - label), label, mass, category=category)
+    assert layer.convergence.flat
+    (sentence,) = said(layer.eval)
+    assert "is flat in all categories together, and not in each: rho of all cuts is" in sentence
+
+
+def test_categories_that_are_flat_say_nothing():
+    for seed in range(5):
+        rng, layer = np.random.default_rng(seed), MoDeConstraint(from_logits=True, order=0)
+        for _ in range(BATCHES):
+            logit, label, mass = batch(rng)
+            step(layer, logit, label, mass, category=torch.tensor(rng.integers(0, 2, len(mass))))
+        assert said(layer.eval) == []

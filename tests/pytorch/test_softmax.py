@@ -2,6 +2,7 @@
 
 import pytest
 import torch
+from libmode import TrainingWarning
 from libmode.torch import Events, MoDeConstraint
 from torch.nn.functional import binary_cross_entropy_with_logits, cross_entropy, nll_loss
 
@@ -111,3 +112,32 @@ def test_classes_that_there_are_not_say_so():
     ):
         with pytest.raises(ValueError, match=sentence):
             MoDeConstraint(order=1, from_logits=True, **options)(logit, label, mass)
+
+
+@pytest.mark.parametrize("kind", [torch.float32, torch.float16])
+@pytest.mark.parametrize("label_of", [0, 1, 2])
+def test_a_saturated_event_leaves_all_others_alone(kind, label_of):
+    """Rounding leaves classes no probability."""
+    logit, label, mass = events(3)
+    logit = logit.detach().to(kind)
+    logit[7], label[7] = torch.tensor([-60.0, -60.0, -60.0], dtype=kind), label_of
+    logit[7, label_of] = 60
+    leaf = logit.requires_grad_()
+    for classes in ((0, 1), (0,), (1,)):
+        layer, probability = MoDeConstraint(order=1, background_label=classes), torch.softmax(leaf, 1)
+        out = layer(probability, label, mass)
+        assert torch.equal(out, probability)
+        assert grad_of(nll_loss((out.float() + 1e-6).log(), label), leaf).isfinite().all()
+
+
+def test_probabilities_and_logits_are_told_apart():
+    logit, label, mass = events(3)
+    with pytest.raises(ValueError, match="from_logits = True, and the rows of score are from 0 to 1 with sums of 1"):
+        MoDeConstraint(order=1, from_logits=True)(torch.softmax(logit, 1), label, mass)
+    with pytest.raises(ValueError, match=r"score\[0\] has the sum .* must be probabilities of a softmax"):
+        MoDeConstraint(order=1)(logit.sigmoid(), label, mass)
+
+
+def test_classes_that_nobody_named_are_said():
+    with pytest.warns(TrainingWarning, match="score has 3 classes, of which 1 take no part: flat becomes the ratio"):
+        MoDeConstraint(order=1, from_logits=True)(*events(3))

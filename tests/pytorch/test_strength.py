@@ -47,7 +47,7 @@ def test_norms_are_averages_over_200_batches_that_an_evaluation_leaves_alone():
     before = mode.norms.clone()
     mode.train()(score, label, mass)
     entropy = norm_of(binary_cross_entropy(score, label), score, label == 0)
-    torch.testing.assert_close(mode.norms[1] - before[1], (entropy - before[1]).float() / 200, rtol=1e-3, atol=0)
+    torch.testing.assert_close(mode.norms[1] - before[1], (entropy - before[1]) / 200, rtol=1e-3, atol=0)
 
 
 def test_reference_events_define_the_loss_and_the_batch_its_size():
@@ -85,5 +85,17 @@ def test_what_goes_without_a_strength_says_so():
         with pytest.raises(ValueError, match=f"strength = {bad}: must be finite and at least 0"):
             MoDeLoss(order=1, strength=bad)
     mode = MoDeLoss(order=1, strength=3, on_device=True)
-    with pytest.raises(ValueError, match="strength and a loss on the device: give on_device=False"):
+    with pytest.raises(ValueError, match="strength and a loss on the device: leave on_device out"):
         mode(*events()[:3])
+
+
+@pytest.mark.parametrize("size", [1e-25, 1e20])
+def test_weights_of_any_size_do(size):
+    score, label, mass, _ = events()
+    want = MoDeLoss(order=1, strength=3)(score, label, mass)
+    found = MoDeLoss(order=1, strength=3)(*(t.float() for t in (score, label, mass, torch.full((N,), size))))
+    assert found.item() == pytest.approx(size * want.item(), rel=1e-4)
+
+
+def test_averages_keep_their_digits():
+    assert MoDeLoss(order=1, strength=3).bfloat16().norms.dtype is torch.float64

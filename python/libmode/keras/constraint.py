@@ -137,15 +137,19 @@ class MoDeConstraint(WithBase):
         columns = [y_pred[:, k] for k in range(y_pred.shape[1])]
         if self.from_logits:
             odds = columns[signal] - ops.logsumexp(ops.stack([columns[k] for k in background]), axis=0)
-            columns[signal] = columns[signal] + constrained(self._added, Events(odds, *of_events)) - odds
+            columns[signal] = columns[signal] + (constrained(self._added, Events(odds, *of_events)) - odds)
         else:
             of_background = sum(columns[k] for k in background)
             both = columns[signal] + of_background
-            moved = constrained(self._added, Events(columns[signal] / both, *of_events))
+            # Rounding may leave a class no probability.
+            odds = ops.where(both > 0, columns[signal] / ops.where(both > 0, both, 1), 0.5)
+            moved = constrained(self._added, Events(odds, *of_events))
             columns[signal] = moved * both
             for k in background:
-                columns[k] = (1 - moved) * both * columns[k] / of_background
-        return ops.stack(columns, axis=1)
+                share = columns[k] / ops.where(of_background > 0, of_background, 1)
+                columns[k] = (1 - moved) * both * ops.where(of_background > 0, share, 1 / len(background))
+        changed = ops.stack(columns, axis=1)
+        return ops.stop_gradient(y_pred) + (changed - ops.stop_gradient(changed))
 
     @property
     def skipped(self) -> int:

@@ -13,7 +13,7 @@ from .._bad_batches import OnBadBatch, SkipsBadBatches
 from .._events import Events, events_of, takes_events
 from .._messages import keywords_only
 from .._native import BatchError, Found
-from .._option_values import plain
+from .._option_values import flag, plain
 from .._options import EXAMPLE, check
 from ..option_types import Loss, LossOptions
 from ._op import core_loss, result_type
@@ -95,7 +95,8 @@ class CoreLoss(SkipsBadBatches, nn.Module):
         keywords_only(self, positional, EXAMPLE[loss])
         super().__init__()
         self._set_on_bad_batch(on_bad_batch)
-        self.background_only, self.per_class = background_only, per_class
+        self.background_only = flag("background_only", background_only)
+        self.per_class = flag("per_class", per_class)
         self.options = plain(loss, options)
         self._checked = check(loss, self.options)
         self._encoded = self._checked.text  # as operators take them

@@ -155,6 +155,11 @@ def like_results(score: Tensor) -> tuple[Tensor, Tensor]:
     return score.new_empty((), dtype=kind), torch.empty_like(score, dtype=kind, memory_format=torch.contiguous_format)
 
 
+def of_state(device: torch.device) -> torch.dtype:
+    """The type of what is remembered: losses of 1e-6 are squared in it."""
+    return torch.float32 if device.type == "mps" else torch.float64
+
+
 def result_type(score: Tensor) -> torch.dtype:
     """The type of the loss and of the gradient that is kept."""
     return torch.float64 if score.dtype is torch.float64 else torch.float32

@@ -19,7 +19,7 @@ from .._events import Events, takes_events
 from .._messages import keywords_only
 from .._monitor import MOST_WAITING, Monitor, look
 from .._native import BatchError, int32
-from .._option_values import plain
+from .._option_values import flag, plain
 from .._options import of_text
 from .._statement import Statement
 from .._typing import Never, Unpack
@@ -27,7 +27,7 @@ from ..option_types import LossOptions
 from ._gather import Given, Group, checked_group, given_of, naming_ranks, norm_of_all, of_all, only_a_part, processes
 from ._graph import has_dropout, is_one_of_several
 from ._module import as_arguments, in_python
-from ._op import Tied, as_numpy, in_torch_func, result_type
+from ._op import Tied, as_numpy, in_torch_func, of_state, result_type
 from ._pinned import back_to, on_host
 
 
@@ -173,8 +173,8 @@ class MoDeConstraint(SkipsBadBatches, nn.Module):
         self._set_on_bad_batch(on_bad_batch)
         self.options = plain("mode", options)
         self._constraint = Constraint(self.options, strength=strength, tolerance=tolerance, from_logits=from_logits)
-        self.background_only, self.signal = background_only, int32("signal", signal)
-        self._monitor = Monitor() if monitor else None
+        self.background_only = flag("background_only", background_only)
+        self.signal, self._monitor = int32("signal", signal), Monitor() if flag("monitor", monitor) else None
         self._statement = None if self._monitor is None else Statement(self._monitor, self._constraint)
         self.register_buffer("state", torch.from_numpy(self._constraint.start()))
         # What the last call and the last backward pass found, a dict because a module takes microseconds to set an
@@ -244,6 +244,8 @@ class MoDeConstraint(SkipsBadBatches, nn.Module):
     ) -> Tensor:
         """Outputs of classes, unchanged: a push of the log odds moves signal against background, and no other class."""
         signal, background = self._constraint.classes(self.signal, tuple(score.shape))
+        if self._monitor is not None and not (self._monitor.calls or torch.compiler.is_compiling()):
+            self._constraint.look_at_rows(as_numpy(score), len(background) + 1)
         if isinstance(reference, Events) and getattr(reference.score, "ndim", 1) == 2 and reference.score.shape[1] > 1:
             reference = reference._replace(score=self._odds(reference.score, signal, background)[0])
         odds, both, shares = self._odds(score, signal, background)
@@ -252,7 +254,8 @@ class MoDeConstraint(SkipsBadBatches, nn.Module):
             return score
         columns = list(score.unbind(1))
         if self._constraint.from_logits:
-            columns[signal] = columns[signal] + (moved - odds)
+            added = torch.where(odds.isfinite(), moved - odds, 0)  # 0, with a gradient
+            columns[signal] = columns[signal] + added
             return torch.stack(columns, 1)
         columns[signal] = moved * both
         for k, share in zip(background, shares.unbind(1), strict=True):
@@ -266,7 +269,12 @@ class MoDeConstraint(SkipsBadBatches, nn.Module):
         if self._constraint.from_logits:
             return p - torch.logsumexp(each, 1), p, each
         q = each.sum(1)
-        return p / (p + q), p + q, each / q[:, None]
+        both, many = p + q, q > 0
+        odds = torch.where(
+            both > 0, p / torch.where(both > 0, both, 1), 0.5
+        )  # rounding may leave a class no probability
+        shares = torch.where(many[:, None], each / torch.where(many, q, 1)[:, None], 1 / len(background))
+        return odds, both, shares
 
     def _constrained(self, score: Tensor, label: Tensor, mass: Tensor, *others: Any) -> Tensor:
         if not (torch.is_grad_enabled() and score.requires_grad):
@@ -368,11 +376,10 @@ class MoDeConstraint(SkipsBadBatches, nn.Module):
             )
 
     def _apply(self, fn: Callable[[Tensor], Tensor], recurse: bool = True) -> MoDeConstraint:
-        # The state goes along to a device, but not to a type of fewer digits: losses of 1e-6 are squared in it.
+        # The state goes along to a device, but not to a type of fewer digits.
         before = self.state
         super()._apply(fn, recurse)  # type: ignore[no-untyped-call]
-        kept = torch.float32 if self.state.device.type == "mps" else torch.float64
-        self.state = before.to(self.state.device, kept)
+        self.state = before.to(self.state.device, of_state(self.state.device))
         return self
 
     def extra_repr(self) -> str:

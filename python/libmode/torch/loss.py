@@ -12,6 +12,7 @@ from torch import Tensor
 from .._events import Events, is_background
 from .._monitor import EVERY, Monitor
 from .._native import Found
+from .._option_values import flag
 from .._options import BATCHES, LEAST_DISTANCE, Options, checked_strength
 from .._said import Said
 from .._typing import Never, Unpack
@@ -19,7 +20,7 @@ from ..option_types import Loss, LossOptions
 from ._device import device_loss, is_on_device, refuse_options
 from ._gather import Group, checked_group, given_of, naming_ranks, of_all, only_a_part, processes
 from ._module import CoreLoss, ModeArguments, events
-from ._op import as_numpy, checked, core_loss, evaluate, loss_op, score_range_of, stands_for_others
+from ._op import as_numpy, checked, core_loss, evaluate, loss_op, of_state, score_range_of, stands_for_others
 from .transform import ScoreTransform, transformed
 
 
@@ -164,13 +165,15 @@ class MoDeLoss(CoreLoss):
         super().__init__("mode", positional, **arguments)
         self.gather, self.process_group = checked_group(gather, process_group)
         self._labels = self._checked.labels
-        self._monitor, self._said = Monitor() if monitor else None, Said()
+        self._monitor, self._said = Monitor() if flag("monitor", monitor) else None, Said()
         self.on_device, self.score_transform = on_device, score_transform
         self.strength: float | None = None
         if strength is not None:
             given = {"per_class": self.per_class, "score_transform": score_transform is not None}
             self.strength = checked_strength(strength, self._checked, **given)
-            self.register_buffer("norms", torch.zeros(3))  # how many batches, and the averages of |C| and |M|
+            self.register_buffer(
+                "norms", torch.zeros(3, dtype=torch.float64)
+            )  # how many batches, and the averages of |C| and |M|
         self._last: dict[str, Tensor] = {}  # the gradient of the plain loss, for the strength
         if on_device:  # now, not with the first batch
             refuse_options(self._encoded)
@@ -179,20 +182,28 @@ class MoDeLoss(CoreLoss):
 
     def _strengthened(self, loss: Tensor, events: Events, grad: Tensor, count: int, factor: Any = 1) -> Tensor:
         """The loss of events, of which ``count`` are those of the batch, times what the strength makes of it."""
-        score = events.score[:count].detach()
-        push = 1 / (1 - score).clamp(min=LEAST_DISTANCE)
+        kind = self.norms.dtype
+        push = 1 / (1 - events.score[:count].detach().to(kind)).clamp(min=LEAST_DISTANCE)
         if events.weight is not None:
-            push = push * events.weight[:count].detach()
+            push = push * events.weight[:count].detach().to(kind)
         if events.label is not None:
             push = torch.where(is_background(events.label[:count], self._labels), push, 0)
-        norms = torch.stack([torch.linalg.vector_norm(push) / count, factor * torch.linalg.vector_norm(grad[:count])])
+        own = torch.linalg.vector_norm(grad[:count].detach().to(kind))
+        norms = torch.stack([torch.linalg.vector_norm(push) / count, factor * own])
         seen, average = self.norms[0] + 1, self.norms[1:]
         rate = torch.where(seen < BATCHES, 1 / seen, 1 / BATCHES)
-        average = average + rate * (norms.to(average) - average)
+        average = average + rate * (norms - average)
         if self.training:
             self.norms.copy_(torch.cat([seen[None], average]))
         scale = (self.strength or 0.0) * average[0] / average[1]
         return loss * torch.where(scale.isfinite(), scale, 0).to(loss)
+
+    def _apply(self, fn: Callable[[Tensor], Tensor], recurse: bool = True) -> MoDeLoss:
+        before = self.norms if self.strength is not None else None
+        super()._apply(fn, recurse)  # type: ignore[no-untyped-call]
+        if before is not None:  # the averages go along to a device, but not to a type of fewer digits
+            self.norms = before.to(self.norms.device, of_state(self.norms.device))
+        return self
 
     def _watched(self, *arguments: Any) -> tuple[Tensor, Tensor, Found]:
         """:func:`evaluate`, which takes note of all that the core finds where the monitor is to look."""
