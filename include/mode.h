@@ -439,7 +439,7 @@ MODE_API size_t mode_state_size(size_t labels);
 typedef struct mode_steering {
     size_t struct_size;       /* sizeof(mode_steering), which the caller sets */
     double relative_strength; /* K, a fixed strength: u = K r, and all multipliers are 1. 0: the sum finds the strength */
-    double tolerance;         /* while a test with so many background events sees no dependence, push, sum and v shrink. 0: none */
+    double tolerance;         /* while a test with so many background events sees no dependence, push and sum shrink; v learns what it sees. 0: none */
     double *state;            /* is brought up to date, and after an error it is as before. NULL: nothing is remembered */
     size_t n_state;           /* mode_state_size(n_background_label) */
     size_t batch;             /* the number of events to push; the events after them are reference events. 0: all */

@@ -296,9 +296,8 @@ func (m *memory) take(d *law, found Pushed, tolerance float64) {
 		m.now[k] = (1-now)*m.now[k] + now*r
 		m.recent[k] = (1-recent)*m.recent[k] + recent*r
 		m.mean[k] = (1-share)*m.mean[k] + share*r
-		significant := m.significance(k)
-		v := m.level[k] + step*(m.factor*significant*r-LeakOfTail*(1-significant)*m.level[k])
-		m.level[k] = v - Leak*(1-m.factor)*v
+		significant := m.significance(k, tolerance)
+		m.level[k] += step * (significant*r - LeakOfTail*(1-significant)*m.level[k])
 	}
 	number := FunctionsOfMass[len(d.ev.Variables())]
 	for k := range Thresholds { // v is bounded in all cells
@@ -317,9 +316,13 @@ func (m *memory) take(d *law, found Pushed, tolerance float64) {
 }
 
 // significance is 1 - noise/mean^2, or 0.
-func (m *memory) significance(k int) float64 {
+func (m *memory) significance(k int, tolerance float64) float64 {
+	known := m.known
+	if tolerance > 0 {
+		known = math.Min(known, tolerance)
+	}
 	efficiency := 1 / (1 + math.Exp(Highest*float64(k%Thresholds)/(Thresholds-1)))
-	return math.Max(0, 1-Doubt*(1-efficiency)/(efficiency*m.known)/(m.mean[k]*m.mean[k]))
+	return math.Max(0, 1-Doubt*(1-efficiency)/(efficiency*known)/(m.mean[k]*m.mean[k]))
 }
 
 // square returns (sum |w|)^2 / sum w^2.
@@ -454,7 +457,7 @@ func compare(t *testing.T, m *memory, state []float64, ev core.Events[float64], 
 	now := make([]float64, len(before.now))
 	for k, r := range before.now {
 		if before.batch > 0 {
-			now[k] = before.factor * r * before.significance(k)
+			now[k] = r * before.significance(k, tolerance)
 		}
 	}
 	size := floats.Norm(push, math.Inf(1))

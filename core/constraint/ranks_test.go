@@ -188,7 +188,7 @@ func TestPlacesInTheState(t *testing.T) {
 	const labels = 2
 	s := make(state, StateSize(labels))
 	for label := range labels {
-		tail := s.tail(label, mostFunctions)
+		tail := s.tail(label, mostFunctions, 0)
 		for _, table := range [][]float64{s.sum(label, mostFunctions), tail.level, tail.now, tail.recent, tail.mean, s.sample(label)} {
 			for i := range table {
 				table[i]++

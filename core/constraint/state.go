@@ -61,11 +61,12 @@ func (s state) sum(label, functions int) []float64 {
 }
 
 // tail returns what is remembered of the tail of a label.
-func (s state) tail(label, functions int) tail {
+func (s state) tail(label, functions int, tolerance float64) tail {
 	table := func(k int) []float64 {
 		return s[numbers+label*ofLabel+ofSum+k*ofTable:][:functions*thresholds]
 	}
-	return tail{table(0), table(1), table(2), table(3), &s[numbers+label*ofLabel+ofSum+4*ofTable]}
+	known := &s[numbers+label*ofLabel+ofSum+4*ofTable]
+	return tail{table(0), table(1), table(2), table(3), known, tolerance}
 }
 
 // sample returns what is remembered of the masses of a label.
@@ -133,12 +134,12 @@ func (g *group[T]) addTo(of *labelResiduals, residual, tail []float64) {
 }
 
 // learn takes the residuals of a batch of n events into the averages of a label and, if the strength is not fixed, into its sum and
-// into v. While the factor is below 1, both get smaller.
-func (s state) learn(label int, of *labelResiduals, n float64, fixed bool) {
+// into v. While the factor is below 1, the sum gets smaller.
+func (s state) learn(label int, of *labelResiduals, n, tolerance float64, fixed bool) {
 	if of.basis == nil {
 		return
 	}
-	tail := s.tail(label, of.basis.functions)
+	tail := s.tail(label, of.basis.functions, tolerance)
 	tail.average(of, s[steps], s.sample(label).size())
 	if fixed {
 		return
@@ -147,5 +148,5 @@ func (s state) learn(label int, of *labelResiduals, n float64, fixed bool) {
 	sum := s.sum(label, of.basis.functions)
 	floats.Scale(1-leak*(1-s[factor]), sum)
 	floats.AddScaled(sum, s[factor]*integral*math.Sqrt(of.moved/eventsOfABatch)/n, of.residual)
-	tail.learn(of, s[steps], s[factor])
+	tail.learn(of, s[steps])
 }

@@ -109,9 +109,9 @@ func steer[T events.Float](to targets[T], groups []group[T], st Steering, found 
 		if st.RelativeStrength > 0 {
 			floats.AddScaled(coefficients, st.RelativeStrength, residual)
 		} else {
-			tail := now.tail(g.label, g.basis.functions)
+			tail := now.tail(g.label, g.basis.functions, st.Tolerance)
 			floats.AddScaledTo(coefficients, now.sum(g.label, g.basis.functions), proportional*now[factor], residual)
-			levels = g.levels(tail, now[factor])
+			levels = g.levels(tail)
 		}
 		g.addTo(&learned[g.label], residual, g.tailResidual())
 		pushed := g.set(to, g.function(coefficients), levels, of, bounded && !st.Logits)
@@ -128,7 +128,7 @@ func steer[T events.Float](to targets[T], groups []group[T], st Steering, found 
 		see(now.sample(groups[k].label), groups[k].masses[0])
 	}
 	for label := range learned {
-		now.learn(label, &learned[label], n, st.RelativeStrength > 0)
+		now.learn(label, &learned[label], n, st.Tolerance, st.RelativeStrength > 0)
 	}
 	if moved == 0 {
 		return Pushed{Result: found}, nil

@@ -32,13 +32,19 @@ type tail struct {
 	recent []float64 // and over ten times as many, which tells users whether the response is flat,
 	mean   []float64 // and a hundred times, which tells what is significant
 	known  *float64  // how many different events in effect are behind the mean
+	// tolerance is the number of events of a test that need not see a residual. 0: none.
+	tolerance float64
 }
 
 // significance returns the part of residual i that the events behind the mean are enough for: 1 - noise/mean^2, or 0. The noise is
-// doubt times the variance of n events, which is q/((1 - q) n) at the rank q.
+// doubt times the variance of n events, which is q/((1 - q) n) at the rank q. With a tolerance n is at most that of its test.
 func (t tail) significance(i int) float64 {
 	q := rankOf[i%thresholds]
-	noise, square := doubt*q/((1-q)**t.known), t.mean[i]*t.mean[i]
+	known := *t.known
+	if t.tolerance > 0 {
+		known = min(known, t.tolerance)
+	}
+	noise, square := doubt*q/((1-q)*known), t.mean[i]*t.mean[i]
 	if !(square > noise) {
 		return 0
 	}
@@ -104,12 +110,12 @@ func (g *group[T]) tailResidual() []float64 {
 	return residual
 }
 
-// levels returns v plus factor times the significant average of the last batches: a row for each cell of the masses. What acts at
+// levels returns v plus the significant average of the last batches: a row for each cell of the masses. What acts at
 // once is bounded: a burst of large gradients would stay in the averages of an optimizer such as Adam.
-func (g *group[T]) levels(t tail, factor float64) []float64 {
+func (g *group[T]) levels(t tail) []float64 {
 	significant := par.Make[float64](&g.sc.Arena, len(t.now))
 	for i, r := range t.now {
-		significant[i] = factor * r * t.significance(i)
+		significant[i] = r * t.significance(i)
 	}
 	levels := g.product(g.basis.values, significant, thresholds)
 	for i, v := range levels {
@@ -151,14 +157,13 @@ func (t tail) average(of *labelResiduals, batch, different float64) {
 	}
 }
 
-// learn adds the residual of that batch to v as far as its average is significant. While the factor is below 1, v gets smaller.
-func (t tail) learn(of *labelResiduals, batch, factor float64) {
+// learn adds the residual of that batch to v as far as its average is significant.
+func (t tail) learn(of *labelResiduals, batch float64) {
 	size := of.moved / eventsOfABatch
 	step := min(mostStep, step*size/(1+batch*size/slowAfter))
 	for i, r := range of.tail {
 		significant := t.significance(i)
-		t.level[i] += step * (factor*r/of.total*significant - leakOfTail*(1-significant)*t.level[i])
-		t.level[i] -= leak * (1 - factor) * t.level[i]
+		t.level[i] += step * (r/of.total*significant - leakOfTail*(1-significant)*t.level[i])
 	}
 	t.limit(of.basis)
 }

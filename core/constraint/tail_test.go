@@ -49,7 +49,7 @@ func TestTailOfLargeBatches(t *testing.T) {
 	take := func(batch, r float64) {
 		of.tail[3] = r
 		tail.average(of, batch, math.Inf(1))
-		tail.learn(of, batch, 1)
+		tail.learn(of, batch)
 	}
 	take(1, 0.5)
 	significant := tail.significance(3)
@@ -73,7 +73,7 @@ func TestTailOfLargeBatches(t *testing.T) {
 // newTail returns the tail before the first batch.
 func newTail() tail {
 	table := func() []float64 { return make([]float64, ofMasses[1].functions*thresholds) }
-	return tail{table(), table(), table(), table(), new(float64)}
+	return tail{table(), table(), table(), table(), new(float64), 0}
 }
 
 // lesson returns what n events of equal weights teach, without a residual.
@@ -94,7 +94,7 @@ func TestTailOfASmallSample(t *testing.T) {
 	}
 	for batch := range 4000 {
 		tail.average(of, float64(batch+1), different)
-		tail.learn(of, float64(batch+1), 1)
+		tail.learn(of, float64(batch+1))
 	}
 	require.Equal(t, different, *tail.known)
 	for k := range thresholds {
@@ -112,7 +112,7 @@ func TestTailOfNoise(t *testing.T) {
 				of.tail[k] = (mean + rng.NormFloat64()) * noiseOf(k)
 			}
 			tail.average(of, float64(batch+1), math.Inf(1))
-			tail.learn(of, float64(batch+1), 1)
+			tail.learn(of, float64(batch+1))
 		}
 		for k := range thresholds {
 			tail.level[k] /= noiseOf(k)
@@ -182,7 +182,7 @@ func TestNumbersOfTheLawAreDocumented(t *testing.T) {
 		fmt.Sprintf("| %v | how much of v a step forgets where nothing is significant", leakOfTail),
 		fmt.Sprintf("| %v | the largest size of v", mostLevel),
 		fmt.Sprintf("| %v | how fast a factor follows the tolerance, at least %v", pace, leastFactor),
-		fmt.Sprintf("| %v | how much of sum and v a batch forgets at factor 0", leak),
+		fmt.Sprintf("| %v | how much of the sum a batch forgets at factor 0", leak),
 	} {
 		require.True(t, strings.Contains(string(text), row), "no row %q", row)
 	}
