@@ -1,10 +1,12 @@
 """The distance correlation of two tensors with both gradients, and distance_corr of the authors of DisCo."""
 
+import libmode
+import numpy as np
 import pytest
 import torch
 from libmode import BatchError
 from libmode.compat.disco import distance_corr
-from libmode.torch import distance_correlation
+from libmode.torch import distance_correlation, mode_loss
 
 from bench.peers import disco_loss
 
@@ -67,3 +69,12 @@ def test_errors(error, message, function, given):
     with pytest.raises(error, match=message) as caught:
         function(*given)
     assert type(caught.value) is error
+
+
+def test_the_loss_of_tensors_is_that_of_arrays():
+    rng = np.random.default_rng(3)
+    score, mass, weight, label = rng.random(200), rng.random(200), rng.random(200), rng.integers(0, 2, 200)
+    for more in ({}, {"label": label}, {"label": label, "weight": weight}):
+        tensors = {name: torch.tensor(values) for name, values in more.items()}
+        found = mode_loss(torch.tensor(score), torch.tensor(mass), loss="disco", **tensors)
+        assert found.item() == pytest.approx(libmode.mode_loss(score, mass, loss="disco", **more), rel=1e-12)

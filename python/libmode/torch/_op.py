@@ -100,7 +100,7 @@ def evaluate(
     if category is not None:
         category = _ready("category", category, category.dtype if category.dtype in _LABEL_TYPES else torch.int64)
     grad = torch.empty_like(score)
-    held = (score, mass, weight, label, category)
+    held = (score, label, mass, weight, category)
     try:
         if options.loss == "disco":
             arrays = Events(*(None if tensor is None else tensor.numpy() for tensor in held))
