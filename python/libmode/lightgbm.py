@@ -88,7 +88,7 @@ def metric(
     >>> import numpy as np
     >>> from libmode.lightgbm import metric
     >>> validation = lightgbm.Dataset(np.zeros((4, 1)), [0, 0, 1, 1]).construct()
-    >>> judge = metric({validation: [60, 70, 80, 90]}, of="logloss")
+    >>> judge = metric({validation: [60, 70, 80, 90]}, of="logloss", order=1)
     >>> [(name, round(value, 3)) for name, value, _ in judge(np.zeros(4), validation)]
     [('logloss', 0.693)]
     """
@@ -129,7 +129,8 @@ def finalize(booster: lightgbm.Booster, init_score: float = 0.0, *, num_iteratio
     >>> label, mass = rng.integers(0, 2, 4_000), rng.uniform(50, 300, 4_000)  # 0 is background
     >>> x = np.column_stack([mass, rng.normal(label)])
     >>> data = lightgbm.Dataset(x, label, init_score=np.full(4_000, 0.1))
-    >>> booster = lightgbm.train({"objective": objective(mass), "verbose": -1}, data)  # predicts margins, less 0.1
+    >>> booster = lightgbm.train({"objective": objective(mass, order=1), "verbose": -1}, data)
+    >>> # It predicts margins, less 0.1.
     >>> probability = 1 / (1 + np.exp(-0.1 - booster.predict(x)))
     >>> np.allclose(finalize(booster, 0.1).predict(x), probability)
     True

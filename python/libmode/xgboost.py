@@ -154,7 +154,7 @@ def metric(
     >>> import xgboost
     >>> from libmode.xgboost import metric
     >>> validation = xgboost.DMatrix(np.zeros((4, 1)), [0, 0, 1, 1])
-    >>> judge = metric({validation: [60, 70, 80, 90]}, of="logloss")
+    >>> judge = metric({validation: [60, 70, 80, 90]}, of="logloss", order=1)
     >>> [(name, round(value, 3)) for name, value in judge(np.zeros(4), validation)]
     [('logloss', 0.693)]
     """

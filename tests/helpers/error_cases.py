@@ -51,7 +51,7 @@ class Case(NamedTuple):
         given = good()
         names = {"np": np, "nan": np.nan, "inf": np.inf, "decimal": decimal, "two": two, "first": first}
         exec(self.input, names | {"given": given}, given)
-        return given if self.loss != "mode" else {"order": 0} | given
+        return {"order": 0} | given if self.loss in ("mode", "mode_evaluate", "mode_moments") else given
 
     def is_in(self, error: object) -> bool:
         """Whether the sentence of an error names what it must."""
@@ -195,7 +195,7 @@ score, mass, weight, label = (np.resize(a, 10000) for a in (score, np.arange(100
     ),
     *table(
         """
-del score; weight = weight[1:] | ValueError | weight has length 59, but mass has length 60
+del score; weight = weight[1:] | ValueError | weight has length 59, but label has length 60
 del score; label = np.arange(60) % 2; background_label = (0, 1) | OPTION | background_label = [0 1] names several labels
 del score; mass = two(mass) | ValueError | mass has shape (60, 2)
 del score; category = np.arange(60) % 2 | TypeError | category: this is for one category at a time

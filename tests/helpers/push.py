@@ -24,7 +24,7 @@ THRESHOLDS = int(NUMBER["thresholds"])
 LOGIT = np.linspace(0, NUMBER["highest"], THRESHOLDS)  # of the rank of each threshold
 OF_SCORE = 12, 32  # functions and cells
 TRACKED = 64  # masses
-OF_MASSES = {1: (12, 32), 2: (5, 8), 3: (3, 4)}  # of each mass
+OF_MASSES = {1: (24, 32), 2: (5, 8), 3: (3, 4)}  # of each mass
 
 
 def ranks(values, size):
@@ -203,12 +203,13 @@ class Memory:
         """How many different events there are."""
         return self.seen * len(np.unique(self.marks)) / self.sightings if self.sightings > 0 else np.inf
 
-    def significance(self):
-        """The part of each residual that counts."""
+    def significance(self, tolerance):
+        """The part of each residual that counts: with a tolerance what a test with so many events sees."""
+        known = min(self.known, tolerance or np.inf)
         with np.errstate(divide="ignore", invalid="ignore"):
-            return np.fmax(0, 1 - NUMBER["doubt"] * np.exp(LOGIT) / self.known / self.mean**2)
+            return np.fmax(0, 1 - NUMBER["doubt"] * np.exp(LOGIT) / known / self.mean**2)
 
-    def learn_tail(self, r, batch, n, effective, factor, variables):
+    def learn_tail(self, r, batch, n, effective, tolerance, variables):
         """Takes a batch of n background events, in effect fewer, into v."""
         size = n / NUMBER["eventsOfABatch"]
         self.now += min(1, max(size / NUMBER["inNow"], 1 / batch)) * (r - self.now)
@@ -216,10 +217,9 @@ class Memory:
         share = max(min(size / NUMBER["inMean"], 1 / NUMBER["fewestOfMean"]), 1 / batch)
         self.mean += share * (r - self.mean)
         self.known = min(effective / share, self.different() * effective / n)
-        g = self.significance()
+        g = self.significance(tolerance)
         step = min(NUMBER["mostStep"], NUMBER["step"] * size / (1 + batch * size / NUMBER["slowAfter"]))
-        self.level += step * (factor * r * g - NUMBER["leakOfTail"] * (1 - g) * self.level)
-        self.level *= 1 - NUMBER["leak"] * (1 - factor)
+        self.level += step * (r * g - NUMBER["leakOfTail"] * (1 - g) * self.level)
         largest = np.abs(all_cells(variables) @ self.level).max(axis=0)
         self.level /= np.maximum(1, largest / NUMBER["mostLevel"])
 
@@ -265,7 +265,7 @@ class Law:
             found.append(
                 (
                     group.push(NUMBER["proportional"] * before * group.residual(unit) + memory.sum),
-                    group.multiplier(memory.level, before * memory.now * memory.significance()),
+                    group.multiplier(memory.level, memory.now * memory.significance(self.tolerance)),
                 )
             )
         factor = before
@@ -283,7 +283,7 @@ class Law:
             for group in mine:
                 memory.see(group.mass[:, 0])
             effective = sum(group.total**2 / (group.omega @ group.omega) for group in mine)
-            memory.learn_tail(residual, batch, events, effective, factor, self.variables)
+            memory.learn_tail(residual, batch, events, effective, self.tolerance, self.variables)
         return found
 
     def state(self):

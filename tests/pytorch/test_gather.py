@@ -70,7 +70,7 @@ def joined(parts):
 
 def value_and_grad(name, given, **more):
     given["score"].requires_grad_()
-    loss = MoDeLoss(**CASES[name], **({"order": 0} | more))(**given)
+    loss = MoDeLoss(**CASES[name], **more)(**given)
     loss.backward()
     return loss.detach(), given["score"].grad
 
