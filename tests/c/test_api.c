@@ -107,7 +107,7 @@ static void test_flatness(void) {
     }
     c.options.binning = MODE_BINNING_EDGES, c.options.edges = edges, c.options.n_edges = 3;
     e = events_of(&c);
-    want = 0.5 * few / (double)N * (N - few) / (double)N;
+    want = 0.5 * few * (N - few) / (double)(N * N);
     CHECK(!mode_flatness_f64(&c.options, &e, &loss, grad) && fabs(loss - want) < 1e-14, "%.17g, want %.17g", loss, want);
     CHECK(grad[0] < 0 && grad[1] > 0, "closer scores are flatter: %g, %g", grad[0], grad[1]);
     set_single(&s, &c);

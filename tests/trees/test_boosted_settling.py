@@ -34,7 +34,7 @@ def residual(score, events=TEST):
 def test_the_best_round_is_one_after_the_push_has_settled(library):
     """With a patience of five the best round was once the thirteenth, as bumpy as without MoDe."""
     few, valid = (simple_model(events, np.random.default_rng(33)) for events in (10_000, 3_000))
-    classifier = library.Classifier(n_jobs=1, early_stopping_rounds=5)
+    classifier = library.Classifier(order=1, n_jobs=1, early_stopping_rounds=5)
     evaluated = {"eval_set": [(valid.features, valid.label)], "eval_mass": [valid.mass]}
     classifier.fit(few.features, few.label, mass=few.mass, **evaluated)
     values = classifier.evals_result_["validation_0"]["inverse_sensitivity"]

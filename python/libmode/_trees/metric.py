@@ -159,8 +159,7 @@ class Stopping:
         if value < self._least:
             self.dependence, training = self._metric.of_the_last(), self._objective.dependence
             # A tolerance allows the training a dependence, and a fixed strength any.
-            most = _FLAT * (max(1.0, training) if self._objective.tolerance else 1.0)
-            if math.isnan(training) or self.dependence <= most:
+            if math.isnan(training) or self.dependence <= _FLAT * max(1.0, training):
                 self.best, self._least = iteration, value
         return self.best is not None and iteration - self.best >= self._patience
 

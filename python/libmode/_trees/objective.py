@@ -56,11 +56,6 @@ class Objective:
         return 0 if self._boosting is None else self._boosting.rounds
 
     @property
-    def tolerance(self) -> float | None:
-        """The number of events of a test that need not see a dependence."""
-        return self._settings.tolerance
-
-    @property
     def dependence(self) -> float:
         """The dependence of the training events on the mass at the last look, over its value by chance."""
         return float("nan") if self._boosting is None else self._boosting.dependence

@@ -58,8 +58,8 @@ class MoDeConstraint(SkipsBadBatches, nn.Module):
         says so at the end. Left out, the sum finds the strength.
     tolerance : float, optional
         While a test with this many background events sees no dependence, the push shrinks and the sum leaks, within
-        some 500 batches, and v learns what such a test sees. Averages over 200 batches measure the dependence, so 200 batches must hold more
-        background events than the tolerance.
+        some 500 batches, and v learns what such a test sees. Averages over 200 batches measure the dependence, so 200
+        batches must hold more background events than the tolerance.
     from_logits : bool, default False
         Whether predictions are logits instead of scores from 0 to 1.
     signal : int, default -1
