@@ -18,7 +18,7 @@ FEW = {
     "choosing": dict(events=8_000, tested=8_000, epochs=2),
     "maps": dict(trained=2_000, written=16_000),
     "pytorch": dict(events=8_000, epochs=2),
-    "xgboost": dict(events=8_000, rounds=20),
+    "xgboost": dict(events=8_000, rounds=80),
 }
 
 
