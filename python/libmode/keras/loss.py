@@ -29,9 +29,9 @@ class MoDeLoss(SkipsBadBatches, WithBase):
     Parameters
     ----------
     strength : float, optional
-        Multiplies the MoDe loss, relative to the cross entropy of scores from 0 to 1, as for
-        :class:`libmode.torch.MoDeLoss`; every batch that the loss is called for counts, those of a validation too. Left
-        out, it is the plain loss, which is far smaller than a cross entropy.
+        Multiplies the MoDe loss, relative to the cross entropy of scores from 0 to 1; see
+        :class:`libmode.torch.MoDeLoss`. Every batch that the loss is called for counts, those of a validation too, and
+        on several devices each device. Left out, it is the plain loss, which is far smaller than a cross entropy.
     base : default "binary_crossentropy"
         The classifier's loss: an argument of ``keras.losses.get``, or None for MoDe alone. A function must return one
         value for each event; the mean over events is used.
