@@ -74,7 +74,12 @@ class Convergence:
     @property
     def excess(self) -> NDArray[np.bool_]:
         """The cuts that are not flat."""
-        return (1 + self.rho > LIMIT * (1 + self.tolerance / self.events)) & (self.significance > SIGNIFICANT)
+        return (self.rho > self.limit) & (self.significance > SIGNIFICANT)
+
+    @property
+    def limit(self) -> float:
+        """The rho up to which a cut counts as flat: 1 + rho is three times 1 + N/T."""
+        return LIMIT * (1 + self.tolerance / self.events) - 1
 
     @property
     def worst(self) -> int:
@@ -86,11 +91,10 @@ class Convergence:
             return f"rho is not known after {self.batches} batches"
         at, cuts = self.worst, self.efficiency[self.excess]
         found = f"after {self.batches} batches rho is {self.rho[at]:.3g} +- {self.error[at]:.2g} at a background "
-        found += f"efficiency of {self.efficiency[at]:.2g}. Flat is at most 1 for a test with {self.tolerance:,.0f} "
-        found += "background events"
+        found += f"efficiency of {self.efficiency[at]:.2g}. Up to {self.limit:.3g} counts as flat for a test with "
+        found += f"{self.tolerance:,.0f} background events"
         if self.events < math.inf:
-            taught, events = 1 + self.tolerance / self.events, float(f"{self.events:.2g}")
-            found += f", and at most {taught:.3g} for what {events:,.0f} of them in the training can teach"
+            found += f" after a training with {float(f'{self.events:.2g}'):,.0f}"
         if len(cuts):
             found += ". Cuts that are not flat have background efficiencies of " + ", ".join(f"{e:.2g}" for e in cuts)
         return found
