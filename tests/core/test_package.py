@@ -59,7 +59,7 @@ def test_cpp_has_a_setter_for_every_option():
 
 def test_the_suppressions_of_valgrind_are_where_the_page_says():
     page = (ROOT / "docs" / "cpp.md").read_text()
-    (file,) = re.findall(r"valgrind --undef-value-errors=no --suppressions=\$\(libmode-config --prefix\)/(\S+) ", page)
+    (file,) = re.findall(r"`--undef-value-errors=no --suppressions=\$\(libmode-config --prefix\)/(\S+)` hides", page)
     assert (prefix.PREFIX / file).read_text() == (ROOT / "packaging" / "libmode.supp").read_text()
 
 

@@ -191,7 +191,7 @@ void test_distance_correlation() {
     mode::status status;
     const double want = mode::distance_correlation<T>(e.score, e.mass, e.weight, true, want_grad, {}, status);
     CHECK(mode::distance_correlation<T>(e.mass, e.score, e.weight, true, grad_x, grad_y, status) - want < 1e-14, "%s", status.message());
-    for (int i = 0; i < N; i++) CHECK(std::fabs(grad_y[i] - want_grad[i]) < T(1e-6), "the other way round: %d", i);
+    for (std::size_t i = 0; i < N; i++) CHECK(std::fabs(grad_y[i] - want_grad[i]) < T(1e-6), "the other way round: %zu", i);
     CHECK(*std::max_element(grad_x.begin(), grad_x.end()) > 0, "grad_x");
     const double again = mode::distance_correlation<T>(e.mass, e.score, e.weight, true, {}, {}, status);
     CHECK(std::fabs(again - want) < 1e-14, "%s", status.message());
