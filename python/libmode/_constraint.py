@@ -111,6 +111,11 @@ class State(NamedTuple):
 NUMBERS = State._fields.index("sums")
 
 
+def state_of(memory: NDArray[Any]) -> State:
+    """The state whose numbers and sums are in one array, as :meth:`Constraint.start` makes it."""
+    return State._make([*memory[:NUMBERS].tolist(), memory[NUMBERS:]])
+
+
 class Constraint:
     """The options of a constraint, checked, and what a batch makes of them."""
 

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from ._arrays import check_reference, read
 from ._bad_batches import OnBadBatch, SkipsBadBatches
-from ._constraint import NUMBERS, WITHOUT_STATE, Constraint, State, positive
+from ._constraint import WITHOUT_STATE, Constraint, State, positive, state_of
 from ._events import Events, events_of, joined
 from ._monitor import Monitor, look
 from ._native import BatchError
@@ -47,7 +47,7 @@ class Added(SkipsBadBatches):
     @property
     def state(self) -> State:
         """What is remembered."""
-        return State() if self._memory is None else State._make([*self._memory[:NUMBERS], self._memory[NUMBERS:]])
+        return State() if self._memory is None else state_of(self._memory)
 
     def push(self, *events: Any) -> tuple[NDArray[Any], NDArray[Any]]:
         """The size of the push with slopes and multipliers, as one array, and the push.

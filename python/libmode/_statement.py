@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ._constraint import NUMBERS, USUAL_TOLERANCE, Constraint, Dependence, State
+from ._constraint import USUAL_TOLERANCE, Constraint, Dependence, state_of
 from ._convergence import LIMIT, SIGNIFICANT, Convergence, Sample, convergence
 from ._events import Events
 from ._loops import Lines
@@ -132,8 +132,7 @@ class Statement:
     def _of_categories(self, found: Convergence) -> Dependence | None:
         """The dependence over all cuts, which sees each category by itself, if it is beyond what events can teach."""
         assert self._state is not None
-        state = State._make([*self._state[:NUMBERS].tolist(), self._state[NUMBERS:]])
-        rho, error = state.dependence(found.tolerance)
+        rho, error = state_of(self._state).dependence(found.tolerance)
         taught = found.tolerance / found.events
         return Dependence(rho, error) if rho > LIMIT * (1 + taught) and rho - 1 - taught > SIGNIFICANT * error else None
 

@@ -13,7 +13,7 @@ import torch
 from torch import Tensor, nn
 
 from .._bad_batches import OnBadBatch, SkipsBadBatches
-from .._constraint import NUMBERS, USUAL_TOLERANCE, Constraint, Dependence, State
+from .._constraint import USUAL_TOLERANCE, Constraint, Dependence, State, state_of
 from .._convergence import Convergence
 from .._events import Events, takes_events
 from .._messages import keywords_only
@@ -360,7 +360,7 @@ class MoDeConstraint(SkipsBadBatches, nn.Module):
 
     def _state(self) -> State:
         """What is remembered."""
-        return State._make([*self.state[:NUMBERS].tolist(), as_numpy(self.state[NUMBERS:])])
+        return state_of(as_numpy(self.state))
 
     def get_extra_state(self) -> Tensor:
         """The options to which the state belongs, as the bytes of a text: some formats of files hold only tensors."""
