@@ -52,7 +52,7 @@ def main():
         ({"order": 3, "bins": 50, "unbiased": False}, Events(score.bfloat16(), label, mass.double(), weight.half())),
         ({"order": 0, "edges": [0, 0.2, 0.5, 1], "reduction": "sum"}, Events(score, label.float(), mass, weight)),
     ):
-        plan = plan_of(check("mode", options).for_events(torch.float64, torch.float64, (1000,)), 32)
+        plan = plan_of(check("mode", options).for_events(torch.float64, torch.float64, (1000,)))
         calls.loss_and_grad(plan, events, torch.float32)
 
 

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 import torch
 from libmode._device import calls
-from libmode._device.plan import MOST_BINS, plan_of, refused
+from libmode._device.plan import plan_of, refused
 from libmode._options import check
 from libmode.torch import Events, MoDeConstraint, MoDeLoss, mode_loss
 from libmode.torch import _device as of_torch
@@ -54,7 +54,7 @@ def computed(events, options):
     """Loss and gradient of the kernels, which the core does not replace, and whether there is a loss."""
     tensors = {name: None if array is None else torch.as_tensor(array) for name, array in events.items()}
     options = {"order": 0} | options
-    plan = plan_of(check("mode", options).for_events(torch.float64, torch.float64, (len(tensors["score"]),)), MOST_BINS)
+    plan = plan_of(check("mode", options).for_events(torch.float64, torch.float64, (len(tensors["score"]),)))
     loss, grad, good = calls.loss_and_grad(plan, Events(**tensors), torch.float64)
     return loss.item(), grad.numpy(), good.item()
 
@@ -255,7 +255,7 @@ def test_the_loss_is_few_calls(n, most, blocks, monkeypatch):
 
 def test_nothing_is_read_on_the_host(monkeypatch):
     score, label, mass, weight = batch(300)
-    plan = plan_of(check("mode", {"order": 1}), MOST_BINS)
+    plan = plan_of(check("mode", {"order": 1}))
     with Calls(monkeypatch) as of:
         calls.loss_and_grad(plan, Events(score, label, mass, weight), torch.float32)
     assert set(of.names) == {"select", "aten.sort.stable", "add", "fit", "walk", "finish"}

@@ -8,7 +8,7 @@ from .. import _native
 from .._options import Options
 
 #: Bins where their number is not given, at most: docs/options.md.
-MOST_BINS = 32
+_MOST_BINS = 32
 
 # Of the core's options, those that there are not with every value, and the values that there are here.
 _ONLY: dict[str, Any] = {
@@ -55,13 +55,13 @@ def refused(options: Options) -> str | None:
 
 
 @lru_cache(maxsize=256)
-def plan_of(options: Options, most: int) -> Plan:
-    """The plan of options that are not refused, and rounded for the events, with at most so many bins by default."""
+def plan_of(options: Options) -> Plan:
+    """The plan of options that are not refused, and rounded for the events."""
     struct, score_range = options.struct, options.score_range
     assert score_range is not None
     edges = tuple(struct.edges[: struct.n_edges])
     limits = (edges[0], edges[-1]) if edges else tuple(struct.mass_range)
-    bins = len(edges) - 1 if edges else struct.bins or max(most, struct.order + 2)
+    bins = len(edges) - 1 if edges else struct.bins or _MOST_BINS
     mean = _native.OPTIONS["reduction"].values[struct.reduction] == "mean"
     return Plan(
         (options.labels[0], *score_range, *limits, *edges),

@@ -13,7 +13,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from .._device.plan import MOST_BINS, plan_of, refused
+from .._device.plan import plan_of, refused
 from .._events import Events
 from .._options import of_text
 from . import _op
@@ -95,7 +95,7 @@ def compute(
     skip: bool,
 ) -> tuple[Tensor, Tensor]:
     """:func:`libmode.torch._op.compute` on the device of the tensors."""
-    plan = plan_of(of_text(options).for_events(score.dtype, mass.dtype, mass.shape), MOST_BINS)
+    plan = plan_of(of_text(options).for_events(score.dtype, mass.dtype, mass.shape))
     if not len(score) or plan.bins <= plan.order:
         return _op.compute(score, label, mass, weight, category, options)  # which says so
     from .._device.calls import loss_and_grad  # which imports Triton
