@@ -1,4 +1,4 @@
-"""Pages name nothing that the package has not: keywords, attributes and functions in code spans, and names of C anywhere.
+"""Pages name nothing that the package lacks: keywords, attributes and functions in code spans, and names of C anywhere.
 
 Blocks of code run in test_docs.py. Names come from the source, since no process can import all frameworks.
 """
@@ -67,7 +67,7 @@ def keywords_of(name):
 
 
 def stale(text):
-    """The names in a page's text that the package has not."""
+    """The names in a page's text that the package lacks."""
     found = [f"{name} of C" for name in re.findall(r"\b(?:mode_\w+|MODE_\w+)\b", text) if not exists(name)]
     found += [f"mode::{name}" for name in re.findall(r"\bmode::(\w+)", text) if not exists(name)]
     spans = re.findall(r"`([^`\n]+)`", re.sub(r"^```.*?^```", "", text, flags=re.MULTILINE | re.DOTALL))

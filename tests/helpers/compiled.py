@@ -1,7 +1,7 @@
 """Compiles the kernels of the device for GPUs that are not here: ``python tests/helpers/compiled.py``.
 
 A call is made with tensors of the processor, and each of its launches compiles the kernel for these arguments, down to
-the machine code of two GPUs, in place of running it. Prints a line for each.
+the machine code of two GPUs. Nothing runs. Prints a line for each.
 """
 
 import time

@@ -1,6 +1,6 @@
 """The MoDe loss by kernels of Triton on the GPU of the tensors, in the stages of the core.
 
-    plan.py   the options that there are here, and why others go to the core
+    plan.py   the options of the kernels, and why a call goes to the core
     loss.py   the kernels: which events take part, bins, the matrix of the fit, and the gradient along the scores
     calls.py  their launches
 

@@ -62,7 +62,7 @@ def select(
 
 @triton.jit
 def of_chunks(found, row, programs):
-    """A row of ``found``, with zeros for chunks that there are not."""
+    """A row of ``found``: one number a chunk, and zeros in the places after the last chunk."""
     lanes = tl.arange(0, MOST)
     return tl.load(found + row * MOST + lanes, lanes < programs, 0.0)
 
@@ -75,7 +75,7 @@ def number_of_bins(selected, bins, MERGES: tl.constexpr, ORDER: tl.constexpr):
 
 @triton.jit
 def at_place(order, way, at, here, selected, n):
-    """The events at these places of one of the orders, of which the odd ones are sorted from the highest on."""
+    """The events at these places of an order. Odd orders are sorted from the highest value on."""
     return tl.load(order + way * n + tl.where(way % 2 == 0, at, selected - 1 - at), here, 0)
 
 
@@ -272,7 +272,7 @@ def walk(
 
     A step e = w/W_b of F_b changes F'MF by 2 e (MF)_b, and the bias by g_b [e^2 (1 - 2 F_b) - 2 e S_b + 2 e F_b T_b],
     with F and S in the middle of the step. Among equal scores they are to be those in the middle of all their steps:
-    the mean of those along two orders, of which the second has equal scores the other way round. J is 0 above all
+    the mean of those along two orders. The second order has equal scores the other way round. J is 0 above all
     scores and below, so that the loss is the sum of gradient times score. ``results`` gets of each chunk its part of
     the loss.
 

@@ -22,8 +22,8 @@ from .objective import Objective, RowsOf, same_length
 
 USUAL_EVENTS = 100_000.0
 
-# The dependence on the mass over its value by chance is the mean at these signal efficiencies, in so many bins of mass
-# where none are asked for: more bins would see less of what is as wide as a signal.
+# The dependence on the mass over its value by chance is the mean at these signal efficiencies. By default there are so
+# many bins of mass: in more bins a bump as wide as a signal stands out less.
 _EFFICIENCIES, _BINS = (0.8, 0.5, 0.2), 10
 _FLAT = 1.75  # up to which a round can be the best: chance alone gives 1.0 +- 0.35
 

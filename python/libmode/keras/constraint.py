@@ -132,7 +132,7 @@ class MoDeConstraint(WithBase):
         return self._base_loss(events, score)
 
     def _of_softmax(self, y_pred: Any, of_events: tuple[Any, ...]) -> Any:
-        """Outputs of classes, of which a push of the log odds moves signal against background."""
+        """Outputs of classes: a push of the log odds moves signal against background, and no other class."""
         signal, background = self._added.constraint.classes(self.signal, tuple(y_pred.shape))
         columns = [y_pred[:, k] for k in range(y_pred.shape[1])]
         if self.from_logits:

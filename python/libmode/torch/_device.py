@@ -29,7 +29,7 @@ MOST_EVENTS = 1 << 29  # three times as many places have numbers of 32 bits
 
 
 def is_on_device(options: str, events: Events) -> bool:
-    """Whether ``on_device=True`` can be done: not without Triton. Raises ValueError for what it has not."""
+    """Whether ``on_device=True`` can be done: not without Triton. Raises ValueError if the kernels lack an option."""
     score, *others = (tensor for tensor in events if tensor is not None)
     elsewhere = next((tensor.device for tensor in others if tensor.device != score.device), None)
     if elsewhere is not None:
@@ -53,7 +53,7 @@ def refusal(why: str) -> str:
 
 
 def refuse_options(options: str) -> None:
-    """Raises ValueError for options, as text, that the device has not."""
+    """Raises ValueError if the kernels lack one of the options, which are a text."""
     if why := _refused(options):
         raise ValueError(refusal(why))
 

@@ -156,7 +156,7 @@ def like_results(score: Tensor) -> tuple[Tensor, Tensor]:
 
 
 def of_state(device: torch.device) -> torch.dtype:
-    """The type of what is remembered: losses of 1e-6 are squared in it."""
+    """The type of the state of a layer: double, since the state has squares of losses as small as 1e-6."""
     return torch.float32 if device.type == "mps" else torch.float64
 
 
