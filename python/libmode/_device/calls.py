@@ -11,8 +11,8 @@ from . import loss
 from .plan import Plan
 
 MOST = loss.MOST.value
-#: How many events a program has at a time, and how many chunks there are at most.
-BLOCK, PROGRAMS = 32, MOST
+#: How many events a program has at a time, also where each goes for itself, and how many chunks there are at most.
+BLOCK, WIDE, PROGRAMS = 32, 512, MOST
 
 
 def run(kernel: Any, grid: tuple[int, ...], arguments: tuple[Any, ...], constants: dict[str, Any]) -> None:
@@ -33,7 +33,7 @@ def loss_and_grad(plan: Plan, events: Events, kind: torch.dtype) -> tuple[Tensor
     double = any(tensor.dtype is torch.float64 for tensor in (score, mass, weight) if tensor is not None)
     constants = {
         "WEIGHTED": weight is not None, "LABELLED": label is not None, "GIVEN": plan.given, "MERGES": plan.merges,
-        "ORDER": plan.order, "UNBIASED": plan.unbiased, "MEAN": plan.mean, "NB": bins, "BLOCK": BLOCK,
+        "ORDER": plan.order, "UNBIASED": plan.unbiased, "MEAN": plan.mean, "NB": bins, "BLOCK": BLOCK, "WIDE": WIDE,
     }  # fmt: skip
 
     def memory(*shape: int, dtype: torch.dtype = torch.float64) -> Tensor:
@@ -42,18 +42,18 @@ def loss_and_grad(plan: Plan, events: Events, kind: torch.dtype) -> tuple[Tensor
     def launch(kernel: Any, grid: tuple[int, ...], *arguments: Any) -> None:
         run(kernel, grid, arguments, {name: constants[name] for name in kernel.arg_names if name in constants})
 
-    options, found = numbers(plan.numbers, score.device), memory(3, MOST)
+    both, by_bin = (programs, 2), 2 * programs * bins
+    sizes = (3 * MOST, loss.ROWS.value * by_bin, 2 * by_bin, bins * bins, 5 * bins, 2 * MOST, 2 * n, -(-n // 2))
+    # One allocation costs less time than eight.
+    found, sums, before, matrix, table, results, halves, places = memory(sum(sizes)).split(sizes)
+    options, places = numbers(plan.numbers, score.device), places.view(torch.int32)
     keys = memory(3, n, dtype=torch.float64 if double else torch.float32)
     launch(loss.select, (programs,), score, mass, weight, label, options, keys, found, n, chunk)
     in_order, order = torch.sort(keys, stable=True)
-    places, sums = memory(n, dtype=torch.int32), memory(2, programs, loss.ROWS.value, bins)
-    both = (programs, 2)
     launch(loss.add, both, in_order, order, mass, weight, options, found, places, sums, n, chunk, programs, plan.bins)
-    matrix, table = memory(bins, bins), memory(5, bins)
-    launch(loss.fit, (2,), sums, found, matrix, table, programs, plan.bins)
-    halves, results = memory(2, n), memory(2 * MOST)
+    launch(loss.fit, (5,), sums, before, found, matrix, table, programs, plan.bins)
     launch(
-        loss.walk, both, order, weight, places, sums, found, matrix, table, score, options, halves, results, n, chunk,
+        loss.walk, both, order, weight, places, before, found, matrix, table, score, options, halves, results, n, chunk,
         programs,
     )  # fmt: skip
     grad, value, good = memory(n, dtype=kind), memory(dtype=kind), memory(dtype=torch.bool)

@@ -13,7 +13,7 @@ import triton.language as tl  # type: ignore[import-untyped]
 launched = triton.jit(do_not_specialize=["n", "chunk", "programs", "bins"])
 
 #: The most chunks, and what the sums of a bin are: rows of ``sums``.
-MOST = tl.constexpr(256)
+MOST = tl.constexpr(1024)
 ROWS = tl.constexpr(8)
 W, SQUARE, COUNT, CUBE, POWERS = (tl.constexpr(row) for row in range(5))
 #: Numbers that depend on the options, before the edges of bins.
@@ -27,19 +27,20 @@ GOOD, BINS, SELECTED = (tl.constexpr(place) for place in range(3))
 @launched
 def select(
     score, mass, weight, label, numbers, keys, found, n, chunk,
-    WEIGHTED: tl.constexpr, LABELLED: tl.constexpr, BLOCK: tl.constexpr,
+    WEIGHTED: tl.constexpr, LABELLED: tl.constexpr, WIDE: tl.constexpr,
 ):  # fmt: skip
     """Writes the keys (3, n) to sort by, s, -s and m; infinite for an event that takes no part.
 
     An event takes part if it has the label, and a mass inside of the limits. ``found`` (3, MOST) gets of each chunk how
     many do, how many of them have a value that is not finite or not in the range of scores, and the largest |w|.
     """
-    program, lanes = tl.program_id(0), tl.arange(0, BLOCK)
-    count, bad = tl.zeros([BLOCK], tl.float64), tl.zeros([BLOCK], tl.float64)
-    largest = tl.zeros([BLOCK], tl.float64)
-    for first in range(program * chunk, tl.minimum(program * chunk + chunk, n), BLOCK):
+    program, lanes = tl.program_id(0), tl.arange(0, WIDE)
+    count, bad = tl.zeros([WIDE], tl.float64), tl.zeros([WIDE], tl.float64)
+    largest, end = tl.zeros([WIDE], tl.float64), tl.minimum(program * chunk + chunk, n)
+    for first in range(program * chunk, end, WIDE):
         at = first + lanes
-        takes = at < n
+        here = at < end
+        takes = here
         s = tl.load(score + at, takes, 0.0).to(tl.float64)
         m = tl.load(mass + at, takes, 0.0).to(tl.float64)
         w = weight_of(weight, at, takes, 1.0, WEIGHTED)
@@ -49,9 +50,9 @@ def select(
         outside = (m < tl.load(numbers + MASS_LOW)) | (m > tl.load(numbers + MASS_HIGH))
         takes = takes & ~(outside & finite)
         good = takes & finite & (m - m == 0) & (s >= tl.load(numbers + LOW)) & (s <= tl.load(numbers + HIGH))
-        tl.store(keys + at, tl.where(good, s, float("inf")), at < n)
-        tl.store(keys + n + at, tl.where(good, -s, float("inf")), at < n)
-        tl.store(keys + 2 * n + at, tl.where(good, m, float("inf")), at < n)
+        tl.store(keys + at, tl.where(good, s, float("inf")), here)
+        tl.store(keys + n + at, tl.where(good, -s, float("inf")), here)
+        tl.store(keys + 2 * n + at, tl.where(good, m, float("inf")), here)
         count += tl.where(good, 1.0, 0.0)
         bad += tl.where(takes & ~good, 1.0, 0.0)
         largest = tl.maximum(largest, tl.where(good, tl.abs(w), 0.0))
@@ -146,18 +147,28 @@ def of_bins(hot, values):
 
 
 @triton.jit
-def scan(sums, programs, NB: tl.constexpr):
-    """The sums of all chunks of an order, (ROWS, NB). Each chunk gets in their place those of the chunks before it."""
-    AT_A_TIME: tl.constexpr = 2048 // (ROWS * NB)
+def totals(sums, programs, NB: tl.constexpr):
+    """The sums of all chunks of the first order, (ROWS, NB)."""
+    AT_A_TIME: tl.constexpr = 4096 // (ROWS * NB)
     chunk, row, bin_ = tl.arange(0, AT_A_TIME), tl.arange(0, ROWS), tl.arange(0, NB)
-    all_ = tl.zeros([ROWS, NB], tl.float64)
+    all_ = tl.zeros([AT_A_TIME, ROWS, NB], tl.float64)
     for first in range(0, programs, AT_A_TIME):
         here = (first + chunk < programs)[:, None, None]
-        at = sums + ((first + chunk)[:, None, None] * ROWS + row[None, :, None]) * NB + bin_[None, None, :]
-        found = tl.load(at, here, 0.0)
-        tl.store(at, all_[None, :, :] + tl.cumsum(found, 0) - found, here)
-        all_ += tl.sum(found, 0)
-    return all_
+        all_ += tl.load(sums + ((first + chunk)[:, None, None] * ROWS + row[None, :, None]) * NB + bin_, here, 0.0)
+    return tl.sum(all_, 0)
+
+
+@triton.jit
+def scan(sums, before, programs, NB: tl.constexpr):
+    """Writes of one row of sums (programs, ROWS, NB) what the chunks before each chunk have, (programs, NB)."""
+    AT_A_TIME: tl.constexpr = 4096 // NB
+    chunk, bin_ = tl.arange(0, AT_A_TIME), tl.arange(0, NB)[None, :]
+    all_ = tl.zeros([NB], tl.float64)
+    for first in range(0, programs, AT_A_TIME):
+        at = (first + chunk)[:, None]
+        own = tl.load(sums + at * ROWS * NB + bin_, at < programs, 0.0)
+        tl.store(before + at * NB + bin_, all_[None, :] + tl.cumsum(own, 0) - own, at < programs)
+        all_ += tl.sum(own, 0)
 
 
 @triton.jit
@@ -196,20 +207,21 @@ def begins(w, square, bins, ENOUGH: tl.constexpr, NB: tl.constexpr):
 
 @launched
 def fit(
-    sums, found, matrix, table, programs, bins,
+    sums, before, found, matrix, table, programs, bins,
     GIVEN: tl.constexpr, MERGES: tl.constexpr, ORDER: tl.constexpr, UNBIASED: tl.constexpr, NB: tl.constexpr,
 ):  # fmt: skip
-    """Merges bins, and finds the matrix M of J = F'MF, where another program only adds up the second order.
+    """Merges bins, and finds the matrix M of J = F'MF. Other programs only scan: those of W and w^2, along both orders.
 
     M takes out of the CDFs the polynomial that fits best. It begins as the unit matrix. For p = 1 and each power of the
     mass, in the mean of each bin, it becomes M - v v'/v'v, v = M p. The bias is the sum over the bins of
     g_b [S_b (1 - 2 F_b) + F_b^2 T_b], g_b = M_bb/(1 - 2 U_b/T_b + T_b), where S_b is the sum of the squared steps w/W_b
     up to a score, and T_b and U_b are those of all squares and cubes: core/internal/walk/variance.go.
     """
-    all_ = scan(sums + tl.program_id(0) * programs * ROWS * NB, programs, NB)
     if tl.program_id(0) > 0:
+        way, row = (tl.program_id(0) - 1) // 2, (tl.program_id(0) - 1) % 2
+        scan(sums + (way * programs * ROWS + row) * NB, before + (way * 2 + row) * programs * NB, programs, NB)
         return
-    bin_ = tl.arange(0, NB)
+    all_, bin_ = totals(sums, programs, NB), tl.arange(0, NB)
     selected = tl.sum(of_chunks(found, 0, programs), 0).to(tl.int64)
     asked = number_of_bins(selected, bins, MERGES, ORDER)
     w, square = row_of(all_, W), row_of(all_, SQUARE)
@@ -257,15 +269,15 @@ def fit(
 
 
 @triton.jit
-def before(sums, table, chunk, row, merged, NB: tl.constexpr):
+def sums_before(before, table, at, merged, NB: tl.constexpr):
     """The sum of w/W_b by bin of the events before a chunk, or of w^2/W_b; ``merged`` says what bins have become."""
     bin_ = tl.arange(0, NB)
-    return of_bins(merged, tl.load(sums + (chunk * ROWS + row) * NB + bin_)) * tl.load(table + INVERSE * NB + bin_)
+    return of_bins(merged, tl.load(before + at * NB + bin_)) * tl.load(table + INVERSE * NB + bin_)
 
 
 @launched
 def walk(
-    order, weight, places, sums, found, matrix, table, score, numbers, halves, results, n, chunk, programs,
+    order, weight, places, before, found, matrix, table, score, numbers, halves, results, n, chunk, programs,
     WEIGHTED: tl.constexpr, UNBIASED: tl.constexpr, MEAN: tl.constexpr, NB: tl.constexpr, BLOCK: tl.constexpr,
 ):  # fmt: skip
     """Half of the gradient: minus the change of J at each event, along one of the orders.
@@ -285,8 +297,9 @@ def walk(
     center = (tl.load(numbers + LOW) + tl.load(numbers + HIGH)) / 2
     merged = tl.load(table + TO * NB + bins).to(tl.int32)[:, None] == bins[None, :]
     of_way, unit = way * programs + program, tl.max(of_chunks(found, 2, programs), 0)
-    cdf_before = before(sums, table, of_way, W, merged, NB)
-    squares_before = before(sums, table, of_way, SQUARE, merged, NB) * tl.load(table + INVERSE * NB + bins)
+    of_squares = (2 * way + 1) * programs + program
+    cdf_before = sums_before(before, table, 2 * way * programs + program, merged, NB)
+    squares_before = sums_before(before, table, of_squares, merged, NB) * tl.load(table + INVERSE * NB + bins)
     loss = tl.zeros([BLOCK], tl.float64)
     pairs = tl.where(lanes[None, :] < lanes[:, None], 1.0, tl.where(lanes[None, :] == lanes[:, None], 0.5, 0.0))
     pairs = pairs.to(tl.float64)
@@ -318,14 +331,15 @@ def walk(
 
 @launched
 def finish(
-    halves, keys, results, table, grad, loss, good, n, chunk, programs, NB: tl.constexpr, BLOCK: tl.constexpr
+    halves, keys, results, table, grad, loss, good, n, chunk, programs, NB: tl.constexpr, WIDE: tl.constexpr
 ):  # fmt: skip
     """The gradient, 0 for an event that takes no part; the loss, 0 where there is none; and whether there is one."""
     program = tl.program_id(0)
-    for first in range(program * chunk, tl.minimum(program * chunk + chunk, n), BLOCK):
-        at = first + tl.arange(0, BLOCK)
-        takes = (at < n) & (tl.load(keys + at, at < n, 0.0) < float("inf"))
-        tl.store(grad + at, tl.load(halves + at, takes, 0.0) + tl.load(halves + n + at, takes, 0.0), at < n)
+    end = tl.minimum(program * chunk + chunk, n)
+    for first in range(program * chunk, end, WIDE):
+        at = first + tl.arange(0, WIDE)
+        takes = (at < end) & (tl.load(keys + at, at < end, float("inf")) < float("inf"))
+        tl.store(grad + at, tl.load(halves + at, takes, 0.0) + tl.load(halves + n + at, takes, 0.0), at < end)
     if program == 0:
         lanes = tl.arange(0, 2 * MOST)
         sum_ = tl.sum(tl.load(results + lanes, lanes < 2 * programs, 0.0), 0)
