@@ -22,7 +22,7 @@ def run(kernel: Any, grid: tuple[int, ...], arguments: tuple[Any, ...], constant
 
 def settings(constants: dict[str, Any]) -> dict[str, Any]:
     """How a kernel is compiled: more threads for more bins, and digits that depend on no GPU, as in the interpreter."""
-    return {"num_warps": max(4, constants.get("NB", 0) // 4), "enable_fp_fusion": False}
+    return {"num_warps": max(4, constants.get("NB", 0) // 8), "enable_fp_fusion": False}
 
 
 def loss_and_grad(plan: Plan, events: Events, kind: torch.dtype) -> tuple[Tensor, Tensor, Tensor]:
@@ -43,17 +43,17 @@ def loss_and_grad(plan: Plan, events: Events, kind: torch.dtype) -> tuple[Tensor
         run(kernel, grid, arguments, {name: constants[name] for name in kernel.arg_names if name in constants})
 
     both, by_bin = (programs, 2), 2 * programs * bins
-    sizes = (3 * MOST, loss.ROWS.value * by_bin, 2 * by_bin, bins * bins, 5 * bins, 2 * MOST, 2 * n, -(-n // 2))
+    sizes = (3 * MOST, loss.ROWS.value * by_bin, 2 * by_bin, 4 * bins, 5 * bins, 2 * MOST, 2 * n, -(-n // 2))
     # One allocation costs less time than eight.
-    found, sums, before, matrix, table, results, halves, places = memory(sum(sizes)).split(sizes)
+    found, sums, before, vectors, table, results, halves, places = memory(sum(sizes)).split(sizes)
     options, places = numbers(plan.numbers, score.device), places.view(torch.int32)
     keys = memory(3, n, dtype=torch.float64 if double else torch.float32)
     launch(loss.select, (programs,), score, mass, weight, label, options, keys, found, n, chunk)
     in_order, order = torch.sort(keys, stable=True)
     launch(loss.add, both, in_order, order, mass, weight, options, found, places, sums, n, chunk, programs, plan.bins)
-    launch(loss.fit, (5,), sums, before, found, matrix, table, programs, plan.bins)
+    launch(loss.fit, (5,), sums, before, found, vectors, table, programs, plan.bins)
     launch(
-        loss.walk, both, order, weight, places, before, found, matrix, table, score, options, halves, results, n, chunk,
+        loss.walk, both, order, weight, places, before, found, vectors, table, score, options, halves, results, n, chunk,
         programs,
     )  # fmt: skip
     grad, value, good = memory(n, dtype=kind), memory(dtype=kind), memory(dtype=torch.bool)

@@ -126,11 +126,12 @@ def add(
         x, power = tl.where(width > 0, (m - lowest) / width, 0.0), w
         all_ += in_row(row == W, hot, w)
         all_ += in_row(row == SQUARE, hot, w * w)
-        all_ += in_row(row == COUNT, hot, tl.where(here, 1.0, 0.0))
-        all_ += in_row(row == CUBE, hot, w * w * w)
-        for k in tl.static_range(ORDER):
-            power = power * x
-            all_ += in_row(row == POWERS + k, hot, power)
+        if way == 0:  # the other rows are for totals alone
+            all_ += in_row(row == COUNT, hot, tl.where(here, 1.0, 0.0))
+            all_ += in_row(row == CUBE, hot, w * w * w)
+            for k in tl.static_range(ORDER):
+                power = power * x
+                all_ += in_row(row == POWERS + k, hot, power)
     tl.store(sums + ((way * programs + program) * ROWS + row[:, None]) * NB + bin_[None, :], all_)
 
 
@@ -207,15 +208,16 @@ def begins(w, square, bins, ENOUGH: tl.constexpr, NB: tl.constexpr):
 
 @launched
 def fit(
-    sums, before, found, matrix, table, programs, bins,
+    sums, before, found, vectors, table, programs, bins,
     GIVEN: tl.constexpr, MERGES: tl.constexpr, ORDER: tl.constexpr, UNBIASED: tl.constexpr, NB: tl.constexpr,
 ):  # fmt: skip
-    """Merges bins, and finds the matrix M of J = F'MF. Other programs only scan: those of W and w^2, along both orders.
+    """Merges bins, and finds the vectors v_k of J = F'F - sum_k (v_k'F)^2. Other programs scan, each one row of sums.
 
-    M takes out of the CDFs the polynomial that fits best. It begins as the unit matrix. For p = 1 and each power of the
-    mass, in the mean of each bin, it becomes M - v v'/v'v, v = M p. The bias is the sum over the bins of
-    g_b [S_b (1 - 2 F_b) + F_b^2 T_b], g_b = M_bb/(1 - 2 U_b/T_b + T_b), where S_b is the sum of the squared steps w/W_b
-    up to a score, and T_b and U_b are those of all squares and cubes: core/internal/walk/variance.go.
+    They span the polynomials of the mass, so that J is what no polynomial fits. M = 1 - sum_k v_k v_k' begins as the
+    unit matrix, and of 1 and each power of the mass, p, in the mean of each bin, comes v = M p/|M p|. The bias is the
+    sum over the bins of g_b [S_b (1 - 2 F_b) + F_b^2 T_b], g_b = M_bb/(1 - 2 U_b/T_b + T_b), where S_b is the sum of
+    the squared steps w/W_b up to a score, and T_b and U_b are those of all squares and cubes:
+    core/internal/walk/variance.go.
     """
     if tl.program_id(0) > 0:
         way, row = (tl.program_id(0) - 1) // 2, (tl.program_id(0) - 1) % 2
@@ -257,8 +259,8 @@ def fit(
         good = good & (norm > 1e-11 * tl.sqrt(tl.sum(power * power, 0)))
         left = left / norm
         m -= left[:, None] * left[None, :]
+        tl.store(vectors + k * NB + bin_, left)
     own = tl.sum(tl.where(bin_[:, None] == bin_[None, :], m, 0.0), 0)
-    tl.store(matrix + bin_[:, None] * NB + bin_[None, :], m)
     tl.store(table + TO * NB + bin_, to.to(tl.float64))
     tl.store(table + INVERSE * NB + bin_, inverse)
     tl.store(table + TOTAL * NB + bin_, square)
@@ -277,16 +279,17 @@ def sums_before(before, table, at, merged, NB: tl.constexpr):
 
 @launched
 def walk(
-    order, weight, places, before, found, matrix, table, score, numbers, halves, results, n, chunk, programs,
-    WEIGHTED: tl.constexpr, UNBIASED: tl.constexpr, MEAN: tl.constexpr, NB: tl.constexpr, BLOCK: tl.constexpr,
+    order, weight, places, before, found, vectors, table, score, numbers, halves, results, n, chunk, programs,
+    WEIGHTED: tl.constexpr, ORDER: tl.constexpr, UNBIASED: tl.constexpr, MEAN: tl.constexpr, NB: tl.constexpr,
+    BLOCK: tl.constexpr,
 ):  # fmt: skip
     """Half of the gradient: minus the change of J at each event, along one of the orders.
 
     A step e = w/W_b of F_b changes F'MF by 2 e (MF)_b, and the bias by g_b [e^2 (1 - 2 F_b) - 2 e S_b + 2 e F_b T_b],
-    with F and S in the middle of the step. Among equal scores they are to be those in the middle of all their steps:
-    the mean of those along two orders. The second order has equal scores the other way round. J is 0 above all
-    scores and below, so that the loss is the sum of gradient times score. ``results`` gets of each chunk its part of
-    the loss.
+    with F and S in the middle of the step. (MF)_b is F_b - sum_k v_kb c_k, where c_k = v_k'F grows by v_kb e. Among
+    equal scores F and S are to be those in the middle of all their steps: the mean of those along two orders. The
+    second order has equal scores the other way round. J is 0 above all scores and below, so that the loss is the sum of
+    gradient times score. ``results`` gets of each chunk its part of the loss.
 
     F at an event is a sum up to its block, and one over the pairs of its block.
     """
@@ -311,21 +314,23 @@ def walk(
         bin_ = tl.load(table + TO * NB + tl.load(places + event, here, 0)).to(tl.int32)
         e = w * tl.load(table + INVERSE * NB + bin_)
         hot = bin_[:, None] == bins[None, :]
-        own, rows = tl.where(bin_[:, None] == bin_[None, :], pairs, 0.0), matrix + bin_[:, None] * NB
+        own = tl.where(bin_[:, None] == bin_[None, :], pairs, 0.0)
         cdf = tl.sum(tl.where(hot, cdf_before[None, :], 0.0), 1) + tl.sum(own * e[None, :], 1)
-        squares = tl.sum(tl.where(hot, squares_before[None, :], 0.0), 1) + tl.sum(own * (e * e)[None, :], 1)
-        residual = tl.sum(tl.load(rows + bins[None, :]) * cdf_before[None, :], 1)
-        residual += tl.sum(tl.load(rows + bin_[None, :]) * pairs * e[None, :], 1)
-        variance = e * (1 - 2 * cdf) - 2 * squares + 2 * cdf * tl.load(table + TOTAL * NB + bin_)
-        variance *= e * scale * tl.load(table + BIAS * NB + bin_)
+        residual = cdf
+        for k in tl.static_range(ORDER + 1):
+            v = tl.load(vectors + k * NB + bin_, here, 0.0)
+            of_block = tl.cumsum(v * e, 0) - 0.5 * v * e
+            residual -= v * (of_block + tl.sum(tl.load(vectors + k * NB + bins) * cdf_before, 0))
         change = -2 * scale * e * residual
-        s = tl.load(score + event, here, 0.0).to(tl.float64)
         if UNBIASED:
-            change += variance
+            squares = tl.sum(tl.where(hot, squares_before[None, :], 0.0), 1) + tl.sum(own * (e * e)[None, :], 1)
+            variance = e * (1 - 2 * cdf) - 2 * squares + 2 * cdf * tl.load(table + TOTAL * NB + bin_)
+            change += e * scale * tl.load(table + BIAS * NB + bin_) * variance
+            squares_before += of_bins(hot, e * e)
+        s = tl.load(score + event, here, 0.0).to(tl.float64)
         loss += change * (s - center)
         tl.store(halves + way * n + event, tl.where(good, change, 0.0), here)
         cdf_before += of_bins(hot, e)
-        squares_before += of_bins(hot, e * e)
     tl.store(results + of_way, tl.sum(loss, 0))
 
 
