@@ -18,7 +18,7 @@ done = set()
 
 def compile_in_place_of_running(kernel, _, arguments, constants):
     """Compiles a kernel for the types of arguments, once."""
-    options = calls.settings(constants)
+    options = calls.settings(kernel, constants)
     names = [name for name in kernel.arg_names if name not in constants]
     given = dict(zip(names, arguments, strict=True))
     constants |= {name: None for name, value in given.items() if value is None}
