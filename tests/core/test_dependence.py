@@ -88,6 +88,17 @@ def test_p_values_are_uniform_where_a_part_has_few_events_in_effect(of):
     assert_uniform(found)
 
 
+@pytest.mark.parametrize("heavy", [lambda score: score > 0.99, lambda score: score < 0.05], ids=["high", "low"])
+def test_p_values_are_right_where_few_events_have_most_of_the_weight(heavy):
+    """In 32 bins, some without a heavy event, half of these toys had p < 0.01."""
+    rng = np.random.default_rng(15)
+    p = []
+    for _ in range(200):
+        mass, score = rng.random((2, 3000))
+        p.append(metrics.dependence(score, None, mass, weight=np.where(heavy(score), 100.0, 1.0), order=0).p_value)
+    assert np.sum(np.array(p) < 0.01) <= 9 and np.sum(np.array(p) < 0.1) <= 40
+
+
 @pytest.mark.parametrize("decimals", [1, 0])
 def test_p_values_are_uniform_with_ties(decimals):
     """Eleven distinct scores, or two; and few distinct masses."""

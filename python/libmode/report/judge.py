@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from .. import metrics, mode_edges
 from .._far_masses import far
 from ..metrics._histogram import Histogram
-from ..metrics.dependence import Dependence
+from ..metrics.dependence import Dependence, most_bins
 from ..metrics.roc import Roc, working_point
 from . import spurious, words
 from .events import Events, Wanted
@@ -135,7 +135,8 @@ class Judge:
             unknown["1/JSD"] = "the masses of what is selected and what is not have the same spectrum"
         selected = score >= threshold
         few = min(int(selected.sum()), int((~selected).sum()))
-        bins = min(max(few // PER_BIN, self._order + 2), BINS)
+        most = most_bins(self._sample.background.weight, self._order) or BINS
+        bins = min(max(few // PER_BIN, self._order + 2), BINS, most)
         scan, fits = self._scan, None
         if scan is not None:
             orders = self._order, self._background_order
