@@ -223,6 +223,16 @@ def test_masses_that_are_not_known_are_said_once(toy, tmp_path):
         assert status == 0 and printed.count("mass is -999 for ") == page.count("mass is -999 for ") == count
 
 
+def test_a_label_the_wrong_way_round_is_said(file, tmp_path):
+    said = "Warning: --label or --score {} is the wrong way round: the AUC is"
+    for label, count in (("1 - label", 1), ("label", 0)):
+        options = [file, "--score", "flat", "--mass", "mass", "--label", label, "--out", tmp_path]
+        status, printed = report_toys.report(*options)
+        assert status == 0 and printed.count(said.format("flat")) == count
+        page = (tmp_path / "report.html").read_text(encoding="utf-8")
+        assert page.count("--label or --score flat is the wrong way round") == count
+
+
 def test_the_closure_with_a_second_score(page):
     """The second score contains the score ``flat`` and has nothing of the others."""
     found = report_toys.numbers(page[0])

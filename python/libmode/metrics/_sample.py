@@ -19,6 +19,7 @@ from ._arguments import (
     weights,
     yes_or_no,
 )
+from ._backwards import say_if_backwards
 from ._histogram import Histogram, histogram, is_histogram
 
 # Sums of weights are rounded, so that 0.5 may come out as a little less.
@@ -58,8 +59,8 @@ class Sample(NamedTuple):
         return float(tightest(CLASSES[name], self.score[chosen], self.weight[chosen], np.array([value]))[0])
 
 
-def sample(score: Any, label: Any, mass: Any, weight: Any, needs_mass: bool = True) -> Sample:
-    """Checks the events, of which ``score`` and ``label`` may be None."""
+def sample(score: Any, label: Any, mass: Any, weight: Any, needs_mass: bool = True, is_trained: bool = True) -> Sample:
+    """Checks the events, of which ``score`` and ``label`` may be None; scores in a training may separate badly."""
     name, scores = "score", np.empty(0) if score is None else numbers("score", score)
     first: Doubles = scores
     masses = np.empty((len(scores), 0))
@@ -72,7 +73,10 @@ def sample(score: Any, label: Any, mass: Any, weight: Any, needs_mass: bool = Tr
     signal = np.zeros(len(first), bool) if label is None else labels(label, name, first)
     if needs_mass and signal.all():
         raise ValueError("label is 1 for all events: expected background, which has label 0")
-    return Sample(scores, signal, masses, weights(weight, name, first))
+    events = Sample(scores, signal, masses, weights(weight, name, first))
+    if is_trained and score is not None and label is not None:
+        say_if_backwards(events.score, signal, events.weight)
+    return events
 
 
 def points(selection: Mapping[str, Any], names: tuple[str, ...] = POINTS) -> list[str]:

@@ -14,6 +14,7 @@ from .._events import same_length, takes_events
 from .._functions import mode_edges, mode_evaluate, mode_loss
 from ..option_types import LossOptions
 from ._arguments import Bins, Doubles, checked_order, labels, numbers, sums
+from ._backwards import say_if_backwards
 from ._chi_squared import tail
 from ._cuts import Cut, joined, ladder
 from ._histogram import Histogram, add
@@ -141,6 +142,7 @@ def dependence(
             background = ~labels(label, "score", score)
             if not background.any():
                 raise ValueError("label is 1 for all events: expected background, which has label 0")
+            say_if_backwards(score, ~background, np.ones(len(score)))
             score, mass, weight = (
                 None if array is None else _chosen(name, array, background)
                 for name, array in (("score", score), ("mass", mass), ("weight", weight))

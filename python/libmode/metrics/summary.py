@@ -175,7 +175,7 @@ def _read(score: Any, label: Any, mass: Any, weight: Any, settings: Settings) ->
     label = vector("label", label)
     if settings.background is not None:
         label = label != settings.background
-    events = sample(score, label, vector("mass", mass), weight)
+    events = sample(score, label, vector("mass", mass), weight, is_trained=False)  # trainings call this
     curve = curve_of(events)
     order, mass = settings.options["order"], events.mass[:, 0]
     edges = mode_edges(mass, label=events.signal, bins=settings.bins, mass_range=settings.options["mass_range"])

@@ -92,8 +92,8 @@ def report(context: click.Context, /, out: Path, **options: Any) -> None:
     except (ValueError, OSError) as error:
         raise Problem(f"{error}") from error
     _show(numbers, out)
-    if numbers["far_masses"]:
-        click.echo(f"Warning: {numbers['far_masses']}: leave out events without a mass, by --cut", err=True)
+    for warning in numbers["warnings"]:
+        click.echo(f"Warning: {warning}", err=True)
     if most is not None and numbers["passed"] is None:
         why = next(test["unknown"]["dependence"] for *_, test in _tests(numbers) if test["dependence"] is None)
         raise Problem(f"--max-dependence: a p-value is missing: {why}.")

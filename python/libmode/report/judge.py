@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from .. import metrics, mode_edges
 from .._far_masses import far
+from ..metrics._backwards import sentence
 from ..metrics._histogram import Histogram
 from ..metrics.dependence import Dependence, most_bins
 from ..metrics.roc import Roc, working_point
@@ -81,10 +82,19 @@ class Judge:
             "tested": len(self._mass),
             "edges": self._edges,
             "fit": self._fit,
-            "far_masses": far(self._mass),
+            "warnings": self._warnings(scores),
             "unknown": self._unknown,
             "scores": scores,
         }
+
+    def _warnings(self, scores: list[Numbers]) -> list[str]:
+        """Sentences on masses and labels that may be wrong."""
+        masses, (background, signal) = far(self._mass), self._sample.events
+        said = [f"{masses}: leave out events without a mass, by --cut"] if masses else []
+        for one in scores:
+            if one["auc"] is not None:
+                said.append(sentence(one["auc"], signal, background, "--label", f"--score {one['score']}"))
+        return list(filter(None, said))
 
     def _fitted(self, histogram: Histogram) -> Numbers | None:
         """The fit, and its results before any selection; where no fit works then, none is tried later."""
