@@ -49,6 +49,14 @@ def test_the_masses_are_those_of_the_search(toy, file, tmp_path, written, width)
     assert fit["quoted"] is None and before["quoted"]["signal_mass"] == largest
 
 
+def test_the_background_has_the_shape_of_the_search(toy, file, tmp_path):
+    fit = run(file, tmp_path, "--signal-mass", 125, "--signal-width", 8, "--background", "exponential")["fit"]
+    options = {"bins": fit["edges"], "signal_masses": [125], "signal_width": 8, "order": 0, "background": "exponential"}
+    want = metrics.spurious_signal(mass=toy["mass"][toy["label"] == 0], **options)
+    assert fit["background"] == "exponential" and fit["background_order"] == want.background_order
+    assert fit["before"]["quoted"]["signal"] == pytest.approx(want.signal[0], rel=1e-4)
+
+
 def test_a_signal_in_the_tail_of_the_background_is_fitted(toy, file, tmp_path):
     """The fit reaches beyond the central 95 % of the background, to three widths around the signal."""
     mass = toy["mass"][toy["label"] == 0]

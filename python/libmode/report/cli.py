@@ -14,6 +14,7 @@ import click
 
 from .. import __version__
 from .._messages import ORDER
+from ..metrics._fit import FAMILIES
 from . import words
 from .events import Events, Wanted, read
 from .figures import page, pictures
@@ -23,7 +24,7 @@ from .problem import Problem
 from .sample import look
 from .spurious import Search
 
-FAILED = 1
+FAILED, SHAPES = 1, tuple(FAMILIES)
 SIGNAL_POINTS, BACKGROUND_POINTS = (0.8, 0.5, 0.2), (0.5, 0.2, 0.05)
 
 
@@ -70,6 +71,9 @@ def main() -> None:
 @click.option("--signal-mass", type=float, metavar="M", help="Quote the spurious signal at this mass.")
 @click.option("--signal-masses", type=Numbers(), default=(), metavar="M,M,...", help="Scan these masses.")
 @click.option("--signal-width", type=Numbers(0), default=(), metavar="W[,W,...]", help="One, or one for each mass.")
+@click.option(
+    "--background", type=click.Choice(SHAPES), default=SHAPES[0], help="The shape that is fitted; dijet: masses in GeV."
+)
 @click.option("--out", type=Path, default="report", metavar="DIR", help="Where report.html and report.json go.")
 @click.option("--max-dependence", type=click.FloatRange(0, 1), metavar="P", help="Fail if a p-value is below P.")
 @click.pass_context
@@ -114,6 +118,7 @@ def _report(
     signal_mass: float | None,
     signal_masses: tuple[float, ...],
     signal_width: tuple[float, ...],
+    background: str,
     max_dependence: float | None,
     **expressions: Any,
 ) -> dict[str, Any]:
@@ -137,7 +142,7 @@ def _report(
     # Of more events than fit into memory, histograms are filled in a second pass.
     chunks = [sample.background, sample.signal] if sample.complete else (part for _, part in events("histograms"))
     points = working_points or (SIGNAL_POINTS if wanted.label is not None else BACKGROUND_POINTS)
-    judge = Judge(wanted, sample, order, points, Search(signal_mass, signal_masses, signal_width))
+    judge = Judge(wanted, sample, order, points, Search(signal_mass, signal_masses, signal_width, background))
     histograms = judge.histograms(chunks)
     with bar(judge.scores(histograms), length=len(wanted.scores), label="scores") as judged:
         found = judge.numbers([*judged])

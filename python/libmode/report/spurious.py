@@ -21,6 +21,7 @@ class Search(NamedTuple):
     mass: float | None = None  #: where the fitted signal is quoted
     masses: tuple[float, ...] = ()  #: of the scan
     widths: tuple[float, ...] = ()  #: standard deviations: one, or one for each of the masses
+    background: str = "polynomial"  #: the shape that is fitted
 
 
 class Scan(NamedTuple):
@@ -31,6 +32,7 @@ class Scan(NamedTuple):
     signal_width: float | NDArray[np.float64]  #: the standard deviation; (m,) where the signals differ
     quoted: float | None  #: the mass whose signal is quoted; None for the largest signal / error
     rows: bool  #: whether the user gave the masses, so that each has a row in the tables
+    background: str  #: the shape that is fitted
 
     def of(self, histogram: Histogram, order: int, background_order: int | None, **cut: float) -> SpuriousSignal:
         """:func:`libmode.metrics.spurious_signal` of selected background."""
@@ -41,6 +43,7 @@ class Scan(NamedTuple):
             bins=self.edges,
             signal_masses=self.signal_mass,
             signal_width=self.signal_width,
+            background=self.background,
             **cut,
         )
         if np.isnan(found.signal).all():
@@ -68,6 +71,6 @@ def plan(background: NDArray[Any], signal: NDArray[Any], order: int, wanted: Sea
     widths = np.array(wanted.widths)[np.argsort(wanted.masses) if len(wanted.widths) > 1 else slice(None)]
     edges, _, found = search(background, signal, order, None, None, masses, widths if len(widths) else None)
     if wanted.masses:
-        return Scan(edges, masses, found if len(found) > 1 else float(found[0]), wanted.mass, True)
+        return Scan(edges, masses, found if len(found) > 1 else float(found[0]), wanted.mass, True, wanted.background)
     _, scan, _ = search(background, signal, order, edges, None, None, found)
-    return Scan(edges, np.union1d(scan, masses), float(found[0]), wanted.mass, False)
+    return Scan(edges, np.union1d(scan, masses), float(found[0]), wanted.mass, False, wanted.background)
