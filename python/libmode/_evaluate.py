@@ -96,7 +96,9 @@ def evaluate(
 def _ready(options: Options, events: Events) -> tuple[Options, Events, bool]:
     """The options for events, these as the core reads them, and whether it computes in double."""
     double = is_double(events)
-    return options.for_events(events.score.dtype, events.mass.dtype, events.mass.shape), ready(events, double), double
+    if events.mass.ndim > 1 or not options.fit_all:  # else a call that changes nothing
+        options = options.for_events(events.score.dtype, events.mass.dtype, events.mass.shape)
+    return options, ready(events, double), double
 
 
 def direction(
@@ -113,5 +115,5 @@ def direction(
     except ValueError as error:
         raise explained(error, events.score, events.mass, events.label, options) from None
     look(said, options, arrays.mass, arrays.label)
-    found.push, found.multiplier, found.slope = rows
+    found.rows, (found.push, found.multiplier, found.slope) = rows, rows
     return found

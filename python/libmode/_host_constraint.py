@@ -18,10 +18,10 @@ from ._monitor import Monitor, look
 from ._native import BatchError
 from ._option_values import plain
 from ._said import IN_LINES, Said
-from ._statement import Statement
+from ._statement import Learns, Statement
 
 
-class Added(SkipsBadBatches):
+class Added(SkipsBadBatches, Learns):
     """A constraint where the core is called, on the host in compiled programs too."""
 
     _gets = "no gradient of MoDe"
@@ -38,15 +38,13 @@ class Added(SkipsBadBatches):
         said: Said | None = None,
     ) -> None:
         self._set_on_bad_batch(on_bad_batch, said)
-        self.constraint, self._memory = constraint, memory
+        self._constraint, self._memory = constraint, memory
         self.loss = math.nan
         """Of the last batch that had one."""
         self._called, self._monitor = name, monitor
-        self.statement = None if monitor is None else Statement(monitor, constraint)
+        self._statement = None if monitor is None else Statement(monitor, constraint)
 
-    @property
-    def state(self) -> State:
-        """What is remembered."""
+    def _state(self) -> State:
         return State() if self._memory is None else state_of(self._memory)
 
     def push(self, *events: Any) -> tuple[NDArray[Any], NDArray[Any]]:
@@ -61,7 +59,7 @@ class Added(SkipsBadBatches):
     def _pushed(self, events: Sequence[Any]) -> tuple[float, Any, Any, NDArray[Any]]:
         """Size, slopes, multipliers and push of a batch, after which the memory is up to date."""
         count, state = len(Events._fields), self._memory
-        batch, reference, of_constraint = Events(*events[:count]), events[count:], self.constraint
+        batch, reference, of_constraint = Events(*events[:count]), events[count:], self._constraint
         score = batch.score
         where = [] if state is None else [f"in training step {int(state[0])}"]
         if reference:
@@ -82,8 +80,8 @@ class Added(SkipsBadBatches):
         self.loss = found.loss
         if self._monitor is not None and self._monitor.due():
             look(self._monitor, of_constraint, every, found)
-            assert self.statement is not None and state is not None
-            self.statement.see(every, found.slope, state, self)
+            assert self._statement is not None and state is not None
+            self._statement.see(every, found.slope, state, self)
         push = found.push.reshape(score.shape).astype(score.dtype, copy=False)
         return found.size, found.slope, found.multiplier, push
 
@@ -120,7 +118,7 @@ class OfFunction:
         *both, before = events
         state = np.array(before, np.float64)
         added = self._added(state)
-        added.constraint.continue_after(int(state[0]))
+        added._constraint.continue_after(int(state[0]))
         found, push = added.push(*both)
         return np.concatenate([found[:1], state, found[1:]]), push
 

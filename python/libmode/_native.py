@@ -126,6 +126,7 @@ class ModePushed(ctypes.Structure):
     """``mode_pushed`` of mode.h, with the arrays that a call has filled."""
 
     _fields_ = _members(("struct_size", _size), ("loss bias events size", _double), _room)
+    rows: Any  #: (3, batch), the arrays below
     push: Any  #: (batch,) by the predictions; 0 for events that are not moved
     multiplier: Any  #: (batch,) of the incoming gradient; 1 for events that are not moved
     slope: Any  #: (batch,) of the predictions by their logits; 0 for events that are not moved

@@ -12,8 +12,7 @@ from typing import Any
 from . import _native
 from ._events import MOST_VARIABLES
 from ._limits import exact, name_of, outwards
-from ._messages import shown
-from ._option_values import TAKEN, is_for_each, plain, real
+from ._option_values import TAKEN, is_for_each, plain
 from .option_types import Loss
 
 # An option of each, for a sentence that shows how options are given.
@@ -183,25 +182,6 @@ def _outwards(value: Any, kind: str) -> Any:
 
 def _counted(count: int, one: str, many: str) -> str:
     return f"{count} {one if count == 1 else many}"
-
-
-# The norms that a strength of MoDeLoss compares: averages over so many batches, and the least 1 - s of an event, for
-# without one a single event of background with a score near 1 would rule.
-BATCHES, LEAST_DISTANCE = 200, 0.01
-
-
-def checked_strength(strength: Any, options: Options, **others: bool) -> float:
-    """The strength of a MoDeLoss as a number; ``others`` says which arguments are given that go without one."""
-    number = real("strength", strength)
-    if not 0 <= number < math.inf:
-        raise ValueError(f"strength = {shown(strength)}: must be finite and at least 0")
-    others["score_range other than (0, 1)"] = options.score_range != (0, 1)
-    if which := [name for name, given in others.items() if given]:
-        raise ValueError(
-            f"strength = {shown(strength)} and {which[0]}: a strength is relative to the cross entropy of scores from "
-            "0 to 1; leave it out, and multiply the loss by a number of your own"
-        )
-    return number
 
 
 _cached = lru_cache(maxsize=256)(Options)

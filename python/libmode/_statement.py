@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ._constraint import USUAL_TOLERANCE, Constraint, Dependence, state_of
+from ._constraint import USUAL_TOLERANCE, Constraint, Dependence, State, state_of
 from ._convergence import LIMIT, SIGNIFICANT, Convergence, Sample, convergence
 from ._events import Events
 from ._loops import Lines
@@ -22,6 +22,28 @@ _LEAST_SCORE = 1e-3  # gradients of smaller ones may be rounded
 _OTHER_GRADIENT = 0.1  # relative spread of gradient over score, which a binary cross entropy keeps constant
 
 _LOG = logging.getLogger("libmode")
+
+
+class Learns:
+    """The part of a layer that tells what its state knows."""
+
+    _constraint: Constraint
+    _statement: Statement | None
+
+    def _state(self) -> State:
+        """What the batches have taught."""
+        raise NotImplementedError
+
+    @property
+    def dependence(self) -> Dependence:
+        """rho and its error; NaN before the first batch."""
+        return self._state().dependence(self._constraint.tolerance or USUAL_TOLERANCE)
+
+    @property
+    def convergence(self) -> Convergence:
+        """rho at each cut."""
+        found = None if self._statement is None else self._statement.found()
+        return found or self._state().convergence(self._constraint.tolerance or USUAL_TOLERANCE)
 
 
 class Statement:

@@ -68,7 +68,7 @@ def test_gradients_and_state_are_those_of_pytorch(name, of_torch):
         got = grad if column is None else grad[:, column]
         assert_close(got, theirs, rtol=1e-4)
         assert np.abs(got - incoming).max() > 0.1 * np.abs(incoming).max()
-    state = loss._added.state
+    state = loss._layer._state()
     np.testing.assert_allclose(state[:NUMBERS], numbers[:NUMBERS], rtol=1e-3)
     if loss.strength is None:
         assert_close(state.sums, numbers[NUMBERS:], rtol=1e-4)
@@ -181,13 +181,13 @@ def test_fit_makes_the_response_flat_and_keeps_the_classifier():
     assert 0.75 < auc < carved_auc
     assert history["auc"][-1] > 0.75
     # The steps of the training alone were counted, and the loss is the cross entropy.
-    assert loss._added.state.steps == 15 * 6 and loss.skipped == 0
+    assert loss._layer._state().steps == 15 * 6 and loss.skipped == 0
     score = model.predict(X, verbose=0)[:, 0]
     want, _ = entropy_and_gradient(np.clip(score, 1e-7, 1 - 1e-7), LABELS)  # as Keras does
     np.testing.assert_allclose(history["val_loss"][-1], want, rtol=1e-4)
     values = model.evaluate(X, Y, batch_size=3000, verbose=0, return_dict=True)
     np.testing.assert_allclose(values["loss"], want, rtol=1e-4)
-    assert loss._added.state.steps == 15 * 6
+    assert loss._layer._state().steps == 15 * 6
 
 
 @pytest.mark.parametrize("strength", [{}, {"strength": 20.0}, {"tolerance": 1e6}], ids=str)
@@ -217,7 +217,7 @@ def test_jit_compile():
     _, history = trained(loss, epochs=1, compiled=True)
     _, want = trained(MoDeConstraint(order=1), epochs=1, compiled=False)
     np.testing.assert_allclose(history["loss"], want["loss"], rtol=1e-3)
-    assert loss._added.state.steps == 6
+    assert loss._layer._state().steps == 6
 
 
 @pytest.mark.parametrize("monitor", [True, False])

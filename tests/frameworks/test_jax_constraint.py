@@ -159,6 +159,40 @@ def test_a_second_derivative_is_a_clear_error(way):
         way(jax.hessian(lambda s: entropy(mode_constraint(s, LABEL, MASS, order=1), LABEL)))(jnp.asarray(SCORE))
 
 
+@WAYS
+@pytest.mark.parametrize("from_logits", [True, False])
+def test_outputs_of_a_softmax_get_the_push_of_their_log_odds(way, from_logits):
+    logits = np.log(SCORE / (1 - SCORE))
+    two = np.stack([0 * logits, logits], 1)
+    reference = [events(1, 2000)[place] for place in (0, 1, 2)]
+    odds = np.log(reference[0] / (1 - reference[0]))
+
+    def of_classes(z, label):
+        return -jnp.mean(jax.nn.log_softmax(z)[jnp.arange(N), label])
+
+    def step_of_two(z, state):
+        make = (lambda z: z) if from_logits else jax.nn.softmax
+        others = Events(make(jnp.stack([0 * odds, odds], 1)), *reference[1:])
+        same, after = mode_constraint(
+            make(z), LABEL, MASS, order=1, state=state, from_logits=from_logits, reference=others
+        )
+        return of_classes(same if from_logits else jnp.log(same), LABEL), after
+
+    want, state = stepping(way, of_logit, from_logits=True)(
+        logits, LABEL, MASS, None, State(), Events(odds, *reference[1:])
+    )
+    got, after = way(jax.grad(step_of_two, has_aux=True))(two, State())
+    assert_close(got, np.stack([-want, want], 1), rtol=1e-4)
+    assert_same(after, state, rtol=1e-3)
+    three = jax.nn.softmax(np.random.default_rng(1).normal(size=(N, 3)).astype("f4"))
+    named, label = {"order": 1, "signal": 1, "background_label": (0, 2)}, np.arange(N) % 3
+    same, pullback = jax.vjp(way(lambda p: mode_constraint(p, label, MASS, **named)), three)
+    assert (same == three).all()
+    (grad,) = pullback(jnp.log(three))
+    changed = jnp.abs(grad - jnp.log(three)).max(axis=1)
+    assert changed[label != 1].min() > 1e-3 and changed[label == 1].max() < 1e-4
+
+
 # ------------------------------------------------------- bad input
 
 
@@ -223,7 +257,8 @@ BAD = [
     (r"'weights' of mode_constraint: did you mean weight", {"weights": MASS}),
     (r"reference.mass has length 511, but score has length 512", {"reference": Events(SCORE, None, MASS[1:])}),
     (r"reference.label holds \d+ values, from 0.* are these masses", {"reference": Events(SCORE, MASS, LABEL)}),
-    (r"expected \(n,\) or \(n, 1\). Of a softmax give the log odds", {"score": np.stack([SCORE, SCORE], 1)}),
+    ("of a softmax with a class 2", {"score": np.stack([SCORE, SCORE], 1), "signal": 2}),
+    ("background_label = 1 and signal = -1", {"score": np.stack([SCORE, SCORE], 1), "background_label": 1}),
     (r"reference\.score has dtype int", {"reference": Events(SCORE.astype(int), None, MASS)}),
     (r"score\[512\] = NaN.*512 on are those of reference", {"reference": Events(SCORE * np.nan, None, MASS)}),
     (r"category and weight have different indexes", {"category": pd.Series(LABEL)[::-1], "weight": pd.Series(MASS)}),

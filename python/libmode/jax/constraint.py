@@ -8,6 +8,7 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 
+from .. import _softmax
 from .._bad_batches import OnBadBatch
 from .._constraint import NUMBERS, State
 from .._events import Events, events_of, of_reference, takes_events
@@ -15,6 +16,8 @@ from .._host_constraint import Added, OfFunction, of_function
 from .._typing import Unpack
 from ..option_types import LossOptions
 from .loss import call_back, known_to_numpy, read
+
+_OPS = _softmax.Ops(jnp.where, jnp.stack, jax.nn.logsumexp, jax.lax.stop_gradient)
 
 
 @takes_events
@@ -30,6 +33,7 @@ def mode_constraint(
     tolerance: float | None = None,
     state: State | None = None,
     from_logits: bool = False,
+    signal: int = -1,
     background_only: bool = True,
     on_bad_batch: OnBadBatch = "skip",
     **options: Unpack[LossOptions],
@@ -44,7 +48,7 @@ def mode_constraint(
     Parameters
     ----------
     score, label, mass, weight, category
-        As for :func:`libmode.jax.mode_loss`; scores may be logits.
+        As for :func:`libmode.jax.mode_loss`; scores may be logits, and outputs of a softmax, (n, k).
     reference : Events, optional
         Further events with scores of the current network, ``Events(score, label, mass, weight)``. They enter the
         distributions and get no gradient. Without labels they are background.
@@ -54,7 +58,7 @@ def mode_constraint(
         ``jax.lax.scan`` must know before: see :meth:`State.start`.
     strength : float, optional
         The fixed strength. Left out, the sum finds the strength; without a state it is 10.
-    tolerance, from_logits, background_only, on_bad_batch, **options
+    tolerance, from_logits, signal, background_only, on_bad_batch, **options
         See :class:`libmode.torch.MoDeConstraint`. A tolerance needs a state. A
         function counts no bad batches: "skip" only warns. All but the arrays and the state are static under ``jit``.
 
@@ -91,11 +95,6 @@ def mode_constraint(
             f"tolerance = {tolerance} and state = None: the strength follows what is remembered. Give "
             "state=libmode.jax.State() at the first step, and then what is returned with the scores"
         )
-    if jnp.ndim(score) == 2 and jnp.shape(score)[1] > 1:
-        raise ValueError(
-            f"score has shape {jnp.shape(score)}: expected (n,) or (n, 1). Of a softmax give the log odds of signal, "
-            "with from_logits=True: z[:, 1] - z[:, 0] of two logits"
-        )
     added = of_function(
         options,
         strength=strength,
@@ -105,12 +104,27 @@ def mode_constraint(
         has_state=state is not None,
     )
     label = read("label", label) if background_only else None
-    batch = events_of(read, score, label, mass, weight, category)
-    further = () if reference is None else of_reference(reference, partial(events_of, read))
-    before = None if state is None else _numbers(state, len(added.made().labels))
-    same, after = _same(added, batch.score, (batch[1:], before, further))
-    same = same.reshape(jnp.shape(score))
-    return same if state is None else (same, State._make([*after[:NUMBERS], after[NUMBERS:]]))
+    constraint, after = added.made(), state
+
+    def constrain(score: Any) -> Any:
+        nonlocal after
+        batch = events_of(read, score, label, mass, weight, category)
+        further = () if reference is None else of_reference(reference, partial(events_of, read))
+        before = None if state is None else _numbers(state, len(constraint.labels))
+        same, numbers = _same(added, batch.score, (batch[1:], before, further))
+        if state is not None:
+            after = State._make([*numbers[:NUMBERS], numbers[NUMBERS:]])
+        return same.reshape(jnp.shape(score))
+
+    if jnp.ndim(score) != 2 or jnp.shape(score)[1] == 1:
+        same = constrain(score)
+    else:
+        score = read("score", score)
+        chosen = *constraint.classes(signal, score.shape), constraint.from_logits
+        if isinstance(reference, Events) and jnp.ndim(reference.score) == 2 and jnp.shape(reference.score)[1] > 1:
+            reference = reference._replace(score=_softmax.odds(_OPS, read("score", reference.score), *chosen))
+        same = _softmax.constrained(_OPS, score, *chosen, constrain)
+    return same if state is None else (same, after)
 
 
 def constrained(added: Added, events: Events) -> Any:

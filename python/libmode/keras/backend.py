@@ -1,18 +1,26 @@
-"""The functions of the framework that Keras computes with: ``loss_of`` and ``constrained``, with the same arguments."""
+"""The loss and the layer of the framework that Keras computes with, which have the same arguments and attributes."""
 
 from __future__ import annotations
 
+from typing import Any
+
 import keras
 
+__all__ = ["Layer", "Loss", "by_column"]
+
 _BACKEND = keras.backend.backend()
-if _BACKEND == "tensorflow":
-    from .._tensorflow.loss import constrained as constrained
-    from .._tensorflow.loss import loss_of as loss_of
-elif _BACKEND == "jax":
-    from ..jax.constraint import constrained as constrained
-    from ..jax.loss import loss_of as loss_of
-elif _BACKEND == "torch":
-    from ._torch import constrained as constrained
-    from ._torch import loss_of as loss_of
+if _BACKEND == "torch":
+    from ..torch.constraint import MoDeConstraint as Layer
+    from ..torch.loss import MoDeLoss as Loss
+
+    def by_column(packed: Any) -> Any:
+        """The array with the events on its last axis, where the core reads each column as it is: one copy for all."""
+        return packed.movedim(0, -1).contiguous()
+elif _BACKEND in ("tensorflow", "jax"):
+    from ._host import Layer, Loss  # type: ignore[assignment]
+
+    def by_column(packed: Any) -> Any:
+        """The array with the events on its last axis: one copy for all columns."""
+        return keras.ops.moveaxis(packed, 0, -1)
 else:
     raise ImportError(f"libmode.keras: Keras's backend is {_BACKEND}: expected tensorflow, jax or torch")

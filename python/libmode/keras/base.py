@@ -19,6 +19,8 @@ class WithBase(keras.losses.Loss):
 
     #: The arguments, beside base and the options, that are saved; all are attributes.
     _arguments: tuple[str, ...] = ()
+    #: How to leave out a last batch that is too small, for the end of a sentence.
+    _without_last = "a data set made with batch(..., drop_remainder=True)"
 
     def __init__(
         self, positional: Sequence[object], base: Any, name: str, dtype: Any, options: Mapping[str, Any]

@@ -93,5 +93,5 @@ class MoDeCallback(keras.callbacks.Callback):
     def on_train_end(self, logs: dict[str, Any] | None = None) -> None:
         """Lets the constraint say whether the response has become flat."""
         loss = self.model.loss
-        if isinstance(loss, MoDeConstraint) and loss._added.statement is not None:
-            loss._added.statement.say()
+        if isinstance(loss, MoDeConstraint) and loss._layer._statement is not None:
+            loss._layer._statement.say()

@@ -8,15 +8,11 @@ import keras
 from keras import ops
 
 from .._bad_batches import OnBadBatch
-from .._constraint import USUAL_TOLERANCE, Constraint, Dependence
+from .._constraint import Dependence
 from .._convergence import Convergence
-from .._events import Events
-from .._host_constraint import Added
-from .._monitor import Monitor
-from .._native import int32
 from .._typing import Never, Unpack
 from ..option_types import LossOptions
-from .backend import constrained
+from .backend import Layer
 from .base import WithBase
 from .events import Columns, score_of
 
@@ -102,72 +98,45 @@ class MoDeConstraint(WithBase):
             raise ValueError("base = None: MoDeConstraint adds to the gradient of another loss, give that loss as base")
         if isinstance(score, bool) or not (score is None or isinstance(score, int)):
             raise TypeError(f"score = {score!r}: must be the number of an output")
-        constraint = Constraint(
-            self.options,
+        self._layer = Layer(
             strength=strength,
             tolerance=tolerance,
             from_logits=from_logits,
-        )
-        self._added = Added(
-            constraint,
-            name=type(self).__name__,
+            signal=signal,
+            background_only=background_only,
             on_bad_batch=on_bad_batch,
-            memory=constraint.start(),
-            monitor=Monitor() if monitor else None,
+            monitor=monitor,
+            **self.options,
         )
-        self.strength, self.tolerance = constraint.strength, constraint.tolerance
+        self._layer._without_last = self._without_last
+        self.strength, self.tolerance = self._layer._constraint.strength, self._layer._constraint.tolerance
         self.from_logits, self.score, self.background_only = from_logits, score, background_only
-        self.signal = int32("signal", signal)
-        self.on_bad_batch, self.monitor = on_bad_batch, monitor
+        self.signal, self.on_bad_batch, self.monitor = self._layer.signal, on_bad_batch, monitor
 
     def _loss(self, events: Columns, y_pred: Any) -> Any:
-        label = events.classes() if self.background_only else None
-        of_events = label, events.mass, events.weight, events.category
-        if self.score is None and len(y_pred.shape) == 2 and y_pred.shape[1] != 1:
-            return self._base_loss(events, self._of_softmax(y_pred, of_events))
-        score = constrained(self._added, Events(score_of(y_pred, self.score), *of_events))
+        score = y_pred if self.score is None else score_of(y_pred, self.score)
+        score = self._layer(score, events.classes(), events.mass, events.weight, category=events.category)
         if self.score is not None:
             before, after = y_pred[:, : self.score], y_pred[:, self.score + 1 :]
             score = ops.concatenate([before, score[:, None], after], axis=1)
         return self._base_loss(events, score)
 
-    def _of_softmax(self, y_pred: Any, of_events: tuple[Any, ...]) -> Any:
-        """Outputs of classes: a push of the log odds moves signal against background, and no other class."""
-        signal, background = self._added.constraint.classes(self.signal, tuple(y_pred.shape))
-        columns = [y_pred[:, k] for k in range(y_pred.shape[1])]
-        if self.from_logits:
-            odds = columns[signal] - ops.logsumexp(ops.stack([columns[k] for k in background]), axis=0)
-            columns[signal] = columns[signal] + (constrained(self._added, Events(odds, *of_events)) - odds)
-        else:
-            of_background = sum(columns[k] for k in background)
-            both = columns[signal] + of_background
-            # Rounding may leave a class no probability.
-            odds = ops.where(both > 0, columns[signal] / ops.where(both > 0, both, 1), 0.5)
-            moved = constrained(self._added, Events(odds, *of_events))
-            columns[signal] = moved * both
-            for k in background:
-                share = columns[k] / ops.where(of_background > 0, of_background, 1)
-                columns[k] = (1 - moved) * both * ops.where(of_background > 0, share, 1 / len(background))
-        changed = ops.stack(columns, axis=1)
-        return ops.stop_gradient(y_pred) + (changed - ops.stop_gradient(changed))
-
     @property
     def skipped(self) -> int:
         """How many batches were skipped."""
-        return self._added.skipped
+        return self._layer.skipped
 
     @property
     def mode_loss(self) -> float:
         """MoDe of the last batch of the training, unbiased; NaN before the first."""
-        return self._added.loss
+        return self._layer.loss
 
     @property
     def convergence(self) -> Convergence:
         """rho at each cut, see :class:`libmode.torch.MoDeConstraint`."""
-        found = None if self._added.statement is None else self._added.statement.found()
-        return found or self._added.state.convergence(self.tolerance or USUAL_TOLERANCE)
+        return self._layer.convergence
 
     @property
     def dependence(self) -> Dependence:
         """rho and its error, see :class:`libmode.torch.MoDeConstraint`; NaN before the first batch."""
-        return self._added.state.dependence(self.tolerance or USUAL_TOLERANCE)
+        return self._layer.dependence

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from .._arrays import read, vector
 from .._events import flat, same_length, takes_events, variables
+from .backend import by_column
 
 Score = int | Callable[[Any], Any] | None
 
@@ -99,14 +100,17 @@ def unpack(y_true: Any) -> Columns:
     y_true = ops.convert_to_tensor(y_true)
     shape = tuple(y_true.shape)
     has_category = len(shape) == 4 and shape[3] == 2
-    if (len(shape) == 3 or has_category) and all(size is not None and size >= 2 for size in shape[1:3]):
-        packed = y_true[..., 0] if has_category else y_true
-        category = ops.cast(y_true[:, 0, 0, 1], "int32") if has_category else None
-        mass = packed[:, -1, 0] if shape[2] == 2 else packed[:, -1, :-1]
-        return Columns(packed[:, :-1, 0], mass, packed[:, -1, -1], category)
-    raise ValueError(
-        f"y_true has shape {shape}: expected the columns that libmode.keras.pack(label, mass, weight, category) makes"
-    )
+    if not ((len(shape) == 3 or has_category) and None not in shape[1:] and min(shape[1:3]) >= 2):
+        raise ValueError(
+            f"y_true has shape {shape}: expected the columns that libmode.keras.pack(label, mass, weight, category) "
+            "makes"
+        )
+    columns = by_column(y_true)
+    category = ops.cast(columns[0, 0, 1], "int32") if has_category else None
+    packed = columns[:, :, 0] if has_category else columns
+    label = packed[0, 0][:, None] if shape[1] == 2 else ops.transpose(packed[:-1, 0])
+    mass = packed[-1, 0] if shape[2] == 2 else ops.transpose(packed[-1, :-1])
+    return Columns(label, mass, packed[-1, -1], category)
 
 
 def score_of(y_pred: Any, score: Score) -> Any:

@@ -5,25 +5,18 @@ from __future__ import annotations
 from typing import Any
 
 import keras
-import numpy as np
 from keras import ops
-from numpy.typing import NDArray
 
-from .._bad_batches import OnBadBatch, SkipsBadBatches
-from .._evaluate import loss_and_grad
-from .._events import Events, is_background
-from .._native import BatchError
-from .._options import BATCHES, LEAST_DISTANCE, Options, check, checked_strength
-from .._said import Said
+from .._bad_batches import OnBadBatch
 from .._typing import Never, Unpack
 from ..option_types import LossOptions
-from .backend import loss_of
+from .backend import Loss
 from .base import WithBase
 from .events import Columns, Score, score_of
 
 
 @keras.saving.register_keras_serializable(package="libmode")
-class MoDeLoss(SkipsBadBatches, WithBase):
+class MoDeLoss(WithBase):
     """``base + MoDe`` (arXiv:2010.09745) for ``model.compile(loss=...)``, or for your own loss.
 
     Parameters
@@ -80,7 +73,6 @@ class MoDeLoss(SkipsBadBatches, WithBase):
     0.025
     """
 
-    _without_last = "a data set made with batch(..., drop_remainder=True)"
     _arguments = ("strength", "score", "per_class", "background_only", "on_bad_batch")
 
     def __init__(
@@ -97,23 +89,33 @@ class MoDeLoss(SkipsBadBatches, WithBase):
         **options: Unpack[LossOptions],
     ) -> None:
         super().__init__(positional, base, name or "mode_loss", dtype, options)
-        self._set_on_bad_batch(on_bad_batch)
-        self._checked, self._said = check("mode", options), Said()
         if not (score is None or callable(score) or isinstance(score, int)):
             raise TypeError(f"score = {score!r}: must be the number of an output or a function")
+        self._layer = Loss(
+            strength=strength,
+            per_class=per_class,
+            background_only=background_only,
+            on_bad_batch=on_bad_batch,
+            monitor=False,
+            **self.options,
+        )
+        self._layer._without_last = self._without_last
         self.score, self.per_class, self.background_only = score, per_class, background_only
-        self.strength = None if strength is None else checked_strength(strength, self._checked, per_class=per_class)
-        self._norms = np.zeros(3)
+        self.strength, self.on_bad_batch = self._layer.strength, on_bad_batch
+
+    @property
+    def skipped(self) -> int:
+        """How many batches were skipped."""
+        return self._layer.skipped
 
     def _loss(self, events: Columns, y_pred: Any) -> Any:
-        scores = self._of_classes(y_pred) if self.per_class else [score_of(y_pred, self.score)]
-        others = events.classes() if self.background_only else None, events.mass, events.weight, events.category
-        losses = [loss_of(self._checked, Events(score, *others), self._evaluate) for score in scores]
-        loss = ops.cast(sum(losses) / len(losses), self.dtype)
+        score = self._of_classes(y_pred) if self.per_class else score_of(y_pred, self.score)
+        loss = self._layer(score, events.classes(), events.mass, events.weight, category=events.category)
+        loss = ops.cast(loss, self.dtype)
         return loss if self._base is None else self._base_loss(events, y_pred) + loss
 
-    def _of_classes(self, y_pred: Any) -> list[Any]:
-        """The outputs of each class; a ``score`` that is callable gives them."""
+    def _of_classes(self, y_pred: Any) -> Any:
+        """The outputs of the classes, (n, k); a ``score`` that is callable gives them."""
         if callable(self.score):
             y_pred = self.score(y_pred)
         shape = tuple(y_pred.shape)
@@ -122,30 +124,4 @@ class MoDeLoss(SkipsBadBatches, WithBase):
             raise ValueError(
                 f"{which}y_pred of shape {shape}: per_class = True needs shape (n, k), a column for each class"
             )
-        return [y_pred[:, k] for k in range(shape[1])]
-
-    def _evaluate(self, options: Options, score: Any, *others: Any) -> tuple[float, NDArray[Any]]:
-        """The loss and its gradient, where the core is called: bad batches are skipped in compiled programs too."""
-        try:
-            found = loss_and_grad(options, score, *others, said=self._said)
-        except BatchError as error:
-            self._skip(error)
-            return 0.0, np.zeros_like(score)
-        self._succeed()
-        if self.strength is None:
-            return found
-        scale = self.strength * self._relative(found[1], score, *others)
-        return scale * found[0], scale * found[1]
-
-    def _relative(self, grad: Any, score: Any, label: Any, mass: Any, weight: Any, category: Any) -> float:
-        """The norm of the gradient of cross entropy over that of MoDe, both averages over 200 batches."""
-        push = np.ones(len(score)) if weight is None else np.asarray(weight, float)
-        push = push / np.maximum(1 - score.astype(float), LEAST_DISTANCE)
-        if label is not None:
-            push = push[is_background(label, self._checked.labels)]
-        self._norms[0] += 1
-        rate = max(1 / self._norms[0], 1 / BATCHES)
-        self._norms[1:] += rate * (
-            np.array([np.linalg.norm(push) / len(score), np.linalg.norm(grad)]) - self._norms[1:]
-        )
-        return float(self._norms[1] / self._norms[2]) if self._norms[2] > 0 else 0.0
+        return y_pred

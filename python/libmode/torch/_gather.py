@@ -39,7 +39,7 @@ def given_of(
     labels: Sequence[int], score: Any, label: Any, mass: Any, weight: Any, category: Any, reference: Any
 ) -> Given:
     """The arguments of a call, checked, with background of these labels."""
-    batch = events(score, read("label", label), mass, weight, category)
+    batch = events(score, read("label", label) if label is None else label, mass, weight, category)
     return Given(batch if reference is None else joined(batch, reference, labels), batch.score.shape[0])
 
 

@@ -9,7 +9,7 @@ torch.compile does; the function costs less.
 
 # Annotations stay objects here: custom_op of torch 2.4 cannot read them as text.
 import ctypes
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import torch
@@ -50,11 +50,15 @@ def score_range_of(options: str, score: torch.dtype) -> tuple[float, float] | No
     return of_text(options).rounded_to(score, score).score_range
 
 
+def as_arrays(tensors: Iterable[Tensor | None]) -> list[Any]:
+    """Tensors of any type and device as arrays; bfloat16, which NumPy lacks, as float32."""
+    half = torch.bfloat16
+    return [None if one is None else (one.float() if one.dtype is half else one).numpy(force=True) for one in tensors]
+
+
 def as_numpy(tensor: Tensor) -> Any:
-    """A tensor of any type and device as an array."""
-    if tensor.dtype is torch.bfloat16:  # which NumPy has not
-        tensor = tensor.float()
-    return tensor.numpy(force=True)
+    """One such array."""
+    return as_arrays((tensor,))[0]
 
 
 def compute(

@@ -12,26 +12,28 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
+from .. import _softmax
 from .._bad_batches import OnBadBatch, SkipsBadBatches
-from .._constraint import USUAL_TOLERANCE, Constraint, Dependence, State, state_of
-from .._convergence import Convergence
+from .._constraint import Constraint, State, state_of
 from .._events import Events, takes_events
 from .._messages import keywords_only
 from .._monitor import MOST_WAITING, Monitor, look
 from .._native import BatchError, int32
 from .._option_values import flag, plain
 from .._options import of_text
-from .._statement import Statement
+from .._statement import Learns, Statement
 from .._typing import Never, Unpack
 from ..option_types import LossOptions
 from ._gather import Given, Group, checked_group, given_of, naming_ranks, norm_of_all, of_all, only_a_part, processes
 from ._graph import has_dropout, is_one_of_several
 from ._module import as_arguments, in_python
-from ._op import Tied, as_numpy, in_torch_func, of_state, result_type
+from ._op import Tied, as_arrays, as_numpy, in_torch_func, of_state, result_type
 from ._pinned import back_to, on_host
 
+_OPS = _softmax.Ops(torch.where, torch.stack, torch.logsumexp, Tensor.detach)
 
-class MoDeConstraint(SkipsBadBatches, nn.Module):
+
+class MoDeConstraint(SkipsBadBatches, Learns, nn.Module):
     """A layer between network and loss that keeps the response to background smooth in the mass.
 
     It returns the predictions unchanged. In the backward pass it changes the incoming gradient G of your loss. With
@@ -201,17 +203,6 @@ class MoDeConstraint(SkipsBadBatches, nn.Module):
         """MoDe of the last batch and its reference events; NaN before the first."""
         return float(self._last["loss"])
 
-    @property
-    def dependence(self) -> Dependence:
-        """rho and its error."""
-        return self._state().dependence(self._constraint.tolerance or USUAL_TOLERANCE)
-
-    @property
-    def convergence(self) -> Convergence:
-        """rho at each cut."""
-        found = None if self._statement is None else self._statement.found()
-        return found or self._state().convergence(self._constraint.tolerance or USUAL_TOLERANCE)
-
     @in_python
     @takes_events
     def forward(
@@ -242,42 +233,23 @@ class MoDeConstraint(SkipsBadBatches, nn.Module):
     def _of_softmax(
         self, score: Tensor, label: Tensor, mass: Tensor, weight: Any, category: Any, reference: Events | None
     ) -> Tensor:
-        """Outputs of classes, unchanged: a push of the log odds moves signal against background, and no other class."""
+        """Outputs of classes, unchanged."""
         signal, background = self._constraint.classes(self.signal, tuple(score.shape))
-        if self._monitor is not None and not (self._monitor.calls or torch.compiler.is_compiling()):
+        from_logits = self._constraint.from_logits
+        if self._monitor is not None and not (self._monitor.calls or torch.compiler.is_compiling() or score.is_meta):
             self._constraint.look_at_rows(as_numpy(score), len(background) + 1)
         if isinstance(reference, Events) and getattr(reference.score, "ndim", 1) == 2 and reference.score.shape[1] > 1:
-            reference = reference._replace(score=self._odds(reference.score, signal, background)[0])
-        odds, both, shares = self._odds(score, signal, background)
-        moved = self._of_scores(odds, label, mass, weight, category, reference)
-        if moved is odds:
-            return score
-        columns = list(score.unbind(1))
-        if self._constraint.from_logits:
-            added = torch.where(odds.isfinite(), moved - odds, 0)  # 0, with a gradient
-            columns[signal] = columns[signal] + added
-            return torch.stack(columns, 1)
-        columns[signal] = moved * both
-        for k, share in zip(background, shares.unbind(1), strict=True):
-            columns[k] = (1 - moved) * both * share
-        changed = torch.stack(columns, 1)
-        return score.detach() + (changed - changed.detach())  # to the last digit
+            odds = _softmax.odds(_OPS, reference.score, signal, background, from_logits)
+            reference = reference._replace(score=odds)
 
-    def _odds(self, score: Tensor, signal: int, background: list[int]) -> tuple[Tensor, Tensor, Tensor]:
-        """The log odds or, of probabilities, p/(p + q); then p + q, and the shares of the background's classes in q."""
-        p, each = score[:, signal], score[:, background]
-        if self._constraint.from_logits:
-            return p - torch.logsumexp(each, 1), p, each
-        q = each.sum(1)
-        both, many = p + q, q > 0
-        odds = torch.where(
-            both > 0, p / torch.where(both > 0, both, 1), 0.5
-        )  # rounding may leave a class no probability
-        shares = torch.where(many[:, None], each / torch.where(many, q, 1)[:, None], 1 / len(background))
-        return odds, both, shares
+        def constrain(odds: Tensor) -> Tensor:
+            return self._of_scores(odds, label, mass, weight, category, reference)
+
+        changed: Tensor = _softmax.constrained(_OPS, score, signal, background, from_logits, constrain)
+        return changed
 
     def _constrained(self, score: Tensor, label: Tensor, mass: Tensor, *others: Any) -> Tensor:
-        if not (torch.is_grad_enabled() and score.requires_grad):
+        if score.is_meta or not (torch.is_grad_enabled() and score.requires_grad):
             return score
         if in_torch_func():
             raise RuntimeError("torch.func cannot transform a MoDeConstraint, which has a state: use MoDeLoss")
@@ -288,8 +260,8 @@ class MoDeConstraint(SkipsBadBatches, nn.Module):
             if not gathers and given.events.score.shape[0] > given.batch:
                 where = f", where events from {given.batch} on are those of reference"
             tensors = on_host((self.state, *given.events)) if score.is_cuda else (self.state, *given.events)
-            arrays: list[Any] = [None if one is None else as_numpy(one) for one in tensors]
-            events, before = Events(*arrays[1:]), arrays[0]
+            before, *arrays = as_arrays(tensors)
+            events = Events(*arrays)
             state = np.ascontiguousarray(before, np.float64)
             if gathers:
                 with naming_ranks(given):
@@ -304,8 +276,7 @@ class MoDeConstraint(SkipsBadBatches, nn.Module):
         self._succeed()
         if state is not before or not self.state.is_cpu:  # else it is the memory of the buffer
             self.state.copy_(back_to(self.state.device, self.state.dtype, state))
-        kind, of_core = result_type(score), (found.push, found.multiplier, found.slope)
-        push, multiplier, slope = (back_to(score.device, kind, each[given.own]) for each in of_core)
+        push, multiplier, slope = back_to(score.device, result_type(score), found.rows[:, given.own])
         if self._monitor is not None:
             if not (self.gather or self._monitor.calls):
                 only_a_part(self._monitor, type(self).__name__)
@@ -336,7 +307,7 @@ class MoDeConstraint(SkipsBadBatches, nn.Module):
             return
         with suppress(ValueError, TypeError, AttributeError):  # an evaluation takes any arguments
             given = self._given(score, label, mass, *others)
-            self._statement.evaluate(Events(*(None if one is None else as_numpy(one) for one in given.events)))
+            self._statement.evaluate(Events(*as_arrays(given.events)))
 
     def train(self, mode: bool = True) -> MoDeConstraint:
         """As of any module. The first evaluation after the training says whether the response has become flat."""
@@ -359,7 +330,6 @@ class MoDeConstraint(SkipsBadBatches, nn.Module):
         return given if self.background_only else given._replace(events=given.events._replace(label=None))
 
     def _state(self) -> State:
-        """What is remembered."""
         return state_of(as_numpy(self.state))
 
     def get_extra_state(self) -> Tensor:

@@ -13,8 +13,9 @@ from .._events import Events, is_background
 from .._monitor import EVERY, Monitor
 from .._native import Found
 from .._option_values import flag
-from .._options import BATCHES, LEAST_DISTANCE, Options, checked_strength
+from .._options import Options
 from .._said import Said
+from .._strength import BATCHES, LEAST_DISTANCE, checked_strength
 from .._typing import Never, Unpack
 from ..option_types import Loss, LossOptions
 from ._device import device_loss, is_on_device, refuse_options
@@ -182,7 +183,10 @@ class MoDeLoss(CoreLoss):
 
     def _strengthened(self, loss: Tensor, events: Events, grad: Tensor, count: int, factor: Any = 1) -> Tensor:
         """The loss of events, of which ``count`` are those of the batch, times what the strength makes of it."""
-        kind = self.norms.dtype
+        if events.score.is_meta:
+            return loss
+        before = self.norms.to(events.score.device)
+        kind = before.dtype
         push = 1 / (1 - events.score[:count].detach().to(kind)).clamp(min=LEAST_DISTANCE)
         if events.weight is not None:
             push = push * events.weight[:count].detach().to(kind)
@@ -190,7 +194,7 @@ class MoDeLoss(CoreLoss):
             push = torch.where(is_background(events.label[:count], self._labels), push, 0)
         own = torch.linalg.vector_norm(grad[:count].detach().to(kind))
         norms = torch.stack([torch.linalg.vector_norm(push) / count, factor * own])
-        seen, average = self.norms[0] + 1, self.norms[1:]
+        seen, average = before[0] + 1, before[1:]
         rate = torch.where(seen < BATCHES, 1 / seen, 1 / BATCHES)
         average = average + rate * (norms - average)
         if self.training:

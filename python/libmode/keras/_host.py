@@ -1,0 +1,112 @@
+"""The loss and the layer on TensorFlow and JAX, whose compiled programs call back to NumPy."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import keras
+import numpy as np
+from keras import ops
+from numpy.typing import NDArray
+
+from .. import _softmax
+from .._bad_batches import OnBadBatch, SkipsBadBatches
+from .._constraint import Constraint
+from .._evaluate import loss_and_grad
+from .._events import Events, flat
+from .._host_constraint import Added
+from .._monitor import Monitor
+from .._native import BatchError, int32
+from .._options import Options, check
+from .._said import Said
+from .._strength import averaged, checked_strength, norms_of, scale_of
+
+if keras.backend.backend() == "jax":
+    from ..jax.constraint import constrained
+    from ..jax.loss import loss_of
+else:
+    from .._tensorflow.loss import constrained, loss_of
+
+_OPS = _softmax.Ops(ops.where, ops.stack, ops.logsumexp, ops.stop_gradient)
+
+
+class Loss(SkipsBadBatches):
+    """The loss of a batch, as :class:`libmode.torch.MoDeLoss` has it."""
+
+    _called = "MoDeLoss"
+
+    def __init__(
+        self,
+        *,
+        strength: float | None,
+        per_class: bool,
+        background_only: bool,
+        on_bad_batch: OnBadBatch,
+        monitor: bool,
+        **options: Any,
+    ) -> None:
+        self._set_on_bad_batch(on_bad_batch)
+        self._options, self._said, self._norms = check("mode", options), Said(), np.zeros(3)
+        self.strength = None if strength is None else checked_strength(strength, self._options, per_class=per_class)
+        self._per_class, self._background_only = per_class, background_only
+
+    def __call__(self, score: Any, label: Any, mass: Any, weight: Any, *, category: Any) -> Any:
+        """The loss, or its mean over the columns of the score."""
+        scores = [score[:, k] for k in range(score.shape[1])] if self._per_class else [score]
+        others = label if self._background_only else None, mass, weight, category
+        losses = [loss_of(self._options, Events(one, *others), self._evaluate) for one in scores]
+        return sum(losses) / len(losses)
+
+    def _evaluate(self, options: Options, score: Any, *others: Any) -> tuple[float, NDArray[Any]]:
+        """The loss and its gradient, where the core is called: bad batches are skipped in compiled programs too."""
+        try:
+            loss, grad = loss_and_grad(options, score, *others, said=self._said)
+        except BatchError as error:
+            self._skip(error)
+            return 0.0, np.zeros_like(score)
+        self._succeed()
+        if self.strength is None:
+            return loss, grad
+        label, _, weight, _ = others
+        self._norms = averaged(self._norms, norms_of(score, label, weight, grad, options.labels))
+        scale = scale_of(self.strength, self._norms)
+        return scale * loss, scale * grad
+
+
+class Layer(Added):
+    """The predictions with the push in their gradient, as :class:`libmode.torch.MoDeConstraint` has it."""
+
+    def __init__(
+        self,
+        *,
+        strength: float | None,
+        tolerance: float | None,
+        from_logits: bool,
+        signal: int,
+        background_only: bool,
+        on_bad_batch: OnBadBatch,
+        monitor: bool,
+        **options: Any,
+    ) -> None:
+        constraint = Constraint(options, strength=strength, tolerance=tolerance, from_logits=from_logits)
+        super().__init__(
+            constraint,
+            name="MoDeConstraint",
+            on_bad_batch=on_bad_batch,
+            memory=constraint.start(),
+            monitor=Monitor() if monitor else None,
+        )
+        self.signal, self._background_only = int32("signal", signal), background_only
+
+    def __call__(self, score: Any, label: Any, mass: Any, weight: Any, *, category: Any) -> Any:
+        """Predictions of shape (n,) or (n, k), unchanged."""
+        others = label if self._background_only else None, mass, weight, category
+
+        def constrain(score: Any) -> Any:
+            return constrained(self, Events(score, *others))
+
+        shape = tuple(score.shape)
+        if len(shape) != 2 or shape[1] == 1:
+            return constrain(flat("y_pred", score))
+        signal, background = self._constraint.classes(self.signal, shape)
+        return _softmax.constrained(_OPS, score, signal, background, self._constraint.from_logits, constrain)
