@@ -128,6 +128,44 @@ def test_without_the_experimental_callback_the_stable_one_is_used(monkeypatch):
     assert jax_loss.buffer_callback is not None
 
 
+@WAYS
+def test_a_strength_is_relative_to_the_gradient_of_cross_entropy(transform):
+    def norms(score, mass, weight, label):
+        grad = jax.grad(loss_of)(score, mass, weight, label)
+        return np.linalg.norm((weight / (1 - score))[label == 0]) / N, np.linalg.norm(grad)
+
+    def strengthened(score, mass, weight, label, **state):
+        return mode_loss(score, mass, weight=weight, label=label, strength=3, **state, **OPTIONS)
+
+    batches = [events(seed=seed) for seed in range(3)]
+    entropy, mode = norms(*batches[0])
+    value, grad = transform(jax.value_and_grad(strengthened))(*batches[0])
+    np.testing.assert_allclose(value, 3 * entropy / mode * loss_of(*batches[0]), rtol=1e-4)
+    np.testing.assert_allclose(np.linalg.norm(grad), 3 * entropy, rtol=1e-4)
+    state, step = jnp.zeros(3), lambda state, *batch: strengthened(*batch, state=state)
+    step = transform(jax.value_and_grad(step, argnums=1, has_aux=True))
+    for batch in batches:
+        (value, state), grad = step(state, *batch)
+    entropy, mode = np.mean([norms(*batch) for batch in batches], axis=0)
+    np.testing.assert_allclose(state, [3, entropy, mode], rtol=1e-4)
+    np.testing.assert_allclose(value, 3 * entropy / mode * loss_of(*batches[-1]), rtol=1e-4)
+    np.testing.assert_allclose(grad, 3 * entropy / mode * jax.grad(loss_of)(*batches[-1]), rtol=1e-4, atol=1e-7)
+
+
+@pytest.mark.parametrize(
+    "message, arguments",
+    [
+        ("state is given, and strength = None", {"state": jnp.zeros(3)}),
+        (r"state has shape \(2,\): expected \(3,\)", {"state": jnp.zeros(2), "strength": 1}),
+        ("strength = 1 and loss = 'disco': a strength is relative", {"strength": 1, "loss": "disco"}),
+    ],
+)
+def test_what_does_not_go_with_a_strength(message, arguments):
+    score, mass, *_ = events()
+    with pytest.raises(ValueError, match=message):
+        mode_loss(score, mass, **({} if "loss" in arguments else {"order": 0}), **arguments)
+
+
 # On one processor JAX has one thread, and a callback that waits for JAX waits for ever.
 ONE_PROCESSOR = """if True:
     import os, sys

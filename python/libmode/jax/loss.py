@@ -15,10 +15,11 @@ import jax.numpy as jnp
 import numpy as np
 
 from .. import _arrays
-from .._evaluate import Evaluate, loss_and_grad
+from .._evaluate import loss_and_grad
 from .._events import Events, events_of
 from .._messages import NO_SECOND_DERIVATIVE
 from .._options import Options, check
+from .._strength import averaged, checked_strength, norms_of, scale_of
 from ._mesh import Axes, as_varied_as, of_union
 
 try:
@@ -41,9 +42,11 @@ def mode_loss(
     label: Any = None,
     category: Any = None,
     loss: Loss = "mode",
+    strength: float | None = None,
+    state: Any = None,
     axis_name: str | Sequence[str] | None = None,
     **options: Unpack[LossOptions],
-) -> jax.Array:
+) -> Any:
     """The MoDe loss (arXiv:2010.09745) of JAX arrays, differentiable in ``score``.
 
     Parameters
@@ -54,6 +57,11 @@ def mode_loss(
     mass, weight, label, category : arrays of shape (n,) or (n, 1), mass also (n, d)
     loss, **options
         As for :func:`libmode.mode_loss`. Arrays have the derivative 0; the loss and options are static under ``jit``.
+    strength : float, optional
+        K multiplies the loss by ``K |C|/|M|``, as for :class:`libmode.torch.MoDeLoss`.
+    state : array of shape (3,), optional
+        With it both norms are averages over 200 batches, and not those of this batch, and the function returns
+        ``(loss, state)``. ``jnp.zeros(3)`` for the first batch: the number of batches and both averages.
     axis_name : str or sequence of str, optional
         Inside ``jax.shard_map``: the mesh axes over which the events are distributed. The loss uses the events of all
         devices and is the same on each; each device gets the gradient of its own events, as for a loss that is a
@@ -83,16 +91,40 @@ def mode_loss(
     >>> print(f"{mode_loss(score, mass, loss='disco'):.3f}")
     0.352
     """
-    return loss_of(check(loss, options), Events(score, label, mass, weight, category), axes=axis_name)
+    checked, events = check(loss, options), Events(score, label, mass, weight, category)
+    if strength is None:
+        if state is not None:
+            raise ValueError("state is given, and strength = None: only a strength has averages, give strength too")
+        return loss_of(checked, events, axes=axis_name)
+    number = checked_strength(strength, checked, **{f"loss = {loss!r}": loss != "mode"})
+    before = jnp.zeros(3) if state is None else jnp.asarray(state, float)
+    if before.shape != (3,):
+        raise ValueError(f"state has shape {before.shape}: expected (3,), as jnp.zeros(3) has")
+    value = loss_of(checked, events, partial(_strengthened, number), axis_name, before)
+    return value[0] if state is None else (value[0], value[1:])
+
+
+def _strengthened(strength: float, options: Options, *arrays: Any) -> tuple[Any, Any]:
+    """Loss and gradient of events times K |C|/|M|, the loss with the averages after it."""
+    *events, state = arrays
+    loss, grad = loss_and_grad(options, *events)
+    # Of several devices that have gathered their arrays, the first one's state, which is that of all.
+    after = averaged(np.asarray(state[:3], float), norms_of(events[0], events[1], events[3], grad, options.labels))
+    scale = scale_of(strength, after)
+    return np.append(scale * loss, after), scale * grad
 
 
 def loss_of(
-    options: Options, events: Events, evaluate: Evaluate = loss_and_grad, axes: Axes | None = None
+    options: Options, events: Events, evaluate: Any = loss_and_grad, axes: Axes | None = None, state: Any = None
 ) -> jax.Array:
-    """A loss of options that are checked, by a function as :func:`loss_and_grad` is."""
+    """A loss of options that are checked, by a function as :func:`loss_and_grad` is.
+
+    With a state, the function takes it after the events, and returns the loss and the state as one array.
+    """
     given = events_of(read, *events)
     options = options.for_events(given.score.dtype, given.mass.dtype, given.mass.shape)
-    loss: jax.Array = _loss(partial(evaluate, options), axes, *map(known_to_numpy, given))
+    arrays = *map(known_to_numpy, given), *(() if state is None else (state,))
+    loss: jax.Array = _loss(partial(evaluate, options), axes, *arrays)
     return loss
 
 
@@ -132,11 +164,13 @@ def _loss(compute: Compute, axes: Axes | None, *arrays: Any) -> Any:
 def _(compute: Compute, axes: Axes | None, arrays: Any, tangents: Any) -> Any:
     loss, grad = _loss_and_grad(compute, axes, arrays)
     product = jnp.sum(grad * tangents[0])
-    return loss, product if axes is None else jax.lax.psum(product, axes)
+    product = product if axes is None else jax.lax.psum(product, axes)
+    return loss, product if loss.ndim == 0 else jnp.zeros_like(loss).at[0].set(product)
 
 
 def _loss_and_grad(compute: Compute, axes: Axes | None, arrays: tuple[Any, ...]) -> tuple[Any, Any]:
-    both = partial(call_back, compute, jax.ShapeDtypeStruct((), arrays[0].dtype))
+    size = () if len(arrays) == len(Events._fields) else (1 + len(arrays[-1]),)  # with a state
+    both = partial(call_back, compute, jax.ShapeDtypeStruct(size, arrays[0].dtype))
     return both(arrays) if axes is None else of_union(both, arrays, axes)
 
 
