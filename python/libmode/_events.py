@@ -183,8 +183,10 @@ def flat(name: str, array: Any) -> Any:
     if len(shape) == 2 and shape[1] == 1:
         return array[:, 0]
     if len(shape) != 1:
-        why = "; this is for one variable at a time" if name == "mass" and len(shape) == 2 else ""
-        raise ValueError(f"{name} has shape {tuple(shape)}: expected (n,) or (n, 1){why}")
+        why = {"mass": "; this is for one variable at a time", "label": "; of one-hot labels give label.argmax(1)"}
+        raise ValueError(
+            f"{name} has shape {tuple(shape)}: expected (n,) or (n, 1){why.get(name, '') * (len(shape) == 2)}"
+        )
     return array
 
 

@@ -1,6 +1,6 @@
-"""A warning where few masses are so far from all others that they make the range which is taken by default.
+"""Warnings of masses that are none: a few far from all others, and labels in the place of masses.
 
-A mass that is not known is often written as -999: one per cent of it turns a polynomial of order 1 into a constant.
+A missing mass is often written as -999: one per cent of it turns a polynomial of order 1 into a constant.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from ._events import is_background
 from ._messages import level_of_the_user
+from ._monitor import TrainingWarning
 
 if TYPE_CHECKING:
     from ._options import Options
@@ -30,10 +31,26 @@ def look(said: Said, options: Options, mass: NDArray[Any], label: NDArray[Any] |
     if options.loss != "mode" or not said.due(_THING):
         return
     for k, row in enumerate(mass if mass.ndim > 1 else (mass,)):
-        if options.takes_default_range(k) and _may_be_far(row, label, options.labels):
+        if not options.takes_default_range(k):
+            continue
+        if label is None and _are_labels(row):
+            said.warn(
+                _THING,
+                f"mass has only the values {row.min():g} and {row.max():g}, as labels have, and label is not given: "
+                "a loss takes (score, mass, label=label). For two groups of events give binning='values'",
+                TrainingWarning,
+            )
+        elif _may_be_far(row, label, options.labels):
             sentence = far(row if label is None else row[is_background(label, options.labels)])
             if sentence:
                 said.warn(_THING, _with(sentence, "mass_range"))
+
+
+def _are_labels(mass: NDArray[Any]) -> bool:
+    """Whether the masses, (n,), are those of labels: 1, and 0 or -1."""
+    low, high = mass.min(initial=np.inf), mass.max(initial=-np.inf)
+    alike = len(mass) >= _LEAST and low in (-1, 0) and high == 1
+    return bool(alike and ((mass == low) | (mass == high)).all())
 
 
 def say_if_far(mass: NDArray[Any], remedy: str) -> bool:

@@ -35,6 +35,13 @@ def in_python(message: str) -> str:
     return message
 
 
+def in_keras(error: ValueError) -> ValueError:
+    """An error of the core about raw outputs with the argument of Keras's MoDeLoss that takes them."""
+    advice = "raw outputs: give score=keras.ops.sigmoid, and from_logits=True to base"
+    sentence = str(error).replace("raw outputs, or use score_range=None", advice)
+    return type(error)(sentence)
+
+
 def shown(value: object) -> str:
     """``repr(value)`` on one line, of at most some 200 characters; for what has none, as huge integers, its type."""
     try:

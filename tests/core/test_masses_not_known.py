@@ -50,6 +50,16 @@ def test_few_masses_far_from_all_others(lost, value, start, dtype):
     assert found is None if start is None else found.startswith(start)
 
 
+@pytest.mark.parametrize("lowest", [0, -1])
+def test_labels_in_the_place_of_masses(lowest):
+    score, mass = events(lost=0)
+    label = np.where(np.arange(3000) % 2, 1, lowest)
+    with pytest.warns(libmode.TrainingWarning, match="mass has only the values -?[01] and 1, as labels have"):
+        libmode.mode_loss(score, label, order=0)
+    assert not warned(lambda: libmode.mode_loss(score, label, order=0, binning="values"))
+    assert not warned(lambda: libmode.mode_loss(score, mass, label=label, order=0, background_label=1))
+
+
 # ------------------------------------------------------------------ where it is said
 
 

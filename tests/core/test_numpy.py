@@ -68,7 +68,7 @@ def test_every_kind_of_array_gives_the_same_numbers(events, kind):
 def test_whole_numbers_are_read_as_numbers(dtype):
     rng = np.random.default_rng(2)
     score, mass = rng.integers(0, 2, N).astype(dtype), rng.integers(0, 2, N).astype(dtype)
-    options = dict(bins=2)
+    options = dict(binning="values")
     loss, grad = libmode.mode_loss_and_grad(score, mass, **({"order": 0} | options))
     want_loss, want_grad = libmode.mode_loss_and_grad(
         score.astype(float), mass.astype(float), **({"order": 0} | options)

@@ -268,8 +268,19 @@ BAD = [
         r"y_true has shape \(200, 3, 1\): expected the columns",
         lambda t, p: MoDeLoss(order=0)(np.stack([p] * 3, 1)[..., None], p),
     ),
-    (r"y_pred has shape \(200, 2\): say which output", lambda t, p: MoDeLoss(order=0)(t, np.stack([p, p], 1))),
-    (r"score = 2: y_pred of shape \(200, 2\)", lambda t, p: MoDeLoss(score=2, order=0)(t, np.stack([p, p], 1))),
+    ("base = 'binary_crossentropy' and y_pred of shape", lambda t, p: MoDeLoss(order=0)(t, np.stack([p, p], 1))),
+    (
+        r"y_pred has shape \(200, 2\): say which output",
+        lambda t, p: MoDeLoss(base=None, order=0)(t, np.stack([p, p], 1)),
+    ),
+    (
+        r"score = 2: y_pred of shape \(200, 2\)",
+        lambda t, p: MoDeLoss(base=None, score=2, order=0)(t, np.stack([p, p], 1)),
+    ),
+    (
+        r"apply a sigmoid to raw outputs: give score=keras\.ops\.sigmoid",
+        lambda t, p: MoDeLoss(base=None, order=0)(t, 9 * p),
+    ),
     ("mass has length 200, but y_pred has length 199", lambda t, p: MoDeLoss(order=0)(t, p[1:])),
     ("sample_weight has length 199, but y_true has length 200", lambda t, p: MoDeLoss(order=0)(t, p, p[1:])),
     ("strength = nan: must be finite and at least 0", lambda t, p: MoDeLoss(strength=np.nan, order=0)),
@@ -288,7 +299,10 @@ BAD = [
         r"y_pred of shape \(200,\): per_class = True needs shape \(n, k\)",
         lambda t, p: MoDeLoss(per_class=True, order=0)(t, p),
     ),
-    ("score = 0 and y_pred", lambda t, p: MoDeLoss(per_class=True, score=0, order=0)(t, np.stack([p, p], 1))),
+    (
+        "score = 0 and y_pred",
+        lambda t, p: MoDeLoss(base=None, per_class=True, score=0, order=0)(t, np.stack([p, p], 1)),
+    ),
 ]
 
 
@@ -474,6 +488,7 @@ def test_the_callback_takes_weights_and_one_of_several_outputs():
     "sentence, changed",
     [
         ("mass has length 5, but label has length 10", dict(mass=np.ones(5))),
+        (r"mass\[0\] = nan: .* leave such events out", dict(mass=np.full(10, np.nan))),
         (
             "label and x have different indexes",
             dict(x=pd.DataFrame(np.ones((10, 1)), np.arange(10)[::-1]), label=pd.Series([0, 1] * 5)),

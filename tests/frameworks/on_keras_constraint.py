@@ -90,13 +90,20 @@ def test_other_types():
 
 # ------------------------------------------------------------- bad input
 
+SPARSE = "sparse_categorical_crossentropy"
 BAD = [
-    ("of a softmax with a class 2", lambda t, p: MoDeConstraint(order=1, signal=2)(t, np.stack([p, p], 1))),
+    (
+        "of a softmax with a class 2",
+        lambda t, p: MoDeConstraint(base=SPARSE, order=1, signal=2)(t, np.stack([p, p], 1)),
+    ),
     (
         "background_label = 1 and signal = -1",
-        lambda t, p: MoDeConstraint(order=1, background_label=1)(t, np.stack([p, p], 1)),
+        lambda t, p: MoDeConstraint(base=SPARSE, order=1, background_label=1)(t, np.stack([p, p], 1)),
     ),
-    (r"score = 2: y_pred of shape \(512, 2\)", lambda t, p: MoDeConstraint(score=2, order=1)(t, np.stack([p, p], 1))),
+    (
+        r"score = 2: y_pred of shape \(512, 2\)",
+        lambda t, p: MoDeConstraint(base=SPARSE, score=2, order=1)(t, np.stack([p, p], 1)),
+    ),
     ("score = .*: must be the number of an output", lambda t, p: MoDeConstraint(score=ops.sigmoid, order=1)),
     ("base = None: MoDeConstraint adds to the gradient", lambda t, p: MoDeConstraint(base=None, order=1)),
     ("on_bad_batch = 'pass'", lambda t, p: MoDeConstraint(on_bad_batch="pass", order=1)),

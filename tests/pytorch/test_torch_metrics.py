@@ -71,6 +71,7 @@ BAD = [
     (lambda own: own.update(SCORE, None, MASS), TypeError, "label is None"),
     (lambda own: own.update(SCORE, TARGET, torch.stack([MASS, MASS], 1)), ValueError, r"mass has shape \(10, 2\)"),
     (lambda own: (own.update(SCORE * torch.nan, TARGET, MASS), own.compute()), ValueError, r"score\[0\] = nan"),
+    (lambda own: own.update(SCORE, TARGET, MASS * torch.nan), ValueError, r"mass\[0\] = nan: .* leave such events out"),
     (lambda own: own.compute(), ValueError, "there are no events: call update"),
     (lambda own: MoDeMetrics(order=-1), ValueError, "order = -1"),
 ]  # fmt: skip

@@ -15,6 +15,7 @@ from .._constraint import Constraint
 from .._evaluate import loss_and_grad
 from .._events import Events, flat
 from .._host_constraint import Added
+from .._messages import in_keras
 from .._monitor import Monitor
 from .._native import BatchError, int32
 from .._options import Options, check
@@ -64,6 +65,8 @@ class Loss(SkipsBadBatches):
         except BatchError as error:
             self._skip(error)
             return 0.0, np.zeros_like(score)
+        except ValueError as error:
+            raise in_keras(error) from None
         self._succeed()
         if self.strength is None:
             return loss, grad

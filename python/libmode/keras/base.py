@@ -38,6 +38,13 @@ class WithBase(keras.losses.Loss):
             further = flat("sample_weight", ops.convert_to_tensor(sample_weight, dtype=events.weight.dtype))
             same_length("sample_weight", further, "y_true", events.weight)
             events = events._replace(weight=events.weight * further)
+        columns, classes = y_pred.shape[-1] if len(y_pred.shape) > 1 else 1, events.label.shape[1]
+        if columns != classes and self.base == "binary_crossentropy":  # of which Keras says the shapes alone
+            raise ValueError(
+                f"base = 'binary_crossentropy' and y_pred of shape {tuple(y_pred.shape)}: label has "
+                f"{classes} column{'s' * (classes > 1)}. Give base='sparse_categorical_crossentropy' for several outputs "
+                "of a softmax, 'categorical_crossentropy' with one-hot labels, or one label for one output"
+            )
         return self._loss(events, y_pred)
 
     def _loss(self, events: Columns, y_pred: Any) -> Any:

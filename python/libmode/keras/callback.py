@@ -11,6 +11,7 @@ from .._arrays import read
 from .._events import same_length, takes_events, together
 from .._typing import Unpack
 from ..metrics import summary
+from ..metrics._arguments import numbers
 from ..metrics.summary import Settings
 from ..option_types import SummaryOptions
 from .constraint import MoDeConstraint
@@ -78,6 +79,7 @@ class MoDeCallback(keras.callbacks.Callback):
         super().__init__()
         Settings.checked(**settings)
         self._label, self._mass, self._weight = together(read, label=read("label", label), mass=mass, weight=weight)
+        numbers("mass", self._mass)  # now, not after an epoch
         self._x, self._score, self._batch_size, self._prefix = x, score, batch_size, prefix
         self._settings: Any = settings
 

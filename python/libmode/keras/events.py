@@ -29,7 +29,8 @@ def pack(label: Any, mass: Any, weight: Any = None, category: Any = None) -> NDA
     mass : (n,), or (n, d) for d = 1 to 3 variables, in any unit
         Keras casts arrays given to ``fit`` to its floatx, float32 by default.
     weight : (n,) or (n, 1), optional
-        Event weights of either sign; 1 by default.
+        Event weights of either sign; 1 by default. The ``class_weight`` of ``fit`` cannot read packed labels: give
+        ``weight=np.where(label == 1, 2.0, 1.0)``.
     category : (n,) or (n, 1), integers or bools, optional
         As for :func:`libmode.mode_loss`, at most 2^24 and at least -2^24.
 

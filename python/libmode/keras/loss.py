@@ -8,6 +8,7 @@ import keras
 from keras import ops
 
 from .._bad_batches import OnBadBatch
+from .._messages import in_keras
 from .._typing import Never, Unpack
 from ..option_types import LossOptions
 from .backend import Loss
@@ -110,7 +111,10 @@ class MoDeLoss(WithBase):
 
     def _loss(self, events: Columns, y_pred: Any) -> Any:
         score = self._of_classes(y_pred) if self.per_class else score_of(y_pred, self.score)
-        loss = self._layer(score, events.classes(), events.mass, events.weight, category=events.category)
+        try:
+            loss = self._layer(score, events.classes(), events.mass, events.weight, category=events.category)
+        except ValueError as error:
+            raise in_keras(error) from None
         loss = ops.cast(loss, self.dtype)
         return loss if self._base is None else self._base_loss(events, y_pred) + loss
 

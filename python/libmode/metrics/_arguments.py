@@ -53,7 +53,7 @@ def refuse(name: str, array: NDArray[Any], bad: NDArray[np.bool_], expected: str
 
 def _finite(name: str, array: NDArray[Any]) -> Doubles:
     array = array.astype(np.float64, copy=False)
-    refuse(name, array, ~np.isfinite(array), "a finite number")
+    refuse(name, array, ~np.isfinite(array), "a finite number; leave such events out of all arguments")
     return array
 
 

@@ -13,6 +13,7 @@ from torch import Tensor
 from .._events import takes_events
 from .._typing import Unpack
 from ..metrics import summary
+from ..metrics._arguments import numbers
 from ..metrics.summary import Settings
 from ..option_types import SummaryOptions
 from ._gather import processes
@@ -77,8 +78,10 @@ class MoDeMetrics:
             raise ValueError(f"mass has shape {tuple(given.mass.shape)}: expected (n,) or (n, 1)")
         weights = torch.ones_like(given.score) if given.weight is None else given.weight
         # Copies: the next batch may be written to the same tensors.
-        found = (np.array(as_numpy(one)) for one in (given.score, given.label, given.mass, weights))
-        self._batches.append(tuple(found))
+        batch = tuple(np.array(as_numpy(one)) for one in (given.score, given.label, given.mass, weights))
+        if len(given.mass):
+            numbers("mass", batch[2])  # now, not after an epoch
+        self._batches.append(batch)
 
     def compute(self) -> dict[str, float]:
         """The numbers of all events since the last reset, of all processes, each of which has to call it."""
