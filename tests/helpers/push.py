@@ -136,7 +136,9 @@ class Group:
             rows = np.array([self.weight[mine] @ polynomials[mine] for mine in members]) / sums[:, None]
             share = np.array([np.abs(self.omega[mine]) @ self.of_mass[mine] for mine in members]) / self.total
             for k, q in enumerate(rank_of):
-                efficiency = np.array([self.weight[mine & (self.rank >= q - NEAR_BORDER)].sum() for mine in members]) / sums
+                efficiency = (
+                    np.array([self.weight[mine & (self.rank >= q - NEAR_BORDER)].sum() for mine in members]) / sums
+                )
                 allowed = rows @ np.linalg.lstsq(rows, 1 - efficiency, rcond=1e-12)[0]  # of the CDF
                 found[:, k] += share.T @ (efficiency - 1 + allowed) / (1 - q) / len(self.views)
         return found

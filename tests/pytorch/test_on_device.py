@@ -267,7 +267,8 @@ def test_the_kernels_compile_for_gpus_that_are_not_here(tmp_path):
     without = {name: value for name, value in os.environ.items() if name != "TRITON_INTERPRET"}
     environment = {**without, "TRITON_CACHE_DIR": str(tmp_path)}
     found = subprocess.run([sys.executable, program], env=environment, check=True, capture_output=True, text=True)
-    for name in ("select", "add", "fit", "walk", "finish"):
+    of_layer = "walk_and_rank", "spread", "smooth", "learn", "size", "push"
+    for name in ("select", "add", "fit", "walk", "finish", *of_layer):
         for target in ("sm_80", "sm_90"):
             assert f"{name} {target}" in found.stdout
 
@@ -388,9 +389,7 @@ def test_what_else_is_refused():
     assert "on_device=True" in repr(MoDeLoss(order=1, on_device=True))
 
 
-def test_a_constraint_has_no_form_on_the_device():
-    with pytest.raises(ValueError, match="on_device = True: MoDeConstraint has no form on the device in this version"):
-        MoDeConstraint(order=0, on_device=True)
+def test_the_core_pushes_by_default():
     score, label, mass, weight = batch()
     grads = []
     for arguments in ({}, {"on_device": None}, {"on_device": False}):
