@@ -146,7 +146,7 @@ class Pushed(torch.autograd.Function):
     def backward(ctx: Any, incoming: Tensor) -> tuple[Tensor, None]:
         (score,) = ctx.saved_tensors
         with torch.no_grad(), torch.cuda.device_of(incoming):  # type: ignore[no-untyped-call]
-            pushed = ctx.push.added_to(incoming.contiguous())
+            pushed = ctx.push.added_to(incoming.to(result_type(incoming)).contiguous()).to(incoming.dtype)
         if torch.is_grad_enabled():  # with create_graph
             for tensor in (score, incoming):
                 pushed = Tied.apply(pushed, tensor)
