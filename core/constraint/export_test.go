@@ -25,6 +25,7 @@ const (
 	LeakOfTail     = leakOfTail
 	MostBins       = mostBins
 	MostLevel      = mostLevel
+	NearBorder     = nearBorder
 )
 
 // FunctionsOfMass and FunctionsOfScore are the numbers of cells and functions.

@@ -252,7 +252,7 @@ func (g *group[T]) setCells() {
 			for i, q := range g.rank[lo:hi] {
 				c := cells
 				if q == q {
-					c = uint32(q * float64(cells))
+					c = uint32(cellOf(q, int(cells)))
 				}
 				g.cell[lo+i] = g.cell[lo+i]*room + c
 			}
@@ -282,19 +282,19 @@ const (
 func (g *group[T]) direct() float64 {
 	squares := g.sum(func(lo, hi int) float64 { return floats.Dot(g.weight[lo:hi], g.weight[lo:hi]) })
 	g.effective = g.total * g.total / squares
-	count := float64(max(1, min(mostRanges, int(g.effective)/inRange)))
+	count := max(1, min(mostRanges, int(g.effective*(1+1e-12))/inRange))
 	sums := g.sums(2*mostRanges, func(lo, hi int, sums []float64) {
 		for i, q := range g.rank[lo:hi] {
 			i += lo
 			g.direction[i] /= math.Sqrt(q * (1 - q))
-			k := 2 * int(q*count)
+			k := 2 * cellOf(q, count)
 			sums[k] += math.Copysign(1, g.weight[i]) * g.direction[i]
 			sums[k+1] += math.Abs(g.weight[i])
 		}
 	})
 	return g.sum(func(lo, hi int) float64 {
 		for i, q := range g.rank[lo:hi] {
-			k := 2 * int(q*count)
+			k := 2 * cellOf(q, count)
 			g.direction[lo+i] -= g.weight[lo+i] * sums[k] / sums[k+1]
 		}
 		return floats.Dot(g.direction[lo:hi], g.direction[lo:hi])

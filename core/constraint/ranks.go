@@ -17,6 +17,13 @@ import (
 // lowestRank is also the distance of the highest rank from 1. A weight below it, of all weights, would give a rank of 0 or 1.
 const lowestRank = 1. / (1 << 53)
 
+// nearBorder is how far below a border of cells a rank may lie, in cells, and still count as above it. In bins of equal sums the middle
+// event of a bin has its rank on a border, and rounding must not decide.
+const nearBorder = 1e-9
+
+// cellOf returns in which of so many cells of equal size a rank lies.
+func cellOf(rank float64, cells int) int { return min(int(rank*float64(cells)+nearBorder), cells-1) }
+
 // ranks sets dst to the fraction of the sum of sizes |weight| that lies below each value, plus half of the fraction of equal
 // values. The rank of NaN is NaN, and its size does not count.
 func ranks[T events.Float](dst []float64, values []T, weights []float64, sc *par.Scratch) {

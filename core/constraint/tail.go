@@ -81,7 +81,7 @@ func (g *group[T]) tailResidual() []float64 {
 					continue
 				}
 				k := 0
-				for k < thresholds && rankOf[k] <= g.rank[lo+i] {
+				for k < thresholds && rankOf[k] <= g.rank[lo+i]+nearBorder {
 					k++
 				}
 				parts[k*v.bins+int(b)] += g.raw[lo+i] / v.sums[b]

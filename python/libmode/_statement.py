@@ -82,6 +82,16 @@ class Statement:
                     "learning rate, give the loss weights with a mean of 1, or scale the inputs",
                 )
 
+    def goes_on(self) -> None:
+        """Takes note that a training runs whose batches and state stay on a device."""
+        self._lines.trains()
+
+    def take(self, state: NDArray[np.float64]) -> None:
+        """Takes the state of such a training; a batch has as many events as the average of its batches."""
+        if state[0] > 0:
+            events = state_of(state).events
+            self._state, self._samples = state.copy(), [Sample(events, events)]
+
     def _samples_of(self, events: Events, slope: NDArray[Any]) -> list[Sample]:
         moved, found = slope != 0, []
         for label in self._constraint.labels:

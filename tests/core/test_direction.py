@@ -18,7 +18,7 @@ def batch(rng, dtype, variables, what, n=600):
     """Score, mass and weight."""
     mass = rng.exponential(60, (n, variables)).astype(dtype)
     score = (1 / (1 + np.exp(-rng.normal(0, 1, n) - mass[:, 0] / 40))).astype(dtype)
-    weight = rng.uniform(0.5, 1, n).astype(dtype)  # without weights some ranks lie on borders of cells
+    weight = np.ones(n, dtype) if what == "ties" else rng.uniform(0.5, 1, n).astype(dtype)
     if what == "weights that fall with the mass":
         weight *= np.exp(-mass[:, 0] / 40)
     if what == "signed weights":

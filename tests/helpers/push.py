@@ -24,6 +24,7 @@ THRESHOLDS = int(NUMBER["thresholds"])
 LOGIT = np.linspace(0, NUMBER["highest"], THRESHOLDS)  # of the rank of each threshold
 OF_SCORE = 12, 32  # functions and cells
 TRACKED = 64  # masses
+NEAR_BORDER = 1e-9  # what rounding may take of a rank
 OF_MASSES = {1: (24, 32), 2: (5, 8), 3: (3, 4)}  # of each mass
 
 
@@ -34,10 +35,15 @@ def ranks(values, size):
     return np.where(np.isnan(values), np.nan, below / size.sum())
 
 
+def cell_of(rank, cells):
+    """The cell of each rank; one that rounding leaves below a border is on it."""
+    return np.minimum(np.floor(rank * cells + NEAR_BORDER), cells - 1)
+
+
 def functions(rank, count, cells):
     """The cosines in the middle of the cell of each rank; for NaN the function 1 alone is not 0."""
     k = np.arange(count)
-    middle = (np.floor(rank * cells) + 0.5) / cells
+    middle = (cell_of(rank, cells) + 0.5) / cells
     found = np.where(k == 0, 1.0, np.sqrt(2) * np.cos(np.pi * np.outer(middle, k)))
     return np.where(np.isnan(rank)[:, None], k == 0, found)
 
@@ -107,9 +113,9 @@ class Group:
         size = np.abs(self.omega)
         self.rank = ranks(self.score, size)
         scaled = self.grad / np.sqrt(self.rank * (1 - self.rank))
-        effective = int(size.sum() ** 2 / (size @ size))
+        effective = int(size.sum() ** 2 / (size @ size) * (1 + 1e-12))
         parts = max(1, min(NUMBER["mostRanges"], effective // NUMBER["inRange"]))
-        part = (self.rank * parts).astype(int)
+        part = cell_of(self.rank, parts).astype(int)
         sums = [((scaled * np.sign(self.omega))[part == k].sum(), size[part == k].sum()) for k in range(parts)]
         mean = np.array([sum_of / size_of if size_of else 0 for sum_of, size_of in sums])
         self.direction = scaled - self.omega * mean[part]
@@ -130,7 +136,9 @@ class Group:
             rows = np.array([self.weight[mine] @ polynomials[mine] for mine in members]) / sums[:, None]
             share = np.array([np.abs(self.omega[mine]) @ self.of_mass[mine] for mine in members]) / self.total
             for k, q in enumerate(rank_of):
-                efficiency = np.array([self.weight[mine & (self.rank >= q)].sum() for mine in members]) / sums
+                efficiency = (
+                    np.array([self.weight[mine & (self.rank >= q - NEAR_BORDER)].sum() for mine in members]) / sums
+                )
                 allowed = rows @ np.linalg.lstsq(rows, 1 - efficiency, rcond=1e-12)[0]  # of the CDF
                 found[:, k] += share.T @ (efficiency - 1 + allowed) / (1 - q) / len(self.views)
         return found

@@ -1,5 +1,6 @@
 """The launches of the kernels, in their order."""
 
+import math
 from functools import lru_cache
 from typing import Any
 
@@ -7,12 +8,14 @@ import torch
 from torch import Tensor
 
 from .._events import Events
-from . import loss
-from .plan import Plan
+from . import layer, loss
+from .plan import Plan, Steering
 
 MOST = loss.MOST.value
 #: How many events a program has at a time, also where each goes for itself, and how many chunks there are at most.
 BLOCK, WIDE, PROGRAMS = 32, 512, MOST
+#: The same of the kernels of a layer that multiply matrices.
+MANY, PARTS = 64, 128
 
 
 def run(kernel: Any, grid: tuple[int, ...], arguments: tuple[Any, ...], constants: dict[str, Any]) -> None:
@@ -25,44 +28,135 @@ def settings(kernel: Any, constants: dict[str, Any]) -> dict[str, Any]:
 
     The walk adds up many small blocks, for which threads of one warp need not wait for others: measured on an H200.
     """
-    bins = constants.get("NB", 0)
-    return {"num_warps": -(-bins // 32) if kernel is loss.walk else max(4, bins // 8), "enable_fp_fusion": False}
+    if kernel in (loss.walk, layer.walk_and_rank):
+        warps = -(-constants["NB"] // 32)
+    elif kernel in (layer.smooth, layer.learn):
+        warps = 4
+    else:
+        warps = max(4, constants.get("NB", 0) // 8)
+    return {"num_warps": warps, "enable_fp_fusion": False}
+
+
+class Call:
+    """The events of one call with their bins and the fit, and the memory of the kernels."""
+
+    def __init__(self, plan: Plan, events: Events, *, layer: bool = False, logits: bool = False) -> None:
+        self.score, label, self.mass, self.weight, _ = events
+        if layer and self.weight is not None and self.weight.itemsize < 4:
+            self.weight = self.weight.float()  # Triton 3.6 cannot multiply matrices of doubles that were 16 bits
+        self.n, self.chunk = len(self.score), BLOCK * -(-len(self.score) // (BLOCK * PROGRAMS))
+        n, chunk, self.programs = self.n, self.chunk, -(-self.n // self.chunk)
+        self.bins = max(32 if layer else 16, 1 << (plan.bins - 1).bit_length())  # matrices have 32 rows at least
+        self.numbers = numbers(plan.numbers, self.score.device)
+        kinds = (tensor.dtype for tensor in (self.score, self.mass, self.weight) if tensor is not None)
+        kind = torch.float64 if torch.float64 in kinds else torch.float32
+        self.constants = {
+            "WEIGHTED": self.weight is not None, "LABELLED": label is not None, "GIVEN": plan.given,
+            "MERGES": plan.merges, "ORDER": plan.order, "UNBIASED": plan.unbiased, "MEAN": plan.mean, "LAYER": layer,
+            "LOGITS": logits, "NB": self.bins, "BLOCK": BLOCK, "WIDE": WIDE, "MANY": MANY,
+        }  # fmt: skip
+        ways, rows, by_bin = (4, 9, self.programs * self.bins) if layer else (2, 4, self.programs * self.bins)
+        self.found, self.sums, self.before, self.vectors, self.table, self.results, self.halves, places = self.split(
+            3 * MOST, ways * loss.ROWS.value * by_bin, rows * by_bin, 4 * self.bins, 7 * self.bins, 4 * MOST, 2 * n,
+            -(-n // 2),
+        )  # fmt: skip
+        self.places, self.keys = places.view(torch.int32), self.memory(4 if layer else 3, n, kind=kind)
+        self.launch(
+            loss.select, (self.programs,), self.score, self.mass, self.weight, label, self.numbers, self.keys,
+            self.found, n, chunk,
+        )  # fmt: skip
+        self.in_order, self.order = torch.sort(self.keys, stable=True)
+        self.launch(
+            loss.add, (self.programs, ways), self.in_order, self.order, self.mass, self.weight, self.numbers,
+            self.found, self.places, self.sums, n, chunk, self.programs, plan.bins,
+        )  # fmt: skip
+        self.launch(
+            loss.fit, (1 + rows,), self.sums, self.before, self.found, self.vectors, self.table, self.programs,
+            plan.bins,
+        )  # fmt: skip
+
+    def memory(self, *shape: int, kind: torch.dtype = torch.float64) -> Tensor:
+        """Memory on the device of the events."""
+        return torch.empty(shape, dtype=kind, device=self.score.device)
+
+    def split(self, *sizes: int) -> tuple[Tensor, ...]:
+        """Several pieces of memory of doubles: one allocation costs less time than eight."""
+        return self.memory(sum(sizes)).split(sizes)
+
+    def launch(self, kernel: Any, grid: tuple[int, ...], *arguments: Any) -> None:
+        """Launches a kernel with those of the constants that it takes."""
+        run(
+            kernel, grid, arguments, {name: self.constants[name] for name in kernel.arg_names if name in self.constants}
+        )
 
 
 def loss_and_grad(plan: Plan, events: Events, kind: torch.dtype) -> tuple[Tensor, Tensor, Tensor]:
     """The loss, (), of tensors (n,) on one device, its gradient, (n,), both of a type, and whether there is a loss."""
-    score, label, mass, weight, _ = events
-    n, chunk = len(score), BLOCK * -(-len(score) // (BLOCK * PROGRAMS))
-    programs, bins = -(-n // chunk), max(16, 1 << (plan.bins - 1).bit_length())
-    double = any(tensor.dtype is torch.float64 for tensor in (score, mass, weight) if tensor is not None)
-    constants = {
-        "WEIGHTED": weight is not None, "LABELLED": label is not None, "GIVEN": plan.given, "MERGES": plan.merges,
-        "ORDER": plan.order, "UNBIASED": plan.unbiased, "MEAN": plan.mean, "NB": bins, "BLOCK": BLOCK, "WIDE": WIDE,
-    }  # fmt: skip
-
-    def memory(*shape: int, dtype: torch.dtype = torch.float64) -> Tensor:
-        return torch.empty(shape, dtype=dtype, device=score.device)
-
-    def launch(kernel: Any, grid: tuple[int, ...], *arguments: Any) -> None:
-        run(kernel, grid, arguments, {name: constants[name] for name in kernel.arg_names if name in constants})
-
-    both, by_bin = (programs, 2), 2 * programs * bins
-    sizes = (3 * MOST, loss.ROWS.value * by_bin, 2 * by_bin, 4 * bins, 5 * bins, 2 * MOST, 2 * n, -(-n // 2))
-    # One allocation costs less time than eight.
-    found, sums, before, vectors, table, results, halves, places = memory(sum(sizes)).split(sizes)
-    options, places = numbers(plan.numbers, score.device), places.view(torch.int32)
-    keys = memory(3, n, dtype=torch.float64 if double else torch.float32)
-    launch(loss.select, (programs,), score, mass, weight, label, options, keys, found, n, chunk)
-    in_order, order = torch.sort(keys, stable=True)
-    launch(loss.add, both, in_order, order, mass, weight, options, found, places, sums, n, chunk, programs, plan.bins)
-    launch(loss.fit, (5,), sums, before, found, vectors, table, programs, plan.bins)
-    launch(
-        loss.walk, both, order, weight, places, before, found, vectors, table, score, options, halves, results, n,
-        chunk, programs,
+    c = Call(plan, events)
+    c.launch(
+        loss.walk, (c.programs, 2), c.order, c.weight, c.places, c.before, c.found, c.vectors, c.table, c.score,
+        c.numbers, c.halves, c.results, c.n, c.chunk, c.programs,
     )  # fmt: skip
-    grad, value, good = memory(n, dtype=kind), memory(dtype=kind), memory(dtype=torch.bool)
-    launch(loss.finish, (programs,), halves, keys, results, table, grad, value, good, n, chunk, programs)
+    grad, value, good = c.memory(c.n, kind=kind), c.memory(kind=kind), c.memory(kind=torch.bool)
+    c.launch(
+        loss.finish, (c.programs,), c.halves, c.keys, c.results, c.table, grad, value, good, c.n, c.chunk, c.programs
+    )
     return value, grad, good
+
+
+class Push:
+    """The push of a batch; what it has learned goes into the state, and its loss to the first of two shown numbers."""
+
+    def __init__(
+        self, plan: Plan, steering: Steering, events: Events, state: Tensor, shown: Tensor, *, logits: bool
+    ) -> None:
+        c = self.call = Call(plan, events, layer=True, logits=logits)
+        self.fixed, self.shown = steering.strength > 0, shown
+        c.constants["FIXED"] = self.fixed
+        part = MANY * -(-c.n // (MANY * PARTS))
+        parts, ahead = -(-c.n // part), constants(steering, c.score.device)
+        self.ranks, self.pushes, self.levels, self.there, self.norms, of_ranges, grids, cdfs, shares, squares = c.split(
+            4 * c.n, 1024, 512, 2, c.programs, parts * 64, parts * 1024, parts * 16 * c.bins, parts * 32 * c.bins,
+            2 * parts,
+        )  # fmt: skip
+        c.launch(
+            layer.walk_and_rank, (c.programs, 6), c.order, c.weight, c.places, c.sums, c.before, c.found, c.vectors,
+            c.table, c.keys, c.numbers, c.halves, c.results, self.ranks, c.n, c.chunk, c.programs,
+        )  # fmt: skip
+        c.launch(
+            layer.spread, (parts,), c.keys, c.in_order, c.weight, c.mass, c.places, c.sums, c.before, c.found, c.table,
+            c.halves, self.ranks, c.numbers, state, of_ranges, c.n, part, c.programs,
+        )  # fmt: skip
+        c.launch(
+            layer.smooth, (parts,), c.keys, c.in_order, c.weight, c.places, c.found, c.table, c.halves, self.ranks,
+            c.numbers, ahead, of_ranges, grids, cdfs, shares, squares, c.n, part, c.programs, parts,
+        )  # fmt: skip
+        c.launch(
+            layer.learn, (1,), c.in_order, c.table, c.vectors, c.results, ahead, of_ranges, grids, cdfs, shares,
+            squares, state, self.pushes, self.levels, self.there, shown, c.n, c.programs, parts,
+        )  # fmt: skip
+
+    def added_to(self, incoming: Tensor) -> Tensor:
+        """The gradient that goes on, of one that comes in; its size times the push is the second shown number."""
+        c, outgoing = self.call, torch.empty_like(incoming)
+        c.launch(layer.size, (c.programs,), incoming, c.keys, c.weight, c.numbers, self.norms, c.n, c.chunk)
+        c.launch(
+            layer.push, (c.programs,), incoming, outgoing, c.keys, c.weight, c.places, c.found, c.table, self.ranks,
+            c.numbers, self.pushes, self.levels, self.there, self.shown, self.norms, c.n, c.chunk, c.programs,
+        )  # fmt: skip
+        return outgoing
+
+
+@lru_cache(maxsize=64)
+def constants(steering: Steering, device: torch.device) -> Tensor:
+    """The cosines of the ranks of mass and score in the middle of 32 cells, the thresholds, and the steering."""
+    cosines = [1.0] + 31 * [2**0.5]
+    of_mass, of_score = (
+        [cosines[k] * math.cos(math.pi * k * (c + 0.5) / 32) * (k < many) for c in range(32) for k in range(columns)]
+        for many, columns in ((24, 32), (12, 16))
+    )
+    thresholds = [1 / (1 + math.exp(-7 / 15 * k)) for k in range(16)]
+    return numbers((*of_mass, *of_score, *thresholds, *steering), device)
 
 
 @lru_cache(maxsize=64)

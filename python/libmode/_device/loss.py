@@ -16,6 +16,7 @@ launched = triton.jit(do_not_specialize=["n", "chunk", "programs", "bins"])
 MOST = tl.constexpr(1024)
 ROWS = tl.constexpr(8)
 W, SQUARE, COUNT, CUBE, POWERS = (tl.constexpr(row) for row in range(5))
+SIZE = tl.constexpr(7)  #: after the powers, of the layer
 #: Numbers that depend on the options, before the edges of bins.
 LABEL, LOW, HIGH, MASS_LOW, MASS_HIGH, EDGES = (tl.constexpr(place) for place in range(6))
 #: Rows of ``table``, which has a column for each bin: its new number, 1/W_b, T_b, g_b. The last row has single numbers.
@@ -27,9 +28,9 @@ GOOD, BINS, SELECTED = (tl.constexpr(place) for place in range(3))
 @launched
 def select(
     score, mass, weight, label, numbers, keys, found, n, chunk,
-    WEIGHTED: tl.constexpr, LABELLED: tl.constexpr, WIDE: tl.constexpr,
+    WEIGHTED: tl.constexpr, LABELLED: tl.constexpr, LAYER: tl.constexpr, LOGITS: tl.constexpr, WIDE: tl.constexpr,
 ):  # fmt: skip
-    """Writes the keys (3, n) to sort by, s, -s and m; infinite for an event that takes no part.
+    """Writes the keys (3, n) to sort by, s, -s and m, of a layer also -m; infinite for an event that takes no part.
 
     An event takes part if it has the label, and a mass inside of the limits. ``found`` (3, MOST) gets of each chunk how
     many do, how many of them have a value that is not finite or not in the range of scores, and the largest |w|.
@@ -42,6 +43,8 @@ def select(
         here = at < end
         takes = here
         s = tl.load(score + at, takes, 0.0).to(tl.float64)
+        if LOGITS:  # an infinite one stays so
+            s = tl.where(s - s == 0, 1 / (1 + tl.exp(-s)), s)
         m = tl.load(mass + at, takes, 0.0).to(tl.float64)
         w = weight_of(weight, at, takes, 1.0, WEIGHTED)
         finite = (s - s == 0) & (w - w == 0)
@@ -53,6 +56,8 @@ def select(
         tl.store(keys + at, tl.where(good, s, float("inf")), here)
         tl.store(keys + n + at, tl.where(good, -s, float("inf")), here)
         tl.store(keys + 2 * n + at, tl.where(good, m, float("inf")), here)
+        if LAYER:
+            tl.store(keys + 3 * n + at, tl.where(good, -m, float("inf")), here)
         count += tl.where(good, 1.0, 0.0)
         bad += tl.where(takes & ~good, 1.0, 0.0)
         largest = tl.maximum(largest, tl.where(good, tl.abs(w), 0.0))
@@ -92,14 +97,15 @@ def weight_of(weight, event, here, unit, WEIGHTED: tl.constexpr):
 @launched
 def add(
     keys, order, mass, weight, numbers, found, places, sums, n, chunk, programs, bins,
-    WEIGHTED: tl.constexpr, GIVEN: tl.constexpr, MERGES: tl.constexpr, ORDER: tl.constexpr,
+    WEIGHTED: tl.constexpr, GIVEN: tl.constexpr, MERGES: tl.constexpr, ORDER: tl.constexpr, LAYER: tl.constexpr,
     NB: tl.constexpr, BLOCK: tl.constexpr,
 ):  # fmt: skip
     """Finds the bins, and adds up the events of each chunk of each order by bin: sums (2, programs, ROWS, NB).
 
     Bin b begins with the mass of rank floor(b n/bins) in order, or at an edge that is given. The sums are those of w,
     w^2, 1, w^3, w x, w x^2, ..., with x from 0 to 1 across the masses, and w per largest |w|. ``places`` gets the bin
-    of each event. Both orders have the scores from the lowest on; they differ in the order of equal ones.
+    of each event. Both orders have the scores from the lowest on; they differ in the order of equal ones. For a layer
+    there are two orders of the masses too. It needs the sums of |w| along each, and counts the weights that are not 0.
     """
     program, way, lanes, bin_ = tl.program_id(0), tl.program_id(1), tl.arange(0, BLOCK), tl.arange(0, NB)
     selected = tl.sum(of_chunks(found, 0, programs), 0).to(tl.int64)
@@ -124,8 +130,13 @@ def add(
             tl.store(places + event, place, here)
         hot = (place[:, None] == bin_[None, :]) & here[:, None]
         x, power = tl.where(width > 0, (m - lowest) / width, 0.0), w
-        all_ += in_row(row == W, hot, w)
-        all_ += in_row(row == SQUARE, hot, w * w)
+        if way < 2:
+            all_ += in_row(row == W, hot, w)
+            all_ += in_row(row == SQUARE, hot, w * w)
+        if LAYER:
+            all_ += in_row(row == SIZE, hot, tl.abs(w))
+            if way == 3:
+                all_ += in_row(row == COUNT, hot, tl.where(w != 0, 1.0, 0.0))
         if way == 0:  # the other rows are for totals alone
             all_ += in_row(row == COUNT, hot, tl.where(here, 1.0, 0.0))
             all_ += in_row(row == CUBE, hot, w * w * w)
@@ -219,9 +230,11 @@ def fit(
     the squared steps w/W_b up to a score, and T_b and U_b are those of all squares and cubes:
     core/internal/walk/variance.go.
     """
-    if tl.program_id(0) > 0:
-        way, row = (tl.program_id(0) - 1) // 2, (tl.program_id(0) - 1) % 2
-        scan(sums + (way * programs * ROWS + row) * NB, before + (way * 2 + row) * programs * NB, programs, NB)
+    if tl.program_id(0) > 0:  # W and SQUARE of two orders; of a layer also SIZE of four, and the last one's COUNT
+        which = tl.program_id(0) - 1
+        way = tl.where(which < 4, which // 2, tl.minimum(which - 4, 3))
+        row = tl.where(which < 4, which % 2, tl.where(which < 8, SIZE, COUNT))
+        scan(sums + (way * programs * ROWS + row) * NB, before + which * programs * NB, programs, NB)
         return
     all_, bin_ = totals(sums, programs, NB), tl.arange(0, NB)
     selected = tl.sum(of_chunks(found, 0, programs), 0).to(tl.int64)
@@ -280,8 +293,8 @@ def sums_before(before, table, at, merged, NB: tl.constexpr):
 @launched
 def walk(
     order, weight, places, before, found, vectors, table, score, numbers, halves, results, n, chunk, programs,
-    WEIGHTED: tl.constexpr, ORDER: tl.constexpr, UNBIASED: tl.constexpr, MEAN: tl.constexpr, NB: tl.constexpr,
-    BLOCK: tl.constexpr,
+    WEIGHTED: tl.constexpr, ORDER: tl.constexpr, UNBIASED: tl.constexpr, MEAN: tl.constexpr, LAYER: tl.constexpr,
+    NB: tl.constexpr, BLOCK: tl.constexpr,
 ):  # fmt: skip
     """Half of the gradient: minus the change of J at each event, along one of the orders.
 
@@ -289,7 +302,7 @@ def walk(
     with F and S in the middle of the step. (MF)_b is F_b - sum_k v_kb c_k, where c_k = v_k'F grows by v_kb e. Among
     equal scores F and S are to be those in the middle of all their steps: the mean of those along two orders. The
     second order has equal scores the other way round. J is 0 above all scores and below, so that the loss is the sum of
-    gradient times score. ``results`` gets of each chunk its part of the loss.
+    gradient times score. ``results`` gets of each chunk its part of the loss, and of a layer that of the bias.
 
     F at an event is a sum up to its block, and one over the pairs of its block.
     """
@@ -303,7 +316,7 @@ def walk(
     of_squares = (2 * way + 1) * programs + program
     cdf_before = sums_before(before, table, 2 * way * programs + program, merged, NB)
     squares_before = sums_before(before, table, of_squares, merged, NB) * tl.load(table + INVERSE * NB + bins)
-    loss = tl.zeros([BLOCK], tl.float64)
+    loss, bias = tl.zeros([BLOCK], tl.float64), tl.zeros([BLOCK], tl.float64)
     pairs = tl.where(lanes[None, :] < lanes[:, None], 1.0, tl.where(lanes[None, :] == lanes[:, None], 0.5, 0.0))
     pairs = pairs.to(tl.float64)
     for first in range(program * chunk, tl.minimum(program * chunk + chunk, selected), BLOCK):
@@ -321,17 +334,22 @@ def walk(
             v = tl.load(vectors + k * NB + bin_, here, 0.0)
             of_block = tl.cumsum(v * e, 0) - 0.5 * v * e
             residual -= v * (of_block + tl.sum(tl.load(vectors + k * NB + bins) * cdf_before, 0))
+        s = tl.load(score + event, here, 0.0).to(tl.float64) - center
         change = -2 * scale * e * residual
-        if UNBIASED:
+        if UNBIASED or LAYER:
             squares = tl.sum(tl.where(hot, squares_before[None, :], 0.0), 1) + tl.sum(own * (e * e)[None, :], 1)
             variance = e * (1 - 2 * cdf) - 2 * squares + 2 * cdf * tl.load(table + TOTAL * NB + bin_)
-            change += e * scale * tl.load(table + BIAS * NB + bin_) * variance
+            of_bias = e * scale * tl.load(table + BIAS * NB + bin_) * variance
+            bias -= of_bias * s
+            if UNBIASED:
+                change += of_bias
             squares_before += of_bins(hot, e * e)
-        s = tl.load(score + event, here, 0.0).to(tl.float64)
-        loss += change * (s - center)
+        loss += change * s
         tl.store(halves + way * n + event, tl.where(good, change, 0.0), here)
         cdf_before += of_bins(hot, e)
     tl.store(results + of_way, tl.sum(loss, 0))
+    if LAYER:
+        tl.store(results + 2 * MOST + of_way, tl.sum(bias, 0))
 
 
 @launched

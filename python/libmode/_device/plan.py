@@ -35,6 +35,13 @@ class Plan(NamedTuple):
     mean: bool
 
 
+class Steering(NamedTuple):
+    """How strongly a layer pushes: a fixed strength or a tolerance, 0 where there is none."""
+
+    strength: float
+    tolerance: float
+
+
 def refused(options: Options) -> str | None:
     """What options have that there is only in the core, None for those that can be computed on a device."""
     struct = options.struct
@@ -55,13 +62,13 @@ def refused(options: Options) -> str | None:
 
 
 @lru_cache(maxsize=256)
-def plan_of(options: Options) -> Plan:
+def plan_of(options: Options, most_bins: int = _MOST_BINS) -> Plan:
     """The plan of options that are not refused, and rounded for the events."""
     struct, score_range = options.struct, options.score_range
     assert score_range is not None
     edges = tuple(struct.edges[: struct.n_edges])
     limits = (edges[0], edges[-1]) if edges else tuple(struct.mass_range)
-    bins = len(edges) - 1 if edges else struct.bins or _MOST_BINS
+    bins = len(edges) - 1 if edges else struct.bins or most_bins
     mean = _native.OPTIONS["reduction"].values[struct.reduction] == "mean"
     return Plan(
         (options.labels[0], *score_range, *limits, *edges),

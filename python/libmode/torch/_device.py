@@ -1,4 +1,4 @@
-"""What :mod:`libmode._device` computes, as a PyTorch function.
+"""What :mod:`libmode._device` computes, as PyTorch functions.
 
 Nothing is read on the host: an assertion of the GPU says what is wrong. On the CPU, in Triton's interpreter, the core
 is called where there is no loss, for its errors.
@@ -13,17 +13,20 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from .._device.plan import plan_of, refused
+from .._device.plan import Steering, plan_of, refused
 from .._events import Events
 from .._options import of_text
 from . import _op
-from ._op import NO_TORCH_FUNC, Eager, backward, in_torch_func, keep, like_results, result_type, stands_for_others
+from ._op import NO_TORCH_FUNC, Eager, Tied, backward, in_torch_func, keep, like_results, result_type, stands_for_others
 
 #: What an assertion on a device says, less than 255 bytes: CUDA takes no more.
 NO_LOSS = (
     "on the device there is no loss: a selected score, mass or weight is not finite, a score lies outside score_range, "
     "or a bin has too few events or no positive weight; on_device=False says which"
 )
+
+#: Bins where their number is not given, at most: fewer than for a loss.
+_MOST_BINS = 24
 
 MOST_EVENTS = 1 << 29  # three times as many places have numbers of 32 bits
 
@@ -109,6 +112,45 @@ def compute(
     elif not skip:
         torch._assert_async(good, NO_LOSS)  # a GPU stops, once it is there
     return loss, grad
+
+
+def push_of(
+    events: Events, options: str, steering: Steering, state: Tensor, shown: Tensor, *, logits: bool, skip: bool
+) -> Any:
+    """The push of checked events, none of which is a reference event; None where the core is to say what is wrong."""
+    plan = plan_of(of_text(options).for_events(events.score.dtype, events.mass.dtype, events.mass.shape), _MOST_BINS)
+    if not len(events.score) or plan.bins <= plan.order:
+        return None
+    from .._device.calls import Push
+
+    ready = (None if tensor is None else tensor.detach().contiguous() for tensor in events)
+    with torch.cuda.device_of(events.score):  # type: ignore[no-untyped-call]
+        push = Push(plan, steering, Events(*ready), state, shown, logits=logits)
+    if events.score.is_cpu:
+        return push if push.there[0] else None
+    if not skip:
+        torch._assert_async(push.there[0], NO_LOSS)
+    return push
+
+
+class Pushed(torch.autograd.Function):
+    """The predictions; backward adds the push to what comes in."""
+
+    @staticmethod
+    def forward(ctx: Any, score: Tensor, push: Any) -> Tensor:
+        ctx.save_for_backward(score)
+        ctx.push = push
+        return score.view_as(score)
+
+    @staticmethod
+    def backward(ctx: Any, incoming: Tensor) -> tuple[Tensor, None]:
+        (score,) = ctx.saved_tensors
+        with torch.no_grad(), torch.cuda.device_of(incoming):  # type: ignore[no-untyped-call]
+            pushed = ctx.push.added_to(incoming.to(result_type(incoming)).contiguous()).to(incoming.dtype)
+        if torch.is_grad_enabled():  # with create_graph
+            for tensor in (score, incoming):
+                pushed = Tied.apply(pushed, tensor)
+        return pushed, None
 
 
 # Opaque to the compiler, which need not look into the launches. CUDA graphs capture what is inside.

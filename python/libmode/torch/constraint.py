@@ -15,6 +15,7 @@ from torch import Tensor, nn
 from .. import _softmax
 from .._bad_batches import OnBadBatch, SkipsBadBatches
 from .._constraint import Constraint, State, state_of
+from .._device.plan import Steering
 from .._events import Events, takes_events
 from .._messages import keywords_only
 from .._monitor import MOST_WAITING, Monitor, look
@@ -24,6 +25,7 @@ from .._options import of_text
 from .._statement import Learns, Statement
 from .._typing import Never, Unpack
 from ..option_types import LossOptions
+from ._device import Pushed, is_on_device, push_of, refusal, refuse_options
 from ._gather import Given, Group, checked_group, given_of, naming_ranks, norm_of_all, of_all, only_a_part, processes
 from ._graph import has_dropout, is_one_of_several
 from ._module import as_arguments, in_python
@@ -80,8 +82,9 @@ class MoDeConstraint(SkipsBadBatches, Learns, nn.Module):
     background_only, gather, process_group
         As for :class:`MoDeLoss`. All processes share one state.
     on_device : bool, optional
-        The core computes the push on the CPU, also for tensors on a GPU. True is an error: this version has no push
-        on the device.
+        As for :class:`MoDeLoss`: with True Triton computes the push on the GPU, and the CPU does not see the values. A
+        batch without a loss then leaves scores and state as they are, without a warning or a count. Reference events,
+        ``gather`` and options without such a form are an error. By default the core computes the push.
     order : int
         Degree of the polynomial in mass that the background efficiency may follow: 0 constant, 1 linear, 2 quadratic.
     **options
@@ -165,11 +168,6 @@ class MoDeConstraint(SkipsBadBatches, Learns, nn.Module):
         **options: Unpack[LossOptions],
     ) -> None:
         keywords_only(self, positional, "order=1")
-        if on_device:
-            raise ValueError(
-                "on_device = True: MoDeConstraint has no form on the device in this version; leave on_device out, and "
-                "the core computes the push on the CPU, also for tensors on a GPU"
-            )
         super().__init__()
         self.gather, self.process_group = checked_group(gather, process_group)
         self._set_on_bad_batch(on_bad_batch)
@@ -178,6 +176,11 @@ class MoDeConstraint(SkipsBadBatches, Learns, nn.Module):
         self.background_only = flag("background_only", background_only)
         self.signal, self._monitor = int32("signal", signal), Monitor() if flag("monitor", monitor) else None
         self._statement = None if self._monitor is None else Statement(self._monitor, self._constraint)
+        self.on_device = on_device
+        if on_device:  # now, not with the first batch
+            refuse_options(self._constraint.options.text)
+            if gather:
+                raise ValueError(refusal("gather"))
         self.register_buffer("state", torch.from_numpy(self._constraint.start()))
         # What the last call and the last backward pass found, a dict because a module takes microseconds to set an
         # attribute.
@@ -191,7 +194,7 @@ class MoDeConstraint(SkipsBadBatches, Learns, nn.Module):
     @property
     def scale(self) -> float:
         """What the push was multiplied with in the last backward pass; NaN before the first."""
-        return float(self._last["scale"])
+        return self._shown("scale", 1)
 
     @property
     def factor(self) -> float:
@@ -201,7 +204,12 @@ class MoDeConstraint(SkipsBadBatches, Learns, nn.Module):
     @property
     def loss(self) -> float:
         """MoDe of the last batch and its reference events; NaN before the first."""
-        return float(self._last["loss"])
+        return self._shown("loss", 0)
+
+    def _shown(self, name: str, place: int) -> float:
+        """A number of the last batch, which may lie on a device."""
+        shown = self._last.get("shown")
+        return float(self._last[name] if shown is None else shown[place])
 
     @in_python
     @takes_events
@@ -236,7 +244,8 @@ class MoDeConstraint(SkipsBadBatches, Learns, nn.Module):
         """Outputs of classes, unchanged."""
         signal, background = self._constraint.classes(self.signal, tuple(score.shape))
         from_logits = self._constraint.from_logits
-        if self._monitor is not None and not (self._monitor.calls or torch.compiler.is_compiling() or score.is_meta):
+        unseen = self._monitor is not None and not (self._monitor.calls or self.on_device)
+        if unseen and not (torch.compiler.is_compiling() or score.is_meta):
             self._constraint.look_at_rows(as_numpy(score), len(background) + 1)
         if isinstance(reference, Events) and getattr(reference.score, "ndim", 1) == 2 and reference.score.shape[1] > 1:
             odds = _softmax.odds(_OPS, reference.score, signal, background, from_logits)
@@ -253,6 +262,8 @@ class MoDeConstraint(SkipsBadBatches, Learns, nn.Module):
             return score
         if in_torch_func():
             raise RuntimeError("torch.func cannot transform a MoDeConstraint, which has a state: use MoDeLoss")
+        if self.on_device and (pushed := self._on_device(score, label, mass, *others)) is not None:
+            return pushed
         make = partial(self._given, score.detach(), label, mass, *others)
         gathers, where = self.gather and processes(self.process_group) > 1, ""
         try:
@@ -290,6 +301,27 @@ class MoDeConstraint(SkipsBadBatches, Learns, nn.Module):
         same: Tensor = Constrained.apply(score, push, multiplier, slope, found.size, partial(finite, group), self._last)
         return same
 
+    def _on_device(self, score: Tensor, label: Tensor, mass: Tensor, weight: Any, category: Any, reference: Any) -> Any:
+        """The predictions, whose push stays on their device; None if the core is to push."""
+        if reference is not None:
+            raise ValueError(refusal("reference"))
+        events = self._given(score.detach(), label, mass, weight, category, None).events
+        options = self._constraint.options.text
+        if not is_on_device(options, events):
+            return None
+        if self.state.device != score.device:
+            self.state = self.state.to(score.device)
+        if self._last.get("shown") is None or self._last["shown"].device != score.device:
+            self._last["shown"] = torch.full((2,), math.nan, dtype=torch.float64, device=score.device)
+        steering = Steering(self._constraint.strength or 0.0, self._constraint.tolerance or 0.0)
+        given: dict[str, Any] = {"logits": self._constraint.from_logits, "skip": self.on_bad_batch == "skip"}
+        push = push_of(events, options, steering, self.state, self._last["shown"], **given)
+        if push is None:
+            return None
+        if self._statement is not None and self._monitor is not None and self._monitor.due():
+            self._statement.goes_on()
+        return Pushed.apply(score, push)
+
     def _prepare(self, events: Events, slope: Any, state: Any, score: Tensor, gathers: bool) -> None:
         """Lets the statement see a batch, and, of one of several logits, the gradient that is to come."""
         statement = self._statement
@@ -312,6 +344,8 @@ class MoDeConstraint(SkipsBadBatches, Learns, nn.Module):
     def train(self, mode: bool = True) -> MoDeConstraint:
         """As of any module. The first evaluation after the training says whether the response has become flat."""
         if self._statement is not None and mode is not self.training:
+            if self.on_device and not mode:
+                self._statement.take(as_numpy(self.state))
             (self._statement.trains if mode else self._statement.ends)()
         super().train(mode)
         return self
@@ -355,7 +389,7 @@ class MoDeConstraint(SkipsBadBatches, Learns, nn.Module):
     def extra_repr(self) -> str:
         """The options, and the other arguments that are not the defaults."""
         own = as_arguments(self.options, self._constraint, {"strength": None, "tolerance": None})
-        return ", ".join(filter(None, (own, as_arguments({}, self, {"gather": False}))))
+        return ", ".join(filter(None, (own, as_arguments({}, self, {"gather": False, "on_device": None}))))
 
 
 _is_tracing: Callable[[], bool] = torch.jit.is_tracing  # type: ignore[attr-defined]
