@@ -14,8 +14,8 @@ from .plan import Plan, Steering
 MOST = loss.MOST.value
 #: How many events a program has at a time, also where each goes for itself, and how many chunks there are at most.
 BLOCK, WIDE, PROGRAMS = 32, 512, MOST
-#: The same of the kernels of a layer that multiply matrices.
-MANY, PARTS = 64, 128
+#: How many events a program of a layer has at a time where it multiplies matrices, 32 a warp.
+MANY = 128
 
 
 def run(kernel: Any, grid: tuple[int, ...], arguments: tuple[Any, ...], constants: dict[str, Any]) -> None:
@@ -26,11 +26,14 @@ def run(kernel: Any, grid: tuple[int, ...], arguments: tuple[Any, ...], constant
 def settings(kernel: Any, constants: dict[str, Any]) -> dict[str, Any]:
     """How a kernel is compiled: more threads for more bins, and digits that depend on no GPU, as in the interpreter.
 
-    The walk adds up many small blocks, for which threads of one warp need not wait for others: measured on an H200.
+    The walk adds up many small blocks, for which threads of one warp need not wait for others. What multiplies matrices
+    has 32 events a warp, a fifth of the time of 8. All of it was measured on an H200.
     """
     if kernel in (loss.walk, layer.walk_and_rank):
         warps = -(-constants["NB"] // 32)
-    elif kernel in (layer.smooth, layer.learn):
+    elif kernel in (layer.spread, layer.smooth):
+        warps = max(1, constants["MANY"] // 32)
+    elif kernel is layer.learn:
         warps = 4
     else:
         warps = max(4, constants.get("NB", 0) // 8)
@@ -113,8 +116,8 @@ class Push:
         c = self.call = Call(plan, events, layer=True, logits=logits)
         self.fixed, self.shown = steering.strength > 0, shown
         c.constants["FIXED"] = self.fixed
-        part = MANY * -(-c.n // (MANY * PARTS))
-        parts, ahead = -(-c.n // part), constants(steering, c.score.device)
+        part, ahead = part_of(c.n), constants(steering, c.score.device)
+        parts = -(-c.n // part)
         self.ranks, self.pushes, self.levels, self.there, self.norms, of_ranges, grids, cdfs, shares, squares = c.split(
             4 * c.n, 1024, 512, 2, c.programs, parts * 64, parts * 1024, parts * 16 * c.bins, parts * 32 * c.bins,
             2 * parts,
@@ -145,6 +148,15 @@ class Push:
             c.numbers, self.pushes, self.levels, self.there, self.shown, self.norms, c.n, c.chunk, c.programs,
         )  # fmt: skip
         return outgoing
+
+
+def part_of(n: int) -> int:
+    """How many events make a table of their own: one program then adds up the tables, which takes a microsecond each.
+
+    So there are more parts in larger batches, and more events in a part.
+    """
+    parts = min(layer.PARTS.value, max(1, math.isqrt(n // 10)))
+    return MANY * -(-n // (MANY * parts))
 
 
 @lru_cache(maxsize=64)

@@ -3,6 +3,8 @@
 In the backward pass there are two: size and push. The law, and why it is so, is in docs/how-it-works.md; names and
 stages are those of core/constraint. A small function of mass and score is a table with a row for each of 32 cells of
 the rank of the mass, and products of such tables with the cosines are matrix products.
+
+Triton gives minimum and maximum a number of Python in single precision: numbers there are powers of two, or 1.
 """
 
 # mypy: disable-error-code="no-untyped-def, no-untyped-call, untyped-decorator"
@@ -33,6 +35,8 @@ from .loss import (
 
 #: Cells of a rank; cosines of the rank of the mass, in rows of 32, and of the score, in rows of 16; thresholds.
 CELLS, OF_MASS, OF_SCORE, THRESHOLDS = (tl.constexpr(number) for number in (32, 24, 12, 16))
+#: The most parts into which the events of a batch are divided where each makes a table of its own.
+PARTS = tl.constexpr(512)
 #: The step from one threshold to the next, in log(q/(1 - q)).
 SPACING = tl.constexpr(7 / 15)
 #: Places in the constants: the values of both sets of cosines, the ranks of the thresholds, strength and tolerance.
@@ -125,7 +129,8 @@ def walk_and_rank(
 def rank_of(ranks, row, at, here, n):
     """The rank of events among the scores (row 0) or masses (1), inside of 0 and 1."""
     q = tl.load(ranks + 2 * row * n + at, here, 0.0) + tl.load(ranks + (2 * row + 1) * n + at, here, 0.0)
-    return tl.minimum(tl.maximum(tl.where(here, q, 0.5), 1.1102230246251565e-16), 1 - 1.1102230246251565e-16)
+    q = tl.maximum(tl.where(here, q, 0.5), 1.1102230246251565e-16)
+    return 1 - tl.maximum(1 - q, 1.1102230246251565e-16)
 
 
 @triton.jit
@@ -215,7 +220,7 @@ def spread(
 @triton.jit
 def of_parts(numbers, place, parts, STRIDE: tl.constexpr):
     """The sum of a number over all parts."""
-    lanes = tl.arange(0, 128)
+    lanes = tl.arange(0, PARTS)
     return tl.sum(tl.load(numbers + lanes * STRIDE + place, lanes < parts, 0.0), 0)
 
 
@@ -231,7 +236,7 @@ def smooth(
     by cell and bin is a matrix product, of the cells that events have and the bins that they have.
     """
     program, ranges, cells, bins = tl.program_id(0), tl.arange(0, RANGES), tl.arange(0, CELLS), tl.arange(0, NB)
-    every, lanes, count = tl.arange(0, 128), tl.arange(0, MANY), ranges_of(table, NB)
+    every, lanes, count = tl.arange(0, PARTS), tl.arange(0, MANY), ranges_of(table, NB)
     here = (every < parts)[:, None]
     along = tl.sum(tl.load(of_ranges + every[:, None] * OF_RANGES + ranges[None, :], here, 0.0), 0)
     sizes = tl.sum(tl.load(of_ranges + every[:, None] * OF_RANGES + RANGES + ranges[None, :], here, 0.0), 0)
@@ -334,7 +339,7 @@ def learn(
     norm = tl.sqrt(of_parts(squares, 0, parts, 2))
     good = (tl.load(table + SINGLE * NB + GOOD) > 0) & finite & (norm - norm == 0) & (tl.abs(loss) < 1e154)
     batch = tl.load(state) + 1
-    share = tl.maximum(1 / batch, 1 / 200)
+    share = tl.maximum(200 / batch, 1.0) / 200
     mean_norm = follow(tl.load(state + MEAN_NORM), norm, share, True)
     mean_loss = follow(tl.load(state + MEAN_LOSS), loss, share, loss == loss)
     mean_bias = follow(tl.load(state + MEAN_BIAS), bias, share, bias == bias)
@@ -385,9 +390,9 @@ def learn(
     measured = (tolerance > 0) & (mean_bias * mean_events > 0)
     rho = mean_loss * tolerance / (mean_bias * mean_events)
     followed = factor * tl.exp(0.02 * tl.maximum(tl.minimum(rho - 1, 1.0), -1.0))
-    factor = tl.where(measured, tl.minimum(tl.maximum(followed, 0.01), 1.0), factor)
+    factor = tl.where(measured, tl.minimum(tl.maximum(100 * followed, 1.0) / 100, 1.0), factor)
     size, first = events / 512, 1 / batch
-    share = tl.maximum(tl.minimum(size / 500, 1 / 50), first)
+    share = tl.maximum(tl.minimum(size / 10, 1.0) / 50, first)
     known = tl.minimum(effective / share, different * (effective / events))
     now += tl.minimum(tl.maximum(size / 5, first), 1.0) * (tail - now)
     recent += tl.minimum(tl.maximum(size / 50, first), 1.0) * (tail - recent)
@@ -398,7 +403,7 @@ def learn(
         after = (1 - 0.02 * (1 - factor)) * before + factor * 0.02 * tl.sqrt(size) * residual
         tl.store(of_sum, after, in_sum & (cell[:, None] < many))
         significant = significance(mean, known, tolerance, threshold)
-        step = tl.minimum(size / 300 / (1 + batch * size / 5000), 0.01)
+        step = tl.minimum(size / 3 / (1 + batch * size / 5000), 1.0) / 100
         level += step * (tail * significant - 0.1 * (1 - significant) * level)
         largest = tl.max(tl.abs(tl.dot(of_mass, level, out_dtype=tl.float64)), 0)
         without = tl.sum(tl.where(cell[:, None] == 0, tl.abs(level), 0.0), 0)  # in the cell of a missing mass
