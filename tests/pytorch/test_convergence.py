@@ -68,6 +68,35 @@ def test_of_flat_trainings_at_most_one_in_twenty_warns():
     assert sum(bool(said(trained(seed=seed).eval)) for seed in range(60)) <= 60 // 20
 
 
+@pytest.mark.parametrize("bend, turns", [(0.1, 1000), (0.17, 100), (0.0, 1000)])
+def test_what_lasts_and_what_swings_are_both_seen(bend, turns):
+    """The first is below three errors of the last 25,600 events, and the second cancels over ten times as many."""
+    rng, layer = np.random.default_rng(1), MoDeConstraint(from_logits=True, order=1)
+    for k in range(1000):
+        step(layer, *batch(rng, bend * (-1) ** (k // turns)))
+    assert layer.convergence.flat is (bend == 0)
+    assert len(said(layer.eval)) == (bend > 0)
+
+
+@pytest.mark.parametrize("batches", [60, 700])
+def test_a_residual_at_rho_1_is_rarely_significant(batches):
+    """The coefficients of 2,000 trainings that have it, with the noise of batches."""
+    rng, freedom, scale = np.random.default_rng(1), 22, 200.0
+    true = rng.normal(size=(freedom, 2000))
+    true /= np.linalg.norm(true, axis=0) * np.sqrt(scale)
+    recent, mean = np.zeros((2, *true.shape))
+    for k in range(1, batches + 1):
+        of_batch = true + rng.normal(size=true.shape) / np.sqrt(freedom)
+        recent += max(1 / 50, 1 / k) * (of_batch - recent)
+        mean += max(1 / 500, 1 / k) * (of_batch - mean)
+    more = {"batches": batches, "noise": np.ones(2000), "scale": scale, "taught": 0.0, "freedom": freedom}
+    for other in ((recent, 1 / 50), (mean, 1 / 500)):
+        rho, error, significance = _convergence._judged((recent, 1 / 50), other, **more)
+        assert rho.mean() == pytest.approx(1, abs=0.05)
+        assert significance.std() == pytest.approx(1, abs=0.1) and (significance > 3).mean() < 0.01
+        assert rho.std() == pytest.approx(error.mean(), rel=0.15)
+
+
 @pytest.mark.parametrize("weighted", [False, True])
 def test_batches_of_the_same_events_have_the_same_noise(weighted):
     """A training with all events in one batch makes the residual of these events 0, and nobody knows its noise."""
