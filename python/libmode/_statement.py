@@ -108,7 +108,7 @@ class Statement:
         _LOG.info("%s: %s", "flat" if found.flat else "not flat", text)
         if not found.flat:
             self._monitor.say(
-                "not flat",
+                f"not flat after {found.batches}",  # a training that goes on gets its own answer
                 f"the response to background has not become flat: {text}. Train for more batches, at a learning rate "
                 "that falls to 0 in the end; a training that goes on needs the state of the layer too",
             )

@@ -225,6 +225,21 @@ def test_a_loop_over_trainings_is_not_one_over_epochs():
         assert len(said(layer.eval)) == 1
 
 
+def test_a_training_that_goes_on_gets_its_own_answer():
+    """As one of the next fold, with the layer of the fold before."""
+    layer, rng = trained(0.3), np.random.default_rng(2)
+    assert len(said(layer.eval)) == 1
+
+    def train():
+        layer.train()
+        for _ in range(BATCHES):
+            step(layer, *batch(rng, 0.3))
+
+    train()
+    assert len(said(layer.eval)) == 1
+    assert said(lambda: (layer.train(), layer.eval())) == []
+
+
 def test_reference_events_do_not_end_a_training():
     """They are scored in evaluation mode, at each step."""
     rng, layer = np.random.default_rng(1), MoDeConstraint(from_logits=True, order=1)
