@@ -240,6 +240,27 @@ def test_a_training_that_goes_on_gets_its_own_answer():
     assert said(lambda: (layer.train(), layer.eval())) == []
 
 
+@pytest.mark.parametrize("separation, referring, times", [(8.0, False, 1), (8.0, True, 0), (1.0, False, 0)])
+def test_a_cut_that_batches_do_not_reach_is_said(separation, referring, times):
+    """Of signal with the largest separation half passes a cut that 1 of 2,000 background events passes."""
+    rng, layer = np.random.default_rng(1), MoDeConstraint(from_logits=True, order=1)
+
+    def one(n):
+        logit, label, mass = batch(rng, n=n)
+        background = torch.tensor(rng.exponential(size=n))
+        return torch.where(label == 0, background, separation + 0.1 * logit), label, mass
+
+    for _ in range(300):
+        logit, label, mass = one(3000)
+        of_reference = label == 0
+        more = {"reference": Events(logit[of_reference], None, mass[of_reference])} if referring else {}
+        step(layer, *one(200), **more)
+    found = said(layer.eval)
+    assert [text.startswith("batches do not reach a cut that keeps half of the signal: 0.0") for text in found] == [
+        True
+    ] * times
+
+
 def test_reference_events_do_not_end_a_training():
     """They are scored in evaluation mode, at each step."""
     rng, layer = np.random.default_rng(1), MoDeConstraint(from_logits=True, order=1)
