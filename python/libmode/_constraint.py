@@ -97,7 +97,7 @@ class State(NamedTuple):
         return Dependence(self.loss / unit, error / unit)
 
     def convergence(self, tolerance: float = USUAL_TOLERANCE, order: int = 1, joint: bool = False) -> Convergence:
-        """For N = tolerance, whether the response is flat at each cut, in the last 25,600 background events.
+        """For N = tolerance, whether the response is flat at each cut, as far as batches show it.
 
         These are events of one label. ``order`` and ``joint`` are those of the constraint.
         """

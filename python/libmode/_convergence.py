@@ -2,7 +2,9 @@
 
 For each threshold of the scores the core keeps averages of the relative residual: coefficients of functions of the
 mass, see core/constraint/tail.go. One average covers the last 25,600 background events, in which a network
-at the end of a training hardly changes. Over a longer time a residual that swings around 0 would cancel.
+at the end of a training hardly changes. Over a longer time a residual that swings around 0 would cancel. But the noise
+of so few events hides what is small and lasts. So there are two judges: the square of that average, and its product
+with the average over ten times as many events, which has a third of the noise. What either of them sees counts.
 """
 
 from __future__ import annotations
@@ -10,6 +12,8 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,7 +34,7 @@ _LOGIT = np.linspace(0, _HIGHEST, _THRESHOLDS)  # of the rank of each threshold
 EFFICIENCY: NDArray[np.float64] = 1 / (1 + np.exp(_LOGIT))
 
 # T events of a training can teach their own statistics, with which a test of N others finds rho = N/T.
-LIMIT = 3.0  # of 1 + rho over 1 + N/T, above which a cut is not flat: 1.7 times the residual from both statistics
+LIMIT = 2.25  # of 1 + rho over 1 + N/T, above which a cut is not flat: 1.5 times the residual from both statistics
 SIGNIFICANT = 3.0  # standard errors of rho above 1 + N/T
 LEAST_PASSING = 1  # background event of a batch that passes a cut; with fewer ranks in a batch do not reach the cut
 
@@ -78,7 +82,7 @@ class Convergence:
 
     @property
     def limit(self) -> float:
-        """The rho up to which a cut counts as flat: 1 + rho is three times 1 + N/T."""
+        """The rho up to which a cut counts as flat: 1 + rho is 2.25 times 1 + N/T."""
         return LIMIT * (1 + self.tolerance / self.events) - 1
 
     @property
@@ -146,27 +150,59 @@ def _of_label(
     freedom = max(freedom, 1.0)
     noise = freedom * (1 - EFFICIENCY) / EFFICIENCY / effective / (1 if joint else masses**2)
     noise = np.where(sample.count * EFFICIENCY >= LEAST_PASSING, noise, np.nan)
-    share = _share(sample.moved, batches, evaluated)
+    size = sample.moved / _OF_A_BATCH
+    of_mean, of_recent = (mean, min(size / _IN_MEAN, 1 / _FEWEST)), (recent, min(1.0, size / _IN_RECENT))
     scale, taught = tolerance / effective, tolerance / different * (sample.count / effective)
-    excess = ((mean if evaluated else recent) ** 2).sum(axis=0) / noise - share  # 1 is the noise of a batch
-    rho = scale * excess
-    error = scale * np.sqrt((2 * share**2 + 4 * np.maximum(excess, 0) * share) / freedom)
-    of_taught = scale * np.sqrt((2 * share**2 + 4 * share * (1 + taught) / scale) / freedom)
-    significance = (rho - 1 - taught) / of_taught
+    judge = partial(_judged, batches=batches, noise=noise, scale=scale, taught=taught, freedom=freedom)
+    if evaluated:
+        rho, error, significance = judge(of_mean, of_mean)
+    else:
+        lasting, swinging = judge(of_recent, of_mean), judge(of_recent, of_recent)
+        swings = swinging[2] > np.maximum(lasting[2], SIGNIFICANT)
+        rho, error, significance = np.where(swings, swinging, lasting)
     return Convergence(EFFICIENCY, rho, error, significance, tolerance, different, int(batches))
 
 
-def _share(moved: float, batches: float, evaluated: bool) -> float:
-    """As :func:`share_of`, in the averages of the tail."""
-    size = moved / _OF_A_BATCH
-    return share_of(batches, min(size / _IN_MEAN, 1 / _FEWEST) if evaluated else min(1.0, size / _IN_RECENT))
+_Average = tuple[NDArray[np.float64], float]  # with the share of a batch in it
 
 
-def share_of(batches: float, rate: float) -> float:
-    """The sum of the squares of the shares that so many batches, at least 1, have in an average.
+def _judged(
+    recent: _Average,
+    other: _Average,
+    *,
+    batches: float,
+    noise: NDArray[np.float64],
+    scale: float,
+    taught: float,
+    freedom: float,
+) -> NDArray[np.float64]:
+    """rho from the product of two averages, its error, and its significance above 1 + taught.
 
-    The share of a new batch is ``1/batches`` until it has fallen to the rate.
+    In units of the noise of a batch, the product of averages a and b of one residual has the mean t + s_ab and the
+    variance (s_aa s_bb + s_ab^2 + t (s_aa + s_bb + 2 s_ab))/freedom. Here t is the square of the residual, and s_ab
+    the sum over batches of the product of their shares in a and b. A residual of b that was larger in the past counts
+    with the noise of a.
     """
-    first = min(batches, 1 / rate)
-    limit = rate / (2 - rate)
-    return limit + (1 / first - limit) * math.pow(1 - rate, 2 * (batches - first))
+    (a, of_a), (b, of_b) = recent, other
+    s_aa, s_bb, s_ab = (share_of(batches, *rates) for rates in ((of_a, of_a), (of_b, of_b), (of_a, of_b)))
+    excess = (a * b).sum(axis=0) / noise - s_ab
+    past = 0.0 if a is b else (b**2).sum(axis=0) / noise - s_bb
+
+    def error(t: Any) -> NDArray[np.float64]:
+        variance = s_aa * s_bb + s_ab**2 + np.maximum(t, past) * s_aa + t * (s_bb + 2 * s_ab)
+        found: NDArray[np.float64] = scale * np.sqrt(variance / freedom)
+        return found
+
+    rho = scale * excess
+    return np.array([rho, error(np.maximum(excess, 0)), (rho - 1 - taught) / error((1 + taught) / scale)])
+
+
+def share_of(batches: float, rate: float, other: float | None = None) -> float:
+    """The sum over so many batches, at least 1, of the product of the shares that a batch has in two averages.
+
+    The share of a new batch is ``1/batches`` until it has fallen to the rate. Without another rate both are the same.
+    """
+    other = rate if other is None else other
+    first = min(batches, 1 / min(rate, other))  # until then all batches have one share in the longer average
+    limit = rate * other / (rate + other - rate * other)
+    return limit + (1 / first - limit) * math.pow((1 - rate) * (1 - other), batches - first)

@@ -12,14 +12,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ._constraint import USUAL_TOLERANCE, Constraint, Dependence, State, state_of
-from ._convergence import LIMIT, SIGNIFICANT, Convergence, Sample, convergence
-from ._events import Events
+from ._convergence import LIMIT, SIGNIFICANT, Convergence, Sample, convergence, share_of
+from ._events import Events, is_background
 from ._loops import Lines
 from ._monitor import Monitor, TrainingWarning
 
 LARGEST_LOGIT = 500.0  # those of trainings that become flat stay below 100
 _LEAST_SCORE = 1e-3  # gradients of smaller ones may be rounded
 _OTHER_GRADIENT = 0.1  # relative spread of gradient over score, which a binary cross entropy keeps constant
+_LAST_RANK = 0.5  # background event above the last cut that the ranks of a batch reach: the highest rank is 1 - 1/(2n)
+_OF_A_LOOK = 0.05  # the share of a look in the average of events that pass
 
 _LOG = logging.getLogger("libmode")
 
@@ -58,6 +60,7 @@ class Statement:
         self._low, self._high = math.inf, -math.inf
         self._final, self._evaluated, self._of_evaluation = False, constraint.start(), list[Sample]()
         self._categories = False
+        self._looks, self._passing = 0, np.zeros(len(constraint.labels))
 
     def see(self, events: Events, slope: NDArray[Any], state: NDArray[np.float64], owner: object) -> None:
         """Takes note of a batch of a training and its state; ``slope`` is 0 for events that are not moved.
@@ -70,6 +73,7 @@ class Statement:
         self._lines.trains()
         self._state, self._samples = state, self._samples_of(events, slope)
         self._categories = events.category is not None
+        self._see_tight_cut(events)
         if self._constraint.from_logits:
             logits = events.score[: len(slope)][slope != 0]
             if len(logits):
@@ -91,6 +95,16 @@ class Statement:
         if state[0] > 0:
             events = state_of(state).events
             self._state, self._samples = state.copy(), [Sample(events, events)]
+
+    def _see_tight_cut(self, events: Events) -> None:
+        """Averages how many background events of a batch pass the cut that half of its signal passes."""
+        signal = None if events.label is None else ~is_background(events.label, self._constraint.labels)
+        if signal is None or not signal.any():
+            return
+        passes = events.score >= np.median(events.score[signal])
+        passing = [np.count_nonzero(passes & (events.label == label)) for label in self._constraint.labels]
+        self._looks += 1
+        self._passing += max(1 / self._looks, _OF_A_LOOK) * (passing - self._passing)
 
     def _samples_of(self, events: Events, slope: NDArray[Any]) -> list[Sample]:
         moved, found = slope != 0, []
@@ -140,11 +154,13 @@ class Statement:
         _LOG.info("%s: %s", "flat" if found.flat else "not flat", text)
         if not found.flat:
             self._monitor.say(
-                "not flat",
+                f"not flat after {found.batches}",  # a training that goes on gets its own answer
                 f"the response to background has not become flat: {text}. Train for more batches, at a learning rate "
                 "that falls to 0 in the end; a training that goes on needs the state of the layer too",
             )
-        elif self._categories and (rho := self._of_categories(found)):
+            return
+        self._say_tight_cut()
+        if self._categories and (rho := self._of_categories(found)):
             self._monitor.say(
                 "categories",
                 "the response to background is flat in all categories together, and not in each: rho of all cuts is "
@@ -159,6 +175,20 @@ class Statement:
                 "the response to background is flat with dropout, and evaluation has none: call the layer in "
                 "evaluation mode too, constraint(score, label, mass) with the scores of validation events, and it "
                 "warns if they are not flat",
+            )
+
+    def _say_tight_cut(self) -> None:
+        """Warns if half of the signal passes a cut that the ranks of a batch do not reach."""
+        if not self._looks:
+            return
+        label = int(np.argmin(self._passing))
+        passing, count = self._passing[label], self._samples[label].count
+        if passing + 2 * math.sqrt(passing * share_of(self._looks, _OF_A_LOOK)) < _LAST_RANK:
+            self._monitor.say(
+                "tight cut",
+                f"batches do not reach a cut that keeps half of the signal: {passing:.2g} of their {count:.0f} "
+                "background events pass it. The layer sees ranks within a batch, and the response to so tight a cut "
+                "may not be flat. Give reference events, or larger batches",
             )
 
     def _of_categories(self, found: Convergence) -> Dependence | None:

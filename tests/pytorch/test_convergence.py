@@ -68,6 +68,35 @@ def test_of_flat_trainings_at_most_one_in_twenty_warns():
     assert sum(bool(said(trained(seed=seed).eval)) for seed in range(60)) <= 60 // 20
 
 
+@pytest.mark.parametrize("bend, turns", [(0.1, 1000), (0.17, 100), (0.0, 1000)])
+def test_what_lasts_and_what_swings_are_both_seen(bend, turns):
+    """The first is below three errors of the last 25,600 events, and the second cancels over ten times as many."""
+    rng, layer = np.random.default_rng(1), MoDeConstraint(from_logits=True, order=1)
+    for k in range(1000):
+        step(layer, *batch(rng, bend * (-1) ** (k // turns)))
+    assert layer.convergence.flat is (bend == 0)
+    assert len(said(layer.eval)) == (bend > 0)
+
+
+@pytest.mark.parametrize("batches", [60, 700])
+def test_a_residual_at_rho_1_is_rarely_significant(batches):
+    """The coefficients of 2,000 trainings that have it, with the noise of batches."""
+    rng, freedom, scale = np.random.default_rng(1), 22, 200.0
+    true = rng.normal(size=(freedom, 2000))
+    true /= np.linalg.norm(true, axis=0) * np.sqrt(scale)
+    recent, mean = np.zeros((2, *true.shape))
+    for k in range(1, batches + 1):
+        of_batch = true + rng.normal(size=true.shape) / np.sqrt(freedom)
+        recent += max(1 / 50, 1 / k) * (of_batch - recent)
+        mean += max(1 / 500, 1 / k) * (of_batch - mean)
+    more = {"batches": batches, "noise": np.ones(2000), "scale": scale, "taught": 0.0, "freedom": freedom}
+    for other in ((recent, 1 / 50), (mean, 1 / 500)):
+        rho, error, significance = _convergence._judged((recent, 1 / 50), other, **more)
+        assert rho.mean() == pytest.approx(1, abs=0.05)
+        assert significance.std() == pytest.approx(1, abs=0.1) and (significance > 3).mean() < 0.01
+        assert rho.std() == pytest.approx(error.mean(), rel=0.15)
+
+
 @pytest.mark.parametrize("weighted", [False, True])
 def test_batches_of_the_same_events_have_the_same_noise(weighted):
     """A training with all events in one batch makes the residual of these events 0, and nobody knows its noise."""
@@ -194,6 +223,42 @@ def test_a_loop_over_trainings_is_not_one_over_epochs():
         for _ in range(EVERY):
             step(layer, *batch(rng, 1.0))
         assert len(said(layer.eval)) == 1
+
+
+def test_a_training_that_goes_on_gets_its_own_answer():
+    """As one of the next fold, with the layer of the fold before."""
+    layer, rng = trained(0.3), np.random.default_rng(2)
+    assert len(said(layer.eval)) == 1
+
+    def train():
+        layer.train()
+        for _ in range(BATCHES):
+            step(layer, *batch(rng, 0.3))
+
+    train()
+    assert len(said(layer.eval)) == 1
+    assert said(lambda: (layer.train(), layer.eval())) == []
+
+
+@pytest.mark.parametrize("separation, referring, times", [(8.0, False, 1), (8.0, True, 0), (1.0, False, 0)])
+def test_a_cut_that_batches_do_not_reach_is_said(separation, referring, times):
+    """Of signal with the largest separation half passes a cut that 1 of 2,000 background events passes."""
+    rng, layer = np.random.default_rng(1), MoDeConstraint(from_logits=True, order=1)
+
+    def one(n):
+        logit, label, mass = batch(rng, n=n)
+        background = torch.tensor(rng.exponential(size=n))
+        return torch.where(label == 0, background, separation + 0.1 * logit), label, mass
+
+    for _ in range(300):
+        logit, label, mass = one(3000)
+        of_reference = label == 0
+        more = {"reference": Events(logit[of_reference], None, mass[of_reference])} if referring else {}
+        step(layer, *one(200), **more)
+    found = said(layer.eval)
+    assert [text.startswith("batches do not reach a cut that keeps half of the signal: 0.0") for text in found] == [
+        True
+    ] * times
 
 
 def test_reference_events_do_not_end_a_training():

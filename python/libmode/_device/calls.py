@@ -84,7 +84,8 @@ class Call:
 
     def split(self, *sizes: int) -> tuple[Tensor, ...]:
         """Several pieces of memory of doubles: one allocation costs less time than eight."""
-        return self.memory(sum(sizes)).split(sizes)
+        parts: tuple[Tensor, ...] = self.memory(sum(sizes)).split(sizes)  # type: ignore[no-untyped-call]
+        return parts
 
     def launch(self, kernel: Any, grid: tuple[int, ...], *arguments: Any) -> None:
         """Launches a kernel with those of the constants that it takes."""
@@ -155,7 +156,7 @@ def part_of(n: int) -> int:
 
     So there are more parts in larger batches, and more events in a part.
     """
-    parts = min(layer.PARTS.value, max(1, math.isqrt(n // 10)))
+    parts = max(1, min(int(layer.PARTS.value), math.isqrt(n // 10)))
     return MANY * -(-n // (MANY * parts))
 
 

@@ -42,8 +42,8 @@ class WithBase(keras.losses.Loss):
         if columns != classes and self.base == "binary_crossentropy":  # of which Keras says the shapes alone
             raise ValueError(
                 f"base = 'binary_crossentropy' and y_pred of shape {tuple(y_pred.shape)}: label has "
-                f"{classes} column{'s' * (classes > 1)}. Give base='sparse_categorical_crossentropy' for several outputs "
-                "of a softmax, 'categorical_crossentropy' with one-hot labels, or one label for one output"
+                f"{classes} column{'s' * (classes > 1)}. Give base='sparse_categorical_crossentropy' for several "
+                "outputs of a softmax, 'categorical_crossentropy' with one-hot labels, or one label for one output"
             )
         return self._loss(events, y_pred)
 

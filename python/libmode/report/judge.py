@@ -90,7 +90,7 @@ class Judge:
     def _warnings(self, scores: list[Numbers]) -> list[str]:
         """Sentences on masses and labels that may be wrong."""
         masses, (background, signal) = far(self._mass), self._sample.events
-        said = [f"{masses}: leave out events without a mass, by --cut"] if masses else []
+        said: list[str | None] = [f"{masses}: leave out events without a mass, by --cut"] if masses else []
         for one in scores:
             if one["auc"] is not None:
                 said.append(sentence(one["auc"], signal, background, "--label", f"--score {one['score']}"))

@@ -103,7 +103,7 @@ class MoDeConstraint(SkipsBadBatches, Learns, nn.Module):
         sees no dependence. D and B are the averages of the unbiased loss and of its bias, and n is the number of
         events.
     convergence : Convergence
-        rho at cuts with background efficiencies from 1/2 to 1/1000, in the last 25,600 background events.
+        rho at cuts with background efficiencies from 1/2 to 1/1000, as far as batches show it.
 
     Raises
     ------
