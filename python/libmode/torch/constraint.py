@@ -301,7 +301,9 @@ class MoDeConstraint(SkipsBadBatches, Learns, nn.Module):
         same: Tensor = Constrained.apply(score, push, multiplier, slope, found.size, partial(finite, group), self._last)
         return same
 
-    def _on_device(self, score: Tensor, label: Tensor, mass: Tensor, weight: Any, category: Any, reference: Any) -> Any:
+    def _on_device(
+        self, score: Tensor, label: Tensor, mass: Tensor, weight: Any, category: Any, reference: Any
+    ) -> Tensor | None:
         """The predictions, whose push stays on their device; None if the core is to push."""
         if reference is not None:
             raise ValueError(refusal("reference"))
@@ -320,7 +322,8 @@ class MoDeConstraint(SkipsBadBatches, Learns, nn.Module):
             return None
         if self._statement is not None and self._monitor is not None and self._monitor.due():
             self._statement.goes_on()
-        return Pushed.apply(score, push)
+        pushed: Tensor = Pushed.apply(score, push)
+        return pushed
 
     def _prepare(self, events: Events, slope: Any, state: Any, score: Tensor, gathers: bool) -> None:
         """Lets the statement see a batch, and, of one of several logits, the gradient that is to come."""
