@@ -74,8 +74,7 @@ func Direction[T events.Float](dst, multiplier, slope []T, ev events.Events[T], 
 	if ev.Label == nil && ev.Category == nil {
 		background = &events.Division[T]{Events: ev, Subsets: []events.Subset{{Hi: n}}}
 	} else {
-		background = par.Kept[events.Division[T]](sc)
-		if err := background.Divide(ev, cfg.BackgroundLabel, sc); err != nil {
+		if background, err = events.Divide(ev, cfg.BackgroundLabel, sc); err != nil {
 			return Pushed{}, err
 		}
 	}

@@ -101,6 +101,7 @@ func (ne *nest) divide(k int, ranges cell, bs *Bins, numbers []uint32, lo int) {
 
 // binAxis returns the bins of one variable, and sets dst to the bin of each event.
 func binAxis[T events.Float](dst []uint32, mass []T, index []uint32, ax Axis, sc *par.Scratch) (*Bins, error) {
+	defer sc.Arena.Release(sc.Arena.Mark())
 	sel, err := events.Select(events.Events[T]{Mass: mass}, index, nil, ax.Limits, sc)
 	if err != nil {
 		return nil, err

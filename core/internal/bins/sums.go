@@ -31,13 +31,6 @@ type sums struct {
 
 func (s *sums) row(b int) []float64 { return s.rows[b*s.width : (b+1)*s.width] }
 
-// sumRoom has the rows of a block of events, and the values of the functions.
-type sumRoom struct {
-	rows   [events.Block]uint32
-	values [][]float64
-	memory []float64
-}
-
 // sumBins returns the sums over the bins. It adds up events in blocks whose size does not depend on the number of threads,
 // and then the blocks in their order.
 func sumBins[T events.Float](sel *events.Selection[T], bins int, columns *Columns, unit float64, sc *par.Scratch) *sums {
@@ -51,9 +44,12 @@ func sumBins[T events.Float](sel *events.Selection[T], bins int, columns *Column
 	sc.Team.Run(blocks, func(k int) {
 		own := par.Room()
 		defer own.Give()
-		room := par.Kept[sumRoom](own)
+		rows, values := par.Unset[uint32](&own.Arena, events.Block), make([][]float64, columns.Count)
+		for l := range values {
+			values[l] = par.Unset[float64](&own.Arena, events.Block)
+		}
 		for lo, end := size*k, min(n, size*(k+1)); lo < end; lo += events.Block {
-			addBlock(total.rows[k*per:(k+1)*per], total.width, room, sel, lo, min(lo+events.Block, end), columns, unit)
+			addBlock(total.rows[k*per:(k+1)*per], total.width, rows, values, sel, lo, min(lo+events.Block, end), columns, unit)
 		}
 	})
 	for k := 1; k < blocks; k++ {
@@ -69,10 +65,10 @@ func sumBins[T events.Float](sel *events.Selection[T], bins int, columns *Column
 	return total
 }
 
-// addBlock adds the events lo..hi-1.
-func addBlock[T events.Float](sums []float64, width int, room *sumRoom, sel *events.Selection[T], lo, hi int, columns *Columns, unit float64) {
+// addBlock adds the events lo..hi-1. It overwrites rows and values.
+func addBlock[T events.Float](sums []float64, width int, rows []uint32, values [][]float64, sel *events.Selection[T], lo, hi int, columns *Columns, unit float64) {
 	n := hi - lo
-	rows, last := room.rows[:n], uint32(len(sums)/width-1)
+	rows, last := rows[:n], uint32(len(sums)/width-1)
 	for i, pair := range sel.Pairs[lo:hi] {
 		rows[i] = min(pair&events.BinMask, last) * uint32(width) // NoPair has the last row
 	}
@@ -80,11 +76,10 @@ func addBlock[T events.Float](sums []float64, width int, room *sumRoom, sel *eve
 		addLow(sums, rows, sel, lo, columns.Low, unit)
 		return
 	}
-	room.values, room.memory = par.Grown(room.values, columns.Count), par.Grown(room.memory, columns.Count*n)
-	for l := range room.values {
-		room.values[l] = room.memory[l*n : (l+1)*n]
+	for l := range values {
+		values[l] = values[l][:n]
 	}
-	columns.Fill(room.values, lo)
+	columns.Fill(values, lo)
 	for i, at := range rows {
 		w := 1.0
 		if sel.Weight != nil {
@@ -93,8 +88,8 @@ func addBlock[T events.Float](sums []float64, width int, room *sumRoom, sel *eve
 		row := sums[at:][:width]
 		row[0] += w
 		row[1] += w * w
-		for l, values := range room.values {
-			row[2+l] += w * values[i]
+		for l, of := range values {
+			row[2+l] += w * of[i]
 		}
 	}
 }

@@ -54,8 +54,8 @@ func TestDivideByCategory(t *testing.T) {
 	}
 	category[n-1] = 77
 	ev.Category = LabelsOf(category)
-	var di Division[float32]
-	require.NoError(t, di.Divide(ev, nil, sc))
+	di, err := Divide(ev, nil, sc)
+	require.NoError(t, err)
 	require.NoError(t, di.SetFactors([]int32{0}))
 	require.Len(t, di.Subsets, 4)
 	var total, shares float64
@@ -75,7 +75,8 @@ func TestDivideByCategory(t *testing.T) {
 		shares += di.Subsets[k].Factor
 	}
 	require.InEpsilon(t, 1, shares, 1e-12)
-	require.ErrorContains(t, di.Named(2, []int32{0}, di.Divide(Events[float32]{}, nil, sc)), "events of category = 77: no event selected: mass is empty")
+	_, err = Divide(Events[float32]{}, nil, sc)
+	require.ErrorContains(t, di.Named(2, []int32{0}, err), "events of category = 77: no event selected: mass is empty")
 }
 
 // A label alone has the factor 1, whatever its weights. A category whose share is not positive is an error.
@@ -84,20 +85,24 @@ func TestFactors(t *testing.T) {
 	defer sc.Give()
 	ev := Events[float64]{Score: []float64{1, 2, 3, 4}, Mass: []float64{1, 2, 3, 4}, Weight: []float64{-1, -2, -3, 1}}
 	ev.Label = LabelsOf([]int32{5, 5, 5, 6})
-	var di Division[float64]
-	require.NoError(t, di.Divide(ev, []int32{5, 6}, sc))
+	di, err := Divide(ev, []int32{5, 6}, sc)
+	require.NoError(t, err)
 	require.NoError(t, di.SetFactors([]int32{5, 6}))
 	require.Equal(t, []float64{1, 1}, []float64{di.Subsets[0].Factor, di.Subsets[1].Factor})
 	ev.Weight = []float64{-1, 2, 3, 1}
 	ev.Category = LabelsOf([]int8{1, 2, 2, 2})
-	require.NoError(t, di.Divide(ev, []int32{5, 6}, sc))
+	di, err = Divide(ev, []int32{5, 6}, sc)
+	require.NoError(t, err)
 	require.ErrorContains(t, di.SetFactors([]int32{5, 6}), "events with background_label = 5 of category = 1: their share of the sum of weights is -0.25")
 	ev.Weight[1] = math.NaN()
-	require.NoError(t, di.Divide(ev, []int32{5, 6}, sc))
+	di, err = Divide(ev, []int32{5, 6}, sc)
+	require.NoError(t, err)
 	require.ErrorContains(t, di.SetFactors([]int32{5, 6}), "events with background_label = 5 of category = 2: weight[1] = NaN")
-	require.ErrorContains(t, di.Divide(ev, []int32{5, 9}, sc), "none of the 4 values of label equals background_label = 9")
+	_, err = Divide(ev, []int32{5, 9}, sc)
+	require.ErrorContains(t, err, "none of the 4 values of label equals background_label = 9")
 	ev.Category = LabelsOf([]float64{1, 2, 3, 4})
-	require.ErrorContains(t, di.Divide(ev, []int32{5}, sc), "category has floating-point numbers")
+	_, err = Divide(ev, []int32{5}, sc)
+	require.ErrorContains(t, err, "category has floating-point numbers")
 }
 
 // Derivatives that are not wanted stay nil in all that is done with them.
@@ -108,7 +113,9 @@ func TestDerivatives(t *testing.T) {
 	require.NoError(t, d.CheckLengths(4))
 	require.ErrorContains(t, d.CheckLengths(5), "hess has length 4, but score has length 5")
 	require.Equal(t, Derivatives[float32]{nil, {2, 3}}, d.Cut(1, 3))
-	require.Equal(t, Derivatives[float32]{nil, {0, 0, 0}}, d.ForEvents(3))
+	own := d.ForEvents(3, &sc.Arena)
+	require.Nil(t, own.Grad())
+	require.Len(t, own.Hess(), 3)
 	d.Cut(1, 3).Scale(-0.5)
 	require.Equal(t, []float32{1, -1, -1.5, 4}, d.Hess())
 	require.NoError(t, d.Check(sc.Team))

@@ -77,9 +77,9 @@ func TestDivide(t *testing.T) {
 		score[i], weight[i] = float64(i), rng.Float64()
 	}
 	ev := Events[float64]{Score: score, Mass: score, Weight: weight, Label: LabelsOf(labels), Category: LabelsOf(categories)}
-	var di Division[float64]
 	wanted := []int32{2, 0}
-	require.NoError(t, di.Divide(ev, wanted, sc))
+	di, err := Divide(ev, wanted, sc)
+	require.NoError(t, err)
 	require.NoError(t, di.SetFactors(wanted))
 	require.Len(t, di.Subsets, 6)
 	seen, shares := 0, [2]float64{}
@@ -106,8 +106,7 @@ func TestDivide(t *testing.T) {
 	require.Equal(t, len(di.Index), seen)
 	require.InDeltaSlice(t, []float64{1, 1}, shares[:], 1e-12)
 	grad := make([]float64, n)
-	copy(di.Derivatives(Derivatives[float64]{grad})[0], di.Events.Score)
-	di.Scatter(Derivatives[float64]{grad}, sc.Team)
+	di.Scatter(Derivatives[float64]{grad}, Derivatives[float64]{di.Events.Score}, sc.Team)
 	for i, label := range labels {
 		require.Equal(t, label == 1 && grad[i] == 0 || label != 1 && grad[i] == score[i], true)
 	}

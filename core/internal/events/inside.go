@@ -17,17 +17,16 @@ func LookInside[T Float](masses [][]T, index []uint32, limits []Limits, sc *par.
 	n := len(masses[0])
 	outside := make([]bool, n)
 	for k, mass := range masses {
+		mark := sc.Arena.Mark()
 		sel := newSelection(Events[T]{Mass: mass}, index, nil, limits[k])
 		if err := sel.check(sc); err != nil {
 			return in, errs.OfVariable(k, err)
 		}
 		in.Ranges[k] = [2]float64{sel.MassLo, sel.MassHi}
-		if sel.N == n {
-			continue
-		}
 		for i, pair := range sel.Pairs {
 			outside[i] = outside[i] || pair == NoPair
 		}
+		sc.Arena.Release(mark)
 	}
 	in.Kept = make([]uint32, 0, n)
 	for i, out := range outside {

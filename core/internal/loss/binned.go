@@ -12,6 +12,7 @@ import (
 
 // binned returns the MoDe loss, or the flatness loss, of events with one mass, which is variable k.
 func (pt part[T]) binned(k int) (walk.Result, error) {
+	defer pt.sc.Arena.Release(pt.sc.Arena.Mark())
 	v, c := pt.plan.Masses[k], &pt.plan.Config
 	sel, err := events.Select(pt.ev, pt.index, nil, v.Limits, pt.sc)
 	if err != nil {

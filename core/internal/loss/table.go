@@ -63,8 +63,8 @@ func MomentsAt[T events.Float](at []float64, ev events.Events[T], p *Plan, sc *p
 func inspect[T events.Float](ev events.Events[T], p *Plan, sc *par.Scratch) (*events.Selection[T], settled, error) {
 	var index []uint32
 	if ev.Label != nil {
-		di := par.Kept[events.Division[T]](sc)
-		if err := di.Divide(ev, p.BackgroundLabel, sc); err != nil {
+		di, err := events.Divide(ev, p.BackgroundLabel, sc)
+		if err != nil {
 			return nil, settled{}, err
 		}
 		ev, index = di.Events, di.Index

@@ -25,10 +25,7 @@ func Sort[T events.Float](sel *events.Selection[T], bs *bins.Bins, sc *par.Scrat
 		fetchScores(rs, int(cells[0]), int(cells[len(cells)-1]), sel.Score)
 	})
 	rs.setChunks(size)
-	kept := par.Kept[memory](sc)
-	kept.totals = par.Grown(kept.totals, len(rs.Chunks)*bs.Count())
-	clear(kept.totals)
-	su := &Sums{bins: bs.Count(), Totals: kept.totals}
+	su := &Sums{bins: bs.Count(), Totals: par.Make[float64](&sc.Arena, len(rs.Chunks)*bs.Count())}
 	sc.Team.Run(len(rs.Chunks)-1, func(k int) {
 		fetchWeights(rs, k, sel.Weight, unit)
 		rs.addChunk(su.Row(k+1), k)

@@ -44,13 +44,10 @@ func (rs *Records) addChunk(totals []float64, k int) {
 // of weight 1 in bin b has the step step[b].
 func AddSquares(su *Sums, rs *Records, step []float64, sc *par.Scratch) []float64 {
 	chunks, nb := len(rs.Chunks)-1, su.bins
-	kept := par.Kept[memory](sc)
-	kept.squares, kept.thirds = par.Grown(kept.squares, (chunks+1)*nb), par.Grown(kept.thirds, (chunks+1)*nb)
-	clear(kept.squares)
-	clear(kept.thirds)
+	squares, thirds := par.Make[float64](&sc.Arena, (chunks+1)*nb), par.Make[float64](&sc.Arena, (chunks+1)*nb)
 	sc.Team.Run(chunks, func(k int) {
 		lo, row := rs.Chunks[k], (k+1)*nb
-		squares, thirds := kept.squares[row:row+nb], kept.thirds[row:row+nb]
+		squares, thirds := squares[row:row+nb], thirds[row:row+nb]
 		for i, r := range rs.Words[lo:rs.Chunks[k+1]] {
 			b := rs.Bin(r)
 			e := rs.Weights[lo+i] * step[b]
@@ -58,8 +55,8 @@ func AddSquares(su *Sums, rs *Records, step []float64, sc *par.Scratch) []float6
 			thirds[b] += e * e * e
 		}
 	})
-	addRows(kept.squares, nb)
-	addRows(kept.thirds, nb)
-	su.Squares = kept.squares
-	return kept.thirds[chunks*nb:]
+	addRows(squares, nb)
+	addRows(thirds, nb)
+	su.Squares = squares
+	return thirds[chunks*nb:]
 }

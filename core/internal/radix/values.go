@@ -3,17 +3,16 @@ package radix
 import (
 	"math"
 	"math/bits"
-	"slices"
 
 	"github.com/libmode/libmode/core/internal/lanes"
 	"github.com/libmode/libmode/core/internal/par"
 )
 
 // SortValues returns records of the values, in increasing order, and their layout: Layout.Index is the place of a value.
-// NaNs have no record. The records use the memory of words.
-func SortValues[T lanes.Float](words []uint64, values []T) ([]uint64, Layout) {
+// NaNs have no record. The records use the memory of the arena.
+func SortValues[T lanes.Float](values []T, arena *par.Arena) ([]uint64, Layout) {
 	lowest, highest := limits(values)
-	words = slices.Grow(words[:0], len(values))
+	words := par.Unset[uint64](arena, len(values))[:0]
 	if lowest > highest {
 		return words, Layout{}
 	}
@@ -70,7 +69,7 @@ func (so *Sorted[T]) CellOf(value T) int {
 func SortMany[T lanes.Float](values []T, sc *par.Scratch) (so Sorted[T]) {
 	n := len(values)
 	if n < par.AloneCall {
-		so.Words, so.Layout = SortValues(par.Make[uint64](&sc.Arena, n)[:0], values)
+		so.Words, so.Layout = SortValues(values, &sc.Arena)
 		so.Cells, so.one = []uint32{0, uint32(len(so.Words))}, true
 		return so
 	}

@@ -86,9 +86,8 @@ type correcting struct {
 }
 
 // start moves to a state, and returns the correction there.
-func (co *correcting) start(of *correction, state []bin) float64 {
-	*co = correcting{correction: of, sums: par.Grown(co.sums, of.width), change: par.Grown(co.change, of.y)}
-	clear(co.sums)
+func (co *correcting) start(of *correction, state []bin, arena *par.Arena) float64 {
+	*co = correcting{correction: of, sums: par.Make[float64](arena, of.width), change: par.Make[float64](arena, of.y)}
 	for b := range state {
 		row := of.rows[b*of.width : (b+1)*of.width]
 		for k, x := range row[:of.y] {

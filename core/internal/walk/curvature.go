@@ -96,7 +96,7 @@ func (cu *curvature[T]) setBin(b int, densities, up, down []float64) {
 func (cu *curvature[T]) walkChunk(k int) {
 	room := par.Room()
 	defer room.Give()
-	block := par.Make[float64](&room.Arena, blockSize)
+	block := par.Unset[float64](&room.Arena, blockSize)
 	lo, hi := cu.Chunks[k], cu.Chunks[k+1]
 	for c := cu.strips.of(lo); lo < hi; {
 		next := min(hi, lo+blockSize, cu.strips[c].end)

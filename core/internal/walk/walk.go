@@ -109,7 +109,7 @@ func Integrate[T events.Float](out events.Derivatives[T], stats *events.Stats, i
 func (wa *walk[T]) begin(sc *par.Scratch) {
 	chunks, last := len(wa.Chunks)-1, len(wa.Words)-1
 	wa.integrals = par.Make[float64](&sc.Arena, chunks)
-	wa.top = wa.start(par.Kept[crossing](sc), chunks, chunks)
+	wa.top = wa.start(&crossing{arena: &sc.Arena}, chunks, chunks)
 	wa.topFrom = len(wa.Words)
 	if wa.limits.open {
 		wa.topFrom, _ = wa.TieAt(last, 0, last+1)
@@ -139,7 +139,7 @@ func (wa *walk[T]) start(cr *crossing, k, l int) float64 {
 func (wa *walk[T]) walkChunk(k int) float64 {
 	room := par.Room()
 	defer room.Give()
-	cr := par.Kept[crossing](room)
+	cr := &crossing{arena: &room.Arena}
 	lo, hi, before := wa.Chunks[k], wa.Chunks[k+1], wa.limits.from
 	if lo > 0 {
 		before = wa.Score(lo - 1)
@@ -183,8 +183,8 @@ func (wa *walk[T]) load(cr *crossing, lo, hi int) {
 	if wa.Weights != nil {
 		weights = wa.Weights[lo:hi]
 	}
-	scores, bins := cr.load(hi-lo, weights)
-	wa.Decode(lo, hi, scores, bins)
+	cr.load(hi-lo, weights)
+	wa.Decode(lo, hi, cr.scores, cr.bins)
 }
 
 // writeGradient writes the derivatives of the block of events from lo on.
