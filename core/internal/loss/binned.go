@@ -57,17 +57,16 @@ func (se *settled) basis(c *config.Config, sc *par.Scratch) (*moments.Basis, err
 // integrate sorts the events and returns the integral of J. Flatness has no basis.
 func (pt part[T]) integrate(sel *events.Selection[T], bs *bins.Bins, ba *moments.Basis) (walk.Result, error) {
 	p := pt.plan
-	rs, su := order.Sort(sel, bs, pt.sc)
+	rs := order.Sort(sel, bs, pt.sc)
 	var in *walk.Integrand
 	var err error
 	if p.Flat {
-		in, err = walk.FlatIntegrand(bs, su, sel.Unit(), pt.sc)
+		in, err = walk.FlatIntegrand(bs, rs, sel.Unit(), pt.sc)
 	} else {
-		in, err = walk.NewIntegrand(&p.Config, p.Measured, ba, bs, rs, su, sel.Unit(), pt.sc)
+		in, err = walk.NewIntegrand(&p.Config, p.Measured, ba, bs, rs, sel.Unit(), pt.sc)
 	}
 	if err != nil {
 		return walk.Result{}, err
 	}
-	o := walk.Options{Score: p.ScoreRange, Biased: p.Biased, Measured: p.Measured, Smoothing: p.Smoothing}
-	return walk.Integrate(pt.out, &sel.Stats, in, rs, su, o, pt.sc)
+	return walk.Integrate(pt.out, &sel.Stats, in, rs, &p.Config, p.Measured, p.Smoothing, pt.sc)
 }

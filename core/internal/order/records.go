@@ -15,6 +15,9 @@ type Records struct {
 	Words   []uint64
 	Weights []float64 // in order of the words; nil: all weights are 1
 	Chunks  []int     // chunk k has the records Chunks[k] .. Chunks[k+1]-1
+	Sums    []float64 // of the weights, see Row
+	Squares []float64 // sums of the squares of the steps of the events, in rows like Sums; nil: not wanted
+	bins    int
 	scores  []float64 // in order of the words; nil: the words hold the scores, see radix.Layout.Half
 }
 
@@ -24,6 +27,7 @@ func newRecords[T events.Float](sel *events.Selection[T], bs *bins.Bins, sc *par
 	rs := &Records{
 		Layout: radix.NewLayout[T](sel.ScoreMin, sel.ScoreMax, len(sel.Score), bs.Count()),
 		Words:  par.Unset[uint64](&sc.Arena, sel.N),
+		bins:   bs.Count(),
 	}
 	if sel.Weight != nil {
 		rs.Weights = par.Unset[float64](&sc.Arena, sel.N)

@@ -44,22 +44,25 @@ const blockSize = 512
 var ones = slices.Repeat([]float64{1}, blockSize)
 
 // start moves to the middle between where chunks k and l begin, and returns J there.
-func (cr *crossing) start(in *Integrand, su *order.Sums, k, l int, weighted bool) float64 {
+func (cr *crossing) start(in *Integrand, rs *order.Records, k, l int) float64 {
 	cr.in, cr.state, cr.linear = in, par.Unset[bin](cr.arena, in.bins), make([]lanes.Linear, len(in.linear.rows))
-	cr.tracks = weighted || in.correction != nil && in.variance != nil
+	cr.tracks = rs.Weights != nil || in.correction != nil && in.unbiased
 	cr.scaled = cr.tracks || in.correction != nil
 	for g := range cr.linear {
 		li := &cr.linear[g]
 		li.Rows, li.Y[3] = par.Unset[lanes.Row](cr.arena, in.bins), 1
 		copy(li.Rows, in.linear.rows[g])
 	}
-	for i, step := range in.step {
-		b := bin{step: step, square: in.linear.square[i], cdf: (su.Totals[k*in.bins+i] + su.Totals[l*in.bins+i]) / 2 * step}
-		if in.variance != nil {
-			b.total, b.factor, b.squares = in.variance.totals[i], in.variance.factor[i], b.cdf*step
-			if su.Squares != nil {
-				b.squares = (su.Squares[k*in.bins+i] + su.Squares[l*in.bins+i]) / 2
-			}
+	for i, b := range in.start {
+		step := b.step
+		b.cdf = (rs.Sums[k*in.bins+i] + rs.Sums[l*in.bins+i]) / 2 * step
+		switch {
+		case !in.unbiased:
+			b.total, b.factor = 0, 0
+		case rs.Squares == nil:
+			b.squares = b.cdf * step
+		default:
+			b.squares = (rs.Squares[k*in.bins+i] + rs.Squares[l*in.bins+i]) / 2
 		}
 		cr.addToSums(uint32(i), b.cdf/step)
 		row := &cr.linear[0].Rows[i]
