@@ -81,7 +81,7 @@ func Direction[T events.Float](dst, multiplier, slope []T, ev events.Events[T], 
 	limits := make([][2]float64, variables)
 	withAtMost := func(bins int) {
 		for k := range limits {
-			limits[k], p.Masses[k].Options.Most = p.Masses[k].Limits.Mass, bins
+			limits[k], p.Masses[k].Most = p.Masses[k].Mass, bins
 		}
 	}
 	grad := par.Make[T](&sc.Arena, n)

@@ -9,15 +9,10 @@ import (
 
 // Columns are functions of an event whose means over the bins are wanted, beside the function 1.
 type Columns struct {
-	Count int  // of the functions
-	Low   *Low // the functions, if they are few; nil: see Fill
-	// Fill sets the values of each function, a slice each, for the events from lo on.
-	Fill func(values [][]float64, lo int)
-}
-
-// Low has the functions x_1 and x_1 x_2 of a mass m, with x_k = (m - Nodes[k-1]) Factor. Only the first Columns.Count of the two are
-// wanted.
-type Low struct {
+	Count int // of the functions
+	// Fill sets the values of each function, a slice each, for the events from lo on. Nil: the functions are the first of x_1 and
+	// x_1 x_2 of a mass m, with x_k = (m - Nodes[k-1]) Factor.
+	Fill   func(values [][]float64, lo int)
 	Nodes  [2]float64
 	Factor float64
 }
@@ -35,7 +30,7 @@ func (s *sums) row(b int) []float64 { return s.rows[b*s.width : (b+1)*s.width] }
 // and then the blocks in their order.
 func sumBins[T events.Float](sel *events.Selection[T], bins int, columns *Columns, unit float64, sc *par.Scratch) *sums {
 	total := &sums{width: 2 + columns.Count}
-	if columns.Low != nil {
+	if columns.Fill == nil {
 		total.width = 4
 	}
 	n, per, size := len(sel.Mass), (bins+1)*total.width, max(1<<14, 64*bins) // the last row is for events that take no part
@@ -58,7 +53,7 @@ func sumBins[T events.Float](sel *events.Selection[T], bins int, columns *Column
 		}
 	}
 	for b := range bins {
-		if row := total.row(b); columns.Low != nil && sel.Weight == nil {
+		if row := total.row(b); columns.Fill == nil && sel.Weight == nil {
 			row[1] = row[0]
 		}
 	}
@@ -72,8 +67,8 @@ func addBlock[T events.Float](sums []float64, width int, rows []uint32, values [
 	for i, pair := range sel.Pairs[lo:hi] {
 		rows[i] = min(pair&events.BinMask, last) * uint32(width) // NoPair has the last row
 	}
-	if columns.Low != nil {
-		addLow(sums, rows, sel, lo, columns.Low, unit)
+	if columns.Fill == nil {
+		addLow(sums, rows, sel, lo, columns, unit)
 		return
 	}
 	for l := range values {
@@ -95,8 +90,8 @@ func addBlock[T events.Float](sums []float64, width int, rows []uint32, values [
 }
 
 // addLow adds the events from lo on to these rows.
-func addLow[T events.Float](sums []float64, rows []uint32, sel *events.Selection[T], lo int, low *Low, unit float64) {
-	first, second, factor := low.Nodes[0], low.Nodes[1], low.Factor
+func addLow[T events.Float](sums []float64, rows []uint32, sel *events.Selection[T], lo int, columns *Columns, unit float64) {
+	first, second, factor := columns.Nodes[0], columns.Nodes[1], columns.Factor
 	masses := sel.Mass[lo:][:len(rows)]
 	if sel.Weight == nil { // the sums of the squares are those of the weights
 		for i, at := range rows {

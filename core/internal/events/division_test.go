@@ -156,14 +156,14 @@ func TestLookInside(t *testing.T) {
 	defer sc.Give()
 	masses := [][]float64{{1, 2, 3, 4}, {nan, 20, 30, 99}}
 	limits := []Limits{limitsOf(-inf, inf, false), limitsOf(10, 40, true)}
-	in, err := LookInside(masses, []uint32{5, 6, 7, 8}, limits, sc)
+	ranges, inside, err := LookInside(masses, []uint32{5, 6, 7, 8}, limits, sc)
 	require.NoError(t, err)
-	require.Equal(t, []uint32{1, 2}, in.Kept)
-	require.Equal(t, [2]float64{1, 4}, in.Ranges[0])
-	require.Equal(t, [2]float64{10, 40}, in.Ranges[1])
+	require.Equal(t, []uint32{1, 2}, inside)
+	require.Equal(t, [2]float64{1, 4}, ranges[0])
+	require.Equal(t, [2]float64{10, 40}, ranges[1])
 	limits[1].IgnoreMissing = false
-	_, err = LookInside(masses, []uint32{5, 6, 7, 8}, limits, sc)
+	_, _, err = LookInside(masses, []uint32{5, 6, 7, 8}, limits, sc)
 	require.ErrorContains(t, err, "variable 1 of mass: mass[5] = NaN")
-	_, err = LookInside(masses, nil, []Limits{limitsOf(3, 9, false), limitsOf(0, 25, true)}, sc)
+	_, _, err = LookInside(masses, nil, []Limits{limitsOf(3, 9, false), limitsOf(0, 25, true)}, sc)
 	require.ErrorContains(t, err, "none of the 4 selected events has every variable")
 }

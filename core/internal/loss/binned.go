@@ -13,12 +13,12 @@ import (
 // binned returns the MoDe loss, or the flatness loss, of events with one mass, which is variable k.
 func (pt part[T]) binned(k int) (walk.Result, error) {
 	defer pt.sc.Arena.Release(pt.sc.Arena.Mark())
-	v, c := pt.plan.Masses[k], &pt.plan.Config
-	sel, err := events.Select(pt.ev, pt.index, nil, v.Limits, pt.sc)
+	o, c := &pt.plan.Masses[k], &pt.plan.Config
+	sel, err := events.Select(pt.ev, pt.index, nil, o.Limits, pt.sc)
 	if err != nil {
 		return walk.Result{}, err
 	}
-	se, err := settle(sel, &v.Options, c, pt.sc)
+	se, err := settle(sel, o, c, pt.sc)
 	if err != nil {
 		return walk.Result{}, err
 	}
@@ -40,13 +40,13 @@ type settled struct {
 }
 
 // settle finds the bins of a selection.
-func settle[T events.Float](sel *events.Selection[T], b *bins.Options, c *config.Config, sc *par.Scratch) (se settled, err error) {
-	if se.bins, err = bins.New(sel, b, sc); err != nil {
+func settle[T events.Float](sel *events.Selection[T], o *bins.Options, c *config.Config, sc *par.Scratch) (se settled, err error) {
+	if se.bins, err = bins.New(sel, o, sc); err != nil {
 		return se, err
 	}
 	columns, newton := moments.Columns(sel, se.bins, c)
 	se.newton = newton
-	se.means, err = bins.Settle(se.bins, sel, b, columns, sel.Unit(), sc)
+	se.means, err = bins.Settle(se.bins, sel, o, columns, sel.Unit(), sc)
 	return se, err
 }
 

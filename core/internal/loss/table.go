@@ -69,12 +69,12 @@ func inspect[T events.Float](ev events.Events[T], p *Plan, sc *par.Scratch) (*ev
 		}
 		ev, index = di.Events, di.Index
 	}
-	v := p.Masses[0]
-	sel, err := events.Select(ev, index, nil, v.Limits, sc)
+	o := &p.Masses[0]
+	sel, err := events.Select(ev, index, nil, o.Limits, sc)
 	if err != nil {
 		return nil, settled{}, err
 	}
-	se, err := settle(sel, &v.Options, &p.Config, sc)
+	se, err := settle(sel, o, &p.Config, sc)
 	return sel, se, err
 }
 
