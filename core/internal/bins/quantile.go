@@ -108,10 +108,10 @@ func sortedMasses[T events.Float](sel *events.Selection[T], isNear []bool, sc *p
 	for k, count := range counts {
 		masses = append(masses, near[k*eventsAtATime:][:count]...)
 	}
-	words, la := radix.SortValues(masses, &sc.Arena)
-	sorted := par.Unset[float64](&sc.Arena, len(words))
-	for k, r := range words {
-		sorted[k] = float64(masses[r&la.IndexMask])
+	records := radix.SortValues(masses, sc)
+	sorted := par.Unset[float64](&sc.Arena, len(records.Words))
+	for k, r := range records.Words {
+		sorted[k] = float64(masses[r&records.IndexMask])
 	}
 	return sorted
 }
