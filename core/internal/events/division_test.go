@@ -33,9 +33,15 @@ func TestLabelsAreNumbers(t *testing.T) {
 		requireFound(t, []int64{1 << 32, 1, 1<<32 + 1}, wanted, no, 0, no)
 		requireFound(t, []float32{1.5, 1, -7}, wanted, no, 0, second)
 		requireFound(t, []float64{math.NaN(), 1, 1e300}, wanted, no, 0, no)
+		requireFound(t, []float64{-inf, 1, inf, 5e-324, 1 << 32, 1<<32 + 1, 1 << 63, -1 << 63}, wanted, no, 0, no, no, no, no, no, no)
 	}
 	requireFound(t, []int8{0, 1, 44}, []int32{300}, no, no, no) // 44 is 300 in 8 bits
+	requireFound(t, []int8{0, 1, 44}, []int32{1, 300}, no, 0, no)
 	requireFound(t, []uint8{0, 1, 249}, []int32{-7}, no, no, no)
+	requireFound(t, []float32{0, 1 << 24}, []int32{1<<24 + 1}, no, no) // no float32 is 2^24 + 1
+	requireFound(t, []float32{0, 1 << 24}, []int32{1<<24 + 1, 1 << 24}, no, 1)
+	requireFound(t, []float32{0, 1 << 31}, []int32{math.MaxInt32}, no, no)
+	requireFound(t, []float32{0, 1 << 31}, []int32{math.MinInt32}, no, no)
 	require.Nil(t, LabelsOf[int8](nil))
 	require.True(t, LabelsOf([]int64{1}).isWhole() && !LabelsOf([]float32{1}).isWhole() && LabelsOf([]bool{true}).isWhole())
 }
