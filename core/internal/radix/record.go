@@ -14,7 +14,7 @@ import (
 // A key is the distance to the key of the lowest number, without low bits for which there is no room. The keys of float32
 // numbers fill the upper half of the record, if the lower half has room for the rest.
 //
-// All shifts are below 64; & 63 lets the compiler know.
+// All shifts are below 64. With & 63 the compiler leaves out the code for larger ones.
 type Layout struct {
 	Half      bool // the keys are those of float32 numbers, lanes.HalfKey, in the upper half
 	BinShift  uint
