@@ -19,17 +19,6 @@ func batch(rng *rand.Rand, n int) Events[float64] {
 	return ev
 }
 
-// setWeights gives a fraction of the events this weight, and the others 1.
-func setWeights(ev *Events[float64], rng *rand.Rand, fraction, weight float64) {
-	ev.Weight = make([]float64, len(ev.Score))
-	for i := range ev.Weight {
-		ev.Weight[i] = 1
-		if rng.Float64() < fraction {
-			ev.Weight[i] = weight
-		}
-	}
-}
-
 // forThreads calls f with different numbers of threads, and several times, as goroutines do not always take turns alike.
 func forThreads(f func(threads int)) {
 	defer SetThreads(0)
@@ -38,27 +27,6 @@ func forThreads(f func(threads int)) {
 		for range 10 {
 			f(threads)
 		}
-	}
-}
-
-// The error names the first bad event, whatever is wrong with it and with later ones.
-func TestTheFirstBadEventIsReported(t *testing.T) {
-	const n, early, late = 200_000, 70_000, 190_000
-	for first, bad := range map[string]func(ev *Events[float64], at int){
-		"score[70000] = NaN":  func(ev *Events[float64], at int) { ev.Score[at] = nan },
-		"score[70000] = 2":    func(ev *Events[float64], at int) { ev.Score[at] = 2 },
-		"mass[70000] = +Inf":  func(ev *Events[float64], at int) { ev.Mass[at] = inf },
-		"weight[70000] = NaN": func(ev *Events[float64], at int) { ev.Weight[at] = nan },
-	} {
-		rng := rand.New(rand.NewPCG(71, 72))
-		ev := batch(rng, n)
-		setWeights(&ev, rng, 0.5, 2)
-		bad(&ev, early)
-		ev.Score[late], ev.Mass[late+1], ev.Weight[late+2] = nan, nan, nan
-		forThreads(func(threads int) {
-			_, err := Loss(ev, DefaultConfig())
-			require.ErrorContains(t, err, first, "%d threads", threads)
-		})
 	}
 }
 

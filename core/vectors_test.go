@@ -49,7 +49,7 @@ func bothWays[T Float](of evaluator[T]) evaluator[T] {
 		lanes.Vectors(false)
 		want, failed := of(plain, ev, di, p, sc)
 		lanes.Vectors(true)
-		sc.Arena.Reset()
+		sc.Arena.Release(0)
 		loss, err := of(out, ev, di, p, sc)
 		if fmt.Sprint(err) != fmt.Sprint(failed) || !sameBits(loss, want) {
 			panic(fmt.Sprintf("%v, %v with vectors, and %v, %v without: %+v", loss, err, want, failed, *p))

@@ -74,15 +74,14 @@ func Direction[T events.Float](dst, multiplier, slope []T, ev events.Events[T], 
 	if ev.Label == nil && ev.Category == nil {
 		background = &events.Division[T]{Events: ev, Subsets: []events.Subset{{Hi: n}}}
 	} else {
-		background = par.Kept[events.Division[T]](sc)
-		if err := background.Divide(ev, cfg.BackgroundLabel, sc); err != nil {
+		if background, err = events.Divide(ev, cfg.BackgroundLabel, sc); err != nil {
 			return Pushed{}, err
 		}
 	}
 	limits := make([][2]float64, variables)
 	withAtMost := func(bins int) {
 		for k := range limits {
-			limits[k], p.Masses[k].Options.Most = p.Masses[k].Limits.Mass, bins
+			limits[k], p.Masses[k].Most = p.Masses[k].Mass, bins
 		}
 	}
 	grad := par.Make[T](&sc.Arena, n)

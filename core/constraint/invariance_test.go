@@ -111,7 +111,7 @@ func TestPushIgnoresTheScaleOfWeights(t *testing.T) {
 		if ev.Weight == nil {
 			setWeights(&ev, rand.New(rand.NewPCG(1, 2)), 0, 1)
 		}
-		for _, factor := range []float64{1e-7, 3.7} {
+		for _, factor := range []float64{1e-307, 1e-7, 3.7, 5e307} {
 			scaled := ev
 			scaled.Weight = slices.Clone(ev.Weight)
 			floats.Scale(factor, scaled.Weight)
@@ -279,12 +279,16 @@ func TestPushForAnyNumberOfThreads(t *testing.T) {
 		"categories": func(ev *core.Events[float64], _ *core.Config) {
 			ev.Category = core.LabelsOf(slices.Repeat([]int64{1, 2, 3, 4}, n/4))
 		},
+		"labels and categories": func(ev *core.Events[float64], cfg *core.Config) {
+			ev.Category, cfg.BackgroundLabel = core.LabelsOf(slices.Repeat([]int64{1, 1e12, 1, 1e12}, n/4)), []int32{2, 0}
+			ev.Label = core.LabelsOf(slices.Repeat([]int32{0, 1, 2, 2, 0}, n/5))
+		},
 	} {
 		ev, cfg := batch(rng, n), core.DefaultConfig()
 		change(&ev, &cfg)
 		var want []float64
 		forThreads(func(threads int) {
-			push, multiplier, state := make([]float64, n), make([]float64, n), make([]float64, constraint.StateSize(1))
+			push, multiplier, state := make([]float64, n), make([]float64, n), make([]float64, constraint.StateSize(len(cfg.BackgroundLabel)))
 			var got []float64
 			for range 2 {
 				found, err := constraint.Direction(push, multiplier, nil, ev, cfg, constraint.Steering{State: state})

@@ -27,7 +27,7 @@ func cellOf(rank float64, cells int) int { return min(int(rank*float64(cells)+ne
 // ranks sets dst to the fraction of the sum of sizes |weight| that lies below each value, plus half of the fraction of equal
 // values. The rank of NaN is NaN, and its size does not count.
 func ranks[T events.Float](dst []float64, values []T, weights []float64, sc *par.Scratch) {
-	sorted := radix.SortMany(values, sc)
+	sorted := radix.SortValues(values, sc)
 	cells := len(sorted.Cells) - 1
 	below := par.Make[float64](&sc.Arena, cells+1) // first the sum of each cell, then of the cells below it
 	sc.Team.Run(cells, func(c int) { below[c+1] = sumBelow(dst, values, weights, &sorted, c) })

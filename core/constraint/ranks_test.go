@@ -167,11 +167,11 @@ func TestSpreadOfLogits(t *testing.T) {
 		g.score = append(g.score, 2+4/(1+math.Exp(-0.1*rng.NormFloat64())))
 		g.weight = append(g.weight, 1)
 	}
-	require.InEpsilon(t, 0.1, spreadOf([]group[float64]{g}, n, scoreRange{2, 4}), 0.03)
+	require.InEpsilon(t, 0.1, spreadOf([]group[float64]{g}, n, [2]float64{2, 6}), 0.03)
 	for i := range g.score {
 		g.score[i] = 2 // where the slope is 0
 	}
-	require.Zero(t, spreadOf([]group[float64]{g}, n, scoreRange{2, 4}))
+	require.Zero(t, spreadOf([]group[float64]{g}, n, [2]float64{2, 6}))
 }
 
 // A length has room for any number of masses, and is 0 where an int has none for it.

@@ -31,8 +31,8 @@ const (
 	integral       = 0.02     // what a batch of eventsOfABatch events adds to the sum, per residual
 	eventsOfABatch = 512      // of background
 	rate           = 1. / 200 // the least share of a batch in the averages
-	pace           = 0.02     // how fast the factor follows a tolerance,
-	leak           = 0.02     // and how fast the sum then falls
+	pace           = 0.02     // the largest relative change of the factor in a batch, when it follows a tolerance
+	leak           = 0.02     // the part of the sum that a batch takes away at factor 0
 	leastFactor    = 0.01
 )
 

@@ -96,10 +96,9 @@ func steer[T events.Float](to targets[T], groups []group[T], st Steering, found 
 	if now[meanNorm] > leastNorm {
 		unit = math.Sqrt(n) / max(norm, now[meanNorm]) // a burst of dependence does not burst the push
 	}
-	of := scoreRange{scores[0], scores[1] - scores[0]}
 	bounded, spread := !math.IsInf(scores[0], -1), 1.0
 	if bounded {
-		spread = min(1, spreadOf(groups, n, of))
+		spread = min(1, spreadOf(groups, n, scores))
 	}
 	learned, moved := make([]labelResiduals, labels), 0
 	for k := range groups {
@@ -114,7 +113,7 @@ func steer[T events.Float](to targets[T], groups []group[T], st Steering, found 
 			levels = g.levels(tail)
 		}
 		g.addTo(&learned[g.label], residual, g.tailResidual())
-		pushed := g.set(to, g.function(coefficients), levels, of, bounded && !st.Logits)
+		pushed := g.set(to, g.function(coefficients), levels, scores, bounded && !st.Logits)
 		learned[g.label].moved += float64(pushed)
 		moved += pushed
 	}
@@ -137,14 +136,14 @@ func steer[T events.Float](to targets[T], groups []group[T], st Steering, found 
 }
 
 // set sets the targets of the events of the batch, and returns their number. push is the push per weight in each cell.
-func (g *group[T]) set(to targets[T], push, levels []float64, of scoreRange, byScores bool) int {
+func (g *group[T]) set(to targets[T], push, levels []float64, scores [2]float64, byScores bool) int {
 	pushed := sort.Search(len(g.place), func(i int) bool { return int(g.place[i]) >= len(to.Push) })
 	g.sc.Team.Blocks(pushed, block, func(lo, hi int) {
 		for i := lo; i < hi; i++ {
 			at, u, byLogit := g.place[i], push[g.cell[i]]*g.weight[i], 1.0
 			if byScores {
-				p := of.place(float64(g.score[i]))
-				byLogit = p * (1 - p) * of.width
+				p := placeIn(scores, float64(g.score[i]))
+				byLogit = p * (1 - p) * (scores[1] - scores[0])
 				if p < leastPlace || p > 1-leastPlace {
 					u = 0
 				} else {
@@ -164,22 +163,21 @@ func (g *group[T]) set(to targets[T], push, levels []float64, of scoreRange, byS
 	return pushed
 }
 
-// scoreRange is a range of scores, which a logistic function of logits fills.
-type scoreRange struct{ low, width float64 }
-
-// place returns where a score lies in the range, from 0 to 1.
-func (of scoreRange) place(score float64) float64 { return (score - of.low) / of.width }
+// placeIn returns where a score lies in a range, which a logistic function of logits fills, from 0 to 1.
+func placeIn(scores [2]float64, score float64) float64 {
+	return (score - scores[0]) / (scores[1] - scores[0])
+}
 
 // spreadOf returns the standard deviation of the logits of n events: the standard deviation of the scores, over their mean
 // slope. It is 0 if all scores are equal, also where the slope is 0.
-func spreadOf[T events.Float](groups []group[T], n float64, of scoreRange) float64 {
-	first := of.place(float64(groups[0].score[0])) // from which all differ by exactly 0 if they are equal
+func spreadOf[T events.Float](groups []group[T], n float64, scores [2]float64) float64 {
+	first := placeIn(scores, float64(groups[0].score[0])) // from which all differ by exactly 0 if they are equal
 	var mean, slopes, squares float64
 	for k := range groups {
 		g := &groups[k]
 		sums := g.sums(2, func(lo, hi int, sums []float64) {
 			for i, s := range g.score[lo:hi] {
-				size, p := math.Abs(g.weight[lo+i]), of.place(float64(s))
+				size, p := math.Abs(g.weight[lo+i]), placeIn(scores, float64(s))
 				sums[0] += size * (p - first)
 				sums[1] += size * p * (1 - p)
 			}
@@ -191,7 +189,7 @@ func spreadOf[T events.Float](groups []group[T], n float64, of scoreRange) float
 		g := &groups[k]
 		squares += g.sum(func(lo, hi int) (sum float64) {
 			for i, s := range g.score[lo:hi] {
-				d := of.place(float64(s)) - first - mean
+				d := placeIn(scores, float64(s)) - first - mean
 				sum += math.Abs(g.weight[lo+i]) * d * d
 			}
 			return sum

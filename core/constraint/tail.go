@@ -28,9 +28,9 @@ var rankOf = func() (q [thresholds]float64) {
 // masses, with a number for each threshold.
 type tail struct {
 	level  []float64 // v, the sum of significant residuals
-	now    []float64 // the average of the residuals over the last batches, 2,560 events
-	recent []float64 // and over ten times as many, which tells users whether the response is flat,
-	mean   []float64 // and a hundred times, which tells what is significant
+	now    []float64 // the average of the residuals over the last 2,560 events
+	recent []float64 // the average over 25,600 events, which tells users whether the response is flat
+	mean   []float64 // the average over 256,000 events, which tells what is significant
 	known  *float64  // how many different events in effect are behind the mean
 	// tolerance is the number of events of a test that need not see a residual. 0: none.
 	tolerance float64
@@ -55,16 +55,16 @@ func (t tail) significance(i int) float64 {
 // events that are pushed.
 const (
 	step         = 1. / 300 // what a batch of eventsOfABatch events adds to v, per residual,
-	mostStep     = 0.01     // and the most that a batch adds, for a network follows in some 50 batches
+	mostStep     = 0.01     // and the most that a batch adds, since a network needs some 50 batches to follow
 	slowAfter    = 5000     // the steps shrink as 1/(1 + t/slowAfter), with t in batches of eventsOfABatch events
 	inNow        = 5        // batches of eventsOfABatch events in the average that acts at once,
 	mostAtOnce   = 0.5      // and the largest size of what it adds to v,
 	inRecent     = 50       // batches in the average for users,
 	inMean       = 500      // and in the average that tells what is significant
-	fewestOfMean = 50       // batches in that average
+	fewestOfMean = 50       // the least number of batches in that average
 	doubt        = 0.5      // the noise that a residual must be above, in units of its variance
-	leakOfTail   = 0.1      // how fast v falls where the mean is not significant, per step
-	mostLevel    = 5.0      // of |v|
+	leakOfTail   = 0.1      // the part of v that a step takes away where the mean is not significant
+	mostLevel    = 5.0      // the largest |v|
 )
 
 // tailResidual returns the coefficients of the relative residual in the functions of the masses, at each threshold: the

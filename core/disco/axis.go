@@ -4,28 +4,40 @@ import (
 	"math"
 
 	"github.com/libmode/libmode/core/internal/errs"
+	"github.com/libmode/libmode/core/internal/par"
 )
 
 // axis is one of the two variables. All arrays but place have the events in increasing order of the variable.
 type axis struct {
-	name    string
-	order   []uint32  // places in the input
-	place   []uint32  // of each event of the input: its place in this order
-	rank    []uint32  // places in the order of the other variable
-	unit    float64   // the factor of the values
-	z       []float64 // values, centered
-	across  []float64 // values of the other variable
-	w       []float64 // weights
-	power   []float64 // w, or w^2, in the sums over pairs
-	row     []float64 // sum_j power_j |z_k - z_j|
-	beside  []float64 // row sums of the other variable
-	pairs   []float64 // sums over pairs, see pairs.go
-	half    []float64 // half of the derivatives of dCov^2(z, z)
-	slope   []float64 // derivatives of dCov^2(x, y)
-	factor  []float64
-	records []uint64
+	name   string
+	order  []uint32  // places in the input
+	place  []uint32  // of each event of the input: its place in this order
+	rank   []uint32  // places in the order of the other variable
+	unit   float64   // the factor of the values
+	z      []float64 // values, centered
+	across []float64 // values of the other variable
+	w      []float64 // weights
+	power  []float64 // w, or w^2, in the sums over pairs
+	row    []float64 // sum_j power_j |z_k - z_j|
+	beside []float64 // row sums of the other variable
+	pairs  []float64 // sums over pairs, see pairs.go
+	half   []float64 // half of the derivatives of dCov^2(z, z)
+	slope  []float64 // derivatives of dCov^2(x, y)
+	factor []float64 // what setVariance and setSlope sum, later power
 
 	variance float64 // dCov^2(z, z)
+}
+
+// newAxis returns an axis with room for n events.
+func newAxis(name string, n int, arena *par.Arena) axis {
+	ax := axis{name: name}
+	for _, array := range []*[]uint32{&ax.order, &ax.place, &ax.rank} {
+		*array = par.Unset[uint32](arena, n)
+	}
+	for _, array := range []*[]float64{&ax.z, &ax.across, &ax.w, &ax.row, &ax.beside, &ax.pairs, &ax.half, &ax.slope, &ax.factor} {
+		*array = par.Unset[float64](arena, n)
+	}
+	return ax
 }
 
 // setVariance sets variance and half.

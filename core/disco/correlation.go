@@ -41,9 +41,8 @@ func Correlation[T Float](gradX, gradY, x, y, weight []T, unbiased bool) (float6
 	}
 	sc := par.Take()
 	defer sc.Give()
-	dc := par.Kept[call](sc)
-	dc.team = sc.Team
-	dc.team.PartsFor(n)
+	sc.Team.PartsFor(n)
+	dc := &call{sc: sc, axes: [2]axis{newAxis("x", n, &sc.Arena), newAxis("y", n, &sc.Arena)}}
 	unit := events.UnitOfWeights(weight)
 	if err := arrange(dc, x, y, weight, unit); err != nil {
 		return 0, err
@@ -78,14 +77,13 @@ func Correlation[T Float](gradX, gradY, x, y, weight []T, unbiased bool) (float6
 	return covariance * norm, nil
 }
 
-// call is the memory of one call, kept between calls.
+// call is one call.
 type call struct {
-	team   *par.Team
-	axes   [2]axis // x, y
-	events []event // see pairs.go
+	sc   *par.Scratch
+	axes [2]axis // x, y
 }
 
 // each calls f for both axes, beside the other one: at once where there are enough events.
 func (dc *call) each(f func(k int, ax, other *axis)) {
-	dc.team.Run(2, func(k int) { f(k, &dc.axes[k], &dc.axes[1-k]) })
+	dc.sc.Team.Run(2, func(k int) { f(k, &dc.axes[k], &dc.axes[1-k]) })
 }

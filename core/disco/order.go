@@ -14,8 +14,9 @@ import (
 // Events of equal x are in order of y, and events of equal y in order of x. So of two events that are equal in one
 // variable the same one comes first in both orders.
 func arrange[T Float](dc *call, x, y, weight []T, unit float64) error {
-	dc.axes[0].name, dc.axes[1].name = "x", "y"
-	dc.each(func(k int, ax, _ *axis) { sortAxis(ax, [...][]T{x, y}[k]) })
+	for k, values := range [...][]T{x, y} {
+		sortAxis(&dc.axes[k], values, dc.sc)
+	}
 	dc.axes[0].breakTies(&dc.axes[1])
 	dc.axes[1].breakTies(&dc.axes[0])
 	for k := range dc.axes {
@@ -37,18 +38,10 @@ func arrange[T Float](dc *call, x, y, weight []T, unit float64) error {
 }
 
 // sortAxis sets order, place and z. Equal values are in order of the input.
-func sortAxis[T Float](ax *axis, values []T) {
-	n := len(values)
-	for _, array := range []*[]uint32{&ax.order, &ax.place, &ax.rank} {
-		*array = par.Grown(*array, n)
-	}
-	for _, array := range []*[]float64{&ax.z, &ax.w, &ax.row, &ax.across, &ax.beside, &ax.pairs, &ax.half, &ax.slope, &ax.factor} {
-		*array = par.Grown(*array, n)
-	}
-	ax.records = par.Grown(ax.records, n)
-	words, la := radix.SortValues(ax.records, values)
-	for k, record := range words {
-		i := la.Index(record)
+func sortAxis[T Float](ax *axis, values []T, sc *par.Scratch) {
+	records := radix.SortValues(values, sc)
+	for k, record := range records.Words {
+		i := records.Index(record)
 		ax.order[k], ax.place[i], ax.z[k] = uint32(i), uint32(k), float64(values[i])
 	}
 }

@@ -93,7 +93,7 @@ const blockBits = 10
 func (dc *call) addBelow(ofX bool) {
 	x, y := &dc.axes[0], &dc.axes[1]
 	n := len(y.z)
-	dc.events = par.Grown(dc.events, n)
+	evs := par.Unset[event](&dc.sc.Arena, n) // by block
 	blocks := (n-1)>>blockBits + 1
 	next := make([]int, blocks) // where the next event of each block goes
 	for b := range next {
@@ -103,17 +103,17 @@ func (dc *call) addBelow(ofX bool) {
 	for k, r := range y.rank {
 		b := int(r >> blockBits)
 		w, xk, yk := y.power[k], y.across[k], y.z[k]
-		dc.events[next[b]] = event{r, uint32(k)}
+		evs[next[b]] = event{r, uint32(k)}
 		next[b]++
 		dc.addShare(event{r, uint32(k)}, xk, yk, tops.below(b), ofX)
 		tops.add(b, node{w, w * xk, w * yk})
 	}
-	dc.team.Run(blocks, func(b int) {
+	dc.sc.Team.Run(blocks, func(b int) {
 		room := par.Room()
 		defer room.Give()
 		inBlock := tree(par.Make[node](&room.Arena, 1<<blockBits+1))
 		start := b << blockBits
-		for _, ev := range dc.events[start:next[b]] {
+		for _, ev := range evs[start:next[b]] {
 			r := int(ev.rank)
 			w, xr, yr := x.power[r], x.z[r], 0.0
 			if ofX {

@@ -12,8 +12,9 @@ import (
 	"github.com/libmode/libmode/core/internal/par"
 )
 
-// Options are the options of the bins.
+// Options are the options of the bins of one variable.
 type Options struct {
+	events.Limits
 	Kind  config.Binning
 	Asked int       // the number of bins; 0: as many as there are events for
 	Most  int       // a limit on the number of bins where none is asked for; 0: 32

@@ -7,12 +7,6 @@ import (
 	"github.com/libmode/libmode/core/internal/par"
 )
 
-// Axis has the options of one of several variables.
-type Axis struct {
-	Limits  events.Limits
-	Options Options
-}
-
 // mostCells is the highest number of cells of several variables.
 const mostCells = 1 << 16
 
@@ -20,11 +14,11 @@ const mostCells = 1 << 16
 type cell = [events.MaxVariables][2]float64
 
 // JointCells divides the space of several variables into cells, and returns these as bins, with the cell of each event.
-// Events outside the ranges have NoPair. The next variable divides each cell of the earlier ones into quantile bins, or into
+// Events that are not inside have NoPair. The next variable divides each cell of the earlier ones into quantile bins, or into
 // bins common to all cells, which make a grid. Cells without events are left out.
-func JointCells[T events.Float](masses [][]T, index []uint32, axes []Axis, in *events.Inside, sc *par.Scratch) (*Bins, []uint32, error) {
+func JointCells[T events.Float](masses [][]T, index []uint32, axes []Options, inside []uint32, sc *par.Scratch) (*Bins, []uint32, error) {
 	n := len(masses[0])
-	ne := nest{cellOf: make([]uint32, n), order: in.Kept}
+	ne := nest{cellOf: make([]uint32, n), order: inside}
 	for i := range ne.cellOf {
 		ne.cellOf[i] = events.NoPair
 	}
@@ -38,7 +32,7 @@ func JointCells[T events.Float](masses [][]T, index []uint32, axes []Axis, in *e
 			events.Pick(places, index, ne.order)
 		}
 		ax, bs, err := axes[k], (*Bins)(nil), error(nil)
-		isGrid := ax.Options.Kind != config.Quantile
+		isGrid := ax.Kind != config.Quantile
 		if isGrid {
 			inGrid := make([]uint32, n)
 			if bs, err = binAxis(inGrid, mass, index, ax, sc); err != nil {
@@ -52,7 +46,7 @@ func JointCells[T events.Float](masses [][]T, index []uint32, axes []Axis, in *e
 		for c, ranges := range old {
 			lo, hi := starts[c], starts[c+1]
 			if !isGrid {
-				ax.Options.Asked = min(axes[k].Options.Asked, hi-lo)
+				ax.Asked = min(axes[k].Asked, hi-lo)
 				if bs, err = binAxis(numbers[lo:hi], values[lo:hi], places[lo:hi], ax, sc); err != nil {
 					return nil, nil, errs.OfVariable(k, err)
 				}
@@ -100,12 +94,13 @@ func (ne *nest) divide(k int, ranges cell, bs *Bins, numbers []uint32, lo int) {
 }
 
 // binAxis returns the bins of one variable, and sets dst to the bin of each event.
-func binAxis[T events.Float](dst []uint32, mass []T, index []uint32, ax Axis, sc *par.Scratch) (*Bins, error) {
+func binAxis[T events.Float](dst []uint32, mass []T, index []uint32, ax Options, sc *par.Scratch) (*Bins, error) {
+	defer sc.Arena.Release(sc.Arena.Mark())
 	sel, err := events.Select(events.Events[T]{Mass: mass}, index, nil, ax.Limits, sc)
 	if err != nil {
 		return nil, err
 	}
-	bs, err := New(sel, &ax.Options, sc)
+	bs, err := New(sel, &ax, sc)
 	if err == nil {
 		sel.FindBins(dst, 0)
 	}

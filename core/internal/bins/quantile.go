@@ -17,13 +17,14 @@ import (
 //
 // Only the masses of the cells in which such a rank lies, and of the next lower cells, are sorted.
 func quantileEdges[T events.Float](sel *events.Selection[T], asked int, sc *par.Scratch) (edges []float64, fewest int) {
+	defer sc.Arena.Release(sc.Arena.Mark())
 	ranks := par.Make[int](&sc.Arena, asked-1)
 	for k := range ranks {
 		ranks[k] = sel.N/asked*(k+1) + sel.N%asked*(k+1)/asked // n k does not overflow
 	}
 	runs, isNear := findRuns(sel.CountMasses(), ranks, sc)
 	masses := sortedMasses(sel, isNear, sc)
-	edges = append(par.Make[float64](&sc.Arena, asked+1)[:0], sel.MassLo)
+	edges = append(make([]float64, 0, asked+1), sel.MassLo)
 	last, at := 0, 0 // the index of the upper mass of the last edge, and the run of the rank
 	lastRank, fewest := 0, sel.N
 	for _, rank := range ranks {
@@ -90,35 +91,27 @@ func findRuns(counts []uint32, ranks []int, sc *par.Scratch) (runs []run, isNear
 	return runs, isNear
 }
 
-// memory is kept between calls.
-type memory[T events.Float] struct {
-	found  [][]T // masses, by block of events
-	masses []T
-	sorted []float64
-	words  []uint64
-}
-
 // sortedMasses returns the masses of the cells that are near.
 func sortedMasses[T events.Float](sel *events.Selection[T], isNear []bool, sc *par.Scratch) []float64 {
-	kept := par.Kept[memory[T]](sc)
-	kept.found = par.Grown(kept.found, (len(sel.Pairs)+eventsAtATime-1)/eventsAtATime)
-	sc.Team.Blocks(len(sel.Pairs), eventsAtATime, func(lo, hi int) {
-		found, masses := kept.found[lo/eventsAtATime][:0], sel.Mass[lo:hi]
+	n := len(sel.Pairs)
+	near, counts := par.Unset[T](&sc.Arena, n), par.Make[int](&sc.Arena, (n+eventsAtATime-1)/eventsAtATime) // by block of events
+	sc.Team.Blocks(n, eventsAtATime, func(lo, hi int) {
+		found, masses := near[lo:lo], sel.Mass[lo:hi]
 		for i, pair := range sel.Pairs[lo:hi] {
 			if c := pair & events.BinMask; int(c) < len(isNear) && isNear[c] {
 				found = append(found, masses[i])
 			}
 		}
-		kept.found[lo/eventsAtATime] = found
+		counts[lo/eventsAtATime] = len(found)
 	})
-	kept.masses = kept.masses[:0]
-	for _, found := range kept.found {
-		kept.masses = append(kept.masses, found...)
+	masses := near[:0]
+	for k, count := range counts {
+		masses = append(masses, near[k*eventsAtATime:][:count]...)
 	}
-	words, la := radix.SortValues(kept.words, kept.masses)
-	kept.words, kept.sorted = words, par.Grown(kept.sorted, len(words))
-	for k, r := range words {
-		kept.sorted[k] = float64(kept.masses[r&la.IndexMask])
+	records := radix.SortValues(masses, sc)
+	sorted := par.Unset[float64](&sc.Arena, len(records.Words))
+	for k, r := range records.Words {
+		sorted[k] = float64(masses[r&records.IndexMask])
 	}
-	return kept.sorted
+	return sorted
 }

@@ -9,15 +9,10 @@ import (
 
 // Columns are functions of an event whose means over the bins are wanted, beside the function 1.
 type Columns struct {
-	Count int  // of the functions
-	Low   *Low // the functions, if they are few; nil: see Fill
-	// Fill sets the values of each function, a slice each, for the events from lo on.
-	Fill func(values [][]float64, lo int)
-}
-
-// Low has the functions x_1 and x_1 x_2 of a mass m, with x_k = (m - Nodes[k-1]) Factor. Only the first Columns.Count of the two are
-// wanted.
-type Low struct {
+	Count int // of the functions
+	// Fill sets the values of each function, a slice each, for the events from lo on. Nil: the functions are the first of x_1 and
+	// x_1 x_2 of a mass m, with x_k = (m - Nodes[k-1]) Factor.
+	Fill   func(values [][]float64, lo int)
 	Nodes  [2]float64
 	Factor float64
 }
@@ -31,18 +26,11 @@ type sums struct {
 
 func (s *sums) row(b int) []float64 { return s.rows[b*s.width : (b+1)*s.width] }
 
-// sumRoom has the rows of a block of events, and the values of the functions.
-type sumRoom struct {
-	rows   [events.Block]uint32
-	values [][]float64
-	memory []float64
-}
-
 // sumBins returns the sums over the bins. It adds up events in blocks whose size does not depend on the number of threads,
 // and then the blocks in their order.
 func sumBins[T events.Float](sel *events.Selection[T], bins int, columns *Columns, unit float64, sc *par.Scratch) *sums {
 	total := &sums{width: 2 + columns.Count}
-	if columns.Low != nil {
+	if columns.Fill == nil {
 		total.width = 4
 	}
 	n, per, size := len(sel.Mass), (bins+1)*total.width, max(1<<14, 64*bins) // the last row is for events that take no part
@@ -51,9 +39,12 @@ func sumBins[T events.Float](sel *events.Selection[T], bins int, columns *Column
 	sc.Team.Run(blocks, func(k int) {
 		own := par.Room()
 		defer own.Give()
-		room := par.Kept[sumRoom](own)
+		rows, values := par.Unset[uint32](&own.Arena, events.Block), make([][]float64, columns.Count)
+		for l := range values {
+			values[l] = par.Unset[float64](&own.Arena, events.Block)
+		}
 		for lo, end := size*k, min(n, size*(k+1)); lo < end; lo += events.Block {
-			addBlock(total.rows[k*per:(k+1)*per], total.width, room, sel, lo, min(lo+events.Block, end), columns, unit)
+			addBlock(total.rows[k*per:(k+1)*per], total.width, rows, values, sel, lo, min(lo+events.Block, end), columns, unit)
 		}
 	})
 	for k := 1; k < blocks; k++ {
@@ -62,29 +53,28 @@ func sumBins[T events.Float](sel *events.Selection[T], bins int, columns *Column
 		}
 	}
 	for b := range bins {
-		if row := total.row(b); columns.Low != nil && sel.Weight == nil {
+		if row := total.row(b); columns.Fill == nil && sel.Weight == nil {
 			row[1] = row[0]
 		}
 	}
 	return total
 }
 
-// addBlock adds the events lo..hi-1.
-func addBlock[T events.Float](sums []float64, width int, room *sumRoom, sel *events.Selection[T], lo, hi int, columns *Columns, unit float64) {
+// addBlock adds the events lo..hi-1. It overwrites rows and values.
+func addBlock[T events.Float](sums []float64, width int, rows []uint32, values [][]float64, sel *events.Selection[T], lo, hi int, columns *Columns, unit float64) {
 	n := hi - lo
-	rows, last := room.rows[:n], uint32(len(sums)/width-1)
+	rows, last := rows[:n], uint32(len(sums)/width-1)
 	for i, pair := range sel.Pairs[lo:hi] {
 		rows[i] = min(pair&events.BinMask, last) * uint32(width) // NoPair has the last row
 	}
-	if columns.Low != nil {
-		addLow(sums, rows, sel, lo, columns.Low, unit)
+	if columns.Fill == nil {
+		addLow(sums, rows, sel, lo, columns, unit)
 		return
 	}
-	room.values, room.memory = par.Grown(room.values, columns.Count), par.Grown(room.memory, columns.Count*n)
-	for l := range room.values {
-		room.values[l] = room.memory[l*n : (l+1)*n]
+	for l := range values {
+		values[l] = values[l][:n]
 	}
-	columns.Fill(room.values, lo)
+	columns.Fill(values, lo)
 	for i, at := range rows {
 		w := 1.0
 		if sel.Weight != nil {
@@ -93,15 +83,15 @@ func addBlock[T events.Float](sums []float64, width int, room *sumRoom, sel *eve
 		row := sums[at:][:width]
 		row[0] += w
 		row[1] += w * w
-		for l, values := range room.values {
-			row[2+l] += w * values[i]
+		for l, of := range values {
+			row[2+l] += w * of[i]
 		}
 	}
 }
 
 // addLow adds the events from lo on to these rows.
-func addLow[T events.Float](sums []float64, rows []uint32, sel *events.Selection[T], lo int, low *Low, unit float64) {
-	first, second, factor := low.Nodes[0], low.Nodes[1], low.Factor
+func addLow[T events.Float](sums []float64, rows []uint32, sel *events.Selection[T], lo int, columns *Columns, unit float64) {
+	first, second, factor := columns.Nodes[0], columns.Nodes[1], columns.Factor
 	masses := sel.Mass[lo:][:len(rows)]
 	if sel.Weight == nil { // the sums of the squares are those of the weights
 		for i, at := range rows {

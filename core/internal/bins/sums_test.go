@@ -29,7 +29,6 @@ func drawn(n int, weighted bool) events.Events[float64] {
 
 // The means over the bins are those of a sum over all events, for few functions and for many, of several blocks.
 func TestMeansByDefinition(t *testing.T) {
-	low := &Low{Nodes: [2]float64{60, 90}, Factor: 0x1p-8}
 	for _, weighted := range []bool{false, true} {
 		for count := range 3 {
 			ev := drawn(40_000, weighted)
@@ -44,7 +43,7 @@ func TestMeansByDefinition(t *testing.T) {
 					}
 				}
 			}
-			for _, columns := range []*Columns{{Count: count, Low: low}, {Count: count, Fill: fill}} {
+			for _, columns := range []*Columns{{Count: count, Nodes: [2]float64{60, 90}, Factor: 0x1p-8}, {Count: count, Fill: fill}} {
 				sc := par.Take()
 				limits := everything
 				limits.Mass = [2]float64{55, 300} // not all take part
@@ -99,7 +98,7 @@ func TestMergedBinsKeepTheirEvents(t *testing.T) {
 	bs, err := New(sel, o, sc)
 	require.NoError(t, err)
 	before := slices.Clone(bs.Edges)
-	_, err = Settle(bs, sel, o, &Columns{Low: &Low{}}, sel.Unit(), sc)
+	_, err = Settle(bs, sel, o, &Columns{}, sel.Unit(), sc)
 	require.NoError(t, err)
 	require.Less(t, bs.Count(), len(before)-1)
 	require.Greater(t, bs.Count(), 3)
@@ -145,16 +144,16 @@ func TestJointCells(t *testing.T) {
 	masses := [][]float64{x, y}
 	limits := []events.Limits{everything, everything}
 	limits[0].Mass = [2]float64{0, 549}
-	in, err := events.LookInside(masses, nil, limits, sc)
+	ranges, inside, err := events.LookInside(masses, nil, limits, sc)
 	require.NoError(t, err)
-	require.Len(t, in.Kept, 550)
+	require.Len(t, inside, 550)
 	cells := func(kind config.Binning, bins ...int) (*Bins, []uint32) {
-		var axes []Axis
+		var axes []Options
 		for k, asked := range bins {
-			axes = append(axes, Axis{limits[k], Options{Kind: kind, Asked: asked}})
-			axes[k].Limits.Mass = in.Ranges[k]
+			axes = append(axes, Options{Limits: limits[k], Kind: kind, Asked: asked})
+			axes[k].Mass = ranges[k]
 		}
-		bs, of, err := JointCells(masses, nil, axes, &in, sc)
+		bs, of, err := JointCells(masses, nil, axes, inside, sc)
 		require.NoError(t, err)
 		count := make([]int, bs.Count())
 		for i, c := range of {
@@ -179,6 +178,6 @@ func TestJointCells(t *testing.T) {
 	require.Less(t, grid.Count(), 12) // some are empty
 	require.Greater(t, grid.Count(), 5)
 	require.ErrorContains(t, grid.Error(0, "has a flaw"), "cell 0 of ")
-	_, _, err = JointCells(masses, nil, []Axis{{limits[0], Options{Kind: config.Uniform, Asked: 400}}, {limits[1], Options{Kind: config.Uniform, Asked: 400}}}, &in, sc)
+	_, _, err = JointCells(masses, nil, []Options{{Limits: limits[0], Kind: config.Uniform, Asked: 400}, {Limits: limits[1], Kind: config.Uniform, Asked: 400}}, inside, sc)
 	require.ErrorContains(t, err, "160000 cells, and 65536 are possible")
 }

@@ -49,19 +49,13 @@ func (sel *Selection[T]) check(sc *par.Scratch) error {
 
 // setParts makes the parts, with all counts 0.
 func (sel *Selection[T]) setParts(sc *par.Scratch) {
-	n, kept := len(sel.Mass), par.Kept[memory](sc)
-	kept.pairs = par.Grown(kept.pairs, n)
-	sel.Pairs = kept.pairs
-	parts, cells := sc.Team.PartsFor(n), sel.MassCells.Count()+sel.ScoreCells.Count()
-	kept.counts = par.Grown(kept.counts, parts*cells)
-	clear(kept.counts)
-	kept.parts = par.Grown(kept.parts, parts)
-	sel.Parts = kept.parts
+	n := len(sel.Mass)
+	parts := sc.Team.PartsFor(n)
+	sel.Pairs, sel.Parts = par.Unset[uint32](&sc.Arena, n), make([]Part, parts)
 	for k := range sel.Parts {
-		counts := kept.counts[k*cells : (k+1)*cells]
 		sel.Parts[k] = Part{
 			Lo: n * k / parts, Hi: n * (k + 1) / parts, found: emptyStats(),
-			Masses: counts[:sel.MassCells.Count()], Scores: counts[sel.MassCells.Count():],
+			Masses: par.Make[uint32](&sc.Arena, sel.MassCells.Count()), Scores: par.Make[uint32](&sc.Arena, sel.ScoreCells.Count()),
 		}
 	}
 }

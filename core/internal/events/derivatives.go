@@ -68,11 +68,11 @@ func (d Derivatives[T]) Scale(factor float64) {
 	}
 }
 
-// ForEvents returns new arrays for n events, for those derivatives that are wanted.
-func (d Derivatives[T]) ForEvents(n int) (own Derivatives[T]) {
+// ForEvents returns memory for the wanted derivatives of n events. It is not cleared.
+func (d Derivatives[T]) ForEvents(n int, arena *par.Arena) (own Derivatives[T]) {
 	for k, of := range d {
 		if of != nil {
-			own[k] = make([]T, n)
+			own[k] = par.Unset[T](arena, n)
 		}
 	}
 	return own

@@ -15,12 +15,6 @@ type Division[T Float] struct {
 	Index   []uint32  // the place of each event in the input
 	Subsets []Subset
 	Labels  int // the number of labels
-
-	// memory
-	out           Derivatives[T]
-	numbers       []uint32
-	score, weight []T
-	masses        [MaxVariables][]T
 }
 
 // Subset is the events Lo..Hi-1 of a division, which have one label and one category.
@@ -40,8 +34,8 @@ const divideBlock = 1 << 14
 // notWanted is the number of an event that has none of the labels.
 const notWanted = math.MaxUint32
 
-// Divide selects the events that have one of the labels.
-func (di *Division[T]) Divide(ev Events[T], labels []int32, sc *par.Scratch) error {
+// Divide returns the events that have one of the labels. It uses the memory of the scratch.
+func Divide[T Float](ev Events[T], labels []int32, sc *par.Scratch) (*Division[T], error) {
 	n := 0
 	switch {
 	case ev.Label != nil:
@@ -50,32 +44,31 @@ func (di *Division[T]) Divide(ev Events[T], labels []int32, sc *par.Scratch) err
 		n = ev.Category.Length()
 	}
 	if n == 0 {
-		return errs.Of(errs.ErrNoEvents, "no event selected: mass is empty (length 0)")
+		return nil, errs.Of(errs.ErrNoEvents, "no event selected: mass is empty (length 0)")
 	}
 	parts := sc.Team.PartsFor(n)
-	di.numbers = par.Grown(di.numbers, n)
 	if ev.Label == nil {
 		labels = []int32{0}
 	}
-	di.Labels = len(labels)
-	categories, err := di.number(ev, labels, sc.Team)
+	di := &Division[T]{Index: par.Unset[uint32](&sc.Arena, n), Labels: len(labels)}
+	numbers := par.Unset[uint32](&sc.Arena, n)
+	categories, err := di.number(numbers, ev, labels, sc.Team)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	found := di.arrange(categories, parts, sc.Team)
+	di.arrange(numbers, categories, parts, sc.Team)
 	for place, label := range labels {
 		if !slices.ContainsFunc(di.Subsets, func(sub Subset) bool { return sub.Label == place }) {
-			return errs.Of(errs.ErrNoEvents, "no event selected: none of the %d values of label equals background_label = %d: "+
+			return nil, errs.Of(errs.ErrNoEvents, "no event selected: none of the %d values of label equals background_label = %d: "+
 				"use larger batches, or check background_label", n, label)
 		}
 	}
-	di.copyEvents(ev, found, sc.Team)
-	return nil
+	di.copyEvents(ev, sc)
+	return di, nil
 }
 
 // number numbers the events by label, and within a label by category. It returns the categories in increasing order.
-func (di *Division[T]) number(ev Events[T], labels []int32, team *par.Team) ([]int64, error) {
-	numbers := di.numbers
+func (di *Division[T]) number(numbers []uint32, ev Events[T], labels []int32, team *par.Team) ([]int64, error) {
 	team.Blocks(len(numbers), divideBlock, func(lo, hi int) {
 		if ev.Label == nil {
 			clear(numbers[lo:hi])
@@ -89,7 +82,6 @@ func (di *Division[T]) number(ev Events[T], labels []int32, team *par.Team) ([]i
 	if !ev.Category.isWhole() {
 		return nil, errs.Of(errs.ErrOption, "category has floating-point numbers, and categories are integers: give them in an integer type")
 	}
-	di.Index = par.Grown(di.Index, len(numbers))
 	found, at := make(map[int64]uint32), di.Index // the categories in order of appearance, and that of each event
 	for i, number := range numbers {
 		if number != notWanted {
@@ -116,13 +108,13 @@ func (di *Division[T]) number(ev Events[T], labels []int32, team *par.Team) ([]i
 }
 
 // arrange sets di.Index to the places of the events in order of their numbers, and di.Subsets to the subsets that have
-// events. It returns the number of these events.
-func (di *Division[T]) arrange(categories []int64, parts int, team *par.Team) (found int) {
-	n, width := len(di.numbers), di.Labels*len(categories)+1
+// events.
+func (di *Division[T]) arrange(numbers []uint32, categories []int64, parts int, team *par.Team) {
+	n, width := len(numbers), di.Labels*len(categories)+1
 	next := make([]uint32, parts*width) // a row for each part: where the next event of each number goes, and one of none
-	forPart := func(part int) (lo int, numbers, row []uint32, last uint32) {
+	forPart := func(part int) (lo int, own, row []uint32, last uint32) {
 		lo = n * part / parts
-		return lo, di.numbers[lo : n*(part+1)/parts], next[part*width : (part+1)*width], uint32(width - 1)
+		return lo, numbers[lo : n*(part+1)/parts], next[part*width : (part+1)*width], uint32(width - 1)
 	}
 	team.Run(parts, func(part int) {
 		_, numbers, row, last := forPart(part)
@@ -139,8 +131,7 @@ func (di *Division[T]) arrange(categories []int64, parts int, team *par.Team) (f
 		}
 		row[0] = uint32(len(numbers)) - others
 	})
-	di.Subsets = di.Subsets[:0]
-	var start uint32
+	var start, found uint32
 	for k := range width {
 		first := start
 		for part := range parts {
@@ -149,10 +140,9 @@ func (di *Division[T]) arrange(categories []int64, parts int, team *par.Team) (f
 		}
 		if k < width-1 && start > first {
 			sub := Subset{Label: k / len(categories), Category: categories[k%len(categories)], Lo: int(first), Hi: int(start), Factor: 1}
-			di.Subsets, found = append(di.Subsets, sub), sub.Hi
+			di.Subsets, found = append(di.Subsets, sub), start
 		}
 	}
-	di.Index = par.Grown(di.Index, n)
 	team.Run(parts, func(part int) {
 		lo, numbers, row, last := forPart(part)
 		index := di.Index
@@ -164,7 +154,7 @@ func (di *Division[T]) arrange(categories []int64, parts int, team *par.Team) (f
 			}
 			return
 		}
-		end := uint32(found)
+		end := found
 		if part+1 < parts {
 			end = next[(part+1)*width]
 		}
@@ -174,30 +164,22 @@ func (di *Division[T]) arrange(categories []int64, parts int, team *par.Team) (f
 		}
 	})
 	di.Index = di.Index[:found]
-	return found
 }
 
 // copyEvents sets di.Events to the selected events.
-func (di *Division[T]) copyEvents(ev Events[T], n int, team *par.Team) {
-	di.Events = Events[T]{}
-	pick := func(memory *[]T, from []T) []T {
-		to := grownLike(memory, from, n)
-		team.Blocks(len(to), divideBlock, func(lo, hi int) { Pick(to[lo:hi], from, di.Index[lo:hi]) })
+func (di *Division[T]) copyEvents(ev Events[T], sc *par.Scratch) {
+	pick := func(from []T) []T {
+		if from == nil {
+			return nil
+		}
+		to := par.Unset[T](&sc.Arena, len(di.Index))
+		sc.Team.Blocks(len(to), divideBlock, func(lo, hi int) { Pick(to[lo:hi], from, di.Index[lo:hi]) })
 		return to
 	}
-	di.Events.Score, di.Events.Weight, di.Events.Mass = pick(&di.score, ev.Score), pick(&di.weight, ev.Weight), pick(&di.masses[0], ev.Mass)
-	for k, mass := range ev.Masses {
-		di.Events.Masses = append(di.Events.Masses, pick(&di.masses[k], mass))
+	di.Events = Events[T]{Score: pick(ev.Score), Mass: pick(ev.Mass), Weight: pick(ev.Weight)}
+	for _, mass := range ev.Masses {
+		di.Events.Masses = append(di.Events.Masses, pick(mass))
 	}
-}
-
-// grownLike returns memory for n numbers, or nil if from is nil.
-func grownLike[T Float](memory *[]T, from []T, n int) []T {
-	if from == nil {
-		return nil
-	}
-	*memory = par.Grown(*memory, n)
-	return *memory
 }
 
 // Pick copies the chosen elements to to.

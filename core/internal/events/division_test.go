@@ -33,9 +33,15 @@ func TestLabelsAreNumbers(t *testing.T) {
 		requireFound(t, []int64{1 << 32, 1, 1<<32 + 1}, wanted, no, 0, no)
 		requireFound(t, []float32{1.5, 1, -7}, wanted, no, 0, second)
 		requireFound(t, []float64{math.NaN(), 1, 1e300}, wanted, no, 0, no)
+		requireFound(t, []float64{-inf, 1, inf, 5e-324, 1 << 32, 1<<32 + 1, 1 << 63, -1 << 63}, wanted, no, 0, no, no, no, no, no, no)
 	}
 	requireFound(t, []int8{0, 1, 44}, []int32{300}, no, no, no) // 44 is 300 in 8 bits
+	requireFound(t, []int8{0, 1, 44}, []int32{1, 300}, no, 0, no)
 	requireFound(t, []uint8{0, 1, 249}, []int32{-7}, no, no, no)
+	requireFound(t, []float32{0, 1 << 24}, []int32{1<<24 + 1}, no, no) // no float32 is 2^24 + 1
+	requireFound(t, []float32{0, 1 << 24}, []int32{1<<24 + 1, 1 << 24}, no, 1)
+	requireFound(t, []float32{0, 1 << 31}, []int32{math.MaxInt32}, no, no)
+	requireFound(t, []float32{0, 1 << 31}, []int32{math.MinInt32}, no, no)
 	require.Nil(t, LabelsOf[int8](nil))
 	require.True(t, LabelsOf([]int64{1}).isWhole() && !LabelsOf([]float32{1}).isWhole() && LabelsOf([]bool{true}).isWhole())
 }
@@ -54,8 +60,8 @@ func TestDivideByCategory(t *testing.T) {
 	}
 	category[n-1] = 77
 	ev.Category = LabelsOf(category)
-	var di Division[float32]
-	require.NoError(t, di.Divide(ev, nil, sc))
+	di, err := Divide(ev, nil, sc)
+	require.NoError(t, err)
 	require.NoError(t, di.SetFactors([]int32{0}))
 	require.Len(t, di.Subsets, 4)
 	var total, shares float64
@@ -75,7 +81,8 @@ func TestDivideByCategory(t *testing.T) {
 		shares += di.Subsets[k].Factor
 	}
 	require.InEpsilon(t, 1, shares, 1e-12)
-	require.ErrorContains(t, di.Named(2, []int32{0}, di.Divide(Events[float32]{}, nil, sc)), "events of category = 77: no event selected: mass is empty")
+	_, err = Divide(Events[float32]{}, nil, sc)
+	require.ErrorContains(t, di.Named(2, []int32{0}, err), "events of category = 77: no event selected: mass is empty")
 }
 
 // A label alone has the factor 1, whatever its weights. A category whose share is not positive is an error.
@@ -84,20 +91,24 @@ func TestFactors(t *testing.T) {
 	defer sc.Give()
 	ev := Events[float64]{Score: []float64{1, 2, 3, 4}, Mass: []float64{1, 2, 3, 4}, Weight: []float64{-1, -2, -3, 1}}
 	ev.Label = LabelsOf([]int32{5, 5, 5, 6})
-	var di Division[float64]
-	require.NoError(t, di.Divide(ev, []int32{5, 6}, sc))
+	di, err := Divide(ev, []int32{5, 6}, sc)
+	require.NoError(t, err)
 	require.NoError(t, di.SetFactors([]int32{5, 6}))
 	require.Equal(t, []float64{1, 1}, []float64{di.Subsets[0].Factor, di.Subsets[1].Factor})
 	ev.Weight = []float64{-1, 2, 3, 1}
 	ev.Category = LabelsOf([]int8{1, 2, 2, 2})
-	require.NoError(t, di.Divide(ev, []int32{5, 6}, sc))
+	di, err = Divide(ev, []int32{5, 6}, sc)
+	require.NoError(t, err)
 	require.ErrorContains(t, di.SetFactors([]int32{5, 6}), "events with background_label = 5 of category = 1: their share of the sum of weights is -0.25")
 	ev.Weight[1] = math.NaN()
-	require.NoError(t, di.Divide(ev, []int32{5, 6}, sc))
+	di, err = Divide(ev, []int32{5, 6}, sc)
+	require.NoError(t, err)
 	require.ErrorContains(t, di.SetFactors([]int32{5, 6}), "events with background_label = 5 of category = 2: weight[1] = NaN")
-	require.ErrorContains(t, di.Divide(ev, []int32{5, 9}, sc), "none of the 4 values of label equals background_label = 9")
+	_, err = Divide(ev, []int32{5, 9}, sc)
+	require.ErrorContains(t, err, "none of the 4 values of label equals background_label = 9")
 	ev.Category = LabelsOf([]float64{1, 2, 3, 4})
-	require.ErrorContains(t, di.Divide(ev, []int32{5}, sc), "category has floating-point numbers")
+	_, err = Divide(ev, []int32{5}, sc)
+	require.ErrorContains(t, err, "category has floating-point numbers")
 }
 
 // Derivatives that are not wanted stay nil in all that is done with them.
@@ -108,7 +119,9 @@ func TestDerivatives(t *testing.T) {
 	require.NoError(t, d.CheckLengths(4))
 	require.ErrorContains(t, d.CheckLengths(5), "hess has length 4, but score has length 5")
 	require.Equal(t, Derivatives[float32]{nil, {2, 3}}, d.Cut(1, 3))
-	require.Equal(t, Derivatives[float32]{nil, {0, 0, 0}}, d.ForEvents(3))
+	own := d.ForEvents(3, &sc.Arena)
+	require.Nil(t, own.Grad())
+	require.Len(t, own.Hess(), 3)
 	d.Cut(1, 3).Scale(-0.5)
 	require.Equal(t, []float32{1, -1, -1.5, 4}, d.Hess())
 	require.NoError(t, d.Check(sc.Team))
@@ -149,14 +162,14 @@ func TestLookInside(t *testing.T) {
 	defer sc.Give()
 	masses := [][]float64{{1, 2, 3, 4}, {nan, 20, 30, 99}}
 	limits := []Limits{limitsOf(-inf, inf, false), limitsOf(10, 40, true)}
-	in, err := LookInside(masses, []uint32{5, 6, 7, 8}, limits, sc)
+	ranges, inside, err := LookInside(masses, []uint32{5, 6, 7, 8}, limits, sc)
 	require.NoError(t, err)
-	require.Equal(t, []uint32{1, 2}, in.Kept)
-	require.Equal(t, [2]float64{1, 4}, in.Ranges[0])
-	require.Equal(t, [2]float64{10, 40}, in.Ranges[1])
+	require.Equal(t, []uint32{1, 2}, inside)
+	require.Equal(t, [2]float64{1, 4}, ranges[0])
+	require.Equal(t, [2]float64{10, 40}, ranges[1])
 	limits[1].IgnoreMissing = false
-	_, err = LookInside(masses, []uint32{5, 6, 7, 8}, limits, sc)
+	_, _, err = LookInside(masses, []uint32{5, 6, 7, 8}, limits, sc)
 	require.ErrorContains(t, err, "variable 1 of mass: mass[5] = NaN")
-	_, err = LookInside(masses, nil, []Limits{limitsOf(3, 9, false), limitsOf(0, 25, true)}, sc)
+	_, _, err = LookInside(masses, nil, []Limits{limitsOf(3, 9, false), limitsOf(0, 25, true)}, sc)
 	require.ErrorContains(t, err, "none of the 4 selected events has every variable")
 }

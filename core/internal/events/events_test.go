@@ -38,11 +38,13 @@ func TestSelect(t *testing.T) {
 	require.Equal(t, 1., sel.Unit())
 }
 
-// The first bad event has the error, and of its numbers the score before the mass and the weight.
+// The first bad event has the error, whatever is wrong with later ones in other parts, and of its numbers the score before the mass and
+// the weight.
 func TestTheFirstBadEvent(t *testing.T) {
 	sc := par.Take()
 	defer sc.Give()
-	const n = 5000
+	defer par.SetThreads(0)
+	const n = 100_000
 	score, mass, weight := slices.Repeat([]float64{0.5}, n), slices.Repeat([]float64{1}, n), slices.Repeat([]float64{1}, n)
 	index := make([]uint32, n)
 	for i := range n {
@@ -50,66 +52,83 @@ func TestTheFirstBadEvent(t *testing.T) {
 		index[i] = uint32(2 * i)
 	}
 	fails := func(want string) {
-		_, err := Select(Events[float64]{Score: score, Mass: mass, Weight: weight}, index, nil, limitsOf(-inf, inf, false), sc)
-		require.ErrorContains(t, err, want)
+		for _, threads := range []int{1, 8, 8, 8, 8} { // goroutines do not always take turns alike
+			par.SetThreads(threads)
+			_, err := Select(Events[float64]{Score: score, Mass: mass, Weight: weight}, index, nil, limitsOf(-inf, inf, false), sc)
+			require.ErrorContains(t, err, want)
+		}
 	}
-	weight[4000] = inf
-	fails("weight[8000] = +Inf: every weight of a selected event must be finite; leave such events out")
-	mass[4000] = nan
-	fails("mass[8000] = NaN: every mass of a selected event must be finite; leave such events out, or set missing = ignore and give NaN")
-	score[4000] = 2
-	fails("score[8000] = 2 lies outside score_range = [0, 1]: apply a sigmoid to raw outputs, or set it to [-Inf, +Inf]")
-	score[3999] = -inf
-	fails("score[7998] = -Inf: every score of a selected event must be finite")
+	weight[90_000] = inf
+	fails("weight[180000] = +Inf: every weight of a selected event must be finite; leave such events out")
+	mass[90_000] = nan
+	fails("mass[180000] = NaN: every mass of a selected event must be finite; leave such events out, or set missing = ignore and give NaN")
+	score[90_000] = 2
+	fails("score[180000] = 2 lies outside score_range = [0, 1]: apply a sigmoid to raw outputs, or set it to [-Inf, +Inf]")
+	score[89_999] = -inf
+	fails("score[179998] = -Inf: every score of a selected event must be finite")
 	weight[17] = nan
 	fails("weight[34] = NaN")
 }
 
-// A division has the events of each label and category together, in their order, and scatters derivatives back.
+// A division has the events of each label and category together, in their order, and scatters derivatives back: of one label or
+// several, in one part or in several.
 func TestDivide(t *testing.T) {
+	defer par.SetThreads(0)
+	par.SetThreads(3)
+	for _, n := range []int{3_000, 150_001} {
+		for _, wanted := range [][]int32{{0}, {2}, {2, 0}} {
+			for _, categories := range [][]int64{nil, {-1e15, 0, 1e15}} {
+				checkDivision(t, n, wanted, categories)
+			}
+		}
+	}
+}
+
+func checkDivision(t *testing.T, n int, wanted []int32, categories []int64) {
+	t.Helper()
 	sc := par.Take()
 	defer sc.Give()
 	rng := rand.New(rand.NewPCG(1, 2))
-	const n = 3000
-	labels, categories, score, weight := make([]int32, n), make([]int64, n), make([]float64, n), make([]float64, n)
+	labels, of, score, weight := make([]int32, n), make([]int64, n), make([]float64, n), make([]float64, n)
 	for i := range n {
-		labels[i], categories[i] = int32(rng.IntN(3)), int64(rng.IntN(3)-1)*1e15
-		score[i], weight[i] = float64(i), rng.Float64()
+		labels[i], score[i], weight[i] = int32(rng.IntN(3)), float64(i), rng.Float64()
+		if categories != nil {
+			of[i] = categories[rng.IntN(3)]
+		}
 	}
-	ev := Events[float64]{Score: score, Mass: score, Weight: weight, Label: LabelsOf(labels), Category: LabelsOf(categories)}
-	var di Division[float64]
-	wanted := []int32{2, 0}
-	require.NoError(t, di.Divide(ev, wanted, sc))
+	ev := Events[float64]{Score: score, Mass: score, Weight: weight, Label: LabelsOf(labels)}
+	if categories != nil {
+		ev.Category = LabelsOf(of)
+	}
+	di, err := Divide(ev, wanted, sc)
+	require.NoError(t, err)
 	require.NoError(t, di.SetFactors(wanted))
-	require.Len(t, di.Subsets, 6)
-	seen, shares := 0, [2]float64{}
+	require.Len(t, di.Subsets, len(wanted)*max(1, len(categories)))
+	sums, shares, seen := make([]float64, 3), make([]float64, len(wanted)), 0
+	for i, label := range labels {
+		sums[label] += weight[i]
+	}
 	for k, su := range di.Subsets {
 		own, index := di.Subset(k)
-		require.True(t, slices.IsSorted(index))
 		var sum float64
 		for j, i := range index {
-			require.Equal(t, wanted[su.Label], labels[i])
-			require.Equal(t, su.Category, categories[i])
-			require.Equal(t, score[i], own.Score[j])
+			if labels[i] != wanted[su.Label] || of[i] != su.Category || own.Score[j] != score[i] || j > 0 && i <= index[j-1] {
+				require.Failf(t, "an event is wrong", "event %d of subset %d", j, k)
+			}
 			sum += weight[i]
 		}
-		seen += len(index)
+		require.InEpsilon(t, sum/sums[wanted[su.Label]], su.Factor, 1e-9)
 		shares[su.Label] += su.Factor
-		var ofLabel float64
-		for i, label := range labels {
-			if label == wanted[su.Label] {
-				ofLabel += weight[i]
-			}
-		}
-		require.InEpsilon(t, sum/ofLabel, su.Factor, 1e-12)
+		seen += len(index)
 	}
 	require.Equal(t, len(di.Index), seen)
-	require.InDeltaSlice(t, []float64{1, 1}, shares[:], 1e-12)
+	require.InDeltaSlice(t, slices.Repeat([]float64{1}, len(wanted)), shares, 1e-9)
 	grad := make([]float64, n)
-	copy(di.Derivatives(Derivatives[float64]{grad})[0], di.Events.Score)
-	di.Scatter(Derivatives[float64]{grad}, sc.Team)
+	di.Scatter(Derivatives[float64]{grad}, Derivatives[float64]{di.Events.Score}, sc.Team)
 	for i, label := range labels {
-		require.Equal(t, label == 1 && grad[i] == 0 || label != 1 && grad[i] == score[i], true)
+		if want := score[i]; slices.Contains(wanted, label) && grad[i] != want || !slices.Contains(wanted, label) && grad[i] != 0 {
+			require.Failf(t, "a derivative is wrong", "event %d: %v", i, grad[i])
+		}
 	}
 }
 

@@ -41,12 +41,6 @@ const (
 // MaxBins is the highest number of bins for which a pair has room.
 const MaxBins = BinMask
 
-// memory is kept between calls.
-type memory struct {
-	pairs, counts []uint32
-	parts         []Part
-}
-
 // Select checks events, selects the events that take part, and counts them by cell. If there are no scores, only masses and
 // weights are checked. If the cells of several variables are given, they replace the masses, and events with NoPair take no
 // part.

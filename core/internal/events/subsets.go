@@ -76,23 +76,15 @@ func cut[T Float](all []T, lo, hi int) []T {
 	return all[lo:hi]
 }
 
-// Derivatives returns memory for the derivatives of all events. It is not cleared.
-func (di *Division[T]) Derivatives(input Derivatives[T]) (own Derivatives[T]) {
-	for k, of := range input {
-		own[k] = grownLike(&di.out[k], of, len(di.Index))
-	}
-	return own
-}
-
-// Scatter copies the derivatives to those of the input.
-func (di *Division[T]) Scatter(input Derivatives[T], team *par.Team) {
+// Scatter copies the derivatives of all events of the division to those of the input.
+func (di *Division[T]) Scatter(input, of Derivatives[T], team *par.Team) {
 	team.PartsFor(len(di.Index))
 	for k, to := range input {
 		if to == nil {
 			continue
 		}
 		team.Blocks(len(di.Index), divideBlock, func(lo, hi int) {
-			own := di.out[k][lo:hi]
+			own := of[k][lo:hi]
 			for j, i := range di.Index[lo:hi] {
 				to[i] = own[j]
 			}

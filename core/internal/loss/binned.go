@@ -12,12 +12,13 @@ import (
 
 // binned returns the MoDe loss, or the flatness loss, of events with one mass, which is variable k.
 func (pt part[T]) binned(k int) (walk.Result, error) {
-	v, c := pt.plan.Masses[k], &pt.plan.Config
-	sel, err := events.Select(pt.ev, pt.index, nil, v.Limits, pt.sc)
+	defer pt.sc.Arena.Release(pt.sc.Arena.Mark())
+	o, c := &pt.plan.Masses[k], &pt.plan.Config
+	sel, err := events.Select(pt.ev, pt.index, nil, o.Limits, pt.sc)
 	if err != nil {
 		return walk.Result{}, err
 	}
-	se, err := settle(sel, &v.Options, c, pt.sc)
+	se, err := settle(sel, o, c, pt.sc)
 	if err != nil {
 		return walk.Result{}, err
 	}
@@ -39,13 +40,13 @@ type settled struct {
 }
 
 // settle finds the bins of a selection.
-func settle[T events.Float](sel *events.Selection[T], b *bins.Options, c *config.Config, sc *par.Scratch) (se settled, err error) {
-	if se.bins, err = bins.New(sel, b, sc); err != nil {
+func settle[T events.Float](sel *events.Selection[T], o *bins.Options, c *config.Config, sc *par.Scratch) (se settled, err error) {
+	if se.bins, err = bins.New(sel, o, sc); err != nil {
 		return se, err
 	}
 	columns, newton := moments.Columns(sel, se.bins, c)
 	se.newton = newton
-	se.means, err = bins.Settle(se.bins, sel, b, columns, sel.Unit(), sc)
+	se.means, err = bins.Settle(se.bins, sel, o, columns, sel.Unit(), sc)
 	return se, err
 }
 
@@ -56,17 +57,16 @@ func (se *settled) basis(c *config.Config, sc *par.Scratch) (*moments.Basis, err
 // integrate sorts the events and returns the integral of J. Flatness has no basis.
 func (pt part[T]) integrate(sel *events.Selection[T], bs *bins.Bins, ba *moments.Basis) (walk.Result, error) {
 	p := pt.plan
-	rs, su := order.Sort(sel, bs, pt.sc)
+	rs := order.Sort(sel, bs, pt.sc)
 	var in *walk.Integrand
 	var err error
 	if p.Flat {
-		in, err = walk.FlatIntegrand(bs, su, sel.Unit(), pt.sc)
+		in, err = walk.FlatIntegrand(bs, rs, sel.Unit(), pt.sc)
 	} else {
-		in, err = walk.NewIntegrand(&p.Config, p.Measured, ba, bs, rs, su, sel.Unit(), pt.sc)
+		in, err = walk.NewIntegrand(&p.Config, p.Measured, ba, bs, rs, sel.Unit(), pt.sc)
 	}
 	if err != nil {
 		return walk.Result{}, err
 	}
-	o := walk.Options{Score: p.ScoreRange, Biased: p.Biased, Measured: p.Measured, Smoothing: p.Smoothing}
-	return walk.Integrate(pt.out, &sel.Stats, in, rs, su, o, pt.sc)
+	return walk.Integrate(pt.out, &sel.Stats, in, rs, &p.Config, p.Measured, p.Smoothing, pt.sc)
 }

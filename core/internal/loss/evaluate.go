@@ -32,16 +32,17 @@ func ofAll[T events.Float](out events.Derivatives[T], ev events.Events[T], di *e
 		return part[T]{out, ev, nil, p, sc, 0}.loss()
 	}
 	if di == nil {
-		di = par.Kept[events.Division[T]](sc)
-		if err := di.Divide(ev, p.BackgroundLabel, sc); err != nil {
+		var err error
+		if di, err = events.Divide(ev, p.BackgroundLabel, sc); err != nil {
 			return walk.Result{}, err
 		}
 	}
 	if err := di.SetFactors(p.BackgroundLabel); err != nil {
 		return walk.Result{}, err
 	}
-	found, err := sum(di, di.Derivatives(out), p, sc)
-	di.Scatter(out, sc.Team)
+	own := out.ForEvents(len(di.Index), &sc.Arena)
+	found, err := sum(di, own, p, sc)
+	di.Scatter(out, own, sc.Team)
 	return found, err
 }
 
@@ -58,7 +59,6 @@ func sum[T events.Float](di *events.Division[T], out events.Derivatives[T], p *P
 		if int64(k) > firstFailed.Load() {
 			return
 		}
-		sc.Arena.Reset()
 		sub := &di.Subsets[k]
 		ev, index := di.Subset(k)
 		own := out.Cut(sub.Lo, sub.Hi)

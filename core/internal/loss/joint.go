@@ -2,6 +2,7 @@ package loss
 
 import (
 	"math"
+	"slices"
 
 	"github.com/libmode/libmode/core/internal/bins"
 	"github.com/libmode/libmode/core/internal/config"
@@ -18,11 +19,11 @@ func (pt part[T]) joint() (walk.Result, error) {
 	for k := range limits {
 		limits[k] = pt.plan.Masses[k].Limits
 	}
-	in, err := events.LookInside(pt.ev.Masses, pt.index, limits, pt.sc)
+	ranges, inside, err := events.LookInside(pt.ev.Masses, pt.index, limits, pt.sc)
 	if err != nil {
 		return walk.Result{}, err
 	}
-	bs, cellOf, err := bins.JointCells(pt.ev.Masses, pt.index, pt.plan.axes(&in), &in, pt.sc)
+	bs, cellOf, err := bins.JointCells(pt.ev.Masses, pt.index, pt.plan.axes(ranges, len(inside)), inside, pt.sc)
 	if err != nil {
 		return walk.Result{}, err
 	}
@@ -32,7 +33,7 @@ func (pt part[T]) joint() (walk.Result, error) {
 	}
 	var ba *moments.Basis
 	if !pt.plan.Flat {
-		columns := moments.JointColumns(pt.ev.Masses, in.Ranges, pt.plan.Order)
+		columns := moments.JointColumns(pt.ev.Masses, ranges, pt.plan.Order)
 		means, err := bins.Settle(bs, sel, &bins.Options{Kind: config.GivenEdges}, columns, sel.Unit(), pt.sc)
 		if err != nil {
 			return walk.Result{}, err
@@ -48,28 +49,26 @@ func (pt part[T]) joint() (walk.Result, error) {
 // mostPerAxis is the default number of bins of each variable, where there are events enough.
 const mostPerAxis = 8
 
-// axes returns the bins of each variable of the events inside. By default cells have events enough, and there are more cells than
-// functions.
-func (p *Plan) axes(in *events.Inside) []bins.Axis {
+// axes returns the bins of each variable, for n events inside these ranges. By default cells have events enough, and there are more
+// cells than functions.
+func (p *Plan) axes(ranges [events.MaxVariables][2]float64, n int) []bins.Options {
 	variables := len(p.Masses)
 	cells := func(perAxis int) float64 { return math.Pow(float64(perAxis), float64(variables)) }
 	room := 1
-	for room < mostPerAxis && cells(room+1) <= float64(len(in.Kept)/bins.InEach) {
+	for room < mostPerAxis && cells(room+1) <= float64(n/bins.InEach) {
 		room++
 	}
 	for cells(room) <= float64(len(moments.Products(variables, p.Order))) {
 		room++
 	}
-	found := make([]bins.Axis, variables)
+	found := slices.Clone(p.Masses)
 	for k := range found {
-		ax := p.Masses[k]
-		if ax.Options.Asked == 0 {
-			ax.Options.Asked = room
+		if found[k].Asked == 0 {
+			found[k].Asked = room
 		}
-		if ax.Options.Kind != config.GivenEdges {
-			ax.Limits.Mass = in.Ranges[k]
+		if found[k].Kind != config.GivenEdges {
+			found[k].Mass = ranges[k]
 		}
-		found[k] = ax
 	}
 	return found
 }

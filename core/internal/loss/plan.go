@@ -12,12 +12,12 @@ import (
 
 // Plan is what a call is to compute.
 type Plan struct {
-	config.Config             // with limits that are rounded to the type of the events
-	Masses        []bins.Axis // one for each variable of mass
-	Flat          bool        // the flatness loss, not MoDe
-	Measured      bool        // the bias is wanted too, whether or not it is subtracted
-	Smoothing     float64     // of the bound of the curvature
-	Watch         func(View)  // is called by several goroutines, once for each subset and variable of mass; nil: nobody watches
+	config.Config                // with limits that are rounded to the type of the events
+	Masses        []bins.Options // one for each variable of mass
+	Flat          bool           // the flatness loss, not MoDe
+	Measured      bool           // the bias is wanted too, whether or not it is subtracted
+	Smoothing     float64        // of the bound of the curvature
+	Watch         func(View)     // is called by several goroutines, once for each subset and variable of mass; nil: nobody watches
 }
 
 // NewPlan returns the plan of a valid configuration, for events with so many variables of mass.
@@ -35,9 +35,9 @@ func NewPlan[T events.Float](c config.Config, variables int) (*Plan, error) {
 			v.Edges = slices.Clone(v.Edges)
 			v.Edges[0], v.Edges[len(v.Edges)-1] = ends[0], ends[1]
 		}
-		p.Masses = append(p.Masses, bins.Axis{
-			Limits:  events.Limits{Mass: ends, Score: c.ScoreRange, IgnoreMissing: c.Missing == config.MissingIgnore},
-			Options: bins.Options{Kind: c.Binning, Asked: v.Bins, Edges: v.Edges, Order: c.Order},
+		p.Masses = append(p.Masses, bins.Options{
+			Limits: events.Limits{Mass: ends, Score: c.ScoreRange, IgnoreMissing: c.Missing == config.MissingIgnore},
+			Kind:   c.Binning, Asked: v.Bins, Edges: v.Edges, Order: c.Order,
 		})
 	}
 	return p, nil

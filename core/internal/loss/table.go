@@ -63,18 +63,18 @@ func MomentsAt[T events.Float](at []float64, ev events.Events[T], p *Plan, sc *p
 func inspect[T events.Float](ev events.Events[T], p *Plan, sc *par.Scratch) (*events.Selection[T], settled, error) {
 	var index []uint32
 	if ev.Label != nil {
-		di := par.Kept[events.Division[T]](sc)
-		if err := di.Divide(ev, p.BackgroundLabel, sc); err != nil {
+		di, err := events.Divide(ev, p.BackgroundLabel, sc)
+		if err != nil {
 			return nil, settled{}, err
 		}
 		ev, index = di.Events, di.Index
 	}
-	v := p.Masses[0]
-	sel, err := events.Select(ev, index, nil, v.Limits, sc)
+	o := &p.Masses[0]
+	sel, err := events.Select(ev, index, nil, o.Limits, sc)
 	if err != nil {
 		return nil, settled{}, err
 	}
-	se, err := settle(sel, &v.Options, &p.Config, sc)
+	se, err := settle(sel, o, &p.Config, sc)
 	return sel, se, err
 }
 

@@ -20,6 +20,7 @@ type part[T events.Float] struct {
 
 // loss returns the loss of the events, of one variable of mass or of several.
 func (pt part[T]) loss() (walk.Result, error) {
+	defer pt.sc.Arena.Release(pt.sc.Arena.Mark())
 	masses := pt.ev.Variables()
 	switch {
 	case len(masses) == 1:
@@ -48,10 +49,10 @@ func (pt part[T]) oneByOne() (total walk.Result, err error) {
 	}
 	share := 1 / float64(len(present))
 	one := pt
-	one.out = pt.out.ForEvents(len(pt.ev.Score))
+	one.out = pt.out.ForEvents(len(pt.ev.Score), &pt.sc.Arena)
 	var sums [len(one.out)][]float64
 	for d, of := range one.out {
-		sums[d] = make([]float64, len(of))
+		sums[d] = par.Make[float64](&pt.sc.Arena, len(of))
 	}
 	for _, k := range present {
 		one.ev.Mass, one.ev.Masses = pt.ev.Masses[k], nil

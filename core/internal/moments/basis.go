@@ -1,3 +1,5 @@
+// Package moments turns the CDFs of the bins into moments and moments back into CDFs: the fit of the functions of the mass
+// that cost nothing, and the bounds on its moments.
 package moments
 
 import (

@@ -66,6 +66,9 @@ func (bo *Bound) Apply(c []float64) []float64 {
 	return bounded
 }
 
+// steepest is a |c/t| above which c~ is as good as t.
+const steepest = 40
+
 // At returns c~, 1 - dc~/dc and dc~/dbase.
 func (limit *Limit) At(c, base float64) (bounded, own, byBase float64) {
 	t := base - limit.offset
@@ -75,8 +78,9 @@ func (limit *Limit) At(c, base float64) (bounded, own, byBase float64) {
 	t = float64(limit.factor * t)
 	u := 0.0
 	if math.Abs(c) > limit.floor {
-		u = max(-steepest, min(float64(c*(1/t)), steepest))
+		u = max(-steepest, min(c/t, steepest))
 	}
-	tanh, sech := tanhSech(u)
-	return float64(t * tanh), float64(tanh * tanh), float64(limit.factor * (tanh - float64(u*float64(sech*sech))))
+	tanh := math.Tanh(u)
+	square := float64(tanh * tanh)
+	return float64(t * tanh), square, float64(limit.factor * (tanh - float64(u*(1-square))))
 }

@@ -15,12 +15,11 @@ func Columns[T events.Float](sel *events.Selection[T], bs *bins.Bins, c *config.
 		order = 0
 	}
 	nw := newNewton(sel, bs.Count(), order)
+	columns := &bins.Columns{Count: order, Factor: nw.factor}
 	if order <= 2 {
-		low := &bins.Low{Factor: nw.factor}
-		copy(low.Nodes[:], nw.nodes)
-		return &bins.Columns{Count: order, Low: low}, nw
+		copy(columns.Nodes[:], nw.nodes)
+		return columns, nw
 	}
-	columns := &bins.Columns{Count: order}
 	if c.Bounded() {
 		columns.Count *= 2
 	}

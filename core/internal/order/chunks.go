@@ -13,9 +13,8 @@ import (
 // few that the rounding errors of its running sums do not matter either.
 func chunkSize(bins int) int { return max(1<<11, 16*bins) }
 
-// Sort returns the records of a selection in order of score, with weights in its unit, and the sums of the weights by chunk
-// and bin.
-func Sort[T events.Float](sel *events.Selection[T], bs *bins.Bins, sc *par.Scratch) (*Records, *Sums) {
+// Sort returns the records of a selection in order of score, with weights in its unit, and their sums by chunk and bin.
+func Sort[T events.Float](sel *events.Selection[T], bs *bins.Bins, sc *par.Scratch) *Records {
 	rs, starts := newRecords(sel, bs, sc)
 	size, unit := chunkSize(bs.Count()), sel.Unit()
 	groups := groupCells(starts, size)
@@ -25,16 +24,13 @@ func Sort[T events.Float](sel *events.Selection[T], bs *bins.Bins, sc *par.Scrat
 		fetchScores(rs, int(cells[0]), int(cells[len(cells)-1]), sel.Score)
 	})
 	rs.setChunks(size)
-	kept := par.Kept[memory](sc)
-	kept.totals = par.Grown(kept.totals, len(rs.Chunks)*bs.Count())
-	clear(kept.totals)
-	su := &Sums{bins: bs.Count(), Totals: kept.totals}
+	rs.Sums = par.Make[float64](&sc.Arena, len(rs.Chunks)*rs.bins)
 	sc.Team.Run(len(rs.Chunks)-1, func(k int) {
 		fetchWeights(rs, k, sel.Weight, unit)
-		rs.addChunk(su.Row(k+1), k)
+		rs.addChunk(rs.Row(k+1), k)
 	})
-	addRows(su.Totals, bs.Count())
-	return rs, su
+	addRows(rs.Sums, rs.bins)
+	return rs
 }
 
 // groupCells returns the first cell of each group of cells that one goroutine sorts, and the end. A group has about size

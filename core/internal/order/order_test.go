@@ -72,7 +72,7 @@ func checkCrowd[T events.Float](t *testing.T, n int, of func(i int, u float64) f
 	require.NoError(t, err)
 	bs, err := bins.New(sel, &bins.Options{Asked: 3}, sc)
 	require.NoError(t, err)
-	rs, su := Sort(sel, bs, sc)
+	rs := Sort(sel, bs, sc)
 
 	unit, seen := events.UnitOf(float64(max(slices.Max(ev.Weight), -slices.Min(ev.Weight)))), make([]bool, n)
 	for k, r := range rs.Words {
@@ -87,7 +87,7 @@ func checkCrowd[T events.Float](t *testing.T, n int, of func(i int, u float64) f
 	require.Equal(t, 0, rs.Chunks[0])
 	require.Equal(t, n, rs.Chunks[len(rs.Chunks)-1])
 	for k, lo := range rs.Chunks[:len(rs.Chunks)-1] {
-		require.InDeltaSlice(t, sums, su.Row(k), 1e-9*float64(n))
+		require.InDeltaSlice(t, sums, rs.Row(k), 1e-9*float64(n))
 		hi := rs.Chunks[k+1]
 		require.Less(t, lo, hi)
 		require.Less(t, hi-lo, 2*size)

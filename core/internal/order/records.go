@@ -15,38 +15,31 @@ type Records struct {
 	Words   []uint64
 	Weights []float64 // in order of the words; nil: all weights are 1
 	Chunks  []int     // chunk k has the records Chunks[k] .. Chunks[k+1]-1
+	Sums    []float64 // of the weights, see Row
+	Squares []float64 // sums of the squares of the steps of the events, in rows like Sums; nil: not wanted
+	bins    int
 	scores  []float64 // in order of the words; nil: the words hold the scores, see radix.Layout.Half
-}
-
-// memory is kept between calls.
-type memory struct {
-	words                   []uint64
-	weights, scores         []float64 // in order of the records
-	totals, squares, thirds []float64 // of Sums
 }
 
 // newRecords returns the records of a selection by cell of score and, within a cell, by index, with the starts of the cells
 // and the end. It overwrites the counts of the selection.
 func newRecords[T events.Float](sel *events.Selection[T], bs *bins.Bins, sc *par.Scratch) (*Records, []uint32) {
-	kept := par.Kept[memory](sc)
-	kept.words = par.Grown(kept.words, sel.N)
 	rs := &Records{
 		Layout: radix.NewLayout[T](sel.ScoreMin, sel.ScoreMax, len(sel.Score), bs.Count()),
-		Words:  kept.words,
+		Words:  par.Unset[uint64](&sc.Arena, sel.N),
+		bins:   bs.Count(),
 	}
 	if sel.Weight != nil {
-		kept.weights = par.Grown(kept.weights, sel.N)
-		rs.Weights = kept.weights
+		rs.Weights = par.Unset[float64](&sc.Arena, sel.N)
 	}
 	if !rs.Half {
-		kept.scores = par.Grown(kept.scores, sel.N)
-		rs.scores = kept.scores
+		rs.scores = par.Unset[float64](&sc.Arena, sel.N)
 	}
 	starts := startsOf(sel.Parts, sel.ScoreCells.Count(), sc)
 	sc.Team.Run(len(sel.Parts), func(k int) {
 		room := par.Room()
 		defer room.Give()
-		p, made := &sel.Parts[k], par.Make[uint64](&room.Arena, fillBlock)
+		p, made := &sel.Parts[k], par.Unset[uint64](&room.Arena, fillBlock)
 		for lo := p.Lo; lo < p.Hi; lo += fillBlock {
 			fill(rs, made, sel, p.Scores, lo, min(lo+fillBlock, p.Hi))
 		}

@@ -2,20 +2,13 @@ package order
 
 import "github.com/libmode/libmode/core/internal/par"
 
-// Sums are sums over the records before each chunk, by bin. Each chunk has a row, and the last row is for all records. A
-// chunk starts from its row, and not from the end of the chunk before it, so that rounding errors do not grow with the
-// number of events, and the order in which chunks are walked does not change a bit.
-type Sums struct {
-	bins    int
-	Totals  []float64 // of the weights
-	Squares []float64 // of the squares of the steps of the events; nil: not wanted
-}
+// Row returns the sums of weights over the records before chunk k, by bin. The last row is for all records. A chunk starts from
+// its row, and not from the end of the chunk before it, so that rounding errors do not grow with the number of events, and the
+// order in which chunks are walked does not change a bit.
+func (rs *Records) Row(k int) []float64 { return rs.Sums[k*rs.bins : (k+1)*rs.bins] }
 
-// Row returns the sums of weights before chunk k.
-func (su *Sums) Row(k int) []float64 { return su.Totals[k*su.bins : (k+1)*su.bins] }
-
-// All returns the sums of weights over all records.
-func (su *Sums) All() []float64 { return su.Totals[len(su.Totals)-su.bins:] }
+// Totals returns the sums of weights over all records.
+func (rs *Records) Totals() []float64 { return rs.Row(len(rs.Chunks) - 1) }
 
 // addRows adds to each row of nb numbers the row before it.
 func addRows(rows []float64, nb int) {
@@ -42,15 +35,12 @@ func (rs *Records) addChunk(totals []float64, k int) {
 
 // AddSquares sums the squares of the steps of the events, and returns the sums of their third powers over each bin. An event
 // of weight 1 in bin b has the step step[b].
-func AddSquares(su *Sums, rs *Records, step []float64, sc *par.Scratch) []float64 {
-	chunks, nb := len(rs.Chunks)-1, su.bins
-	kept := par.Kept[memory](sc)
-	kept.squares, kept.thirds = par.Grown(kept.squares, (chunks+1)*nb), par.Grown(kept.thirds, (chunks+1)*nb)
-	clear(kept.squares)
-	clear(kept.thirds)
+func (rs *Records) AddSquares(step []float64, sc *par.Scratch) []float64 {
+	chunks, nb := len(rs.Chunks)-1, rs.bins
+	squares, thirds := par.Make[float64](&sc.Arena, (chunks+1)*nb), par.Make[float64](&sc.Arena, (chunks+1)*nb)
 	sc.Team.Run(chunks, func(k int) {
 		lo, row := rs.Chunks[k], (k+1)*nb
-		squares, thirds := kept.squares[row:row+nb], kept.thirds[row:row+nb]
+		squares, thirds := squares[row:row+nb], thirds[row:row+nb]
 		for i, r := range rs.Words[lo:rs.Chunks[k+1]] {
 			b := rs.Bin(r)
 			e := rs.Weights[lo+i] * step[b]
@@ -58,8 +48,8 @@ func AddSquares(su *Sums, rs *Records, step []float64, sc *par.Scratch) []float6
 			thirds[b] += e * e * e
 		}
 	})
-	addRows(kept.squares, nb)
-	addRows(kept.thirds, nb)
-	su.Squares = kept.squares
-	return kept.thirds[chunks*nb:]
+	addRows(squares, nb)
+	addRows(thirds, nb)
+	rs.Squares = squares
+	return thirds[chunks*nb:]
 }

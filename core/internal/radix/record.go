@@ -1,6 +1,8 @@
+// Package radix sorts events by their scores or other numbers.
 package radix
 
 import (
+	"math"
 	"math/bits"
 
 	"github.com/libmode/libmode/core/internal/lanes"
@@ -12,7 +14,7 @@ import (
 // A key is the distance to the key of the lowest number, without low bits for which there is no room. The keys of float32
 // numbers fill the upper half of the record, if the lower half has room for the rest.
 //
-// All shifts are below 64; & 63 lets the compiler know.
+// All shifts are below 64. With & 63 the compiler leaves out the code for larger ones.
 type Layout struct {
 	Half      bool // the keys are those of float32 numbers, lanes.HalfKey, in the upper half
 	BinShift  uint
@@ -80,4 +82,13 @@ func (la *Layout) Key(record uint64) uint64 { return record >> (la.keyShift & 63
 // Number returns the number of a record, if the layout is Half.
 func (la *Layout) Number(record uint64) float64 {
 	return float64(lanes.HalfValue(uint32(record>>32) + la.HalfBase))
+}
+
+// Key maps numbers onto integers in the same order. It maps -0.0 and 0.0 onto the same integer.
+func Key(s float64) uint64 {
+	const signBit = 1 << 63
+	b := math.Float64bits(s)
+	magnitude := b &^ signBit
+	negative := uint64(int64(b) >> 63)
+	return (magnitude ^ negative) - negative + signBit
 }

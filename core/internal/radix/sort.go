@@ -9,12 +9,6 @@ import (
 	"github.com/libmode/libmode/core/internal/par"
 )
 
-// sorter sorts records by key, with memory of its own.
-type sorter struct {
-	spare  []uint64
-	counts []uint32
-}
-
 const (
 	smallCell   = 24 // records of a cell, below which a counting sort does not pay
 	crowdedCell = 48 // records of a cell of the counting sort, from which on a radix sort is faster than sortNear
@@ -26,12 +20,11 @@ const (
 func Sort[T lanes.Float](records []uint64, starts []uint32, la *Layout, numbers []T) {
 	room := par.Room()
 	defer room.Give()
-	so := par.Kept[sorter](room)
 	first := starts[0] // of the small cells that are sorted together
 	for c, start := range starts[:len(starts)-1] {
 		if end := starts[c+1]; end-start >= smallCell {
 			sortNear(records[first:start], records[first:start])
-			so.sortCell(records[start:end], la.keyShift)
+			sortCell(records[start:end], la.keyShift, &room.Arena)
 			first = end
 		}
 	}
@@ -75,7 +68,8 @@ func insert(dst []uint64, i int, record uint64) {
 
 // sortCell is a counting sort by the leading bits of the distance to the lowest key, with one or two cells a record, and a
 // sort by the other bits.
-func (so *sorter) sortCell(records []uint64, keyShift uint) {
+func sortCell(records []uint64, keyShift uint, arena *par.Arena) {
+	defer arena.Release(arena.Mark())
 	lo, hi := extremes(records)
 	lo = lo >> keyShift << keyShift
 	top := uint(bits.Len64(hi - lo))
@@ -84,19 +78,19 @@ func (so *sorter) sortCell(records []uint64, keyShift uint) {
 	}
 	width := min(uint(bits.Len(uint(len(records)))-1), 14, top-keyShift)
 	shift := top - width
-	so.spare = par.Grown(so.spare, len(records))
+	spare := par.Unset[uint64](arena, len(records))
 	if len(records)>>width > crowdedCell {
-		so.sortDigits(records, lo, keyShift, top)
+		sortDigits(records, spare, lo, keyShift, top, arena)
 		return
 	}
-	largest := so.scatter(so.spare, records, lo, shift, width)
+	largest := scatter(spare, records, lo, shift, width, arena)
 	switch {
 	case shift == keyShift:
-		copy(records, so.spare) // each cell has one key
+		copy(records, spare) // each cell has one key
 	case largest > crowdedCell:
-		so.sortDigits(records, lo, keyShift, top)
+		sortDigits(records, spare, lo, keyShift, top, arena)
 	default:
-		sortNear(records, so.spare)
+		sortNear(records, spare)
 	}
 }
 
@@ -113,10 +107,9 @@ func extremes(records []uint64) (lo, hi uint64) {
 }
 
 // scatter is a stable counting sort by the width bits from shift on of the distance to lo. It returns the largest count.
-func (so *sorter) scatter(to, from []uint64, lo uint64, shift, width uint) (largest uint32) {
-	so.counts = par.Grown(so.counts, 1<<width)
-	counts := so.counts
-	clear(counts)
+func scatter(to, from []uint64, lo uint64, shift, width uint, arena *par.Arena) (largest uint32) {
+	mark := arena.Mark()
+	counts := par.Make[uint32](arena, 1<<width)
 	mask := uint64(len(counts) - 1)
 	for _, r := range from {
 		counts[(r-lo)>>(shift&63)&mask]++
@@ -131,15 +124,16 @@ func (so *sorter) scatter(to, from []uint64, lo uint64, shift, width uint) (larg
 		to[*slot] = r
 		*slot++
 	}
+	arena.Release(mark)
 	return largest
 }
 
 // sortDigits is a radix sort by the bits keyShift..top-1 of the distance to lo, from the lowest digit to the highest.
-func (so *sorter) sortDigits(records []uint64, lo uint64, keyShift, top uint) {
+func sortDigits(records, spare []uint64, lo uint64, keyShift, top uint, arena *par.Arena) {
 	const digit = 11 // bits
-	from, to := records, so.spare[:len(records)]
+	from, to := records, spare
 	for shift := keyShift; shift < top; shift += digit {
-		so.scatter(to, from, lo, shift, min(digit, top-shift))
+		scatter(to, from, lo, shift, min(digit, top-shift), arena)
 		from, to = to, from
 	}
 	if &from[0] != &records[0] {

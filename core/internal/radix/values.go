@@ -3,29 +3,10 @@ package radix
 import (
 	"math"
 	"math/bits"
-	"slices"
 
 	"github.com/libmode/libmode/core/internal/lanes"
 	"github.com/libmode/libmode/core/internal/par"
 )
-
-// SortValues returns records of the values, in increasing order, and their layout: Layout.Index is the place of a value.
-// NaNs have no record. The records use the memory of words.
-func SortValues[T lanes.Float](words []uint64, values []T) ([]uint64, Layout) {
-	lowest, highest := limits(values)
-	words = slices.Grow(words[:0], len(values))
-	if lowest > highest {
-		return words, Layout{}
-	}
-	la := NewLayout[T](lowest, highest, len(values), 1)
-	for i, v := range values {
-		if v == v {
-			words = append(words, Pack(&la, v, i))
-		}
-	}
-	Sort(words, []uint32{0, uint32(len(words))}, &la, values)
-	return words, la
-}
 
 // limits returns the lowest and the highest value that is a number; +Inf and -Inf if none is.
 func limits[T lanes.Float](values []T) (lowest, highest float64) {
@@ -41,14 +22,14 @@ func limits[T lanes.Float](values []T) (lowest, highest float64) {
 	return lowest, highest
 }
 
-// Sorted are the records of many values, in increasing order. NaNs have no record.
+// Sorted are the records of values, in increasing order. NaNs have no record.
 type Sorted[T lanes.Float] struct {
-	Layout
-	Words []uint64
-	Cells []uint32 // the starts of cells of records, and the end; equal values are in one cell
-	one   bool     // there is one cell
-	low   uint64
-	shift uint
+	Layout // its Index is the place of a value
+	Words  []uint64
+	Cells  []uint32 // the starts of cells of records, and the end; equal values are in one cell
+	one    bool     // there is one cell
+	low    uint64
+	shift  uint
 }
 
 // Many values are sorted in cells, which goroutines share. Blocks of sortBlock values are counted by cell.
@@ -59,21 +40,19 @@ const (
 )
 
 // CellOf returns the cell of a value that is a number.
-func (so *Sorted[T]) CellOf(value T) int {
+func (so *Sorted[T]) CellOf(value T) int { return so.cellOf(Pack(&so.Layout, value, 0)) }
+
+// cellOf returns the cell of a record.
+func (so *Sorted[T]) cellOf(record uint64) int {
 	if so.one {
 		return 0
 	}
-	return int((Pack(&so.Layout, value, 0) - so.low) >> (so.shift & 63))
+	return int((record - so.low) >> (so.shift & 63))
 }
 
-// SortMany sorts values as SortValues does, with all goroutines of the team. It uses the memory of the arena.
-func SortMany[T lanes.Float](values []T, sc *par.Scratch) (so Sorted[T]) {
+// SortValues sorts values. It uses the memory of the scratch.
+func SortValues[T lanes.Float](values []T, sc *par.Scratch) (so Sorted[T]) {
 	n := len(values)
-	if n < par.AloneCall {
-		so.Words, so.Layout = SortValues(par.Make[uint64](&sc.Arena, n)[:0], values)
-		so.Cells, so.one = []uint32{0, uint32(len(so.Words))}, true
-		return so
-	}
 	parts := (n + sortBlock - 1) / sortBlock
 	ends := par.Make[[2]float64](&sc.Arena, parts)
 	sc.Team.Blocks(n, sortBlock, func(lo, hi int) {
@@ -88,7 +67,7 @@ func SortMany[T lanes.Float](values []T, sc *par.Scratch) (so Sorted[T]) {
 		so.Cells = []uint32{0}
 		return so
 	}
-	so.Layout = NewLayout[T](lowest, highest, n, 1)
+	so.Layout, so.one = NewLayout[T](lowest, highest, n, 1), n < par.AloneCall
 	so.low = Pack(&so.Layout, T(lowest), 0)
 	so.shift = max(so.keyShift, uint(max(0, bits.Len64(Pack(&so.Layout, T(highest), 0)-so.low)-cellBits)))
 	cells := so.CellOf(T(highest)) + 1
@@ -111,13 +90,13 @@ func SortMany[T lanes.Float](values []T, sc *par.Scratch) (so Sorted[T]) {
 		}
 	}
 	so.Cells[cells] = start
-	so.Words = par.Make[uint64](&sc.Arena, int(start))
+	so.Words = par.Unset[uint64](&sc.Arena, int(start))
 	sc.Team.Blocks(n, sortBlock, func(lo, hi int) {
 		slots := next[lo/sortBlock*cells:][:cells]
 		for i, v := range values[lo:hi] {
 			if v == v {
 				word := Pack(&so.Layout, v, lo+i)
-				slot := &slots[(word-so.low)>>(so.shift&63)]
+				slot := &slots[so.cellOf(word)]
 				so.Words[*slot] = word
 				*slot++
 			}

@@ -20,28 +20,28 @@ import (
 // Row k of N has numbers in these columns alone.
 type correction struct {
 	*moments.Bound
-	gram   []float64 // a row for each of the moments 0..End-1
-	rows   []float64
-	width  int // of a row
-	z      int // the place of z in a row; where there is none, the place of Y
-	y, x   int // the places of Y and X in a row; x is the width where there is no X
-	biased bool
+	gram     []float64 // a row for each of the moments 0..End-1
+	rows     []float64
+	width    int // of a row
+	z        int // the place of z in a row; where there is none, the place of Y
+	y, x     int // the places of Y and X in a row; x is the width where there is no X
+	unbiased bool
 }
 
 // newCorrection returns the correction of an integrand that is complete otherwise.
 func newCorrection(in *Integrand, bo *moments.Bound, arena *par.Arena) *correction {
 	ba, size := in.basis, bo.End
-	co := &correction{Bound: bo, gram: par.Make[float64](arena, size*size), z: size, y: size, biased: in.variance != nil}
+	co := &correction{Bound: bo, gram: par.Make[float64](arena, size*size), z: size, y: size, unbiased: in.unbiased}
 	hasZ := ba.Orthonormal == nil
 	if hasZ {
 		co.y += size
 	}
 	co.x = co.y
-	if co.biased {
+	if co.unbiased {
 		co.x += size * (size + 1) / 2
 	}
 	co.width = co.x
-	if co.biased && hasZ {
+	if co.unbiased && hasZ {
 		co.width += 3 * size
 	}
 	for l := range size {
@@ -86,9 +86,8 @@ type correcting struct {
 }
 
 // start moves to a state, and returns the correction there.
-func (co *correcting) start(of *correction, state []bin) float64 {
-	*co = correcting{correction: of, sums: par.Grown(co.sums, of.width), change: par.Grown(co.change, of.y)}
-	clear(co.sums)
+func (co *correcting) start(of *correction, state []bin, arena *par.Arena) float64 {
+	*co = correcting{correction: of, sums: par.Make[float64](arena, of.width), change: par.Make[float64](arena, of.y)}
 	for b := range state {
 		row := of.rows[b*of.width : (b+1)*of.width]
 		for k, x := range row[:of.y] {
@@ -112,7 +111,7 @@ func (co *correcting) cross(st steps, changes, d []float64) {
 			change[k] = float64(w * x)
 			sums[k] += change[k]
 		}
-		if co.biased {
+		if co.unbiased {
 			for k, x := range row[len(sums):] {
 				ofBias[k] += float64(changes[i] * x)
 			}
@@ -152,7 +151,7 @@ func (co *correcting) evaluate() (change float64) {
 		}
 		change += float64(co.differences[l] * along)
 	}
-	if co.biased {
+	if co.unbiased {
 		before := co.bias
 		co.bias = co.biasNow()
 		change -= co.bias - before

@@ -1,10 +1,11 @@
 package walk
 
 import (
+	"slices"
+
 	"github.com/libmode/libmode/core/internal/lanes"
 	"github.com/libmode/libmode/core/internal/order"
 	"github.com/libmode/libmode/core/internal/par"
-	"github.com/libmode/libmode/core/internal/radix"
 )
 
 // crossing crosses the events of a chunk, a block at a time, in one goroutine. It goes from state to state by steps in one bin
@@ -21,44 +22,47 @@ import (
 // so that the rows of the linear form hold them.
 type crossing struct {
 	in     *Integrand
+	arena  *par.Arena
+	block  int // where in the arena the memory of a block begins
 	state  []bin
 	linear []lanes.Linear
-	c      []float64
-	tracks bool // whether F_b and V_b are followed in state; otherwise the rows of the linear form have all that is needed
-	scaled bool // whether steps need their scale
-	bounds correcting
+	tracks bool       // whether F_b and V_b are followed in state; otherwise the rows of the linear form have all that is needed
+	scaled bool       // whether steps need their scale
+	bounds correcting // of Integrand.correction
 
 	bins      []uint32  // of the events of a block, as all that follows
 	weights   []float64 // all 1 without weights
 	scores, d []float64 // d: the changes of J
 
 	ones    []float64
-	split   steps     // of a block that has ties
-	splitD  []float64 // and their changes of J
-	ties    []tie     // of the block
 	changes []float64 // of V_b, by step
 }
 
 // blockSize is a number of events that stay in cache between the loops over them.
 const blockSize = 512
 
+var ones = slices.Repeat([]float64{1}, blockSize)
+
 // start moves to the middle between where chunks k and l begin, and returns J there.
-func (cr *crossing) start(in *Integrand, su *order.Sums, k, l int, weighted bool) float64 {
-	cr.in, cr.state, cr.linear = in, par.Grown(cr.state, in.bins), par.Grown(cr.linear, len(in.linear.rows))
-	cr.c = par.Grown(cr.c, in.linear.basis.Size)
-	cr.tracks = weighted || in.correction != nil && in.variance != nil
+func (cr *crossing) start(in *Integrand, rs *order.Records, k, l int) float64 {
+	cr.in, cr.state, cr.linear = in, par.Unset[bin](cr.arena, in.bins), make([]lanes.Linear, len(in.linear.rows))
+	cr.tracks = rs.Weights != nil || in.correction != nil && in.unbiased
 	cr.scaled = cr.tracks || in.correction != nil
 	for g := range cr.linear {
 		li := &cr.linear[g]
-		li.Rows, li.X, li.Y = append(li.Rows[:0], in.linear.rows[g]...), [4]float64{}, [4]float64{3: 1}
+		li.Rows, li.Y[3] = par.Unset[lanes.Row](cr.arena, in.bins), 1
+		copy(li.Rows, in.linear.rows[g])
 	}
-	for i, step := range in.step {
-		b := bin{step: step, square: in.linear.square[i], cdf: (su.Totals[k*in.bins+i] + su.Totals[l*in.bins+i]) / 2 * step}
-		if in.variance != nil {
-			b.total, b.factor, b.squares = in.variance.totals[i], in.variance.factor[i], b.cdf*step
-			if su.Squares != nil {
-				b.squares = (su.Squares[k*in.bins+i] + su.Squares[l*in.bins+i]) / 2
-			}
+	for i, b := range in.start {
+		step := b.step
+		b.cdf = (rs.Sums[k*in.bins+i] + rs.Sums[l*in.bins+i]) / 2 * step
+		switch {
+		case !in.unbiased:
+			b.total, b.factor = 0, 0
+		case rs.Squares == nil:
+			b.squares = b.cdf * step
+		default:
+			b.squares = (rs.Squares[k*in.bins+i] + rs.Squares[l*in.bins+i]) / 2
 		}
 		cr.addToSums(uint32(i), b.cdf/step)
 		row := &cr.linear[0].Rows[i]
@@ -71,10 +75,11 @@ func (cr *crossing) start(in *Integrand, su *order.Sums, k, l int, weighted bool
 		}
 		cr.state[i] = b
 	}
-	j := in.linear.at(cr.state, cr.c)
+	j := in.linear.at(cr.state, par.Make[float64](cr.arena, in.linear.basis.Size))
 	if in.correction != nil {
-		j += cr.bounds.start(in.correction, cr.state)
+		j += cr.bounds.start(in.correction, cr.state, cr.arena)
 	}
+	cr.block = cr.arena.Mark()
 	return j
 }
 
@@ -91,43 +96,41 @@ func (cr *crossing) addToSums(b uint32, weight float64) {
 	}
 }
 
-// load makes room for a block of n events, and returns where their scores and bins go.
-func (cr *crossing) load(n int, weights []float64) (scores []float64, bins []uint32) {
-	cr.bins, cr.scores, cr.d = par.Grown(cr.bins, n), par.Grown(cr.scores, n), par.Grown(cr.d, n)
-	for len(cr.ones) < n {
-		cr.ones = append(cr.ones, 1)
+// load makes room for a block of n events, whose scores and bins follow.
+func (cr *crossing) load(n int, weights []float64) {
+	cr.arena.Release(cr.block)
+	cr.bins, cr.scores = par.Unset[uint32](cr.arena, n), par.Unset[float64](cr.arena, n)
+	cr.d, cr.ones = par.Unset[float64](cr.arena, n), ones[:min(n, blockSize)]
+	if n > blockSize { // the block is one tie
+		cr.ones = slices.Repeat([]float64{1}, n)
 	}
 	if cr.weights = weights; weights == nil {
-		cr.weights = cr.ones[:n]
+		cr.weights = cr.ones
 	}
-	return cr.scores, cr.bins
 }
 
 // cross crosses the events of the block, and returns the share of their changes of J in an integral that ends at this score.
 func (cr *crossing) cross(end float64) float64 {
 	var jumps float64
-	cr.ties = cr.ties[:0]
-	radix.ForTies(cr.scores, func(from, to int) { cr.ties = append(cr.ties, tie{from, to}) })
-	if len(cr.ties) == 0 {
-		cr.walk(steps{cr.bins, cr.weights, cr.ones[:len(cr.bins)]}, cr.d)
+	if lanes.FirstTie(cr.scores) == len(cr.scores)-1 {
+		cr.walk(steps{cr.bins, cr.weights, cr.ones}, cr.d)
 	} else {
-		cr.splitTies()
-		cr.walkSplit()
-		jumps = cr.join(end)
+		jumps = cr.join(cr.changesOf(cr.splitTies()), end)
 	}
 	return lanes.Integrate(cr.d, cr.scores, end) + jumps
 }
 
-// walkSplit walks along the steps of a block that has ties.
-func (cr *crossing) walkSplit() {
-	cr.splitD = par.Grown(cr.splitD, len(cr.split.bins))
-	cr.walk(cr.split, cr.splitD)
+// changesOf walks along steps, and returns their changes of J.
+func (cr *crossing) changesOf(st steps) []float64 {
+	d := par.Unset[float64](cr.arena, len(st.bins))
+	cr.walk(st, d)
+	return d
 }
 
 // walk walks along steps, and sets d to their changes of J.
 func (cr *crossing) walk(st steps, d []float64) {
 	if cr.tracks {
-		cr.changes = par.Grown(cr.changes, len(d))
+		cr.changes = par.Unset[float64](cr.arena, len(d))
 		state, weights, scale, changes := cr.state, st.weights[:len(d)], st.scale[:len(d)], cr.changes[:len(d)]
 		for i, number := range st.bins[:len(d)] {
 			b := &state[number]

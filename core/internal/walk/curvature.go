@@ -17,7 +17,7 @@ import (
 // where f_a is the density of bin a's CDF near the score: see Evaluate.
 type curvature[T events.Float] struct {
 	*walk[T]
-	strips strips
+	strips []strip
 	table  []float64 // for each strip, a row with h of an event of weight 1, without the scale, by sign and bin
 }
 
@@ -42,7 +42,7 @@ func newCurvature[T events.Float](wa *walk[T], li *linear, smoothing float64, sc
 	if half == 0 {
 		return cu, nil
 	}
-	densities := cu.strips.densities(cu.sums(sc), 2*nb, half, wa.limits, &sc.Arena)
+	found := densities(cu.sums(sc), 2*nb, cu.strips, half, wa.limits, &sc.Arena)
 	sc.Team.Blocks(nb, binsAtATime, func(lo, hi int) {
 		up, down := make([]float64, nb), make([]float64, nb)
 		for b := lo; b < hi; b++ {
@@ -50,7 +50,7 @@ func newCurvature[T events.Float](wa *walk[T], li *linear, smoothing float64, sc
 				m := li.element(b, a)
 				up[a], down[a] = max(0, -m), max(0, m)
 			}
-			cu.setBin(b, densities, up, down)
+			cu.setBin(b, found, up, down)
 		}
 	})
 	return cu, nil
@@ -96,9 +96,9 @@ func (cu *curvature[T]) setBin(b int, densities, up, down []float64) {
 func (cu *curvature[T]) walkChunk(k int) {
 	room := par.Room()
 	defer room.Give()
-	block := par.Make[float64](&room.Arena, blockSize)
+	block := par.Unset[float64](&room.Arena, blockSize)
 	lo, hi := cu.Chunks[k], cu.Chunks[k+1]
-	for c := cu.strips.of(lo); lo < hi; {
+	for c := stripOf(lo, cu.strips); lo < hi; {
 		next := min(hi, lo+blockSize, cu.strips[c].end)
 		h, row := block[:next-lo], cu.row(cu.table, c)
 		for i := range h {

@@ -18,26 +18,26 @@ type Integrand struct {
 	scale      float64   // the loss is scale times the integral of J
 	step       []float64 // 1/W_b: by how much an event of weight 1 moves F_b
 	basis      *moments.Basis
-	variance   *variance // nil: the bias is not subtracted
+	start      []bin // the constants of each bin, with F_b = 0
+	unbiased   bool  // the bias is subtracted; otherwise the constants of V_b do not count
 	linear     *linear
 	bound      *moments.Bound // nil: no moment is bounded, and there is no correction
 	correction *correction
 }
 
-// NewIntegrand returns the integrand of the MoDe loss of sorted records. It adds the sums of squares if the bias needs them:
-// if it is subtracted, or measured.
-func NewIntegrand(c *config.Config, measured bool, ba *moments.Basis, bs *bins.Bins, rs *order.Records, su *order.Sums, unit float64, sc *par.Scratch) (*Integrand, error) {
+// NewIntegrand returns the integrand of the MoDe loss of sorted records. It adds sums of squares to the records if the bias, which is
+// subtracted or measured, needs them.
+func NewIntegrand(c *config.Config, measured bool, ba *moments.Basis, bs *bins.Bins, rs *order.Records, unit float64, sc *par.Scratch) (*Integrand, error) {
 	in := &Integrand{bins: bs.Count(), scale: 1, basis: ba}
 	if c.Reduction == config.Mean {
 		in.scale /= float64(in.bins)
 	}
-	var err error
-	if in.step, err = inverseSums(bs, su.All(), unit, &sc.Arena); err != nil {
+	if err := in.setSteps(bs, rs, unit, sc); err != nil {
 		return nil, err
 	}
-	in.linear = newLinear(ba, c.SlopePenalty, in.step, &sc.Arena)
+	in.setLinear(c.SlopePenalty, sc)
 	if !c.Biased || measured {
-		if in.variance, err = newVariance(bs, rs, su, in.step, sc); err != nil && !c.Biased {
+		if err := in.setVariance(bs, rs, sc); err != nil && !c.Biased {
 			return nil, err
 		}
 	}
@@ -56,14 +56,12 @@ func NewIntegrand(c *config.Config, measured bool, ba *moments.Basis, bs *bins.B
 // where share_b is the bin's fraction of the sum of weights, so that F is the CDF of all events. It follows
 // sqrt(share_b) F_b in place of F_b: then P_b = A_b = sqrt(share_b) gives the moment c = F and the residual
 // sqrt(share_b) (F_b - F), whose squares J adds up.
-func FlatIntegrand(bs *bins.Bins, su *order.Sums, unit float64, sc *par.Scratch) (*Integrand, error) {
+func FlatIntegrand(bs *bins.Bins, rs *order.Records, unit float64, sc *par.Scratch) (*Integrand, error) {
 	in := &Integrand{bins: bs.Count(), scale: 1}
-	totals := su.All()
-	var err error
-	if in.step, err = inverseSums(bs, totals, unit, &sc.Arena); err != nil {
+	if err := in.setSteps(bs, rs, unit, sc); err != nil {
 		return nil, err
 	}
-	var all float64
+	totals, all := rs.Totals(), 0.0
 	for _, total := range totals {
 		all += total
 	}
@@ -73,30 +71,39 @@ func FlatIntegrand(bs *bins.Bins, su *order.Sums, unit float64, sc *par.Scratch)
 		in.step[b] *= roots[b]
 	}
 	in.basis = moments.OfShares(roots, &sc.Arena)
-	in.linear = newLinear(in.basis, 0, in.step, &sc.Arena)
+	in.setLinear(0, sc)
 	return in, nil
 }
 
-// plain returns the integrand without the bias, and sums for it.
-func (in *Integrand) plain(su *order.Sums, sc *par.Scratch) (*Integrand, *order.Sums) {
-	without, sums := *in, *su
-	without.variance, sums.Squares = nil, nil
+// plain returns the integrand from which the bias is not subtracted.
+func (in *Integrand) plain(sc *par.Scratch) *Integrand {
+	without := *in
+	without.unbiased = false
 	if in.bound != nil {
 		without.correction = newCorrection(&without, in.bound, &sc.Arena)
 	}
-	return &without, &sums
+	return &without
 }
 
-// inverseSums returns 1/W_b. Sums are of weights in the given unit.
-func inverseSums(bs *bins.Bins, sums []float64, unit float64, arena *par.Arena) ([]float64, error) {
-	inverse := par.Make[float64](arena, len(sums))
-	for b, sum := range sums {
-		inverse[b] = 1 / sum
+// setSteps sets the steps to 1/W_b. The weights of the records are in the given unit.
+func (in *Integrand) setSteps(bs *bins.Bins, rs *order.Records, unit float64, sc *par.Scratch) error {
+	in.step = par.Unset[float64](&sc.Arena, in.bins)
+	for b, sum := range rs.Totals() {
+		in.step[b] = 1 / sum
 		if err := bins.CheckSum(bs, b, sum, unit); err != nil {
-			return nil, err
+			return err
 		}
 	}
-	return inverse, nil
+	return nil
+}
+
+// setLinear sets the linear form and the bins, given the steps.
+func (in *Integrand) setLinear(penalty float64, sc *par.Scratch) {
+	in.linear = newLinear(in.basis, penalty, in.step, &sc.Arena)
+	in.start = par.Make[bin](&sc.Arena, in.bins)
+	for b, step := range in.step {
+		in.start[b].step, in.start[b].square = step, in.linear.element(b, b)
+	}
 }
 
 // limits are those of the integral over the scores.

@@ -21,7 +21,6 @@ type linear struct {
 	basis   *moments.Basis
 	penalty float64
 	x, y    []float64     // a row for each bin; y is nil where it is 0
-	square  []float64     // M_bb, which is also the factor of V_b in the bias
 	rows    [][]lanes.Row // see setRows
 }
 
@@ -33,10 +32,6 @@ func newLinear(ba *moments.Basis, penalty float64, step []float64, arena *par.Ar
 	li := &linear{basis: ba, penalty: penalty, x: ba.P}
 	if !ba.IsOrthonormal || penalty != 0 {
 		li.setColumns(len(step), arena)
-	}
-	li.square = par.Make[float64](arena, len(step))
-	for b := range step {
-		li.square[b] = li.element(b, b)
 	}
 	li.setRows(step, arena)
 	return li
@@ -104,7 +99,7 @@ func (li *linear) at(state []bin, c []float64) float64 {
 	j := li.penalty * slope * slope
 	for i := range state {
 		r := state[i].cdf - floats.Dot(c, li.basis.RowP(i))
-		j += r*r - state[i].variance()*li.square[i]
+		j += r*r - state[i].variance()*state[i].square
 	}
 	return j
 }

@@ -1,6 +1,10 @@
 package walk
 
-import "gonum.org/v1/gonum/floats"
+import (
+	"github.com/libmode/libmode/core/internal/par"
+	"github.com/libmode/libmode/core/internal/radix"
+	"gonum.org/v1/gonum/floats"
+)
 
 // steps are changes of F_b, each in one bin. An event that is not tied is one step. The middle of a tie is the state with half
 // of each of its events. A tied event is the step across this middle, from half an event before it to half an event after it.
@@ -13,13 +17,13 @@ type steps struct {
 	scale []float64
 }
 
-// tie is the events from..to-1 of a block, of one score.
-type tie struct{ from, to int }
-
 // fullStep returns the step that is event i of a tie of n events, among the steps of the tie.
 func fullStep(i, n int) int { return n - 1 + 3*i }
 
-func (st *steps) clear() { st.bins, st.weights, st.scale = st.bins[:0], st.weights[:0], st.scale[:0] }
+// newSteps returns no steps, with room for n.
+func newSteps(n int, arena *par.Arena) steps {
+	return steps{par.Unset[uint32](arena, n)[:0], par.Unset[float64](arena, n)[:0], par.Unset[float64](arena, n)[:0]}
+}
 
 // add adds a part of event i of a block: 1, 1/2 or -1/2.
 func (st *steps) add(cr *crossing, i int, part float64) {
@@ -37,61 +41,60 @@ func (st *steps) addFree(cr *crossing, from, to int) {
 	}
 }
 
-// splitTies sets the steps of a block.
-func (cr *crossing) splitTies() {
-	st, done := &cr.split, 0
-	st.clear()
-	for _, t := range cr.ties {
-		st.addFree(cr, done, t.from)
-		for i := t.from + 1; i < t.to; i++ {
+// splitTies returns the steps of a block.
+func (cr *crossing) splitTies() steps {
+	st, done := newSteps(5*len(cr.bins), cr.arena), 0
+	radix.ForTies(cr.scores, func(from, to int) {
+		st.addFree(cr, done, from)
+		for i := from + 1; i < to; i++ {
 			st.add(cr, i, .5)
 		}
-		st.add(cr, t.from, 1)
-		for i := t.from + 1; i < t.to; i++ {
+		st.add(cr, from, 1)
+		for i := from + 1; i < to; i++ {
 			st.add(cr, i-1, -.5)
 			st.add(cr, i, -.5)
 			st.add(cr, i, 1)
 		}
-		for i := t.from; i < t.to-1; i++ {
+		for i := from; i < to-1; i++ {
 			st.add(cr, i, .5)
 		}
-		done = t.to
-	}
+		done = to
+	})
 	st.addFree(cr, done, len(cr.bins))
+	return st
 }
 
 // join copies the changes of J from the steps to the events of a block. The steps of half events belong to no event: join
 // returns the integral of their changes of J, which is 0 unless moments are bounded.
-func (cr *crossing) join(end float64) (jumps float64) {
-	d, changes := cr.d, cr.splitD // the rest of both
-	done := 0
-	for _, t := range cr.ties {
-		free, n := t.from-done, t.to-t.from
+func (cr *crossing) join(changes []float64, end float64) (jumps float64) {
+	d, done := cr.d, 0 // d and changes are the rest of both
+	radix.ForTies(cr.scores, func(from, to int) {
+		free, n := from-done, to-from
 		copy(d, changes[:free])
-		d, changes, done = d[free:], changes[free:], t.to
+		d, changes, done = d[free:], changes[free:], to
 		for i := range n {
 			d[i], changes[fullStep(i, n)] = changes[fullStep(i, n)], 0
 		}
 		all := 5*n - 4 // the steps of the tie
 		if cr.in.correction != nil {
-			jumps += floats.Sum(changes[:all]) * (end - cr.scores[t.from])
+			jumps += floats.Sum(changes[:all]) * (end - cr.scores[from])
 		}
 		d, changes = d[n:], changes[all:]
-	}
+	})
 	copy(d, changes)
 	return jumps
 }
 
 // crossTie finds the changes of J by the events of a block of one tie. The walk is in the middle of the tie.
 func (cr *crossing) crossTie() {
-	cr.split.clear()
+	st := newSteps(3*len(cr.bins), cr.arena)
 	for i := range cr.bins {
-		cr.split.add(cr, i, -.5)
-		cr.split.add(cr, i, 1)
-		cr.split.add(cr, i, -.5)
+		st.add(cr, i, -.5)
+		st.add(cr, i, 1)
+		st.add(cr, i, -.5)
 	}
-	cr.walkSplit()
+	changes := cr.changesOf(st)
 	for i := range cr.d {
-		cr.d[i] = cr.splitD[3*i+1]
+		cr.d[i] = changes[3*i+1]
 	}
 }

@@ -9,12 +9,9 @@ import (
 	"github.com/libmode/libmode/core/internal/par"
 )
 
-// strips divide sorted records by score into parts of about equal numbers, to find their density. All records of a tie are in
-// one strip, and a tie that is as large as a strip is one by itself. So strips depend on the scores alone, and not on the order in which
-// tied events are given.
-type strips []strip
-
-// strip is the records start..end-1, and the range of their scores.
+// strip is the records start..end-1, and the range of their scores. Strips divide sorted records by score into parts of about equal
+// numbers, to find their density. All records of a tie are in one strip, and a tie that is as large as a strip is one by itself. So
+// strips depend on the scores alone, and not on the order in which tied events are given.
 type strip struct {
 	start, end int
 	from, to   float64
@@ -25,9 +22,9 @@ type strip struct {
 const mostStrips = 64
 
 // newStrips returns about as many strips as asked for.
-func newStrips(rs *order.Records, count int) strips {
+func newStrips(rs *order.Records, count int) []strip {
 	n := len(rs.Words)
-	found := make(strips, 0, 2*count+1)
+	found := make([]strip, 0, 2*count+1)
 	last := 0
 	cut := func(at int) {
 		if at > last {
@@ -46,8 +43,8 @@ func newStrips(rs *order.Records, count int) strips {
 	return found
 }
 
-// of returns the strip of record i.
-func (ss strips) of(i int) int {
+// stripOf returns the strip of record i.
+func stripOf(i int, ss []strip) int {
 	return sort.Search(len(ss), func(c int) bool { return ss[c].end > i })
 }
 
@@ -64,7 +61,7 @@ func (s *strip) share(lo, hi float64) float64 {
 
 // densities turns sums over the events of each strip, a row each with so many columns, into their densities per score: means over a
 // window of this half width around the middle of the strip. Only the part of the window inside the limits counts.
-func (ss strips) densities(sums []float64, columns int, half float64, limits limits, arena *par.Arena) []float64 {
+func densities(sums []float64, columns int, ss []strip, half float64, limits limits, arena *par.Arena) []float64 {
 	found := par.Make[float64](arena, len(sums))
 	for c := range ss {
 		middle := min(max(ss[c].from/2+ss[c].to/2, ss[c].from), ss[c].to) // also of the smallest numbers

@@ -6,7 +6,8 @@ import (
 	"github.com/libmode/libmode/core/internal/par"
 )
 
-// variance has the variances V_b of the bins' CDFs, which make the bias of a finite sample:
+// bin is the state of a bin during a walk, with the constants of the bin. The variances V_b of the bins' CDFs make the bias of a
+// finite sample:
 //
 //	bias(s) = sum_b V_b [ sum_a R_ab^2 + slope_penalty A_b1^2 ],  R = 1 - P (dc~/dc) A
 //	V_b(s)  = [S_b (1 - 2 F_b) + F_b^2 T_b] / (1 - 2 U_b/T_b + T_b)
@@ -15,45 +16,39 @@ import (
 // powers. R_ab is how much the residual of bin a changes with F_b. V_b estimates the variance of F_b. Where score and weight
 // are independent, it is unbiased for given weights of either sign: in terms of the weights' own sums,
 // E[sum w_i^2 (theta_i - F_b)^2] = sigma^2 (T - 2 U/W + T^2/W^2), and the variance of F_b is sigma^2 T/W^2.
-type variance struct {
-	totals []float64 // T_b
-	factor []float64 // 1/(1 - 2 U_b/T_b + T_b)
+type bin struct {
+	step, square  float64 // 1/W_b and M_bb, which is also the factor of V_b in the bias
+	total, factor float64 // T_b and 1/(1 - 2 U_b/T_b + T_b); 0 where the bias stays
+	cdf, squares  float64 // F_b and S_b
 }
 
 // fewestEffective is the lowest number of effective events, 1/T_b, from which a bin's variance can be estimated. No step is
 // above sqrt T_b, so the denominator of V_b is at least (1 - sqrt T_b)^2 = 6e-4 and loses at most four digits.
 const fewestEffective = 1.05
 
-// newVariance returns the variance of bins in which an event of weight 1 moves F_b by step[b]. If weights differ, it adds the
-// squares of the steps to the sums.
-func newVariance(bs *bins.Bins, rs *order.Records, su *order.Sums, step []float64, sc *par.Scratch) (*variance, error) {
-	nb := len(step)
-	va := &variance{totals: par.Make[float64](&sc.Arena, nb), factor: par.Make[float64](&sc.Arena, nb)}
-	copy(va.totals, step) // of n steps of 1/n
+// setVariance sets the constants of V_b in the bins of the integrand. If weights differ, it adds the squares of the steps to the
+// records.
+func (in *Integrand) setVariance(bs *bins.Bins, rs *order.Records, sc *par.Scratch) error {
 	var thirds []float64
 	if rs.Weights != nil {
-		thirds = order.AddSquares(su, rs, step, sc)
-		copy(va.totals, su.Squares[len(su.Squares)-nb:])
+		thirds = rs.AddSquares(in.step, sc)
 	}
-	for b, total := range va.totals {
+	for b, total := range in.step { // the sum of n squares of steps of 1/n
+		if thirds != nil {
+			total = rs.Squares[(len(rs.Chunks)-1)*len(in.step)+b]
+		}
 		if effective := 1 / total; !(effective >= fewestEffective) {
-			return nil, bs.Error(b, "has (sum of weights)^2 / (sum of squared weights) = %.4g effective events, "+
+			return bs.Error(b, "has (sum of weights)^2 / (sum of squared weights) = %.4g effective events, "+
 				"and unbiased needs at least %v: use fewer bins or larger batches", effective, fewestEffective)
 		}
 		third := total * total
 		if thirds != nil {
 			third = thirds[b]
 		}
-		va.factor[b] = 1 / (1 - 2*third/total + total)
+		in.start[b].total, in.start[b].factor = total, 1/(1-2*third/total+total)
 	}
-	return va, nil
-}
-
-// bin is the state of a bin during a walk, with the constants of the bin.
-type bin struct {
-	step, square  float64 // 1/W_b and M_bb
-	total, factor float64 // of its variance; 0 where the bias stays
-	cdf, squares  float64 // F_b and the sum of squared steps
+	in.unbiased = true
+	return nil
 }
 
 // variance returns V_b.

@@ -5,6 +5,7 @@ package walk
 import (
 	"math"
 
+	"github.com/libmode/libmode/core/internal/config"
 	"github.com/libmode/libmode/core/internal/errs"
 	"github.com/libmode/libmode/core/internal/events"
 	"github.com/libmode/libmode/core/internal/order"
@@ -28,7 +29,6 @@ type Result struct {
 type walk[T events.Float] struct {
 	*order.Records
 	in     *Integrand
-	sums   *order.Sums
 	limits limits
 	grad   []T // of the input's length; nil: not wanted
 
@@ -38,29 +38,22 @@ type walk[T events.Float] struct {
 	topShare  float64   // the part of J that each of these events gains, because the integral ends with them
 }
 
-// Options say what a walk computes beside the loss and the gradient.
-type Options struct {
-	Score     [2]float64 // the range of the integral; {-Inf, Inf}: from the lowest score to the highest
-	Biased    bool       // the loss has its bias
-	Measured  bool       // the bias is wanted too, whether or not it is subtracted
-	Smoothing float64    // of the bound of the curvature, see newCurvature
-}
-
-// Integrate returns the loss of sorted records, and sets the derivatives that are wanted.
-func Integrate[T events.Float](out events.Derivatives[T], stats *events.Stats, in *Integrand, rs *order.Records, su *order.Sums, o Options, sc *par.Scratch) (Result, error) {
-	along := func(grad []T, in *Integrand, su *order.Sums) *walk[T] {
-		return &walk[T]{Records: rs, in: in, sums: su, limits: limitsOf(o.Score, stats), grad: grad}
+// Integrate returns the loss of sorted records, and sets the derivatives that are wanted. The bias is wanted too, whether or not it
+// is subtracted, if it is measured. Smoothing is that of the bound of the curvature.
+func Integrate[T events.Float](out events.Derivatives[T], stats *events.Stats, in *Integrand, rs *order.Records, c *config.Config, measured bool, smoothing float64, sc *par.Scratch) (Result, error) {
+	along := func(grad []T, in *Integrand) *walk[T] {
+		return &walk[T]{Records: rs, in: in, limits: limitsOf(c.ScoreRange, stats), grad: grad}
 	}
-	wa := along(out.Grad(), in, su)
+	wa := along(out.Grad(), in)
 	var other *walk[T] // the same walk with the bias if this one is without, or without it: the difference of the integrals is the bias
-	if o.Measured {
-		plain, plainSums := in.plain(su, sc)
-		if !o.Biased {
-			other = along(nil, plain, plainSums)
+	if measured {
+		plain := in.plain(sc)
+		if !c.Biased {
+			other = along(nil, plain)
 		} else {
-			wa = along(out.Grad(), plain, plainSums)
-			if in.variance != nil {
-				other = along(nil, in, su)
+			wa = along(out.Grad(), plain)
+			if in.unbiased {
+				other = along(nil, in)
 			}
 		}
 		if other != nil {
@@ -70,7 +63,7 @@ func Integrate[T events.Float](out events.Derivatives[T], stats *events.Stats, i
 	var curved *curvature[T]
 	if out.Hess() != nil {
 		var err error
-		if curved, err = newCurvature(along(out.Hess(), in, su), in.linear, o.Smoothing, sc); err != nil {
+		if curved, err = newCurvature(along(out.Hess(), in), in.linear, smoothing, sc); err != nil {
 			return Result{}, err
 		}
 	}
@@ -89,12 +82,12 @@ func Integrate[T events.Float](out events.Derivatives[T], stats *events.Stats, i
 	})
 	integral := wa.integral()
 	found := Result{Loss: in.scale * integral}
-	if o.Measured {
+	if measured {
 		found.Events, found.Bias = rs.Effective(), math.NaN()
 	}
 	if other != nil {
 		found.Bias = in.scale * (other.integral() - integral)
-		if o.Biased {
+		if c.Biased {
 			found.Bias = -found.Bias
 		}
 	}
@@ -109,7 +102,7 @@ func Integrate[T events.Float](out events.Derivatives[T], stats *events.Stats, i
 func (wa *walk[T]) begin(sc *par.Scratch) {
 	chunks, last := len(wa.Chunks)-1, len(wa.Words)-1
 	wa.integrals = par.Make[float64](&sc.Arena, chunks)
-	wa.top = wa.start(par.Kept[crossing](sc), chunks, chunks)
+	wa.top = wa.start(&crossing{arena: &sc.Arena}, chunks, chunks)
 	wa.topFrom = len(wa.Words)
 	if wa.limits.open {
 		wa.topFrom, _ = wa.TieAt(last, 0, last+1)
@@ -131,7 +124,7 @@ func (wa *walk[T]) integral() float64 {
 
 // start moves to the middle between where chunks k and l begin, and returns J there.
 func (wa *walk[T]) start(cr *crossing, k, l int) float64 {
-	return cr.start(wa.in, wa.sums, k, l, wa.Weights != nil)
+	return cr.start(wa.in, wa.Records, k, l)
 }
 
 // walkChunk crosses the events of chunk k and writes their derivatives. It returns the integral of J from the score before
@@ -139,7 +132,7 @@ func (wa *walk[T]) start(cr *crossing, k, l int) float64 {
 func (wa *walk[T]) walkChunk(k int) float64 {
 	room := par.Room()
 	defer room.Give()
-	cr := par.Kept[crossing](room)
+	cr := &crossing{arena: &room.Arena}
 	lo, hi, before := wa.Chunks[k], wa.Chunks[k+1], wa.limits.from
 	if lo > 0 {
 		before = wa.Score(lo - 1)
@@ -183,8 +176,8 @@ func (wa *walk[T]) load(cr *crossing, lo, hi int) {
 	if wa.Weights != nil {
 		weights = wa.Weights[lo:hi]
 	}
-	scores, bins := cr.load(hi-lo, weights)
-	wa.Decode(lo, hi, scores, bins)
+	cr.load(hi-lo, weights)
+	wa.Decode(lo, hi, cr.scores, cr.bins)
 }
 
 // writeGradient writes the derivatives of the block of events from lo on.
