@@ -8,7 +8,7 @@ be: the core cannot be captured.
 
 There it first checks that the device finds what the core does, with several options and numbers of events, twice the
 same bits, waits for nothing (torch.cuda.set_sync_debug_mode("error")), says what is wrong with a batch, and can be
-captured and compiled. It takes some three minutes, of which the kernels' compilation is one. Without a GPU the core
+captured and compiled. It takes some two minutes, of which the kernels' compilation is one. Without a GPU the core
 alone is timed: a test of this program, whose times say nothing of a GPU. Writes what it ran on, and all times, to
 build/bench/device.json; copied to bench/results and followed by ``python -m bench.summary`` they are those of
 docs/scaling.md.
