@@ -3,13 +3,15 @@
 Trains every classifier with each of TRAININGS on the jets of the tree, and counts which of the test jets of that
 seed (``./build.sh studies wsample --test-jets N --seed 1``) it keeps. The counts are added to testing.json, so
 that the test jets of more seeds, which are others, can be judged by on other days: each training is then repeated.
-The tables of docs/w-tagging.md are made of them by verdict.py.
+``--only REGEX`` trains the classifiers whose name it matches, and keeps the counts of the others. The tables of
+docs/w-tagging.md are made of them by verdict.py.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
+import re
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -23,7 +25,7 @@ from libmode.posthoc import QuantileMap
 from ..methods import Classifier, one_thread
 from ..runner import Piece, run
 from .classifiers import METHODS, RANGE
-from .maps import ORDERS, TOLERANCE
+from .maps import ORDERS
 from .measure import BIAS_EDGES, EFFICIENCY, mass_edges
 from .sample import Sample, load, testing
 from .study import Size, Task, prepared_split, seconds
@@ -35,20 +37,18 @@ FULL = Size(None, 50, 2_000, ())
 QUICK = Size(None, 3, 2_000, ())
 OF_QUICK = ("unconstrained", "MoDe[1]")
 
+SEARCH = 25_000  # jets before the selection
+
+
+def layer(order: int, name: str = "", **options: float) -> Classifier:
+    """A classifier with MoDeConstraint."""
+    given = {"order": order, "mass_range": RANGE, **options}
+    return Classifier(f"MoDeConstraint[{order}]{name}", "constraint", options=given)
+
+
+LAYERS = [layer(order) for order in ORDERS] + [layer(order, ", tolerance", tolerance=SEARCH) for order in ORDERS]
 # The scans, and classifiers without a strength.
-SCANS: dict[str, tuple[Classifier, ...]] = {
-    **METHODS,
-    **{
-        f"MoDeConstraint[{order}]": (
-            Classifier(
-                f"MoDeConstraint[{order}]",
-                "constraint",
-                options={"order": order, "mass_range": RANGE, "tolerance": TOLERANCE},
-            ),
-        )
-        for order in ORDERS
-    },
-}
+SCANS: dict[str, tuple[Classifier, ...]] = {**METHODS, **{one.name: (one,) for one in LAYERS}}
 
 
 @dataclass(frozen=True)
@@ -150,6 +150,7 @@ def main() -> None:
     parser.add_argument(
         "--quick", action="store_true", help="two classifiers, one training, three epochs; committed results stay"
     )
+    parser.add_argument("--only", metavar="REGEX", default="", help="of the classifiers, those whose name matches")
     chosen = parser.parse_args()
     if chosen.seed < 1:
         parser.error(f"--seed = {chosen.seed} is not 1 or more")
@@ -159,15 +160,17 @@ def main() -> None:
     size, results = (QUICK, Path("build/studies/testing-quick.json")) if chosen.quick else (FULL, RESULTS)
     jets, tree = load(path, labels=(0,)), load(None)
     trainings = TRAININGS[:1] if chosen.quick else TRAININGS
-    pieces = {seed: _pieces(seed, chosen.quick, size, len(tree), path, len(jets)) for seed in trainings}
+    pieces = {seed: _pieces(seed, chosen.quick, chosen.only, size, len(tree), path, len(jets)) for seed in trainings}
     every = [piece for of_seed in pieces.values() for piece in of_seed]
     trained = run(every, measured, Path("build/studies/testing"), chosen.processes)
     found = json.loads(results.read_text())["test jets"] if results.exists() else {}
+    before = found.get(str(chosen.seed), {}).get("trainings", {}) if chosen.only else {}
     found[str(chosen.seed)] = {
         "jets": len(jets),
         "spectrum": np.histogram(jets.mass, BIAS_EDGES)[0].tolist(),
         "trainings": {
-            str(seed): {name: counts for piece in of_seed for name, counts in trained[piece.key].items()}
+            str(seed): before.get(str(seed), {})
+            | {name: counts for piece in of_seed for name, counts in trained[piece.key].items()}
             for seed, of_seed in pieces.items()
         },
     }
@@ -176,10 +179,12 @@ def main() -> None:
     print("wrote", results)
 
 
-def _pieces(seed: int, quick: bool, size: Size, of_tree: int, path: Path, jets: int) -> list[Piece]:
+def _pieces(seed: int, quick: bool, only: str, size: Size, of_tree: int, path: Path, jets: int) -> list[Piece]:
     """The trainings of one seed."""
     pieces = []
     for classifier in classifiers(quick):
+        if not re.search(only, classifier.name):
+            continue
         task = Task(classifier, seed, size, jets=of_tree)
         name = f"{key(classifier.name, classifier.strength)}, seed {seed}, {path.stem}"
         pieces.append(Piece(name, asdict(task) | {"test jets": jets}, Judged(task, str(path)), seconds(task)))

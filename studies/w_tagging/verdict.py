@@ -21,9 +21,8 @@ from .measure import BIAS_EDGES, Fit
 from .sample import load
 from .summary import Value, best, over_seeds, sensitivity
 from .tables import REFERENCE, shown_value, unselected
-from .testing import ORDERS, RESULTS, SCANS, key, mapped
+from .testing import ORDERS, RESULTS, SCANS, SEARCH, key, mapped
 
-SEARCH = 25_000
 SPURIOUS = 0.5  # the largest spurious signal, over its statistical error
 AS_WANTED = 0.05  # the largest rms of the efficiency around its polynomial in mass, over its mean
 CENTERS = (BIAS_EDGES[1:] + BIAS_EDGES[:-1]) / 2
@@ -125,18 +124,17 @@ def judged(results: Mapping[str, Any]) -> tuple[dict[str, list[Judgment]], Fit]:
     """The scans by method, and the fit with the degree that the unselected spectrum of all test jets needs."""
     batches = list(results["test jets"].values())
     spectrum = np.sum([batch["spectrum"] for batch in batches], axis=0)
-    jets = sum(batch["jets"] for batch in batches)
     tree = load(None)
     fit = Fit(np.repeat(CENTERS, spectrum), tree.mass[tree.label == 1])
     names = {name: [one.strength for one in scan] for name, scan in SCANS.items()}
     names |= {mapped(order): [0.0] for order in ORDERS}
 
     def judgment(name: str, strength: float) -> Judgment:
-        of = tuple(
-            together([batch["trainings"][seed][key(name, strength)] for batch in batches])
-            for seed in batches[0]["trainings"]
-        )
-        return Judgment(name, strength, jets, of, fit)
+        """By the test jets that this classifier was judged by, in each of its trainings."""
+        of_name = key(name, strength)
+        by = [one for one in batches if all(of_name in training for training in one["trainings"].values())]
+        of = tuple(together([one["trainings"][seed][of_name] for one in by]) for seed in by[0]["trainings"])
+        return Judgment(name, strength, sum(one["jets"] for one in by), of, fit)
 
     return {name: [judgment(name, one) for one in strengths] for name, strengths in names.items()}, fit
 
