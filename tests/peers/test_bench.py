@@ -60,6 +60,7 @@ def test_the_pages_show_the_results():
 def test_what_is_timed_beside_each_other_is_the_same_loss(interpreter):
     cpu = torch.device("cpu")
     assert device.agreement(cpu, [(options, (200,)) for options, _ in device.COMPARED if "bins" not in options]) < 1e-9
-    for layer, loss in ((False, False), (True, False), (False, True)):
-        device.training(device.Paper, 200, cpu, layer, loss)()
+    layer, loss = device.MoDeConstraint(order=1), device.MoDeLoss(order=1, on_device=True)
+    for added in ({}, {"constraint": layer}, {"mode": loss}):
+        device.training(device.Paper, 200, cpu, **added)()
     assert 1.7e6 < sum(parameter.numel() for parameter in device.Transformer().parameters()) < 2.1e6

@@ -70,8 +70,9 @@ class MoDeLoss(WithBase):
     >>> len(history.history["loss"])
     1
     >>> score = ((mass / 300 + rng.random(4_000)) / 2).astype("float32")
-    >>> print(f"{float(MoDeLoss(base=None, order=0)(pack(label, mass), score)):.3f}")  # MoDe alone
-    0.025
+    >>> mode = MoDeLoss(base=None, order=0)  # MoDe alone
+    >>> print(f"{float(mode(pack(label, mass), score)):.3f}", mode.skipped)
+    0.025 0
     """
 
     _arguments = ("strength", "score", "per_class", "background_only", "on_bad_batch")
