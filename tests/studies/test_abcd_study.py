@@ -7,6 +7,7 @@ from studies.abcd import train
 from studies.abcd.study import Task, measured
 
 
+@pytest.mark.filterwarnings("ignore:label or score is the wrong way round")  # a moment teaches a network little
 @pytest.mark.parametrize("method", train.METHODS)
 def test_a_training(method, monkeypatch):
     monkeypatch.setattr(train, "TRAINING", 20_000)

@@ -9,6 +9,7 @@ from studies.simple_model.study import Size, Task
 pytestmark = pytest.mark.usefixtures("threads_afterwards")
 
 
+@pytest.mark.filterwarnings("ignore:label or score is the wrong way round")  # a moment teaches a network little
 def test_every_method_of_the_study_trains():
     tiny = Size(steps=40, train_events=8_000, test_events=20_000, seeds=(1,))
     for classifier in (*OTHERS, MODIFIED[-1], SLOPES[-1], SLOPES_TIGHT[-1]):
