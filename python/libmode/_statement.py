@@ -6,6 +6,7 @@ import logging
 import math
 import sys
 import weakref
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -31,10 +32,8 @@ class Learns:
 
     _constraint: Constraint
     _statement: Statement | None
-
-    def _state(self) -> State:
-        """What the batches have taught."""
-        raise NotImplementedError
+    #: Returns what the batches have taught.
+    _state: Callable[[], State]
 
     @property
     def dependence(self) -> Dependence:

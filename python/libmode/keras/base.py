@@ -9,6 +9,7 @@ import keras
 from keras import ops
 
 from .._events import flat, same_length
+from .._host_constraint import Added
 from .._messages import keywords_only
 from .._option_values import plain
 from .events import Columns, unpack
@@ -19,8 +20,7 @@ class WithBase(keras.losses.Loss):
 
     #: The arguments, beside base and the options, that are saved; all are attributes.
     _arguments: tuple[str, ...] = ()
-    #: How to leave out a last batch that is too small, for the end of a sentence.
-    _without_last = "a data set made with batch(..., drop_remainder=True)"
+    _layer: Any
 
     def __init__(
         self, positional: Sequence[object], base: Any, name: str, dtype: Any, options: Mapping[str, Any]
@@ -28,6 +28,17 @@ class WithBase(keras.losses.Loss):
         keywords_only(self, positional, "order=1")
         super().__init__(name=name, dtype=dtype)
         self.base, self._base, self.options = base, keras.losses.get(base), plain("mode", options)
+
+    def _hold(self, layer: Any) -> None:
+        """Keeps the framework's loss or layer, whose errors say in Keras's words how to leave out a last batch."""
+        layer._without_last = Added._without_last
+        self._layer, self.on_bad_batch = layer, layer.on_bad_batch
+
+    @property
+    def skipped(self) -> int:
+        """How many batches were skipped."""
+        count: int = self._layer.skipped
+        return count
 
     # Not call: Keras would cast the masses, and multiply the sum of both parts by the mean of sample_weight.
     def __call__(self, y_true: Any, y_pred: Any, sample_weight: Any = None) -> Any:

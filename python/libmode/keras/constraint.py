@@ -75,6 +75,7 @@ class MoDeConstraint(WithBase):
     2
     """
 
+    _layer: Layer
     _arguments = "strength", "tolerance", "from_logits", "score", "signal", "background_only", "on_bad_batch", "monitor"
 
     def __init__(
@@ -98,7 +99,7 @@ class MoDeConstraint(WithBase):
             raise ValueError("base = None: MoDeConstraint adds to the gradient of another loss, give that loss as base")
         if isinstance(score, bool) or not (score is None or isinstance(score, int)):
             raise TypeError(f"score = {score!r}: must be the number of an output")
-        self._layer = Layer(
+        layer = Layer(
             strength=strength,
             tolerance=tolerance,
             from_logits=from_logits,
@@ -108,10 +109,10 @@ class MoDeConstraint(WithBase):
             monitor=monitor,
             **self.options,
         )
-        self._layer._without_last = self._without_last
-        self.strength, self.tolerance = self._layer._constraint.strength, self._layer._constraint.tolerance
+        self._hold(layer)
+        self.strength, self.tolerance = layer._constraint.strength, layer._constraint.tolerance
         self.from_logits, self.score, self.background_only = from_logits, score, background_only
-        self.signal, self.on_bad_batch, self.monitor = self._layer.signal, on_bad_batch, monitor
+        self.signal, self.monitor = layer.signal, monitor
 
     def _loss(self, events: Columns, y_pred: Any) -> Any:
         score = y_pred if self.score is None else score_of(y_pred, self.score)
@@ -120,11 +121,6 @@ class MoDeConstraint(WithBase):
             before, after = y_pred[:, : self.score], y_pred[:, self.score + 1 :]
             score = ops.concatenate([before, score[:, None], after], axis=1)
         return self._base_loss(events, score)
-
-    @property
-    def skipped(self) -> int:
-        """How many batches were skipped."""
-        return self._layer.skipped
 
     @property
     def mode_loss(self) -> float:

@@ -75,6 +75,7 @@ class MoDeLoss(WithBase):
     0.025 0
     """
 
+    _layer: Loss
     _arguments = ("strength", "score", "per_class", "background_only", "on_bad_batch")
 
     def __init__(
@@ -93,7 +94,7 @@ class MoDeLoss(WithBase):
         super().__init__(positional, base, name or "mode_loss", dtype, options)
         if not (score is None or callable(score) or isinstance(score, int)):
             raise TypeError(f"score = {score!r}: must be the number of an output or a function")
-        self._layer = Loss(
+        layer = Loss(
             strength=strength,
             per_class=per_class,
             background_only=background_only,
@@ -101,14 +102,9 @@ class MoDeLoss(WithBase):
             monitor=False,
             **self.options,
         )
-        self._layer._without_last = self._without_last
+        self._hold(layer)
         self.score, self.per_class, self.background_only = score, per_class, background_only
-        self.strength, self.on_bad_batch = self._layer.strength, on_bad_batch
-
-    @property
-    def skipped(self) -> int:
-        """How many batches were skipped."""
-        return self._layer.skipped
+        self.strength = layer.strength
 
     def _loss(self, events: Columns, y_pred: Any) -> Any:
         score = self._of_classes(y_pred) if self.per_class else score_of(y_pred, self.score)
