@@ -176,7 +176,7 @@ def _of_events(
     masses = numbers("mass", mass, "score", scores)[:, None]
     # Not by weights(): they are divided by their sums before they are squared, so 1e200 is no error.
     weigh = np.ones(len(scores)) if weight is None else numbers("weight", weight, "score", scores)
-    if options["bins"] is None:
+    if options["bins"] is None and weight is not None:
         low, high = mode_edges(mass, weight=weight, **options)[[0, -1]]
         inside = weigh[(masses[:, 0] >= low) & (masses[:, 0] <= high)]
         options = {**options, "bins": most_bins(inside, options["order"])}
