@@ -68,7 +68,7 @@ def total_of(sums, before, way, row, which, programs, NB: tl.constexpr):
 
 @triton.jit
 def inverse_of(table, NB: tl.constexpr):
-    """1/W_b of what each bin has become a part of, 0 for one that there is not."""
+    """1/W_b of the merged bin that holds each bin; 0 after the last bin."""
     to = tl.load(table + TO * NB + tl.arange(0, NB)).to(tl.int32)
     return tl.load(table + INVERSE * NB + to, to < NB, 0.0)
 
