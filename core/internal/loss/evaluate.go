@@ -3,9 +3,6 @@
 package loss
 
 import (
-	"sort"
-	"sync/atomic"
-
 	"github.com/libmode/libmode/core/internal/events"
 	"github.com/libmode/libmode/core/internal/par"
 	"github.com/libmode/libmode/core/internal/walk"
@@ -46,60 +43,39 @@ func ofAll[T events.Float](out events.Derivatives[T], ev events.Events[T], di *e
 	return found, err
 }
 
-// smallBlock is the number of events of small subsets that a goroutine takes at a time.
-const smallBlock = 1 << 14
-
 // sum returns the sum of the losses of the subsets times their factors. Each subset sets its part of the derivatives.
-// Goroutines share the small subsets.
+// Goroutines share the work on a large subset, and take small subsets one by one.
 func sum[T events.Float](di *events.Division[T], out events.Derivatives[T], p *Plan, sc *par.Scratch) (total walk.Result, err error) {
 	found, errs := make([]walk.Result, len(di.Subsets)), make([]error, len(di.Subsets))
-	var firstFailed atomic.Int64 // subset, after which the others do not matter
-	firstFailed.Store(int64(len(di.Subsets)))
 	one := func(k int, sc *par.Scratch) {
-		if int64(k) > firstFailed.Load() {
-			return
-		}
 		sub := &di.Subsets[k]
 		ev, index := di.Subset(k)
 		own := out.Cut(sub.Lo, sub.Hi)
 		own.Clear(sc.Team)
-		if found[k], errs[k] = (part[T]{own, ev, index, p, sc, k}).loss(); errs[k] != nil {
-			for before := firstFailed.Load(); int64(k) < before && !firstFailed.CompareAndSwap(before, int64(k)); {
-				before = firstFailed.Load()
-			}
-		}
+		found[k], errs[k] = part[T]{own, ev, index, p, sc, k}.loss()
 		if sub.Factor != 1 {
 			own.Scale(sub.Factor)
 		}
 	}
-	isSmall := func(k int) bool { return len(di.Subsets) > 1 && di.Subsets[k].Size() < par.AloneCall }
-	shared := 0
+	var small []int
+	events := 0 // of the small subsets
 	for k := range di.Subsets {
-		if isSmall(k) {
-			shared += di.Subsets[k].Size()
+		if size := di.Subsets[k].Size(); len(di.Subsets) > 1 && size < par.AloneCall {
+			small, events = append(small, k), events+size
 		} else {
 			one(k, sc)
 		}
 	}
-	if shared > 0 {
-		sc.Team.PartsFor(shared)
-		first := func(at int) int { // the first subset that begins at an event or after it
-			return sort.Search(len(di.Subsets), func(k int) bool { return di.Subsets[k].Lo >= at })
-		}
-		sc.Team.Blocks(len(di.Index), smallBlock, func(lo, hi int) {
-			own := par.Room()
-			defer own.Give()
-			for k := first(lo); k < first(hi); k++ {
-				if isSmall(k) {
-					one(k, own)
-				}
-			}
-		})
-	}
-	if k := int(firstFailed.Load()); k < len(found) {
-		return walk.Result{}, di.Named(k, p.BackgroundLabel, errs[k])
-	}
+	sc.Team.PartsFor(events)
+	sc.Team.Run(len(small), func(j int) {
+		own := par.Room()
+		defer own.Give()
+		one(small[j], own)
+	})
 	for k, f := range found {
+		if errs[k] != nil {
+			return walk.Result{}, di.Named(k, p.BackgroundLabel, errs[k])
+		}
 		add(&total, f, di.Subsets[k].Factor, 1)
 	}
 	return total, nil

@@ -27,7 +27,6 @@ type Sorted[T lanes.Float] struct {
 	Layout // its Index is the place of a value
 	Words  []uint64
 	Cells  []uint32 // the starts of cells of records, and the end; equal values are in one cell
-	one    bool     // there is one cell
 	low    uint64
 	shift  uint
 }
@@ -43,12 +42,7 @@ const (
 func (so *Sorted[T]) CellOf(value T) int { return so.cellOf(Pack(&so.Layout, value, 0)) }
 
 // cellOf returns the cell of a record.
-func (so *Sorted[T]) cellOf(record uint64) int {
-	if so.one {
-		return 0
-	}
-	return int((record - so.low) >> (so.shift & 63))
-}
+func (so *Sorted[T]) cellOf(record uint64) int { return int((record - so.low) >> so.shift) }
 
 // SortValues sorts values. It uses the memory of the scratch.
 func SortValues[T lanes.Float](values []T, sc *par.Scratch) (so Sorted[T]) {
@@ -67,9 +61,12 @@ func SortValues[T lanes.Float](values []T, sc *par.Scratch) (so Sorted[T]) {
 		so.Cells = []uint32{0}
 		return so
 	}
-	so.Layout, so.one = NewLayout[T](lowest, highest, n, 1), n < par.AloneCall
+	so.Layout = NewLayout[T](lowest, highest, n, 1)
 	so.low = Pack(&so.Layout, T(lowest), 0)
-	so.shift = max(so.keyShift, uint(max(0, bits.Len64(Pack(&so.Layout, T(highest), 0)-so.low)-cellBits)))
+	so.shift = uint(bits.Len64(Pack(&so.Layout, T(highest), n-1) - so.low)) // few values: one cell
+	if n >= par.AloneCall {
+		so.shift = max(so.keyShift, so.shift-min(cellBits, so.shift))
+	}
 	cells := so.CellOf(T(highest)) + 1
 	next := par.Make[uint32](&sc.Arena, parts*cells) // where the next record of each part and cell goes
 	sc.Team.Blocks(n, sortBlock, func(lo, hi int) {
