@@ -45,13 +45,13 @@ var ones = slices.Repeat([]float64{1}, blockSize)
 
 // start moves to the middle between where chunks k and l begin, and returns J there.
 func (cr *crossing) start(in *Integrand, rs *order.Records, k, l int) float64 {
-	cr.in, cr.state, cr.linear = in, par.Unset[bin](cr.arena, in.bins), make([]lanes.Linear, len(in.linear.rows))
+	cr.in, cr.state, cr.linear = in, par.Unset[bin](cr.arena, in.bins), make([]lanes.Linear, len(in.rows))
 	cr.tracks = rs.Weights != nil || in.correction != nil && in.unbiased
 	cr.scaled = cr.tracks || in.correction != nil
 	for g := range cr.linear {
 		li := &cr.linear[g]
 		li.Rows, li.Y[3] = par.Unset[lanes.Row](cr.arena, in.bins), 1
-		copy(li.Rows, in.linear.rows[g])
+		copy(li.Rows, in.rows[g])
 	}
 	for i, b := range in.start {
 		step := b.step
@@ -75,7 +75,7 @@ func (cr *crossing) start(in *Integrand, rs *order.Records, k, l int) float64 {
 		}
 		cr.state[i] = b
 	}
-	j := in.linear.at(cr.state, par.Make[float64](cr.arena, in.linear.basis.Size))
+	j := in.at(cr.state, par.Make[float64](cr.arena, in.span.Size))
 	if in.correction != nil {
 		j += cr.bounds.start(in.correction, cr.state, cr.arena)
 	}

@@ -28,7 +28,7 @@ const mostCurvedBins = 4096
 const binsAtATime = 8
 
 // newCurvature returns the curvature along a walk.
-func newCurvature[T events.Float](wa *walk[T], li *linear, smoothing float64, sc *par.Scratch) (*curvature[T], error) {
+func newCurvature[T events.Float](wa *walk[T], smoothing float64, sc *par.Scratch) (*curvature[T], error) {
 	nb, n := wa.in.bins, len(wa.Words)
 	if nb > mostCurvedBins {
 		return nil, errs.Of(errs.ErrOption, "hess of %d bins: at most %d are possible, use fewer", nb, mostCurvedBins)
@@ -47,7 +47,7 @@ func newCurvature[T events.Float](wa *walk[T], li *linear, smoothing float64, sc
 		up, down := make([]float64, nb), make([]float64, nb)
 		for b := lo; b < hi; b++ {
 			for a := range nb {
-				m := li.element(b, a)
+				m := wa.in.element(b, a)
 				up[a], down[a] = max(0, -m), max(0, m)
 			}
 			cu.setBin(b, found, up, down)

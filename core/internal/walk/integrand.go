@@ -6,6 +6,7 @@ import (
 	"github.com/libmode/libmode/core/internal/bins"
 	"github.com/libmode/libmode/core/internal/config"
 	"github.com/libmode/libmode/core/internal/events"
+	"github.com/libmode/libmode/core/internal/lanes"
 	"github.com/libmode/libmode/core/internal/moments"
 	"github.com/libmode/libmode/core/internal/order"
 	"github.com/libmode/libmode/core/internal/par"
@@ -17,12 +18,17 @@ type Integrand struct {
 	bins       int
 	scale      float64   // the loss is scale times the integral of J
 	step       []float64 // 1/W_b: by how much an event of weight 1 moves F_b
+	start      []bin     // the constants of each bin, with F_b = 0
+	unbiased   bool      // the bias is subtracted; otherwise the constants of V_b do not count
 	basis      *moments.Basis
-	start      []bin // the constants of each bin, with F_b = 0
-	unbiased   bool  // the bias is subtracted; otherwise the constants of V_b do not count
-	linear     *linear
 	bound      *moments.Bound // nil: no moment is bounded, and there is no correction
 	correction *correction
+
+	// Of the linear form, see setLinear.
+	span    *moments.Basis // of the functions that cost nothing
+	penalty float64
+	x, y    []float64     // a row for each bin; y is nil where it is 0
+	rows    [][]lanes.Row // see setRows
 }
 
 // NewIntegrand returns the integrand of the MoDe loss of sorted records. It adds sums of squares to the records if the bias, which is
@@ -35,7 +41,7 @@ func NewIntegrand(c *config.Config, measured bool, ba *moments.Basis, bs *bins.B
 	if err := in.setSteps(bs, rs, unit, sc); err != nil {
 		return nil, err
 	}
-	in.setLinear(c.SlopePenalty, sc)
+	in.setLinear(c.SlopePenalty, &sc.Arena)
 	if !c.Biased || measured {
 		if err := in.setVariance(bs, rs, sc); err != nil && !c.Biased {
 			return nil, err
@@ -71,7 +77,7 @@ func FlatIntegrand(bs *bins.Bins, rs *order.Records, unit float64, sc *par.Scrat
 		in.step[b] *= roots[b]
 	}
 	in.basis = moments.OfShares(roots, &sc.Arena)
-	in.setLinear(0, sc)
+	in.setLinear(0, &sc.Arena)
 	return in, nil
 }
 
@@ -95,15 +101,6 @@ func (in *Integrand) setSteps(bs *bins.Bins, rs *order.Records, unit float64, sc
 		}
 	}
 	return nil
-}
-
-// setLinear sets the linear form and the bins, given the steps.
-func (in *Integrand) setLinear(penalty float64, sc *par.Scratch) {
-	in.linear = newLinear(in.basis, penalty, in.step, &sc.Arena)
-	in.start = par.Make[bin](&sc.Arena, in.bins)
-	for b, step := range in.step {
-		in.start[b].step, in.start[b].square = step, in.linear.element(b, b)
-	}
 }
 
 // limits are those of the integral over the scores.

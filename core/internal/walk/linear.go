@@ -9,7 +9,8 @@ import (
 	"gonum.org/v1/gonum/floats"
 )
 
-// linear is J where no moment is bounded. Then r = (1 - P A) F is linear in F and J = F'MF with
+// setLinear sets the form that J is where no moment is bounded, given the steps. Then r = (1 - P A) F is linear in F and
+// J = F'MF with
 //
 //	M = (1 - PA)'(1 - PA) + slope_penalty A_1 A_1',   M_ab = [a = b] - x_a.x_b + y_a.y_b
 //	P'P + slope_penalty s s' = L L',   s.c = c_1,   L x_b = P_b,   y_b = L'A_b - x_b
@@ -17,71 +18,67 @@ import (
 // The change of J at an event follows from two short vectors, X = sum_b F_b x_b and Y = sum_b F_b y_b, which the event changes.
 // If P = A has orthonormal columns and there is no penalty, x_b = P_b and y_b = 0. Only the product P A matters, so any basis of
 // the functions serves.
-type linear struct {
-	basis   *moments.Basis
-	penalty float64
-	x, y    []float64     // a row for each bin; y is nil where it is 0
-	rows    [][]lanes.Row // see setRows
-}
-
-// newLinear returns the form of bins in which an event of weight 1 moves F_b by step[b].
-func newLinear(ba *moments.Basis, penalty float64, step []float64, arena *par.Arena) *linear {
-	if ba.Orthonormal != nil {
-		ba = ba.Orthonormal
+func (in *Integrand) setLinear(penalty float64, arena *par.Arena) {
+	in.span, in.penalty = in.basis, penalty
+	if in.basis.Orthonormal != nil {
+		in.span = in.basis.Orthonormal
 	}
-	li := &linear{basis: ba, penalty: penalty, x: ba.P}
-	if !ba.IsOrthonormal || penalty != 0 {
-		li.setColumns(len(step), arena)
+	in.x = in.span.P
+	if !in.span.IsOrthonormal || penalty != 0 {
+		in.setColumns(arena)
 	}
-	li.setRows(step, arena)
-	return li
+	in.setRows(arena)
+	in.start = par.Make[bin](arena, in.bins)
+	for b, step := range in.step {
+		in.start[b].step, in.start[b].square = step, in.element(b, b)
+	}
 }
 
 // setColumns sets x and y by a decomposition P = Q R, with sqrt(slope_penalty) s as one more row of P: then L' = R and x_b is
 // row b of Q. It keeps the digits of columns of P that nearly depend on each other, which P'P would lose.
-func (li *linear) setColumns(nb int, arena *par.Arena) {
-	ba, size := li.basis, li.basis.Size
+func (in *Integrand) setColumns(arena *par.Arena) {
+	ba, size, nb := in.span, in.span.Size, in.bins
 	columns := par.Make[float64](arena, size*(nb+1))
 	for l := range size {
 		for b := range nb {
 			columns[l*(nb+1)+b] = ba.P[b*size+l]
 		}
-		columns[l*(nb+1)+nb] = math.Sqrt(li.penalty) * ba.Slope[l]
+		columns[l*(nb+1)+nb] = math.Sqrt(in.penalty) * ba.Slope[l]
 	}
 	qr := moments.NewQR(columns, size, 1e-14, arena)
-	li.x, li.y = par.Make[float64](arena, nb*size), par.Make[float64](arena, nb*size)
+	in.x, in.y = par.Make[float64](arena, nb*size), par.Make[float64](arena, nb*size)
 	for b := range nb {
 		for l := range size {
 			x := qr.Column(l)[b]
-			li.x[b*size+l] = x
-			li.y[b*size+l] = floats.Dot(qr.R[l*size+l:(l+1)*size], ba.RowA(b)[l:]) - x
+			in.x[b*size+l] = x
+			in.y[b*size+l] = floats.Dot(qr.R[l*size+l:(l+1)*size], ba.RowA(b)[l:]) - x
 		}
 	}
 }
 
 // setRows sets the rows: columns times sqrt(2)/W_b, three of x and three of y at a time.
-func (li *linear) setRows(step []float64, arena *par.Arena) {
-	size := li.basis.Size
+func (in *Integrand) setRows(arena *par.Arena) {
+	size := in.span.Size
 	for l := 0; l < size; l += 3 {
-		rows := par.Make[lanes.Row](arena, len(step))
-		for b, e := range step {
+		rows := par.Make[lanes.Row](arena, in.bins)
+		for b, e := range in.step {
 			for k := l; k < min(l+3, size); k++ {
-				rows[b].X[k-l] = math.Sqrt2 * e * li.x[b*size+k]
-				if li.y != nil {
-					rows[b].Y[k-l] = math.Sqrt2 * e * li.y[b*size+k]
+				rows[b].X[k-l] = math.Sqrt2 * e * in.x[b*size+k]
+				if in.y != nil {
+					rows[b].Y[k-l] = math.Sqrt2 * e * in.y[b*size+k]
 				}
 			}
 		}
-		li.rows = append(li.rows, rows)
+		in.rows = append(in.rows, rows)
 	}
 }
 
 // element returns M_ab.
-func (li *linear) element(a, b int) float64 {
-	size := li.basis.Size
-	m := -floats.Dot(li.x[a*size:(a+1)*size], li.x[b*size:(b+1)*size])
-	if li.y != nil {
-		m += floats.Dot(li.y[a*size:(a+1)*size], li.y[b*size:(b+1)*size])
+func (in *Integrand) element(a, b int) float64 {
+	size := in.span.Size
+	m := -floats.Dot(in.x[a*size:(a+1)*size], in.x[b*size:(b+1)*size])
+	if in.y != nil {
+		m += floats.Dot(in.y[a*size:(a+1)*size], in.y[b*size:(b+1)*size])
 	}
 	if a == b {
 		m++
@@ -90,15 +87,15 @@ func (li *linear) element(a, b int) float64 {
 }
 
 // at returns J, less the bias, at a state. It overwrites c.
-func (li *linear) at(state []bin, c []float64) float64 {
+func (in *Integrand) at(state []bin, c []float64) float64 {
 	clear(c)
 	for i := range state {
-		floats.AddScaled(c, state[i].cdf, li.basis.RowA(i))
+		floats.AddScaled(c, state[i].cdf, in.span.RowA(i))
 	}
-	slope := floats.Dot(li.basis.Slope, c)
-	j := li.penalty * slope * slope
+	slope := floats.Dot(in.span.Slope, c)
+	j := in.penalty * slope * slope
 	for i := range state {
-		r := state[i].cdf - floats.Dot(c, li.basis.RowP(i))
+		r := state[i].cdf - floats.Dot(c, in.span.RowP(i))
 		j += r*r - state[i].variance()*state[i].square
 	}
 	return j

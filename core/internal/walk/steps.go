@@ -41,23 +41,32 @@ func (st *steps) addFree(cr *crossing, from, to int) {
 	}
 }
 
+// addTie adds the steps across the events of a tie, each from half an event before the middle to half an event after it. The
+// steps begin and end in the middle of the tie. If the events are all of the tie, the steps begin below it and end above it.
+func (st *steps) addTie(cr *crossing, from, to int, whole bool) {
+	for i := from + 1; i < to && whole; i++ {
+		st.add(cr, i, .5)
+	}
+	for i := from; i < to; i++ {
+		if i > from || !whole {
+			st.add(cr, i, -.5)
+		}
+		st.add(cr, i, 1)
+		if i < to-1 || !whole {
+			st.add(cr, i, -.5)
+		}
+	}
+	for i := from; i < to-1 && whole; i++ {
+		st.add(cr, i, .5)
+	}
+}
+
 // splitTies returns the steps of a block.
 func (cr *crossing) splitTies() steps {
 	st, done := newSteps(5*len(cr.bins), cr.arena), 0
 	radix.ForTies(cr.scores, func(from, to int) {
 		st.addFree(cr, done, from)
-		for i := from + 1; i < to; i++ {
-			st.add(cr, i, .5)
-		}
-		st.add(cr, from, 1)
-		for i := from + 1; i < to; i++ {
-			st.add(cr, i-1, -.5)
-			st.add(cr, i, -.5)
-			st.add(cr, i, 1)
-		}
-		for i := from; i < to-1; i++ {
-			st.add(cr, i, .5)
-		}
+		st.addTie(cr, from, to, true)
 		done = to
 	})
 	st.addFree(cr, done, len(cr.bins))
@@ -88,11 +97,7 @@ func (cr *crossing) join(changes []float64, end float64) (jumps float64) {
 // crossTie finds the changes of J by the events of a block of one tie. The walk is in the middle of the tie.
 func (cr *crossing) crossTie() {
 	st := newSteps(3*len(cr.bins), cr.arena)
-	for i := range cr.bins {
-		st.add(cr, i, -.5)
-		st.add(cr, i, 1)
-		st.add(cr, i, -.5)
-	}
+	st.addTie(cr, 0, len(cr.bins), false)
 	changes := cr.changesOf(st)
 	for i := range cr.d {
 		cr.d[i] = changes[3*i+1]

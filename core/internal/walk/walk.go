@@ -63,7 +63,7 @@ func Integrate[T events.Float](out events.Derivatives[T], stats *events.Stats, i
 	var curved *curvature[T]
 	if out.Hess() != nil {
 		var err error
-		if curved, err = newCurvature(along(out.Hess(), in), in.linear, smoothing, sc); err != nil {
+		if curved, err = newCurvature(along(out.Hess(), in), smoothing, sc); err != nil {
 			return Result{}, err
 		}
 	}
@@ -102,7 +102,7 @@ func Integrate[T events.Float](out events.Derivatives[T], stats *events.Stats, i
 func (wa *walk[T]) begin(sc *par.Scratch) {
 	chunks, last := len(wa.Chunks)-1, len(wa.Words)-1
 	wa.integrals = par.Make[float64](&sc.Arena, chunks)
-	wa.top = wa.start(&crossing{arena: &sc.Arena}, chunks, chunks)
+	wa.top = (&crossing{arena: &sc.Arena}).start(wa.in, wa.Records, chunks, chunks)
 	wa.topFrom = len(wa.Words)
 	if wa.limits.open {
 		wa.topFrom, _ = wa.TieAt(last, 0, last+1)
@@ -122,11 +122,6 @@ func (wa *walk[T]) integral() float64 {
 	return total
 }
 
-// start moves to the middle between where chunks k and l begin, and returns J there.
-func (wa *walk[T]) start(cr *crossing, k, l int) float64 {
-	return cr.start(wa.in, wa.Records, k, l)
-}
-
 // walkChunk crosses the events of chunk k and writes their derivatives. It returns the integral of J from the score before
 // the chunk to its last one.
 func (wa *walk[T]) walkChunk(k int) float64 {
@@ -141,7 +136,7 @@ func (wa *walk[T]) walkChunk(k int) float64 {
 		return wa.walkTie(cr, k, before)
 	}
 	end := wa.Score(hi - 1)
-	integral := wa.start(cr, k, k) * (end - before)
+	integral := cr.start(wa.in, wa.Records, k, k) * (end - before)
 	for lo < hi {
 		next := wa.EndOfBlock(lo, hi, blockSize)
 		wa.load(cr, lo, next)
@@ -157,11 +152,11 @@ func (wa *walk[T]) walkChunk(k int) float64 {
 func (wa *walk[T]) walkTie(cr *crossing, k int, before float64) float64 {
 	from, to := wa.ChunksOfTie(k)
 	lo, hi := wa.Chunks[k], wa.Chunks[k+1]
-	integral := wa.start(cr, from, from) * (wa.Score(lo) - before)
+	integral := cr.start(wa.in, wa.Records, from, from) * (wa.Score(lo) - before)
 	if wa.grad == nil {
 		return integral
 	}
-	wa.start(cr, from, to)
+	cr.start(wa.in, wa.Records, from, to)
 	for ; lo < hi; lo += len(cr.d) {
 		wa.load(cr, lo, min(lo+blockSize, hi))
 		cr.crossTie()
