@@ -8,12 +8,12 @@ import (
 	"github.com/libmode/libmode/core/internal/par"
 )
 
-// Settle merges bins that have too few events, unless the caller has chosen the bins. It returns the means of the columns
-// over the bins, a row a bin.
-func Settle[T events.Float](bs *Bins, sel *events.Selection[T], o *Options, columns *Columns, unit float64, sc *par.Scratch) (means []float64, err error) {
+// Settle merges bins that have too few events, unless the caller has chosen the bins. It sets bs.Means to the means of the
+// function 1 and of the columns over the bins.
+func Settle[T events.Float](bs *Bins, sel *events.Selection[T], o *Options, columns *Columns, unit float64, sc *par.Scratch) error {
 	merging := o.merges() && (sel.Weight != nil || bs.fewest < enough)
 	if !merging && columns.Count == 0 {
-		means = slices.Repeat([]float64{1}, bs.Count())
+		bs.Means = slices.Repeat([]float64{1}, bs.Count())
 	} else {
 		s := sumBins(sel, bs.Count(), columns, unit, sc)
 		if merging {
@@ -22,16 +22,16 @@ func Settle[T events.Float](bs *Bins, sel *events.Selection[T], o *Options, colu
 				s = sumBins(sel, bs.Count(), columns, unit, sc)
 			}
 		}
-		if means, err = s.means(bs, columns, unit, sc); err != nil {
-			return nil, err
+		if err := s.setMeans(bs, columns, unit, sc); err != nil {
+			return err
 		}
 	}
 	if o.merges() && bs.Count() <= o.Order+1 {
-		return nil, errs.Of(errs.ErrNoEvents, "too few events, or too few different masses: %d selected events make %d bins, "+
+		return errs.Of(errs.ErrNoEvents, "too few events, or too few different masses: %d selected events make %d bins, "+
 			"and a response of order = %d needs more than %d: use larger batches, a lower order, or give bins or edges",
 			sel.N, bs.Count(), o.Order, o.Order+1)
 	}
-	return means, nil
+	return nil
 }
 
 // findMerged returns for each bin the number of the bin that it becomes a part of. Each merged bin has enough effective events.

@@ -114,21 +114,21 @@ func addLow[T events.Float](sums []float64, rows []uint32, sel *events.Selection
 	}
 }
 
-// means returns the means of the function 1 and of the others over the bins, (1/W_b) sum w f(x), a row a bin. It returns an error for the
-// first bin whose sum of weights is not positive.
-func (s *sums) means(bs *Bins, columns *Columns, unit float64, sc *par.Scratch) ([]float64, error) {
-	all := par.Make[float64](&sc.Arena, bs.Count()*(columns.Count+1))[:0]
+// setMeans sets the means of the function 1 and of the others over the bins, (1/W_b) sum w f(x). It returns an error for the first
+// bin whose sum of weights is not positive.
+func (s *sums) setMeans(bs *Bins, columns *Columns, unit float64, sc *par.Scratch) error {
+	bs.Means = par.Make[float64](&sc.Arena, bs.Count()*(columns.Count+1))[:0]
 	for b := range bs.Count() {
 		row := s.row(b)
 		if err := CheckSum(bs, b, row[0], unit); err != nil {
-			return nil, err
+			return err
 		}
-		all = append(all, 1)
+		bs.Means = append(bs.Means, 1)
 		for _, sum := range row[2 : 2+columns.Count] {
-			all = append(all, sum/row[0])
+			bs.Means = append(bs.Means, sum/row[0])
 		}
 	}
-	return all, nil
+	return nil
 }
 
 // CheckSum returns an error if the sum of weights of bin b is not positive or its inverse is infinite.

@@ -1,5 +1,7 @@
 package lanes
 
+import "math"
+
 // Cells are cells of equal width. A number x is in cell (x - Lo) Scale, rounded down, but at least in cell 0 and at most in cell
 // Last.
 type Cells[T Float] struct{ Lo, Scale, Last T }
@@ -25,8 +27,8 @@ type Seen[T Float] struct {
 	Number                               bool // no score and no mass is a NaN; if one is, the other fields are not set
 }
 
-// look is Look for one type of numbers.
-type look[T Float] func(scores, masses []T, ofScore, ofMass Cells[T], pairs []uint32) Seen[T]
+// look adds events to what was seen of others.
+type look[T Float] func(seen Seen[T], scores, masses []T, ofScore, ofMass Cells[T], pairs []uint32) Seen[T]
 
 var (
 	look32 look[float32] = lookGo[float32]
@@ -43,12 +45,12 @@ func Look[T Float](scores, masses []T, ofScore, ofMass Cells[T], pairs []uint32)
 	if !ok {
 		of = any(look64).(look[T])
 	}
-	return of(scores, masses, ofScore, ofMass, pairs)
+	inf := T(math.Inf(1))
+	return of(Seen[T]{inf, -inf, inf, -inf, true}, scores, masses, ofScore, ofMass, pairs)
 }
 
-func lookGo[T Float](scores, masses []T, ofScore, ofMass Cells[T], pairs []uint32) Seen[T] {
-	seen := Seen[T]{scores[0], scores[0], masses[0], masses[0], true}
-	sMin, sMax, mMin, mMax := scores[0], scores[0], masses[0], masses[0]
+func lookGo[T Float](seen Seen[T], scores, masses []T, ofScore, ofMass Cells[T], pairs []uint32) Seen[T] {
+	sMin, sMax, mMin, mMax := seen.ScoreMin, seen.ScoreMax, seen.MassMin, seen.MassMax
 	masses, pairs = masses[:len(scores)], pairs[:len(scores)]
 	for i, s := range scores {
 		m := masses[i]
@@ -63,6 +65,5 @@ func lookGo[T Float](scores, masses []T, ofScore, ofMass Cells[T], pairs []uint3
 	for i, s := range scores {
 		pairs[i] = ofScore.Of(s)<<BinBits | ofMass.Of(masses[i])
 	}
-	seen.ScoreMin, seen.ScoreMax, seen.MassMin, seen.MassMax = sMin, sMax, mMin, mMax
-	return seen
+	return Seen[T]{sMin, sMax, mMin, mMax, seen.Number}
 }

@@ -58,43 +58,29 @@ func wordsVectors(dst []uint64, scores []float32, bins []uint32, mask, base uint
 	wordsGo(dst[whole:], scores[whole:], bins[whole:], mask, base, binShift, first+whole)
 }
 
-func look32Vectors(scores, masses []float32, ofScore, ofMass Cells[float32], pairs []uint32) Seen[float32] {
+func look32Vectors(seen Seen[float32], scores, masses []float32, ofScore, ofMass Cells[float32], pairs []uint32) Seen[float32] {
 	whole := len(scores) &^ 7
-	if whole == 0 {
-		return lookGo(scores, masses, ofScore, ofMass, pairs)
-	}
 	masses, pairs = masses[:len(scores)], pairs[:len(scores)]
-	var ends [4][8]float32
-	number := look32AVX2(scores[:whole], masses, ofScore.Lo, ofScore.Scale, ofScore.Last, ofMass.Lo, ofMass.Scale, ofMass.Last, pairs, &ends)
-	seen := seenIn(ends[0][:], ends[1][:], ends[2][:], ends[3][:], number)
-	return seen.andRest(whole, scores, masses, ofScore, ofMass, pairs)
+	if whole > 0 {
+		var ends [4][8]float32
+		number := look32AVX2(scores[:whole], masses, ofScore.Lo, ofScore.Scale, ofScore.Last, ofMass.Lo, ofMass.Scale, ofMass.Last, pairs, &ends)
+		seen = seenIn(ends[0][:], ends[1][:], ends[2][:], ends[3][:], number)
+	}
+	return lookGo(seen, scores[whole:], masses[whole:], ofScore, ofMass, pairs[whole:])
 }
 
-func look64Vectors(scores, masses []float64, ofScore, ofMass Cells[float64], pairs []uint32) Seen[float64] {
+func look64Vectors(seen Seen[float64], scores, masses []float64, ofScore, ofMass Cells[float64], pairs []uint32) Seen[float64] {
 	whole := len(scores) &^ 3
-	if whole == 0 {
-		return lookGo(scores, masses, ofScore, ofMass, pairs)
-	}
 	masses, pairs = masses[:len(scores)], pairs[:len(scores)]
-	var ends [4][4]float64
-	number := look64AVX2(scores[:whole], masses, ofScore.Lo, ofScore.Scale, ofScore.Last, ofMass.Lo, ofMass.Scale, ofMass.Last, pairs, &ends)
-	seen := seenIn(ends[0][:], ends[1][:], ends[2][:], ends[3][:], number)
-	return seen.andRest(whole, scores, masses, ofScore, ofMass, pairs)
+	if whole > 0 {
+		var ends [4][4]float64
+		number := look64AVX2(scores[:whole], masses, ofScore.Lo, ofScore.Scale, ofScore.Last, ofMass.Lo, ofMass.Scale, ofMass.Last, pairs, &ends)
+		seen = seenIn(ends[0][:], ends[1][:], ends[2][:], ends[3][:], number)
+	}
+	return lookGo(seen, scores[whole:], masses[whole:], ofScore, ofMass, pairs[whole:])
 }
 
 // seenIn returns what was seen, from the ends in each place of a vector.
 func seenIn[T Float](scoreMin, scoreMax, massMin, massMax []T, number bool) Seen[T] {
 	return Seen[T]{slices.Min(scoreMin), slices.Max(scoreMax), slices.Min(massMin), slices.Max(massMax), number}
-}
-
-// andRest returns what was seen in all events, given what was seen in the first ones.
-func (seen Seen[T]) andRest(first int, scores, masses []T, ofScore, ofMass Cells[T], pairs []uint32) Seen[T] {
-	if first == len(scores) || !seen.Number {
-		return seen
-	}
-	rest := lookGo(scores[first:], masses[first:], ofScore, ofMass, pairs[first:])
-	return Seen[T]{
-		min(seen.ScoreMin, rest.ScoreMin), max(seen.ScoreMax, rest.ScoreMax),
-		min(seen.MassMin, rest.MassMin), max(seen.MassMax, rest.MassMax), rest.Number,
-	}
 }

@@ -18,40 +18,28 @@ func (pt part[T]) binned(k int) (walk.Result, error) {
 	if err != nil {
 		return walk.Result{}, err
 	}
-	se, err := settle(sel, o, c, pt.sc)
+	bs, newton, err := settle(sel, o, c, pt.sc)
 	if err != nil {
 		return walk.Result{}, err
 	}
 	var ba *moments.Basis
 	if !pt.plan.Flat {
-		if ba, err = se.basis(c, pt.sc); err != nil {
+		if ba, err = moments.New(bs, newton, c, &pt.sc.Arena); err != nil {
 			return walk.Result{}, err
 		}
-		pt.show(sel, se.bins.Count(), ba)
+		pt.show(sel, bs.Count(), ba)
 	}
-	return pt.integrate(sel, se.bins, ba)
+	return pt.integrate(sel, bs, ba)
 }
 
-// settled has the bins of a selection, and the sums that the basis of their moments needs.
-type settled struct {
-	bins   *bins.Bins
-	means  []float64
-	newton *moments.Newton
-}
-
-// settle finds the bins of a selection.
-func settle[T events.Float](sel *events.Selection[T], o *bins.Options, c *config.Config, sc *par.Scratch) (se settled, err error) {
-	if se.bins, err = bins.New(sel, o, sc); err != nil {
-		return se, err
+// settle returns the bins of a selection, with the means that moments.New needs.
+func settle[T events.Float](sel *events.Selection[T], o *bins.Options, c *config.Config, sc *par.Scratch) (*bins.Bins, *moments.Newton, error) {
+	bs, err := bins.New(sel, o, sc)
+	if err != nil {
+		return nil, nil, err
 	}
-	columns, newton := moments.Columns(sel, se.bins, c)
-	se.newton = newton
-	se.means, err = bins.Settle(se.bins, sel, o, columns, sel.Unit(), sc)
-	return se, err
-}
-
-func (se *settled) basis(c *config.Config, sc *par.Scratch) (*moments.Basis, error) {
-	return moments.New(se.bins, se.means, se.newton, c, &sc.Arena)
+	columns, newton := moments.Columns(sel, bs, c)
+	return bs, newton, bins.Settle(bs, sel, o, columns, sel.Unit(), sc)
 }
 
 // integrate sorts the events and returns the integral of J. Flatness has no basis.

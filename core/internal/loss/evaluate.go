@@ -3,6 +3,8 @@
 package loss
 
 import (
+	"sync/atomic"
+
 	"github.com/libmode/libmode/core/internal/events"
 	"github.com/libmode/libmode/core/internal/par"
 	"github.com/libmode/libmode/core/internal/walk"
@@ -47,12 +49,20 @@ func ofAll[T events.Float](out events.Derivatives[T], ev events.Events[T], di *e
 // Goroutines share the work on a large subset, and take small subsets one by one.
 func sum[T events.Float](di *events.Division[T], out events.Derivatives[T], p *Plan, sc *par.Scratch) (total walk.Result, err error) {
 	found, errs := make([]walk.Result, len(di.Subsets)), make([]error, len(di.Subsets))
+	var failed atomic.Int64 // the first subset with an error; the subsets after it do not matter
+	failed.Store(int64(len(di.Subsets)))
 	one := func(k int, sc *par.Scratch) {
+		if int64(k) > failed.Load() {
+			return
+		}
 		sub := &di.Subsets[k]
 		ev, index := di.Subset(k)
 		own := out.Cut(sub.Lo, sub.Hi)
 		own.Clear(sc.Team)
 		found[k], errs[k] = part[T]{own, ev, index, p, sc, k}.loss()
+		for first := failed.Load(); errs[k] != nil && int64(k) < first; first = failed.Load() {
+			failed.CompareAndSwap(first, int64(k))
+		}
 		if sub.Factor != 1 {
 			own.Scale(sub.Factor)
 		}
@@ -72,10 +82,10 @@ func sum[T events.Float](di *events.Division[T], out events.Derivatives[T], p *P
 		defer own.Give()
 		one(small[j], own)
 	})
+	if k := int(failed.Load()); k < len(found) {
+		return walk.Result{}, di.Named(k, p.BackgroundLabel, errs[k])
+	}
 	for k, f := range found {
-		if errs[k] != nil {
-			return walk.Result{}, di.Named(k, p.BackgroundLabel, errs[k])
-		}
 		add(&total, f, di.Subsets[k].Factor, 1)
 	}
 	return total, nil

@@ -22,25 +22,25 @@ type Table struct {
 
 // Edges returns the edges of the bins of one variable of mass. Scores have no effect.
 func Edges[T events.Float](ev events.Events[T], p *Plan, sc *par.Scratch) ([]float64, error) {
-	_, se, err := inspect(ev, p, sc)
+	_, bs, _, err := inspect(ev, p, sc)
 	if err != nil {
 		return nil, err
 	}
-	return slices.Clone(se.bins.Edges), nil
+	return slices.Clone(bs.Edges), nil
 }
 
 // MomentsAt returns the table of the scores, in any order.
 func MomentsAt[T events.Float](at []float64, ev events.Events[T], p *Plan, sc *par.Scratch) (*Table, error) {
-	sel, se, err := inspect(ev, p, sc)
+	sel, bs, newton, err := inspect(ev, p, sc)
 	if err != nil {
 		return nil, err
 	}
-	ba, err := se.basis(&p.Config, sc)
+	ba, err := moments.New(bs, newton, &p.Config, &sc.Arena)
 	if err != nil {
 		return nil, err
 	}
-	table := &Table{Edges: slices.Clone(se.bins.Edges)}
-	if table.CDF, err = cdfsAt(at, sel, se.bins); err != nil {
+	table := &Table{Edges: slices.Clone(bs.Edges)}
+	if table.CDF, err = cdfsAt(at, sel, bs); err != nil {
 		return nil, err
 	}
 	bound := moments.NewBound(&p.Config, ba)
@@ -60,22 +60,22 @@ func MomentsAt[T events.Float](at []float64, ev events.Events[T], p *Plan, sc *p
 }
 
 // inspect selects the events of the one label and finds their bins. Without scores only masses and weights are checked.
-func inspect[T events.Float](ev events.Events[T], p *Plan, sc *par.Scratch) (*events.Selection[T], settled, error) {
+func inspect[T events.Float](ev events.Events[T], p *Plan, sc *par.Scratch) (*events.Selection[T], *bins.Bins, *moments.Newton, error) {
 	var index []uint32
 	if ev.Label != nil {
 		di, err := events.Divide(ev, p.BackgroundLabel, sc)
 		if err != nil {
-			return nil, settled{}, err
+			return nil, nil, nil, err
 		}
 		ev, index = di.Events, di.Index
 	}
 	o := &p.Masses[0]
 	sel, err := events.Select(ev, index, nil, o.Limits, sc)
 	if err != nil {
-		return nil, settled{}, err
+		return nil, nil, nil, err
 	}
-	se, err := settle(sel, o, &p.Config, sc)
-	return sel, se, err
+	bs, newton, err := settle(sel, o, &p.Config, sc)
+	return sel, bs, newton, err
 }
 
 // cdfsAt returns F_b at each of the scores.

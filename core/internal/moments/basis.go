@@ -37,11 +37,11 @@ type Basis struct {
 // bounds.
 const roundingFloor = 1e-12
 
-// New returns the basis that the options ask for. Means over the bins are those of Columns, or of JointColumns.
-func New(bs *bins.Bins, means []float64, nw *Newton, c *config.Config, arena *par.Arena) (*Basis, error) {
+// New returns the basis that the options ask for. The bins have the means of Columns, or of JointColumns, which need no Newton.
+func New(bs *bins.Bins, nw *Newton, c *config.Config, arena *par.Arena) (*Basis, error) {
 	nb := bs.Count()
 	if bs.Bounds != nil {
-		return newSpan(means, nb, arena)
+		return newSpan(bs.Means, nb, arena)
 	}
 	ba := newBasis(nb, c.Order+1, arena)
 	ba.newton = nw
@@ -50,7 +50,7 @@ func New(bs *bins.Bins, means []float64, nw *Newton, c *config.Config, arena *pa
 	}
 	if c.Moments == config.Quadrature {
 		ba.setQuadrature(bs.Edges)
-	} else if err := ba.setProjection(nb, means, c, arena); err != nil {
+	} else if err := ba.setProjection(nb, bs.Means, c, arena); err != nil {
 		return nil, err
 	}
 	ba.setGram()

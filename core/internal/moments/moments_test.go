@@ -49,7 +49,7 @@ func TestQuadrature(t *testing.T) {
 	sc := par.Take()
 	defer sc.Give()
 	bs := &bins.Bins{Edges: []float64{50, 100, 150, 200, 250}}
-	ba, err := New(bs, nil, nil, &config.Config{Order: 1, Moments: config.Quadrature, MaxSlope: math.Inf(1)}, &sc.Arena)
+	ba, err := New(bs, nil, &config.Config{Order: 1, Moments: config.Quadrature, MaxSlope: math.Inf(1)}, &sc.Arena)
 	require.NoError(t, err)
 	c := make([]float64, 2)
 	ba.Moments(c, []float64{0.3, 0.3, 0.3, 0.3})

@@ -23,9 +23,8 @@ func projected(t *testing.T, masses []float64, c *config.Config, sc *par.Scratch
 	bs, err := bins.New(sel, o, sc)
 	require.NoError(t, err)
 	columns, newton := Columns(sel, bs, c)
-	means, err := bins.Settle(bs, sel, o, columns, 1, sc)
-	require.NoError(t, err)
-	ba, err := New(bs, means, newton, c, &sc.Arena)
+	require.NoError(t, bins.Settle(bs, sel, o, columns, 1, sc))
+	ba, err := New(bs, newton, c, &sc.Arena)
 	numbers := make([]uint32, len(masses))
 	sel.FindBins(numbers, 0)
 	p, counts := make([][]float64, bs.Count()), make([]float64, bs.Count())
@@ -171,8 +170,8 @@ func TestSpan(t *testing.T) {
 	sc := par.Take()
 	defer sc.Give()
 	bs := &bins.Bins{Bounds: make([][events.MaxVariables][2]float64, 4)}
-	means := []float64{1, 2, 4, 1, 3, 6, 1, 5, 10, 1, 9, 18} // the third is twice the second
-	ba, err := New(bs, means, nil, &config.Config{Order: 1, MaxSlope: math.Inf(1)}, &sc.Arena)
+	bs.Means = []float64{1, 2, 4, 1, 3, 6, 1, 5, 10, 1, 9, 18} // the third is twice the second
+	ba, err := New(bs, nil, &config.Config{Order: 1, MaxSlope: math.Inf(1)}, &sc.Arena)
 	require.NoError(t, err)
 	require.Equal(t, 2, ba.Size)
 	require.True(t, ba.IsOrthonormal)
@@ -183,6 +182,7 @@ func TestSpan(t *testing.T) {
 		require.InDelta(t, cdf[b], floats.Dot(c, ba.RowP(b)), 1e-14)
 	}
 	require.InDeltaSlice(t, []float64{1, 0, 0, 1}, ba.Gram, 1e-14)
-	_, err = New(bs, []float64{1, 0, 0, 0, 1, 1, 0, 0, 1, 0, 1, 0, 1, 0, 0, 1}, nil, &config.Config{Order: 1, MaxSlope: math.Inf(1)}, &sc.Arena)
+	bs.Means = []float64{1, 0, 0, 0, 1, 1, 0, 0, 1, 0, 1, 0, 1, 0, 0, 1}
+	_, err = New(bs, nil, &config.Config{Order: 1, MaxSlope: math.Inf(1)}, &sc.Arena)
 	require.ErrorContains(t, err, "4 functions of the mass fit 4 bins exactly")
 }

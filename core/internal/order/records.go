@@ -35,32 +35,20 @@ func newRecords[T events.Float](sel *events.Selection[T], bs *bins.Bins, sc *par
 	if !rs.Half {
 		rs.scores = par.Unset[float64](&sc.Arena, sel.N)
 	}
-	starts := startsOf(sel.Parts, sel.ScoreCells.Count(), sc)
+	starts, next := par.Unset[uint32](&sc.Arena, sel.ScoreCells.Count()+1), make([][]uint32, len(sel.Parts))
+	for k := range next {
+		next[k] = sel.Parts[k].Scores
+	}
+	radix.Starts(starts, next)
 	sc.Team.Run(len(sel.Parts), func(k int) {
 		room := par.Room()
 		defer room.Give()
 		p, made := &sel.Parts[k], par.Unset[uint64](&room.Arena, fillBlock)
 		for lo := p.Lo; lo < p.Hi; lo += fillBlock {
-			fill(rs, made, sel, p.Scores, lo, min(lo+fillBlock, p.Hi))
+			fill(rs, made, sel, next[k], lo, min(lo+fillBlock, p.Hi))
 		}
 	})
 	return rs, starts
-}
-
-// startsOf returns the starts of the cells of scores, and the end. It replaces the counts of each part by the places of its
-// first records.
-func startsOf(parts []events.Part, cells int, sc *par.Scratch) []uint32 {
-	starts := par.Make[uint32](&sc.Arena, cells+1)
-	var start uint32
-	for c := range cells {
-		starts[c] = start
-		for k := range parts {
-			slot := &parts[k].Scores[c]
-			*slot, start = start, start+*slot
-		}
-	}
-	starts[cells] = start
-	return starts
 }
 
 // fillBlock is the number of records that stay in the nearest cache.

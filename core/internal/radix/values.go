@@ -68,28 +68,23 @@ func SortValues[T lanes.Float](values []T, sc *par.Scratch) (so Sorted[T]) {
 		so.shift = max(so.keyShift, so.shift-min(cellBits, so.shift))
 	}
 	cells := so.CellOf(T(highest)) + 1
-	next := par.Make[uint32](&sc.Arena, parts*cells) // where the next record of each part and cell goes
+	next := make([][]uint32, parts) // where the next record of each part and cell goes
+	for k := range next {
+		next[k] = par.Make[uint32](&sc.Arena, cells)
+	}
 	sc.Team.Blocks(n, sortBlock, func(lo, hi int) {
-		counts := next[lo/sortBlock*cells:][:cells]
+		counts := next[lo/sortBlock]
 		for _, v := range values[lo:hi] {
 			if v == v {
 				counts[so.CellOf(v)]++
 			}
 		}
 	})
-	so.Cells = par.Make[uint32](&sc.Arena, cells+1)
-	var start uint32
-	for c := range cells {
-		so.Cells[c] = start
-		for k := range parts {
-			slot := &next[k*cells+c]
-			*slot, start = start, start+*slot
-		}
-	}
-	so.Cells[cells] = start
-	so.Words = par.Unset[uint64](&sc.Arena, int(start))
+	so.Cells = par.Unset[uint32](&sc.Arena, cells+1)
+	Starts(so.Cells, next)
+	so.Words = par.Unset[uint64](&sc.Arena, int(so.Cells[cells]))
 	sc.Team.Blocks(n, sortBlock, func(lo, hi int) {
-		slots := next[lo/sortBlock*cells:][:cells]
+		slots := next[lo/sortBlock]
 		for i, v := range values[lo:hi] {
 			if v == v {
 				word := Pack(&so.Layout, v, lo+i)
