@@ -42,111 +42,16 @@ func unequal(n, rare int) []int64 {
 	return numbers
 }
 
-// A batch of default options that has a loss has a push.
-func TestDirectionWhereThereIsALoss(t *testing.T) {
-	weighted := func(n int, fraction, weight float64) func(*rand.Rand, *core.Config) core.Events[float64] {
-		return func(rng *rand.Rand, _ *core.Config) core.Events[float64] {
-			ev := batch(rng, n)
-			setWeights(&ev, rng, fraction, weight)
-			return ev
-		}
-	}
-	for name, c := range map[string]struct {
-		least int // of 50 batches, how many have a loss
-		make  func(*rand.Rand, *core.Config) core.Events[float64]
-	}{
-		"128 events, a quarter negative":    {20, weighted(128, 0.25, -1)},
-		"300 events, a quarter negative":    {30, weighted(300, 0.25, -1)},
-		"1,024 events, 30 % negative":       {40, weighted(1024, 0.3, -1)},
-		"128 events, 70 % of no weight":     {50, weighted(128, 0.7, 0)},
-		"128 events, one heavy":             {10, weighted(128, 0.01, 1e3)},
-		"10,000 events, decades of weights": {50, weighted(10_000, 0.001, 1e4)},
-		"7 of 300 events in the mass range": {50, func(rng *rand.Rand, cfg *core.Config) core.Events[float64] {
-			ev := batch(rng, 300)
-			cfg.MassRange = [2]float64{1000, 2000}
-			for i := range 7 {
-				ev.Mass[40*i] = 1000 + 1000*rng.Float64()
-			}
-			return ev
-		}},
-		"labels of 288 and 12 events": {50, func(rng *rand.Rand, cfg *core.Config) core.Events[float64] {
-			ev := batch(rng, 300)
-			ev.Label, cfg.BackgroundLabel = core.LabelsOf(unequal(300, 12)), []int32{0, 1}
-			return ev
-		}},
-		"categories of 283 and 17 events": {50, func(rng *rand.Rand, _ *core.Config) core.Events[float64] {
-			ev := batch(rng, 300)
-			ev.Category = core.LabelsOf(unequal(300, 17))
-			return ev
-		}},
-		"uniform bins": {50, func(rng *rand.Rand, cfg *core.Config) core.Events[float64] {
-			cfg.Binning = core.Uniform
-			return batch(rng, 300)
-		}},
-		"three masses, one of them rare": {50, func(rng *rand.Rand, cfg *core.Config) core.Events[float64] {
-			ev := batch(rng, 300)
-			ev.Masses, ev.Mass = [][]float64{ev.Mass, batch(rng, 300).Mass, batch(rng, 300).Mass}, nil
-			cfg.Missing = core.MissingIgnore
-			for i := range 300 {
-				if i%25 > 0 {
-					ev.Masses[2][i] = nan
-				}
-			}
-			return ev
-		}},
-		"two masses together, weights of both signs": {20, func(rng *rand.Rand, cfg *core.Config) core.Events[float64] {
-			ev := batch(rng, 1000)
-			setWeights(&ev, rng, 0.1, -1)
-			ev.Masses, ev.Mass, cfg.Joint = [][]float64{ev.Mass, batch(rng, 1000).Mass}, nil, true
-			return ev
-		}},
-		"60 equal masses": {50, func(rng *rand.Rand, _ *core.Config) core.Events[float64] {
-			ev := batch(rng, 200)
-			for i := range 200 {
-				ev.Mass[i] += 2
-			}
-			ev.Mass[0] = 0
-			for i := range 60 {
-				ev.Mass[i+1] = 1
-			}
-			return ev
-		}},
-		"order 16": {50, func(rng *rand.Rand, cfg *core.Config) core.Events[float64] {
-			cfg.Order, cfg.Moments = 16, core.Quadrature
-			return batch(rng, 600)
-		}},
-		"order 12, weights of both signs": {20, func(rng *rand.Rand, cfg *core.Config) core.Events[float64] {
-			cfg.Order, cfg.Moments = 12, core.Quadrature
-			ev := batch(rng, 1000)
-			setWeights(&ev, rng, 0.2, -1)
-			return ev
-		}},
-		"bins of one event": {50, func(rng *rand.Rand, cfg *core.Config) core.Events[float64] {
-			cfg.Bins, cfg.Biased = 3, true
-			return batch(rng, 3)
-		}},
-	} {
-		t.Run(name, func(t *testing.T) {
-			rng := rand.New(rand.NewPCG(61, 62))
-			losses := 0
-			for range 50 {
-				cfg := core.DefaultConfig()
-				cfg.Order = 1
-				ev := c.make(rng, &cfg)
-				requireSamePossible(t, ev, cfg, &losses)
-			}
-			require.GreaterOrEqual(t, losses, c.least)
-		})
-	}
-}
-
 // Random batches and options: a push if there is a loss, and else the error of the loss.
 func TestDirectionOfRandomBatches(t *testing.T) {
 	losses, rng := 0, rand.New(rand.NewPCG(63, 64))
 	chance := func(p float64) bool { return rng.Float64() < p }
 	for range 2000 {
-		n, cfg := 4+int(math.Exp(6*rng.Float64())), core.DefaultConfig()
+		n, cfg := 3+int(math.Exp(6*rng.Float64())), core.DefaultConfig()
 		cfg.Order, cfg.Biased = rng.IntN(4), !chance(0.8)
+		if chance(0.1) {
+			cfg.Order, cfg.Moments = 12+rng.IntN(5), core.Quadrature
+		}
 		ev := batch(rng, n)
 		if chance(0.3) {
 			for i := range ev.Mass {
@@ -154,7 +59,7 @@ func TestDirectionOfRandomBatches(t *testing.T) {
 			}
 		}
 		if chance(0.6) {
-			setWeights(&ev, rng, 0.5*rng.Float64(), []float64{-1, 0, 50, 0.9}[rng.IntN(4)])
+			setWeights(&ev, rng, 0.5*rng.Float64(), []float64{-1, 0, 50, 0.9, 1e4}[rng.IntN(5)])
 		}
 		if chance(0.3) {
 			ev.Category = core.LabelsOf(unequal(n, 1+rng.IntN(n)))
@@ -167,11 +72,11 @@ func TestDirectionOfRandomBatches(t *testing.T) {
 		}
 		several := chance(0.3)
 		if several {
-			ev.Masses, ev.Mass = [][]float64{ev.Mass, batch(rng, n).Mass}, nil
+			ev.Masses, ev.Mass = [][]float64{ev.Mass, batch(rng, n).Mass, batch(rng, n).Mass}[:2+rng.IntN(2)], nil
 			cfg.Joint = chance(0.5)
 			cfg.Missing = core.MissingIgnore
 			for i := range ev.Masses[1] {
-				if chance(0.2) {
+				if chance([]float64{0.2, 0.96}[n%2]) {
 					ev.Masses[1][i] = nan
 				}
 			}

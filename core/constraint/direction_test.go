@@ -115,28 +115,6 @@ func TestDirectionOfExtremeScores(t *testing.T) {
 	}
 }
 
-// Gradient descent along the push makes the loss smaller.
-func TestDirectionMakesFlat(t *testing.T) {
-	ev, cfg := falling(4000), core.DefaultConfig()
-	push, state := make([]float64, 4000), make([]float64, constraint.StateSize(1))
-	loss := func() float64 {
-		value, err := core.Loss(ev, cfg)
-		require.NoError(t, err)
-		return value
-	}
-	before := loss()
-	for range 60 {
-		found, err := constraint.Direction(push, like(push), nil, ev, cfg, constraint.Steering{State: state, Logits: true})
-		require.NoError(t, err)
-		require.InDelta(t, loss(), found.Loss, 0.1*before)
-		for i, u := range push {
-			logit := math.Log(ev.Score[i]/(1-ev.Score[i])) - 0.0125*u
-			ev.Score[i] = 1 / (1 + math.Exp(-logit))
-		}
-	}
-	require.Less(t, loss(), 0.02*before)
-}
-
 func TestDirectionErrors(t *testing.T) {
 	ev, cfg, push := falling(200), core.DefaultConfig(), make([]float64, 200)
 	state := make([]float64, constraint.StateSize(1))

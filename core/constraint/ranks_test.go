@@ -22,44 +22,10 @@ func ranksOf[T events.Float](values []T, weights []float64) []float64 {
 	return found
 }
 
-// A rank is the part of all sizes of weights below, and half of the part that is equal: by all pairs.
-func TestRanksOfAllPairs(t *testing.T) {
-	rng := rand.New(rand.NewPCG(1, 2))
-	const n = 300
-	values, weights := make([]float64, n), make([]float64, n)
-	for i := range n {
-		values[i], weights[i] = math.Round(20*rng.NormFloat64()), rng.NormFloat64()
-		if i%17 == 0 {
-			values[i] = math.NaN()
-		}
-	}
-	found := ranksOf(values, weights)
-	for i, v := range values {
-		if v != v {
-			require.True(t, math.IsNaN(found[i]))
-			continue
-		}
-		var below, total float64
-		for j, other := range values {
-			size := math.Abs(weights[j])
-			switch {
-			case other < v:
-				below += size
-			case other == v:
-				below += size / 2
-			}
-			if other == other {
-				total += size
-			}
-		}
-		require.InDelta(t, below/total, found[i], 1e-13)
-	}
-}
-
-// Goroutines share the cells of many values, of any distribution.
-func TestRanksOfManyValues(t *testing.T) {
+// A rank is the part of all sizes of weights below, and half of the part that is equal, for any distribution of values. Goroutines
+// share the cells of many values.
+func TestRanks(t *testing.T) {
 	rng := rand.New(rand.NewPCG(5, 6))
-	const n = 3 * par.AloneCall
 	for name, draw := range map[string]func() float64{
 		"normal":         rng.NormFloat64,
 		"ties":           func() float64 { return math.Round(3 * rng.NormFloat64()) },
@@ -71,13 +37,15 @@ func TestRanksOfManyValues(t *testing.T) {
 		"all are NaN":    math.NaN,
 		"almost all NaN": func() float64 { return math.Log(rng.Float64() - 0.9999) },
 	} {
-		values, singles, weights := make([]float64, n), make([]float32, n), make([]float64, n)
-		for i := range n {
-			values[i], weights[i] = draw(), rng.NormFloat64()
-			singles[i] = float32(values[i])
+		for _, n := range []int{300, 3 * par.AloneCall} {
+			values, singles, weights := make([]float64, n), make([]float32, n), make([]float64, n)
+			for i := range n {
+				values[i], weights[i] = draw(), rng.NormFloat64()
+				singles[i] = float32(values[i])
+			}
+			requireRanks(t, name, values, weights)
+			requireRanks(t, name, singles, weights)
 		}
-		requireRanks(t, name, values, weights)
-		requireRanks(t, name, singles, weights)
 	}
 }
 

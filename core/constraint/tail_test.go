@@ -81,49 +81,6 @@ func lesson(n float64) *labelResiduals {
 	return &labelResiduals{basis: &ofMasses[1], tail: newTail().level, total: 1, events: n, effective: n, moved: n}
 }
 
-// noiseOf returns the standard deviation of the relative residual of a batch at a threshold.
-func noiseOf(k int) float64 { return math.Sqrt(rankOf[k] / (1 - rankOf[k]) / eventsOfABatch) }
-
-// A small sample teaches no more than its own statistics, however often its events come.
-func TestTailOfASmallSample(t *testing.T) {
-	const different = 5000.
-	tail, of := newTail(), lesson(eventsOfABatch)
-	for k := range thresholds { // of one standard deviation of the sample
-		of.tail[k] = noiseOf(k) * math.Sqrt(eventsOfABatch/different)
-		of.tail[thresholds+k] = 5 * of.tail[k]
-	}
-	for batch := range 4000 {
-		tail.average(of, float64(batch+1), different)
-		tail.learn(of, float64(batch+1))
-	}
-	require.Equal(t, different, *tail.known)
-	for k := range thresholds {
-		require.Less(t, math.Abs(tail.level[k]), 0.1*tail.level[thresholds+k])
-	}
-}
-
-// Noise does not add up: v leaks where the mean residual is not significant. A residual that is not noise does.
-func TestTailOfNoise(t *testing.T) {
-	rng := rand.New(rand.NewPCG(11, 12))
-	levels := func(mean float64) float64 {
-		tail, of := newTail(), lesson(eventsOfABatch)
-		for batch := range 4000 {
-			for k := range thresholds {
-				of.tail[k] = (mean + rng.NormFloat64()) * noiseOf(k)
-			}
-			tail.average(of, float64(batch+1), math.Inf(1))
-			tail.learn(of, float64(batch+1))
-		}
-		for k := range thresholds {
-			tail.level[k] /= noiseOf(k)
-		}
-		return floats.Norm(tail.level[:thresholds], 2) / math.Sqrt(thresholds)
-	}
-	noise := step * math.Sqrt(4000) // of a sum of all batches
-	require.Less(t, levels(0), 0.6*noise)
-	require.Greater(t, levels(0.3), 2*noise)
-}
-
 // v is at most mostLevel in all cells of the masses, at each threshold for itself.
 func TestTailIsLimited(t *testing.T) {
 	rng := rand.New(rand.NewPCG(13, 14))

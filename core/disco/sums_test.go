@@ -26,33 +26,3 @@ func TestSumsKeepTheirRoundingErrors(t *testing.T) {
 	want, _ := exact.Float64()
 	require.InEpsilon(t, want, total(a, b), 1e-15)
 }
-
-// The sums over pairs are those of the definition, where most of each sum cancels.
-func TestSumsOverPairs(t *testing.T) {
-	const n = 300
-	rng := rand.New(rand.NewPCG(3, 4))
-	z, w, f := make([]float64, n), make([]float64, n), make([]float64, n)
-	at := 1e9
-	for k := range n {
-		at += float64(rng.IntN(3)) * 0x1p-10 // ties
-		z[k], w[k], f[k] = at, rng.NormFloat64(), rng.NormFloat64()
-	}
-	rows, signed := make([]float64, n), make([]float64, n)
-	rowSums(rows, z, w)
-	signedSums(signed, z, w, f)
-	for k := range n {
-		var row, ofSigns float64
-		for j := range n {
-			distance := z[k] - z[j]
-			if distance < 0 {
-				row -= w[j] * distance
-				ofSigns -= f[k]*w[j] + w[k]*f[j]
-			} else if distance > 0 {
-				row += w[j] * distance
-				ofSigns += f[k]*w[j] + w[k]*f[j]
-			}
-		}
-		require.InDelta(t, row, rows[k], 1e-5)
-		require.InDelta(t, ofSigns, signed[k], 1e-10)
-	}
-}

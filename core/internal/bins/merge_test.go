@@ -1,7 +1,6 @@
 package bins
 
 import (
-	"math/rand/v2"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -34,39 +33,6 @@ func TestBinsMergeFromTheLowestMassOn(t *testing.T) {
 	} {
 		require.Equal(t, c.want, sumsOf(c.bins...).findMerged(len(c.bins), c.functions), c.bins)
 	}
-}
-
-// Merged bins have a positive sum of weights and enough effective events, or are all of the events.
-func TestMergedBinsHaveEnough(t *testing.T) {
-	rng := rand.New(rand.NewPCG(1, 2))
-	alone, several := 0, 0
-	for range 2000 {
-		nb := 1 + rng.IntN(12)
-		rows := make([][2]float64, nb)
-		for b := range rows {
-			for range rng.IntN(8) {
-				w := rng.NormFloat64() + 0.7
-				rows[b][0] += w
-				rows[b][1] += w * w
-			}
-		}
-		to := sumsOf(rows...).mergeUntil(nb, enough)
-		merged := make([][2]float64, to[nb-1]+1)
-		for b, row := range rows {
-			require.True(t, b == 0 && to[b] == 0 || b > 0 && (to[b] == to[b-1] || to[b] == to[b-1]+1))
-			merged[to[b]][0] += row[0]
-			merged[to[b]][1] += row[1]
-		}
-		if len(merged) == 1 {
-			alone++
-			continue
-		}
-		several++
-		for _, row := range merged {
-			require.True(t, row[0] > 0 && row[0]*row[0] >= enough*row[1]*(1-1e-12), "%v of %v", merged, rows)
-		}
-	}
-	require.Greater(t, min(alone, several), 100)
 }
 
 // The default number counts events, has a limit, and leaves a bin more than parameters.

@@ -46,45 +46,6 @@ func TestLabelsAreNumbers(t *testing.T) {
 	require.True(t, LabelsOf([]int64{1}).isWhole() && !LabelsOf([]float32{1}).isWhole() && LabelsOf([]bool{true}).isWhole())
 }
 
-// Categories without labels are subsets in increasing order, each with its share of the weights. Of one event each, and of
-// numbers far apart, too.
-func TestDivideByCategory(t *testing.T) {
-	sc := par.Take()
-	defer sc.Give()
-	const n = 40_000
-	ev := Events[float32]{Score: make([]float32, n), Mass: make([]float32, n), Weight: make([]float32, n)}
-	category := make([]int64, n)
-	for i := range n {
-		ev.Score[i], ev.Weight[i] = float32(i), float32(1+i%3)
-		category[i] = []int64{math.MinInt64, 5, math.MaxInt64}[i%3]
-	}
-	category[n-1] = 77
-	ev.Category = LabelsOf(category)
-	di, err := Divide(ev, nil, sc)
-	require.NoError(t, err)
-	require.NoError(t, di.SetFactors([]int32{0}))
-	require.Len(t, di.Subsets, 4)
-	var total, shares float64
-	for i := range n {
-		total += float64(ev.Weight[i])
-	}
-	for k, want := range []int64{math.MinInt64, 5, 77, math.MaxInt64} {
-		require.Equal(t, want, di.Subsets[k].Category)
-		own, index := di.Subset(k)
-		var sum float64
-		for j, i := range index {
-			require.Equal(t, want, category[i])
-			require.Equal(t, float32(i), own.Score[j])
-			sum += float64(own.Weight[j])
-		}
-		require.InEpsilon(t, sum/total, di.Subsets[k].Factor, 1e-12)
-		shares += di.Subsets[k].Factor
-	}
-	require.InEpsilon(t, 1, shares, 1e-12)
-	_, err = Divide(Events[float32]{}, nil, sc)
-	require.ErrorContains(t, di.Named(2, []int32{0}, err), "events of category = 77: no event selected: mass is empty")
-}
-
 // A label alone has the factor 1, whatever its weights. A category whose share is not positive is an error.
 func TestFactors(t *testing.T) {
 	sc := par.Take()
@@ -109,6 +70,8 @@ func TestFactors(t *testing.T) {
 	ev.Category = LabelsOf([]float64{1, 2, 3, 4})
 	_, err = Divide(ev, []int32{5}, sc)
 	require.ErrorContains(t, err, "category has floating-point numbers")
+	_, err = Divide(Events[float64]{}, nil, sc)
+	require.ErrorContains(t, err, "no event selected: mass is empty")
 }
 
 // Derivatives that are not wanted stay nil in all that is done with them.

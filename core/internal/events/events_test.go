@@ -76,8 +76,8 @@ func TestDivide(t *testing.T) {
 	defer par.SetThreads(0)
 	par.SetThreads(3)
 	for _, n := range []int{3_000, 150_001} {
-		for _, wanted := range [][]int32{{0}, {2}, {2, 0}} {
-			for _, categories := range [][]int64{nil, {-1e15, 0, 1e15}} {
+		for _, wanted := range [][]int32{nil, {0}, {2}, {2, 0}} { // nil: events without labels
+			for _, categories := range [][]int64{{math.MinInt64, 0, math.MaxInt64}, nil}[:1+min(1, len(wanted))] {
 				checkDivision(t, n, wanted, categories)
 			}
 		}
@@ -91,12 +91,15 @@ func checkDivision(t *testing.T, n int, wanted []int32, categories []int64) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	labels, of, score, weight := make([]int32, n), make([]int64, n), make([]float64, n), make([]float64, n)
 	for i := range n {
-		labels[i], score[i], weight[i] = int32(rng.IntN(3)), float64(i), rng.Float64()
+		labels[i], score[i], weight[i] = int32(rng.IntN(3)*min(1, len(wanted))), float64(i), rng.Float64()
 		if categories != nil {
 			of[i] = categories[rng.IntN(3)]
 		}
 	}
 	ev := Events[float64]{Score: score, Mass: score, Weight: weight, Label: LabelsOf(labels)}
+	if wanted == nil {
+		ev.Label, wanted = nil, []int32{0}
+	}
 	if categories != nil {
 		ev.Category = LabelsOf(of)
 	}
