@@ -1,6 +1,8 @@
 package core
 
 import (
+	"cmp"
+
 	"github.com/libmode/libmode/core/internal/config"
 	"github.com/libmode/libmode/core/internal/errs"
 	"github.com/libmode/libmode/core/internal/events"
@@ -21,24 +23,16 @@ func Loss[T Float](ev Events[T], cfg Config) (float64, error) {
 // element for each event, 0 for events that take no part. If grad is nil, only the loss is computed. After an error the
 // contents of grad mean nothing.
 func LossAndGrad[T Float](grad []T, ev Events[T], cfg Config) (float64, error) {
-	out := events.Derivatives[T]{grad}
-	p, err := planOf(out, ev, cfg)
-	if err != nil {
-		return 0, err
-	}
-	found, err := evaluate(out, ev, nil, p)
+	found, err := call(events.Derivatives[T]{grad}, ev, cfg, func(*loss.Plan) error { return nil })
 	return found.Loss, err
 }
 
 // Evaluate is LossAndGrad that also returns the bias and the number of events, which takes up to a third longer.
 func Evaluate[T Float](grad []T, ev Events[T], cfg Config) (Result, error) {
-	out := events.Derivatives[T]{grad}
-	p, err := planOf(out, ev, cfg)
-	if err != nil {
-		return Result{}, err
-	}
-	p.Measured = true
-	return evaluate(out, ev, nil, p)
+	return call(events.Derivatives[T]{grad}, ev, cfg, func(p *loss.Plan) error {
+		p.Measured = true
+		return nil
+	})
 }
 
 // defaultSmoothing is about the distance by which a boosted tree moves events.
@@ -69,13 +63,10 @@ func Curvature[T Float](grad, hess []T, smoothing float64, ev Events[T], cfg Con
 	if !(smoothing > 0) || !events.IsFinite(smoothing) {
 		return Result{}, errs.Of(ErrOption, "smoothing = %v: must be finite and above 0, or 0 for the default", smoothing)
 	}
-	out := events.Derivatives[T]{grad, hess}
-	p, err := planOf(out, ev, cfg)
-	if err != nil {
-		return Result{}, err
-	}
-	p.Measured, p.Smoothing = true, smoothing
-	return evaluate(out, ev, nil, p)
+	return call(events.Derivatives[T]{grad, hess}, ev, cfg, func(p *loss.Plan) error {
+		p.Measured, p.Smoothing = true, smoothing
+		return nil
+	})
 }
 
 // Flatness returns the loss of J. Stevens and M. Williams, arXiv:1305.7248, in the form of section 2.1 of arXiv:2010.09745,
@@ -85,43 +76,37 @@ func Curvature[T Float](grad, hess []T, smoothing float64, ev Events[T], cfg Con
 // over ScoreRange, where share_b is the share of bin b in the sum of weights. It sets grad as LossAndGrad does. Options that are
 // about moments, bounds or the bias must be at their defaults.
 func Flatness[T Float](grad []T, ev Events[T], cfg Config) (float64, error) {
-	out := events.Derivatives[T]{grad}
-	p, err := planOf(out, ev, cfg)
-	if err != nil {
-		return 0, err
-	}
-	if err := config.CheckFlatness(&p.Config); err != nil {
-		return 0, err
-	}
-	p.Flat, p.Biased = true, true // there is no bias to subtract
-	found, err := evaluate(out, ev, nil, p)
+	found, err := call(events.Derivatives[T]{grad}, ev, cfg, func(p *loss.Plan) error {
+		err := config.CheckFlatness(&p.Config)
+		p.Flat, p.Biased = true, true // there is no bias to subtract
+		return err
+	})
 	return found.Loss, err
 }
 
-// planOf checks the arguments of a call and translates them to the options of the packages below.
-func planOf[T Float](out events.Derivatives[T], ev Events[T], cfg Config) (*loss.Plan, error) {
+// call checks the arguments of a call, and computes what its plan asks for. set changes the plan of the loss.
+func call[T Float](out events.Derivatives[T], ev Events[T], cfg Config, set func(*loss.Plan) error) (Result, error) {
 	cfg, err := config.Checked(cfg)
 	if err != nil {
-		return nil, err
+		return Result{}, err
 	}
-	if err := ev.CheckLengths(); err != nil {
-		return nil, err
+	if err := cmp.Or(ev.CheckLengths(), out.CheckLengths(len(ev.Score))); err != nil {
+		return Result{}, err
 	}
-	if err := out.CheckLengths(len(ev.Score)); err != nil {
-		return nil, err
+	p, err := loss.NewPlan[T](cfg, len(ev.Variables()))
+	if err != nil {
+		return Result{}, err
 	}
-	return loss.NewPlan[T](cfg, len(ev.Variables()))
-}
-
-// evaluate computes the loss of events, whose division may be nil, as loss.Evaluate has it.
-func evaluate[T Float](out events.Derivatives[T], ev Events[T], di *events.Division[T], p *loss.Plan) (Result, error) {
+	if err := set(p); err != nil {
+		return Result{}, err
+	}
 	sc := par.Take()
 	defer sc.Give()
 	switch out := any(out).(type) {
 	case events.Derivatives[float32]:
-		return single(out, any(ev).(Events[float32]), any(di).(*events.Division[float32]), p, sc)
+		return single(out, any(ev).(Events[float32]), nil, p, sc)
 	default:
-		return double(any(out).(events.Derivatives[float64]), any(ev).(Events[float64]), any(di).(*events.Division[float64]), p, sc)
+		return double(any(out).(events.Derivatives[float64]), any(ev).(Events[float64]), nil, p, sc)
 	}
 }
 

@@ -45,15 +45,14 @@ func Direction[T events.Float](dst, multiplier, slope []T, ev events.Events[T], 
 	if st.Batch == 0 {
 		st.Batch = n
 	}
-	switch {
-	case st.Batch < 0 || st.Batch > n:
+	if st.Batch < 0 || st.Batch > n {
 		return Pushed{}, errs.Of(errs.ErrLength, "batch = %d: must be 1 to the number of events, %d", st.Batch, n)
-	case len(dst) != st.Batch:
-		return Pushed{}, errs.Of(errs.ErrLength, "push has length %d, but the batch has %d events", len(dst), st.Batch)
-	case len(multiplier) != st.Batch:
-		return Pushed{}, errs.Of(errs.ErrLength, "multiplier has length %d, but the batch has %d events", len(multiplier), st.Batch)
-	case slope != nil && len(slope) != st.Batch:
-		return Pushed{}, errs.Of(errs.ErrLength, "slope has length %d, but the batch has %d events", len(slope), st.Batch)
+	}
+	arrays := [...][]T{dst, multiplier, slope}
+	for k, name := range [...]string{"push", "multiplier", "slope"} {
+		if length := len(arrays[k]); length != st.Batch && (k < 2 || slope != nil) {
+			return Pushed{}, errs.Of(errs.ErrLength, "%s has length %d, but the batch has %d events", name, length, st.Batch)
+		}
 	}
 	if err := st.check(StateSize(labels)); err != nil {
 		return Pushed{}, err
@@ -78,14 +77,10 @@ func Direction[T events.Float](dst, multiplier, slope []T, ev events.Events[T], 
 			return Pushed{}, err
 		}
 	}
-	limits := make([][2]float64, variables)
-	withAtMost := func(bins int) {
-		for k := range limits {
-			limits[k], p.Masses[k].Most = p.Masses[k].Mass, bins
-		}
+	grad, limits := par.Make[T](&sc.Arena, n), make([][2]float64, variables)
+	for k := range limits {
+		limits[k] = p.Masses[k].Mass
 	}
-	grad := par.Make[T](&sc.Arena, n)
-	withAtMost(mostBins)
 	var views []loss.View
 	var mutex sync.Mutex
 	p.Watch = func(v loss.View) {
@@ -93,25 +88,25 @@ func Direction[T events.Float](dst, multiplier, slope []T, ev events.Events[T], 
 		defer mutex.Unlock()
 		views = append(views, v)
 	}
-	result, err := evaluate(grad, ev, background, p)
-	if err != nil { // the bins of the loss may do, and their error is the error of the loss
-		withAtMost(0)
+	evaluate := func(most int) (walk.Result, error) {
+		for k := range p.Masses {
+			p.Masses[k].Most = most
+		}
 		views = nil
-		result, err = evaluate(grad, ev, background, p)
+		defer sc.Arena.Release(sc.Arena.Mark())
+		return loss.Evaluate(events.Derivatives[T]{grad}, ev, background, p, sc)
+	}
+	result, err := evaluate(mostBins)
+	if err != nil { // the bins of the loss may do, and their error is the error of the loss
+		result, err = evaluate(0)
 	}
 	if err != nil {
 		return Pushed{}, err
 	}
+	sc.Team.PartsFor(n)
 	if cfg.Biased {
 		result.Loss -= result.Bias
 	}
 	groups := collect(background, grad, limits, p.Joint, views, sc)
-	return steer(targets[T]{Push: dst, Multiplier: multiplier, Slope: slope}, groups, st, result, cfg.ScoreRange, labels)
-}
-
-// evaluate computes the loss of the events of a division, and its gradient.
-func evaluate[T events.Float](grad []T, ev events.Events[T], background *events.Division[T], p *loss.Plan) (walk.Result, error) {
-	sc := par.Take()
-	defer sc.Give()
-	return loss.Evaluate(events.Derivatives[T]{grad}, ev, background, p, sc)
+	return steer(dst, multiplier, slope, groups, st, result, cfg.ScoreRange, labels)
 }

@@ -5,7 +5,6 @@ import (
 
 	"github.com/libmode/libmode/core/internal/events"
 	"github.com/libmode/libmode/core/internal/loss"
-	"github.com/libmode/libmode/core/internal/moments"
 	"github.com/libmode/libmode/core/internal/par"
 	"gonum.org/v1/gonum/floats"
 )
@@ -31,12 +30,10 @@ type group[T events.Float] struct {
 	sc        *par.Scratch
 }
 
-// view has the bins of one variable of mass, or of all variables together.
+// view has the bins of one variable of mass, or of all variables together. Bin has the events of the group.
 type view struct {
-	bins int
-	bin  []uint32  // of each event, or events.NoPair
+	loss.View
 	sums []float64 // of the raw weights in each bin
-	fit  *moments.Fit
 }
 
 // block is the number of events that a goroutine handles at a time.
@@ -50,7 +47,7 @@ func collect[T events.Float](di *events.Division[T], grad []T, limits [][2]float
 		g := group[T]{label: su.Label, basis: &ofMasses[len(limits)], sc: sc}
 		for _, v := range views {
 			if v.Subset == k {
-				g.views = append(g.views, view{bins: v.Bins, bin: v.Bin, fit: v.Fit})
+				g.views = append(g.views, view{View: v})
 			}
 		}
 		if g.collect(di, su, grad, limits, joint); len(g.place) > 0 {
@@ -97,7 +94,7 @@ func (g *group[T]) collect(di *events.Division[T], su events.Subset, grad []T, l
 	}
 	bins := make([][]uint32, len(g.views))
 	for v := range g.views {
-		bins[v], g.views[v].bin = g.views[v].bin, par.Make[uint32](arena, count)
+		bins[v], g.views[v].Bin = g.views[v].Bin, par.Make[uint32](arena, count)
 	}
 	g.sc.Team.Blocks(n, block, func(lo, hi int) {
 		first := starts[lo/block]
@@ -118,7 +115,7 @@ func (g *group[T]) collect(di *events.Division[T], su events.Subset, grad []T, l
 				}
 			}
 			for v := range g.views {
-				g.views[v].bin[k] = bins[v][i-su.Lo]
+				g.views[v].Bin[k] = bins[v][i-su.Lo]
 			}
 		}
 	})
@@ -195,8 +192,8 @@ func (g *group[T]) balance(unit float64) {
 	ratios := make([][]float64, len(g.views)) // of the mean size of all weights to that in each bin
 	for v := range g.views {
 		of := &g.views[v]
-		found := g.sums(3*of.bins, func(lo, hi int, sums []float64) {
-			for i, b := range of.bin[lo:hi] {
+		found := g.sums(3*of.Bins, func(lo, hi int, sums []float64) {
+			for i, b := range of.Bin[lo:hi] {
 				if b != events.NoPair {
 					w := g.raw[lo+i]
 					sums[3*b] += w
@@ -205,7 +202,7 @@ func (g *group[T]) balance(unit float64) {
 				}
 			}
 		})
-		of.sums, ratios[v] = make([]float64, of.bins), make([]float64, of.bins)
+		of.sums, ratios[v] = make([]float64, of.Bins), make([]float64, of.Bins)
 		for b := range of.sums {
 			of.sums[b] = found[3*b]
 			ratios[v][b] = min(mean*found[3*b+2]/found[3*b+1], mostRatio)
@@ -217,9 +214,9 @@ func (g *group[T]) balance(unit float64) {
 			var weight, ratio, present float64
 			for v := range g.views {
 				of := &g.views[v]
-				if b := of.bin[i]; b != events.NoPair {
+				if b := of.Bin[i]; b != events.NoPair {
 					present++
-					weight += g.raw[i] / of.sums[b] / float64(of.bins)
+					weight += g.raw[i] / of.sums[b] / float64(of.Bins)
 					ratio += ratios[v][b]
 				}
 			}

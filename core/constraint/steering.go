@@ -58,20 +58,14 @@ const (
 	leastPlace = 1e-6  // a score this near to an end of score_range, per width, is not pushed: its logit is far out
 )
 
-// targets are what steer sets, with an element for each event of the batch.
-type targets[T events.Float] struct {
-	Push       []T // 0 for events that take no part
-	Multiplier []T // of the gradient of the event: 1 for events that take no part
-	Slope      []T // the derivative of the score by its logit, 0 for events that take no part; nil: not wanted
-}
-
-// steer sets the targets, and brings the state up to date. scores is the range of the scores, and found the unbiased loss of the
+// steer sets push, multiplier and slope, with an element for each event of the batch, and brings the state up to date. Events that
+// take no part have the push 0, the multiplier 1 and the slope 0. scores is the range of the scores, and found the unbiased loss of the
 // batch.
-func steer[T events.Float](to targets[T], groups []group[T], st Steering, found walk.Result, scores [2]float64, labels int) (Pushed, error) {
-	clear(to.Push)
-	clear(to.Slope)
-	for i := range to.Multiplier {
-		to.Multiplier[i] = 1
+func steer[T events.Float](push, multiplier, slope []T, groups []group[T], st Steering, found walk.Result, scores [2]float64, labels int) (Pushed, error) {
+	clear(push)
+	clear(slope)
+	for i := range multiplier {
+		multiplier[i] = 1
 	}
 	n, squares := weigh(groups), 0.0
 	for k := range groups {
@@ -113,11 +107,11 @@ func steer[T events.Float](to targets[T], groups []group[T], st Steering, found 
 			levels = g.levels(tail)
 		}
 		g.addTo(&learned[g.label], residual, g.tailResidual())
-		pushed := g.set(to, g.function(coefficients), levels, scores, bounded && !st.Logits)
+		pushed := g.set(push, multiplier, slope, g.function(coefficients), levels, scores, bounded && !st.Logits)
 		learned[g.label].moved += float64(pushed)
 		moved += pushed
 	}
-	if i := events.FirstNotFinite(to.Push); i >= 0 {
+	if i := events.FirstNotFinite(push); i >= 0 {
 		copy(now, before[:])
 		return Pushed{}, errs.Of(errs.ErrOverflow, "push[%d] overflows its type: score_range = [%v, %v] is so narrow that derivatives by scores are too large",
 			i, scores[0], scores[1])
@@ -135,12 +129,13 @@ func steer[T events.Float](to targets[T], groups []group[T], st Steering, found 
 	return Pushed{found, spread / math.Sqrt(float64(moved))}, nil
 }
 
-// set sets the targets of the events of the batch, and returns their number. push is the push per weight in each cell.
-func (g *group[T]) set(to targets[T], push, levels []float64, scores [2]float64, byScores bool) int {
-	pushed := sort.Search(len(g.place), func(i int) bool { return int(g.place[i]) >= len(to.Push) })
+// set sets push, multiplier and slope of the events of the batch, and returns their number. perWeight is the push per weight in each
+// cell.
+func (g *group[T]) set(push, multiplier, slope []T, perWeight, levels []float64, scores [2]float64, byScores bool) int {
+	pushed := sort.Search(len(g.place), func(i int) bool { return int(g.place[i]) >= len(push) })
 	g.sc.Team.Blocks(pushed, block, func(lo, hi int) {
 		for i := lo; i < hi; i++ {
-			at, u, byLogit := g.place[i], push[g.cell[i]]*g.weight[i], 1.0
+			at, u, byLogit := g.place[i], perWeight[g.cell[i]]*g.weight[i], 1.0
 			if byScores {
 				p := placeIn(scores, float64(g.score[i]))
 				byLogit = p * (1 - p) * (scores[1] - scores[0])
@@ -150,13 +145,13 @@ func (g *group[T]) set(to targets[T], push, levels []float64, scores [2]float64,
 					u /= byLogit
 				}
 			}
-			to.Push[at] = T(u)
-			if to.Slope != nil {
-				to.Slope[at] = T(byLogit)
+			push[at] = T(u)
+			if slope != nil {
+				slope[at] = T(byLogit)
 			}
-			to.Multiplier[at] = T(g.lift[i])
+			multiplier[at] = T(g.lift[i])
 			if levels != nil {
-				to.Multiplier[at] = T(g.lift[i] * g.multiplier(levels, i))
+				multiplier[at] = T(g.lift[i] * g.multiplier(levels, i))
 			}
 		}
 	})

@@ -75,8 +75,8 @@ func (g *group[T]) tailResidual() []float64 {
 	cells := g.basis.cells
 	for _, v := range g.views {
 		// First the part of each bin between two thresholds; the events above the last one have a row of their own.
-		parts := g.sums((thresholds+1)*v.bins, func(lo, hi int, parts []float64) {
-			for i, b := range v.bin[lo:hi] {
+		parts := g.sums((thresholds+1)*v.Bins, func(lo, hi int, parts []float64) {
+			for i, b := range v.Bin[lo:hi] {
 				if b == events.NoPair {
 					continue
 				}
@@ -84,11 +84,11 @@ func (g *group[T]) tailResidual() []float64 {
 				for k < thresholds && rankOf[k] <= g.rank[lo+i]+nearBorder {
 					k++
 				}
-				parts[k*v.bins+int(b)] += g.raw[lo+i] / v.sums[b]
+				parts[k*v.Bins+int(b)] += g.raw[lo+i] / v.sums[b]
 			}
 		})
-		shares := g.sums(v.bins*cells, func(lo, hi int, shares []float64) {
-			for i, b := range v.bin[lo:hi] {
+		shares := g.sums(v.Bins*cells, func(lo, hi int, shares []float64) {
+			for i, b := range v.Bin[lo:hi] {
 				if b != events.NoPair {
 					shares[int(b)*cells+g.massCell(lo+i)] += math.Abs(g.weight[lo+i])
 				}
@@ -96,11 +96,11 @@ func (g *group[T]) tailResidual() []float64 {
 		})
 		floats.Scale(1/g.total, shares)
 		functions := g.product(shares, g.basis.values, g.basis.functions)
-		cdf, r := make([]float64, v.bins), make([]float64, v.bins)
+		cdf, r := make([]float64, v.Bins), make([]float64, v.Bins)
 		for k := range thresholds {
-			floats.Add(cdf, parts[k*v.bins:][:v.bins])
+			floats.Add(cdf, parts[k*v.Bins:][:v.Bins])
 			copy(r, cdf)
-			v.fit.Subtract(r)
+			v.Residuals(r)
 			unit := -1 / ((1 - rankOf[k]) * float64(len(g.views)))
 			for l, of := range g.product(r, functions, g.basis.functions) {
 				residual[l*thresholds+k] += unit * of

@@ -4,6 +4,3 @@
 //
 // tools/lanes writes the assembly, avx2_amd64.s. A build with the tag purego has none.
 package lanes
-
-// Vectors turns the vector instructions of the loops on or off. It reports whether the processor and the build have them.
-func Vectors(on bool) bool { return useVectors(on) }

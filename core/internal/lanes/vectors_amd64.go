@@ -8,7 +8,7 @@ import "slices"
 
 var hasAVX2 = findAVX2()
 
-func init() { useVectors(true) }
+func init() { Vectors(true) }
 
 // findAVX2 reports whether the processor has AVX2, and whether the operating system keeps vector registers for a process.
 func findAVX2() bool {
@@ -25,8 +25,8 @@ func findAVX2() bool {
 	return kept&vectorRegisters == vectorRegisters && ebx&avx2 != 0
 }
 
-// useVectors chooses the loops, and reports whether there are vector instructions.
-func useVectors(on bool) bool {
+// Vectors turns the vector instructions of the loops on or off. It reports whether the processor has them.
+func Vectors(on bool) bool {
 	if on && hasAVX2 {
 		cross, decode, words, look32, look64 = crossVectors, decodeVectors, wordsVectors, look32Vectors, look64Vectors
 	} else {

@@ -2,4 +2,5 @@
 
 package lanes
 
-func useVectors(bool) bool { return false }
+// Vectors reports that this build has no vector instructions.
+func Vectors(bool) bool { return false }

@@ -62,12 +62,6 @@ func New(bs *bins.Bins, nw *Newton, c *config.Config, arena *par.Arena) (*Basis,
 	return ba, nil
 }
 
-// OfShares returns the basis of one moment with P = A = the square root of each bin's share of the events. For CDFs times
-// these roots, c is the CDF of all events.
-func OfShares(roots []float64, arena *par.Arena) *Basis {
-	return newOrthonormal(roots, len(roots), arena)
-}
-
 // newSpan returns the orthonormal basis of the functions whose means over the bins are given, without the functions that
 // depend on others before them.
 func newSpan(means []float64, nb int, arena *par.Arena) (*Basis, error) {
@@ -83,11 +77,11 @@ func newSpan(means []float64, nb int, arena *par.Arena) (*Basis, error) {
 			kept = append(kept, qr.Column(l)...)
 		}
 	}
-	return newOrthonormal(kept, nb, arena), nil
+	return NewOrthonormal(kept, nb, arena), nil
 }
 
-// newOrthonormal returns the basis with these orthonormal columns.
-func newOrthonormal(columns []float64, nb int, arena *par.Arena) *Basis {
+// NewOrthonormal returns the basis with these orthonormal columns, of a number for each bin.
+func NewOrthonormal(columns []float64, nb int, arena *par.Arena) *Basis {
 	ba := newBasis(nb, len(columns)/nb, arena)
 	ba.IsOrthonormal = true
 	for l := range ba.Size {

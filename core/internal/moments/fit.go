@@ -1,40 +1,28 @@
 package moments
 
 import (
-	"github.com/libmode/libmode/core/internal/config"
 	"slices"
 
+	"github.com/libmode/libmode/core/internal/config"
 	"gonum.org/v1/gonum/floats"
 )
 
-// Fit is the response that a basis and its bounds allow. It is a copy, which outlives the arena of the basis.
-type Fit struct {
-	size  int
-	p, a  []float64 // a row for each bin
-	bound *Bound    // nil: no moment is bounded
-}
-
-// NewFit returns the fit of a basis.
-func NewFit(ba *Basis, c *config.Config) *Fit {
-	var bound *Bound
+// Residuals returns the function that replaces the F_b of all bins at one score by the residuals r_b = F_b - sum_l c~_l P_bl. It
+// outlives the arena of the basis.
+func Residuals(ba *Basis, c *config.Config) func(cdf []float64) {
+	apply := slices.Clone[[]float64]
 	if c.Bounded() {
-		bound = NewBound(c, ba)
+		apply = NewBound(c, ba).Apply
 	} else if ba.Orthonormal != nil {
 		ba = ba.Orthonormal // it has the P of an unbounded projection
 	}
-	return &Fit{ba.Size, slices.Clone(ba.P), slices.Clone(ba.A), bound}
-}
-
-// Subtract sets cdf, the F_b of all bins at one score, to the residuals r_b = F_b - sum_l c~_l P_bl.
-func (f *Fit) Subtract(cdf []float64) {
-	c := make([]float64, f.size)
-	for b, value := range cdf {
-		floats.AddScaled(c, value, f.a[b*f.size:][:f.size])
-	}
-	if f.bound != nil {
-		c = f.bound.Apply(c)
-	}
-	for b := range cdf {
-		cdf[b] -= floats.Dot(c, f.p[b*f.size:][:f.size])
+	own := &Basis{Size: ba.Size, P: slices.Clone(ba.P), A: slices.Clone(ba.A)}
+	return func(cdf []float64) {
+		c := make([]float64, own.Size)
+		own.Moments(c, cdf)
+		c = apply(c)
+		for b := range cdf {
+			cdf[b] -= floats.Dot(c, own.RowP(b))
+		}
 	}
 }

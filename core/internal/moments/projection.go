@@ -31,7 +31,7 @@ func (ba *Basis) setProjection(nb int, means []float64, c *config.Config, arena 
 	}
 	t, all := ba.newton.legendre(arena), columnsOf(means, nb, size, arena)
 	fit := newFit(all, size, arena)
-	ba.Orthonormal = newOrthonormal(fit.Q, nb, arena)
+	ba.Orthonormal = NewOrthonormal(fit.Q, nb, arena)
 	for l := range size {
 		row := fit.moment(t, l)
 		for b := range nb {

@@ -76,7 +76,7 @@ func FlatIntegrand(bs *bins.Bins, rs *order.Records, unit float64, sc *par.Scrat
 		roots[b] = math.Sqrt(total / all)
 		in.step[b] *= roots[b]
 	}
-	in.basis = moments.OfShares(roots, &sc.Arena)
+	in.basis = moments.NewOrthonormal(roots, in.bins, &sc.Arena)
 	in.setLinear(0, &sc.Arena)
 	return in, nil
 }

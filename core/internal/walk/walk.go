@@ -44,21 +44,18 @@ func Integrate[T events.Float](out events.Derivatives[T], stats *events.Stats, i
 	along := func(grad []T, in *Integrand) *walk[T] {
 		return &walk[T]{Records: rs, in: in, limits: limitsOf(c.ScoreRange, stats), grad: grad}
 	}
-	wa := along(out.Grad(), in)
-	var other *walk[T] // the same walk with the bias if this one is without, or without it: the difference of the integrals is the bias
+	own, second := in, in
 	if measured {
-		plain := in.plain(sc)
-		if !c.Biased {
-			other = along(nil, plain)
-		} else {
-			wa = along(out.Grad(), plain)
-			if in.unbiased {
-				other = along(nil, in)
-			}
-		}
-		if other != nil {
-			other.begin(sc)
-		}
+		second = in.plain(sc)
+	}
+	if measured && c.Biased {
+		own, second = second, own
+	}
+	wa := along(out.Grad(), own)
+	var other *walk[T] // the bias is the difference between its integral and the integral of wa
+	if measured && in.unbiased {
+		other = along(nil, second)
+		other.begin(sc)
 	}
 	var curved *curvature[T]
 	if out.Hess() != nil {
