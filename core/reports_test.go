@@ -32,7 +32,7 @@ func forThreads(f func(threads int)) {
 
 // Categories after the first that has no loss cost nothing.
 func TestCategoriesOfOneEventAreFoundOutEarly(t *testing.T) {
-	const n = 200_000
+	const n = 50_000
 	ev := batch(rand.New(rand.NewPCG(75, 76)), n)
 	each := make([]int64, n)
 	for i := range each {

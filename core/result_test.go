@@ -12,7 +12,7 @@ import (
 // than the unbiased one, by two further calls.
 func TestEvaluateAgreesWithTwoCalls(t *testing.T) {
 	for name, change := range walkOptions {
-		for _, n := range []int{200, 70_000} {
+		for _, n := range []int{200, 40_000} {
 			for _, weighted := range []bool{false, true} {
 				t.Run(fmt.Sprintf("%s, n = %d, weighted = %v", name, n, weighted), func(t *testing.T) {
 					cfg := paperConfig()

@@ -130,7 +130,7 @@ var callsPerLoss = 1
 // Nothing is allocated per event: a call after the first takes less than half of
 // the smallest array of events in new memory, in few pieces.
 func TestAllocations(t *testing.T) {
-	const n = 1_000_000
+	const n = 200_000
 	defer debug.SetGCPercent(debug.SetGCPercent(-1)) // the memory of calls stays
 	for name, change := range walkOptions {
 		cfg := paperConfig()
@@ -140,7 +140,7 @@ func TestAllocations(t *testing.T) {
 		// The least of several calls: a goroutine that changes its processor does not
 		// find what it has put into a sync.Pool.
 		bytes, mallocs := uint64(math.MaxUint64), uint64(math.MaxUint64)
-		for range 6 {
+		for range 4 {
 			var before, after runtime.MemStats
 			runtime.ReadMemStats(&before)
 			_, err := LossAndGrad(grad, ev, cfg)
