@@ -88,7 +88,7 @@ func steer[T events.Float](push, multiplier, slope []T, groups []group[T], st St
 	now.average(norm, found, len(groups[0].masses))
 	var unit float64
 	if now[meanNorm] > leastNorm {
-		unit = math.Sqrt(n) / max(norm, now[meanNorm]) // a burst of dependence does not burst the push
+		unit = math.Sqrt(n) / max(norm, now[meanNorm]) // a batch with an unusually large gradient gets no larger push
 	}
 	bounded, spread := !math.IsInf(scores[0], -1), 1.0
 	if bounded {
@@ -166,7 +166,7 @@ func placeIn(scores [2]float64, score float64) float64 {
 // spreadOf returns the standard deviation of the logits of n events: the standard deviation of the scores, over their mean
 // slope. It is 0 if all scores are equal, also where the slope is 0.
 func spreadOf[T events.Float](groups []group[T], n float64, scores [2]float64) float64 {
-	first := placeIn(scores, float64(groups[0].score[0])) // from which all differ by exactly 0 if they are equal
+	first := placeIn(scores, float64(groups[0].score[0])) // equal scores differ from it by exactly 0
 	var mean, slopes, squares float64
 	for k := range groups {
 		g := &groups[k]

@@ -19,7 +19,7 @@ type Options struct {
 	Asked int       // the number of bins; 0: as many as there are events for
 	Most  int       // a limit on the number of bins where none is asked for; 0: 32
 	Edges []float64 // for GivenEdges
-	Order int       // of the polynomial response; its order + 1 parameters need more bins than that
+	Order int       // of the polynomial response, whose order + 1 parameters need at least order + 2 bins
 }
 
 // By default there are at most 32 bins, with at least InEach events each. A bin with fewer than enough effective events,

@@ -25,7 +25,7 @@ func newCells[T Float](values []T, lo, hi float64, count int, margin float64) la
 	}
 	scale := T(float64(count) / (hi - lo))
 	if scale == 0 || !IsFinite(float64(scale)) {
-		lo, scale = 0, 0 // the width is denormal, 0 or infinite: one cell holds all
+		lo, scale = 0, 0 // the range is too narrow or infinite: one cell holds all
 	}
 	return lanes.Cells[T]{Lo: T(lo), Scale: scale, Last: T(count - 1)}
 }

@@ -122,7 +122,7 @@ func (sel *Selection[T]) checkAll(p *Part, lo, hi int) bool {
 			counts[pair>>BinBits]++
 			masses[pair&BinMask]++
 		}
-	} else { // a single counter for the masses would make each addition wait for the one before
+	} else { // no counter for the masses: each addition to a single counter would wait for the one before
 		for _, pair := range pairs {
 			counts[pair>>BinBits]++
 		}

@@ -124,7 +124,8 @@ func (di *Division[T]) arrange(numbers []uint32, categories []int64, parts int, 
 			}
 			return
 		}
-		// With one subset a number is 0 or notWanted, which is odd: no memory access for each event.
+		// With one subset the number of an event is 0 or notWanted, whose lowest bit is 1. Adding up these bits is faster than
+		// counting in memory.
 		var others uint32
 		for _, number := range numbers {
 			others += number & 1

@@ -56,7 +56,7 @@ func (all labelsOf[L]) isWhole() bool {
 func (all labelsOf[L]) integer(i int) int64 { return int64(all[i]) }
 
 func (all labelsOf[L]) find(dst []uint32, lo int, wanted []int32) {
-	// The short way for one label, if the type of the labels has its number.
+	// A faster loop for one label, if the type of the labels can hold it.
 	if want := L(wanted[0]); len(wanted) == 1 && int64(want) == int64(wanted[0]) {
 		for i, label := range all[lo:][:len(dst)] {
 			place := uint32(notWanted)

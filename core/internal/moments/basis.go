@@ -17,13 +17,12 @@ import (
 // moment.
 type Basis struct {
 	Size int       // the number of moments
-	P    []float64 // a projection has it only if moments are bounded
+	P    []float64 // a projection sets it only if moments are bounded
 	A    []float64 // c_l = sum_b A_bl F_b
 	Gram []float64 // P'P
 	// SlopeFloor is a |c_1| that rounding alone can make.
 	SlopeFloor float64
-	// Slope.c is c_1.
-	Slope []float64
+	Slope      []float64 // its scalar product with c is c_1
 	// Orthonormal spans the same functions with the same P A, for projection moments. Its c are not Legendre moments, but
 	// its columns are orthonormal: those of P may nearly depend on each other, which would cost digits of P A.
 	Orthonormal *Basis

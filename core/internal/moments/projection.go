@@ -10,9 +10,9 @@ import (
 	"gonum.org/v1/gonum/floats"
 )
 
-// A fit of masses far from each other may lose digits. To find out how many, it is done twice, the second time with columns
-// that differ in their last digits. That takes time, so it is done only if the columns before a column leave less than
-// farBelow of it, or if the sum of |A_bl| over the bins exceeds farFrom for a moment.
+// A fit of masses far from each other may lose digits. To find out how many, setProjection fits twice, the second time with columns
+// that differ in their last digits. That takes time, so it does this only if less than farBelow of a column is left without the
+// columns before it, or if the sum of |A_bl| over the bins exceeds farFrom for a moment.
 const (
 	shake    = 0x1p-50
 	farBelow = 1e-3

@@ -13,11 +13,11 @@ type QR struct {
 	Q          []float64 // column by column
 	R          []float64 // R[m*Size+l], m <= l
 	Rank       int       // how many columns of Q are not 0
-	least      float64   // the smallest part that the columns before a column leave of it
+	least      float64   // the smallest part of a column that is left without the columns before it
 }
 
-// NewQR overwrites columns with Q, by modified Gram-Schmidt. A column depends on the columns before it if they leave at most
-// this part of it. It is 0 in Q.
+// NewQR overwrites columns with Q, by modified Gram-Schmidt. A column counts as dependent, and is 0 in Q, if at most this part of it
+// is left without the columns before it.
 func NewQR(columns []float64, size int, part float64, arena *par.Arena) *QR {
 	qr := &QR{Size: size, Rows: len(columns) / size, Q: columns, R: par.Make[float64](arena, size*size), least: 1}
 	for l := range size {

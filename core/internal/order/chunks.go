@@ -47,8 +47,8 @@ func groupCells(starts []uint32, size int) []int {
 	return append(groups, len(starts)-1)
 }
 
-// setChunks divides the sorted records. A chunk has about size records, and all of a tie is in one chunk. But a tie of more
-// records than that has chunks of its own.
+// setChunks divides the sorted records into chunks of about size records. A tie is in one chunk, unless it has more records than
+// that: then it has chunks of its own.
 func (rs *Records) setChunks(size int) {
 	n := len(rs.Words)
 	rs.Chunks = make([]int, 0, 3*(n/size)+2)

@@ -23,8 +23,8 @@ type correction struct {
 	gram     []float64 // a row for each of the moments 0..End-1
 	rows     []float64
 	width    int // of a row
-	z        int // the place of z in a row; where there is none, the place of Y
-	y, x     int // the places of Y and X in a row; x is the width where there is no X
+	z        int // the place of z in a row; without z, the place of Y
+	y, x     int // the places of Y and X in a row; without X, x is the width
 	unbiased bool
 }
 
@@ -80,7 +80,7 @@ type correcting struct {
 	bounded, delta moments.Numbers // c~ and delta
 	own, byBase    moments.Numbers // 1 - dc~_l/dc_l, and dc~_l by the moment that limits c_l
 	bias           float64
-	// of a step, here because to clear them would take as long as to use them
+	// Memory for one step. It is here and not in evaluate, since to clear it for each step would take as long as the step.
 	differences, both moments.Numbers    // D and S of delta
 	n, g              [2]moments.Numbers // the columns 0 and 1 of N, and of G N
 }

@@ -23,11 +23,11 @@ import (
 type crossing struct {
 	in     *Integrand
 	arena  *par.Arena
-	block  int // where in the arena the memory of a block begins
+	block  int // the mark of the arena before the memory of a block
 	state  []bin
 	linear []lanes.Linear
-	tracks bool       // whether F_b and V_b are followed in state; otherwise the rows of the linear form have all that is needed
-	scaled bool       // whether steps need their scale
+	tracks bool       // whether state follows F_b and V_b; otherwise the rows of the linear form are enough
+	scaled bool       // whether steps.scale is read
 	bounds correcting // of Integrand.correction
 
 	bins      []uint32  // of the events of a block, as all that follows

@@ -14,7 +14,7 @@ import (
 //
 //	h = 4 |e| sum_a (the part of M_ba that bends the loss up) f_a(s),   e = w/W_b
 //
-// where f_a is the density of bin a's CDF near the score: see Evaluate.
+// where f_a is the density of bin a's CDF near the score: see core.Curvature.
 type curvature[T events.Float] struct {
 	*walk[T]
 	strips []strip

@@ -18,7 +18,7 @@ import (
 // E[sum w_i^2 (theta_i - F_b)^2] = sigma^2 (T - 2 U/W + T^2/W^2), and the variance of F_b is sigma^2 T/W^2.
 type bin struct {
 	step, square  float64 // 1/W_b and M_bb, which is also the factor of V_b in the bias
-	total, factor float64 // T_b and 1/(1 - 2 U_b/T_b + T_b); 0 where the bias stays
+	total, factor float64 // T_b and 1/(1 - 2 U_b/T_b + T_b); both 0 if the bias is not subtracted
 	cdf, squares  float64 // F_b and S_b
 }
 
