@@ -1,6 +1,7 @@
 package core
 
 import (
+	"math"
 	"math/rand/v2"
 	"testing"
 
@@ -26,42 +27,85 @@ func (br *brute) matrix() [][]float64 {
 	return m
 }
 
-// Scores of few values far from each other, as those of a first tree: each tie is spread over a window of its own.
+// Scores of few values far from each other, as those of a first tree: each tie is spread over a window of its own. Weights have
+// either sign. Without a range of scores the window goes by the inner three quarters of the scores, which go from 0.3 to 1.
 func TestHessOfFewScores(t *testing.T) {
 	const n, smoothing = 4_000, 0.05
 	values, windows := []float64{0, 0.3, 0.5, 0.97, 1}, []float64{0.025, 0.05, 0.05, 0.05, 0.025}
 	rng := rand.New(rand.NewPCG(32, 1))
-	ev, of := Events[float64]{Score: make([]float64, n), Mass: make([]float64, n)}, make([]int, n)
+	ev, of := Events[float64]{Score: make([]float64, n), Mass: make([]float64, n), Weight: make([]float64, n)}, make([]int, n)
 	for i := range n {
 		of[i] = min(rng.IntN(12), 4) // the last has most of the events
-		ev.Score[i], ev.Mass[i] = values[of[i]], rng.Float64()
+		ev.Score[i], ev.Mass[i], ev.Weight[i] = values[of[i]], rng.Float64(), 1+rng.NormFloat64()
 	}
 	ev.Score[0], of[0] = 0.2, -1 // one by itself, which the strip of a tie must not bring near it
 	for order := range 3 {
-		cfg := DefaultConfig()
-		cfg.Order, cfg.Bins = order, 5
-		hess := make([]float64, n)
-		_, err := Curvature(nil, hess, smoothing, ev, cfg)
-		require.NoError(t, err)
-		cfg.Biased = true
-		br := newBrute(t, ev, cfg)
-		m := br.matrix()
-		counts := make([][5]float64, br.nb)
-		for i, k := range of {
-			if k >= 0 {
-				counts[br.bin[i]][k]++
+		for _, width := range []float64{1, 0.7} {
+			cfg := DefaultConfig()
+			cfg.Order, cfg.Bins = order, 5
+			if width < 1 {
+				cfg.ScoreRange = unbounded()
+			}
+			hess := make([]float64, n)
+			_, err := Curvature(nil, hess, smoothing, ev, cfg)
+			require.NoError(t, err)
+			cfg.Biased = true
+			br := newBrute(t, ev, cfg)
+			m := br.matrix()
+			var sizes [2][5][5]float64 // of the weights above 0 and below, by bin and score
+			signOf := map[bool]int{true: 0, false: 1}
+			for i, k := range of {
+				if k >= 0 {
+					sizes[signOf[ev.Weight[i] > 0]][br.bin[i]][k] += math.Abs(ev.Weight[i])
+				}
+			}
+			for i, k := range of {
+				if k < 0 {
+					continue
+				}
+				var want float64
+				same, other := sizes[signOf[ev.Weight[i] > 0]], sizes[signOf[ev.Weight[i] < 0]]
+				for b := range br.nb {
+					want += (max(0, -m[br.bin[i]][b])*same[b][k] + max(0, m[br.bin[i]][b])*other[b][k]) / br.sums[b]
+				}
+				want *= 4 / float64(br.nb) * math.Abs(ev.Weight[i]) / br.sums[br.bin[i]] / (width * windows[k])
+				require.InEpsilon(t, want, hess[i], 1e-10, "order %d, score %v, width %v", order, ev.Score[i], width)
 			}
 		}
-		for i, k := range of {
-			if k < 0 {
-				continue
-			}
+	}
+}
+
+// Densities count as even within a strip. There are 64 strips, or one for every 4 events a bin.
+func TestHessOfStrips(t *testing.T) {
+	const smoothing = 0.25
+	for n, count := range map[int]int{80: 4, 1280: 64, 12_800: 64} {
+		ev, rng := Events[float64]{}, rand.New(rand.NewPCG(33, 1))
+		for i := range n {
+			ev.Score, ev.Mass = append(ev.Score, (float64(i)+0.5)/float64(n)), append(ev.Mass, rng.Float64())
+		}
+		cfg, hess := paperConfig(), make([]float64, n)
+		cfg.Bins = 5
+		_, err := Curvature(nil, hess, smoothing, ev, cfg)
+		require.NoError(t, err)
+		br := newBrute(t, ev, cfg)
+		m := br.matrix()
+		sums, size := make([][5]float64, count), n/count
+		for i, b := range br.bin {
+			sums[i/size][b] += 1 / br.sums[b]
+		}
+		for i, b := range br.bin {
+			first := i / size * size
+			middle := (ev.Score[first] + ev.Score[first+size-1]) / 2
+			lo, hi := max(0, middle-smoothing/2), min(1, middle+smoothing/2)
 			var want float64
-			for b := range counts {
-				want += max(0, -m[br.bin[i]][b]) * counts[b][k] / br.sums[b]
+			for c := range sums {
+				from, to := ev.Score[c*size], ev.Score[(c+1)*size-1]
+				part := max(0, min(to, hi)-max(from, lo)) / (to - from)
+				for a, sum := range sums[c] {
+					want += max(0, -m[b][a]) * sum * part / (hi - lo)
+				}
 			}
-			want *= 4 / float64(br.nb) / br.sums[br.bin[i]] / windows[k]
-			require.InEpsilon(t, want, hess[i], 1e-11, "order %d, score %v", order, ev.Score[i])
+			require.InEpsilon(t, want*4/5/br.sums[b], hess[i], 1e-9, "event %d of %d", i, n)
 		}
 	}
 }
