@@ -42,7 +42,8 @@ func Starts(starts []uint32, counts [][]uint32) {
 	for c := range len(starts) - 1 {
 		starts[c] = start
 		for _, row := range counts {
-			row[c], start = start, start+row[c]
+			slot := &row[c]
+			*slot, start = start, start+*slot
 		}
 	}
 	starts[len(starts)-1] = start

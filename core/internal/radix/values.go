@@ -39,7 +39,12 @@ const (
 )
 
 // CellOf returns the cell of a value that is a number.
-func (so *Sorted[T]) CellOf(value T) int { return so.cellOf(Pack(&so.Layout, value, 0)) }
+func (so *Sorted[T]) CellOf(value T) int {
+	if so.shift == 64 { // one cell: no key is needed
+		return 0
+	}
+	return so.cellOf(Pack(&so.Layout, value, 0))
+}
 
 // cellOf returns the cell of a record.
 func (so *Sorted[T]) cellOf(record uint64) int { return int((record - so.low) >> so.shift) }
@@ -63,9 +68,9 @@ func SortValues[T lanes.Float](values []T, sc *par.Scratch) (so Sorted[T]) {
 	}
 	so.Layout = NewLayout[T](lowest, highest, n, 1)
 	so.low = Pack(&so.Layout, T(lowest), 0)
-	so.shift = uint(bits.Len64(Pack(&so.Layout, T(highest), n-1) - so.low)) // few values: one cell
+	so.shift = 64 // few values have one cell
 	if n >= par.AloneCall {
-		so.shift = max(so.keyShift, so.shift-min(cellBits, so.shift))
+		so.shift = max(so.keyShift, uint(max(0, bits.Len64(Pack(&so.Layout, T(highest), 0)-so.low)-cellBits)))
 	}
 	cells := so.CellOf(T(highest)) + 1
 	next := make([][]uint32, parts) // where the next record of each part and cell goes
