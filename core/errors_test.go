@@ -24,6 +24,7 @@ func TestErrors(t *testing.T) {
 		"mass_range = [1, 2] cannot be combined with edges": at(func(c *Config) {
 			c.Binning, c.Edges, c.MassRange = GivenEdges, []float64{1, 2}, [2]float64{1, 2}
 		}),
+		"edges has length 1":                       at(func(c *Config) { c.Binning, c.Edges = GivenEdges, []float64{1} }),
 		"has sum of weights 0":                     func(e *Events[float64], _ *Config) { clear(e.Weight) },
 		"64 selected events cannot fill bins = 65": at(func(c *Config) { c.Bins = 65 }),
 		"3 selected events cannot fill the 4 bins": func(e *Events[float64], c *Config) { *e, c.Order = alone(*e, []int{1, 2, 3}), 2 },

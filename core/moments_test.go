@@ -32,6 +32,29 @@ func TestMomentsOfWeightsThatCancel(t *testing.T) {
 	}
 }
 
+// The table has F_b, c and c~ of each score by their definitions, in the order in which the scores are given.
+func TestMomentsAt(t *testing.T) {
+	ev, cfg := positive(spreadEvents[float64](500, true, 0.2)), DefaultConfig()
+	cfg.Order, cfg.Bins, cfg.MaxSlope, cfg.Monotonic = 2, 6, 0.3, true
+	at := []float64{0.7, -1, 0.3, ev.Score[17], 0.5, 0.9, 2}
+	table, err := MomentsAt(at, ev, cfg)
+	require.NoError(t, err)
+	br := newBrute(t, ev, cfg)
+	for k, s := range at {
+		cdf, c := make([]float64, br.nb), make([]float64, 3)
+		for i, score := range br.scores {
+			if b := br.bin[i]; score <= s {
+				cdf[b] += br.weight[i] / br.sums[b]
+				floats.AddScaled(c, br.weight[i]/br.sums[b], br.a[b])
+			}
+		}
+		bounded, _ := br.bound(c)
+		require.InDeltaSlice(t, cdf, table.CDF[k], 1e-12)
+		require.InDeltaSlice(t, c, table.Moments[k], 1e-11)
+		require.InDeltaSlice(t, bounded, table.Bounded[k], 1e-11)
+	}
+}
+
 // Where tanh is 1 but for the last digits, the loss is still exact: the slope of
 // tanh, carried as 1 - tanh^2, once was noise there and stayed so until the next
 // chunk, for errors of the gradient of many times its largest element.

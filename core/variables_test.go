@@ -3,6 +3,7 @@ package core
 import (
 	"math"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -65,6 +66,18 @@ func testOneByOne[T Float](t *testing.T, ev Events[T], cfg Config, name string, 
 	}
 	assert.InDelta(t, mean, loss, tolerance*(math.Abs(mean)+1e-3))
 	requireClose(t, want, got, tolerance)
+}
+
+// A variable with events at an end of its range takes part, here with an error of its bins.
+func TestVariableAtTheEndOfItsRange(t *testing.T) {
+	for _, at := range []float64{2, 3} {
+		ev, cfg := severalVariables[float64](500, false, 0), DefaultConfig()
+		ev.Masses[1] = slices.Repeat([]float64{at}, 500)
+		free := Variable{MassRange: unbounded()}
+		cfg.Variables = []Variable{free, {MassRange: [2]float64{2, 3}}, free}
+		_, err := Loss(ev, cfg)
+		assert.ErrorContains(t, err, "variable 1 of mass: too few events, or too few different masses")
+	}
 }
 
 func TestOneByOne(t *testing.T) {

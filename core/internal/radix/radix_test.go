@@ -37,6 +37,21 @@ func TestManyOfOneCutKey(t *testing.T) {
 	}
 }
 
+// Keys without their last bit are resolved too.
+func TestKeysWithoutOneBit(t *testing.T) {
+	numbers := []float64{1, math.Nextafter(0.75, 1), 0.75, 0.5}
+	la := NewLayout[float64](0.5, 1, 1<<7, 1<<5)
+	require.Equal(t, uint(1), la.cut)
+	words := make([]uint64, len(numbers))
+	for i, x := range numbers {
+		words[i] = la.record(x, i, i) // of the two that share a key, the larger has the lower bin
+	}
+	Sort(words, []uint32{0, 4}, &la, numbers)
+	for k, word := range words {
+		require.Equal(t, 3-k, la.Index(word))
+	}
+}
+
 // Records in any order are sorted, nearly in order or not, into other memory and in place.
 func TestSortNear(t *testing.T) {
 	rng := rand.New(rand.NewPCG(9, 4))
