@@ -43,7 +43,7 @@ _INTEGERS = (torch.int64, torch.int32, torch.bool, torch.int8, torch.uint8, torc
 
 def events(score: Any, label: Any, mass: Any, weight: Any, category: Any = None) -> Events:
     """Tensors of shape (n,), and mass also (n, d), all of one length."""
-    # Tensors are mostly as they should be, and a call for each would cost microseconds.
+    # Most tensors are as they should be, and a call for each would cost microseconds.
     if type(score) is Tensor and score.dtype in _FLOATING and score.layout is torch.strided and mass is not None:
         shape = () if score.is_nested else score.shape
         for tensor in (label, mass, weight):
@@ -58,6 +58,9 @@ def events(score: Any, label: Any, mass: Any, weight: Any, category: Any = None)
         else:
             if category is None and len(shape) == 1:
                 return Events(score, label, mass, weight)
+            if category is None and len(shape) == 2 and shape[1] == 1:
+                columns = [None if tensor is None else tensor.squeeze(1) for tensor in (score, label, mass, weight)]
+                return Events(*columns)
     return events_of(read, score, label, mass, weight, category)
 
 
