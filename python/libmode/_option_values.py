@@ -12,13 +12,16 @@ from typing import Any, Literal, get_args, get_origin
 from ._events import NOT_WEIGHT
 from ._messages import ORDER, shown
 from ._native import int32
-from .option_types import DisCoOptions, FlatnessOptions, Loss, LossOptions
+from .option_types import Loss, LossOptions
+
+# The options that say which events take part, and how they are binned.
+_BINNED = "bins", "binning", "edges", "mass_range", "joint", "missing"
 
 # The options that each loss takes.
 TAKEN: dict[Loss, tuple[str, ...]] = {
     "mode": tuple(LossOptions.__annotations__),
-    "disco": tuple(DisCoOptions.__annotations__),
-    "flatness": tuple(FlatnessOptions.__annotations__),
+    "disco": ("unbiased", "background_label"),
+    "flatness": (*_BINNED, "score_range", "background_label"),
 }
 _TYPE: dict[str, Any] = LossOptions.__annotations__
 # The enumerations of mode.h, in its order.

@@ -63,23 +63,3 @@ class SummaryOptions(LossOptions, total=False):
 
     tolerance: float
     efficiencies: Sequence[float]
-
-
-class DisCoOptions(TypedDict, total=False):
-    """The options that DisCo takes. Its ``unbiased`` is False by default."""
-
-    unbiased: bool
-    background_label: int | Sequence[int]
-
-
-class FlatnessOptions(TypedDict, total=False):
-    """The options that the flatness loss takes, which say what is binned."""
-
-    bins: int | Sequence[int | None] | None
-    binning: Literal["quantile", "uniform", "edges", "values"]
-    edges: Iterable[float | Iterable[float]] | None
-    mass_range: tuple[float, float] | Sequence[tuple[float, float] | None] | None
-    joint: bool
-    missing: Literal["error", "ignore"]
-    score_range: tuple[float, float] | None
-    background_label: int | Sequence[int]

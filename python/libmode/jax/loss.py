@@ -19,7 +19,7 @@ from .._evaluate import loss_and_grad
 from .._events import Events, events_of
 from .._messages import NO_SECOND_DERIVATIVE
 from .._options import Options, check
-from .._strength import averaged, checked_strength, norms_of, scale_of
+from .._strength import checked_strength, scaled
 from ._mesh import Axes, as_varied_as, of_union
 
 try:
@@ -109,9 +109,10 @@ def _strengthened(strength: float, options: Options, *arrays: Any) -> tuple[Any,
     *events, state = arrays
     loss, grad = loss_and_grad(options, *events)
     # Of several devices that have gathered their arrays, the first one's state, which is that of all.
-    after = averaged(np.asarray(state[:3], float), norms_of(events[0], events[1], events[3], grad, options.labels))
-    scale = scale_of(strength, after)
-    return np.append(scale * loss, after), scale * grad
+    score, label, _, weight, _ = events
+    before = np.asarray(state[:3], float)
+    loss, grad, after = scaled(strength, before, loss, score, label, weight, grad, options.labels)
+    return np.append(loss, after), grad
 
 
 def loss_of(

@@ -20,7 +20,7 @@ from .._monitor import Monitor
 from .._native import BatchError, int32
 from .._options import Options, check
 from .._said import Said
-from .._strength import averaged, checked_strength, norms_of, scale_of
+from .._strength import checked_strength, scaled
 
 if keras.backend.backend() == "jax":
     from ..jax.constraint import constrained
@@ -71,9 +71,10 @@ class Loss(SkipsBadBatches):
         if self.strength is None:
             return loss, grad
         label, _, weight, _ = others
-        self._norms = averaged(self._norms, norms_of(score, label, weight, grad, options.labels))
-        scale = scale_of(self.strength, self._norms)
-        return scale * loss, scale * grad
+        loss, grad, self._norms = scaled(
+            self.strength, self._norms, loss, score, label, weight, grad, options.labels
+        )
+        return loss, grad
 
 
 class Layer(Added):

@@ -15,7 +15,7 @@ from .._native import Found
 from .._option_values import flag
 from .._options import Options
 from .._said import Said
-from .._strength import BATCHES, LEAST_DISTANCE, checked_strength
+from .._strength import checked_strength, scale
 from .._typing import Never, Unpack
 from ..option_types import Loss, LossOptions
 from ._device import device_loss, is_on_device, refuse_options
@@ -186,21 +186,12 @@ class MoDeLoss(CoreLoss):
         if events.score.is_meta:
             return loss
         before = self.norms.to(events.score.device)
-        kind = before.dtype
-        push = 1 / (1 - events.score[:count].detach().to(kind)).clamp(min=LEAST_DISTANCE)
-        if events.weight is not None:
-            push = push * events.weight[:count].detach().to(kind)
-        if events.label is not None:
-            push = torch.where(is_background(events.label[:count], self._labels), push, 0)
-        own = torch.linalg.vector_norm(grad[:count].detach().to(kind))
-        norms = torch.stack([torch.linalg.vector_norm(push) / count, factor * own])
-        seen, average = before[0] + 1, before[1:]
-        rate = torch.where(seen < BATCHES, 1 / seen, 1 / BATCHES)
-        average = average + rate * (norms - average)
+        tensors = events.score, events.label, events.weight, factor * grad
+        batch = (None if tensor is None else tensor[:count].detach().to(before.dtype) for tensor in tensors)
+        factor_of_loss, after = scale(self.strength or 0.0, before, *batch, self._labels, torch.where)
         if self.training:
-            self.norms.copy_(torch.cat([seen[None], average]))
-        scale = (self.strength or 0.0) * average[0] / average[1]
-        return loss * torch.where(scale.isfinite(), scale, 0).to(loss)
+            self.norms.copy_(torch.stack(after))
+        return loss * factor_of_loss.to(loss)
 
     def _apply(self, fn: Callable[[Tensor], Tensor], recurse: bool = True) -> MoDeLoss:
         before = self.norms if self.strength is not None else None
