@@ -1,7 +1,7 @@
 """The strength K of MoDeLoss, a multiple of the gradient of cross entropy: ``K |C|/|M|`` multiplies the loss.
 
-C is the gradient of the mean cross entropy by the scores of background, and M that of the plain loss. Both norms are
-averages over batches.
+C is the gradient of the mean cross entropy by the scores of background, and M the gradient of the plain loss. Both
+norms are averages over batches.
 """
 
 from __future__ import annotations

@@ -13,7 +13,7 @@ import pytest
 import torch
 from libmode._constraint import Constraint
 from libmode._device import calls
-from libmode._device.plan import Steering, plan_of, refused
+from libmode._device.plan import Steering, make_plan, refused
 from libmode._options import check
 from libmode.torch import Events, MoDeConstraint, MoDeLoss, mode_loss
 from libmode.torch import _device as of_torch
@@ -55,7 +55,7 @@ def computed(events, options):
     """Loss and gradient of the kernels, which the core does not replace, and whether there is a loss."""
     tensors = {name: None if array is None else torch.as_tensor(array) for name, array in events.items()}
     options = {"order": 0} | options
-    plan = plan_of(check("mode", options).for_events(torch.float64, torch.float64, (len(tensors["score"]),)))
+    plan = make_plan(check("mode", options).for_events(torch.float64, torch.float64, (len(tensors["score"]),)))
     loss, grad, good = calls.loss_and_grad(plan, Events(**tensors), torch.float64)
     return loss.item(), grad.numpy(), good.item()
 
@@ -256,7 +256,7 @@ def test_a_batch_is_few_calls(module, n, most, blocks, monkeypatch):
 
 def test_nothing_is_read_on_the_host(monkeypatch):
     score, label, mass, weight = batch(300)
-    plan = plan_of(check("mode", {"order": 1}))
+    plan = make_plan(check("mode", {"order": 1}))
     with Calls(monkeypatch) as of:
         calls.loss_and_grad(plan, Events(score, label, mass, weight), torch.float32)
     assert set(of.names) == {"select", "aten.sort.stable", "add", "fit", "walk", "finish"}
@@ -452,7 +452,7 @@ def test_random_batches_of_a_layer_are_those_of_the_core(part):
         )
         of_core, state = core.start(), torch.from_numpy(core.start())
         shown, n = torch.zeros(2, dtype=torch.float64), len(batches[0].score)
-        plan = plan_of(check("mode", options).for_events(torch.float64, torch.float64, (n,)), 24)
+        plan = make_plan(check("mode", options).for_events(torch.float64, torch.float64, (n,)), 24)
         for events in batches:
             before, incoming = state.clone(), np.random.default_rng(seed).normal(size=n)
             tensors = Events(*(None if array is None else torch.as_tensor(array) for array in events))
@@ -488,7 +488,7 @@ def steps(layer, seeds, n=300):
 
 def test_a_layer_reads_nothing_on_the_host(monkeypatch):
     state, shown = torch.zeros_like(MoDeConstraint(order=1).state), torch.zeros(2, dtype=torch.float64)
-    plan, incoming, events = plan_of(check("mode", {"order": 1}), 24), torch.ones(100), Events(*batch(100))
+    plan, incoming, events = make_plan(check("mode", {"order": 1}), 24), torch.ones(100), Events(*batch(100))
     with Calls(monkeypatch) as of:
         push = calls.Push(plan, Steering(0.0, 0.0), events, state, shown, logits=False)
         push.added_to(incoming)
@@ -522,7 +522,7 @@ def test_a_layer_in_small_blocks(blocks, monkeypatch):
     for block, programs, many in ((256, 1024, 512), (32, 3, 64), (32, 3, 64)):
         blocks(block, programs)
         monkeypatch.setattr(calls, "MANY", many)
-        assert -(-400 // calls.part_of(400)) == (4 if many == 64 else 1)
+        assert -(-400 // calls.events_in_a_part(400)) == (4 if many == 64 else 1)
         grads.append(steps(MoDeConstraint(order=1, on_device=True), range(2), n=400)[1])
     close(grads[1].numpy(), grads[0].numpy(), 1e-6)
     assert torch.equal(grads[1], grads[2])

@@ -1,4 +1,4 @@
-"""What the losses of the core have in common as modules, and how tensors are read."""
+"""Reading tensors, and the common part of modules for losses of the core."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from torch import Tensor, nn
 from .._bad_batches import OnBadBatch, SkipsBadBatches
 from .._events import Events, events_of, takes_events
 from .._messages import keywords_only
-from .._native import BatchError, Found
+from .._native import BatchError, Evaluated
 from .._option_values import flag, plain
 from .._options import EXAMPLE, check
 from ..option_types import Loss, LossOptions
@@ -22,7 +22,7 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 
 def in_python(forward: F) -> F:
-    """A method that TorchScript leaves to Python; it keeps its type, other than by ``torch.jit.ignore``."""
+    """A method that TorchScript leaves to Python. Unlike with ``torch.jit.ignore``, it keeps its type."""
     ignored: F = torch.jit.ignore(forward)  # type: ignore[no-untyped-call]
     return ignored
 
@@ -34,7 +34,7 @@ class _Arguments(TypedDict, total=False):
 
 
 class ModeArguments(_Arguments, LossOptions, total=False):
-    """What MoDeLoss takes."""
+    """The arguments of MoDeLoss."""
 
 
 _FLOATING = (torch.float32, torch.float64, torch.float16, torch.bfloat16)
@@ -59,13 +59,13 @@ def events(score: Any, label: Any, mass: Any, weight: Any, category: Any = None)
             if category is None and len(shape) == 1:
                 return Events(score, label, mass, weight)
             if category is None and len(shape) == 2 and shape[1] == 1:
-                columns = [None if tensor is None else tensor.squeeze(1) for tensor in (score, label, mass, weight)]
-                return Events(*columns)
+                label = None if label is None else label.squeeze(1)
+                return Events(score.squeeze(1), label, mass.squeeze(1), None if weight is None else weight.squeeze(1))
     return events_of(read, score, label, mass, weight, category)
 
 
 def read(name: str, tensor: Any) -> Tensor:
-    """A dense tensor, if it is one of real numbers; scores must be floating, and categories integers."""
+    """A dense tensor of real numbers, or a TypeError; scores must be floating, and categories integers."""
     if isinstance(tensor, Tensor) and not tensor.is_quantized:
         if tensor.is_nested or tensor.layout is not torch.strided:
             layout = "nested" if tensor.is_nested else str(tensor.layout).removeprefix("torch.")
@@ -102,8 +102,8 @@ class CoreLoss(SkipsBadBatches, nn.Module):
         self.per_class = flag("per_class", per_class)
         self.options = plain(loss, options)
         self._checked = check(loss, self.options)
-        self._encoded = self._checked.text  # as operators take them
-        self._found: Found | None = None  # of the core, for a monitor
+        self._encoded = self._checked.text  # for operators
+        self._evaluated: Evaluated | None = None  # by the core, for a monitor
 
     @in_python
     @takes_events
@@ -121,8 +121,8 @@ class CoreLoss(SkipsBadBatches, nn.Module):
 
         Each argument has shape (n,) or (n, 1), and mass also (n, d) for d variables; with ``per_class``, the score has
         shape (n, k) for k classes. ``reference`` are further events with scores of the current network, see
-        :class:`libmode.torch.Reference`. They enter the distributions and get no gradient; the gradient of the batch is
-        as large as if it were all of them.
+        :class:`libmode.torch.Reference`. They enter the distributions and get no gradient. The gradient of the batch is
+        scaled up, as if the batch were all events.
         """
         loss: Callable[..., Tensor] = self._of_classes if self.per_class else self._loss
         if reference is not None:
@@ -130,12 +130,12 @@ class CoreLoss(SkipsBadBatches, nn.Module):
                 raise ValueError("reference and per_class = True: there are no reference events of several classes")
             loss = partial(loss, reference=reference)
         value = or_skip(self, loss, score, label, mass, weight, category)
-        if self._found is not None:
+        if self._evaluated is not None:
             self._look(score, label)
         return value
 
     def _look(self, score: Tensor, label: Tensor) -> None:
-        """Lets a monitor see a batch that has a loss."""
+        """Shows a batch with a loss to a monitor."""
 
     def _of_classes(self, score: Tensor, *others: Any) -> Tensor:
         if not isinstance(score, Tensor) or score.ndim != 2 or not score.shape[1]:
@@ -150,19 +150,19 @@ class CoreLoss(SkipsBadBatches, nn.Module):
         return core_loss(events(score, selects, mass, weight, category), self._checked)
 
     def extra_repr(self) -> str:
-        """The options, and the other arguments that are not the defaults."""
+        """The options, and other arguments that differ from their defaults."""
         return as_arguments(self.options, self, self._defaults)
 
 
-def as_arguments(given: Mapping[str, Any], owner: object, defaults: Mapping[str, Any]) -> str:
-    """What was given, and the attributes of the owner that are not the defaults, as a call has them."""
+def as_arguments(options: Mapping[str, Any], owner: object, defaults: Mapping[str, Any]) -> str:
+    """The options, and the owner's attributes that differ from their defaults, as the arguments of a call."""
     others = {name: getattr(owner, name) for name in defaults}
-    shown = {**given, **{name: value for name, value in others.items() if value != defaults[name]}}
+    shown = {**options, **{name: value for name, value in others.items() if value != defaults[name]}}
     return ", ".join(f"{name}={value!r}" for name, value in shown.items())
 
 
 def or_skip(module: SkipsBadBatches, loss: Callable[..., Tensor], score: Tensor, *others: Tensor | None) -> Tensor:
-    """``loss(score, *others)``, and where the batch has none what the module is to do."""
+    """``loss(score, *others)``; for a batch without a loss, 0 or an error, as the module's option says."""
     if torch.compiler.is_dynamo_compiling():
         if module.on_bad_batch == "raise":
             return loss(score, *others)
@@ -176,7 +176,7 @@ def or_skip(module: SkipsBadBatches, loss: Callable[..., Tensor], score: Tensor,
     return value
 
 
-# What is wrong with the events is known only when the graph runs, too late to return something else.
+# A graph finds a bad batch when it runs, too late to return 0.
 _outside_of_the_graph: Callable[..., Tensor] = torch.compiler.disable(or_skip)  # type: ignore[no-untyped-call]
 
 
