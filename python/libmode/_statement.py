@@ -54,6 +54,8 @@ class Statement:
         self._owner = 0  # id of the layer whose end makes the statement; a copy of the layer has another id
         self._monitor, self._constraint, self._lines = monitor, constraint, Lines()
         self._state: NDArray[np.float64] | None = None
+        self.read_state: Callable[[], NDArray[np.float64]] | None = None
+        """Copies the state from a device, for a layer that shows no batch to :meth:`see`."""
         self._samples: list[Sample] = []
         self._low, self._high = math.inf, -math.inf
         self._final, self._evaluated, self._of_evaluation = False, constraint.start(), list[Sample]()
@@ -62,10 +64,7 @@ class Statement:
 
     def see(self, events: Events, slope: NDArray[Any], state: NDArray[np.float64], owner: object) -> None:
         """Takes note of a batch and of the state after it; ``slope`` is 0 for events that get no push."""
-        if self._owner != id(owner):
-            self._owner = id(owner)
-            weakref.finalize(owner, self._say_at_the_end)
-        self._lines.trains()
+        self.train(owner)
         self._state, self._samples = state, self._count(events, slope)
         self._categories = events.category is not None
         self._see_tight_cut(events)
@@ -81,15 +80,12 @@ class Statement:
                     "learning rate, give the loss weights with a mean of 1, or scale the inputs",
                 )
 
-    def goes_on(self) -> None:
-        """Takes note that a training runs whose batches and state stay on a device."""
+    def train(self, owner: object) -> None:
+        """Takes note that the training goes on. The end of its owner, the layer, makes the statement."""
+        if self._owner != id(owner):
+            self._owner = id(owner)
+            weakref.finalize(owner, self._say_at_the_end)
         self._lines.trains()
-
-    def take(self, state: NDArray[np.float64]) -> None:
-        """Takes the state of such a training; a batch has as many events as the average of its batches."""
-        if state[0] > 0:
-            events = unpack_state(state).events
-            self._state, self._samples = state.copy(), [Sample(events, events)]
 
     def _see_tight_cut(self, events: Events) -> None:
         """Averages the number of background events of a batch that pass a cut with a signal efficiency of one half."""
@@ -118,12 +114,17 @@ class Statement:
 
     def ends(self) -> None:
         """Warns if the response is not flat, but not for a validation in the loop of the epochs."""
-        if self._state is not None and not self._lines.in_loop():
+        if (self._state is not None or self.read_state is not None) and not self._lines.in_loop():
             self._final = True
             self.say()
 
     def convergence(self) -> Convergence | None:
         """The convergence of the training; None before the first look."""
+        if self.read_state is not None:
+            state = self.read_state()
+            if state[0] > 0:
+                events = unpack_state(state).events  # the average of the batches
+                self._state, self._samples = state, [Sample(events, events)]
         return None if self._state is None else self._judge(self._state, self._samples, evaluated=False)
 
     def _judge(self, state: NDArray[np.float64], samples: list[Sample], evaluated: bool) -> Convergence:
@@ -199,6 +200,8 @@ class Statement:
             self.say()
         except TrainingWarning as warning:
             print(f"libmode.TrainingWarning: {warning}", file=sys.stderr)
+        except RuntimeError as error:  # of a device, which an error of the training may have stopped
+            _LOG.info("cannot read the state: %s", error)
 
     def evaluate(self, events: Events) -> None:
         """Measures the response to events whose scores are those of evaluation mode."""

@@ -1,5 +1,6 @@
 """The loss by the kernels of the device, in Triton's interpreter: that of the core, in few calls."""
 
+import gc
 import os
 import subprocess
 import sys
@@ -528,13 +529,19 @@ def test_a_layer_in_small_blocks(blocks, monkeypatch):
     assert torch.equal(grads[1], grads[2])
 
 
-def test_the_statement_of_a_layer_on_the_device_comes_with_the_evaluation():
+@pytest.mark.parametrize("end", ["eval", "del"])
+def test_the_statement_of_a_layer_on_the_device_comes_with_the_evaluation_or_the_end(end, monkeypatch):
+    monkeypatch.setattr("libmode._monitor.EVERY", 1)
     layer, (score, label, mass, weight) = MoDeConstraint(order=1, on_device=True), batch(600)
     for _ in range(3):
         leaf = (score / 9 + mass.clamp(max=200) / 250).requires_grad_()
         layer(leaf, label, mass, weight).sum().backward()
+    assert layer.convergence.batches == 3
     with pytest.warns(libmode.TrainingWarning, match="has not become flat: after 3 batches"):
-        layer.eval()
+        if end == "eval":
+            layer.eval()
+        del layer
+        gc.collect()
 
 
 def test_a_layer_of_a_softmax_on_the_device():

@@ -326,8 +326,10 @@ class MoDeConstraint(SkipsBadBatches, Learns, nn.Module):
         push = device_push(events, options, steering, self.state, self._last["shown"], **how)
         if push is None:
             return None
-        if self._statement is not None and self._monitor is not None and self._monitor.due():
-            self._statement.goes_on()
+        if self._statement is not None and self._monitor is not None:
+            self._statement.read_state = partial(as_numpy, self.state)
+            if self._monitor.due():
+                self._statement.train(self)
         same: Tensor = Pushed.apply(score, push)
         return same
 
@@ -353,8 +355,6 @@ class MoDeConstraint(SkipsBadBatches, Learns, nn.Module):
     def train(self, mode: bool = True) -> MoDeConstraint:
         """As for any module. The first evaluation after the training warns if the response has not become flat."""
         if self._statement is not None and mode is not self.training:
-            if self.on_device and not mode:
-                self._statement.take(as_numpy(self.state))
             (self._statement.trains if mode else self._statement.ends)()
         super().train(mode)
         return self
