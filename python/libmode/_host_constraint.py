@@ -105,8 +105,8 @@ class FunctionConstraint:
 
     def constraint(self) -> Constraint:
         """The checked options."""
-        arguments = {"strength": self.strength, "tolerance": self.tolerance, "from_logits": self.from_logits}
-        return Constraint(dict(self.options), **arguments, said=IN_LINES)
+        arguments = {"strength": self.strength, "tolerance": self.tolerance}
+        return Constraint(dict(self.options), **arguments, from_logits=self.from_logits, said=IN_LINES)
 
     def push(self, *events: Any) -> tuple[NDArray[Any], NDArray[Any]]:
         """As :meth:`HostConstraint.push`."""

@@ -7,7 +7,7 @@ norms are averages over batches.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -40,19 +40,14 @@ def checked_strength(strength: Any, options: Options, **others: bool) -> float:
 
 
 def scale(
-    strength: float,
-    averages: Any,
-    score: Any,
-    label: Any,
-    weight: Any,
-    grad: Any,
-    labels: Sequence[int],
-    where: Callable[..., Any],
+    strength: float, averages: Any, batch: Iterable[Any], labels: Sequence[int], where: Callable[..., Any]
 ) -> tuple[Any, tuple[Any, Any, Any]]:
     """The factor of the loss of a batch, and the averages after the batch: the number of batches, |C| and |M|.
 
-    All are NumPy arrays or PyTorch tensors in double precision, and ``where`` is the function of their framework.
+    ``batch`` has score, label, weight and the gradient of the plain loss. All are NumPy arrays or PyTorch tensors in
+    double precision, and ``where`` is the function of their framework.
     """
+    score, label, weight, grad = batch
     push = 1 / (1 - score).clip(min=LEAST_DISTANCE)
     if weight is not None:
         push = push * weight
@@ -77,6 +72,6 @@ def scaled(
     labels: Sequence[int],
 ) -> tuple[float, NDArray[Any], NDArray[Any]]:
     """Loss and gradient of NumPy arrays with a strength, and the averages."""
-    arrays = (None if array is None else np.ravel(array).astype(float) for array in (score, label, weight, grad))
-    factor, after = scale(strength, averages, *arrays, labels, np.where)
+    batch = (None if array is None else np.ravel(array).astype(float) for array in (score, label, weight, grad))
+    factor, after = scale(strength, averages, batch, labels, np.where)
     return float(factor * loss), grad.dtype.type(factor) * grad, np.array(after)

@@ -43,6 +43,7 @@ from ._op import Tied, as_arrays, as_numpy, in_torch_func, result_type, state_ty
 from ._pinned import back_to, on_host
 
 _OPS = _softmax.Ops(torch.where, torch.stack, torch.logsumexp, Tensor.detach)
+_AS_THEY_ARE = nullcontext()  # errors of a process by itself
 
 
 class MoDeConstraint(SkipsBadBatches, Learns, nn.Module):
@@ -283,7 +284,7 @@ class MoDeConstraint(SkipsBadBatches, Learns, nn.Module):
             before, *arrays = as_arrays(tensors)
             events = Events(*arrays)
             state = np.ascontiguousarray(before, np.float64)
-            with naming_ranks(batch) if gathers else nullcontext():
+            with naming_ranks(batch) if gathers else _AS_THEY_ARE:
                 pushed = self._constraint.direction(state, events, batch.count)
         except BatchError as error:
             self._skip(error)

@@ -187,7 +187,7 @@ class MoDeLoss(CoreLoss):
         before = self.norms.to(events.score.device)
         tensors = events.score, events.label, events.weight, factor * grad
         batch = (None if tensor is None else tensor[:count].detach().to(before.dtype) for tensor in tensors)
-        factor_of_loss, after = scale(self.strength or 0.0, before, *batch, self._labels, torch.where)
+        factor_of_loss, after = scale(self.strength or 0.0, before, batch, self._labels, torch.where)
         if self.training:
             self.norms.copy_(torch.stack(after))
         return loss * factor_of_loss.to(loss)
