@@ -15,9 +15,6 @@ from ._limits import dtype_name, exact, outwards
 from ._option_values import TAKEN, is_for_each, plain
 from .option_types import Loss
 
-# One option of each loss, for an error that shows how to give options.
-EXAMPLE: dict[Loss, str] = {"mode": "order=1", "disco": "unbiased=True", "flatness": "bins=20"}
-
 # The options that may have a value for each of several variables, the members of ``mode_variable``.
 _OF_VARIABLES = ("bins", "mass_range", "edges")
 # The options that limit scores and masses.

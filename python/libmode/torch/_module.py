@@ -1,22 +1,17 @@
-"""Reading tensors, and the common part of modules for losses of the core."""
+"""Reading tensors, and the functions that several modules share."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from functools import partial
-from typing import Any, TypedDict, TypeVar
+from typing import Any, TypeVar
 
 import torch
-from torch import Tensor, nn
+from torch import Tensor
 
-from .._bad_batches import OnBadBatch, SkipsBadBatches
-from .._events import Events, events_of, takes_events
-from .._messages import keywords_only
-from .._native import BatchError, Evaluated
-from .._option_values import flag, plain
-from .._options import EXAMPLE, check
-from ..option_types import Loss, LossOptions
-from ._op import core_loss, result_type
+from .._bad_batches import SkipsBadBatches
+from .._events import Events, events_of
+from .._native import BatchError
+from ._op import result_type
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -27,23 +22,13 @@ def in_python(forward: F) -> F:
     return ignored
 
 
-class _Arguments(TypedDict, total=False):
-    background_only: bool
-    per_class: bool
-    on_bad_batch: OnBadBatch
-
-
-class ModeArguments(_Arguments, LossOptions, total=False):
-    """The arguments of MoDeLoss."""
-
-
 _FLOATING = (torch.float32, torch.float64, torch.float16, torch.bfloat16)
 _INTEGERS = (torch.int64, torch.int32, torch.bool, torch.int8, torch.uint8, torch.int16)
 
 
-def events(score: Any, label: Any, mass: Any, weight: Any, category: Any = None) -> Events:
+def read_tensors(score: Any, label: Any, mass: Any, weight: Any, category: Any = None) -> Events:
     """Tensors of shape (n,), and mass also (n, d), all of one length."""
-    # Most tensors are as they should be, and a call for each would cost microseconds.
+    # Most tensors are right already, and a call for each would cost microseconds.
     if type(score) is Tensor and score.dtype in _FLOATING and score.layout is torch.strided and mass is not None:
         shape = () if score.is_nested else score.shape
         for tensor in (label, mass, weight):
@@ -78,80 +63,6 @@ def read(name: str, tensor: Any) -> Tensor:
         name, "a tensor of real numbers"
     )
     raise TypeError(f"{name} is {kind}: expected {wanted}")
-
-
-class CoreLoss(SkipsBadBatches, nn.Module):
-    """A loss of the core as a module without parameters."""
-
-    _defaults: dict[str, Any] = {"background_only": True, "per_class": False, "on_bad_batch": "raise"}
-
-    def __init__(
-        self,
-        loss: Loss,
-        positional: tuple[object, ...],
-        *,
-        background_only: bool = True,
-        per_class: bool = False,
-        on_bad_batch: OnBadBatch = "raise",
-        **options: Any,
-    ) -> None:
-        keywords_only(self, positional, EXAMPLE[loss])
-        super().__init__()
-        self._set_on_bad_batch(on_bad_batch)
-        self.background_only = flag("background_only", background_only)
-        self.per_class = flag("per_class", per_class)
-        self.options = plain(loss, options)
-        self._checked = check(loss, self.options)
-        self._encoded = self._checked.text  # for operators
-        self._evaluated: Evaluated | None = None  # by the core, for a monitor
-
-    @in_python
-    @takes_events
-    def forward(
-        self,
-        score: Tensor,
-        label: Tensor,
-        mass: Tensor,
-        weight: Tensor | None = None,
-        *,
-        category: Tensor | None = None,
-        reference: Events | None = None,
-    ) -> Tensor:
-        """The loss of a batch, shape ().
-
-        Each argument has shape (n,) or (n, 1), and mass also (n, d) for d variables; with ``per_class``, the score has
-        shape (n, k) for k classes. ``reference`` are further events with scores of the current network, see
-        :class:`libmode.torch.Reference`. They enter the distributions and get no gradient. The gradient of the batch is
-        scaled up, as if the batch were all events.
-        """
-        loss: Callable[..., Tensor] = self._of_classes if self.per_class else self._loss
-        if reference is not None:
-            if self.per_class:
-                raise ValueError("reference and per_class = True: there are no reference events of several classes")
-            loss = partial(loss, reference=reference)
-        value = or_skip(self, loss, score, label, mass, weight, category)
-        if self._evaluated is not None:
-            self._look(score, label)
-        return value
-
-    def _look(self, score: Tensor, label: Tensor) -> None:
-        """Shows a batch with a loss to a monitor."""
-
-    def _of_classes(self, score: Tensor, *others: Any) -> Tensor:
-        if not isinstance(score, Tensor) or score.ndim != 2 or not score.shape[1]:
-            what = f"has shape {tuple(score.shape)}" if isinstance(score, Tensor) else f"is {type(score).__name__}"
-            raise ValueError(f"score {what}: per_class = True needs shape (n, k), a column for each class")
-        return torch.stack([self._loss(column, *others) for column in score.unbind(1)]).mean()
-
-    def _loss(
-        self, score: Tensor, label: Tensor, mass: Tensor, weight: Tensor | None, category: Tensor | None
-    ) -> Tensor:
-        selects = label if self.background_only else None
-        return core_loss(events(score, selects, mass, weight, category), self._checked)
-
-    def extra_repr(self) -> str:
-        """The options, and other arguments that differ from their defaults."""
-        return as_arguments(self.options, self, self._defaults)
 
 
 def as_arguments(options: Mapping[str, Any], owner: object, defaults: Mapping[str, Any]) -> str:

@@ -7,20 +7,22 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 
-from .._events import Events, is_background
+from .._bad_batches import OnBadBatch, SkipsBadBatches
+from .._events import Events, is_background, takes_events
+from .._messages import keywords_only
 from .._monitor import EVERY, Monitor
 from .._native import Evaluated
-from .._option_values import flag
-from .._options import Options
+from .._option_values import flag, plain
+from .._options import Options, check
 from .._said import Said
 from .._strength import checked_strength, scale
 from .._typing import Never, Unpack
 from ..option_types import Loss, LossOptions
 from ._device import device_loss, is_on_device, refuse_options
 from ._gather import Batch, Group, checked_group, gather_events, naming_ranks, only_a_part, processes, read_batch
-from ._module import CoreLoss, ModeArguments, events
+from ._module import as_arguments, in_python, or_skip, read_tensors
 from ._op import as_numpy, checked, core_loss, evaluate, loss_op, score_limits, stands_for_others, state_type
 from .transform import ScoreTransform, transformed
 
@@ -73,13 +75,13 @@ def mode_loss(
     >>> print(f"{mode_loss(score, mass, loss='disco').item():.3f}")
     0.352
     """
-    tensors, settings = events(score, label, mass, weight, category), checked(loss, **options)
+    tensors, settings = read_tensors(score, label, mass, weight, category), checked(loss, **options)
     if on_device and is_on_device(settings.text, tensors):
         return device_loss(tensors, settings.text)
     return core_loss(tensors, settings)
 
 
-class MoDeLoss(CoreLoss):
+class MoDeLoss(SkipsBadBatches, nn.Module):
     """The MoDe loss (arXiv:2010.09745) as a module without parameters.
 
     Parameters
@@ -150,22 +152,33 @@ class MoDeLoss(CoreLoss):
 
     if TYPE_CHECKING:
         norms: Tensor  # TorchScript reads annotations of classes, but no texts
-    _defaults = {**CoreLoss._defaults, "strength": None, "score_transform": None, "gather": False, "on_device": None}
+    _defaults: dict[str, Any] = {"background_only": True, "per_class": False, "on_bad_batch": "raise"}
+    _defaults |= {"strength": None, "score_transform": None, "gather": False, "on_device": None}
 
     def __init__(
         self,
         *positional: Never,
-        strength: float | None = None,
+        background_only: bool = True,
+        per_class: bool = False,
+        on_bad_batch: OnBadBatch = "raise",
         score_transform: ScoreTransform | None = None,
+        strength: float | None = None,
         monitor: bool = True,
         gather: bool = False,
         process_group: Group = None,
         on_device: bool | None = None,
-        **arguments: Unpack[ModeArguments],
+        **options: Unpack[LossOptions],
     ) -> None:
-        super().__init__("mode", positional, **arguments)
+        keywords_only(self, positional, "order=1")
+        super().__init__()
+        self._set_on_bad_batch(on_bad_batch)
+        self.background_only = flag("background_only", background_only)
+        self.per_class = flag("per_class", per_class)
+        self.options = plain("mode", options)
+        self._checked = check("mode", self.options)
+        self._labels, self._encoded = self._checked.labels, self._checked.text
+        self._evaluated: Evaluated | None = None  # by the core, for the monitor
         self.gather, self.process_group = checked_group(gather, process_group)
-        self._labels = self._checked.labels
         self._monitor, self._said = Monitor() if flag("monitor", monitor) else None, Said()
         self.on_device, self.score_transform = on_device, score_transform
         self.strength: float | None = None
@@ -179,6 +192,45 @@ class MoDeLoss(CoreLoss):
             refuse_options(self._encoded)
         if not (score_transform is None or callable(score_transform) or score_transform == "signal_efficiency"):
             raise ValueError(f"score_transform = {score_transform!r}: must be a callable or 'signal_efficiency'")
+
+    @in_python
+    @takes_events
+    def forward(
+        self,
+        score: Tensor,
+        label: Tensor,
+        mass: Tensor,
+        weight: Tensor | None = None,
+        *,
+        category: Tensor | None = None,
+        reference: Events | None = None,
+    ) -> Tensor:
+        """The loss of a batch, shape ().
+
+        Each argument has shape (n,) or (n, 1), and mass also (n, d) for d variables; with ``per_class``, the score has
+        shape (n, k) for k classes. ``reference`` are further events with scores of the current network, see
+        :class:`libmode.torch.Reference`. They enter the distributions and get no gradient. The gradient of the batch is
+        scaled up, as if the batch were all events.
+        """
+        loss: Callable[..., Tensor] = self._mean_over_classes if self.per_class else self._loss
+        if reference is not None:
+            if self.per_class:
+                raise ValueError("reference and per_class = True: there are no reference events of several classes")
+            loss = partial(loss, reference=reference)
+        value = or_skip(self, loss, score, label, mass, weight, category)
+        if self._evaluated is not None:
+            self._look(score, label)
+        return value
+
+    def _mean_over_classes(self, score: Tensor, *others: Any) -> Tensor:
+        if not isinstance(score, Tensor) or score.ndim != 2 or not score.shape[1]:
+            what = f"has shape {tuple(score.shape)}" if isinstance(score, Tensor) else f"is {type(score).__name__}"
+            raise ValueError(f"score {what}: per_class = True needs shape (n, k), a column for each class")
+        return torch.stack([self._loss(column, *others) for column in score.unbind(1)]).mean()
+
+    def extra_repr(self) -> str:
+        """The options, and other arguments that differ from their defaults."""
+        return as_arguments(self.options, self, self._defaults)
 
     def _strengthened(self, loss: Tensor, events: Events, grad: Tensor, count: int, factor: Any = 1) -> Tensor:
         """The loss of events times K |C|/|M|. The first ``count`` events are the batch, whose gradient has a factor."""
@@ -241,7 +293,7 @@ class MoDeLoss(CoreLoss):
         if self.gather and processes(self.process_group) > 1:
             return _outside_of_the_graph(self, score, label, mass, weight, category, reference)
         if reference is None and self.score_transform is None:
-            tensors = events(score, label if self.background_only else None, mass, weight, category)
+            tensors = read_tensors(score, label if self.background_only else None, mass, weight, category)
             if self.strength is None and not self.on_device:  # a call less
                 return core_loss(tensors, self._checked, self._watched)
             loss, grad = self._compute(tensors, self._checked)

@@ -17,7 +17,7 @@ from ..metrics._arguments import numbers
 from ..metrics.summary import Settings
 from ..option_types import SummaryOptions
 from ._gather import processes
-from ._module import events as read_tensors
+from ._module import read_tensors
 from ._op import as_numpy
 
 
