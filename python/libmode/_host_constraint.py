@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -52,11 +51,6 @@ class HostConstraint(SkipsBadBatches, Learns):
         Slopes are the derivatives of the predictions by their logits. The events are the arrays of the batch, followed
         by those of the reference, if there is one.
         """
-        size, slope, multiplier, push = self._push(events)
-        return np.concatenate([[size], slope, multiplier]), push
-
-    def _push(self, events: Sequence[Any]) -> tuple[float, Any, Any, NDArray[Any]]:
-        """Size, slopes, multipliers and push of a batch. The memory is up to date afterwards."""
         count, state = len(Events._fields), self._memory
         batch, reference, constraint = Events(*events[:count]), events[count:], self._constraint
         score = batch.score
@@ -72,7 +66,7 @@ class HostConstraint(SkipsBadBatches, Learns):
             pushed = constraint.direction(state, every, len(score))
         except BatchError as error:
             self._skip(error)
-            return 0.0, np.zeros(score.size), np.ones(score.size), np.zeros_like(score)
+            return np.concatenate([np.zeros(1 + score.size), np.ones(score.size)]), np.zeros_like(score)
         except ValueError as error:
             raise ValueError(f"{error} ({', '.join(where)})" if where else str(error)) from None
         self._succeed()
@@ -82,7 +76,7 @@ class HostConstraint(SkipsBadBatches, Learns):
             assert self._statement is not None and state is not None
             self._statement.see(every, pushed.slope, state, self)
         push = pushed.push.reshape(score.shape).astype(score.dtype, copy=False)
-        return pushed.size, pushed.slope, pushed.multiplier, push
+        return np.concatenate([[pushed.size], pushed.slope, pushed.multiplier]), push
 
 
 def _filled(score: NDArray[Any], value: int, like: NDArray[Any]) -> NDArray[Any]:

@@ -18,7 +18,6 @@ from libmode._device.plan import Steering, make_plan, refused
 from libmode._options import check
 from libmode.torch import Events, MoDeConstraint, MoDeLoss, mode_loss
 from libmode.torch import _device as of_torch
-from libmode.torch._op import encode
 from torch._subclasses.fake_tensor import FakeTensorMode
 from torch.utils._python_dispatch import TorchDispatchMode
 
@@ -313,7 +312,7 @@ def test_places_have_numbers_of_32_bits():
     with FakeTensorMode():
         many = torch.rand(1 << 30, device="cuda")
         with pytest.raises(ValueError, match="1,073,741,824 events, more than 536,870,912: on_device = True has no"):
-            of_torch.is_on_device(encode("mode", order=0), Events(many, mass=many))
+            of_torch.is_on_device(check("mode", {"order": 0}).text, Events(many, mass=many))
 
 
 def test_the_core_computes_by_default_and_without_triton(monkeypatch):
@@ -326,7 +325,7 @@ def test_the_core_computes_by_default_and_without_triton(monkeypatch):
     assert mode_loss(score, mass, order=1, on_device=True) == want
     with FakeTensorMode():
         events = Events(torch.rand(1000, device="cuda"), mass=torch.rand(1000, device="cuda"))
-        assert not of_torch.is_on_device(encode("mode", order=0), events)
+        assert not of_torch.is_on_device(check("mode", {"order": 0}).text, events)
 
 
 FORMS = {  # arguments of the module and of its call

@@ -30,7 +30,7 @@ class Batch(NamedTuple):
     """The checked events of a loss: a batch, or the batches of all processes, followed by the reference events."""
 
     events: Events
-    count: int  #: the number of events of batches
+    size: int  #: the number of events of batches
     own: slice = slice(None)  #: the place of this process's batch
     sizes: Sequence[tuple[int, int]] = ()  #: the numbers of batch and reference events of each process
 
@@ -95,7 +95,7 @@ def _description(batch: Batch, options: str) -> tuple[dict[str, Any], tuple[int,
     alike: dict[str, Any] = {"the loss": options, "shape of mass": ("n", *batch.events.mass.shape[1:])}
     for name, tensor in zip(Events._fields, batch.events, strict=True):
         alike[name] = None if tensor is None else tensor.dtype
-    return alike, (batch.count, len(batch.events.score) - batch.count)
+    return alike, (batch.size, len(batch.events.score) - batch.size)
 
 
 def _gathered(batch: Batch, sizes: Sequence[tuple[int, int]], group: Group) -> Batch:
@@ -117,9 +117,9 @@ def _gathered(batch: Batch, sizes: Sequence[tuple[int, int]], group: Group) -> B
     )
     events = Events(*(None if tensor is None else next(arrays) for tensor in batch.events))
     start = sum(count for count, _ in sizes[: dist.get_rank(group)])
-    own = slice(start, start + batch.count)
+    own = slice(start, start + batch.size)
     if batch.events.score.requires_grad:
-        mine = batch.events.score[: batch.count]
+        mine = batch.events.score[: batch.size]
         mine.register_hook(lambda grad: len(sizes) * grad)
         events = events._replace(score=torch.cat([events.score[:start], mine, events.score[own.stop :]]))
     return Batch(events, sum(count for count, _ in sizes), own, sizes)

@@ -36,12 +36,6 @@ def checked(loss: Loss, **options: Any) -> Options:
     return check(loss, options)
 
 
-def encode(loss: Loss, **options: Any) -> str:
-    """A loss and its options as text, for operators."""
-    text: str = checked(loss, **options).text
-    return text
-
-
 @torch.compiler.assume_constant_result  # type: ignore[untyped-decorator]
 def score_limits(options: str, score: torch.dtype) -> tuple[float, float] | None:
     """The limits of the integral over scores of this type; None if they come from the data."""

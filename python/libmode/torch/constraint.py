@@ -278,14 +278,14 @@ class MoDeConstraint(SkipsBadBatches, Learns, nn.Module):
         gathers, where = self.gather and processes(self.process_group) > 1, ""
         try:
             batch = gather_events(read, repr(self), self.process_group) if gathers else read()
-            if not gathers and batch.events.score.shape[0] > batch.count:
-                where = f", where events from {batch.count} on are those of reference"
+            if not gathers and batch.events.score.shape[0] > batch.size:
+                where = f", where events from {batch.size} on are those of reference"
             tensors = on_host((self.state, *batch.events)) if score.is_cuda else (self.state, *batch.events)
             before, *arrays = as_arrays(tensors)
             events = Events(*arrays)
             state = np.ascontiguousarray(before, np.float64)
             with naming_ranks(batch) if gathers else _AS_THEY_ARE:
-                pushed = self._constraint.direction(state, events, batch.count)
+                pushed = self._constraint.direction(state, events, batch.size)
         except BatchError as error:
             self._skip(error)
             return score

@@ -242,7 +242,8 @@ class MoDeLoss(SkipsBadBatches, nn.Module):
         factor_of_loss, after = scale(self.strength or 0.0, before, batch, self._labels, torch.where)
         if self.training:
             self.norms.copy_(torch.stack(after))
-        return loss * factor_of_loss.to(loss)
+        strengthened: Tensor = loss * factor_of_loss.to(loss)
+        return strengthened
 
     def _apply(self, fn: Callable[[Tensor], Tensor], recurse: bool = True) -> MoDeLoss:
         before = self.norms if self.strength is not None else None
@@ -259,7 +260,8 @@ class MoDeLoss(SkipsBadBatches, nn.Module):
             if monitor.calls == 1 and not self.gather:
                 only_a_part(monitor, type(self).__name__)
             look = monitor.calls % EVERY == 0  # monitor.due(), with a call less
-        loss, grad, evaluated = evaluate(*arguments, loss_alone=not look, said=self._said)
+        core: Callable[..., tuple[Tensor, Tensor, Evaluated]] = evaluate
+        loss, grad, evaluated = core(*arguments, loss_alone=not look, said=self._said)
         if look:
             self._evaluated = evaluated
         if self.strength is not None:
@@ -321,7 +323,7 @@ class MoDeLoss(SkipsBadBatches, nn.Module):
 
     def _batch_loss(self, batch: Batch) -> Tensor:
         """The loss of a batch with its reference events. Their gradient goes to the batch, as if it were all events."""
-        tensors, count, options = batch.events, batch.count, self._checked
+        tensors, count, options = batch.events, batch.size, self._checked
         score = tensors.score
         background = torch.ones_like(score, dtype=torch.bool)
         if tensors.label is not None:
