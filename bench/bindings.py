@@ -80,7 +80,7 @@ def in_tensorflow(sets: Sets) -> Steps:
     import tensorflow as tf
     from libmode._events import Events
     from libmode._options import check
-    from libmode._tensorflow.loss import loss_of
+    from libmode._tensorflow.loss import core_loss
 
     tensors = [tuple(map(tf.constant, events)) for events in sets]
 
@@ -100,7 +100,7 @@ def in_tensorflow(sets: Sets) -> Steps:
         return -tf.reduce_mean(label * tf.math.log(x) + (1 - label) * tf.math.log(1 - x))
 
     def mode_loss(x, mass, **options):
-        return loss_of(check("mode", options), Events(x, None, mass))
+        return core_loss(check("mode", options), Events(x, None, mass))
 
     return _steps(step, lambda x, label, mass: tf.reduce_sum(x), entropy, mode_loss)
 

@@ -1,9 +1,8 @@
 """libmode: the MoDe loss (Moment Decomposition, arXiv:2010.09745), exact and fast.
 
-The functions here take NumPy arrays, or anything that becomes one. Each framework is a
-folder that holds its public names and says what to install where it is missing:
-:mod:`libmode.torch`, :mod:`libmode.keras` and :mod:`libmode.jax`. No framework is
-imported unless asked for, and the library libmode.so is loaded at the first call.
+The functions here take NumPy arrays, or anything that becomes one. Each framework has a module: :mod:`libmode.torch`,
+:mod:`libmode.keras` and :mod:`libmode.jax`. Only the import of such a module imports its framework, and an error says
+how to install a missing one. The first call loads the library libmode.so.
 """
 
 from typing import Any

@@ -1,4 +1,4 @@
-"""Whatever the user has as NumPy arrays, and these as the library reads them."""
+"""From the user's arguments to NumPy arrays, and from these to the structs of the library."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from ._options import Options
 
 _LABELS_SHOWN = 5
 
-# More different values of label than these are taken for those of a mass.
+# A label with more different values than this looks like a mass.
 _MOST_LABELS = 20
 
 _MASSES_FOR_LABELS = (
@@ -27,7 +27,7 @@ _MASSES_FOR_LABELS = (
 # All others become float64, which holds every background label.
 _LABEL_TYPES = {np.dtype(name): number for name, number in LABEL_TYPES.items()}
 
-# The type that holds the addresses of so many masses.
+# By number of variables: the type of an array with the addresses of their masses.
 _MASSES, _SIZE = [c_void_p * count for count in range(MOST_VARIABLES + 1)], sizeof(ModeEvents)
 
 
@@ -35,7 +35,7 @@ def address(array: NDArray[Any] | None) -> int | None:
     """The address of the first element of a contiguous array."""
     if array is None:
         return None
-    if array.size and array.flags.writeable:  # takes a third of the time of what every array has
+    if array.size and array.flags.writeable:  # three times as fast as the interface below
         return addressof(c_char.from_buffer(array))  # type: ignore[arg-type]
     start: int = array.__array_interface__["data"][0]
     return start
@@ -58,9 +58,9 @@ def read(name: str, values: Any) -> NDArray[Any]:
 
 
 def without_masks(name: str, values: Any) -> Any:
-    """``values``, where a mass that a mask hides is NaN, a missing one; another hidden value is a TypeError.
+    """``values`` with NaN for each masked mass; any other masked value is a TypeError.
 
-    The masks are those of NumPy, Awkward (option types) and pandas (NA).
+    A mask may come from NumPy, Awkward (option types) or pandas (NA).
     """
     package = type(values).__module__.partition(".")[0]
     if package == "awkward":
@@ -68,9 +68,9 @@ def without_masks(name: str, values: Any) -> Any:
     elif package == "pandas" and name == "mass" and np.asarray(values).dtype == object:
         try:
             return values.to_numpy(dtype=float, na_value=np.nan)
-        except (TypeError, ValueError):  # texts
+        except (TypeError, ValueError):  # strings
             return values
-    # Looking for it in sys.modules: the first np.ma.MaskedArray would import numpy.ma, which takes 20 ms.
+    # Without a look at sys.modules, the first np.ma.MaskedArray would import numpy.ma, which takes 20 ms.
     if "numpy.ma" not in sys.modules or not isinstance(values, np.ma.MaskedArray):
         return values
     hidden = np.ma.getmaskarray(values)
@@ -85,20 +85,20 @@ def without_masks(name: str, values: Any) -> Any:
 
 
 def vector(name: str, values: Any) -> NDArray[Any]:
-    """``values`` as an array of shape (n,), of a real type; (n, 1) is taken as (n,)."""
+    """``values``, of shape (n,) or (n, 1), as an array of shape (n,) of a real type."""
     array: NDArray[Any] = flat(name, read(name, values))
     return array
 
 
 def is_double(events: Events) -> bool:
-    """Whether score, mass or weight do not fit in float32, so that all is computed in float64."""
+    """Whether score, mass or weight does not fit in float32, so that the core computes in float64."""
     score, _, mass, weight, _ = events
     narrow = score.dtype.char in "fe" and mass.dtype.char in "fe"
     return not narrow or weight is not None and weight.dtype.char not in "fe"
 
 
 def ready(events: Events, double: bool) -> Events:
-    """Contiguous arrays of float64 or float32, and of types that the core reads; of several variables as rows."""
+    """Contiguous arrays of float64 or float32, and labels of a type that the core reads; variables of mass as rows."""
     kind = np.float64 if double else np.float32
     score, label, mass, weight, category = events
     if mass.ndim > 1:
@@ -110,13 +110,13 @@ def ready(events: Events, double: bool) -> Events:
         weight = np.ascontiguousarray(weight, kind)
     if label is not None:
         label = np.ascontiguousarray(label, label.dtype if label.dtype in _LABEL_TYPES else np.float64)
-    if category is not None:  # unsigned ones that int64 has not wrap, and stay as different as they were
+    if category is not None:  # an unsigned integer above int64 wraps, and differs from the others as before
         category = np.ascontiguousarray(category, category.dtype if category.dtype in _LABEL_TYPES else np.int64)
     return Events(score, label, mass, weight, category)
 
 
 def for_core(events: Events) -> ModeEvents:
-    """The arrays that are ready, as the library takes them."""
+    """The struct of the library for arrays from :func:`ready`."""
     score, label, mass, weight, category = events
     rows = (mass,) if mass.ndim == 1 else mass
     return ModeEvents(
@@ -134,13 +134,13 @@ def for_core(events: Events) -> ModeEvents:
 
 
 def explained(error: ValueError, score: Any, mass: Any, label: Any, options: Options) -> ValueError:
-    """The error of the core for these arrays or, where arguments seem to be swapped or no label fits, another."""
+    """The error of the core, or a better one if arguments seem to be swapped or no label fits."""
     if isinstance(error, BatchError):
         return with_labels(error, label, options)
     if "lies outside score_range" not in str(error) or options.score_range is None:
         return error
     low, high = options.score_range
-    if (score < low).any() or (mass < low).any() or (mass > high).any():  # raw outputs have both signs
+    if (score < low).any() or (mass < low).any() or (mass > high).any():  # raw outputs: they have both signs
         return error
     place = int((score > high).argmax())
     return ValueError(
@@ -150,55 +150,55 @@ def explained(error: ValueError, score: Any, mass: Any, label: Any, options: Opt
 
 
 def check_reference(label: NDArray[Any], labels: Sequence[int]) -> None:
-    """Raises ValueError for masses in the place of labels, and BatchError where no reference event has one of these."""
-    some = np.unique(label[:: max(1, len(label) // 50)])  # a mass may be 0 too
+    """Raises ValueError for masses in the place of labels, and BatchError for a reference without background."""
+    some = np.unique(label[:: max(1, len(label) // 50)])  # a mass can equal a label
     selects = is_background(label, labels).any()
     if selects and (len(some) <= 2 or (some == np.round(some)).all()):
         return
-    found = np.unique(label)
-    if _like_masses(found):
+    values = np.unique(label)
+    if _like_masses(values):
         raise ValueError(
-            f"reference.label holds {len(found)} values, from {found[0]:g} to {found[-1]:g}: are these masses? Events "
-            "takes (score, label, mass, weight) in this order"
+            f"reference.label holds {len(values)} values, from {values[0]:g} to {values[-1]:g}: are these masses? "
+            "Events takes (score, label, mass, weight) in this order"
         )
     if not selects:
         raise BatchError(f"reference: {no_background(label, labels[0])}")
 
 
 def with_labels(error: BatchError, label: NDArray[Any] | None, options: Options) -> BatchError:
-    """The error of the core or, where no label is a background label, or labels are like masses, one that says so."""
+    """The error of the core, or a better one if no label is a background label, or if labels look like masses."""
     if label is not None and len(label):
         numbers = label.astype(np.float64)  # in float32, 2^31 would be equal to 2^31 - 1
         for background in options.labels:
             if not (numbers == background).any():
                 return BatchError(no_background(label, background))
-        found = np.unique(label)
-        if _like_masses(found):
-            return BatchError(f"{error}; label holds {len(found)} values: {_MASSES_FOR_LABELS}")
+        values = np.unique(label)
+        if _like_masses(values):
+            return BatchError(f"{error}; label holds {len(values)} values: {_MASSES_FOR_LABELS}")
     return error
 
 
-def _like_masses(found: NDArray[Any]) -> bool:
-    """Whether the different values of labels are more, and less like integers, than labels are."""
-    numbers = found.astype(np.float64)
-    return len(found) > _MOST_LABELS or len(found) > 2 and bool((numbers != np.round(numbers)).any())
+def _like_masses(values: NDArray[Any]) -> bool:
+    """Whether the distinct values of a label are too many, or not integers, as masses are."""
+    numbers = values.astype(np.float64)
+    return len(values) > _MOST_LABELS or len(values) > 2 and bool((numbers != np.round(numbers)).any())
 
 
 def no_background(label: NDArray[Any], background: int) -> str:
-    """The sentence of the error: ``label``, of shape (n,), does not hold ``background``."""
-    found, counts = np.unique(label, return_counts=True)
-    held = [
+    """The sentence of the error that ``label``, of shape (n,), does not hold ``background``."""
+    values, counts = np.unique(label, return_counts=True)
+    words = [
         f"{value:g} ({count} {'event' if count == 1 else 'events'})"
-        for value, count in zip(found.astype(float), counts, strict=True)
+        for value, count in zip(values.astype(float), counts, strict=True)
     ]
-    if len(held) > _LABELS_SHOWN:
-        held[_LABELS_SHOWN:] = [f"{len(held) - _LABELS_SHOWN} other values"]
-    *first, last = held
+    if len(words) > _LABELS_SHOWN:
+        words[_LABELS_SHOWN:] = [f"{len(words) - _LABELS_SHOWN} other values"]
+    *first, last = words
     shown = f"{', '.join(first)} and {last}" if first else last
     advice = "check background_label, or use larger batches"
-    if _like_masses(found):
+    if _like_masses(values):
         advice = _MASSES_FOR_LABELS
-    elif -1 in found and set(found.tolist()) <= {-1, 1}:
+    elif -1 in values and set(values.tolist()) <= {-1, 1}:
         advice = "labels are 0 for background and 1 for signal; for these give background_label=-1"
     return (
         f"no event selected: none of the {len(label)} values of label equals background_label = {background}; "

@@ -1,4 +1,4 @@
-"""What a loss that is called for each batch does where a batch has no loss."""
+"""Skipping or raising for a batch without a loss."""
 
 from __future__ import annotations
 
@@ -9,22 +9,19 @@ from ._said import Said
 
 OnBadBatch = Literal["raise", "skip"]
 
-# The most batches in a row that are skipped: before one had a loss, and after.
+# The most batches in a row that are skipped: before the first batch with a loss, and later.
 _AT_FIRST, _LATER = 10, 100
 
 
 class SkipsBadBatches:
-    """The part of a module that raises or skips; :class:`libmode.BatchError` says which batches are bad."""
+    """The part of a module that skips batches with a :class:`libmode.BatchError`, or raises the error."""
 
-    #: How to leave out a last batch that is too small, for the end of a sentence.
-    _without_last = "DataLoader(..., drop_last=True)"
-    #: Which argument skips bad batches, for a sentence.
-    _skipping = "on_bad_batch='skip'"
-    #: What a bad batch is given, for both sentences, and how the warning goes on.
-    _gets = "the loss 0"
-    _counts = ", and counts further ones in .skipped"
-    #: Who gives it; None: the class.
-    _called: str | None = None
+    # Parts of the sentences of the error and the warning:
+    _without_last = "DataLoader(..., drop_last=True)"  #: how to leave out a last batch that is too small
+    _skipping = "on_bad_batch='skip'"  #: the argument that skips bad batches
+    _gets = "the loss 0"  #: what a bad batch gets
+    _counts = ", and counts further ones in .skipped"  #: the end of the warning
+    _called: str | None = None  #: the name of the module, by default the name of its class
 
     def _set_on_bad_batch(self, on_bad_batch: OnBadBatch, said: Said | None = None) -> None:
         if on_bad_batch not in get_args(OnBadBatch):
@@ -35,12 +32,12 @@ class SkipsBadBatches:
         self._in_a_row, self._most_in_a_row, self._said_of_bad = 0, _AT_FIRST, said or Said()
 
     def _succeed(self) -> None:
-        """Takes note of a batch that has a loss."""
-        if self._in_a_row or self._most_in_a_row != _LATER:  # what an nn.Module takes long to set
+        """Takes note of a batch with a loss."""
+        if self._in_a_row or self._most_in_a_row != _LATER:  # an nn.Module is slow to set attributes
             self._in_a_row, self._most_in_a_row = 0, _LATER
 
     def _skip(self, error: BatchError) -> None:
-        """Counts a bad batch and warns at the first one, or raises ``error`` with advice, as after many in a row."""
+        """Counts a bad batch and warns at the first, or raises ``error``: by option, or after many in a row."""
         if self.on_bad_batch == "raise":
             raise BatchError(
                 f"{error}. If this is the last batch and smaller than the others, {self._without_last} leaves it out; "

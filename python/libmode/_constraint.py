@@ -1,9 +1,9 @@
-"""The options and the state of a constraint, for all frameworks; the core pushes, and brings the state up to date.
+"""The options and the state of a constraint, for all frameworks. The core finds the push and updates the state.
 
-The push is proportional to the residual of the batch plus the sum of those of earlier batches (the method of
-multipliers; M. Hestenes, J. Optim. Theory Appl. 4 (1969) 303), which makes the mean residual 0 with small pushes, and
-little noise. No batch counts more than the average of 200: a residual that grows would push further. In the tail of the
-scores the gradient itself is multiplied: docs/how-it-works.md has the law.
+The push is proportional to the residual of the batch plus the sum of all earlier residuals (the method of multipliers;
+M. Hestenes, J. Optim. Theory Appl. 4 (1969) 303). So small pushes with little noise make the mean residual 0. No batch
+counts more than the average of 200: a growing residual would push further. In the tail of the scores the law multiplies
+the gradient itself: docs/how-it-works.md has the law.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from . import _native
 from ._arrays import address
-from ._convergence import Convergence, Sample, convergence, share_of
+from ._convergence import Convergence, Sample, convergence, overlap
 from ._evaluate import direction
 from ._events import Events
 from ._messages import level_of_the_user, shown
@@ -28,24 +28,24 @@ from ._option_values import flag, real
 from ._options import check
 from ._said import Said
 
-#: Of how many background events :attr:`Dependence.value` tells where no tolerance is given.
+#: The number of background events of a later test, for rho without a tolerance.
 USUAL_TOLERANCE = 100_000.0
 
 #: The share of a batch in the averages of a state.
 RATE = 1 / 200
 
-#: The strength where nothing is remembered from batch to batch and none is given.
+#: The default strength of a function without a state.
 WITHOUT_STATE = 10.0
 
-# Batches of predictions that spread like scores, after which they are taken for scores.
+# After so many batches of predictions that look like scores, a warning says that they are scores.
 LIKE_SCORES = 20
 _ROUNDING_OF_SUMS = 0.02  # of probabilities in half precision
 
 
 class Dependence(NamedTuple):
-    """rho = D N / (B n): D the unbiased loss, B its bias, n the events of a batch, N those of a later test.
+    """rho = D N / (B n): D is the unbiased loss, B its bias, n the events of a batch, and N those of a later test.
 
-    At most 1 where a test with N events sees no dependence. It does not change where scores are squeezed.
+    A test with N events sees no dependence if rho is at most 1. Squeezing the scores does not change rho.
     """
 
     value: float
@@ -53,53 +53,53 @@ class Dependence(NamedTuple):
 
 
 class State(NamedTuple):
-    """The state of a constraint from batch to batch: averages over 200 batches, and what it has learned of each label.
+    """The state of a constraint: averages over 200 batches, and sums and tables for each background label.
 
     Examples
     --------
     >>> import numpy as np
     >>> from libmode.jax import State, mode_constraint
-    >>> rng, state = np.random.default_rng(1), State.start()  # of one background label
+    >>> rng, state = np.random.default_rng(1), State.start()  # for one background label
     >>> label, mass, score = rng.integers(0, 2, 4_000), rng.uniform(50, 300, 4_000), rng.random(4_000)
     >>> same, state = mode_constraint(score, label, mass, order=1, state=state)
     >>> int(state.steps), state.dependence(10_000)  # nothing was differentiated
     (0, Dependence(value=nan, error=nan))
-    >>> state.convergence(tolerance=10_000).flat  # None: nothing is known
+    >>> state.convergence(tolerance=10_000).flat  # None before the first batch
     """
 
     steps: Any = 0.0  #: the number of batches
-    norm: Any = 0.0  #: of the direction before it is smoothed
-    loss: Any = 0.0  #: unbiased
-    bias: Any = 0.0  #: of the plain loss
-    events: Any = 0.0  #: of a batch, (sum w)^2 / sum w^2
-    square: Any = 0.0  #: of the loss
-    factor: Any = 1.0  #: of the push, which a tolerance lowers
-    masses: Any = 0.0  #: the number of variables of mass of the first batch
-    sums: Any = ()  #: of the residuals, and tables for the tail, one length for each label; () before the first batch
+    norm: Any = 0.0  #: the norm of the direction before smoothing
+    loss: Any = 0.0  #: the unbiased loss
+    bias: Any = 0.0  #: the bias of the plain loss
+    events: Any = 0.0  #: the effective events of a batch, (sum w)^2 / sum w^2
+    square: Any = 0.0  #: the square of the loss
+    factor: Any = 1.0  #: of the push, lowered by a tolerance
+    masses: Any = 0.0  #: the number of variables of mass in the first batch
+    sums: Any = ()  #: the sums of residuals and the tables for the tail, for each label; () before the first batch
 
     @classmethod
     def start(cls, labels: int = 1) -> State:
-        """State(), with the sums as long as they will be for so many background labels.
+        """State() for so many background labels, with the final length of ``sums``.
 
-        ``jax.lax.scan`` needs it: its carry must not change its shape.
+        ``jax.lax.scan`` needs it, whose carry must keep its shape.
         """
         if not (isinstance(labels, int) and labels >= 1):
             raise ValueError(f"labels = {shown(labels)}: must be an integer, at least 1")
         return cls(sums=np.zeros(_native.state_size(labels) - NUMBERS))
 
     def dependence(self, tolerance: float) -> Dependence:
-        """For N = tolerance."""
+        """rho for N = tolerance."""
         unit = self.bias * self.events / tolerance
-        if not unit > 0:  # before the first batch, and where every response can be fitted
+        if not unit > 0:  # before the first batch, and if the polynomial fits every response
             return Dependence(math.nan, math.nan)
-        spread, share = max(self.square - self.loss**2, 0.0), share_of(self.steps, RATE)
+        spread, share = max(self.square - self.loss**2, 0.0), overlap(self.steps, RATE)
         error = math.sqrt(spread * share / (1 - share)) if share < 1 else math.inf
         return Dependence(self.loss / unit, error / unit)
 
     def convergence(self, tolerance: float = USUAL_TOLERANCE, order: int = 1, joint: bool = False) -> Convergence:
-        """For N = tolerance, whether the response is flat at each cut, as far as batches show it.
+        """Whether the response is flat at each cut for N = tolerance, as far as batches show it.
 
-        These are events of one label. ``order`` and ``joint`` are those of the constraint.
+        It is for one background label. ``order`` and ``joint`` are those of the constraint.
         """
         memory = np.concatenate([np.ravel(number) for number in (*self[:NUMBERS], self.sums)])
         return convergence(
@@ -107,17 +107,17 @@ class State(NamedTuple):
         )
 
 
-#: How many of the values of a state are single numbers.
+#: The number of fields of a state that are single numbers.
 NUMBERS = State._fields.index("sums")
 
 
-def state_of(memory: NDArray[Any]) -> State:
-    """The state whose numbers and sums are in one array, as :meth:`Constraint.start` makes it."""
+def unpack_state(memory: NDArray[Any]) -> State:
+    """The state from one array of its numbers and sums, as :meth:`Constraint.start` makes it."""
     return State._make([*memory[:NUMBERS].tolist(), memory[NUMBERS:]])
 
 
 class Constraint:
-    """The options of a constraint, checked, and what a batch makes of them."""
+    """The checked options of a constraint, and the push of a batch."""
 
     def __init__(
         self,
@@ -137,22 +137,22 @@ class Constraint:
             )
         self.options = check("mode", options)
         self.labels, self._said = self.options.labels, said or Said()
-        self._named = "background_label" in options  # or label 0 by default
-        self._unsure, self._like_scores = from_logits, 0  # whether they are logits, and batches that look like scores
+        self._named = "background_label" in options
+        self._unsure, self._like_scores = from_logits, 0  # may be scores, and the batches that look like scores
         self.bins = options.get("bins") if isinstance(options.get("bins"), int) else None
         self.unbiased = bool(options.get("unbiased", True))
 
     def direction(self, state: NDArray[np.float64] | None, events: Events, count: int) -> _native.ModePushed:
-        """The push of the first ``count`` events, of checked arrays, whose scores are predictions.
+        """The push of the first ``count`` of checked events, whose scores are predictions.
 
-        The state, the numbers of :class:`State` and its sums in one array, is brought up to date.
+        It brings the state up to date, one array of the numbers of :class:`State` and its sums.
         """
         if self._unsure:
             self._look_for_scores(events.score)
         if self.from_logits:
-            infinite = np.isinf(events.score)  # whose scores, 0 and 1, would hide them
+            infinite = np.isinf(events.score)  # their scores, 0 and 1, would hide the error
             events = events._replace(score=np.where(infinite, events.score, self.scores(events.score)))
-        now = None if state is None else state.copy()  # an interrupted call goes on, and must not change the state
+        now = None if state is None else state.copy()  # the core goes on after an interrupt; the state must not change
         steering = _native.ModeSteering(
             ctypes.sizeof(_native.ModeSteering),
             self.strength or 0.0,
@@ -163,32 +163,32 @@ class Constraint:
             self.from_logits,
         )
         try:
-            found = direction(self.options, steering, events, now, self._said)
+            pushed = direction(self.options, steering, events, now, self._said)
         except ValueError as error:
             if self._limits_given:
                 raise
             raise type(error)(str(error).replace("apply a sigmoid to", "give from_logits=True for")) from None
         if state is not None:
             state[:] = now
-        return found
+        return pushed
 
     def classes(self, signal: int, shape: tuple[Any, ...]) -> tuple[int, list[int]]:
-        """The columns of signal and of the classes of background, of outputs of a softmax of shape (n, k)."""
+        """The columns of signal and of the background classes, for outputs of a softmax of shape (n, k)."""
         if len(shape) != 2 or not -shape[1] <= signal < shape[1]:
             raise ValueError(
                 f"score has shape {shape}: expected (n,), (n, 1), or (n, k) of a softmax with a class {signal}"
             )
-        of_signal, of_background = signal % shape[1], sorted({*self.labels})
-        if of_signal in of_background or not 0 <= of_background[0] <= of_background[-1] < shape[1]:
-            labels = ", ".join(map(str, of_background))
+        column, background = signal % shape[1], sorted({*self.labels})
+        if column in background or not 0 <= background[0] <= background[-1] < shape[1]:
+            labels = ", ".join(map(str, background))
             raise ValueError(
                 f"background_label = {labels} and signal = {signal}: the {shape[1]} columns of score are classes 0, 1 "
                 "and so on, one of which is signal and others are background"
             )
-        return of_signal, of_background
+        return column, background
 
     def look_at_rows(self, score: NDArray[Any], named: int) -> None:
-        """Raises ValueError for rows that are no outputs of a softmax, and warns of classes that nobody named."""
+        """Raises ValueError for rows that are no outputs of a softmax, and warns if options leave classes out."""
         sums = score.sum(axis=1, dtype=float)
         far = np.abs(sums - 1) > _ROUNDING_OF_SUMS
         if self.from_logits and not far.any() and np.all(score >= 0):
@@ -212,7 +212,7 @@ class Constraint:
             )
 
     def continue_after(self, steps: int) -> None:
-        """Goes on after so many batches, of which nobody knows whether they looked like scores."""
+        """Continues after so many batches. Whether they looked like scores is unknown: the next one decides."""
         self._like_scores = min(steps, LIKE_SCORES - 1)
 
     def start(self) -> NDArray[np.float64]:
@@ -221,7 +221,7 @@ class Constraint:
         return np.append(state[:NUMBERS], state.sums)
 
     def _look_for_scores(self, pred: NDArray[Any]) -> None:
-        """Warns of the twentieth batch of spread predictions from 0 to 1, if none was outside, as logits soon are."""
+        """Warns at the twentieth batch of spread predictions from 0 to 1, if none was outside, as logits soon are."""
         low, high = np.min(pred, initial=1), np.max(pred, initial=0)
         self._like_scores += bool(high - low > 0.5)
         inside = low >= 0 and high <= 1
@@ -241,24 +241,24 @@ class Constraint:
 
 
 def sigmoid(logit: Any) -> Any:
-    """Probabilities of logits, an array."""
+    """The probabilities for an array of logits."""
     return 0.5 + 0.5 * np.tanh(0.5 * logit)
 
 
 def one_of(strength: Any, tolerance: Any) -> tuple[float | None, float | None]:
-    """A fixed strength and a tolerance: positive, and one of them at most."""
-    given = ("strength", strength), ("tolerance", tolerance)
-    fixed, wanted = (None if value is None else positive(argument, value) for argument, value in given)
-    if fixed is not None and wanted is not None:
+    """A fixed strength and a tolerance, at most one of them, as positive numbers or None."""
+    both = ("strength", strength), ("tolerance", tolerance)
+    fixed, limit = (None if value is None else positive(name, value) for name, value in both)
+    if fixed is not None and limit is not None:
         raise ValueError(
             f"strength = {shown(strength)} and tolerance = {shown(tolerance)}: a fixed strength ignores the tolerance; "
             "leave one of them out"
         )
-    return fixed, wanted
+    return fixed, limit
 
 
 def positive(name: str, value: Any) -> float:
-    """``value`` as a number; raises TypeError or ValueError for what is none, or not positive and finite."""
+    """``value`` as a number; TypeError if it is no number, ValueError if it is not positive and finite."""
     number = real(name, value)
     if not (0 < number < math.inf):
         raise ValueError(f"{name} = {shown(value)}: must be positive and finite")

@@ -1,10 +1,10 @@
-"""Whether the response is flat at each cut, from what a constraint remembers of the tail of the scores.
+"""Whether the response is flat at each cut, from the tables for the tail in the state of a constraint.
 
 For each threshold of the scores the core keeps averages of the relative residual: coefficients of functions of the
-mass, see core/constraint/tail.go. One average covers the last 25,600 background events, in which a network
-at the end of a training hardly changes. Over a longer time a residual that swings around 0 would cancel. But the noise
-of so few events hides what is small and lasts. So there are two judges: the square of that average, and its product
-with the average over ten times as many events, which has a third of the noise. What either of them sees counts.
+mass, see core/constraint/tail.go. One average covers the last 25,600 background events, in which a network at the end
+of a training hardly changes. Over a longer time, a residual that swings around 0 would cancel. But the noise of so few
+events hides a small residual that lasts. So there are two tests: the square of that average, and its product with the
+average over ten times as many events, which has a third of the noise. A residual counts if either test sees it.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 # As in core/constraint: the layout of a state, and the averages of the tail.
 _NUMBERS, _OF_SCORE, _MOST_FUNCTIONS = 8, 12, 27
-_FUNCTIONS, _OF_ONE = (24, 25, 27), (24, 5, 3)  # of one mass, of two and of three, and of each of them
+_FUNCTIONS, _OF_ONE = (24, 25, 27), (24, 5, 3)  # of one, two and three masses: all, and for each mass
 _THRESHOLDS, _HIGHEST = 16, 7.0
 _OF_A_BATCH, _IN_RECENT, _IN_MEAN, _FEWEST = 512, 50, 500, 50
 
@@ -28,20 +28,20 @@ _MOST_BINS, _IN_A_BIN = 24, 8  # if no number of bins is asked for
 
 _TABLE = _MOST_FUNCTIONS * _THRESHOLDS
 _OF_LABEL = _MOST_FUNCTIONS * _OF_SCORE + 4 * _TABLE + 1 + 2 + 64  # tables, events behind the mean, sample
-_LOGIT = np.linspace(0, _HIGHEST, _THRESHOLDS)  # of the rank of each threshold
+_LOGIT = np.linspace(0, _HIGHEST, _THRESHOLDS)  # log(q/(1 - q)) of the rank q of each threshold
 
 #: The background efficiency at each threshold.
 EFFICIENCY: NDArray[np.float64] = 1 / (1 + np.exp(_LOGIT))
 
-# T events of a training can teach their own statistics, with which a test of N others finds rho = N/T.
-LIMIT = 2.25  # of 1 + rho over 1 + N/T, above which a cut is not flat: 1.5 times the residual from both statistics
+# A network can learn the fluctuations of T training events. A test with N other events then finds rho = N/T.
+LIMIT = 2.25  # times 1 + N/T: a cut with a larger 1 + rho is not flat, with 1.5 times the residual from both statistics
 SIGNIFICANT = 3.0  # standard errors of rho above 1 + N/T
-LEAST_PASSING = 1  # background event of a batch that passes a cut; with fewer ranks in a batch do not reach the cut
+LEAST_PASSING = 1  # background event of a batch passes a cut; with fewer, the ranks of a batch do not reach the cut
 
 
 @dataclass(frozen=True)
 class Sample:
-    """Background events of one label in a batch: those that are pushed, and all, with reference events."""
+    """The numbers of background events of one label in a batch: with a push, and all, also reference events."""
 
     moved: float
     count: float
@@ -49,30 +49,30 @@ class Sample:
 
 @dataclass(frozen=True, eq=False)
 class Convergence:
-    """rho at cuts with background efficiencies from 1/2 to 1/1000: at most 1 where a test sees no dependence.
+    """rho at cuts with background efficiencies from 1/2 to 1/1000. A test sees no dependence if rho is at most 1.
 
-    rho is the square of the residual beyond its noise, over the square that statistics give a test with N =
-    ``tolerance`` background events, both of cosines of the rank of the mass, 24 for one mass. The residual of such a
-    test is ``sqrt(1 + rho)`` times its value from statistics.
+    rho is the squared residual beyond its noise, over the squared residual that statistics alone give a test with N =
+    ``tolerance`` background events. Both are sums over cosines of the rank of the mass, 24 for one mass. The residual
+    of such a test is ``sqrt(1 + rho)`` times its value from statistics.
 
     Examples
     --------
     >>> import numpy as np
     >>> from libmode.jax import State
-    >>> State().convergence().flat  # before the first batch nothing is known
+    >>> State().convergence().flat  # None before the first batch
     """
 
     efficiency: NDArray[np.float64]  #: of the background at each cut, (16,)
-    rho: NDArray[np.float64]  #: (16,), NaN where it is not known, as for cuts that no event of most batches passes
+    rho: NDArray[np.float64]  #: (16,), NaN if unknown, as at cuts that no event of most batches passes
     error: NDArray[np.float64]  #: standard error of rho, (16,)
-    significance: NDArray[np.float64]  #: of rho above 1 + N/T, in the standard errors of such a rho
+    significance: NDArray[np.float64]  #: of rho above 1 + N/T, in standard errors
     tolerance: float  #: N
-    events: float  #: T, the background events of the training sample; inf if that is not known
-    batches: int  #: that were seen
+    events: float  #: T, the background events of the training sample; inf if unknown
+    batches: int  #: the number of batches
 
     @property
     def flat(self) -> bool | None:
-        """Whether no residual is above its value from test and training sample; None if nothing is known."""
+        """Whether no residual is above its value from the statistics of test and training; None without batches."""
         return None if np.isnan(self.rho).all() else not self.excess.any()
 
     @property
@@ -82,26 +82,26 @@ class Convergence:
 
     @property
     def limit(self) -> float:
-        """The rho up to which a cut counts as flat: 1 + rho is 2.25 times 1 + N/T."""
+        """The largest rho of a flat cut, where 1 + rho is 2.25 times 1 + N/T."""
         return LIMIT * (1 + self.tolerance / self.events) - 1
 
     @property
     def worst(self) -> int:
-        """The cut at which rho is most significant."""
+        """The cut with the most significant rho."""
         return int(np.argmax(np.nan_to_num(self.significance, nan=-math.inf)))
 
     def __str__(self) -> str:
         if self.flat is None:
             return f"rho is not known after {self.batches} batches"
         at, cuts = self.worst, self.efficiency[self.excess]
-        found = f"after {self.batches} batches rho is {self.rho[at]:.3g} +- {self.error[at]:.2g} at a background "
-        found += f"efficiency of {self.efficiency[at]:.2g}. Up to {self.limit:.3g} counts as flat for a test with "
-        found += f"{self.tolerance:,.0f} background events"
+        text = f"after {self.batches} batches rho is {self.rho[at]:.3g} +- {self.error[at]:.2g} at a background "
+        text += f"efficiency of {self.efficiency[at]:.2g}. Up to {self.limit:.3g} counts as flat for a test with "
+        text += f"{self.tolerance:,.0f} background events"
         if self.events < math.inf:
-            found += f" after a training with {float(f'{self.events:.2g}'):,.0f}"
+            text += f" after a training with {float(f'{self.events:.2g}'):,.0f}"
         if len(cuts):
-            found += ". Cuts that are not flat have background efficiencies of " + ", ".join(f"{e:.2g}" for e in cuts)
-        return found
+            text += ". Cuts that are not flat have background efficiencies of " + ", ".join(f"{e:.2g}" for e in cuts)
+        return text
 
 
 def convergence(
@@ -114,10 +114,10 @@ def convergence(
     joint: bool = False,
     evaluated: bool = False,
 ) -> Convergence:
-    """Of the label that is least flat.
+    """The convergence of the label that is least flat.
 
-    bins : of each mass; 0: as many as the events of a batch allow
-    evaluated : that one network has seen all batches of the state
+    bins : the bins of each mass; 0 stands for as many as the events of a batch allow
+    evaluated : whether one network has scored all batches of the state
     """
     every = [_of_label(state, k, sample, order, tolerance, bins, joint, evaluated) for k, sample in enumerate(samples)]
     return max(every, key=lambda one: np.nan_to_num(one.significance, nan=-math.inf).max())
@@ -141,9 +141,9 @@ def _of_label(
         unknown = np.full(_THRESHOLDS, np.nan)
         return Convergence(EFFICIENCY, unknown, unknown, unknown, tolerance, different, int(batches))
     rate = max(min(sample.moved / _OF_A_BATCH / _IN_MEAN, 1 / _FEWEST), 1 / batches)
-    effective = sample.count * behind / min(sample.count / rate, different)  # as tail.go has it
+    effective = sample.count * behind / min(sample.count / rate, different)  # as in tail.go
     functions = _FUNCTIONS[masses - 1]
-    # The residual of several masses is the mean of those of each, and sees no products of their functions.
+    # The residual of several masses is the mean over the masses, and has no products of their functions.
     bins = bins or min(_MOST_BINS, max(int(sample.count) // _IN_A_BIN, order + 2))
     of_one = min(_OF_ONE[masses - 1], bins)
     freedom = functions - order - 1.0 if joint else masses * (of_one - order - 1.0)
@@ -163,7 +163,7 @@ def _of_label(
     return Convergence(EFFICIENCY, rho, error, significance, tolerance, different, int(batches))
 
 
-_Average = tuple[NDArray[np.float64], float]  # with the share of a batch in it
+_Average = tuple[NDArray[np.float64], float]  # and the share of a batch in the average
 
 
 def _judged(
@@ -179,30 +179,30 @@ def _judged(
     """rho from the product of two averages, its error, and its significance above 1 + taught.
 
     In units of the noise of a batch, the product of averages a and b of one residual has the mean t + s_ab and the
-    variance (s_aa s_bb + s_ab^2 + t (s_aa + s_bb + 2 s_ab))/freedom. Here t is the square of the residual, and s_ab
-    the sum over batches of the product of their shares in a and b. A residual of b that was larger in the past counts
-    with the noise of a.
+    variance (s_aa s_bb + s_ab^2 + t (s_aa + s_bb + 2 s_ab))/freedom. Here t is the squared residual, and s_ab the
+    :func:`overlap` of a and b. If the residual was larger in the past, b has it, and its product with the noise of a
+    counts.
     """
     (a, of_a), (b, of_b) = recent, other
-    s_aa, s_bb, s_ab = (share_of(batches, *rates) for rates in ((of_a, of_a), (of_b, of_b), (of_a, of_b)))
+    s_aa, s_bb, s_ab = (overlap(batches, *rates) for rates in ((of_a, of_a), (of_b, of_b), (of_a, of_b)))
     excess = (a * b).sum(axis=0) / noise - s_ab
     past = 0.0 if a is b else (b**2).sum(axis=0) / noise - s_bb
 
     def error(t: Any) -> NDArray[np.float64]:
         variance = s_aa * s_bb + s_ab**2 + np.maximum(t, past) * s_aa + t * (s_bb + 2 * s_ab)
-        found: NDArray[np.float64] = scale * np.sqrt(variance / freedom)
-        return found
+        of_rho: NDArray[np.float64] = scale * np.sqrt(variance / freedom)
+        return of_rho
 
     rho = scale * excess
     return np.array([rho, error(np.maximum(excess, 0)), (rho - 1 - taught) / error((1 + taught) / scale)])
 
 
-def share_of(batches: float, rate: float, other: float | None = None) -> float:
-    """The sum over so many batches, at least 1, of the product of the shares that a batch has in two averages.
+def overlap(batches: float, rate: float, other: float | None = None) -> float:
+    """The sum over the batches, at least 1, of the product of a batch's shares in two averages.
 
-    The share of a new batch is ``1/batches`` until it has fallen to the rate. Without another rate both are the same.
+    The share of a new batch is ``1/batches``, and at least the rate. Without another rate both averages are the same.
     """
     other = rate if other is None else other
-    first = min(batches, 1 / min(rate, other))  # until then all batches have one share in the longer average
+    first = min(batches, 1 / min(rate, other))  # up to here all batches have the same share in the longer average
     limit = rate * other / (rate + other - rate * other)
     return limit + (1 / first - limit) * math.pow((1 - rate) * (1 - other), batches - first)

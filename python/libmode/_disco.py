@@ -16,12 +16,12 @@ from ._options import Options
 
 
 def disco(options: Options, events: Events, double: bool, grad: NDArray[Any] | None) -> float:
-    """DisCo of arrays that are ready for the core. ``grad`` is set, to 0 for events that take no part."""
+    """DisCo of arrays that are ready for the core. It fills ``grad``, with 0 for events that take no part."""
     loss, unbiased = 0.0, bool(options.struct.unbiased)
     rows = (events.mass,) if events.mass.ndim == 1 else events.mass
     if grad is not None:
         grad[:] = 0
-    for of_whom, index, share in _parts(events, options.labels):
+    for whose, index, share in _parts(events, options.labels):
         for k, row in enumerate(rows):
             arrays = [
                 array if index is None or array is None else array[index]
@@ -35,7 +35,7 @@ def disco(options: Options, events: Events, double: bool, grad: NDArray[Any] | N
             except ValueError as error:
                 variable = f"variable {k} of mass: " if len(rows) > 1 else ""
                 sentence = named(str(error), ("mass", "score", "weight", "grad"), index)
-                raise type(error)(f"{of_whom}{variable}{sentence}") from None
+                raise type(error)(f"{whose}{variable}{sentence}") from None
             loss += share / len(rows) * value
             if grad is not None and part is not None:
                 grad[slice(None) if index is None else index] += part * grad.dtype.type(share / len(rows))
@@ -43,24 +43,24 @@ def disco(options: Options, events: Events, double: bool, grad: NDArray[Any] | N
 
 
 def _parts(events: Events, labels: Sequence[int]) -> Iterator[tuple[str, NDArray[Any] | None, float]]:
-    """For each label and category: the name in errors, the places, and the share of the label's sum of weights."""
+    """For each label and category: its name in errors, the places of its events, its share of the label's weights."""
     if events.label is None and events.category is None:
         yield "", None, 1.0
         return
     for label in (None,) if events.label is None else labels:
-        of = np.ones(len(events.score), bool) if label is None else events.label == label
-        if label is not None and not of.any():
+        chosen = np.ones(len(events.score), bool) if label is None else events.label == label
+        if label is not None and not chosen.any():
             raise _native.BatchError(no_background(events.label, label))
-        whose = [] if label is None or len(labels) == 1 else [f"with background_label = {label}"]
-        category = np.zeros(len(of), bool) if events.category is None else events.category
-        categories = np.unique(category[of])
+        words = ["events"] if label is None or len(labels) == 1 else [f"events with background_label = {label}"]
+        category = np.zeros(len(chosen), bool) if events.category is None else events.category
+        weight = np.ones(len(chosen)) if events.weight is None else events.weight
+        categories, total = np.unique(category[chosen]), float(weight[chosen].sum(dtype=float))
         for one in categories:
-            index = np.flatnonzero(of & (category == one))
-            name = " ".join(["events", *whose, *([f"of category = {one}"] if len(categories) > 1 else [])])
+            index = np.flatnonzero(chosen & (category == one))
+            name = " ".join([*words, *([f"of category = {one}"] if len(categories) > 1 else [])])
             name = "" if name == "events" else f"{name}: "
-            weight = np.ones(len(of)) if events.weight is None else events.weight
-            share = 1.0 if len(categories) == 1 else float(weight[index].sum(dtype=float) / weight[of].sum(dtype=float))
-            if not share > 0 and np.isfinite(weight[of]).all():
+            share = 1.0 if len(categories) == 1 else float(weight[index].sum(dtype=float)) / total
+            if not share > 0 and np.isfinite(weight[chosen]).all():
                 raise _native.BatchError(
                     f"{name}their share of the sum of weights is {share:g}, and must be positive: use larger batches, "
                     "or leave these events out"
@@ -69,11 +69,11 @@ def _parts(events: Events, labels: Sequence[int]) -> Iterator[tuple[str, NDArray
 
 
 def named(message: str, names: Sequence[str], index: NDArray[Any] | None = None) -> str:
-    """A message of the core about x, y, weight and grad_y, with these names and the places in the input."""
+    """A message of the core about x, y, weight and grad_y, with these names, and places in the input."""
     known = dict(zip(("x", "y", "weight", "grad_y"), names, strict=False))
 
-    def replaced(found: re.Match[str]) -> str:
-        name = known.get(found[1], found[1])
-        return name if found[2] is None else f"{name}[{found[2] if index is None else index[int(found[2])]}]"
+    def replaced(match: re.Match[str]) -> str:
+        name, place = known.get(match[1], match[1]), match[2]
+        return name if place is None else f"{name}[{place if index is None else index[int(place)]}]"
 
     return re.sub(r"\b(x|y|weight|grad_y)\b(?:\[(\d+)\])?", replaced, message)

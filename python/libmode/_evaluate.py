@@ -1,4 +1,4 @@
-"""The one way from arrays to a loss of the core and its gradient."""
+"""From arrays to a loss of the core and its gradient, or to a push."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from ._far_masses import look
 from ._options import Options
 from ._said import IN_LINES, Said
 
-#: A function as :func:`loss_and_grad` is, which modules that skip batches put in its place.
+#: The type of :func:`loss_and_grad`, and of functions that modules put in its place to skip batches.
 Evaluate = Callable[[Options, Any, Any, Any, Any, Any], tuple[float, NDArray[Any]]]
 
 
 class Result(NamedTuple):
-    """A loss, and what says whether it is significant, see :func:`libmode.mode_evaluate`.
+    """A loss, its significance and its derivatives, see :func:`libmode.mode_evaluate`.
 
     Examples
     --------
@@ -32,8 +32,8 @@ class Result(NamedTuple):
     (4.0, (4,), (4,))
     """
 
-    loss: float  #: as :func:`libmode.mode_loss` returns it
-    bias: float  #: by how much the plain loss exceeds, in the mean, that of an infinite sample
+    loss: float  #: the value of :func:`libmode.mode_loss`
+    bias: float  #: the mean excess of the plain loss over the loss of an infinite sample
     events: float  #: (sum w)^2 / sum w^2 of the events that take part
     grad: Any  #: d loss/d score, of score's shape; None with ``grad=False``
     hess: Any  #: a diagonal bound of the curvature, of score's shape, >= 0; None without ``hess=True``
@@ -42,9 +42,9 @@ class Result(NamedTuple):
 def loss_and_grad(
     options: Options, score: Any, label: Any, mass: Any, weight: Any, category: Any = None, *, said: Said = IN_LINES
 ) -> tuple[float, NDArray[Any]]:
-    """The loss and its gradient, for whatever NumPy makes arrays; without the bias it costs less."""
-    found = evaluate(options, score, label, mass, weight, category, loss_alone=True, said=said)
-    return found.loss, found.grad
+    """The loss and its gradient, for anything that NumPy turns into arrays. Leaving out the bias saves time."""
+    result = evaluate(options, score, label, mass, weight, category, loss_alone=True, said=said)
+    return result.loss, result.grad
 
 
 def evaluate(
@@ -61,18 +61,18 @@ def evaluate(
     smoothing: float = 0,
     said: Said = IN_LINES,
 ) -> Result:
-    """The loss and its quality, None with ``loss_alone``, and the derivatives, None where they are not wanted.
+    """The loss, its bias and events (None with ``loss_alone``), and the derivatives that are wanted.
 
-    ``said`` is what the object that calls has warned of.
+    ``said`` knows the earlier warnings of the caller.
     """
     events = events_of(read, score, label, mass, weight, category)
     options, arrays, double = _ready(options, events)
     slope, bound = (np.empty_like(arrays.score) if wanted else None for wanted in (grad, hess))
     try:
         if options.loss == "disco":
-            found = _native.Found(disco(options, arrays, double, slope))
+            value = _native.Evaluated(disco(options, arrays, double, slope))
         else:
-            found = _native.evaluate(
+            value = _native.evaluate(
                 options.struct,
                 for_core(arrays),
                 double,
@@ -86,17 +86,17 @@ def evaluate(
     except ValueError as error:
         raise explained(error, events.score, events.mass, events.label, options) from None
     look(said, options, arrays.mass, arrays.label)
-    given, shape = events.score.dtype, np.shape(score)
-    # In float16 most of a gradient would be 0.
-    kind = np.dtype(np.float64 if given.kind != "f" else np.float32 if given.itemsize < 4 else given)
-    of_score = (None if own is None else own.reshape(shape).astype(kind, copy=False) for own in (slope, bound))
-    return Result(found.loss, found.bias, found.events, *of_score)
+    kind, shape = events.score.dtype, np.shape(score)
+    if kind.kind != "f" or kind.itemsize < 4:  # in float16 most of a gradient would be 0
+        kind = np.dtype(np.float32 if kind.kind == "f" else np.float64)
+    derivatives = (None if one is None else one.reshape(shape).astype(kind, copy=False) for one in (slope, bound))
+    return Result(value.loss, value.bias, value.events, *derivatives)
 
 
 def _ready(options: Options, events: Events) -> tuple[Options, Events, bool]:
-    """The options for events, these as the core reads them, and whether it computes in double."""
+    """The options for these events, the events as the core reads them, and whether it computes in double."""
     double = is_double(events)
-    if events.mass.ndim > 1 or not options.fit_all:  # else a call that changes nothing
+    if events.mass.ndim > 1 or not options.fit_all:
         options = options.for_events(events.score.dtype, events.mass.dtype, events.mass.shape)
     return options, ready(events, double), double
 
@@ -104,16 +104,16 @@ def _ready(options: Options, events: Events) -> tuple[Options, Events, bool]:
 def direction(
     options: Options, steering: _native.ModeSteering, events: Events, state: Any, said: Said = IN_LINES
 ) -> _native.ModePushed:
-    """What the core finds for a constraint in checked events, and the state, which is held, brought up to date."""
+    """The push of the core for checked events. The steering has the address of the state."""
     options, arrays, double = _ready(options, events)
     rows = np.empty((3, steering.batch or len(arrays.score)), arrays.score.dtype)
     start, step = rows.__array_interface__["data"][0], rows.strides[0]
     out = start, start + step, start + 2 * step
     packed, held = for_core(arrays), (arrays, rows, state)
     try:
-        found = _native.direction(options.struct, packed, double, steering, *out, held)
+        pushed = _native.direction(options.struct, packed, double, steering, *out, held)
     except ValueError as error:
         raise explained(error, events.score, events.mass, events.label, options) from None
     look(said, options, arrays.mass, arrays.label)
-    found.rows, (found.push, found.multiplier, found.slope) = rows, rows
-    return found
+    pushed.rows, (pushed.push, pushed.multiplier, pushed.slope) = rows, rows
+    return pushed

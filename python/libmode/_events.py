@@ -1,4 +1,4 @@
-"""What every framework does with the arrays of a call before anything is computed with them."""
+"""The events of a call, and the checks of their arrays that all frameworks share."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ _OPTIONAL = ("label", "weight", "category")
 #: How many variables of mass a call may have.
 MOST_VARIABLES = 3
 
-#: What other packages call the argument ``weight``.
+#: Names of the argument ``weight`` in other packages.
 NOT_WEIGHT = ("weights", "sample_weight", "sample_weights")
 
-#: The arguments that have a value for each event.
+#: The arguments with one value for each event.
 _OF_EVENTS = ("x", "score", "second", "label", "mass", "weight", "category", "selected")
 
 
@@ -34,7 +34,7 @@ class Events(NamedTuple):
     array([ 80., 120.])
     """
 
-    score: Any  #: what the classifier says, floating
+    score: Any  #: outputs of the classifier, floating
     label: Any = None  #: None: every event takes part
     mass: Any = None  #: the protected attribute, in any unit
     weight: Any = None  #: of either sign; None: all 1
@@ -48,13 +48,13 @@ class Events(NamedTuple):
 def events_of(
     read: Callable[[str, Any], Any], score: Any, label: Any, mass: Any, weight: Any = None, category: Any = None
 ) -> Events:
-    """The arguments of a loss as :func:`together` makes them, with up to three variables of mass."""
+    """The arguments of a loss, read by :func:`together`, with up to three variables of mass."""
     arrays = together(read, variables, score=score, label=label, mass=mass, weight=weight, category=category)
     return Events(*arrays)
 
 
-def of_reference(reference: Any, make: Callable[..., Any]) -> Any:
-    """What ``make`` makes of the arrays of reference events; its errors say that they are those of the reference."""
+def read_reference(reference: Any, make: Callable[..., Any]) -> Any:
+    """``make(*reference)``, whose errors call the arguments ``reference.score`` and so on."""
     if not isinstance(reference, Events):
         raise TypeError(f"reference is {type(reference).__name__}: give Events(score, label, mass, weight)")
     try:
@@ -73,12 +73,12 @@ def joined(
     concatenated: Callable[[str, Any, Any], Any],
     check: Callable[[Any, Sequence[int]], None],
 ) -> Events:
-    """The checked events of a batch, and after them those of the reference; the latter are background without labels.
+    """The checked events of a batch, followed by the reference events, which are background unless they have labels.
 
-    ``filled(score, value, like)`` is (n,) of that value and of the type of ``like``; ``check`` is
-    :func:`libmode._arrays.check_reference`, of the labels.
+    ``filled(score, value, like)`` returns an array like ``score`` of one value, of the type of ``like``. ``check`` is
+    :func:`libmode._arrays.check_reference`, for labels of the framework.
     """
-    further: Events = of_reference(reference, partial(events_of, read))
+    further: Events = read_reference(reference, partial(events_of, read))
     if batch.label is None:
         further = further._replace(label=None)
     elif further.label is None:
@@ -99,7 +99,7 @@ def joined(
 
 
 def takes_events(function: Callable[P, R]) -> Callable[P, R]:
-    """A function with a TypeError for other names of ``weight``, and a ValueError as of :func:`of_one_index`."""
+    """Adds two checks to a function: a TypeError for other names of ``weight``, and :func:`of_one_index`."""
 
     @wraps(function)
     def checked(*args: P.args, **kwargs: P.kwargs) -> R:
@@ -108,20 +108,20 @@ def takes_events(function: Callable[P, R]) -> Callable[P, R]:
                 if name in kwargs:
                     raise TypeError(f"unknown argument {name!r} of {function.__qualname__}: did you mean weight?")
         for value in (*args, *kwargs.values()):
-            if hasattr(type(value), "loc"):  # of pandas; without a call, which small batches would feel
-                given = {**inspect.signature(function).bind(*args, **kwargs).arguments, **kwargs}
-                of_one_index({name: given[name] for name in _OF_EVENTS if name in given})
+            if hasattr(type(value), "loc"):  # of pandas; a call here would cost small batches time
+                values = {**inspect.signature(function).bind(*args, **kwargs).arguments, **kwargs}
+                of_one_index({name: values[name] for name in _OF_EVENTS if name in values})
                 break
         return function(*args, **kwargs)
 
     return checked
 
 
-def of_one_index(given: Mapping[str, Any]) -> None:
-    """Raises ValueError where two of the arguments are pandas.Series or DataFrames whose indices differ."""
+def of_one_index(arguments: Mapping[str, Any]) -> None:
+    """Raises ValueError if two of the arguments are a pandas.Series or DataFrame with different indexes."""
     first = ""
-    for name, values in given.items():
-        # Asked of the type: for attributes of a tensor torch.compile leaves the graph.
+    for name, values in arguments.items():
+        # The type is asked first: torch.compile leaves the graph for an attribute of a tensor.
         index = getattr(values, "index", None) if hasattr(type(values), "loc") else None
         if index is None or not hasattr(index, "equals"):
             continue
@@ -135,22 +135,22 @@ def of_one_index(given: Mapping[str, Any]) -> None:
 
 
 def together(
-    read: Callable[[str, Any], Any], of_mass: Callable[[Any], Any] | None = None, /, **given: Any
+    read: Callable[[str, Any], Any], shape_mass: Callable[[Any], Any] | None = None, /, **arguments: Any
 ) -> list[Any]:
-    """The arguments as arrays ``read(name, values)`` of shape (n,), in their order; all but score and mass may be None.
+    """The arguments as arrays ``read(name, values)`` of shape (n,), in their order.
 
-    ``of_mass`` takes a mass of another shape than (n,), which is otherwise an error.
+    Label, weight and category may be None. ``shape_mass`` reads a mass of another shape, which is an error without it.
     """
-    of_one_index(given)
+    of_one_index(arguments)
     arrays: list[Any] = []
     first_name, first = "", None
-    for name, values in given.items():
+    for name, values in arguments.items():
         if values is None and name in _OPTIONAL:
             arrays.append(None)
             continue
         array = read(name, values)
         if array.ndim != 1:
-            array = of_mass(array) if of_mass and name == "mass" else flat(name, array)
+            array = shape_mass(array) if shape_mass and name == "mass" else flat(name, array)
         arrays.append(array)
         if first is None:
             first_name, first = name, array
@@ -160,15 +160,15 @@ def together(
 
 
 def is_background(label: Any, labels: Sequence[int]) -> Any:
-    """Which of the labels, of any framework, are one of these."""
-    found = label == labels[0]
+    """A mask of the events whose label, an array of any framework, is one of ``labels``."""
+    mask = label == labels[0]
     for other in labels[1:]:
-        found = found | (label == other)
-    return found
+        mask = mask | (label == other)
+    return mask
 
 
 def variables(mass: Any) -> Any:
-    """Masses of shape (n, d), or (n,) of one variable, of an array or tensor of shape (n,) or (n, d)."""
+    """Masses of shape (n, d), or (n,) for one variable, from an array or tensor of shape (n,) or (n, d)."""
     shape = tuple(mass.shape)
     if len(shape) == 1:
         return mass
@@ -178,7 +178,7 @@ def variables(mass: Any) -> Any:
 
 
 def flat(name: str, array: Any) -> Any:
-    """An array or tensor of shape (n,), of one of shape (n,) or (n, 1)."""
+    """An array or tensor of shape (n,), from shape (n,) or (n, 1)."""
     shape = array.shape
     if len(shape) == 2 and shape[1] == 1:
         return array[:, 0]
@@ -191,7 +191,7 @@ def flat(name: str, array: Any) -> Any:
 
 
 def same_length(name: str, array: Any, other_name: str, other: Any) -> None:
-    """Raises ValueError for arrays of different lengths; one that is not known yet, None, is no difference."""
+    """Raises ValueError for arrays of different lengths; a length of None is not known yet, and fits."""
     length, expected = array.shape[0], other.shape[0]
     if length != expected and None not in (length, expected):
         raise ValueError(f"{name} has length {length}, but {other_name} has length {expected}")

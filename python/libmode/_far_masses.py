@@ -1,6 +1,6 @@
-"""Warnings of masses that are none: a few far from all others, and labels in the place of masses.
+"""Warnings about wrong masses: a few far from all others, or labels in the place of masses.
 
-A missing mass is often written as -999: one per cent of it turns a polynomial of order 1 into a constant.
+A missing mass often stands as -999. One per cent of such events turns a polynomial of order 1 into a constant.
 """
 
 from __future__ import annotations
@@ -19,17 +19,18 @@ if TYPE_CHECKING:
     from ._options import Options
     from ._said import Said
 
-FAR = 5.0  # how many times the range of the bulk the range of all masses may be
-_SAMPLE = 1_000  # events from which the percentiles are taken
-_LEAST = 20  # events that have percentiles
+FAR = 5.0  # the range of all masses over the range of the bulk, at most
+_SAMPLE = 1_000  # events for the percentiles
+_LEAST = 20  # events for percentiles, at least
 _FEW = 500  # events of a first look
 _THING = "far masses"
 
 
-def look(said: Said, options: Options, mass: NDArray[Any], label: NDArray[Any] | None) -> None:
-    """Warns if the masses that a call selects, (n,) or (d, n), are so and nobody has said it."""
+def look(said: Said, options: Options, mass: Any, label: Any) -> None:
+    """Warns, once, if a few of the selected masses, (n,) or (d, n), are far from the others, or if they are labels."""
     if options.loss != "mode" or not said.due(_THING):
         return
+    mass, label = np.asarray(mass), None if label is None else np.asarray(label)
     for k, row in enumerate(mass if mass.ndim > 1 else (mass,)):
         if not options.takes_default_range(k):
             continue
@@ -47,14 +48,14 @@ def look(said: Said, options: Options, mass: NDArray[Any], label: NDArray[Any] |
 
 
 def _are_labels(mass: NDArray[Any]) -> bool:
-    """Whether the masses, (n,), are those of labels: 1, and 0 or -1."""
+    """Whether the masses, (n,), have the values of labels: 1, and 0 or -1."""
     low, high = mass.min(initial=np.inf), mass.max(initial=-np.inf)
     alike = len(mass) >= _LEAST and low in (-1, 0) and high == 1
     return bool(alike and ((mass == low) | (mass == high)).all())
 
 
 def say_if_far(mass: NDArray[Any], remedy: str) -> bool:
-    """Warns if masses, (n,), are so, and says whether it did; ``remedy`` is the argument that the user should give."""
+    """Warns if a few masses, (n,), are far from the others, with advice to give ``remedy``. Returns whether it did."""
     sentence = far(mass)
     if sentence:
         warnings.warn(_with(sentence, remedy), stacklevel=level_of_the_user())
@@ -66,7 +67,7 @@ def _with(sentence: str, remedy: str) -> str:
 
 
 def _may_be_far(mass: NDArray[Any], label: NDArray[Any] | None, labels: tuple[int, ...]) -> bool:
-    """Whether masses of these labels may be so, by few of them and in little time: false only if they are not."""
+    """A fast first look at a few masses of these labels: False if none is far."""
     low, high = mass.min(initial=np.inf), mass.max(initial=-np.inf)
     step = max(1, len(mass) // _FEW)
     some = mass[::step]
@@ -80,9 +81,9 @@ def _may_be_far(mass: NDArray[Any], label: NDArray[Any] | None, labels: tuple[in
 
 
 def far(mass: NDArray[Any]) -> str | None:
-    """What is to be said of masses, (n,), if they are so."""
+    """A sentence about the few masses, (n,), that are far from the others; None if there are none."""
     low, high = mass.min(initial=np.inf), mass.max(initial=-np.inf)
-    if not np.isfinite(high - low):  # masses may be absent
+    if not np.isfinite(high - low):  # a missing mass is NaN
         mass = mass[np.isfinite(mass)]
         low, high = mass.min(initial=np.inf), mass.max(initial=-np.inf)
     some = mass[:: max(1, len(mass) // _SAMPLE)]
@@ -93,7 +94,7 @@ def far(mass: NDArray[Any]) -> str | None:
     width = last - first
     if not 0 < FAR * width < float(high) - float(low):
         return None
-    # Those that are further than half the way out are named.
+    # The sentence names the masses beyond half of the way from the bulk to the end.
     end, bulk = (low, first) if first - low > high - last else (high, last)
     there = (mass - bulk) / (end - bulk) > 0.5
     count = int(np.count_nonzero(there))

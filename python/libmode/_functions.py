@@ -28,8 +28,8 @@ class Moments(NamedTuple):
     >>> import numpy as np
     >>> from libmode import mode_moments
     >>> rng = np.random.default_rng(1)
-    >>> found = mode_moments(rng.random(1_000), rng.exponential(60, 1_000), order=2, bins=8)
-    >>> found.at.shape, found.edges.shape, found.cdf.shape, found.moments.shape
+    >>> parts = mode_moments(rng.random(1_000), rng.exponential(60, 1_000), order=2, bins=8)
+    >>> parts.at.shape, parts.edges.shape, parts.cdf.shape, parts.moments.shape
     ((101,), (9,), (101, 8), (101, 3))
     """
 
@@ -188,7 +188,7 @@ def mode_evaluate(
     Parameters
     ----------
     grad, hess : bool, default True and False
-        Whether they are wanted.
+        Whether to compute them.
 
     Returns
     -------
@@ -210,13 +210,13 @@ def mode_evaluate(
     >>> rng = np.random.default_rng(1)
     >>> mass, score = rng.exponential(60, 10_000), rng.random(10_000)
     >>> score[mass > 100] **= 1.5
-    >>> found = mode_evaluate(score, mass, order=0, grad=False)
-    >>> for n in (10_000, 500):  # what these 10,000 events can tell, 500 could not
-    ...     print(f"{found.loss / (found.bias * found.events / n):.2f}")
+    >>> result = mode_evaluate(score, mass, order=0, grad=False)
+    >>> for n in (10_000, 500):  # a test with 10,000 events sees the dependence, and one with 500 does not
+    ...     print(f"{result.loss / (result.bias * result.events / n):.2f}")
     2.56
     0.13
-    >>> found = mode_evaluate(score, mass, order=0, hess=True)
-    >>> found.hess.shape, bool(found.hess.min() >= 0)
+    >>> result = mode_evaluate(score, mass, order=0, hess=True)
+    >>> result.hess.shape, bool(result.hess.min() >= 0)
     ((10000,), True)
     """
     checked, grad, hess = check("mode", options), flag("grad", grad), flag("hess", hess)
@@ -252,13 +252,12 @@ def mode_edges(
     array([  0., 100., 200., 300.])
     """
     label, mass, weight = together(read, label=label, mass=mass, weight=weight)
-    return _edges(
-        _check_of_one({"order": 0, **options}, mass, mass), ready(Events(None, label, mass, weight), double=True)
-    )
+    checked = _check_one({"order": 0, **options}, mass, mass)
+    return _edges(checked, ready(Events(None, label, mass, weight), double=True))
 
 
-def _check_of_one(options: Mapping[str, Any], score: NDArray[Any], mass: NDArray[Any]) -> Options:
-    """The options of a function that looks at one variable and one category at a time."""
+def _check_one(options: Mapping[str, Any], score: NDArray[Any], mass: NDArray[Any]) -> Options:
+    """The options of a function for one variable and one category at a time."""
     if "category" in options:
         raise TypeError("category: this is for one category at a time: give the events of that category alone")
     return check("mode", options).for_events(score.dtype, mass.dtype, mass.shape)
@@ -296,13 +295,13 @@ def mode_moments(
     >>> rng = np.random.default_rng(1)
     >>> mass = rng.uniform(50, 300, 30_000)
     >>> score = (mass / 300 + rng.random(30_000)) / 2  # at higher masses fewer events are below a score
-    >>> found = mode_moments(score, mass, at=[0.5], order=1, bins=3)
-    >>> found.cdf.round(2), found.moments.round(2)
+    >>> parts = mode_moments(score, mass, at=[0.5], order=1, bins=3)
+    >>> parts.cdf.round(2), parts.moments.round(2)
     (array([[0.7 , 0.42, 0.14]]), array([[ 0.42, -0.42]]))
     """
-    given = Events(*together(read, score=score, label=label, mass=mass, weight=weight))
-    checked = _check_of_one(options, given.score, given.mass)
-    events = ready(given, double=True)
+    arrays = Events(*together(read, score=score, label=label, mass=mass, weight=weight))
+    checked = _check_one(options, arrays.score, arrays.mass)
+    events = ready(arrays, double=True)
     edges = _edges(checked, events._replace(score=None))
     if at is None:
         low, high = checked.struct.score_range
@@ -315,16 +314,16 @@ def mode_moments(
     at = np.ascontiguousarray(vector("at", at), dtype=np.float64)
     size = checked.struct.order + 1
     cdf, moments, bounded = (np.empty((len(at), columns)) for columns in (len(edges) - 1, size, size))
-    found = address(cdf), _native.size(), address(moments), address(bounded)
+    outputs = cdf.size, address(cdf), _native.size(), address(moments), address(bounded)
     try:
-        _native.call("mode_moments_f64", checked.struct, for_core(events), len(at), address(at), cdf.size, *found)
+        _native.call("mode_moments_f64", checked.struct, for_core(events), len(at), address(at), *outputs)
     except ValueError as error:
         raise explained(error, events.score, events.mass, events.label, checked) from None
     return Moments(at, edges, cdf, moments, bounded)
 
 
 def _with_options(doc: str) -> str:
-    """``doc`` with the rows of LossOptions, each with the sentences below it, in the place of {options}."""
+    """``doc`` with the rows of LossOptions and the sentences of each row, in the place of {options}."""
     source = "".join(linecache.getlines(option_types.__file__, vars(option_types)))
     rows = re.findall(r'^    (\w+: .+)\n    """((?:.|\n)+?)"""', source, re.MULTILINE)
     text = "\n".join(f"{row.replace(':', ' :', 1)}\n    {sentences}" for row, sentences in rows)

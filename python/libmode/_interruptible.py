@@ -1,4 +1,4 @@
-"""Long calls of the core, for which Ctrl-C need not wait."""
+"""Long calls of the core, which Ctrl-C interrupts."""
 
 from __future__ import annotations
 
@@ -8,21 +8,20 @@ from typing import TypeVar
 
 Result = TypeVar("Result")
 
-#: A number of events from which on a call takes so long, 50 ms and more, that a thread of its own costs nothing.
+#: From this number of events on, a call takes 50 ms and more, so the time for a thread of its own does not matter.
 LARGE = 1 << 22
 
-#: Seconds between two looks for an interrupt. One that comes just before the waiting begins, or that
-#: another thread is given, does not end the waiting by itself; on Windows none does.
+#: Seconds between two looks for an interrupt. They are needed where an interrupt does not end the waiting: just before
+#: it begins, if another thread gets the signal, and on Windows.
 LOOK = 0.1
 
 
 def interruptible(call: Callable[[], Result], *held: object) -> Result:
     """``call()`` in a thread of its own, so that an interrupt ends the waiting; ``held`` lives until the call ends."""
-    if threading.current_thread() is not threading.main_thread():  # which alone is interrupted
+    if threading.current_thread() is not threading.main_thread():  # Python interrupts the main thread alone
         return call()
     results: list[Result] = []
     errors: list[BaseException] = []
-
     started = threading.Lock()
 
     def work(held: object = held) -> None:

@@ -1,4 +1,4 @@
-"""Whether a line of the program runs again with the training: a validation in the loop of the epochs is not the end."""
+"""Tells a validation in the loop of the epochs from the evaluation after the training, by the source of the program."""
 
 from __future__ import annotations
 
@@ -7,22 +7,22 @@ import linecache
 import sys
 from functools import lru_cache
 
-# By frame and code, the line that runs: numbers alone, so that an object that holds it can be saved.
+# By frame and code, the line that runs. These are numbers alone, so that objects with a Lines can be saved.
 _Lines = dict[tuple[int, int], int]
 
 
 class Lines:
-    """The lines of the program that made an object, and those that trained with it."""
+    """The lines of the program that made an object, and the lines that trained with it."""
 
     def __init__(self) -> None:
         self._making, self._training = _lines(), _Lines()
 
     def trains(self) -> None:
-        """Takes note of the lines that run."""
+        """Takes note of the running lines."""
         self._training = _lines()
 
     def in_loop(self) -> bool:
-        """Whether a loop that trains, and does not make the object anew, runs a line that is running now."""
+        """Whether a running line is in a loop that trains, and that does not make the object anew."""
         frame = sys._getframe(1)
         while frame is not None:
             where = id(frame), id(frame.f_code)
@@ -36,16 +36,16 @@ class Lines:
 
 
 def _lines() -> _Lines:
-    found, frame = _Lines(), sys._getframe(2)
+    lines, frame = _Lines(), sys._getframe(2)
     while frame is not None:
-        found[id(frame), id(frame.f_code)] = frame.f_lineno
+        lines[id(frame), id(frame.f_code)] = frame.f_lineno
         frame = frame.f_back  # type: ignore[assignment]
-    return found
+    return lines
 
 
 @lru_cache(maxsize=64)
 def _loops(file: str) -> tuple[tuple[int, int], ...]:
-    """The first and last lines of the loops of a file; none if its source is not there."""
+    """The first and last lines of the loops of a file; nothing without its source."""
     try:
         tree = ast.parse("".join(linecache.getlines(file)))
     except SyntaxError:

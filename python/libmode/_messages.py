@@ -1,4 +1,4 @@
-"""What errors and warnings of all frameworks share: how a value is shown, who is told, and what is not installed."""
+"""The common parts of errors and warnings: how to show a value, whose line to name, which package is missing."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ NO_SECOND_DERIVATIVE = (
     "gradient penalties)"
 )
 
-#: The error where no order is given: every function and class that has one asks for it in these words.
+#: The error of every function and class with an order that is left out.
 ORDER = (
     "order is missing: it says which dependence of the background efficiency on the mass costs nothing, 0 none at all, "
     "1 a straight line, 2 a parabola. Give the highest order that the background estimate of your analysis absorbs"
@@ -30,20 +30,20 @@ _LONGEST = 200  # characters; of a longer value both ends are shown
 
 def in_python(message: str) -> str:
     """A message of the core with its advice in Python's words."""
-    for said, word in _IN_PYTHON.items():
-        message = message.replace(said, word)
+    for in_c, advice in _IN_PYTHON.items():
+        message = message.replace(in_c, advice)
     return message
 
 
 def in_keras(error: ValueError) -> ValueError:
-    """An error of the core about raw outputs with the argument of Keras's MoDeLoss that takes them."""
+    """An error of the core about raw outputs, with the advice for Keras's MoDeLoss."""
     advice = "raw outputs: give score=keras.ops.sigmoid, and from_logits=True to base"
     sentence = str(error).replace("raw outputs, or use score_range=None", advice)
     return type(error)(sentence)
 
 
 def shown(value: object) -> str:
-    """``repr(value)`` on one line, of at most some 200 characters; for what has none, as huge integers, its type."""
+    """``repr(value)`` on one line of at most some 200 characters, or its type if repr fails, as for huge integers."""
     try:
         text = " ".join(repr(value).split()) if not isinstance(value, str) else repr(value)
     except Exception:
@@ -54,13 +54,13 @@ def shown(value: object) -> str:
 
 
 def near(name: str, names: Iterable[str], least: float = 0.75) -> str | None:
-    """The one of ``names`` that a user may have meant by ``name``."""
+    """The one of ``names`` closest to ``name``, a likely typing error; None if none is close."""
     return next(iter(get_close_matches(name, sorted(names), 1, least)), None)
 
 
-def refuse_unknown(function: str, given: Iterable[str], names: Iterable[str]) -> None:
-    """Raises TypeError for the first of ``given``, the keywords of a function that takes only ``names``."""
-    for name in given:
+def refuse_unknown(function: str, unknown: Iterable[str], names: Iterable[str]) -> None:
+    """Raises TypeError for the first unknown keyword of a function that takes only ``names``."""
+    for name in unknown:
         meant = near(name, names, 0.6)  # weight and weights for sample_weight
         raise TypeError(f"{function}: unknown argument {name!r}" + (f": did you mean {meant}?" if meant else ""))
 
@@ -69,7 +69,7 @@ _LIBRARIES = ("libmode", "torch", "keras", "jax", "tensorflow", "lightning", "py
 
 
 def level_of_the_user() -> int:
-    """The stacklevel, for a warning of the caller, of the first frame that is neither libmode's nor a framework's."""
+    """The stacklevel with which a warning of the caller names the user's line, not libmode's or a framework's."""
     level, frame = 1, sys._getframe(1)
     while frame.f_back and frame.f_globals.get("__name__", "").partition(".")[0] in _LIBRARIES:
         level, frame = level + 1, frame.f_back
@@ -82,7 +82,7 @@ def needed(package: str, by: str, extra: str) -> Iterator[None]:
     try:
         yield
     except ModuleNotFoundError as error:
-        if error.name != package:  # it is there, and lacks something itself
+        if error.name != package:  # it is installed, and another package is missing
             raise
         raise ImportError(
             f"{by} needs {package}, which is not installed: pip install 'libmode[{extra}]'", name=package
@@ -90,7 +90,7 @@ def needed(package: str, by: str, extra: str) -> Iterator[None]:
 
 
 def keywords_only(owner: object, positional: Sequence[object], example: str) -> None:
-    """Raises TypeError if a module was constructed with positional arguments."""
+    """Raises TypeError for positional arguments of a module."""
     if positional:
         name = type(owner).__name__
         raise TypeError(

@@ -18,14 +18,14 @@ if TYPE_CHECKING:
     from ._native import ModePushed
 
 EVERY = 20  # calls from one look to the next
-PATIENCE = 5  # looks in a row at which something is wrong before it is said
+PATIENCE = 5  # looks in a row with the same problem before the warning
 
-LEAST_SPREAD = 0.01  # of scores, in terms of their logits
-LEAST_AUC = 0.014  # from 0.5, as of two Gaussians that are 0.05 standard deviations apart
-LEAST_EVENTS = 10  # a bin
-MOST_WAITING = 20  # calls whose gradient does not come
+LEAST_SPREAD = 0.01  # standard deviation of the logits of scores
+LEAST_AUC = 0.014  # distance from 0.5, as for two Gaussians 0.05 standard deviations apart
+LEAST_EVENTS = 10  # in a bin
+MOST_WAITING = 20  # calls without a backward pass
 
-# What one logit of a softmax does, to which another strength is no answer.
+# Problems that one logit of a softmax makes too, where another strength is no answer.
 _OF_SOFTMAX = "given up", "signal lost"
 _LOG_ODDS = "If the score is one logit of a softmax, give the layer all of them instead, shape (n, k)"
 
@@ -34,7 +34,7 @@ _RATE, _SIGNIFICANT = EVERY / 200, 5.0
 
 
 class TrainingWarning(UserWarning):
-    """A training goes wrong in a way that raises no error.
+    """A training goes wrong without an error.
 
     Examples
     --------
@@ -55,7 +55,7 @@ class TrainingWarning(UserWarning):
 
 
 class Monitor:
-    """Looks at every twentieth batch, and says each thing that is wrong once."""
+    """Looks at every twentieth batch, and warns once of each problem."""
 
     def __init__(self) -> None:
         self.calls = 0
@@ -65,7 +65,7 @@ class Monitor:
         self._best, self._best_variance = 0.0, 0.0
 
     def due(self) -> bool:
-        """Counts a call, and says whether it is one to look at."""
+        """Counts a call. Returns whether to look at it."""
         self.calls += 1
         return self.calls % EVERY == 0
 
@@ -81,10 +81,10 @@ class Monitor:
         unbiased: bool,
         inactive: str = "",
     ) -> None:
-        """Looks at scores (n,), of which these are background (None: not known), and what the core found for them.
+        """Looks at scores, (n,), with a mask of background (None if unknown), and at their loss, bias and events.
 
-        The loss is unbiased; ``unbiased`` says whether the training has it so, and ``inactive`` why a constraint does
-        nothing. ``bins`` are those that the user asked for.
+        The loss is unbiased. ``unbiased`` is the option of the training, ``inactive`` the reason why a constraint does
+        nothing, and ``bins`` the number in the options.
         """
         if score.itemsize < 4:
             score = score.astype(np.float32)
@@ -111,7 +111,7 @@ class Monitor:
             "few events",
             per_bin < LEAST_EVENTS,
             f"{bins} bins have {per_bin:.3g} background events each: the loss of a batch is noise. Give fewer bins, or "
-            "leave bins out (libmode then chooses as many as the events can fill), larger batches or reference events",
+            "leave bins out (libmode then chooses their number by the events), larger batches or reference events",
         )
         self.watch(
             "bias",
@@ -121,7 +121,7 @@ class Monitor:
         )
 
     def _watch_auc(self, auc: float, variance: float, collapsed: bool) -> None:
-        """Looks whether there is any AUC, and whether half of it, beyond 0.5, was lost since it was highest."""
+        """Watches for an AUC of 0.5, and for the loss of half of the highest AUC above 0.5."""
         self.watch(
             "given up",
             not collapsed and abs(auc - 0.5) < LEAST_AUC,
@@ -133,7 +133,7 @@ class Monitor:
         rate = max(1 / self._looks, _RATE)
         self._auc += rate * (auc - self._auc)
         self._variance = (1 - rate) ** 2 * self._variance + rate**2 * variance
-        now = abs(self._auc - 0.5)  # signal may have the lower scores
+        now = abs(self._auc - 0.5)  # signal can have the lower scores
         if self._looks >= PATIENCE and now > self._best:
             self._best, self._best_variance = now, self._variance
         fall = self._best - now
@@ -146,13 +146,13 @@ class Monitor:
         )
 
     def watch(self, what: str, wrong: bool, sentence: str) -> None:
-        """Warns if this is wrong at so many looks in a row."""
+        """Warns of a problem that has lasted for PATIENCE looks in a row."""
         self._in_a_row[what] = self._in_a_row.get(what, 0) + 1 if wrong else 0
         if self._in_a_row[what] >= PATIENCE:
             self.say(what, sentence)
 
     def say(self, what: str, sentence: str) -> None:
-        """Warns, unless it has been said."""
+        """Warns, once."""
         if what not in self._said and not (what in _OF_SOFTMAX and "softmax" in self._said):
             self._said.add(what)
             sentence += ". (monitor=False turns such warnings off.)"
@@ -160,26 +160,29 @@ class Monitor:
 
 
 def _auc(score: NDArray[Any], background: NDArray[np.bool_]) -> tuple[float, float]:
-    """The area under the ROC curve, by the mean rank of the signal, and its variance where there is no separation."""
-    ordered, of_signal = np.sort(score[background]), np.sort(score[~background])  # ordered ones are found faster
-    below = np.searchsorted(ordered, of_signal).sum() + np.searchsorted(ordered, of_signal, "right").sum()
-    n, m = len(ordered), len(of_signal)
+    """The area under the ROC curve, by the mean rank of the signal, and its variance without separation."""
+    ordered, signal = (
+        np.sort(score[background]),
+        np.sort(score[~background]),
+    )  # searchsorted is faster on ordered values
+    below = np.searchsorted(ordered, signal).sum() + np.searchsorted(ordered, signal, "right").sum()
+    n, m = len(ordered), len(signal)
     return float(below) / (2 * n * m), (n + m + 1) / (12 * n * m)
 
 
-def look(monitor: Monitor, constraint: Constraint, events: Events, found: ModePushed, scale: float = math.nan) -> None:
-    """Lets the monitor look at the arrays of a batch with its reference events; a scale of NaN is not known."""
+def look(monitor: Monitor, constraint: Constraint, events: Events, pushed: ModePushed, scale: float = math.nan) -> None:
+    """Lets the monitor look at the arrays of a batch with its reference events; a scale of NaN is unknown."""
     inactive = ""
-    if not found.push.any():
+    if not pushed.push.any():
         inactive = "its push is 0, as with no more bins than order + 1, through which every response can be fitted"
     elif scale == 0:
         inactive = "its push is scaled by the gradient of your loss by the background, which is 0"
     monitor.look(
         constraint.scores(events.score),
         None if events.label is None else is_background(events.label, constraint.labels),
-        loss=found.loss,
-        bias=found.bias,
-        events=found.events,
+        loss=pushed.loss,
+        bias=pushed.bias,
+        events=pushed.events,
         bins=constraint.bins,
         unbiased=constraint.unbiased,
         inactive=inactive,

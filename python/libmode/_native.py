@@ -1,9 +1,7 @@
 """Finds, loads and calls libmode.so, by ctypes.
 
-The library is loaded at the first call, not at import. A process that is forked
-from one that had loaded it cannot use the parent's copy, whose Go threads are
-gone; there a fresh copy of the file is loaded, from memory or from a temporary
-directory.
+The first call loads the library, not the import. A forked process cannot use its parent's copy, whose Go threads are
+gone. It loads a fresh copy of the file, from memory or from a temporary directory.
 """
 
 from __future__ import annotations
@@ -25,8 +23,7 @@ from ._messages import in_python, shown
 
 ABI_VERSION = 2
 
-
-# In bytes: 0.84 GB that Go reserves at least when it is loaded, and room for the stacks of more threads.
+# Bytes: Go reserves 0.84 GB when it is loaded, and more for the stacks of threads.
 _ADDRESS_SPACE = 10**9
 
 _NAME = "libmode." + {"win32": "dll", "darwin": "dylib"}.get(sys.platform, "so")
@@ -35,7 +32,7 @@ _NAME = "libmode." + {"win32": "dll", "darwin": "dylib"}.get(sys.platform, "so")
 class BatchError(ValueError):
     """The selected events of a call have no loss, for instance because they are too few. Another batch may have one.
 
-    A module with ``on_bad_batch="skip"`` skips these errors only.
+    A module with ``on_bad_batch="skip"`` skips batches with this error only.
 
     Examples
     --------
@@ -48,7 +45,7 @@ class BatchError(ValueError):
     """
 
 
-# By the status codes of mode.h: what is wrong with the selected events as a whole, and what is not the caller's fault.
+# By the status codes of mode.h: errors of the selected events as a whole, and errors that the caller did not make.
 _ERRORS: dict[int, type[Exception]] = {
     **dict.fromkeys((5, 6, 10), BatchError),  # MODE_ERROR_TOO_FEW_EVENTS, MODE_ERROR_BIN, MODE_ERROR_UNDEFINED
     **dict.fromkeys((8, 9), RuntimeError),  # MODE_ERROR_FORKED, MODE_ERROR_INTERNAL
@@ -56,17 +53,17 @@ _ERRORS: dict[int, type[Exception]] = {
 
 
 class ModeOptions(ctypes.Structure):
-    """``mode_options`` of mode.h. Its members are those of the library's table, which is read when it is loaded."""
+    """``mode_options`` of mode.h. The table of the loaded library has its members."""
 
 
 _double, _int32, _size = ctypes.c_double, ctypes.c_int32, ctypes.c_size_t
 _room = ("reserved", ctypes.c_uint64 * 4)  # for later versions, 0
-_address = ctypes.c_void_p  # arrays travel as addresses: integers, or None for NULL
+_address = ctypes.c_void_p  # of an array: an integer, or None for NULL
 _doubles = ctypes.POINTER(_double)
 
 
 def _members(*groups: tuple[str, Any]) -> list[tuple[str, Any]]:
-    """The members of a struct in their order: names, with spaces between, and the type of each of them."""
+    """The members of a struct in their order, from names with spaces between them and their common type."""
     return [(name, kind) for names, kind in groups for name in names.split()]
 
 
@@ -101,8 +98,8 @@ class ModeQuality(ctypes.Structure):
     _fields_ = _members(("struct_size", _size), ("bias events", _double), _room)
 
 
-class Found(NamedTuple):
-    """A loss of the core, and what says whether it is significant; None where it was not asked for."""
+class Evaluated(NamedTuple):
+    """A loss of the core with its bias and its effective number of events, or None for these."""
 
     loss: float
     bias: Any = None
@@ -123,13 +120,13 @@ class ModeSteering(ctypes.Structure):
 
 
 class ModePushed(ctypes.Structure):
-    """``mode_pushed`` of mode.h, with the arrays that a call has filled."""
+    """``mode_pushed`` of mode.h, with the arrays that a call fills."""
 
     _fields_ = _members(("struct_size", _size), ("loss bias events size", _double), _room)
     rows: Any  #: (3, batch), the arrays below
-    push: Any  #: (batch,) by the predictions; 0 for events that are not moved
-    multiplier: Any  #: (batch,) of the incoming gradient; 1 for events that are not moved
-    slope: Any  #: (batch,) of the predictions by their logits; 0 for events that are not moved
+    push: Any  #: (batch,) by the predictions; 0 for events without a push
+    multiplier: Any  #: (batch,) of the incoming gradient; 1 for events without a push
+    slope: Any  #: (batch,) of the predictions by their logits; 0 for events without a push
 
 
 class _Row(ctypes.Structure):
@@ -145,30 +142,30 @@ class _Row(ctypes.Structure):
     )
 
 
-# How each kind of option is held, in the order of MODE_KIND_...; lists are followed by their lengths.
+# The type of each kind of option, in the order of MODE_KIND_...; the length of a list follows it.
 _KINDS: list[Any] = [*[_int32] * 3, _double, _double * 2, _doubles]
 _KINDS += [ctypes.POINTER(_int32), ctypes.POINTER(ModeVariable)]
 FLAG, RANGE, NUMBERS, LABELS, VARIABLES = 1, 4, 5, 6, 7
 
 
 class Option(NamedTuple):
-    """An option as the library has it."""
+    """An option in the table of the library."""
 
     kind: int  #: MODE_KIND_... of mode.h
     flatness: bool  #: whether the flatness loss takes it
-    values: tuple[str, ...]  #: of a choice: the names, by number
-    none: float  #: what says that an integer or a number is not given, or no limit; NaN: nothing
+    values: tuple[str, ...]  #: the names of a choice, by number
+    none: float  #: the value of an integer or a number that is left out or has no limit; NaN if there is none
 
 
 #: The options of the library, by name; empty until it is loaded.
 OPTIONS: dict[str, Option] = {}
 
 
-#: MODE_LABEL_... of mode.h, by the name that NumPy and PyTorch have for the type of the labels.
+#: MODE_LABEL_... of mode.h, by the name of the type of the labels in NumPy and PyTorch.
 LABEL_TYPES = {"int32": 0, "int8": 1, "uint8": 2, "bool": 2, "int64": 3, "float32": 4, "float64": 5}
 
 _of_events = [ctypes.POINTER(ModeOptions), ctypes.POINTER(ModeEvents)]
-# Of each function with a form for float and one for double.
+# The arguments of functions with a form for float and a form for double.
 _OF_BOTH = {
     "mode_evaluate": [*_of_events, _doubles, _address, ctypes.POINTER(ModeQuality), _double, _address],
     "mode_flatness": [*_of_events, _doubles, _address],
@@ -190,7 +187,7 @@ _SIGNATURES: dict[str, list[Any]] = {
 
 _library: ctypes.CDLL | None = None
 _loading = threading.Lock()
-_dead_copies = 0  # of the library, loaded by the processes that this one was forked from
+_dead_copies = 0  # of the library, which the parents of this process had loaded before a fork
 _threads = 0
 
 
@@ -216,7 +213,7 @@ def library() -> ctypes.CDLL:
 
 
 def _candidates() -> list[Path]:
-    """Where the library may be: in this package, or where ./build.sh install --prefix puts it for this Python."""
+    """The places of the library: in this package, or where ./build.sh install --prefix puts it for this Python."""
     override = os.environ.get("LIBMODE_LIBRARY")
     if override:
         return [Path(override)]
@@ -224,7 +221,7 @@ def _candidates() -> list[Path]:
 
 
 def _check_address_space() -> None:
-    """Refuses to load the library where Go would end the process: with too little address space left."""
+    """Raises ImportError if too little address space is left, where Go would end the process."""
     if sys.platform != "linux":
         return
     try:
@@ -286,7 +283,7 @@ def _open_in_memory(content: bytes) -> ctypes.CDLL:
     try:
         with open(descriptor, "wb", closefd=False) as file:
             file.write(content)
-        # The loader would return a dead copy for a path that it knows: every copy has another number of "./".
+        # The loader returns the dead copy for a path that it knows, so every copy has another number of "./".
         return ctypes.CDLL(f"/proc/self/{'./' * _dead_copies}fd/{descriptor}")
     finally:
         os.close(descriptor)
@@ -320,7 +317,7 @@ def _declare(loaded: ctypes.CDLL, path: Path) -> None:
 
 
 def _read_options(loaded: ctypes.CDLL) -> None:
-    if OPTIONS:  # a forked child loads the same library again
+    if OPTIONS:  # a forked child has loaded the same library again
         return
     members: list[tuple[str, Any]] = [("struct_size", ctypes.c_size_t)]
     for k in range(loaded.mode_option_count()):
@@ -342,13 +339,13 @@ def _check(loaded: ctypes.CDLL, status: int) -> None:
 
 
 def call(name: str, *arguments: Any) -> None:
-    """Calls the function of mode.h of this name, and raises its error."""
+    """Calls the function of mode.h with this name, and raises its error."""
     loaded = library()
     _check(loaded, getattr(loaded, name)(*arguments))
 
 
 def int32(name: str, value: Any) -> int:
-    """``value`` as an integer that fits in the library's."""
+    """``value`` as an integer of 32 bits."""
     try:
         number = operator.index(value)
     except TypeError:
@@ -359,15 +356,15 @@ def int32(name: str, value: Any) -> int:
 
 
 def default_options() -> ModeOptions:
-    """A ``ModeOptions`` that holds the defaults of the core."""
-    library()  # whose table says what the members are
+    """A ``ModeOptions`` with the defaults of the core."""
+    library()  # its table has the members
     options = ModeOptions()
     call("mode_options_init", options, ctypes.sizeof(options))
     return options
 
 
 def default_variables(count: int) -> ctypes.Array[ModeVariable]:
-    """So many ``ModeVariable`` that have nothing of their own."""
+    """An array of ``ModeVariable`` without options."""
     variables = (ModeVariable * count)()
     for variable in variables:
         call("mode_variable_init", variable, ctypes.sizeof(ModeVariable))
@@ -388,15 +385,15 @@ def evaluate(
     loss_alone: bool = False,
     smoothing: float = 0,
     flatness: bool = False,
-) -> Found:
-    """MoDe or the flatness loss of events. The derivatives, doubles or floats as the events, go to these addresses."""
+) -> Evaluated:
+    """MoDe or the flatness loss. The derivatives, of the type of the events, go to the two addresses."""
     loss = _double()
     if flatness:
         _call_with("mode_flatness", double, events.n, held, options, events, loss, grad)
-        return Found(loss.value)
+        return Evaluated(loss.value)
     quality = None if loss_alone else ModeQuality(_SIZE_OF_QUALITY)
     _call_with("mode_evaluate", double, events.n, held, options, events, loss, grad, quality, smoothing, hess)
-    return Found(loss.value) if quality is None else Found(loss.value, quality.bias, quality.events)
+    return Evaluated(loss.value) if quality is None else Evaluated(loss.value, quality.bias, quality.events)
 
 
 def direction(
@@ -409,18 +406,18 @@ def direction(
     slope: int | None,
     held: tuple[object, ...] = (),
 ) -> ModePushed:
-    """Where a constraint pushes the events of a batch, as mode.h describes it."""
-    found = ModePushed(ctypes.sizeof(ModePushed))
-    _call_with("mode_direction", double, events.n, held, options, events, steering, found, push, multiplier, slope)
-    return found
+    """The push of a constraint for the events of a batch; mode.h describes it."""
+    pushed = ModePushed(ctypes.sizeof(ModePushed))
+    _call_with("mode_direction", double, events.n, held, options, events, steering, pushed, push, multiplier, slope)
+    return pushed
 
 
 def _call_with(name: str, double: bool, n: int, held: tuple[object, ...], *arguments: Any) -> None:
-    """Calls the form of a function for n events in double or float. Raises its error.
+    """Calls the form of a function for n events in double or float, and raises its error.
 
-    ``held`` are the objects whose memory it uses: a long call may go on when the caller was interrupted.
+    ``held`` are the objects whose memory the call uses. After an interrupt of the caller, a long call goes on.
     """
-    if n >= LARGE:  # the error is that of the thread that calls
+    if n >= LARGE:  # all in one other thread: the library keeps the error for the thread that calls
         interruptible(partial(_call_with, name, double, 0, held, *arguments), *held)
         return
     loaded = _library or library()
@@ -444,7 +441,7 @@ def distance_correlation(
     grads: Sequence[int | None],
     held: tuple[object, ...] = (),
 ) -> float:
-    """That of x, y and weight at the addresses ``arrays``; the derivatives by x and y go to ``grads``."""
+    """DCorr^2 of x and y with weights, at the addresses ``arrays``; the derivatives by x and y go to ``grads``."""
     value = ctypes.c_double()
     _call_with("mode_distance_correlation", double, n, held, n, *arrays, unbiased, value, *grads)
     return value.value
@@ -454,7 +451,7 @@ size = _size
 
 
 def edges(options: ModeOptions, events: ModeEvents, capacity: int, out: int | None) -> int:
-    """Writes the bin edges of events in double to ``out`` and returns how many there are."""
+    """Writes the bin edges of events in double to ``out``, and returns their number."""
     count = _size()
     call("mode_edges_f64", options, events, capacity, out, count)
     return count.value

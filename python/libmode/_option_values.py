@@ -1,6 +1,6 @@
-"""What users give as options, as Python's own numbers, texts and tuples, before anything is kept of it.
+"""The options that users give, as Python's own numbers, strings and tuples. Arrays and tensors may change later.
 
-So an array or a tensor may change afterwards. Limits and defaults are the core's.
+The core has the limits and defaults.
 """
 
 from __future__ import annotations
@@ -12,19 +12,22 @@ from typing import Any, Literal, get_args, get_origin
 from ._events import NOT_WEIGHT
 from ._messages import ORDER, shown
 from ._native import int32
-from .option_types import DisCoOptions, FlatnessOptions, Loss, LossOptions
+from .option_types import Loss, LossOptions
+
+# The options that say which events take part, and how they are binned.
+_BINNED = "bins", "binning", "edges", "mass_range", "joint", "missing"
 
 # The options that each loss takes.
 TAKEN: dict[Loss, tuple[str, ...]] = {
     "mode": tuple(LossOptions.__annotations__),
-    "disco": tuple(DisCoOptions.__annotations__),
-    "flatness": tuple(FlatnessOptions.__annotations__),
+    "disco": ("unbiased", "background_label"),
+    "flatness": (*_BINNED, "score_range", "background_label"),
 }
 _TYPE: dict[str, Any] = LossOptions.__annotations__
 # The enumerations of mode.h, in its order.
 _CHOICES = {name: get_args(kind) for name, kind in _TYPE.items() if get_origin(kind) is Literal}
 
-# What other packages call the arguments of the losses.
+# Names of the arguments of the losses in other packages.
 _OTHER_NAMES = {
     "score": ("scores", "pred", "preds", "y_pred", "output", "input"),
     "mass": ("masses", "x_biased"),
@@ -37,7 +40,7 @@ _MEANT = {other: name for name, others in _OTHER_NAMES.items() for other in othe
 
 
 def plain(loss: Loss, options: Mapping[str, Any]) -> dict[str, Any]:
-    """The options as Python's numbers, texts and tuples of numbers: a copy that no array can change."""
+    """The options as Python's numbers, strings and tuples of numbers."""
     if not isinstance(loss, str) or loss not in TAKEN:
         raise ValueError(f"loss = {shown(loss)}: must be one of {', '.join(map(repr, TAKEN))}")
     names = TAKEN[loss]
@@ -50,7 +53,7 @@ def plain(loss: Loss, options: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _suggestion(name: str, names: Sequence[str]) -> str:
-    """The part of a sentence that says what the caller may have meant."""
+    """The part of a sentence with the name that the caller may have meant."""
     known = {*names, *_OTHER_NAMES} - {name}
     meant = [_MEANT[name]] if name in _MEANT else difflib.get_close_matches(name, sorted(known), 1, 0.75)
     return f"did you mean {meant[0]}? The" if meant and meant[0] in known else "the"
@@ -66,16 +69,16 @@ def _plain_value(name: str, value: Any) -> Any:
 
 def _integer(name: str, value: Any) -> int:
     number = int32(name, value)
-    if name.startswith("bins") and number == 0:  # in C 0 says that bins was not given
+    if name.startswith("bins") and number == 0:  # in C 0 stands for bins left out
         raise ValueError(f"{name} = 0: must be at least 1")
     return number
 
 
 def flag(name: str, value: Any) -> bool:
-    """``value`` as True or False; TypeError for what is neither."""
+    """``value`` as True or False; TypeError if it is neither."""
     try:
         known = value in (True, False)
-    except Exception:  # arrays of several values, and pandas.NA, are equal to nothing that is true or false
+    except Exception:  # the comparison fails for arrays of several values and for pandas.NA
         known = False
     if not known:
         raise TypeError(f"{name} = {shown(value)}: must be True or False")
@@ -89,7 +92,7 @@ def _choice(name: str, value: Any) -> str:
 
 
 def real(name: str, value: Any) -> float:
-    """``value`` as a number; TypeError or ValueError for what is none."""
+    """``value`` as a number; TypeError or ValueError if it is no number."""
     if isinstance(value, (str, bytes)):
         raise TypeError(f"{name} = {shown(value)}: must be a number")
     try:
@@ -138,7 +141,7 @@ def _lists(name: str, values: Any) -> tuple[Any, ...]:
 
 
 def _for_each(name: str, listed: Iterable[Any], read: Callable[[str, Any], Any]) -> tuple[Any, ...]:
-    """The values of an option for each variable; None, where it is not given, but not of edges."""
+    """The values of an option for each variable; None, which edges do not take, stands for the default."""
     values = tuple(
         None if value is None and read is not _reals else read(f"{name}[{k}]", value) for k, value in enumerate(listed)
     )
@@ -148,7 +151,7 @@ def _for_each(name: str, listed: Iterable[Any], read: Callable[[str, Any], Any])
 
 
 def is_for_each(value: Any) -> bool:
-    """Whether the plain value of an option of variables is one for each of several."""
+    """Whether the plain value of an option has a value for each of several variables."""
     return isinstance(value, tuple) and any(not isinstance(one, float) for one in value)
 
 
@@ -168,7 +171,7 @@ def _as_python(value: Any) -> Any:
     return value.tolist() if hasattr(value, "tolist") else value
 
 
-# How the value of an option is read, by its type.
+# The function that reads the value of an option, by its type.
 _READ: dict[Any, Callable[[str, Any], Any]] = {
     int: _integer,
     int | Sequence[int | None] | None: _bins_of_variables,
@@ -181,5 +184,5 @@ _READ: dict[Any, Callable[[str, Any], Any]] = {
     int | Sequence[int]: _labels,
     **{_TYPE[name]: _choice for name in _CHOICES},
 }
-# The same by the name of the option.
+# The same, by the name of the option.
 _READER = {name: _READ[kind] for name, kind in _TYPE.items()}

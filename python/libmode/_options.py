@@ -1,4 +1,4 @@
-"""The options of a call, checked, as ``mode_options`` of mode.h. Defaults and limits are the core's."""
+"""The options of a call, checked, as ``mode_options`` of mode.h. The core has the defaults and limits."""
 
 from __future__ import annotations
 
@@ -11,26 +11,23 @@ from typing import Any
 
 from . import _native
 from ._events import MOST_VARIABLES
-from ._limits import exact, name_of, outwards
+from ._limits import dtype_name, exact, outwards
 from ._option_values import TAKEN, is_for_each, plain
 from .option_types import Loss
 
-# An option of each, for a sentence that shows how options are given.
-EXAMPLE: dict[Loss, str] = {"mode": "order=1", "disco": "unbiased=True", "flatness": "bins=20"}
-
-# The options that each of several variables of mass may have of its own, the members of ``mode_variable``.
+# The options that may have a value for each of several variables, the members of ``mode_variable``.
 _OF_VARIABLES = ("bins", "mass_range", "edges")
 # The options that limit scores and masses.
 _LIMITS = ("score_range", "mass_range", "edges")
 
 
 class Options:
-    """The checked options of one loss, ready for the library: ``options`` is what :func:`plain` returns."""
+    """The checked options of one loss, ready for the library, from the result of :func:`plain`."""
 
     def __init__(self, loss: Loss, **options: Any) -> None:
         self.loss, self._given = loss, dict(options)
         self.text = json.dumps([loss, options])
-        """The options as text, for operators that take no object: :func:`of_text`."""
+        """The options as text, for operators that take no objects; :func:`parse_options` reads it."""
         if options.get("edges") is not None and (binning := options.setdefault("binning", "edges")) != "edges":
             raise ValueError(f"binning = {binning!r} cannot be combined with edges: leave one of them out")
         labels = options.get("background_label", 0)
@@ -38,7 +35,7 @@ class Options:
         if loss == "disco":
             options.setdefault("unbiased", False)
         self.struct = _native.default_options()
-        self._lists: list[Any] = []  # that the struct points to
+        self._lists: list[Any] = []  # the struct points to their memory
         self._each = {name: options.pop(name) for name in _OF_VARIABLES if is_for_each(options.get(name))}
         for name, value in {**options, "background_label": self.labels}.items():
             self._set(name, value)
@@ -46,7 +43,7 @@ class Options:
         _native.call("mode_options_check", self.struct)
         self._exact = all(exact(*ends) for name in _LIMITS for ends in _ends(self._given.get(name)))
         self.fit_all = self._exact and not self._each
-        """Whether these are the options for events of one variable and of any type, see :meth:`for_events`."""
+        """Whether :meth:`for_events` returns these options for events of one variable and of any type."""
         self._rounded: dict[tuple[Any, Any], Options] = {}
 
     def __eq__(self, other: object) -> bool:
@@ -56,11 +53,11 @@ class Options:
         return hash(self.text)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return of_text, (self.text,)
+        return parse_options, (self.text,)
 
     @property
     def score_range(self) -> tuple[float, float] | None:
-        """The limits of the integral, or None if they come from the data."""
+        """The limits of the integral; None if they come from the data."""
         low, high = self.struct.score_range
         return None if math.isinf(low) else (low, high)
 
@@ -68,17 +65,17 @@ class Options:
         """Whether the range of this variable of mass comes from the data, and matters."""
         limits: tuple[Any, ...] = tuple(self._given.get(name) for name in ("mass_range", "edges"))
         each = [value[variable] if is_for_each(value) else value for value in limits]
-        values = self._given.get("binning") == "values"  # of few masses, which have no tail
-        return self.loss == "mode" and not values and each == [None, None]
+        few = self._given.get("binning") == "values"  # a few distinct masses have no tail
+        return self.loss == "mode" and not few and each == [None, None]
 
     def for_events(self, score: Any, mass: Any, shape: Sequence[int]) -> Options:
-        """These options for scores and masses of these dtypes, and masses of this shape, (n,) or (n, d)."""
+        """These options for scores and masses of these dtypes, and for masses of this shape, (n,) or (n, d)."""
         if len(shape) > 1 or self._each:
             self._check_variables(1 if len(shape) == 1 else shape[1])
         return self.rounded_to(score, mass)
 
     def _check_variables(self, count: int) -> None:
-        """Raises ValueError if these are not options for so many variables of mass."""
+        """Raises ValueError if the options are for another number of variables of mass."""
         variables = _counted(count, "variable", "variables")
         for name, value in self._each.items():
             if len(value) != count:
@@ -90,25 +87,25 @@ class Options:
                 raise ValueError(f"{name} = {value!r} is a single value, but mass has {variables}: give one for each")
 
     def rounded_to(self, score: Any, mass: Any) -> Options:
-        """These options for scores and masses of these dtypes, to which their limits are rounded outwards."""
+        """These options, with limits rounded outwards to the dtypes of scores and masses."""
         if self._exact:
             return self
         if (score, mass) not in self._rounded:
             changed = dict(self._given)
             for name, dtype in zip(_LIMITS, (score, mass, mass), strict=True):
                 if changed.get(name) is not None:
-                    changed[name] = _outwards(changed[name], name_of(dtype))
+                    changed[name] = _outwards(changed[name], dtype_name(dtype))
             self._rounded[score, mass] = self if changed == self._given else Options(self.loss, **changed)
         return self._rounded[score, mass]
 
     def differing(self, other: Options) -> list[tuple[str, Any, Any]]:
-        """The options of the same loss in which another differs: name, value here, value there, given or by default."""
+        """The name of each option in which another differs, with the values here and there, also default values."""
         names = TAKEN[self.loss]
         each = zip(names, map(self._value, names), map(other._value, names), strict=True)
         return [(name, own, others) for name, own, others in each if own != others]
 
     def _value(self, name: str) -> Any:
-        """The value of an option, None for what is not given or has no limit."""
+        """The value of an option; None if it is left out or has no limit."""
         if name in self._each:
             return self._given[name]
         kind, _, values, none = _native.OPTIONS[name]
@@ -134,7 +131,7 @@ class Options:
             setattr(self.struct, name, type(getattr(self.struct, name))(none) if value is None else value)
 
     def _set_variables(self) -> None:
-        """Sets what each variable has of its own."""
+        """Sets the options of each variable."""
         if not self._each:
             return
         first, count = next((name, len(value)) for name, value in self._each.items())
@@ -155,7 +152,7 @@ class Options:
         self.struct.variables, self.struct.n_variables = variables, count
 
     def _point(self, struct: ctypes.Structure, name: str, element: Any, values: Sequence[Any]) -> None:
-        """Lets members of a struct point to these values and say how many they are."""
+        """Points a member of a struct to these values, and sets the member with their number."""
         self._lists.append((element * len(values))(*values))
         setattr(struct, name, ctypes.cast(self._lists[-1], ctypes.POINTER(element)))
         setattr(struct, f"n_{name}", len(values))
@@ -188,13 +185,13 @@ _cached = lru_cache(maxsize=256)(Options)
 
 
 def check(loss: Loss, options: Mapping[str, Any]) -> Options:
-    """``Options`` of what a user gives, from a cache."""
+    """The checked options of a user, from a cache."""
     return _cached(loss, **plain(loss, options))
 
 
 @lru_cache(maxsize=256)
-def of_text(text: str) -> Options:
-    """The options whose ``text`` this is."""
+def parse_options(text: str) -> Options:
+    """The options with this ``text``."""
     loss, options = json.loads(text)
     return _cached(loss, **{name: _tupled(value) for name, value in options.items()})
 

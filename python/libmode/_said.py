@@ -1,4 +1,4 @@
-"""What has been said already, of what a training would else say with every batch."""
+"""Warnings that come once, where a training would repeat them with every batch."""
 
 from __future__ import annotations
 
@@ -8,32 +8,33 @@ from typing import Any
 
 from ._messages import level_of_the_user
 
-# The calls of an object with a look at the masses: a look costs up to a fifth of the loss of a small batch.
+# An object looks at the masses in its first ten calls, and then in every twentieth: a look takes up to a fifth of the
+# time of the loss of a small batch.
 _FIRST, _EVERY = 10, 20
 
 
 class Said:
-    """What one object has warned of: each thing once."""
+    """The warnings of one object: each thing once."""
 
     def __init__(self) -> None:
         self._calls, self._things = 0, set[str]()
 
     def due(self, thing: str) -> bool:
-        """Counts a call, and says whether it should look for what it may have to say."""
+        """Counts a call. Returns whether it should look for this thing."""
         self._calls += 1
         return thing not in self._things and (self._calls <= _FIRST or self._calls % _EVERY == 0)
 
     def warn(self, thing: str, sentence: str, category: type[Warning] = UserWarning) -> None:
-        """Warns, unless the thing was said before."""
+        """Warns, unless it has warned of this thing before."""
         if thing not in self._things:
             self._things.add(thing)
             warnings.warn(sentence, category, stacklevel=level_of_the_user())
 
 
 class _InLines(Said):
-    """What the calls of functions, which have no object, have warned of: each thing once for a line of the program.
+    """The warnings of functions, which have no object: each thing once for a line of the program.
 
-    Python has this rule for equal sentences, and so forgets with each change of its filters what it has said.
+    Python does the same for equal sentences, and starts again when the filters of warnings change.
     """
 
     def __init__(self) -> None:

@@ -1,4 +1,4 @@
-"""What a constraint says of its training, unasked and once: whether the response has become flat."""
+"""The statement of a constraint about its training: a warning, once, if the response has not become flat."""
 
 from __future__ import annotations
 
@@ -12,27 +12,26 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ._constraint import USUAL_TOLERANCE, Constraint, Dependence, State, state_of
-from ._convergence import LIMIT, SIGNIFICANT, Convergence, Sample, convergence, share_of
+from ._constraint import USUAL_TOLERANCE, Constraint, Dependence, State, unpack_state
+from ._convergence import LIMIT, SIGNIFICANT, Convergence, Sample, convergence, overlap
 from ._events import Events, is_background
 from ._loops import Lines
 from ._monitor import Monitor, TrainingWarning
 
-LARGEST_LOGIT = 500.0  # those of trainings that become flat stay below 100
-_LEAST_SCORE = 1e-3  # gradients of smaller ones may be rounded
-_OTHER_GRADIENT = 0.1  # relative spread of gradient over score, which a binary cross entropy keeps constant
+LARGEST_LOGIT = 500.0  # in trainings that become flat, logits stay below 100
+_LEAST_SCORE = 1e-3  # the gradients of smaller scores may be rounded
+_OTHER_GRADIENT = 0.1  # relative spread of gradient over score, which is constant for a binary cross entropy
 _LAST_RANK = 0.5  # background event above the last cut that the ranks of a batch reach: the highest rank is 1 - 1/(2n)
-_OF_A_LOOK = 0.05  # the share of a look in the average of events that pass
+_SHARE = 0.05  # of a look in the average number of background events that pass the cut
 
 _LOG = logging.getLogger("libmode")
 
 
 class Learns:
-    """The part of a layer that tells what its state knows."""
+    """The part of a layer that reports its state."""
 
     _constraint: Constraint
     _statement: Statement | None
-    #: Returns what the batches have taught.
     _state: Callable[[], State]
 
     @property
@@ -43,18 +42,20 @@ class Learns:
     @property
     def convergence(self) -> Convergence:
         """rho at each cut."""
-        found = None if self._statement is None else self._statement.found()
-        return found or self._state().convergence(self._constraint.tolerance or USUAL_TOLERANCE)
+        measured = None if self._statement is None else self._statement.convergence()
+        return measured or self._state().convergence(self._constraint.tolerance or USUAL_TOLERANCE)
 
 
 class Statement:
     """Follows the training and the evaluation of one constraint."""
 
     def __init__(self, monitor: Monitor, constraint: Constraint) -> None:
-        self.dropout = False  # whether the network of the training has it
-        self._owner = 0  # id of the object whose end is waited for; a copy has another
+        self.dropout = False  # whether the network has dropout
+        self._owner = 0  # id of the layer whose end makes the statement; a copy of the layer has another id
         self._monitor, self._constraint, self._lines = monitor, constraint, Lines()
         self._state: NDArray[np.float64] | None = None
+        self.read_state: Callable[[], NDArray[np.float64]] | None = None
+        """Copies the state from a device, for a layer that shows no batch to :meth:`see`."""
         self._samples: list[Sample] = []
         self._low, self._high = math.inf, -math.inf
         self._final, self._evaluated, self._of_evaluation = False, constraint.start(), list[Sample]()
@@ -62,15 +63,9 @@ class Statement:
         self._looks, self._passing = 0, np.zeros(len(constraint.labels))
 
     def see(self, events: Events, slope: NDArray[Any], state: NDArray[np.float64], owner: object) -> None:
-        """Takes note of a batch of a training and its state; ``slope`` is 0 for events that are not moved.
-
-        When the owner is deleted, the statement warns if the response is not flat.
-        """
-        if self._owner != id(owner):
-            self._owner = id(owner)
-            weakref.finalize(owner, self._say_at_the_end)
-        self._lines.trains()
-        self._state, self._samples = state, self._samples_of(events, slope)
+        """Takes note of a batch and of the state after it; ``slope`` is 0 for events that get no push."""
+        self.train(owner)
+        self._state, self._samples = state, self._count(events, slope)
         self._categories = events.category is not None
         self._see_tight_cut(events)
         if self._constraint.from_logits:
@@ -85,52 +80,54 @@ class Statement:
                     "learning rate, give the loss weights with a mean of 1, or scale the inputs",
                 )
 
-    def goes_on(self) -> None:
-        """Takes note that a training runs whose batches and state stay on a device."""
+    def train(self, owner: object) -> None:
+        """Takes note that the training goes on. The end of its owner, the layer, makes the statement."""
+        if self._owner != id(owner):
+            self._owner = id(owner)
+            weakref.finalize(owner, self._say_at_the_end)
         self._lines.trains()
 
-    def take(self, state: NDArray[np.float64]) -> None:
-        """Takes the state of such a training; a batch has as many events as the average of its batches."""
-        if state[0] > 0:
-            events = state_of(state).events
-            self._state, self._samples = state.copy(), [Sample(events, events)]
-
     def _see_tight_cut(self, events: Events) -> None:
-        """Averages how many background events of a batch pass the cut that half of its signal passes."""
+        """Averages the number of background events of a batch that pass a cut with a signal efficiency of one half."""
         signal = None if events.label is None else ~is_background(events.label, self._constraint.labels)
         if signal is None or not signal.any():
             return
         passes = events.score >= np.median(events.score[signal])
         passing = [np.count_nonzero(passes & (events.label == label)) for label in self._constraint.labels]
         self._looks += 1
-        self._passing += max(1 / self._looks, _OF_A_LOOK) * (passing - self._passing)
+        self._passing += max(1 / self._looks, _SHARE) * (passing - self._passing)
 
-    def _samples_of(self, events: Events, slope: NDArray[Any]) -> list[Sample]:
-        moved, found = slope != 0, []
+    def _count(self, events: Events, slope: NDArray[Any]) -> list[Sample]:
+        """The numbers of events of each background label."""
+        moved, samples = slope != 0, []
         for label in self._constraint.labels:
             of_label = np.ones(len(events.score), bool) if events.label is None else events.label == label
-            own, every = of_label[: len(moved)] & moved, of_label
-            found.append(Sample(float(own.sum()), float(every.sum())))
+            samples.append(Sample(float((of_label[: len(moved)] & moved).sum()), float(of_label.sum())))
             if events.label is None:
                 break
-        return found
+        return samples
 
     def trains(self) -> None:
-        """The training goes on, with another network than that which was evaluated."""
+        """The training goes on, and changes the network that was evaluated."""
         self._final, self._evaluated = False, self._constraint.start()
         self._of_evaluation = []
 
     def ends(self) -> None:
-        """Warns if the response is not flat. A validation in the loop of the epochs says nothing."""
-        if self._state is not None and not self._lines.in_loop():
+        """Warns if the response is not flat, but not for a validation in the loop of the epochs."""
+        if (self._state is not None or self.read_state is not None) and not self._lines.in_loop():
             self._final = True
             self.say()
 
-    def found(self) -> Convergence | None:
-        """Of the training, None before the first look."""
-        return None if self._state is None else self._of(self._state, self._samples, evaluated=False)
+    def convergence(self) -> Convergence | None:
+        """The convergence of the training; None before the first look."""
+        if self.read_state is not None:
+            state = self.read_state()
+            if state[0] > 0:
+                events = unpack_state(state).events  # the average of the batches
+                self._state, self._samples = state, [Sample(events, events)]
+        return None if self._state is None else self._judge(self._state, self._samples, evaluated=False)
 
-    def _of(self, state: NDArray[np.float64], samples: list[Sample], evaluated: bool) -> Convergence:
+    def _judge(self, state: NDArray[np.float64], samples: list[Sample], evaluated: bool) -> Convergence:
         tolerance = self._constraint.tolerance or USUAL_TOLERANCE
         struct = self._constraint.options.struct
         return convergence(
@@ -144,22 +141,22 @@ class Statement:
         )
 
     def say(self) -> None:
-        """Says what is wrong."""
-        found = self.found()
-        if found is None or found.flat is None:
+        """Warns of the first problem."""
+        training = self.convergence()
+        if training is None or training.flat is None:
             return
         reach = f". The logits of background reach from {self._low:.3g} to {self._high:.3g}"
-        text = str(found) + reach * (self._low <= self._high)
-        _LOG.info("%s: %s", "flat" if found.flat else "not flat", text)
-        if not found.flat:
+        text = str(training) + reach * (self._low <= self._high)
+        _LOG.info("%s: %s", "flat" if training.flat else "not flat", text)
+        if not training.flat:
             self._monitor.say(
-                f"not flat after {found.batches}",  # a training that goes on gets its own answer
+                f"not flat after {training.batches}",  # a training that goes on gets another statement
                 f"the response to background has not become flat: {text}. Train for more batches, at a learning rate "
                 "that falls to 0 in the end; a training that goes on needs the state of the layer too",
             )
             return
         self._say_tight_cut()
-        if self._categories and (rho := self._of_categories(found)):
+        if self._categories and (rho := self._excess_in_categories(training)):
             self._monitor.say(
                 "categories",
                 "the response to background is flat in all categories together, and not in each: rho of all cuts is "
@@ -167,7 +164,7 @@ class Statement:
                 "own labels, background_label=(0, 1), and it gets a push of its own",
             )
         elif self._of_evaluation:
-            self._say_evaluated(found)
+            self._say_evaluated(training)
         elif self.dropout:
             self._monitor.say(
                 "dropout",
@@ -177,12 +174,12 @@ class Statement:
             )
 
     def _say_tight_cut(self) -> None:
-        """Warns if half of the signal passes a cut that the ranks of a batch do not reach."""
+        """Warns if the ranks of a batch do not reach a cut with a signal efficiency of one half."""
         if not self._looks:
             return
         label = int(np.argmin(self._passing))
         passing, count = self._passing[label], self._samples[label].count
-        if passing + 2 * math.sqrt(passing * share_of(self._looks, _OF_A_LOOK)) < _LAST_RANK:
+        if passing + 2 * math.sqrt(passing * overlap(self._looks, _SHARE)) < _LAST_RANK:
             self._monitor.say(
                 "tight cut",
                 f"batches do not reach a cut that keeps half of the signal: {passing:.2g} of their {count:.0f} "
@@ -190,46 +187,49 @@ class Statement:
                 "may not be flat. Give reference events, or larger batches",
             )
 
-    def _of_categories(self, found: Convergence) -> Dependence | None:
-        """The dependence over all cuts, which sees each category by itself, if it is beyond what events can teach."""
+    def _excess_in_categories(self, training: Convergence) -> Dependence | None:
+        """The dependence over all cuts, measured in each category by itself, if it is larger than statistics allow."""
         assert self._state is not None
-        rho, error = state_of(self._state).dependence(found.tolerance)
-        taught = found.tolerance / found.events
+        rho, error = unpack_state(self._state).dependence(training.tolerance)
+        taught = training.tolerance / training.events
         return Dependence(rho, error) if rho > LIMIT * (1 + taught) and rho - 1 - taught > SIGNIFICANT * error else None
 
     def _say_at_the_end(self) -> None:
-        """As :meth:`say`, of an object that is gone: where warnings are errors, nobody could catch this one."""
+        """Calls :meth:`say` for a layer that is gone: where warnings are errors, no caller could catch this one."""
         try:
             self.say()
         except TrainingWarning as warning:
             print(f"libmode.TrainingWarning: {warning}", file=sys.stderr)
+        except RuntimeError as error:  # of a device, which an error of the training may have stopped
+            _LOG.info("cannot read the state: %s", error)
 
     def evaluate(self, events: Events) -> None:
-        """Measures events with the scores of evaluation."""
-        training = self.found()
+        """Measures the response to events whose scores are those of evaluation mode."""
+        training = self.convergence()
         if training is None or not training.flat:
             return
-        found = self._constraint.direction(self._evaluated, events, len(events.score))
-        self._of_evaluation = self._samples_of(events, found.slope)
+        pushed = self._constraint.direction(self._evaluated, events, len(events.score))
+        self._of_evaluation = self._count(events, pushed.slope)
         if self._final:
             self._say_evaluated(training)
 
     def _say_evaluated(self, training: Convergence) -> None:
-        found = self._of(self._evaluated, self._of_evaluation, evaluated=True)
-        further = found.rho - training.rho > SIGNIFICANT * np.hypot(found.error, training.error)
-        at = np.flatnonzero(found.excess & further)
-        if len(at):
-            cut = at[np.argmax(found.rho[at])]
-            both = [f"{one.rho[cut]:.3g} +- {one.error[cut]:.2g}" for one in (training, found)]
+        evaluation = self._judge(self._evaluated, self._of_evaluation, evaluated=True)
+        larger = evaluation.rho - training.rho > SIGNIFICANT * np.hypot(evaluation.error, training.error)
+        cuts = np.flatnonzero(evaluation.excess & larger)
+        if len(cuts):
+            cut = cuts[np.argmax(evaluation.rho[cuts])]
+            both = [f"{one.rho[cut]:.3g} +- {one.error[cut]:.2g}" for one in (training, evaluation)]
             self._monitor.say(
                 "evaluation",
                 "the response to background is flat in training mode and not in evaluation mode: at a background "
-                f"efficiency of {found.efficiency[cut]:.2g} rho is {both[0]} in training and {both[1]} in evaluation. "
-                "Lower the dropout, or train the last epochs without it and with BatchNorm in evaluation mode",
+                f"efficiency of {evaluation.efficiency[cut]:.2g} rho is {both[0]} in training and {both[1]} in "
+                "evaluation. Lower the dropout, or train the last epochs without it and with BatchNorm in evaluation "
+                "mode",
             )
 
     def compare(self, logit: NDArray[Any], weight: NDArray[Any] | None, gradient: NDArray[Any]) -> None:
-        """Looks whether the gradient by one of several logits of background is that of a binary cross entropy."""
+        """Watches whether the gradient by one of several logits is that of a binary cross entropy, for background."""
         score = self._constraint.scores(logit.astype(float))
         clear = score > _LEAST_SCORE
         if not clear.any():

@@ -1,4 +1,4 @@
-"""What annotations need when they are read, as by ``typing.get_type_hints``."""
+"""Names for annotations that are read at run time, as by ``typing.get_type_hints``."""
 
 import sys
 from typing import TYPE_CHECKING
@@ -9,11 +9,11 @@ if TYPE_CHECKING:
     from typing_extensions import Never, Unpack
 elif sys.version_info >= (3, 11):
     from typing import Never, Unpack
-else:  # which Python 3.10 has only in a package that need not be installed
+else:  # Python 3.10 has them only in typing_extensions, which may not be installed
     from typing import NoReturn as Never
 
     class Unpack:
-        """Shows what it holds."""
+        """Unpack[T] is T."""
 
-        def __class_getitem__(cls, held):
-            return held
+        def __class_getitem__(cls, item):
+            return item

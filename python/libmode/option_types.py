@@ -1,10 +1,10 @@
-"""The options of the losses, with their types: one row for each, and nowhere else in Python.
+"""The options of the losses with their types: the only list of them in Python.
 
-Limits and defaults are those of the core. The types say how a value is read, and the
-sentences are the list of options in ``help(libmode.mode_loss)``.
+The core has the limits and defaults. The type of an option selects the function that reads its value, and the sentences
+appear in ``help(libmode.mode_loss)``.
 """
 
-# Annotations stay objects here: libmode._options reads the types.
+# Annotations stay objects here: libmode._option_values reads the types.
 from collections.abc import Iterable, Sequence
 from typing import Literal, TypedDict
 
@@ -59,27 +59,7 @@ class LossOptions(TypedDict, total=False):
 
 
 class SummaryOptions(LossOptions, total=False):
-    """What :func:`libmode.metrics.summary` takes beside the events: options of the loss, and these."""
+    """The keyword arguments of :func:`libmode.metrics.summary`: the options of the loss, and two more."""
 
     tolerance: float
     efficiencies: Sequence[float]
-
-
-class DisCoOptions(TypedDict, total=False):
-    """The options that DisCo takes. Its ``unbiased`` is False by default."""
-
-    unbiased: bool
-    background_label: int | Sequence[int]
-
-
-class FlatnessOptions(TypedDict, total=False):
-    """The options that the flatness loss takes, which say what is binned."""
-
-    bins: int | Sequence[int | None] | None
-    binning: Literal["quantile", "uniform", "edges", "values"]
-    edges: Iterable[float | Iterable[float]] | None
-    mass_range: tuple[float, float] | Sequence[tuple[float, float] | None] | None
-    joint: bool
-    missing: Literal["error", "ignore"]
-    score_range: tuple[float, float] | None
-    background_label: int | Sequence[int]

@@ -27,7 +27,7 @@ def events():
 
 
 def mode_loss(score, mass, weight=None, label=None, **options):
-    return tf_loss.loss_of(check("mode", options or OPTIONS), Events(score, label, mass, weight))
+    return tf_loss.core_loss(check("mode", options or OPTIONS), Events(score, label, mass, weight))
 
 
 def value_and_grad(function, score, *others):

@@ -41,7 +41,7 @@ def compile_in_place_of_running(kernel, _, arguments, constants):
 def main():
     """Compiles for the options that change kernels."""
     calls.run = compile_in_place_of_running
-    from libmode._device.plan import Steering, plan_of
+    from libmode._device.plan import Steering, make_plan
     from libmode._events import Events
     from libmode._options import check
 
@@ -52,7 +52,7 @@ def main():
         ({"order": 3, "bins": 50, "unbiased": False}, Events(score.bfloat16(), label, mass.double(), weight.half())),
         ({"order": 0, "edges": [0, 0.2, 0.5, 1], "reduction": "sum"}, Events(score, label.float(), mass, weight)),
     ):
-        plan = plan_of(check("mode", options).for_events(torch.float64, torch.float64, (1000,)))
+        plan = make_plan(check("mode", options).for_events(torch.float64, torch.float64, (1000,)))
         calls.loss_and_grad(plan, events, torch.float32)
         state, shown = torch.zeros(3000, dtype=torch.float64), torch.zeros(2, dtype=torch.float64)
         steering = Steering(3.0 if "bins" in options else 0.0, 0.0)

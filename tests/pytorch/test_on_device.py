@@ -1,5 +1,6 @@
 """The loss by the kernels of the device, in Triton's interpreter: that of the core, in few calls."""
 
+import gc
 import os
 import subprocess
 import sys
@@ -13,11 +14,10 @@ import pytest
 import torch
 from libmode._constraint import Constraint
 from libmode._device import calls
-from libmode._device.plan import Steering, plan_of, refused
+from libmode._device.plan import Steering, make_plan, refused
 from libmode._options import check
 from libmode.torch import Events, MoDeConstraint, MoDeLoss, mode_loss
 from libmode.torch import _device as of_torch
-from libmode.torch._op import encode
 from torch._subclasses.fake_tensor import FakeTensorMode
 from torch.utils._python_dispatch import TorchDispatchMode
 
@@ -55,7 +55,7 @@ def computed(events, options):
     """Loss and gradient of the kernels, which the core does not replace, and whether there is a loss."""
     tensors = {name: None if array is None else torch.as_tensor(array) for name, array in events.items()}
     options = {"order": 0} | options
-    plan = plan_of(check("mode", options).for_events(torch.float64, torch.float64, (len(tensors["score"]),)))
+    plan = make_plan(check("mode", options).for_events(torch.float64, torch.float64, (len(tensors["score"]),)))
     loss, grad, good = calls.loss_and_grad(plan, Events(**tensors), torch.float64)
     return loss.item(), grad.numpy(), good.item()
 
@@ -256,7 +256,7 @@ def test_a_batch_is_few_calls(module, n, most, blocks, monkeypatch):
 
 def test_nothing_is_read_on_the_host(monkeypatch):
     score, label, mass, weight = batch(300)
-    plan = plan_of(check("mode", {"order": 1}))
+    plan = make_plan(check("mode", {"order": 1}))
     with Calls(monkeypatch) as of:
         calls.loss_and_grad(plan, Events(score, label, mass, weight), torch.float32)
     assert set(of.names) == {"select", "aten.sort.stable", "add", "fit", "walk", "finish"}
@@ -312,7 +312,7 @@ def test_places_have_numbers_of_32_bits():
     with FakeTensorMode():
         many = torch.rand(1 << 30, device="cuda")
         with pytest.raises(ValueError, match="1,073,741,824 events, more than 536,870,912: on_device = True has no"):
-            of_torch.is_on_device(encode("mode", order=0), Events(many, mass=many))
+            of_torch.is_on_device(check("mode", {"order": 0}).text, Events(many, mass=many))
 
 
 def test_the_core_computes_by_default_and_without_triton(monkeypatch):
@@ -325,7 +325,7 @@ def test_the_core_computes_by_default_and_without_triton(monkeypatch):
     assert mode_loss(score, mass, order=1, on_device=True) == want
     with FakeTensorMode():
         events = Events(torch.rand(1000, device="cuda"), mass=torch.rand(1000, device="cuda"))
-        assert not of_torch.is_on_device(encode("mode", order=0), events)
+        assert not of_torch.is_on_device(check("mode", {"order": 0}).text, events)
 
 
 FORMS = {  # arguments of the module and of its call
@@ -452,7 +452,7 @@ def test_random_batches_of_a_layer_are_those_of_the_core(part):
         )
         of_core, state = core.start(), torch.from_numpy(core.start())
         shown, n = torch.zeros(2, dtype=torch.float64), len(batches[0].score)
-        plan = plan_of(check("mode", options).for_events(torch.float64, torch.float64, (n,)), 24)
+        plan = make_plan(check("mode", options).for_events(torch.float64, torch.float64, (n,)), 24)
         for events in batches:
             before, incoming = state.clone(), np.random.default_rng(seed).normal(size=n)
             tensors = Events(*(None if array is None else torch.as_tensor(array) for array in events))
@@ -488,7 +488,7 @@ def steps(layer, seeds, n=300):
 
 def test_a_layer_reads_nothing_on_the_host(monkeypatch):
     state, shown = torch.zeros_like(MoDeConstraint(order=1).state), torch.zeros(2, dtype=torch.float64)
-    plan, incoming, events = plan_of(check("mode", {"order": 1}), 24), torch.ones(100), Events(*batch(100))
+    plan, incoming, events = make_plan(check("mode", {"order": 1}), 24), torch.ones(100), Events(*batch(100))
     with Calls(monkeypatch) as of:
         push = calls.Push(plan, Steering(0.0, 0.0), events, state, shown, logits=False)
         push.added_to(incoming)
@@ -522,19 +522,25 @@ def test_a_layer_in_small_blocks(blocks, monkeypatch):
     for block, programs, many in ((256, 1024, 512), (32, 3, 64), (32, 3, 64)):
         blocks(block, programs)
         monkeypatch.setattr(calls, "MANY", many)
-        assert -(-400 // calls.part_of(400)) == (4 if many == 64 else 1)
+        assert -(-400 // calls.events_in_a_part(400)) == (4 if many == 64 else 1)
         grads.append(steps(MoDeConstraint(order=1, on_device=True), range(2), n=400)[1])
     close(grads[1].numpy(), grads[0].numpy(), 1e-6)
     assert torch.equal(grads[1], grads[2])
 
 
-def test_the_statement_of_a_layer_on_the_device_comes_with_the_evaluation():
+@pytest.mark.parametrize("end", ["eval", "del"])
+def test_the_statement_of_a_layer_on_the_device_comes_with_the_evaluation_or_the_end(end, monkeypatch):
+    monkeypatch.setattr("libmode._monitor.EVERY", 1)
     layer, (score, label, mass, weight) = MoDeConstraint(order=1, on_device=True), batch(600)
     for _ in range(3):
         leaf = (score / 9 + mass.clamp(max=200) / 250).requires_grad_()
         layer(leaf, label, mass, weight).sum().backward()
+    assert layer.convergence.batches == 3
     with pytest.warns(libmode.TrainingWarning, match="has not become flat: after 3 batches"):
-        layer.eval()
+        if end == "eval":
+            layer.eval()
+        del layer
+        gc.collect()
 
 
 def test_a_layer_of_a_softmax_on_the_device():

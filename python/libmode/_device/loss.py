@@ -12,28 +12,29 @@ import triton.language as tl  # type: ignore[import-untyped]
 # A last batch of another size needs no other machine code.
 launched = triton.jit(do_not_specialize=["n", "chunk", "programs", "bins"])
 
-#: The most chunks, and what the sums of a bin are: rows of ``sums``.
+#: The most chunks, and the rows of ``sums``: the sums of a bin.
 MOST = tl.constexpr(1024)
 ROWS = tl.constexpr(8)
 W, SQUARE, COUNT, CUBE, POWERS = (tl.constexpr(row) for row in range(5))
-SIZE = tl.constexpr(7)  #: after the powers, of the layer
+SIZE = tl.constexpr(7)  #: after the powers, only for a layer
 #: Numbers that depend on the options, before the edges of bins.
 LABEL, LOW, HIGH, MASS_LOW, MASS_HIGH, EDGES = (tl.constexpr(place) for place in range(6))
-#: Rows of ``table``, which has a column for each bin: its new number, 1/W_b, T_b, g_b. The last row has single numbers.
+#: Rows of ``table``, with a column for each bin: its merged bin, 1/W_b, T_b, g_b. The last row has single numbers.
 TO, INVERSE, TOTAL, BIAS, SINGLE = (tl.constexpr(row) for row in range(5))
-#: The single numbers: whether there is a loss, the number of bins, the selected events.
+#: Single numbers: whether the batch has a loss, the number of bins, the number of selected events.
 GOOD, BINS, SELECTED = (tl.constexpr(place) for place in range(3))
 
 
 @launched
 def select(
-    score, mass, weight, label, numbers, keys, found, n, chunk,
+    score, mass, weight, label, numbers, keys, chunks, n, chunk,
     WEIGHTED: tl.constexpr, LABELLED: tl.constexpr, LAYER: tl.constexpr, LOGITS: tl.constexpr, WIDE: tl.constexpr,
 ):  # fmt: skip
-    """Writes the keys (3, n) to sort by, s, -s and m, of a layer also -m; infinite for an event that takes no part.
+    """Writes the keys (3, n) for the sort, s, -s and m, and for a layer also -m. An event that takes no part has inf.
 
-    An event takes part if it has the label, and a mass inside of the limits. ``found`` (3, MOST) gets of each chunk how
-    many do, how many of them have a value that is not finite or not in the range of scores, and the largest |w|.
+    An event takes part if it has the label, and a mass inside of the limits. ``chunks`` (3, MOST) gets three numbers of
+    each chunk: the events that take part, the events with a bad value, and the largest |w|. A value is bad if it is not
+    finite, or a score outside of its range.
     """
     program, lanes = tl.program_id(0), tl.arange(0, WIDE)
     count, bad = tl.zeros([WIDE], tl.float64), tl.zeros([WIDE], tl.float64)
@@ -46,7 +47,7 @@ def select(
         if LOGITS:  # an infinite one stays so
             s = tl.where(s - s == 0, 1 / (1 + tl.exp(-s)), s)
         m = tl.load(mass + at, takes, 0.0).to(tl.float64)
-        w = weight_of(weight, at, takes, 1.0, WEIGHTED)
+        w = load_weights(weight, at, takes, 1.0, WEIGHTED)
         finite = (s - s == 0) & (w - w == 0)
         if LABELLED:
             takes = takes & (tl.load(label + at, takes, 0).to(tl.float64) == tl.load(numbers + LABEL))
@@ -61,21 +62,21 @@ def select(
         count += tl.where(good, 1.0, 0.0)
         bad += tl.where(takes & ~good, 1.0, 0.0)
         largest = tl.maximum(largest, tl.where(good, tl.abs(w), 0.0))
-    tl.store(found + program, tl.sum(count, 0))
-    tl.store(found + MOST + program, tl.sum(bad, 0))
-    tl.store(found + 2 * MOST + program, tl.max(largest, 0))
+    tl.store(chunks + program, tl.sum(count, 0))
+    tl.store(chunks + MOST + program, tl.sum(bad, 0))
+    tl.store(chunks + 2 * MOST + program, tl.max(largest, 0))
 
 
 @triton.jit
-def of_chunks(found, row, programs):
-    """A row of ``found``: one number a chunk, and zeros in the places after the last chunk."""
+def load_chunks(chunks, row, programs):
+    """A row of ``chunks``: one number a chunk, and zeros in the places after the last chunk."""
     lanes = tl.arange(0, MOST)
-    return tl.load(found + row * MOST + lanes, lanes < programs, 0.0)
+    return tl.load(chunks + row * MOST + lanes, lanes < programs, 0.0)
 
 
 @triton.jit
 def number_of_bins(selected, bins, MERGES: tl.constexpr, ORDER: tl.constexpr):
-    """How many bins there are before some are merged: ``bins``, or at most so many of at least 8 events."""
+    """The number of bins before any are merged: ``bins``, or fewer, so that each has at least 8 events."""
     return tl.maximum(tl.minimum(selected // 8, bins), ORDER + 2) if MERGES else bins
 
 
@@ -86,8 +87,8 @@ def at_place(order, way, at, here, selected, n):
 
 
 @triton.jit
-def weight_of(weight, event, here, unit, WEIGHTED: tl.constexpr):
-    """The weights of events in a unit, 1 where there are none, and 0 where an event is not here."""
+def load_weights(weight, event, here, unit, WEIGHTED: tl.constexpr):
+    """The weights of events over a unit, or 1 without weights; 0 for lanes without an event."""
     if WEIGHTED:
         return tl.load(weight + event, here, 0.0).to(tl.float64) / unit
     else:
@@ -96,35 +97,35 @@ def weight_of(weight, event, here, unit, WEIGHTED: tl.constexpr):
 
 @launched
 def add(
-    keys, order, mass, weight, numbers, found, places, sums, n, chunk, programs, bins,
-    WEIGHTED: tl.constexpr, GIVEN: tl.constexpr, MERGES: tl.constexpr, ORDER: tl.constexpr, LAYER: tl.constexpr,
+    keys, order, mass, weight, numbers, chunks, places, sums, n, chunk, programs, bins,
+    WEIGHTED: tl.constexpr, HAS_EDGES: tl.constexpr, MERGES: tl.constexpr, ORDER: tl.constexpr, LAYER: tl.constexpr,
     NB: tl.constexpr, BLOCK: tl.constexpr,
 ):  # fmt: skip
     """Finds the bins, and adds up the events of each chunk of each order by bin: sums (2, programs, ROWS, NB).
 
-    Bin b begins with the mass of rank floor(b n/bins) in order, or at an edge that is given. The sums are those of w,
+    Bin b begins with the mass of rank floor(b n/bins) in order, or at a given edge. The sums are those of w,
     w^2, 1, w^3, w x, w x^2, ..., with x from 0 to 1 across the masses, and w per largest |w|. ``places`` gets the bin
-    of each event. Both orders have the scores from the lowest on; they differ in the order of equal ones. For a layer
-    there are two orders of the masses too. It needs the sums of |w| along each, and counts the weights that are not 0.
+    of each event. Both orders have the scores from the lowest on, and differ in the order of equal scores. A layer has
+    two orders of the masses too. It needs the sums of |w| along each order, and the number of weights other than 0.
     """
     program, way, lanes, bin_ = tl.program_id(0), tl.program_id(1), tl.arange(0, BLOCK), tl.arange(0, NB)
-    selected = tl.sum(of_chunks(found, 0, programs), 0).to(tl.int64)
+    selected = tl.sum(load_chunks(chunks, 0, programs), 0).to(tl.int64)
     bins = number_of_bins(selected, bins, MERGES, ORDER)
     inner = (bin_ > 0) & (bin_ < bins)
-    if GIVEN:
+    if HAS_EDGES:
         edge = tl.load(numbers + EDGES + bin_, inner, float("inf"))
     else:
         edge = tl.load(keys + 2 * n + bin_ * selected // bins, inner, float("inf")).to(tl.float64)
     lowest = tl.load(keys + 2 * n).to(tl.float64)
     width = tl.load(keys + 2 * n + tl.maximum(selected - 1, 0)).to(tl.float64) - lowest
-    unit, row = tl.max(of_chunks(found, 2, programs), 0), tl.arange(0, ROWS)
+    unit, row = tl.max(load_chunks(chunks, 2, programs), 0), tl.arange(0, ROWS)
     all_ = tl.zeros([ROWS, NB], tl.float64)
     for first in range(program * chunk, tl.minimum(program * chunk + chunk, selected), BLOCK):
         at = first + lanes
         here = at < selected
         event = at_place(order, way, at, here, selected, n)
         m = tl.load(mass + event, here, 0.0).to(tl.float64)
-        w = weight_of(weight, event, here, unit, WEIGHTED)
+        w = load_weights(weight, event, here, unit, WEIGHTED)
         place = tl.sum((edge[None, :] <= m[:, None]).to(tl.int32), 1)
         if way == 0:
             tl.store(places + event, place, here)
@@ -149,11 +150,11 @@ def add(
 @triton.jit
 def in_row(row, hot, values):
     """One row of (ROWS, NB) with the sums of values over the events of each bin."""
-    return tl.where(row[:, None], of_bins(hot, values)[None, :], 0.0)
+    return tl.where(row[:, None], sum_by_bin(hot, values)[None, :], 0.0)
 
 
 @triton.jit
-def of_bins(hot, values):
+def sum_by_bin(hot, values):
     """The sums of values over the events of each bin; ``hot`` says which bin an event has."""
     return tl.sum(tl.where(hot, values[:, None], 0.0), 0)
 
@@ -172,7 +173,7 @@ def totals(sums, programs, NB: tl.constexpr):
 
 @triton.jit
 def scan(sums, before, programs, NB: tl.constexpr):
-    """Writes of one row of sums (programs, ROWS, NB) what the chunks before each chunk have, (programs, NB)."""
+    """Adds up one row of sums (programs, ROWS, NB) over the chunks before each chunk: (programs, NB)."""
     AT_A_TIME: tl.constexpr = 4096 // NB
     chunk, bin_ = tl.arange(0, AT_A_TIME), tl.arange(0, NB)[None, :]
     all_ = tl.zeros([NB], tl.float64)
@@ -184,23 +185,23 @@ def scan(sums, before, programs, NB: tl.constexpr):
 
 
 @triton.jit
-def row_of(all_, row):
+def pick_row(all_, row):
     """One row of (ROWS, NB)."""
     return tl.sum(tl.where((tl.arange(0, ROWS) == row)[:, None], all_, 0.0), 0)
 
 
 @triton.jit
 def is_enough(w, square, ENOUGH: tl.constexpr):
-    """Whether bins have so many effective events, W^2/sum w^2, and a positive W, but for what rounding makes."""
+    """Whether bins have so many effective events, W^2/sum w^2, and a positive W, apart from rounding errors."""
     return (w > 1e-12 * tl.sqrt(square)) & (w * w * (1 + 2e-12) >= ENOUGH * square)
 
 
 @triton.jit
 def begins(w, square, bins, ENOUGH: tl.constexpr, NB: tl.constexpr):
-    """Which bins begin one, where neighbors are merged until they have enough events.
+    """Which bins begin a merged bin. Neighbors are merged until they have enough events.
 
-    From the lowest mass on a bin ends where it has enough. A rest joins the last of these, and that the one before,
-    until they have enough together.
+    From the lowest mass on, a merged bin ends where it has enough. The rest joins the last merged bin, which joins the
+    bin before it if both have too few together.
     """
     bin_ = tl.arange(0, NB)
     start, inside = bin_ == 0, bin_ < bins
@@ -219,44 +220,44 @@ def begins(w, square, bins, ENOUGH: tl.constexpr, NB: tl.constexpr):
 
 @launched
 def fit(
-    sums, before, found, vectors, table, programs, bins,
-    GIVEN: tl.constexpr, MERGES: tl.constexpr, ORDER: tl.constexpr, UNBIASED: tl.constexpr, NB: tl.constexpr,
+    sums, before, chunks, vectors, table, programs, bins,
+    HAS_EDGES: tl.constexpr, MERGES: tl.constexpr, ORDER: tl.constexpr, UNBIASED: tl.constexpr, NB: tl.constexpr,
 ):  # fmt: skip
     """Merges bins, and finds the vectors v_k of J = F'F - sum_k (v_k'F)^2. Other programs scan, each one row of sums.
 
-    They span the polynomials of the mass, so that J is what no polynomial fits. M = 1 - sum_k v_k v_k' begins as the
-    unit matrix, and of 1 and each power of the mass, p, in the mean of each bin, comes v = M p/|M p|. The bias is the
+    They span the polynomials of the mass, so J is the part of F that no polynomial fits. M = 1 - sum_k v_k v_k' begins
+    as the unit matrix. Each power p of the mass, averaged in each bin, from 1 on, adds v = M p/|M p|. The bias is the
     sum over the bins of g_b [S_b (1 - 2 F_b) + F_b^2 T_b], g_b = M_bb/(1 - 2 U_b/T_b + T_b), where S_b is the sum of
     the squared steps w/W_b up to a score, and T_b and U_b are those of all squares and cubes:
     core/internal/walk/variance.go.
     """
-    if tl.program_id(0) > 0:  # W and SQUARE of two orders; of a layer also SIZE of four, and the last one's COUNT
+    if tl.program_id(0) > 0:  # W and SQUARE of two orders; for a layer also SIZE of four, and COUNT of the last
         which = tl.program_id(0) - 1
         way = tl.where(which < 4, which // 2, tl.minimum(which - 4, 3))
         row = tl.where(which < 4, which % 2, tl.where(which < 8, SIZE, COUNT))
         scan(sums + (way * programs * ROWS + row) * NB, before + which * programs * NB, programs, NB)
         return
     all_, bin_ = totals(sums, programs, NB), tl.arange(0, NB)
-    selected = tl.sum(of_chunks(found, 0, programs), 0).to(tl.int64)
+    selected = tl.sum(load_chunks(chunks, 0, programs), 0).to(tl.int64)
     asked = number_of_bins(selected, bins, MERGES, ORDER)
-    w, square = row_of(all_, W), row_of(all_, SQUARE)
+    w, square = pick_row(all_, W), pick_row(all_, SQUARE)
     if MERGES:
         start = begins(w, square, asked, 4, NB)
         if tl.sum(start.to(tl.int32), 0) < ORDER + 2:
             start = begins(w, square, asked, 0, NB)
-    elif GIVEN:
+    elif HAS_EDGES:
         start = bin_ < asked
     else:  # a rank among equal masses makes no bin
-        start = row_of(all_, COUNT) > 0
+        start = pick_row(all_, COUNT) > 0
     count = tl.sum(start.to(tl.int32), 0)
     to = tl.where(bin_ < asked, tl.maximum(tl.cumsum(start.to(tl.int32), 0) - 1, 0), NB)
     hot, real = to[:, None] == bin_[None, :], bin_ < count
-    w = of_bins(hot, w)
+    w = sum_by_bin(hot, w)
     inverse = tl.where(real, 1 / w, 0.0)
-    square = of_bins(hot, square) * inverse * inverse
-    cube = of_bins(hot, row_of(all_, CUBE)) * inverse * inverse * inverse
-    good = (tl.sum(of_chunks(found, 1, programs), 0) == 0) & (count >= ORDER + (2 if MERGES else 1))
-    if not GIVEN:
+    square = sum_by_bin(hot, square) * inverse * inverse
+    cube = sum_by_bin(hot, pick_row(all_, CUBE)) * inverse * inverse * inverse
+    good = (tl.sum(load_chunks(chunks, 1, programs), 0) == 0) & (count >= ORDER + (2 if MERGES else 1))
+    if not HAS_EDGES:
         good = good & (selected >= asked)
     good = good & (tl.sum((real & ~((w > 0) & (inverse - inverse == 0))).to(tl.int32), 0) == 0)
     if UNBIASED:
@@ -265,7 +266,7 @@ def fit(
     for k in tl.static_range(ORDER + 1):
         power = tl.where(real, 1.0, 0.0).to(tl.float64)
         if k > 0:
-            power = of_bins(hot, row_of(all_, POWERS + k - 1)) * inverse
+            power = sum_by_bin(hot, pick_row(all_, POWERS + k - 1)) * inverse
         left = tl.sum(m * power[None, :], 1)
         left = tl.sum(m * left[None, :], 1)
         norm = tl.sqrt(tl.sum(left * left, 0))
@@ -285,26 +286,26 @@ def fit(
 
 @triton.jit
 def sums_before(before, table, at, merged, NB: tl.constexpr):
-    """The sum of w/W_b by bin of the events before a chunk, or of w^2/W_b; ``merged`` says what bins have become."""
+    """The sum of w/W_b or w^2/W_b by bin over the events before a chunk; ``merged`` maps bins to merged bins."""
     bin_ = tl.arange(0, NB)
-    return of_bins(merged, tl.load(before + at * NB + bin_)) * tl.load(table + INVERSE * NB + bin_)
+    return sum_by_bin(merged, tl.load(before + at * NB + bin_)) * tl.load(table + INVERSE * NB + bin_)
 
 
 @launched
 def walk(
-    order, weight, places, before, found, vectors, table, score, numbers, halves, results, n, chunk, programs,
+    order, weight, places, before, chunks, vectors, table, score, numbers, halves, results, n, chunk, programs,
     WEIGHTED: tl.constexpr, ORDER: tl.constexpr, UNBIASED: tl.constexpr, MEAN: tl.constexpr, LAYER: tl.constexpr,
     NB: tl.constexpr, BLOCK: tl.constexpr,
 ):  # fmt: skip
     """Half of the gradient: minus the change of J at each event, along one of the orders.
 
     A step e = w/W_b of F_b changes F'MF by 2 e (MF)_b, and the bias by g_b [e^2 (1 - 2 F_b) - 2 e S_b + 2 e F_b T_b],
-    with F and S in the middle of the step. (MF)_b is F_b - sum_k v_kb c_k, where c_k = v_k'F grows by v_kb e. Among
-    equal scores F and S are to be those in the middle of all their steps: the mean of those along two orders. The
-    second order has equal scores the other way round. J is 0 above all scores and below, so that the loss is the sum of
-    gradient times score. ``results`` gets of each chunk its part of the loss, and of a layer that of the bias.
+    with F and S in the middle of the step. (MF)_b is F_b - sum_k v_kb c_k, where c_k = v_k'F grows by v_kb e. At equal
+    scores, F and S are the values in the middle of all their steps: the mean over two orders, of which the second has
+    equal scores the other way round. J is 0 above and below all scores, so the loss is the sum of gradient times score.
+    ``results`` gets the chunk's part of the loss and, for a layer, of the bias.
 
-    F at an event is a sum up to its block, and one over the pairs of its block.
+    F at an event is the sum before its block plus a sum over pairs of its block.
     """
     program, way, lanes, bins = tl.program_id(0), tl.program_id(1), tl.arange(0, BLOCK), tl.arange(0, NB)
     good = tl.load(table + SINGLE * NB + GOOD) > 0
@@ -312,7 +313,7 @@ def walk(
     scale = 0.5 / tl.load(table + SINGLE * NB + BINS) if MEAN else 0.5
     center = (tl.load(numbers + LOW) + tl.load(numbers + HIGH)) / 2
     merged = tl.load(table + TO * NB + bins).to(tl.int32)[:, None] == bins[None, :]
-    of_way, unit = way * programs + program, tl.max(of_chunks(found, 2, programs), 0)
+    of_way, unit = way * programs + program, tl.max(load_chunks(chunks, 2, programs), 0)
     of_squares = (2 * way + 1) * programs + program
     cdf_before = sums_before(before, table, 2 * way * programs + program, merged, NB)
     squares_before = sums_before(before, table, of_squares, merged, NB) * tl.load(table + INVERSE * NB + bins)
@@ -323,7 +324,7 @@ def walk(
         at = first + lanes
         here = at < selected
         event = at_place(order, way, at, here, selected, n)
-        w = weight_of(weight, event, here, unit, WEIGHTED)
+        w = load_weights(weight, event, here, unit, WEIGHTED)
         bin_ = tl.load(table + TO * NB + tl.load(places + event, here, 0)).to(tl.int32)
         e = w * tl.load(table + INVERSE * NB + bin_)
         hot = bin_[:, None] == bins[None, :]
@@ -343,10 +344,10 @@ def walk(
             bias -= of_bias * s
             if UNBIASED:
                 change += of_bias
-            squares_before += of_bins(hot, e * e)
+            squares_before += sum_by_bin(hot, e * e)
         loss += change * s
         tl.store(halves + way * n + event, tl.where(good, change, 0.0), here)
-        cdf_before += of_bins(hot, e)
+        cdf_before += sum_by_bin(hot, e)
     tl.store(results + of_way, tl.sum(loss, 0))
     if LAYER:
         tl.store(results + 2 * MOST + of_way, tl.sum(bias, 0))
@@ -356,7 +357,7 @@ def walk(
 def finish(
     halves, keys, results, table, grad, loss, good, n, chunk, programs, NB: tl.constexpr, WIDE: tl.constexpr
 ):  # fmt: skip
-    """The gradient, 0 for an event that takes no part; the loss, 0 where there is none; and whether there is one."""
+    """The gradient, 0 for events that take no part; the loss, or 0 for a batch without a loss; whether it has one."""
     program = tl.program_id(0)
     end = tl.minimum(program * chunk + chunk, n)
     for first in range(program * chunk, end, WIDE):

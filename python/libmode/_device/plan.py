@@ -1,4 +1,4 @@
-"""The options of a call as plain numbers, and why some calls go to the core."""
+"""The options of a call as plain numbers, and the reason why the kernels refuse some."""
 
 import math
 from functools import lru_cache
@@ -7,10 +7,10 @@ from typing import Any, NamedTuple
 from .. import _native
 from .._options import Options
 
-#: Bins where their number is not given, at most: docs/options.md.
+#: The most bins by default: docs/options.md.
 _MOST_BINS = 32
 
-# Of the core's options, those that there are not with every value, and the values that there are here.
+# The values that the kernels take of options of which they do not take all values.
 _ONLY: dict[str, Any] = {
     "order": range(4),
     "binning": ("quantile", "edges"),
@@ -24,26 +24,26 @@ _ONLY: dict[str, Any] = {
 
 
 class Plan(NamedTuple):
-    """What the kernels take of the options."""
+    """The options as the kernels take them."""
 
-    numbers: tuple[float, ...]  #: background label, limits of scores and masses, edges: those of loss.py
+    numbers: tuple[float, ...]  #: background label, limits of scores and masses, edges, in the order of loss.py
     order: int
-    bins: int  #: how many, or at most
-    given: bool  #: whether there are edges
-    merges: bool  #: whether bins with too few events become one with their neighbors
+    bins: int  #: their number, or the most
+    has_edges: bool  #: whether the options have edges
+    merges: bool  #: whether bins with too few events are merged with their neighbors
     unbiased: bool
     mean: bool
 
 
 class Steering(NamedTuple):
-    """How strongly a layer pushes: a fixed strength or a tolerance, 0 where there is none."""
+    """How strongly a layer pushes: a fixed strength or a tolerance; 0 stands for none."""
 
     strength: float
     tolerance: float
 
 
 def refused(options: Options) -> str | None:
-    """What options have that there is only in the core, None for those that can be computed on a device."""
+    """The first option that only the core has, as text; None if the kernels can compute all."""
     struct = options.struct
     if options.loss != "mode":
         return f"loss = {options.loss!r}"
@@ -52,7 +52,7 @@ def refused(options: Options) -> str | None:
         value = values[value] if values else value
         if value not in only:
             return f"{name} = {value!r}"
-    if max(struct.bins, struct.n_edges) > 64:  # for whose sums there are matrices
+    if max(struct.bins, struct.n_edges) > 64:  # the sums are matrices with a column for each bin
         return "more than 64 bins"
     if struct.n_variables:
         return "several variables of mass"
@@ -62,8 +62,8 @@ def refused(options: Options) -> str | None:
 
 
 @lru_cache(maxsize=256)
-def plan_of(options: Options, most_bins: int = _MOST_BINS) -> Plan:
-    """The plan of options that are not refused, and rounded for the events."""
+def make_plan(options: Options, most_bins: int = _MOST_BINS) -> Plan:
+    """The plan for options that :func:`refused` accepts, rounded to the type of the events."""
     struct, score_range = options.struct, options.score_range
     assert score_range is not None
     edges = tuple(struct.edges[: struct.n_edges])

@@ -1,1 +1,1 @@
-"""What Keras and :mod:`libmode.compat.tf` need of TensorFlow, file by file as in libmode.jax."""
+"""TensorFlow for Keras and :mod:`libmode.compat.tf`, with the same files as libmode.jax."""

@@ -16,21 +16,21 @@ import tensorflow as tf
 from .. import _arrays
 from .._evaluate import Evaluate, loss_and_grad
 from .._events import Events
-from .._host_constraint import Added
+from .._host_constraint import HostConstraint
 from .._messages import NO_SECOND_DERIVATIVE
 from .._options import Options
 
-try:  # nothing public tells that XLA is to compile the graph
+try:  # no public function says whether XLA will compile the graph
     from tensorflow.python.ops.control_flow_util import GraphOrParentsInXlaContext as in_xla
-except ImportError:  # then XLA itself refuses what it cannot call, in words of its own
+except ImportError:  # then XLA itself refuses the call, with a message of its own
 
     def in_xla(graph: Any) -> bool:
         return False
 
 
-@tf.autograph.experimental.do_not_convert  # AutoGraph would rewrite the callback too, which then takes 0.4 ms more
-def loss_of(options: Options, events: Events, evaluate: Evaluate = loss_and_grad) -> Any:
-    """A loss of options that are checked, by a function as :func:`loss_and_grad` is, which checks the shapes."""
+@tf.autograph.experimental.do_not_convert  # AutoGraph would rewrite the callback too, at a cost of 0.4 ms a call
+def core_loss(options: Options, events: Events, evaluate: Evaluate = loss_and_grad) -> Any:
+    """The loss of checked options, by :func:`loss_and_grad` or a function like it, which checks the shapes."""
     score, mass = read("score", events.score), read("mass", events.mass)
     options = options.rounded_to(score.dtype, mass.dtype)
     batch = [known_to_numpy(tensor) for tensor in events._replace(score=score, mass=mass)]
@@ -49,7 +49,7 @@ def read(name: str, values: Any) -> Any:
     try:
         tensor = tf.convert_to_tensor(values)
     except (TypeError, ValueError, OverflowError) as error:  # None, objects, ragged lists
-        _arrays.read(name, values)  # which has a sentence for it
+        _arrays.read(name, values)  # raises its error
         raise TypeError(f"{name} cannot be made a tensor: {error}") from None
     if name == "score" and not tensor.dtype.is_floating:
         raise TypeError(f"score has dtype {tensor.dtype.name}: expected a floating type")
@@ -57,12 +57,12 @@ def read(name: str, values: Any) -> Any:
 
 
 def known_to_numpy(tensor: Any) -> Any:
-    """The tensor, in float32 where its type is a smaller floating one, which NumPy may not have."""
+    """The tensor, in float32 if its floating type is a smaller one, which NumPy may lack."""
     return tf.cast(tensor, tf.float32) if tensor is not None and tensor.dtype in (tf.float16, tf.bfloat16) else tensor
 
 
 def call_back(compute: Callable[..., Any], tensors: list[Any], first: tuple[int | None, ...] = ()) -> tuple[Any, Any]:
-    """What compute returns for these tensors, the score and others or None: of shape ``first``, and like the score."""
+    """What compute returns for tensors, of which some may be None: a tensor of shape ``first``, one like tensors[0]."""
     kind, shape = tensors[0].dtype, tensors[0].shape
     if tf.executing_eagerly():
         one, grad = compute(*(None if tensor is None else tensor.numpy() for tensor in tensors))
@@ -77,20 +77,20 @@ def call_back(compute: Callable[..., Any], tensors: list[Any], first: tuple[int 
         score, left = arrays[0], iter(arrays)
         try:
             one, grad = compute(*(None if tensor is None else next(left) for tensor in tensors))
-        except (TypeError, ValueError) as error:  # an exception would bring the frames of this callback
+        except (TypeError, ValueError) as error:  # a raised exception would show the frames of this callback
             return np.zeros([size or 0 for size in first], score.dtype), np.zeros_like(score), str(error).encode()
         return np.asarray(one, score.dtype), grad, b""
 
     one, grad, message = tf.numpy_function(call, present, [kind, kind, tf.string])
     message.set_shape(())
-    # Not tf.debugging.Assert, which costs a branch.
+    # tf.debugging.Assert would cost a branch.
     with tf.control_dependencies([tf.raw_ops.Assert(condition=tf.equal(message, ""), data=[message])]):
         return tf.ensure_shape(one, first), tf.ensure_shape(grad, shape)
 
 
 @tf.custom_gradient
 def without_derivative(grad: Any, score: Any) -> Any:
-    """A gradient by the score, which ties it to what it must not be derived by."""
+    """A gradient by the score whose own derivative by the score is an error."""
 
     def no_second_derivative(*_: Any) -> Any:
         raise RuntimeError(NO_SECOND_DERIVATIVE)
@@ -99,19 +99,19 @@ def without_derivative(grad: Any, score: Any) -> Any:
 
 
 @tf.autograph.experimental.do_not_convert
-def constrained(added: Added, events: Events) -> Any:
-    """The scores, with what is added to their gradient."""
+def constrained(host: HostConstraint, events: Events) -> Any:
+    """The scores, with the push in their gradient."""
     batch = [known_to_numpy(tensor) for tensor in events]
 
     @tf.custom_gradient
     def same(score: Any) -> Any:
         def pushed(incoming: Any) -> Any:
-            numbers, push = call_back(added.push, batch, (None,))
-            of_score = tf.cast(incoming, push.dtype)
+            numbers, push = call_back(host.push, batch, (None,))
+            by_score = tf.cast(incoming, push.dtype)
             slope, multiplier = tf.unstack(tf.reshape(numbers[1:], tf.concat([[2], tf.shape(push)], 0)))
-            strength = numbers[0] * tf.norm(of_score * slope)
-            strength = tf.where(tf.math.is_finite(strength), strength, 0)  # the scale of a loss can be too large
-            return without_derivative(tf.cast(multiplier * of_score + strength * push, score.dtype), score)
+            scale = numbers[0] * tf.norm(by_score * slope)
+            scale = tf.where(tf.math.is_finite(scale), scale, 0)  # a scaled loss can overflow
+            return without_derivative(tf.cast(multiplier * by_score + scale * push, score.dtype), score)
 
         return tf.identity(score), pushed
 

@@ -1,4 +1,4 @@
-"""The constructor of ``modeloss``, which both of its classes have, and its arguments as options of libmode."""
+"""The constructor of both classes of ``modeloss``, with its arguments as options of libmode."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from abc import abstractmethod
 from .._native import int32
 from ..option_types import LossOptions
 
-_SBINS, _EPS = 32, 1e-4  # the defaults of what has no effect
+_SBINS, _EPS = 32, 1e-4  # the defaults of arguments without effect
 
 
 _PARAMETERS = """
@@ -51,17 +51,17 @@ _PARAMETERS = """
 
 
 def described(first: str, memory: str, examples: str) -> str:
-    """The docstring of a class, with the arguments of ``modeloss``; all texts indented as in the class."""
+    """The docstring of a class, with the arguments of ``modeloss``. All texts are indented as in the class."""
     return first + _PARAMETERS.format(memory=memory, examples=examples)
 
 
 def without_options(error: ValueError) -> ValueError:
-    """The error without advice about an option that these classes do not take."""
+    """The error without the advice to use an option that these classes lack."""
     return type(error)(str(error).removesuffix(", or use score_range=None"))
 
 
 class Arguments:
-    """A class that is made as ``modeloss`` makes its own."""
+    """A class with the constructor of ``modeloss``."""
 
     def __init__(
         self,
@@ -110,4 +110,4 @@ class Arguments:
 
     @abstractmethod
     def _make(self, options: LossOptions, memory: bool, background_only: bool) -> None:
-        """Makes the loss of these options."""
+        """Makes the loss with these options."""

@@ -28,8 +28,8 @@ class MoDeLoss(Arguments, _MoDeLoss):
         """:class:`libmode.torch.MoDeLoss` for programs written for ``modeloss``.
 
     Its repr shows the options of libmode that the arguments stand for.""",
-        memory="""Count up to 1,000,000 background events of earlier batches, with the scores that
-        they had, with each batch. A training can so look decorrelated and not be: a warning says so.""",
+        memory="""Adds up to 1,000,000 background events of earlier batches to each batch, with their scores at that
+        time. So a training can look decorrelated and not be: a warning says so.""",
         examples=""">>> import torch
     >>> from libmode.compat.pytorch import MoDeLoss  # in place of modeloss.pytorch
     >>> _ = torch.manual_seed(1)
@@ -63,10 +63,10 @@ class MoDeLoss(Arguments, _MoDeLoss):
     def forward(  # type: ignore[override]  # modeloss has no categories
         self, pred: Tensor, target: Tensor, x_biased: Tensor, weights: Tensor | None = None
     ) -> Tensor:
-        """The loss of a batch, shape (); all arguments have one shape, whichever, and (n,) may stand beside (n, 1)."""
+        """The loss of a batch, shape (). All arguments have the same shape, up to a last dimension of 1."""
         like = pred
         pred = _flat("pred", pred, like)
-        target = _flat("target", target, like) if self.background_only else pred  # anything of the shape
+        target = _flat("target", target, like) if self.background_only else pred  # any tensor of this shape
         x_biased = _flat("x_biased", x_biased, like)
         weights = None if weights is None else _flat("weights", weights, like)
         if not self.normalize:
@@ -84,7 +84,7 @@ class MoDeLoss(Arguments, _MoDeLoss):
             raise without_options(error) from None
 
     def _remember(self, batch: Events) -> None:
-        """Keeps the background events of the batch too, with the scores that they have now."""
+        """Adds the background events of the batch, with their scores, to those of earlier batches."""
         if self.background_only:
             batch = batch.where(batch.label == self._label)
         kept = (None,) * len(batch) if self._kept is None else self._kept
@@ -96,7 +96,7 @@ class MoDeLoss(Arguments, _MoDeLoss):
         )
 
     def _check_range(self, target: Tensor, x_biased: Tensor) -> None:
-        """Raises ValueError for a mass of a selected event that the loss would leave out."""
+        """Raises ValueError for a mass of a selected event outside [-1, 1]."""
         outside = (x_biased < -1) | (x_biased > 1)
         if self.background_only:
             outside &= target == self._label
@@ -108,7 +108,7 @@ class MoDeLoss(Arguments, _MoDeLoss):
 
 
 def _flat(name: str, tensor: Tensor, pred: Tensor) -> Tensor:
-    """All elements of a tensor whose shape is that of ``pred``, but for a last dimension of 1."""
+    """All elements of a tensor with the shape of ``pred``, up to a last dimension of 1."""
     if not torch.is_tensor(tensor):
         raise TypeError(f"{name} is {type(tensor).__name__}: expected a tensor")
     if tensor.squeeze(-1).shape != pred.squeeze(-1).shape:

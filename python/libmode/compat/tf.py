@@ -22,7 +22,7 @@ from ._arguments import Arguments, described, without_options
 with needed("tensorflow", by="libmode.compat.tf", extra="tensorflow"):
     import tensorflow as tf
 
-    from .._tensorflow.loss import loss_of, read
+    from .._tensorflow.loss import core_loss, read
 
 
 class MoDeLoss(Arguments):
@@ -45,7 +45,7 @@ class MoDeLoss(Arguments):
         self._options, self.background_only, self._said = check("mode", options), background_only, Said()
 
     def __call__(self, pred: Any, target: Any, x_biased: Any, weights: Any = None) -> Any:
-        """The loss of a batch, shape (); all arguments have one shape, whichever, and (n,) may stand beside (n, 1)."""
+        """The loss of a batch, shape (). All arguments have the same shape, up to a last dimension of 1."""
         of_one_index({"pred": pred, "target": target, "x_biased": x_biased, "weights": weights})
         like = read("pred", pred)
         label = _flat("target", target, like) if self.background_only else None
@@ -53,12 +53,12 @@ class MoDeLoss(Arguments):
         weight = None if weights is None else _flat("weights", weights, like)
         if not self.normalize:
             mass = self._checked(mass, label)
-        return loss_of(
+        return core_loss(
             self._options, Events(_flat("pred", like, like), label, mass, weight), partial(_evaluate, self._said)
         )
 
     def _checked(self, mass: Any, label: Any) -> Any:
-        """The masses, if those that the loss sees are inside [-1, 1]."""
+        """The masses; an error in the graph if a mass of a selected event is outside [-1, 1]."""
         seen = mass if label is None else mass[label == tf.cast(self._label, label.dtype)]
         message = "x_biased: with normalize=False every mass must be inside [-1, 1]"
         with tf.control_dependencies([tf.debugging.Assert(tf.reduce_all(tf.abs(seen) <= 1), [message, seen])]):
@@ -73,7 +73,7 @@ def _evaluate(said: Said, *arguments: Any) -> tuple[float, NDArray[Any]]:
 
 
 def _flat(name: str, values: Any, pred: Any) -> Any:
-    """All elements of a tensor whose shape is that of ``pred``, but for a last dimension of 1."""
+    """All elements of a tensor with the shape of ``pred``, up to a last dimension of 1."""
     tensor = read(name, values)
     shape, wanted = (
         each.shape[:-1] if each.shape.rank and each.shape[-1] == 1 else each.shape for each in (tensor, pred)

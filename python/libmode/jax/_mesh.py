@@ -1,4 +1,4 @@
-"""Arrays on a mesh of devices, and what JAX's types say of them under names that change from version to version."""
+"""Arrays on a mesh of devices, and their types in JAX, whose names change from version to version."""
 
 from __future__ import annotations
 
@@ -10,16 +10,16 @@ import jax
 Axes = str | Sequence[str]
 
 
-def of_union(both: Callable[[Any], tuple[Any, Any]], arrays: tuple[Any, ...], axes: Axes) -> tuple[Any, Any]:
-    """The loss of the events of all devices along the axes, and the gradient of those of this one."""
+def gathered_loss(both: Callable[[Any], tuple[Any, Any]], arrays: tuple[Any, ...], axes: Axes) -> tuple[Any, Any]:
+    """The loss of the events of all devices along the axes, and the gradient by the events of this device."""
     loss, grad = both(tuple(None if array is None else jax.lax.all_gather(array, axes, tiled=True) for array in arrays))
     n = len(arrays[0])
     own = jax.lax.dynamic_slice_in_dim(grad, jax.lax.axis_index(axes) * n, n)
-    return jax.lax.pmean(loss, axes), own  # the mean of equal ones, of which JAX knows that they are equal
+    return jax.lax.pmean(loss, axes), own  # all are equal, and pmean tells JAX so
 
 
 def as_varied_as(array: Any, result: Any) -> Any:
-    """The result of a callback; JAX is told that it differs between the devices of a shard_map if the array does."""
+    """The result of a callback, marked as different on the devices of a shard_map if the array is different there."""
     axes = tuple(_varying(array) - _varying(result))
     if not axes:
         return result
@@ -29,7 +29,7 @@ def as_varied_as(array: Any, result: Any) -> Any:
 
 
 def _varying(array: Any) -> frozenset[Any]:
-    """The axes along which an array inside of a shard_map differs; none where JAX does not check that."""
+    """The axes along which an array inside of a shard_map differs; none if JAX does not check that."""
     kind = jax.typeof(array)
     manual = getattr(kind, "manual_axis_type", None)
     return getattr(kind, "vma", frozenset()) if manual is None else manual.varying

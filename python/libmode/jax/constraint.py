@@ -10,9 +10,10 @@ import jax.numpy as jnp
 
 from .. import _softmax
 from .._bad_batches import OnBadBatch
-from .._constraint import NUMBERS, State
-from .._events import Events, events_of, of_reference, takes_events
-from .._host_constraint import Added, OfFunction, of_function
+from .._constraint import NUMBERS, WITHOUT_STATE, State, positive
+from .._events import Events, events_of, read_reference, takes_events
+from .._host_constraint import FunctionConstraint, HostConstraint
+from .._option_values import plain
 from .._typing import Unpack
 from ..option_types import LossOptions
 from .loss import call_back, known_to_numpy, read
@@ -40,10 +41,9 @@ def mode_constraint(
 ) -> Any:
     """The scores, unchanged; their gradient keeps the response to background smooth in the mass.
 
-    Put it between network and loss, with a state. The gradient is multiplied and pushed as by
-    :class:`libmode.torch.MoDeConstraint`: from the residual of the MoDe loss (arXiv:2010.09745), and from what
-    ``state`` has of earlier batches. Without a state there is a push of fixed strength alone. Without differentiation
-    it computes nothing.
+    Put it between network and loss, with a state. It multiplies and pushes the gradient like
+    :class:`libmode.torch.MoDeConstraint`: by the residual of the MoDe loss (arXiv:2010.09745), and by the state from
+    earlier batches. Without a state, the push has a fixed strength. Without differentiation it computes nothing.
 
     Parameters
     ----------
@@ -88,30 +88,32 @@ def mode_constraint(
     """
     if state is not None and not isinstance(state, State):
         raise TypeError(
-            f"state is {type(state).__name__}: give libmode.jax.State(), or what was returned with the scores"
+            f"state is {type(state).__name__}: give libmode.jax.State(), or the state that the last call returned"
         )
     if tolerance is not None and state is None:
         raise ValueError(
-            f"tolerance = {tolerance} and state = None: the strength follows what is remembered. Give "
-            "state=libmode.jax.State() at the first step, and then what is returned with the scores"
+            f"tolerance = {tolerance} and state = None: the strength follows the state. Give "
+            "state=libmode.jax.State() at the first step, and then the state that the last step returned"
         )
-    added = of_function(
-        options,
-        strength=strength,
-        tolerance=tolerance,
-        from_logits=from_logits,
-        on_bad_batch=on_bad_batch,
-        has_state=state is not None,
+    if strength is None and state is None:
+        strength = WITHOUT_STATE
+    function = FunctionConstraint(
+        tuple(plain("mode", options).items()),
+        None if strength is None else positive("strength", strength),
+        None if tolerance is None else positive("tolerance", tolerance),
+        bool(from_logits),
+        on_bad_batch,
     )
+    function.on_host(None)  # raises the errors of arguments now
     label = read("label", label) if background_only else None
-    constraint, after = added.made(), state
+    constraint, after = function.constraint(), state
 
     def constrain(score: Any) -> Any:
         nonlocal after
         batch = events_of(read, score, label, mass, weight, category)
-        further = () if reference is None else of_reference(reference, partial(events_of, read))
+        further = () if reference is None else read_reference(reference, partial(events_of, read))
         before = None if state is None else _numbers(state, len(constraint.labels))
-        same, numbers = _same(added, batch.score, (batch[1:], before, further))
+        same, numbers = _same(function, batch.score, (batch[1:], before, further))
         if state is not None:
             after = State._make([*numbers[:NUMBERS], numbers[NUMBERS:]])
         return same.reshape(jnp.shape(score))
@@ -127,14 +129,14 @@ def mode_constraint(
     return same if state is None else (same, after)
 
 
-def constrained(added: Added, events: Events) -> Any:
-    """The scores, (n,), with what is added to their gradient; ``added`` has the state."""
-    same, _ = _same(added, events.score, (events[1:], None, ()))
+def constrained(host: HostConstraint, events: Events) -> Any:
+    """The scores, (n,), with the push in their gradient; ``host`` has the state."""
+    same, _ = _same(host, events.score, (events[1:], None, ()))
     return same
 
 
 def _numbers(state: State, labels: int) -> Any:
-    """The numbers of a state as an array, of a length that no batch changes."""
+    """The numbers of a state as an array, whose length is the same before and after a batch."""
     zeros = State.start(labels).sums
     sums = state.sums if len(state.sums) else zeros
     if jnp.shape(sums) != zeros.shape:
@@ -146,34 +148,34 @@ def _numbers(state: State, labels: int) -> Any:
 
 
 @partial(jax.custom_vjp, nondiff_argnums=(0,))
-def _same(added: Added | OfFunction, score: Any, others: Any) -> Any:
-    """The scores and the state; what gets no gradient is the batch without scores, the state and the reference."""
+def _same(constraint: HostConstraint | FunctionConstraint, score: Any, others: Any) -> Any:
+    """The scores and the state; ``others``, without gradient, are the rest of the batch, the state, the reference."""
     return score, others[1]
 
 
-def _forward(added: Added | OfFunction, score: Any, others: Any) -> Any:
+def _forward(constraint: HostConstraint | FunctionConstraint, score: Any, others: Any) -> Any:
     batch, state, reference = others
     known: Any = known_to_numpy(score)
     arrays = known, *map(known_to_numpy, batch)
     further = tuple(map(known_to_numpy, reference))
     if state is None:
         first = jax.ShapeDtypeStruct((1 + 2 * len(score),), known.dtype)
-        numbers, push = call_back(added.push, first, (*arrays, *further))
+        numbers, push = call_back(constraint.push, first, (*arrays, *further))
         return (score, None), (push, numbers[1:], numbers[0])
     size = 1 + len(state)
     first = jax.ShapeDtypeStruct((size + 2 * len(score),), state.dtype)
-    assert isinstance(added, OfFunction)
-    numbers, push = call_back(added.push_from, first, (*arrays, *further, state))
+    assert isinstance(constraint, FunctionConstraint)
+    numbers, push = call_back(constraint.push_from, first, (*arrays, *further, state))
     return (score, numbers[1:size]), (push, numbers[size:], numbers[0])
 
 
-def _backward(added: Added | OfFunction, kept: Any, incoming: Any) -> Any:
-    push, found, size = kept
-    slope, multiplier = found.reshape(2, *push.shape)
-    of_score = incoming[0].astype(push.dtype)
-    strength = size * jnp.linalg.norm(of_score * slope)
-    strength = jnp.where(jnp.isfinite(strength), strength, 0).astype(push.dtype)  # the scale of a loss can be too large
-    return (multiplier * of_score + strength * push).astype(incoming[0].dtype), None
+def _backward(constraint: HostConstraint | FunctionConstraint, kept: Any, incoming: Any) -> Any:
+    push, of_events, size = kept
+    slope, multiplier = of_events.reshape(2, *push.shape)
+    by_score = incoming[0].astype(push.dtype)
+    scale = size * jnp.linalg.norm(by_score * slope)
+    scale = jnp.where(jnp.isfinite(scale), scale, 0).astype(push.dtype)  # a scaled loss can overflow
+    return (multiplier * by_score + scale * push).astype(incoming[0].dtype), None
 
 
 _same.defvjp(_forward, _backward)

@@ -1,7 +1,7 @@
 """The losses as functions of JAX arrays.
 
-The core finds the loss and its gradient in one pass, and the derivative is the product with that gradient. Where values
-are known the core is called directly; inside ``jit`` and ``vmap`` it is called back from the compiled program.
+The core finds the loss and its gradient in one pass, and the derivative is the product with that gradient. Known values
+go to the core directly. Inside ``jit`` and ``vmap`` the compiled program calls back.
 """
 
 from __future__ import annotations
@@ -19,18 +19,18 @@ from .._evaluate import loss_and_grad
 from .._events import Events, events_of
 from .._messages import NO_SECOND_DERIVATIVE
 from .._options import Options, check
-from .._strength import averaged, checked_strength, norms_of, scale_of
-from ._mesh import Axes, as_varied_as, of_union
+from .._strength import checked_strength, scaled
+from ._mesh import Axes, as_varied_as, gathered_loss
 
 try:
     from jax.experimental.buffer_callback import buffer_callback
-except ImportError:  # it is experimental: where it is no more, pure_callback does
+except ImportError:  # it is experimental, and pure_callback can replace it
     buffer_callback = None  # type: ignore[assignment]
 
 from .._typing import Unpack
 from ..option_types import Loss, LossOptions
 
-# What makes of NumPy's arrays, the score and others or None, a number or numbers, and an array like the score.
+# A function of NumPy arrays, the score and others or None. It returns a number or numbers, and an array like the score.
 Compute = Callable[..., tuple[Any, Any]]
 
 
@@ -60,8 +60,8 @@ def mode_loss(
     strength : float, optional
         K multiplies the loss by ``K |C|/|M|``, as for :class:`libmode.torch.MoDeLoss`.
     state : array of shape (3,), optional
-        With it both norms are averages over 200 batches, and not those of this batch, and the function returns
-        ``(loss, state)``. ``jnp.zeros(3)`` for the first batch: the number of batches and both averages.
+        The number of batches and the averages of both norms over 200 batches, which replace the norms of this batch.
+        ``jnp.zeros(3)`` for the first batch. With a state, the function returns ``(loss, state)``.
     axis_name : str or sequence of str, optional
         Inside ``jax.shard_map``: the mesh axes over which the events are distributed. The loss uses the events of all
         devices and is the same on each; each device gets the gradient of its own events, as for a loss that is a
@@ -95,35 +95,36 @@ def mode_loss(
     if strength is None:
         if state is not None:
             raise ValueError("state is given, and strength = None: only a strength has averages, give strength too")
-        return loss_of(checked, events, axes=axis_name)
+        return core_loss(checked, events, axes=axis_name)
     number = checked_strength(strength, checked, **{f"loss = {loss!r}": loss != "mode"})
     before = jnp.zeros(3) if state is None else jnp.asarray(state, float)
     if before.shape != (3,):
         raise ValueError(f"state has shape {before.shape}: expected (3,), as jnp.zeros(3) has")
-    value = loss_of(checked, events, partial(_strengthened, number), axis_name, before)
+    value = core_loss(checked, events, partial(_strengthened, number), axis_name, before)
     return value[0] if state is None else (value[0], value[1:])
 
 
 def _strengthened(strength: float, options: Options, *arrays: Any) -> tuple[Any, Any]:
-    """Loss and gradient of events times K |C|/|M|, the loss with the averages after it."""
+    """Loss and gradient of events times K |C|/|M|. The averages follow the loss."""
     *events, state = arrays
     loss, grad = loss_and_grad(options, *events)
-    # Of several devices that have gathered their arrays, the first one's state, which is that of all.
-    after = averaged(np.asarray(state[:3], float), norms_of(events[0], events[1], events[3], grad, options.labels))
-    scale = scale_of(strength, after)
-    return np.append(scale * loss, after), scale * grad
+    # Gathered arrays have the state of every device. All are equal: the first one is enough.
+    score, label, _, weight, _ = events
+    before = np.asarray(state[:3], float)
+    loss, grad, after = scaled(strength, before, loss, score, label, weight, grad, options.labels)
+    return np.append(loss, after), grad
 
 
-def loss_of(
+def core_loss(
     options: Options, events: Events, evaluate: Any = loss_and_grad, axes: Axes | None = None, state: Any = None
 ) -> jax.Array:
-    """A loss of options that are checked, by a function as :func:`loss_and_grad` is.
+    """The loss of checked options, by :func:`loss_and_grad` or a function like it.
 
     With a state, the function takes it after the events, and returns the loss and the state as one array.
     """
-    given = events_of(read, *events)
-    options = options.for_events(given.score.dtype, given.mass.dtype, given.mass.shape)
-    arrays = *map(known_to_numpy, given), *(() if state is None else (state,))
+    batch = events_of(read, *events)
+    options = options.for_events(batch.score.dtype, batch.mass.dtype, batch.mass.shape)
+    arrays = *map(known_to_numpy, batch), *(() if state is None else (state,))
     loss: jax.Array = _loss(partial(evaluate, options), axes, *arrays)
     return loss
 
@@ -134,10 +135,10 @@ def read(name: str, values: Any) -> jax.Array:
         raise TypeError(f"{name} is None: expected an array of real numbers")
     values = _arrays.without_masks(name, values)
     try:
-        with np.errstate(over="ignore"):  # a number beyond float32 becomes infinite, which has a sentence
+        with np.errstate(over="ignore"):  # a number beyond float32 becomes infinite, with an error of its own
             array = jnp.asarray(values)
-    except (TypeError, ValueError, OverflowError) as error:  # texts, objects, ragged lists
-        _arrays.read(name, values)  # which has a sentence for it
+    except (TypeError, ValueError, OverflowError) as error:  # strings, objects, ragged lists
+        _arrays.read(name, values)  # raises its error
         raise TypeError(f"{name} cannot be made an array of JAX: {error}") from None
     if name == "score" and not jnp.issubdtype(array.dtype, jnp.floating):
         raise TypeError(f"score has dtype {array.dtype}: expected a floating type")
@@ -149,7 +150,7 @@ def read(name: str, values: Any) -> jax.Array:
 
 
 def known_to_numpy(array: jax.Array | None) -> jax.Array | None:
-    """The array, in float32 where its type is a smaller floating one, which NumPy may not have."""
+    """The array, in float32 if its floating type is a smaller one, which NumPy may lack."""
     if array is not None and jnp.issubdtype(array.dtype, jnp.floating) and array.dtype.itemsize < 4:
         return array.astype(jnp.float32)
     return array
@@ -171,20 +172,20 @@ def _(compute: Compute, axes: Axes | None, arrays: Any, tangents: Any) -> Any:
 def _loss_and_grad(compute: Compute, axes: Axes | None, arrays: tuple[Any, ...]) -> tuple[Any, Any]:
     size = () if len(arrays) == len(Events._fields) else (1 + len(arrays[-1]),)  # with a state
     both = partial(call_back, compute, jax.ShapeDtypeStruct(size, arrays[0].dtype))
-    return both(arrays) if axes is None else of_union(both, arrays, axes)
+    return both(arrays) if axes is None else gathered_loss(both, arrays, axes)
 
 
 @partial(jax.custom_jvp, nondiff_argnums=(0, 1))
 def call_back(compute: Compute, first: jax.ShapeDtypeStruct, arrays: tuple[Any, ...]) -> Any:
-    """What compute returns for these arrays, the score and others or None: ``first``, and an array like the score."""
+    """The results of compute for arrays, of which some may be None: one like ``first``, one like arrays[0]."""
     try:
         known = [None if array is None else np.asarray(array) for array in arrays]
     except jax.errors.TracerArrayConversionError:
         results = first, jax.ShapeDtypeStruct(arrays[0].shape, arrays[0].dtype)
         elsewhere = partial(_elsewhere, compute, results)
         on_cpu = elsewhere if buffer_callback is None else partial(_on_cpu, compute, results)
-        found = jax.lax.platform_dependent(*arrays, cpu=on_cpu, default=elsewhere)
-        return tuple(as_varied_as(arrays[0], result) for result in found)
+        values = jax.lax.platform_dependent(*arrays, cpu=on_cpu, default=elsewhere)
+        return tuple(as_varied_as(arrays[0], value) for value in values)
     one, grad = compute(*known)
     return jnp.asarray(one, first.dtype), jnp.asarray(grad)
 
@@ -195,7 +196,7 @@ def _(compute: Compute, first: jax.ShapeDtypeStruct, primals: Any, tangents: Any
 
 
 def _on_cpu(compute: Compute, results: Any, *arrays: Any) -> Any:
-    # Not pure_callback: there JAX copies the inputs on a thread that, on one processor, waits for the callback.
+    # In pure_callback, JAX copies the inputs on a thread that, on one processor, waits for the callback.
     def fill(context: Any, results: Any, *buffers: Any) -> None:
         arrays = (None if buffer is None else np.asarray(buffer) for buffer in buffers)
         for result, value in zip(results, compute(*arrays), strict=True):
@@ -205,8 +206,8 @@ def _on_cpu(compute: Compute, results: Any, *arrays: Any) -> Any:
 
 
 def _elsewhere(compute: Compute, results: Any, *arrays: Any) -> Any:
-    def of_numpy(*arrays: Any) -> tuple[Any, Any]:
-        one, grad = compute(*arrays)  # by NumPy alone: a callback must not call JAX
+    def call(*arrays: Any) -> tuple[Any, Any]:
+        one, grad = compute(*arrays)  # by NumPy: a callback must not call JAX
         return np.asarray(one, results[0].dtype), grad
 
-    return jax.pure_callback(of_numpy, results, *arrays, vmap_method="sequential")
+    return jax.pure_callback(call, results, *arrays, vmap_method="sequential")

@@ -14,25 +14,25 @@ from .._bad_batches import OnBadBatch, SkipsBadBatches
 from .._constraint import Constraint
 from .._evaluate import loss_and_grad
 from .._events import Events, flat
-from .._host_constraint import Added
+from .._host_constraint import HostConstraint
 from .._messages import in_keras
 from .._monitor import Monitor
 from .._native import BatchError, int32
 from .._options import Options, check
 from .._said import Said
-from .._strength import averaged, checked_strength, norms_of, scale_of
+from .._strength import checked_strength, scaled
 
 if keras.backend.backend() == "jax":
     from ..jax.constraint import constrained
-    from ..jax.loss import loss_of
+    from ..jax.loss import core_loss
 else:
-    from .._tensorflow.loss import constrained, loss_of
+    from .._tensorflow.loss import constrained, core_loss
 
 _OPS = _softmax.Ops(ops.where, ops.stack, ops.logsumexp, ops.stop_gradient)
 
 
 class Loss(SkipsBadBatches):
-    """The loss of a batch, as :class:`libmode.torch.MoDeLoss` has it."""
+    """The loss of a batch, like :class:`libmode.torch.MoDeLoss`."""
 
     _called = "MoDeLoss"
 
@@ -55,11 +55,11 @@ class Loss(SkipsBadBatches):
         """The loss, or its mean over the columns of the score."""
         scores = [score[:, k] for k in range(score.shape[1])] if self._per_class else [score]
         others = label if self._background_only else None, mass, weight, category
-        losses = [loss_of(self._options, Events(one, *others), self._evaluate) for one in scores]
+        losses = [core_loss(self._options, Events(one, *others), self._evaluate) for one in scores]
         return sum(losses) / len(losses)
 
     def _evaluate(self, options: Options, score: Any, *others: Any) -> tuple[float, NDArray[Any]]:
-        """The loss and its gradient, where the core is called: bad batches are skipped in compiled programs too."""
+        """The loss and its gradient on the host, where bad batches are skipped in compiled programs too."""
         try:
             loss, grad = loss_and_grad(options, score, *others, said=self._said)
         except BatchError as error:
@@ -71,13 +71,12 @@ class Loss(SkipsBadBatches):
         if self.strength is None:
             return loss, grad
         label, _, weight, _ = others
-        self._norms = averaged(self._norms, norms_of(score, label, weight, grad, options.labels))
-        scale = scale_of(self.strength, self._norms)
-        return scale * loss, scale * grad
+        loss, grad, self._norms = scaled(self.strength, self._norms, loss, score, label, weight, grad, options.labels)
+        return loss, grad
 
 
-class Layer(Added):
-    """The predictions with the push in their gradient, as :class:`libmode.torch.MoDeConstraint` has it."""
+class Layer(HostConstraint):
+    """The predictions with the push in their gradient, like :class:`libmode.torch.MoDeConstraint`."""
 
     def __init__(
         self,

@@ -1,4 +1,4 @@
-"""The loss and the layer of the framework that Keras computes with, which have the same arguments and attributes."""
+"""The loss and the layer of Keras's backend. All backends have the same arguments and attributes."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if _BACKEND == "torch":
     from ..torch.loss import MoDeLoss as Loss
 
     def by_column(packed: Any) -> Any:
-        """The array with the events on its last axis, where the core reads each column as it is: one copy for all."""
+        """The array with the events on its last axis: one copy, so that the core reads each column without another."""
         return packed.movedim(0, -1).contiguous()
 elif _BACKEND in ("tensorflow", "jax"):
     from ._host import Layer, Loss  # type: ignore[assignment]

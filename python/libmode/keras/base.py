@@ -1,4 +1,4 @@
-"""What the classes for ``model.compile(loss=...)`` have in common: the classifier's own loss, and what they read."""
+"""The common part of the classes for ``model.compile(loss=...)``: the classifier's own loss, and reading ``y_true``."""
 
 from __future__ import annotations
 
@@ -9,16 +9,16 @@ import keras
 from keras import ops
 
 from .._events import flat, same_length
-from .._host_constraint import Added
+from .._host_constraint import HostConstraint
 from .._messages import keywords_only
 from .._option_values import plain
 from .events import Columns, unpack
 
 
 class WithBase(keras.losses.Loss):
-    """A loss beside that of the classifier, which is what ``keras.losses.get`` takes, or None."""
+    """A loss with a base: the classifier's own loss, an argument of ``keras.losses.get``, or None."""
 
-    #: The arguments, beside base and the options, that are saved; all are attributes.
+    #: The names of further arguments that are saved. Each is an attribute.
     _arguments: tuple[str, ...] = ()
     _layer: Any
 
@@ -30,27 +30,27 @@ class WithBase(keras.losses.Loss):
         self.base, self._base, self.options = base, keras.losses.get(base), plain("mode", options)
 
     def _hold(self, layer: Any) -> None:
-        """Keeps the framework's loss or layer, whose errors say in Keras's words how to leave out a last batch."""
-        layer._without_last = Added._without_last
+        """Keeps the framework's loss or layer. Its errors advise in Keras's words to leave out a last batch."""
+        layer._without_last = HostConstraint._without_last
         self._layer, self.on_bad_batch = layer, layer.on_bad_batch
 
     @property
     def skipped(self) -> int:
-        """How many batches were skipped."""
+        """The number of skipped batches."""
         count: int = self._layer.skipped
         return count
 
-    # Not call: Keras would cast the masses, and multiply the sum of both parts by the mean of sample_weight.
+    # Keras's __call__ would cast the masses, and multiply the sum of both parts by the mean of sample_weight.
     def __call__(self, y_true: Any, y_pred: Any, sample_weight: Any = None) -> Any:
         """The loss of a batch, a scalar."""
         y_pred, events = ops.convert_to_tensor(y_pred, dtype=self.dtype), unpack(y_true)
         same_length("mass", events.mass, "y_pred", y_pred)
         if sample_weight is not None:
-            further = flat("sample_weight", ops.convert_to_tensor(sample_weight, dtype=events.weight.dtype))
-            same_length("sample_weight", further, "y_true", events.weight)
-            events = events._replace(weight=events.weight * further)
+            sample_weight = flat("sample_weight", ops.convert_to_tensor(sample_weight, dtype=events.weight.dtype))
+            same_length("sample_weight", sample_weight, "y_true", events.weight)
+            events = events._replace(weight=events.weight * sample_weight)
         columns, classes = y_pred.shape[-1] if len(y_pred.shape) > 1 else 1, events.label.shape[1]
-        if columns != classes and self.base == "binary_crossentropy":  # of which Keras says the shapes alone
+        if columns != classes and self.base == "binary_crossentropy":  # Keras's own error has the shapes alone
             raise ValueError(
                 f"base = 'binary_crossentropy' and y_pred of shape {tuple(y_pred.shape)}: label has "
                 f"{classes} column{'s' * (classes > 1)}. Give base='sparse_categorical_crossentropy' for several "
@@ -62,7 +62,7 @@ class WithBase(keras.losses.Loss):
         raise NotImplementedError
 
     def _base_loss(self, events: Columns, y_pred: Any) -> Any:
-        """The classifier's own loss of a batch, a scalar, with the weights; a function's mean over the events."""
+        """The classifier's own weighted loss of a batch, a scalar; of a function the mean over events."""
         labels, weight = ops.cast(events.label, self.dtype), ops.cast(events.weight, self.dtype)
         if len(y_pred.shape) == 1:
             y_pred = y_pred[:, None]

@@ -15,34 +15,34 @@ from ..metrics._arguments import numbers
 from ..metrics.summary import Settings
 from ..option_types import SummaryOptions
 from .constraint import MoDeConstraint
-from .events import Score, score_of
+from .events import Score, pick_score
 
 
 class MoDeCallback(keras.callbacks.Callback):
-    """Puts the numbers of :func:`libmode.metrics.summary` into the ``logs`` of each epoch.
+    """Adds the numbers of :func:`libmode.metrics.summary` to the ``logs`` of each epoch.
 
-    History, ``CSVLogger`` and ``TensorBoard`` have them from there, and, if this callback stands before them in the
-    list, ``EarlyStopping`` and ``ModelCheckpoint``. The end of ``fit`` warns if a :class:`MoDeConstraint` has not made
-    the response flat.
+    History, ``CSVLogger`` and ``TensorBoard`` read them there. So do ``EarlyStopping`` and ``ModelCheckpoint``, if they
+    come after this callback in the list. The end of ``fit`` warns if a :class:`MoDeConstraint` has not made the
+    response flat.
 
     Parameters
     ----------
-    x : what ``model.predict`` takes
-        The events of a validation.
+    x : argument of ``model.predict``
+        The validation events.
     label, mass, weight : (n,) or (n, 1), weight optional
     **settings
-        ``order``, which is that of the loss, and all else that :func:`libmode.metrics.summary` takes.
+        ``order``, as for the loss, and other arguments of :func:`libmode.metrics.summary`.
     score : int or callable, optional
-        Which output is the score, or a function of them, as for :class:`MoDeLoss`.
+        The output that is the score, or a function of the outputs, as for :class:`MoDeLoss`.
     batch_size : int, optional
-        Of ``model.predict``.
+        The argument of ``model.predict``.
     prefix : str, by default ``"val_mode_"``
-        Of the names: ``val_mode_sensitivity``.
+        The start of each name, as in ``val_mode_sensitivity``.
 
     Raises
     ------
     ValueError, TypeError
-        At once for bad options and arrays that do not fit each other, and at the end of an epoch as
+        At once for bad options and for arrays of different lengths; at the end of an epoch as
         :func:`libmode.metrics.summary`.
 
     Examples
@@ -86,14 +86,14 @@ class MoDeCallback(keras.callbacks.Callback):
     def on_epoch_end(self, epoch: int, logs: dict[str, Any] | None = None) -> None:
         """Scores the events, and adds the numbers to ``logs``."""
         outputs = self.model.predict(self._x, batch_size=self._batch_size, verbose=0)
-        scores = ops.convert_to_numpy(score_of(ops.convert_to_tensor(outputs), self._score))
+        scores = ops.convert_to_numpy(pick_score(ops.convert_to_tensor(outputs), self._score))
         same_length("the prediction for x", scores, "label", self._label)
-        found = summary(scores, self._label, self._mass, weight=self._weight, **self._settings)
+        values = summary(scores, self._label, self._mass, weight=self._weight, **self._settings)
         if logs is not None:
-            logs.update({self._prefix + name: value for name, value in found.items()})
+            logs.update({self._prefix + name: value for name, value in values.items()})
 
     def on_train_end(self, logs: dict[str, Any] | None = None) -> None:
-        """Lets the constraint say whether the response has become flat."""
+        """Lets the constraint warn if the response has not become flat."""
         loss = self.model.loss
         if isinstance(loss, MoDeConstraint) and loss._layer._statement is not None:
             loss._layer._statement.say()

@@ -14,16 +14,16 @@ from .._typing import Never, Unpack
 from ..option_types import LossOptions
 from .backend import Layer
 from .base import WithBase
-from .events import Columns, score_of
+from .events import Columns, pick_score
 
 
 @keras.saving.register_keras_serializable(package="libmode")
 class MoDeConstraint(WithBase):
     """``base``, with a gradient that keeps the response to background smooth in the mass.
 
-    Pass it to ``model.compile(loss=...)``. Its value is the value of ``base``. The gradient is multiplied and pushed
-    as by :class:`libmode.torch.MoDeConstraint`: from the residual of the MoDe loss (arXiv:2010.09745), and from what
-    earlier batches have taught. An evaluation changes nothing.
+    Pass it to ``model.compile(loss=...)``. Its value is the value of ``base``. The class multiplies and
+    pushes the gradient like :class:`libmode.torch.MoDeConstraint`: by the residual of the MoDe loss (arXiv:2010.09745),
+    and by a state from earlier batches. An evaluation changes nothing.
 
     Parameters
     ----------
@@ -34,9 +34,9 @@ class MoDeConstraint(WithBase):
     from_logits : bool, default False
         Whether outputs are logits instead of scores from 0 to 1; tell ``base`` too.
     score : int, optional
-        Which column of ``y_pred`` is the score, where each output is a score or a logit of its own.
+        The column of ``y_pred`` that is the score, if each output is an independent score or logit.
     signal : int, default -1
-        Without ``score``, several outputs are those of a softmax, and this is the column of signal, see
+        The column of signal among the outputs of a softmax, for several outputs without ``score``; see
         :class:`libmode.torch.MoDeConstraint`.
 
     Attributes
@@ -53,8 +53,8 @@ class MoDeConstraint(WithBase):
 
     Notes
     -----
-    A saved model has the arguments, but not what the batches have taught. Keras has no place for
-    reference events: use batches of thousands of events. The notes of :class:`MoDeLoss` apply too.
+    A saved model has the arguments, and not the state. Keras has no place for reference events: use batches of
+    thousands of events. The notes of :class:`MoDeLoss` apply too.
 
     Examples
     --------
@@ -115,7 +115,7 @@ class MoDeConstraint(WithBase):
         self.signal, self.monitor = layer.signal, monitor
 
     def _loss(self, events: Columns, y_pred: Any) -> Any:
-        score = y_pred if self.score is None else score_of(y_pred, self.score)
+        score = y_pred if self.score is None else pick_score(y_pred, self.score)
         score = self._layer(score, events.classes(), events.mass, events.weight, category=events.category)
         if self.score is not None:
             before, after = y_pred[:, : self.score], y_pred[:, self.score + 1 :]

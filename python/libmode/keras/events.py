@@ -15,7 +15,7 @@ from .backend import by_column
 
 Score = int | Callable[[Any], Any] | None
 
-# Above it float32, to which Keras casts what ``fit`` is given, makes different integers the same.
+# Keras casts the arrays of ``fit`` to float32, where larger integers are not exact.
 _LARGEST_CATEGORY = 2**24
 
 
@@ -84,20 +84,20 @@ def pack(label: Any, mass: Any, weight: Any = None, category: Any = None) -> NDA
 
 
 class Columns(NamedTuple):
-    """What :func:`pack` was given, as tensors."""
+    """The arguments of :func:`pack`, as tensors."""
 
     label: Any  #: (n, k)
     mass: Any  #: (n,) or (n, d)
     weight: Any  #: (n,)
-    category: Any  #: (n,), or None if it was not given
+    category: Any  #: (n,) or None
 
     def classes(self) -> Any:
-        """The label of each event, (n,), also of one-hot ones."""
+        """The label of each event, (n,); from one-hot labels the class."""
         return self.label[:, 0] if self.label.shape[1] == 1 else ops.argmax(self.label, axis=1)
 
 
 def unpack(y_true: Any) -> Columns:
-    """The columns of what :func:`pack` made."""
+    """The columns of a result of :func:`pack`."""
     y_true = ops.convert_to_tensor(y_true)
     shape = tuple(y_true.shape)
     has_category = len(shape) == 4 and shape[3] == 2
@@ -114,10 +114,10 @@ def unpack(y_true: Any) -> Columns:
     return Columns(label, mass, packed[-1, -1], category)
 
 
-def score_of(y_pred: Any, score: Score) -> Any:
-    """The scores, (n,), of outputs of shape (n,), (n, 1) or (n, k): a column, or what a function makes of them."""
+def pick_score(y_pred: Any, score: Score) -> Any:
+    """The scores, (n,), from outputs of shape (n,), (n, 1) or (n, k): a column, or the result of a function."""
     if callable(score):
-        return flat("what score(y_pred) returns", score(y_pred))
+        return flat("the result of score(y_pred)", score(y_pred))
     shape = tuple(y_pred.shape)
     if score is None:
         if len(shape) == 2 and shape[1] != 1:

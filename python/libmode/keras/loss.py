@@ -13,7 +13,7 @@ from .._typing import Never, Unpack
 from ..option_types import LossOptions
 from .backend import Loss
 from .base import WithBase
-from .events import Columns, Score, score_of
+from .events import Columns, Score, pick_score
 
 
 @keras.saving.register_keras_serializable(package="libmode")
@@ -24,8 +24,8 @@ class MoDeLoss(WithBase):
     ----------
     strength : float, optional
         Multiplies the MoDe loss, relative to the cross entropy of scores from 0 to 1; see
-        :class:`libmode.torch.MoDeLoss`. Every batch that the loss is called for counts, those of a validation too, and
-        on several devices each device. Left out, it is the plain loss, which is far smaller than a cross entropy.
+        :class:`libmode.torch.MoDeLoss`. Every call of the loss counts as a batch, also in a validation, and on
+        several devices each device. By default, the plain loss, which is far smaller than a cross entropy.
     base : default "binary_crossentropy"
         The classifier's loss: an argument of ``keras.losses.get``, or None for MoDe alone. A function must return one
         value for each event; the mean over events is used.
@@ -107,7 +107,7 @@ class MoDeLoss(WithBase):
         self.strength = layer.strength
 
     def _loss(self, events: Columns, y_pred: Any) -> Any:
-        score = self._of_classes(y_pred) if self.per_class else score_of(y_pred, self.score)
+        score = self._of_classes(y_pred) if self.per_class else pick_score(y_pred, self.score)
         try:
             loss = self._layer(score, events.classes(), events.mass, events.weight, category=events.category)
         except ValueError as error:

@@ -1,4 +1,4 @@
-"""Metrics that see the label alone of what ``pack`` made."""
+"""Metrics of the labels that ``pack`` has packed."""
 
 from __future__ import annotations
 
@@ -11,26 +11,26 @@ from .events import unpack
 
 @keras.saving.register_keras_serializable(package="libmode")
 class OnLabel(keras.metrics.Metric):
-    """What :func:`on_label` returns."""
+    """A metric of the labels, the result of :func:`on_label`."""
 
     def __init__(self, metric: Any, name: str | None = None, dtype: Any = None) -> None:
         super().__init__(name=name or metric.name, dtype=dtype)
         self.metric = metric
 
     def update_state(self, y_true: Any, y_pred: Any, sample_weight: Any = None) -> None:
-        """Shows the labels to the metric."""
+        """Updates the metric with the labels."""
         self.metric.update_state(unpack(y_true)[0], y_pred, sample_weight=sample_weight)
 
     def result(self) -> Any:
-        """What the metric says."""
+        """The result of the metric."""
         return self.metric.result()
 
     def reset_state(self) -> None:
-        """Starts the metric again."""
+        """Resets the metric."""
         self.metric.reset_state()
 
     def get_config(self) -> dict[str, Any]:
-        """The metric, as Keras saves it."""
+        """The metric in the form that Keras saves."""
         return {**super().get_config(), "metric": keras.saving.serialize_keras_object(self.metric)}
 
     @classmethod
@@ -40,14 +40,14 @@ class OnLabel(keras.metrics.Metric):
 
 
 def on_label(metric: Any, name: str | None = None) -> OnLabel:
-    """Any metric of Keras, for a ``y_true`` that :func:`libmode.keras.pack` made.
+    """A metric of Keras for the packed ``y_true`` of :func:`libmode.keras.pack`.
 
     Parameters
     ----------
     metric : Metric, function or str
-        An argument of ``keras.metrics.get``, except "accuracy", of which Keras has several.
+        An argument of ``keras.metrics.get``, except "accuracy": Keras has several accuracies.
     name : str, optional
-        By default that of the metric.
+        By default the name of the metric.
 
     Returns
     -------
@@ -73,7 +73,7 @@ def on_label(metric: Any, name: str | None = None) -> OnLabel:
     if metric in ("accuracy", "acc"):
         exact = "'binary_accuracy', 'sparse_categorical_accuracy' or 'categorical_accuracy'"
         raise ValueError(f"metric = {metric!r}: say which, {exact}")
-    found = keras.metrics.get(metric)
-    if not isinstance(found, keras.metrics.Metric):
-        found = keras.metrics.MeanMetricWrapper(found, name=getattr(found, "__name__", None))
-    return OnLabel(found, name)
+    known = keras.metrics.get(metric)
+    if not isinstance(known, keras.metrics.Metric):
+        known = keras.metrics.MeanMetricWrapper(known, name=getattr(known, "__name__", None))
+    return OnLabel(known, name)

@@ -1,7 +1,7 @@
-"""What :mod:`libmode._device` computes, as PyTorch functions.
+"""The kernels of :mod:`libmode._device` as PyTorch functions.
 
-Nothing is read on the host: an assertion of the GPU says what is wrong. On the CPU, in Triton's interpreter, the core
-is called where there is no loss, for its errors.
+The host reads nothing: an assertion on the GPU reports a batch without a loss. On the CPU, in Triton's interpreter, the
+core raises the error of such a batch.
 """
 
 # Annotations stay objects here: custom_op of torch 2.4 cannot read them as text.
@@ -13,26 +13,26 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from .._device.plan import Steering, plan_of, refused
+from .._device.plan import Steering, make_plan, refused
 from .._events import Events
-from .._options import of_text
+from .._options import parse_options
 from . import _op
 from ._op import NO_TORCH_FUNC, Eager, Tied, backward, in_torch_func, keep, like_results, result_type, stands_for_others
 
-#: What an assertion on a device says, less than 255 bytes: CUDA takes no more.
+#: The sentence of an assertion on a device, at most 255 bytes for CUDA.
 NO_LOSS = (
     "on the device there is no loss: a selected score, mass or weight is not finite, a score lies outside score_range, "
     "or a bin has too few events or no positive weight; on_device=False says which"
 )
 
-#: Bins where their number is not given, at most: fewer than for a loss.
+#: The most bins of a layer by default: fewer than for a loss.
 _MOST_BINS = 24
 
-MOST_EVENTS = 1 << 29  # three times as many places have numbers of 32 bits
+MOST_EVENTS = 1 << 29  # three times as many places fit in 32 bits
 
 
 def is_on_device(options: str, events: Events) -> bool:
-    """Whether ``on_device=True`` can be done: not without Triton. Raises ValueError if the kernels lack an option."""
+    """Whether Triton is installed. Raises ValueError if the kernels cannot compute ``on_device=True``."""
     score, *others = (tensor for tensor in events if tensor is not None)
     elsewhere = next((tensor.device for tensor in others if tensor.device != score.device), None)
     if elsewhere is not None:
@@ -51,19 +51,19 @@ def is_on_device(options: str, events: Events) -> bool:
 
 
 def refusal(why: str) -> str:
-    """The error of ``on_device=True`` for what is refused."""
+    """The error of ``on_device=True`` for this reason."""
     return f"{why}: on_device = True has no such form; leave on_device out, and the core computes it"
 
 
 def refuse_options(options: str) -> None:
-    """Raises ValueError if the kernels lack one of the options, which are a text."""
+    """Raises ValueError if the kernels lack one of the options, as text."""
     if why := _refused(options):
         raise ValueError(refusal(why))
 
 
 @torch.compiler.assume_constant_result  # type: ignore[untyped-decorator]
 def _refused(options: str) -> str | None:
-    return refused(of_text(options))
+    return refused(parse_options(options))
 
 
 @torch.compiler.assume_constant_result  # type: ignore[untyped-decorator]
@@ -77,7 +77,7 @@ def _is_interpreted() -> bool:
 
 
 def device_loss(events: Events, options: str, *, skip: bool = False) -> Tensor:
-    """The MoDe loss of checked tensors; with ``skip`` that of a batch without one is 0 where nobody can look."""
+    """The MoDe loss of checked tensors. With ``skip`` it is 0 for a batch without a loss."""
     loss: Tensor
     if stands_for_others(events.score):
         loss, _ = device_op(*events, options, skip)
@@ -98,27 +98,29 @@ def compute(
     skip: bool,
 ) -> tuple[Tensor, Tensor]:
     """:func:`libmode.torch._op.compute` on the device of the tensors."""
-    plan = plan_of(of_text(options).for_events(score.dtype, mass.dtype, mass.shape))
+    plan = make_plan(parse_options(options).for_events(score.dtype, mass.dtype, mass.shape))
     if not len(score) or plan.bins <= plan.order:
-        return _op.compute(score, label, mass, weight, category, options)  # which says so
-    from .._device.calls import loss_and_grad  # which imports Triton
+        return _op.compute(score, label, mass, weight, category, options)  # raises the error
+    from .._device.calls import loss_and_grad  # imports Triton
 
     ready = (None if tensor is None else tensor.detach().contiguous() for tensor in (score, label, mass, weight))
     with torch.cuda.device_of(score):  # type: ignore[no-untyped-call]
         loss, grad, good = loss_and_grad(plan, Events(*ready), result_type(score))
     if score.is_cpu:
         if not good:
-            return _op.compute(score, label, mass, weight, category, options)  # which says what is wrong
+            return _op.compute(score, label, mass, weight, category, options)  # raises the error
     elif not skip:
-        torch._assert_async(good, NO_LOSS)  # a GPU stops, once it is there
+        torch._assert_async(good, NO_LOSS)  # stops the GPU when it comes to this point
     return loss, grad
 
 
-def push_of(
+def device_push(
     events: Events, options: str, steering: Steering, state: Tensor, shown: Tensor, *, logits: bool, skip: bool
 ) -> Any:
-    """The push of checked events, none of which is a reference event; None where the core is to say what is wrong."""
-    plan = plan_of(of_text(options).for_events(events.score.dtype, events.mass.dtype, events.mass.shape), _MOST_BINS)
+    """The push of checked events without a reference; None if the core has to raise an error."""
+    plan = make_plan(
+        parse_options(options).for_events(events.score.dtype, events.mass.dtype, events.mass.shape), _MOST_BINS
+    )
     if not len(events.score) or plan.bins <= plan.order:
         return None
     from .._device.calls import Push
@@ -134,7 +136,7 @@ def push_of(
 
 
 class Pushed(torch.autograd.Function):
-    """The predictions; backward adds the push to what comes in."""
+    """The predictions. Backward adds the push to the incoming gradient."""
 
     @staticmethod
     def forward(ctx: Any, score: Tensor, push: Any) -> Tensor:
@@ -146,14 +148,14 @@ class Pushed(torch.autograd.Function):
     def backward(ctx: Any, incoming: Tensor) -> tuple[Tensor, None]:
         (score,) = ctx.saved_tensors
         with torch.no_grad(), torch.cuda.device_of(incoming):  # type: ignore[no-untyped-call]
-            pushed = ctx.push.added_to(incoming.to(result_type(incoming)).contiguous()).to(incoming.dtype)
+            outgoing = ctx.push.added_to(incoming.to(result_type(incoming)).contiguous()).to(incoming.dtype)
         if torch.is_grad_enabled():  # with create_graph
             for tensor in (score, incoming):
-                pushed = Tied.apply(pushed, tensor)
-        return pushed, None
+                outgoing = Tied.apply(outgoing, tensor)
+        return outgoing, None
 
 
-# Opaque to the compiler, which need not look into the launches. CUDA graphs capture what is inside.
+# The compiler does not look into the launches. CUDA graphs capture them.
 device_op = torch.library.custom_op("libmode::device_loss", compute, mutates_args=())
 device_op.register_fake(lambda score, *_: like_results(score))
 

@@ -1,7 +1,7 @@
-"""The events of all processes: what ``gather=True`` does.
+"""The events of all processes, for ``gather=True``.
 
-Every process gets the events of all and computes the same loss of them. The gradient by its own events is multiplied by
-the number of processes, so that the mean over processes, which DistributedDataParallel takes, is the gradient of
+Every process gets the events of all processes and computes the same loss. The gradient by its own events is multiplied
+by the number of processes, so that the mean over processes, which DistributedDataParallel takes, is the gradient of
 that loss.
 """
 
@@ -18,45 +18,45 @@ from torch import Tensor
 
 from .._events import Events
 from .._monitor import Monitor
-from ._module import events, read
+from ._module import read, read_tensors
 from ._op import in_torch_func
 from .reference import joined
 
-#: A group of processes; None is that of all.
+#: A group of processes; None is the group of all processes.
 Group = Any
 
 
-class Given(NamedTuple):
-    """The events that a loss is to see."""
+class Batch(NamedTuple):
+    """The checked events of a loss: a batch, or the batches of all processes, followed by the reference events."""
 
-    events: Events  #: checked, those of batches and after them those of references
-    batch: int  #: how many are those of batches
-    own: slice = slice(None)  #: where among those the batch of this process is
-    sizes: Sequence[tuple[int, int]] = ()  #: how many events the batch and the reference of each process have
+    events: Events
+    size: int  #: the number of events of batches
+    own: slice = slice(None)  #: the place of this process's batch
+    sizes: Sequence[tuple[int, int]] = ()  #: the numbers of batch and reference events of each process
 
 
-def given_of(
+def read_batch(
     labels: Sequence[int], score: Any, label: Any, mass: Any, weight: Any, category: Any, reference: Any
-) -> Given:
-    """The arguments of a call, checked, with background of these labels."""
-    batch = events(score, read("label", label) if label is None else label, mass, weight, category)
-    return Given(batch if reference is None else joined(batch, reference, labels), batch.score.shape[0])
+) -> Batch:
+    """The checked arguments of a call, with background of these labels."""
+    batch = read_tensors(score, read("label", label) if label is None else label, mass, weight, category)
+    return Batch(batch if reference is None else joined(batch, reference, labels), batch.score.shape[0])
 
 
 def processes(group: Group) -> int:
-    """How many there are; 1 where nothing is distributed."""
+    """The number of processes; 1 if the training is not distributed."""
     return dist.get_world_size(group) if dist.is_available() and dist.is_initialized() else 1
 
 
 def checked_group(gather: bool, group: Group) -> tuple[bool, Group]:
-    """The arguments of a module."""
+    """The arguments of a module; a group without ``gather`` is a ValueError."""
     if group is not None and not gather:
         raise ValueError("process_group is given, and gather = False: give gather=True too")
     return bool(gather), group
 
 
 def only_a_part(monitor: Monitor, name: str) -> None:
-    """Warns, on the first of several processes, that a loss sees the events of one alone."""
+    """Warns, on the first of several processes, that a loss sees the events of one process."""
     if (count := processes(None)) > 1 and dist.get_rank() == 0:
         monitor.say(
             "parts",
@@ -65,20 +65,20 @@ def only_a_part(monitor: Monitor, name: str) -> None:
         )
 
 
-def of_all(make: Callable[[], Given], options: str, group: Group) -> Given:
-    """The events that ``make`` returns in all processes, by rank; an error in one is a RuntimeError in the others."""
+def gather_events(make: Callable[[], Batch], options: str, group: Group) -> Batch:
+    """The batches that ``make`` returns in all processes, by rank; an error in one is a RuntimeError in the others."""
     if in_torch_func():
         raise RuntimeError("torch.func cannot transform a loss with gather = True, whose processes wait for each other")
-    given, error, said = None, None, ""
+    batch, error, sentence = None, None, ""
     try:
-        given = make()
+        batch = make()
     except Exception as caught:
-        error, said = caught, f"{type(caught).__name__}: {caught}"
+        error, sentence = caught, f"{type(caught).__name__}: {caught}"
     every: list[Any] = [None] * processes(group)
-    dist.all_gather_object(every, said if given is None else _description(given, options), group=group)
+    dist.all_gather_object(every, sentence if batch is None else _description(batch, options), group=group)
     if error is not None:
         raise error
-    assert given is not None
+    assert batch is not None
     for rank, other in enumerate(every):
         if isinstance(other, str):
             raise RuntimeError(f"on rank {rank}: {other}")
@@ -87,78 +87,78 @@ def of_all(make: Callable[[], Given], options: str, group: Group) -> Given:
         for name, value in description.items():
             if value != first[name]:
                 raise ValueError(f"{name} is {first[name]} on rank 0 and {value} on rank {rank}")
-    return _gathered(given, [sizes for _, sizes in every], group)
+    return _gathered(batch, [sizes for _, sizes in every], group)
 
 
-def _description(given: Given, options: str) -> tuple[dict[str, Any], tuple[int, int]]:
-    """What has to be the same in all processes, and how many events the batch and the reference have."""
-    alike: dict[str, Any] = {"the loss": options, "shape of mass": ("n", *given.events.mass.shape[1:])}
-    for name, tensor in zip(Events._fields, given.events, strict=True):
+def _description(batch: Batch, options: str) -> tuple[dict[str, Any], tuple[int, int]]:
+    """The values that must agree in all processes, and the numbers of batch and reference events."""
+    alike: dict[str, Any] = {"the loss": options, "shape of mass": ("n", *batch.events.mass.shape[1:])}
+    for name, tensor in zip(Events._fields, batch.events, strict=True):
         alike[name] = None if tensor is None else tensor.dtype
-    return alike, (given.batch, len(given.events.score) - given.batch)
+    return alike, (batch.size, len(batch.events.score) - batch.size)
 
 
-def _gathered(given: Given, sizes: Sequence[tuple[int, int]], group: Group) -> Given:
-    """The events of all, which travel as rows of float64, padded to the same number in each process."""
-    tensors = [tensor for tensor in given.events if tensor is not None]
+def _gathered(batch: Batch, sizes: Sequence[tuple[int, int]], group: Group) -> Batch:
+    """The events of all processes. They travel as rows of float64, padded to the same number in each process."""
+    tensors = [tensor for tensor in batch.events if tensor is not None]
     columns = [tensor.detach() if tensor.ndim > 1 else tensor.detach()[:, None] for tensor in tensors]
     rows = torch.cat([column.to(_device(group)).double() for column in columns], 1)
     padded = rows.new_zeros(max(map(sum, sizes)), rows.shape[1])
     padded[: len(rows)] = rows
     received = [torch.empty_like(padded) for _ in sizes]
     dist.all_gather(received, padded, group=group)
-    batches = [rows[:batch] for rows, (batch, _) in zip(received, sizes, strict=True)]
-    references = [rows[batch : batch + more] for rows, (batch, more) in zip(received, sizes, strict=True)]
+    batches = [rows[:count] for rows, (count, _) in zip(received, sizes, strict=True)]
+    references = [rows[count : count + more] for rows, (count, more) in zip(received, sizes, strict=True)]
     every = torch.cat([*batches, *references]).to(tensors[0].device)
     pieces = torch.split(every, [column.shape[1] for column in columns], 1)
-    found = iter(
+    arrays = iter(
         piece.to(tensor.dtype).reshape(len(every), *tensor.shape[1:])
         for piece, tensor in zip(pieces, tensors, strict=True)
     )
-    events = Events(*(None if tensor is None else next(found) for tensor in given.events))
-    start = sum(batch for batch, _ in sizes[: dist.get_rank(group)])
-    own = slice(start, start + given.batch)
-    if given.events.score.requires_grad:
-        mine = given.events.score[: given.batch]
+    events = Events(*(None if tensor is None else next(arrays) for tensor in batch.events))
+    start = sum(count for count, _ in sizes[: dist.get_rank(group)])
+    own = slice(start, start + batch.size)
+    if batch.events.score.requires_grad:
+        mine = batch.events.score[: batch.size]
         mine.register_hook(lambda grad: len(sizes) * grad)
         events = events._replace(score=torch.cat([events.score[:start], mine, events.score[own.stop :]]))
-    return Given(events, sum(batch for batch, _ in sizes), own, sizes)
+    return Batch(events, sum(count for count, _ in sizes), own, sizes)
 
 
 @contextmanager
-def naming_ranks(given: Given) -> Iterator[None]:
-    """Where an error names one of the events of all, it names the rank that gave it and its place there."""
+def naming_ranks(batch: Batch) -> Iterator[None]:
+    """Turns an error about one of the gathered events into an error with its rank and its place there."""
     try:
         yield
     except ValueError as error:
-        found = re.search(r"\b(?:score|mass|weight|label|category)\[(\d+)", str(error))
-        if not given.sizes or found is None:
+        match = re.search(r"\b(?:score|mass|weight|label|category)\[(\d+)", str(error))
+        if not batch.sizes or match is None:
             raise
-        rank, place = _place(int(found[1]), given.sizes)
-        start, end = found.span(1)
+        rank, place = _place(int(match[1]), batch.sizes)
+        start, end = match.span(1)
         raise type(error)(f"on rank {rank}: {str(error)[:start]}{place}{str(error)[end:]}") from None
 
 
 def _place(place: int, sizes: Sequence[tuple[int, int]]) -> tuple[int, int]:
-    """The rank that gave the event at a place of all, and where it was among its own."""
-    for of_reference in (False, True):
+    """The rank of the event at this place among all, and its place among the events of the rank."""
+    for is_reference in (False, True):
         for rank, (batch, reference) in enumerate(sizes):
-            size = reference if of_reference else batch
+            size = reference if is_reference else batch
             if place < size:
-                return rank, place + of_reference * batch
+                return rank, place + is_reference * batch
             place -= size
     raise IndexError(place)
 
 
 def norm_of_all(own: Tensor, group: Group) -> Tensor:
-    """The norm over the events of all processes, of that over the own ones, shape ()."""
+    """The norm over the events of all processes from the norm over the own events, shape ()."""
     square = (own.double() ** 2).to(_device(group))
     dist.all_reduce(square, group=group)
     return square.sqrt().to(own.device, own.dtype)
 
 
 def _device(group: Group) -> torch.device:
-    """Where the group's backend reads: the CPU if it can, which gloo does and NCCL does not."""
+    """The device of the group's backend: the CPU for gloo, a GPU for NCCL."""
     kinds = [part.partition(":")[0] for part in dist.get_backend_config(group).split(",")]
     if "cpu" in kinds:
         return torch.device("cpu")

@@ -1,4 +1,4 @@
-"""What the graph of predictions tells about the network that made them."""
+"""Properties of the network from the graph of its predictions."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _SAME = "ViewBackward0", "ReshapeAliasBackward0", "SqueezeBackward1", "ToCopyBac
 
 
 def has_dropout(score: Tensor) -> bool:
-    """Whether dropout took part: a product with a tensor that has 0 and one number above 1 only, as on CPUs, too."""
+    """Whether the network has dropout. On CPUs it is a product with a tensor of 0 and one number above 1."""
     nodes, seen = [score.grad_fn], set[Any]()
     while nodes and len(seen) < _MOST_NODES:
         node = nodes.pop()
@@ -22,7 +22,7 @@ def has_dropout(score: Tensor) -> bool:
         seen.add(node)
         if node.name() in _DROPOUT or (node.name() == "MulBackward0" and _is_mask(node)):
             return True
-        nodes.extend(of for of, _ in node.next_functions)
+        nodes.extend(one for one, _ in node.next_functions)
     return False
 
 
@@ -35,15 +35,11 @@ def _is_mask(product: Any) -> bool:
 
 
 def is_one_of_several(score: Tensor) -> bool:
-    """Whether predictions are one column of an output with several."""
+    """Whether the predictions are one column of several."""
     node: Any = score.grad_fn
     while node is not None and node.name() in (*_SAME, *_COLUMN):
         sizes: Any = getattr(node, "_saved_self_sym_sizes", ())
         if node.name() in _COLUMN and len(sizes) == 2 and sizes[1] > 1:
             return True
-        node = _before(node)
+        node = next((one for one, _ in node.next_functions), None)
     return node is not None and node.name() == "UnbindBackward0"
-
-
-def _before(node: Any) -> Any:
-    return next((of for of, _ in node.next_functions), None)

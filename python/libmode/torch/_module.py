@@ -1,49 +1,34 @@
-"""What the losses of the core have in common as modules, and how tensors are read."""
+"""Reading tensors, and the functions that several modules share."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from functools import partial
-from typing import Any, TypedDict, TypeVar
+from typing import Any, TypeVar
 
 import torch
-from torch import Tensor, nn
+from torch import Tensor
 
-from .._bad_batches import OnBadBatch, SkipsBadBatches
-from .._events import Events, events_of, takes_events
-from .._messages import keywords_only
-from .._native import BatchError, Found
-from .._option_values import flag, plain
-from .._options import EXAMPLE, check
-from ..option_types import Loss, LossOptions
-from ._op import core_loss, result_type
+from .._bad_batches import SkipsBadBatches
+from .._events import Events, events_of
+from .._native import BatchError
+from ._op import result_type
 
 F = TypeVar("F", bound=Callable[..., Any])
 
 
 def in_python(forward: F) -> F:
-    """A method that TorchScript leaves to Python; it keeps its type, other than by ``torch.jit.ignore``."""
+    """A method that TorchScript leaves to Python. Unlike with ``torch.jit.ignore``, it keeps its type."""
     ignored: F = torch.jit.ignore(forward)  # type: ignore[no-untyped-call]
     return ignored
-
-
-class _Arguments(TypedDict, total=False):
-    background_only: bool
-    per_class: bool
-    on_bad_batch: OnBadBatch
-
-
-class ModeArguments(_Arguments, LossOptions, total=False):
-    """What MoDeLoss takes."""
 
 
 _FLOATING = (torch.float32, torch.float64, torch.float16, torch.bfloat16)
 _INTEGERS = (torch.int64, torch.int32, torch.bool, torch.int8, torch.uint8, torch.int16)
 
 
-def events(score: Any, label: Any, mass: Any, weight: Any, category: Any = None) -> Events:
+def read_tensors(score: Any, label: Any, mass: Any, weight: Any, category: Any = None) -> Events:
     """Tensors of shape (n,), and mass also (n, d), all of one length."""
-    # Tensors are mostly as they should be, and a call for each would cost microseconds.
+    # Most tensors are right already, and a call for each would cost microseconds.
     if type(score) is Tensor and score.dtype in _FLOATING and score.layout is torch.strided and mass is not None:
         shape = () if score.is_nested else score.shape
         for tensor in (label, mass, weight):
@@ -58,11 +43,14 @@ def events(score: Any, label: Any, mass: Any, weight: Any, category: Any = None)
         else:
             if category is None and len(shape) == 1:
                 return Events(score, label, mass, weight)
+            if category is None and len(shape) == 2 and shape[1] == 1:
+                label = None if label is None else label.squeeze(1)
+                return Events(score.squeeze(1), label, mass.squeeze(1), None if weight is None else weight.squeeze(1))
     return events_of(read, score, label, mass, weight, category)
 
 
 def read(name: str, tensor: Any) -> Tensor:
-    """A dense tensor, if it is one of real numbers; scores must be floating, and categories integers."""
+    """A dense tensor of real numbers, or a TypeError; scores must be floating, and categories integers."""
     if isinstance(tensor, Tensor) and not tensor.is_quantized:
         if tensor.is_nested or tensor.layout is not torch.strided:
             layout = "nested" if tensor.is_nested else str(tensor.layout).removeprefix("torch.")
@@ -77,89 +65,15 @@ def read(name: str, tensor: Any) -> Tensor:
     raise TypeError(f"{name} is {kind}: expected {wanted}")
 
 
-class CoreLoss(SkipsBadBatches, nn.Module):
-    """A loss of the core as a module without parameters."""
-
-    _defaults: dict[str, Any] = {"background_only": True, "per_class": False, "on_bad_batch": "raise"}
-
-    def __init__(
-        self,
-        loss: Loss,
-        positional: tuple[object, ...],
-        *,
-        background_only: bool = True,
-        per_class: bool = False,
-        on_bad_batch: OnBadBatch = "raise",
-        **options: Any,
-    ) -> None:
-        keywords_only(self, positional, EXAMPLE[loss])
-        super().__init__()
-        self._set_on_bad_batch(on_bad_batch)
-        self.background_only = flag("background_only", background_only)
-        self.per_class = flag("per_class", per_class)
-        self.options = plain(loss, options)
-        self._checked = check(loss, self.options)
-        self._encoded = self._checked.text  # as operators take them
-        self._found: Found | None = None  # of the core, for a monitor
-
-    @in_python
-    @takes_events
-    def forward(
-        self,
-        score: Tensor,
-        label: Tensor,
-        mass: Tensor,
-        weight: Tensor | None = None,
-        *,
-        category: Tensor | None = None,
-        reference: Events | None = None,
-    ) -> Tensor:
-        """The loss of a batch, shape ().
-
-        Each argument has shape (n,) or (n, 1), and mass also (n, d) for d variables; with ``per_class``, the score has
-        shape (n, k) for k classes. ``reference`` are further events with scores of the current network, see
-        :class:`libmode.torch.Reference`. They enter the distributions and get no gradient; the gradient of the batch is
-        as large as if it were all of them.
-        """
-        loss: Callable[..., Tensor] = self._of_classes if self.per_class else self._loss
-        if reference is not None:
-            if self.per_class:
-                raise ValueError("reference and per_class = True: there are no reference events of several classes")
-            loss = partial(loss, reference=reference)
-        value = or_skip(self, loss, score, label, mass, weight, category)
-        if self._found is not None:
-            self._look(score, label)
-        return value
-
-    def _look(self, score: Tensor, label: Tensor) -> None:
-        """Lets a monitor see a batch that has a loss."""
-
-    def _of_classes(self, score: Tensor, *others: Any) -> Tensor:
-        if not isinstance(score, Tensor) or score.ndim != 2 or not score.shape[1]:
-            what = f"has shape {tuple(score.shape)}" if isinstance(score, Tensor) else f"is {type(score).__name__}"
-            raise ValueError(f"score {what}: per_class = True needs shape (n, k), a column for each class")
-        return torch.stack([self._loss(column, *others) for column in score.unbind(1)]).mean()
-
-    def _loss(
-        self, score: Tensor, label: Tensor, mass: Tensor, weight: Tensor | None, category: Tensor | None
-    ) -> Tensor:
-        selects = label if self.background_only else None
-        return core_loss(events(score, selects, mass, weight, category), self._checked)
-
-    def extra_repr(self) -> str:
-        """The options, and the other arguments that are not the defaults."""
-        return as_arguments(self.options, self, self._defaults)
-
-
-def as_arguments(given: Mapping[str, Any], owner: object, defaults: Mapping[str, Any]) -> str:
-    """What was given, and the attributes of the owner that are not the defaults, as a call has them."""
+def as_arguments(options: Mapping[str, Any], owner: object, defaults: Mapping[str, Any]) -> str:
+    """The options, and the owner's attributes that differ from their defaults, as the arguments of a call."""
     others = {name: getattr(owner, name) for name in defaults}
-    shown = {**given, **{name: value for name, value in others.items() if value != defaults[name]}}
+    shown = {**options, **{name: value for name, value in others.items() if value != defaults[name]}}
     return ", ".join(f"{name}={value!r}" for name, value in shown.items())
 
 
 def or_skip(module: SkipsBadBatches, loss: Callable[..., Tensor], score: Tensor, *others: Tensor | None) -> Tensor:
-    """``loss(score, *others)``, and where the batch has none what the module is to do."""
+    """``loss(score, *others)``; for a batch without a loss, 0 or an error, as the module's option says."""
     if torch.compiler.is_dynamo_compiling():
         if module.on_bad_batch == "raise":
             return loss(score, *others)
@@ -173,7 +87,7 @@ def or_skip(module: SkipsBadBatches, loss: Callable[..., Tensor], score: Tensor,
     return value
 
 
-# What is wrong with the events is known only when the graph runs, too late to return something else.
+# A graph finds a bad batch when it runs, too late to return 0.
 _outside_of_the_graph: Callable[..., Tensor] = torch.compiler.disable(or_skip)  # type: ignore[no-untyped-call]
 
 

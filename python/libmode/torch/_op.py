@@ -1,10 +1,8 @@
 """The losses as a PyTorch function and as the operator ``libmode::loss``.
 
-Both return the loss and the gradient, which the core finds in the same pass; the
-derivative multiplies the gradient that was kept by the incoming one. It is kept in
-float32 for scores of half precision, in which most of it would be 0, and rounded to
-their type after the product. The operator is for what traces or replaces tensors, as
-torch.compile does; the function costs less.
+The core finds the loss and its gradient in one pass. The backward pass multiplies the gradient by the incoming one. For
+scores of half precision, in which most of the gradient would be 0, it stays in float32 until after this product. The
+operator is for programs that trace or replace tensors, such as torch.compile; the function takes less time.
 """
 
 # Annotations stay objects here: custom_op of torch 2.4 cannot read them as text.
@@ -21,12 +19,12 @@ from .._disco import disco
 from .._events import Events
 from .._far_masses import look
 from .._messages import NO_SECOND_DERIVATIVE
-from .._options import Options, check, of_text
+from .._options import Options, check, parse_options
 from .._said import IN_LINES, Said
 from ..option_types import Loss
 from ._pinned import back_to, on_host
 
-# All others become float64, which holds every background label.
+# Other types become float64, which holds every background label.
 _LABEL_TYPES = {getattr(torch, name): number for name, number in _native.LABEL_TYPES.items()}
 
 _SIZE = ctypes.sizeof(_native.ModeEvents)
@@ -38,34 +36,28 @@ def checked(loss: Loss, **options: Any) -> Options:
     return check(loss, options)
 
 
-def encode(loss: Loss, **options: Any) -> str:
-    """A loss and its options as the text that operators take."""
-    text: str = checked(loss, **options).text
-    return text
-
-
 @torch.compiler.assume_constant_result  # type: ignore[untyped-decorator]
-def score_range_of(options: str, score: torch.dtype) -> tuple[float, float] | None:
-    """The limits of the integral over scores of this type, or None if they come from the data."""
-    return of_text(options).rounded_to(score, score).score_range
+def score_limits(options: str, score: torch.dtype) -> tuple[float, float] | None:
+    """The limits of the integral over scores of this type; None if they come from the data."""
+    return parse_options(options).rounded_to(score, score).score_range
 
 
 def as_arrays(tensors: Iterable[Tensor | None]) -> list[Any]:
-    """Tensors of any type and device as arrays; bfloat16, which NumPy lacks, as float32."""
+    """Tensors of any type and device as arrays. NumPy lacks bfloat16, which becomes float32."""
     half = torch.bfloat16
     return [None if one is None else (one.float() if one.dtype is half else one).numpy(force=True) for one in tensors]
 
 
 def as_numpy(tensor: Tensor) -> Any:
-    """One such array."""
+    """A tensor of any type and device as an array."""
     return as_arrays((tensor,))[0]
 
 
 def compute(
     score: Tensor, label: Tensor | None, mass: Tensor, weight: Tensor | None, category: Tensor | None, options: str
 ) -> tuple[Tensor, Tensor]:
-    """:func:`evaluate` as an operator has it: without the result, and with options as text."""
-    return evaluate(score, label, mass, weight, category, of_text(options))[:2]
+    """:func:`evaluate` for an operator: with options as text, and without the third result."""
+    return evaluate(score, label, mass, weight, category, parse_options(options))[:2]
 
 
 def evaluate(
@@ -77,12 +69,12 @@ def evaluate(
     options: Options,
     loss_alone: bool = True,
     said: Said = IN_LINES,
-) -> tuple[Tensor, Tensor, _native.Found]:
-    """A loss of the core, shape (), and its gradient, (n,), both on score's device; and the result.
+) -> tuple[Tensor, Tensor, _native.Evaluated]:
+    """A loss of the core, shape (), and its gradient, (n,), both on score's device; and the result of the core.
 
-    Loss and gradient are float64 for float64 scores and float32 otherwise.
+    Loss and gradient are float64 for float64 scores, and float32 otherwise.
     """
-    given, given_label = score, label
+    original, labels = score, label
     double = score.dtype is torch.float64 or mass.dtype is torch.float64
     double = double or weight is not None and weight.dtype is torch.float64
     kind = torch.float64 if double else torch.float32
@@ -91,8 +83,8 @@ def evaluate(
     if score.is_cuda:
         score, label, mass, weight, category = on_host((score, label, mass, weight, category))  # type: ignore[assignment]
     if mass.ndim > 1:
-        mass = mass.t()  # whose rows are the variables
-    # Most tensors are ready as they are, and a call for each would cost microseconds.
+        mass = mass.t()  # a row for each variable
+    # Most tensors are ready already, and a call for each would cost microseconds.
     if not (score.dtype is kind and score.is_cpu and score.is_contiguous()):
         score = _ready("score", score, kind)
     if not (mass.dtype is kind and mass.is_cpu and mass.is_contiguous()):
@@ -108,7 +100,7 @@ def evaluate(
     try:
         if options.loss == "disco":
             arrays = Events(*(None if tensor is None else tensor.numpy() for tensor in held))
-            result = _native.Found(disco(options, arrays, double, grad.numpy()))
+            result = _native.Evaluated(disco(options, arrays, double, grad.numpy()))
         else:
             masses = (mass,) if mass.ndim == 1 else mass
             events = _native.ModeEvents(
@@ -133,17 +125,17 @@ def evaluate(
                 flatness=options.loss == "flatness",
             )
     except ValueError as error:
-        known = None if given_label is None else as_numpy(given_label)
+        known = None if labels is None else as_numpy(labels)
         raise explained(error, score.numpy(), mass.numpy(), known, options) from None
-    look(said, options, mass.numpy(), None if label is None else label.numpy())
-    kind = torch.float64 if given.dtype is torch.float64 else torch.float32
-    if grad.dtype is not kind or not given.is_cpu:
-        grad = back_to(given.device, kind, grad)
-    return torch.scalar_tensor(result.loss, dtype=kind, device=given.device), grad, result
+    look(said, options, mass, label)
+    kind = torch.float64 if original.dtype is torch.float64 else torch.float32
+    if grad.dtype is not kind or not original.is_cpu:
+        grad = back_to(original.device, kind, grad)
+    return torch.scalar_tensor(result.loss, dtype=kind, device=original.device), grad, result
 
 
 def _ready(name: str, tensor: Tensor, kind: torch.dtype) -> Tensor:
-    """The tensor as the core reads it, which may be itself."""
+    """The tensor as the core reads it; the same tensor if it is ready."""
     if tensor.is_meta:
         raise TypeError(f"{name} is on the device meta, where a tensor has no values: give one that has")
     return tensor.detach().to("cpu", kind).contiguous()
@@ -154,30 +146,30 @@ loss_op.register_fake(lambda score, *_: like_results(score))
 
 
 def like_results(score: Tensor) -> tuple[Tensor, Tensor]:
-    """Tensors like those that :func:`compute` returns."""
+    """Empty tensors like the results of :func:`compute`."""
     kind = result_type(score)
     return score.new_empty((), dtype=kind), torch.empty_like(score, dtype=kind, memory_format=torch.contiguous_format)
 
 
-def of_state(device: torch.device) -> torch.dtype:
-    """The type of the state of a layer: double, since the state has squares of losses as small as 1e-6."""
+def state_type(device: torch.device) -> torch.dtype:
+    """The type of the state of a layer: double, for squares of losses as small as 1e-6; float on devices without it."""
     return torch.float32 if device.type == "mps" else torch.float64
 
 
 def result_type(score: Tensor) -> torch.dtype:
-    """The type of the loss and of the gradient that is kept."""
+    """The type of the loss and of its gradient."""
     return torch.float64 if score.dtype is torch.float64 else torch.float32
 
 
 def _product(incoming: Tensor, grad: Tensor, score: Tensor) -> Tensor:
-    """The gradient of what follows the loss; only here is it rounded to the type of the score."""
+    """The gradient by the score, rounded to the type of the score."""
     product = grad * incoming
     return product if product.dtype is score.dtype else product.to(score.dtype)
 
 
 @torch.library.custom_op("libmode::loss_backward", mutates_args=())
 def _backward_op(incoming: Tensor, grad: Tensor, score: Tensor) -> Tensor:
-    """The product. The score ties the result to what it must not be derived by."""
+    """:func:`_product` as an operator, whose derivative by the score is an error."""
     return _product(incoming, grad, score)
 
 
@@ -205,7 +197,7 @@ loss_op.register_autograd(backward, setup_context=keep)
 
 
 class Eager(torch.autograd.Function):
-    """``apply(*events, options, evaluate)``, which costs half of the operator."""
+    """``apply(*events, options, evaluate)``, in half of the time of the operator."""
 
     @staticmethod
     def forward(ctx: Any, *inputs: Any) -> Tensor:
@@ -230,7 +222,7 @@ class Eager(torch.autograd.Function):
 
 
 class Tied(torch.autograd.Function):
-    """The gradient, tied to the score, by which it must not be derived."""
+    """The gradient. Its derivative by the score is an error."""
 
     @staticmethod
     def forward(grad: Tensor, score: Tensor) -> Tensor:
@@ -238,7 +230,7 @@ class Tied(torch.autograd.Function):
 
     @staticmethod
     def setup_context(ctx: Any, inputs: tuple[Any, ...], output: Tensor) -> None:
-        """Nothing is kept."""
+        """Keeps nothing."""
 
     backward = jvp = staticmethod(_no_second_derivative)
 
@@ -248,7 +240,7 @@ NO_TORCH_FUNC = (
     "a time, or libmode.jax"
 )
 
-#: Whether torch.func transforms what is computed. A PyTorch that no longer tells so refuses to transform the losses.
+#: Whether a transform of torch.func is active. PyTorch without this function refuses to transform the losses by itself.
 in_torch_func = getattr(torch._C, "_are_functorch_transforms_active", bool)
 
 
@@ -256,15 +248,15 @@ _OWN_TYPES = (Tensor, torch.nn.Parameter)
 
 
 def stands_for_others(tensor: Tensor) -> bool:
-    """Whether the operator is to be called: while compiling, and for tensors of other types, or without values."""
+    """Whether to call the operator: for torch.compile, and for tensors of other types or without values."""
     return torch.compiler.is_compiling() or type(tensor) not in _OWN_TYPES or tensor.is_meta
 
 
 def core_loss(events: Events, options: Options, compute: Callable[..., Any] = evaluate) -> Tensor:
-    """A loss of the core of tensors that are checked, by :func:`evaluate` or a function like it."""
+    """A loss of the core of checked tensors, by :func:`evaluate` or a function like it."""
     loss: Tensor
     score = events[0]
-    # stands_for_others(score), with a call less: what exports without Dynamo has tensors of other types.
+    # As stands_for_others, with a call less: an export without Dynamo has tensors of other types.
     if torch.compiler.is_dynamo_compiling() or type(score) not in _OWN_TYPES or score.is_meta:
         loss, _ = loss_op(*events, options.text)
     elif in_torch_func():

@@ -1,4 +1,4 @@
-"""Copies between a GPU and the host, through memory that the GPU itself reads; the host waits once for all of them."""
+"""Copies between a GPU and the host, through pinned memory. The host waits once for all copies."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from torch import Tensor
 
 def on_host(tensors: Sequence[Tensor | None]) -> list[Tensor | None]:
     """The tensors on the CPU."""
-    found = [None if tensor is None else _copied(tensor.detach()) for tensor in tensors]
+    copies = [None if tensor is None else _copied(tensor.detach()) for tensor in tensors]
     for device in {tensor.device for tensor in tensors if tensor is not None and tensor.is_cuda}:
         torch.cuda.current_stream(device).synchronize()
-    return found
+    return copies
 
 
 def _copied(tensor: Tensor) -> Tensor:
@@ -24,7 +24,7 @@ def _copied(tensor: Tensor) -> Tensor:
 
 
 def back_to(device: torch.device, kind: torch.dtype, values: Any) -> Tensor:
-    """An array or a tensor of the CPU as a tensor on this device, for which the host does not wait."""
+    """An array or a tensor of the CPU as a tensor on this device. The host does not wait for the copy."""
     tensor = (values if isinstance(values, Tensor) else torch.from_numpy(values)).to(kind)
     if tensor.device == device:
         return tensor

@@ -19,7 +19,7 @@ from .distance import correlation
 from .transform import on_lines
 
 _SEGMENTS = 100  # of an axis, at most
-_LEAST = 10  # events in each, or the slope is noise
+_LEAST = 10  # events in a segment: with fewer, its slope is noise
 
 
 class ABCDLoss(SkipsBadBatches, nn.Module):
@@ -100,27 +100,27 @@ class ABCDLoss(SkipsBadBatches, nn.Module):
         return or_skip(self, partial(self._loss, reference=reference), score_1, score_2, label, weight)
 
     def _loss(self, score_1: Any, score_2: Any, label: Any, weight: Any, reference: Any) -> Tensor:
-        given = {"score_1": score_1, "score_2": score_2, "label": label}
-        arrays = together(read, **given, **({} if weight is None else {"weight": weight}))
+        arguments = {"score_1": score_1, "score_2": score_2, "label": label}
+        arrays = together(read, **arguments, **({} if weight is None else {"weight": weight}))
         chosen = arrays[2] == self.background_label
         if not chosen.any():
             raise BatchError(no_background(as_numpy(arrays[2]), self.background_label))
-        background = [_selected(name, array, chosen) for name, array in zip(given, arrays[:2], strict=False)]
+        background = [_selected(name, array, chosen) for name, array in zip(arguments, arrays[:2], strict=False)]
         weights = None if weight is None else _selected("weight", arrays[3], chosen)
         axes: tuple[Tensor, Tensor, Tensor | None] = (background[0], background[1], weights)
-        of_1, of_2, of_weights = axes if reference is None else _of_reference(reference)
-        first = logit_of_quantile("score_1", background[0], of_1, of_weights, weights)
-        second = logit_of_quantile("score_2", background[1], of_2, of_weights, weights)
+        axis_1, axis_2, axis_weights = axes if reference is None else _reference_axes(reference)
+        first = logit_of_quantile("score_1", background[0], axis_1, axis_weights, weights)
+        second = logit_of_quantile("score_2", background[1], axis_2, axis_weights, weights)
         loss: Tensor = correlation(first, second, weights, True, ("score_1", "score_2", "weight"))
         return loss.to(result_type(arrays[0]))
 
     def extra_repr(self) -> str:
-        """The arguments that are not the defaults."""
+        """The arguments that differ from their defaults."""
         return as_arguments({}, self, {"background_label": 0, "on_bad_batch": "raise"})
 
 
 def _selected(name: str, values: Tensor, chosen: Tensor) -> Tensor:
-    """The values of the background in float64, if they are finite."""
+    """The values of the background in float64, or a ValueError if they are not finite."""
     selected = values.to(chosen.device)[chosen].double()
     bad = ~selected.isfinite()
     if bad.any():
@@ -129,21 +129,21 @@ def _selected(name: str, values: Tensor, chosen: Tensor) -> Tensor:
     return selected
 
 
-def _of_reference(reference: Any) -> tuple[Tensor, Tensor, Tensor | None]:
+def _reference_axes(reference: Any) -> tuple[Tensor, Tensor, Tensor | None]:
     if not isinstance(reference, Sequence) or len(reference) not in (2, 3):
         raise TypeError("reference: expected (score_1, score_2) or (score_1, score_2, weight) of background events")
-    given = dict(zip(("score_1", "score_2", "weight"), reference, strict=False))
+    named = dict(zip(("score_1", "score_2", "weight"), reference, strict=False))
     try:
-        arrays = together(read, **given)
+        arrays = together(read, **named)
         every = torch.ones_like(arrays[0], dtype=torch.bool)
-        first, second, *weight = (_selected(name, array, every) for name, array in zip(given, arrays, strict=True))
+        first, second, *weight = (_selected(name, array, every) for name, array in zip(named, arrays, strict=True))
     except (TypeError, ValueError) as error:
         raise type(error)(f"reference.{error}") from None
     return first, second, weight[0] if weight else None
 
 
 class _AtRest(torch.autograd.Function):
-    """t, whose gradient has no part that depends on t alone: each event has a share of the weight of its segment."""
+    """t, whose gradient loses its mean over the events of a segment. Each event has a share of the segment's weight."""
 
     @staticmethod
     @in_python
@@ -158,12 +158,12 @@ class _AtRest(torch.autograd.Function):
         return grad - share * total[segment], None, None
 
 
-def logit_of_quantile(name: str, score: Tensor, of: Tensor, weight: Tensor | None, own: Tensor | None) -> Tensor:
-    """t(s) = log(F/(1 - F)) of scores, F the distribution of the events ``of``; linear between knots, then constant."""
-    of = of.detach().to(score.device)
-    n = len(of)
-    order = of.argsort(stable=True)
-    value = of[order]
+def logit_of_quantile(name: str, score: Tensor, axis: Tensor, weight: Tensor | None, own: Tensor | None) -> Tensor:
+    """t(s) = log(F/(1 - F)) of scores, with the distribution F of ``axis``; linear between knots, constant outside."""
+    axis = axis.detach().to(score.device)
+    n = len(axis)
+    order = axis.argsort(stable=True)
+    value = axis[order]
     if n < 2 or value[0] == value[-1]:
         raise BatchError(
             f"{name}: all {n} background events have the same score {value[0].item():g}, so it has no axis"
@@ -180,7 +180,7 @@ def logit_of_quantile(name: str, score: Tensor, of: Tensor, weight: Tensor | Non
     inner = (ranks.round() * _LEAST).long().clamp(min(_LEAST, n - 1), max(n - 1 - _LEAST, 0))
     places = torch.cat([torch.tensor([0]), inner, torch.tensor([n - 1])]).unique().to(value.device)  # type: ignore[no-untyped-call]
     knots, height = value[places], quantile[places]
-    # Of equal scores the middle of their range of F counts; F must rise, which weights below 0 may prevent.
+    # Equal scores get the middle of their range of F. F must rise, and weights below 0 can prevent that.
     height = (height + quantile[torch.searchsorted(value, knots, right=True) - 1]) / 2
     rises = height > torch.cat([height.new_zeros(1), height.cummax(0).values[:-1]])
     apart = torch.cat([rises.new_ones(1), knots.diff() > 1e-9 * (knots[-1] - knots[0])])

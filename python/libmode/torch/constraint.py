@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from contextlib import suppress
+from contextlib import nullcontext, suppress
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -14,25 +14,36 @@ from torch import Tensor, nn
 
 from .. import _softmax
 from .._bad_batches import OnBadBatch, SkipsBadBatches
-from .._constraint import Constraint, State, state_of
+from .._constraint import Constraint, State, unpack_state
 from .._device.plan import Steering
 from .._events import Events, takes_events
 from .._messages import keywords_only
 from .._monitor import MOST_WAITING, Monitor, look
 from .._native import BatchError, int32
 from .._option_values import flag, plain
-from .._options import of_text
+from .._options import parse_options
 from .._statement import Learns, Statement
 from .._typing import Never, Unpack
 from ..option_types import LossOptions
-from ._device import Pushed, is_on_device, push_of, refusal, refuse_options
-from ._gather import Given, Group, checked_group, given_of, naming_ranks, norm_of_all, of_all, only_a_part, processes
+from ._device import Pushed, device_push, is_on_device, refusal, refuse_options
+from ._gather import (
+    Batch,
+    Group,
+    checked_group,
+    gather_events,
+    naming_ranks,
+    norm_of_all,
+    only_a_part,
+    processes,
+    read_batch,
+)
 from ._graph import has_dropout, is_one_of_several
 from ._module import as_arguments, in_python
-from ._op import Tied, as_arrays, as_numpy, in_torch_func, of_state, result_type
+from ._op import Tied, as_arrays, as_numpy, in_torch_func, result_type, state_type
 from ._pinned import back_to, on_host
 
 _OPS = _softmax.Ops(torch.where, torch.stack, torch.logsumexp, Tensor.detach)
+_AS_THEY_ARE = nullcontext()  # errors of a process by itself
 
 
 class MoDeConstraint(SkipsBadBatches, Learns, nn.Module):
@@ -182,32 +193,31 @@ class MoDeConstraint(SkipsBadBatches, Learns, nn.Module):
             if gather:
                 raise ValueError(refusal("gather"))
         self.register_buffer("state", torch.from_numpy(self._constraint.start()))
-        # What the last call and the last backward pass found, a dict because a module takes microseconds to set an
-        # attribute.
+        # Results of the last call and backward pass. A dict, since a module takes microseconds to set an attribute.
         self._last: dict[str, Any] = {"loss": math.nan, "scale": math.nan, "waiting": 0}
 
     @property
     def strength(self) -> float | None:
-        """The fixed strength, None where the sum finds it."""
+        """The fixed strength; None if the sum finds the strength."""
         return self._constraint.strength
 
     @property
     def scale(self) -> float:
-        """What the push was multiplied with in the last backward pass; NaN before the first."""
+        """The scale of the push in the last backward pass; NaN before the first."""
         return self._shown("scale", 1)
 
     @property
     def factor(self) -> float:
-        """What a tolerance multiplies the push with."""
+        """The factor of the push from a tolerance."""
         return float(self._state().factor)
 
     @property
     def loss(self) -> float:
-        """MoDe of the last batch and its reference events; NaN before the first."""
+        """The loss of the last batch and its reference events; NaN before the first."""
         return self._shown("loss", 0)
 
     def _shown(self, name: str, place: int) -> float:
-        """A number of the last batch, which may lie on a device."""
+        """A number of the last batch, from the device if it is there."""
         shown = self._last.get("shown")
         return float(self._last[name] if shown is None else shown[place])
 
@@ -225,10 +235,10 @@ class MoDeConstraint(SkipsBadBatches, Learns, nn.Module):
     ) -> Tensor:
         """Predictions of shape (n,), (n, 1) or (n, k), unchanged; the arguments are those of :class:`MoDeLoss`."""
         if isinstance(score, Tensor) and score.ndim == 2 and score.shape[1] > 1:
-            return self._of_softmax(score, label, mass, weight, category, reference)
-        return self._of_scores(score, label, mass, weight, category, reference)
+            return self._constrain_softmax(score, label, mass, weight, category, reference)
+        return self._constrain_scores(score, label, mass, weight, category, reference)
 
-    def _of_scores(
+    def _constrain_scores(
         self, score: Tensor, label: Tensor, mass: Tensor, weight: Any, category: Any, reference: Events | None
     ) -> Tensor:
         if not self.training:
@@ -238,21 +248,21 @@ class MoDeConstraint(SkipsBadBatches, Learns, nn.Module):
         call = _outside_of_the_graph if torch.compiler.is_compiling() else MoDeConstraint._constrained
         return call(self, score, label, mass, weight, category, reference)
 
-    def _of_softmax(
+    def _constrain_softmax(
         self, score: Tensor, label: Tensor, mass: Tensor, weight: Any, category: Any, reference: Events | None
     ) -> Tensor:
-        """Outputs of classes, unchanged."""
+        """Outputs of a softmax, (n, k), unchanged."""
         signal, background = self._constraint.classes(self.signal, tuple(score.shape))
         from_logits = self._constraint.from_logits
-        unseen = self._monitor is not None and not (self._monitor.calls or self.on_device)
-        if unseen and not (torch.compiler.is_compiling() or score.is_meta):
+        first = self._monitor is not None and not (self._monitor.calls or self.on_device)
+        if first and not (torch.compiler.is_compiling() or score.is_meta):
             self._constraint.look_at_rows(as_numpy(score), len(background) + 1)
         if isinstance(reference, Events) and getattr(reference.score, "ndim", 1) == 2 and reference.score.shape[1] > 1:
             odds = _softmax.odds(_OPS, reference.score, signal, background, from_logits)
             reference = reference._replace(score=odds)
 
         def constrain(odds: Tensor) -> Tensor:
-            return self._of_scores(odds, label, mass, weight, category, reference)
+            return self._constrain_scores(odds, label, mass, weight, category, reference)
 
         changed: Tensor = _softmax.constrained(_OPS, score, signal, background, from_logits, constrain)
         return changed
@@ -262,52 +272,49 @@ class MoDeConstraint(SkipsBadBatches, Learns, nn.Module):
             return score
         if in_torch_func():
             raise RuntimeError("torch.func cannot transform a MoDeConstraint, which has a state: use MoDeLoss")
-        if self.on_device and (pushed := self._on_device(score, label, mass, *others)) is not None:
-            return pushed
-        make = partial(self._given, score.detach(), label, mass, *others)
+        if self.on_device and (on_device := self._constrained_on_device(score, label, mass, *others)) is not None:
+            return on_device
+        read = partial(self._read, score.detach(), label, mass, *others)
         gathers, where = self.gather and processes(self.process_group) > 1, ""
         try:
-            given = of_all(make, repr(self), self.process_group) if gathers else make()
-            if not gathers and given.events.score.shape[0] > given.batch:
-                where = f", where events from {given.batch} on are those of reference"
-            tensors = on_host((self.state, *given.events)) if score.is_cuda else (self.state, *given.events)
+            batch = gather_events(read, repr(self), self.process_group) if gathers else read()
+            if not gathers and batch.events.score.shape[0] > batch.size:
+                where = f", where events from {batch.size} on are those of reference"
+            tensors = on_host((self.state, *batch.events)) if score.is_cuda else (self.state, *batch.events)
             before, *arrays = as_arrays(tensors)
             events = Events(*arrays)
             state = np.ascontiguousarray(before, np.float64)
-            if gathers:
-                with naming_ranks(given):
-                    found = self._constraint.direction(state, events, given.batch)
-            else:
-                found = self._constraint.direction(state, events, given.batch)
+            with naming_ranks(batch) if gathers else _AS_THEY_ARE:
+                pushed = self._constraint.direction(state, events, batch.size)
         except BatchError as error:
             self._skip(error)
             return score
         except ValueError as error:
             raise ValueError(f"{error} (in training step {int(self.state[0])}{where})") from None
         self._succeed()
-        if state is not before or not self.state.is_cpu:  # else it is the memory of the buffer
+        if state is not before or not self.state.is_cpu:  # otherwise state is the memory of the buffer
             self.state.copy_(back_to(self.state.device, self.state.dtype, state))
-        push, multiplier, slope = back_to(score.device, result_type(score), found.rows[:, given.own])
+        push, multiplier, slope = back_to(score.device, result_type(score), pushed.rows[:, batch.own])
         if self._monitor is not None:
             if not (self.gather or self._monitor.calls):
                 only_a_part(self._monitor, type(self).__name__)
             if self._statement is not None and not self._monitor.calls:
                 self._statement.dropout = has_dropout(score)
             if self._monitor.due():
-                look(self._monitor, self._constraint, events, found, self.scale)
-                self._prepare(events, found.slope, state, score, gathers)
-        self._take_note(found.loss)
-        group = (self.process_group,) if gathers else ()
-        same: Tensor = Constrained.apply(score, push, multiplier, slope, found.size, partial(finite, group), self._last)
+                look(self._monitor, self._constraint, events, pushed, self.scale)
+                self._show(events, pushed.slope, state, score, gathers)
+        self._count_waiting(pushed.loss)
+        norm = partial(finite, (self.process_group,) if gathers else ())
+        same: Tensor = Constrained.apply(score, push, multiplier, slope, pushed.size, norm, self._last)
         return same
 
-    def _on_device(
+    def _constrained_on_device(
         self, score: Tensor, label: Tensor, mass: Tensor, weight: Any, category: Any, reference: Any
     ) -> Tensor | None:
-        """The predictions, whose push stays on their device; None if the core is to push."""
+        """The predictions, whose push stays on their device; None if the core has to find the push."""
         if reference is not None:
             raise ValueError(refusal("reference"))
-        events = self._given(score.detach(), label, mass, weight, category, None).events
+        events = self._read(score.detach(), label, mass, weight, category, None).events
         options = self._constraint.options.text
         if not is_on_device(options, events):
             return None
@@ -316,17 +323,19 @@ class MoDeConstraint(SkipsBadBatches, Learns, nn.Module):
         if self._last.get("shown") is None or self._last["shown"].device != score.device:
             self._last["shown"] = torch.full((2,), math.nan, dtype=torch.float64, device=score.device)
         steering = Steering(self._constraint.strength or 0.0, self._constraint.tolerance or 0.0)
-        given: dict[str, Any] = {"logits": self._constraint.from_logits, "skip": self.on_bad_batch == "skip"}
-        push = push_of(events, options, steering, self.state, self._last["shown"], **given)
+        how: dict[str, Any] = {"logits": self._constraint.from_logits, "skip": self.on_bad_batch == "skip"}
+        push = device_push(events, options, steering, self.state, self._last["shown"], **how)
         if push is None:
             return None
-        if self._statement is not None and self._monitor is not None and self._monitor.due():
-            self._statement.goes_on()
-        pushed: Tensor = Pushed.apply(score, push)
-        return pushed
+        if self._statement is not None and self._monitor is not None:
+            self._statement.read_state = partial(as_numpy, self.state)
+            if self._monitor.due():
+                self._statement.train(self)
+        same: Tensor = Pushed.apply(score, push)
+        return same
 
-    def _prepare(self, events: Events, slope: Any, state: Any, score: Tensor, gathers: bool) -> None:
-        """Lets the statement see a batch, and, of one of several logits, the gradient that is to come."""
+    def _show(self, events: Events, slope: Any, state: Any, score: Tensor, gathers: bool) -> None:
+        """Shows a batch to the statement, and for one of several logits its gradient in the backward pass."""
         statement = self._statement
         assert statement is not None
         statement.see(events, slope, state, self)
@@ -337,23 +346,22 @@ class MoDeConstraint(SkipsBadBatches, Learns, nn.Module):
 
     @torch.no_grad()
     def _evaluate(self, score: Tensor, label: Tensor, mass: Tensor, *others: Any) -> None:
-        """Lets the statement measure a batch of an evaluation, if it is one."""
-        if self._statement is None or self._statement.found() is None:
+        """Shows a batch in evaluation mode to the statement."""
+        if self._statement is None or self._statement.convergence() is None:
             return
-        with suppress(ValueError, TypeError, AttributeError):  # an evaluation takes any arguments
-            given = self._given(score, label, mass, *others)
-            self._statement.evaluate(Events(*as_arrays(given.events)))
+        with suppress(ValueError, TypeError, AttributeError):  # bad arguments are no error in evaluation mode
+            batch = self._read(score, label, mass, *others)
+            self._statement.evaluate(Events(*as_arrays(batch.events)))
 
     def train(self, mode: bool = True) -> MoDeConstraint:
-        """As of any module. The first evaluation after the training says whether the response has become flat."""
+        """As for any module. The first evaluation after the training warns if the response has not become flat."""
         if self._statement is not None and mode is not self.training:
-            if self.on_device and not mode:
-                self._statement.take(as_numpy(self.state))
             (self._statement.trains if mode else self._statement.ends)()
         super().train(mode)
         return self
 
-    def _take_note(self, loss: float) -> None:
+    def _count_waiting(self, loss: float) -> None:
+        """Counts calls without a backward pass, and warns of many."""
         self._last.update(loss=loss, waiting=self._last["waiting"] + 1)
         if self._monitor is not None and self._last["waiting"] > MOST_WAITING:
             self._monitor.say(
@@ -362,47 +370,47 @@ class MoDeConstraint(SkipsBadBatches, Learns, nn.Module):
                 "what the call RETURNS, score = constraint(score, label, mass, weight), and not what went into it",
             )
 
-    def _given(self, *arguments: Any) -> Given:
-        given = given_of(self._constraint.labels, *arguments)
-        return given if self.background_only else given._replace(events=given.events._replace(label=None))
+    def _read(self, *arguments: Any) -> Batch:
+        batch = read_batch(self._constraint.labels, *arguments)
+        return batch if self.background_only else batch._replace(events=batch.events._replace(label=None))
 
     def _state(self) -> State:
-        return state_of(as_numpy(self.state))
+        return unpack_state(as_numpy(self.state))
 
     def get_extra_state(self) -> Tensor:
-        """The options to which the state belongs, as the bytes of a text: some formats of files hold only tensors."""
+        """The options of the state, as the bytes of a text, since some file formats hold only tensors."""
         return torch.tensor(list(self._constraint.options.text.encode()), dtype=torch.uint8)
 
     def set_extra_state(self, state: Tensor) -> None:
-        """Raises ValueError if the state of other options is loaded."""
-        for name, own, saved in self._constraint.options.differing(of_text(bytes(state.tolist()).decode())):
+        """Raises ValueError if the loaded state has other options."""
+        for name, own, saved in self._constraint.options.differing(parse_options(bytes(state.tolist()).decode())):
             raise ValueError(
-                f"{name} = {own!r}, and the state that is loaded is that of a MoDeConstraint with {name} = {saved!r}, "
-                "whose sum means something else: give the same options, or leave its state out of what is loaded "
+                f"{name} = {own!r}, and the loaded state comes from a MoDeConstraint with {name} = {saved!r}, whose "
+                "sum means something else: give the same options, or load everything but the state of this layer "
                 "(strict=False)"
             )
 
     def _apply(self, fn: Callable[[Tensor], Tensor], recurse: bool = True) -> MoDeConstraint:
-        # The state goes along to a device, but not to a type of fewer digits.
+        # The state moves to the device, but keeps its digits.
         before = self.state
         super()._apply(fn, recurse)  # type: ignore[no-untyped-call]
-        self.state = before.to(self.state.device, of_state(self.state.device))
+        self.state = before.to(self.state.device, state_type(self.state.device))
         return self
 
     def extra_repr(self) -> str:
-        """The options, and the other arguments that are not the defaults."""
+        """The options, and other arguments that differ from their defaults."""
         own = as_arguments(self.options, self._constraint, {"strength": None, "tolerance": None})
         return ", ".join(filter(None, (own, as_arguments({}, self, {"gather": False, "on_device": None}))))
 
 
 _is_tracing: Callable[[], bool] = torch.jit.is_tracing  # type: ignore[attr-defined]
 
-# The core is not part of a graph, and what is remembered changes with every call.
+# A graph can hold neither the core nor a state that changes with every call.
 _outside_of_the_graph = torch.compiler.disable(MoDeConstraint._constrained)  # type: ignore[no-untyped-call]
 
 
 def finite(group: tuple[Group, ...], norm: Tensor) -> Tensor | float:
-    """The norm over the batches of a group of processes, or of this one; 0 where a GradScaler made it infinite."""
+    """The norm over the batches of a group, or of this process alone; 0 if a GradScaler made it infinite."""
     if group:
         norm = norm_of_all(norm, *group)
     if not norm.is_cpu:  # the host does not wait
@@ -412,7 +420,7 @@ def finite(group: tuple[Group, ...], norm: Tensor) -> Tensor | float:
 
 
 class Constrained(torch.autograd.Function):
-    """The predictions; backward multiplies what comes in, and adds the push, times the norm of what came in."""
+    """The predictions. Backward multiplies the incoming gradient, and adds the push times the gradient's norm."""
 
     @staticmethod
     def forward(
@@ -426,23 +434,23 @@ class Constrained(torch.autograd.Function):
         last: dict[str, Any],
     ) -> Tensor:
         ctx.save_for_backward(push, multiplier, slope, score)
-        ctx.given = size, finite, last
+        ctx.others = size, finite, last
         return score.view_as(score)
 
     @staticmethod
     def backward(ctx: Any, incoming: Tensor) -> tuple[Tensor | None, ...]:
         if not torch.is_grad_enabled():
-            return _pushed(ctx, incoming), None, None, None, None, None, None
+            return _outgoing(ctx, incoming), None, None, None, None, None, None
         with torch.no_grad():  # with create_graph
-            pushed = _pushed(ctx, incoming)
+            outgoing = _outgoing(ctx, incoming)
         for tensor in (ctx.saved_tensors[3], incoming):
-            pushed = Tied.apply(pushed, tensor)
-        return pushed, None, None, None, None, None, None
+            outgoing = Tied.apply(outgoing, tensor)
+        return outgoing, None, None, None, None, None, None
 
 
-def _pushed(ctx: Any, incoming: Tensor) -> Tensor:
+def _outgoing(ctx: Any, incoming: Tensor) -> Tensor:
     push, multiplier, slope, _ = ctx.saved_tensors
-    size, finite, last = ctx.given
+    size, finite, last = ctx.others
     alike = incoming.shape == push.shape and incoming.dtype is push.dtype  # the usual case
     flat = incoming if alike else incoming.reshape(push.shape).to(push.dtype)
     norm = torch.linalg.vector_norm(flat * slope)
@@ -450,7 +458,7 @@ def _pushed(ctx: Any, incoming: Tensor) -> Tensor:
     last.update(scale=scale, waiting=0)
     if "compare" in last:
         count, chosen, compare = last.pop("compare")
-        if count == flat.numel():  # else this is the backward pass of another batch
+        if count == flat.numel():  # otherwise this is the backward pass of another batch
             compare(as_numpy(flat).ravel()[chosen])
     added = torch.addcmul(push * scale, flat, multiplier)
     return added if alike else added.reshape(incoming.shape).to(incoming.dtype)

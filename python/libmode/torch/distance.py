@@ -44,8 +44,8 @@ def distance_correlation(x: Tensor, y: Tensor, *, weight: Tensor | None = None, 
     Raises
     ------
     BatchError
-        If x or y has but one value, or the weights no positive sum, so that it would be 0/0; for fewer than 2 events,
-        with ``unbiased`` than 4.
+        If x or y has one value alone, or the weights have no positive sum, so that the result would be 0/0; and for
+        fewer than 2 events, or 4 with ``unbiased``.
     ValueError, TypeError
         For values that are not finite, arrays of different lengths, and a weight that wants a gradient.
 
@@ -65,15 +65,15 @@ def distance_correlation(x: Tensor, y: Tensor, *, weight: Tensor | None = None, 
     return value
 
 
-@torch.compiler.disable  # type: ignore[untyped-decorator]  # what calls the core is not part of a graph
+@torch.compiler.disable  # type: ignore[untyped-decorator]  # a graph cannot hold the core
 def correlation(x: Any, y: Any, weight: Any, unbiased: bool, names: tuple[str, str, str]) -> Tensor:
-    """:func:`distance_correlation` of arguments that errors call by these names."""
+    """:func:`distance_correlation`, with other names of the arguments in errors."""
     if isinstance(weight, Tensor) and weight.requires_grad:
         raise ValueError(f"{names[2]} requires a gradient, and there is none by the weights: use {names[2]}.detach()")
-    given = dict(zip(names, (x, y, weight), strict=True))
+    arguments = dict(zip(names, (x, y, weight), strict=True))
     if weight is None:
-        del given[names[2]]
-    arrays = together(_floating, **given)
+        del arguments[names[2]]
+    arrays = together(_floating, **arguments)
     value: Tensor = _Correlation.apply(*arrays, *[None] * (3 - len(arrays)), unbiased, names)
     return value
 
@@ -107,14 +107,14 @@ class _Correlation(torch.autograd.Function):
         return _product(incoming, grads[0], x), _product(incoming, grads[1], y), None, None, None
 
 
-def _product(incoming: Tensor, grad: Tensor | None, of: Tensor) -> Tensor | None:
-    """The gradient of what follows, rounded to the type of the argument only here."""
+def _product(incoming: Tensor, grad: Tensor | None, x: Tensor) -> Tensor | None:
+    """The gradient by x, rounded to the type of x."""
     if grad is None:
         return None
     if torch.is_grad_enabled():  # create_graph
-        grad = Tied.apply(grad, of)
-    product: Tensor = incoming.to(of.device) * grad.to(of.device)
-    return product.to(of.dtype)
+        grad = Tied.apply(grad, x)
+    product: Tensor = incoming.to(x.device) * grad.to(x.device)
+    return product.to(x.dtype)
 
 
 def _addresses(tensors: list[Tensor | None]) -> list[int | None]:

@@ -1,4 +1,4 @@
-"""A callback for Lightning that logs what the layer does in training, and the metrics of each validation."""
+"""A callback for Lightning that logs the layer during the training, and the metrics of each validation."""
 
 from __future__ import annotations
 
@@ -22,22 +22,21 @@ else:
 class MoDeCallback(Callback):
     """Logs through ``self.log`` of the LightningModule, so that loggers, progress bar and other callbacks see it.
 
-    Of each :class:`libmode.torch.MoDeConstraint` inside the module, at the steps at which the
-    trainer logs, ``mode_loss``, ``mode_scale``, ``mode_factor``, ``mode_dependence`` and
-    ``mode_dependence_error``: the attributes of the layer that are known by then. If there are several, the name of the
-    layer follows: ``mode_loss/head.constraint``.
+    At each step at which the trainer logs, it logs the attributes of each :class:`libmode.torch.MoDeConstraint` inside
+    the module: ``mode_loss``, ``mode_scale``, ``mode_factor``, ``mode_dependence`` and ``mode_dependence_error``. With
+    several layers, the name of the layer follows: ``mode_loss/head.constraint``.
 
-    Of each validation, but for the sanity check, what ``metrics`` computes; for
-    ``EarlyStopping`` and ``ModelCheckpoint``: ``monitor="val_mode_sensitivity", mode="max"``.
+    After each validation except the sanity check, it logs the numbers of ``metrics``. Use them for ``EarlyStopping``
+    and ``ModelCheckpoint``: ``monitor="val_mode_sensitivity", mode="max"``.
 
     Parameters
     ----------
     metrics : MoDeMetrics, optional
-        Without it nothing is logged of validations.
+        The metrics of validations; by default none.
     events : callable, optional
-        ``events(outputs, batch)`` returns the scored events of a batch of a validation as a dict of
-        score, label, mass and, if there are any, weight: what :meth:`libmode.torch.MoDeMetrics.update`
-        takes. By default ``outputs``, what ``validation_step`` returned, has these entries.
+        ``events(outputs, batch)`` returns the scored events of a validation batch, as a dict of score, label, mass and,
+        if the events have weights, weight: the arguments of :meth:`libmode.torch.MoDeMetrics.update`. By default
+        ``outputs``, the result of ``validation_step``, has these entries.
 
     Raises
     ------
@@ -63,7 +62,7 @@ class MoDeCallback(Callback):
 
     def on_train_batch_end(self, trainer: Any, pl_module: Any, *_: Any) -> None:
         """Logs the layers."""
-        # Reading a scale waits for the accelerator: not at steps that are not logged.
+        # Reading the scale waits for the accelerator, so only steps with logs read it.
         if not getattr(getattr(trainer, "_logger_connector", None), "should_update_logs", True):
             return
         layers = {name: part for name, part in pl_module.named_modules() if isinstance(part, MoDeConstraint)}
@@ -82,7 +81,7 @@ class MoDeCallback(Callback):
                 part._statement.say()
 
     def on_validation_epoch_start(self, trainer: Any, pl_module: Any) -> None:
-        """Forgets the events of the validation before."""
+        """Forgets the events of the previous validation."""
         if self.metrics is not None:
             self.metrics.reset()
 
@@ -90,16 +89,16 @@ class MoDeCallback(Callback):
         """Collects the events."""
         if self.metrics is None or trainer.sanity_checking:
             return
-        given = outputs if self._events is None else self._events(outputs, batch)
-        if not isinstance(given, Mapping) or not {"score", "label", "mass"} <= given.keys():
+        scored = outputs if self._events is None else self._events(outputs, batch)
+        if not isinstance(scored, Mapping) or not {"score", "label", "mass"} <= scored.keys():
             what = "validation_step returned" if self._events is None else "events(outputs, batch) returned"
-            has = sorted(map(str, given)) if isinstance(given, Mapping) else type(given).__name__
+            has = sorted(map(str, scored)) if isinstance(scored, Mapping) else type(scored).__name__
             raise TypeError(f"{what} {has}: expected a dict with the entries score, label and mass, and perhaps weight")
-        named = {name: given[name] for name in ("weight", *NOT_WEIGHT) if name in given}
-        self.metrics.update(given["score"], given["label"], given["mass"], **named)
+        weight = {name: scored[name] for name in ("weight", *NOT_WEIGHT) if name in scored}
+        self.metrics.update(scored["score"], scored["label"], scored["mass"], **weight)
 
     def on_validation_epoch_end(self, trainer: Any, pl_module: Any) -> None:
         """Logs the metrics."""
         if self.metrics is not None and not trainer.sanity_checking:
-            # The same in each process: to take the mean changes nothing, and Lightning asks for it.
+            # The numbers are the same in each process. Lightning asks for their mean, which changes nothing.
             pl_module.log_dict(self.metrics.compute(), sync_dist=trainer.world_size > 1)

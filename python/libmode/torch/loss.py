@@ -1,4 +1,4 @@
-"""The module and the function that users of PyTorch call."""
+"""The MoDe loss for PyTorch: a module and a function."""
 
 from __future__ import annotations
 
@@ -7,21 +7,23 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 
-from .._events import Events, is_background
+from .._bad_batches import OnBadBatch, SkipsBadBatches
+from .._events import Events, is_background, takes_events
+from .._messages import keywords_only
 from .._monitor import EVERY, Monitor
-from .._native import Found
-from .._option_values import flag
-from .._options import Options
+from .._native import Evaluated
+from .._option_values import flag, plain
+from .._options import Options, check
 from .._said import Said
-from .._strength import BATCHES, LEAST_DISTANCE, checked_strength
+from .._strength import checked_strength, scale
 from .._typing import Never, Unpack
 from ..option_types import Loss, LossOptions
 from ._device import device_loss, is_on_device, refuse_options
-from ._gather import Group, checked_group, given_of, naming_ranks, of_all, only_a_part, processes
-from ._module import CoreLoss, ModeArguments, events
-from ._op import as_numpy, checked, core_loss, evaluate, loss_op, of_state, score_range_of, stands_for_others
+from ._gather import Batch, Group, checked_group, gather_events, naming_ranks, only_a_part, processes, read_batch
+from ._module import as_arguments, in_python, or_skip, read_tensors
+from ._op import as_numpy, checked, core_loss, evaluate, loss_op, score_limits, stands_for_others, state_type
 from .transform import ScoreTransform, transformed
 
 
@@ -73,13 +75,13 @@ def mode_loss(
     >>> print(f"{mode_loss(score, mass, loss='disco').item():.3f}")
     0.352
     """
-    given, asked = events(score, label, mass, weight, category), checked(loss, **options)
-    if on_device and is_on_device(asked.text, given):
-        return device_loss(given, asked.text)
-    return core_loss(given, asked)
+    tensors, settings = read_tensors(score, label, mass, weight, category), checked(loss, **options)
+    if on_device and is_on_device(settings.text, tensors):
+        return device_loss(tensors, settings.text)
+    return core_loss(tensors, settings)
 
 
-class MoDeLoss(CoreLoss):
+class MoDeLoss(SkipsBadBatches, nn.Module):
     """The MoDe loss (arXiv:2010.09745) as a module without parameters.
 
     Parameters
@@ -150,92 +152,133 @@ class MoDeLoss(CoreLoss):
 
     if TYPE_CHECKING:
         norms: Tensor  # TorchScript reads annotations of classes, but no texts
-    _defaults = {**CoreLoss._defaults, "strength": None, "score_transform": None, "gather": False, "on_device": None}
+    _defaults: dict[str, Any] = {"background_only": True, "per_class": False, "on_bad_batch": "raise"}
+    _defaults |= {"strength": None, "score_transform": None, "gather": False, "on_device": None}
 
     def __init__(
         self,
         *positional: Never,
-        strength: float | None = None,
+        background_only: bool = True,
+        per_class: bool = False,
+        on_bad_batch: OnBadBatch = "raise",
         score_transform: ScoreTransform | None = None,
+        strength: float | None = None,
         monitor: bool = True,
         gather: bool = False,
         process_group: Group = None,
         on_device: bool | None = None,
-        **arguments: Unpack[ModeArguments],
+        **options: Unpack[LossOptions],
     ) -> None:
-        super().__init__("mode", positional, **arguments)
+        keywords_only(self, positional, "order=1")
+        super().__init__()
+        self._set_on_bad_batch(on_bad_batch)
+        self.background_only = flag("background_only", background_only)
+        self.per_class = flag("per_class", per_class)
+        self.options = plain("mode", options)
+        self._checked = check("mode", self.options)
+        self._labels, self._encoded = self._checked.labels, self._checked.text
+        self._evaluated: Evaluated | None = None  # by the core, for the monitor
         self.gather, self.process_group = checked_group(gather, process_group)
-        self._labels = self._checked.labels
         self._monitor, self._said = Monitor() if flag("monitor", monitor) else None, Said()
         self.on_device, self.score_transform = on_device, score_transform
         self.strength: float | None = None
         if strength is not None:
-            given = {"per_class": self.per_class, "score_transform": score_transform is not None}
-            self.strength = checked_strength(strength, self._checked, **given)
-            self.register_buffer(
-                "norms", torch.zeros(3, dtype=torch.float64)
-            )  # how many batches, and the averages of |C| and |M|
+            excluded = {"per_class": self.per_class, "score_transform": score_transform is not None}
+            self.strength = checked_strength(strength, self._checked, **excluded)
+            # The number of batches, and the averages of |C| and |M|.
+            self.register_buffer("norms", torch.zeros(3, dtype=torch.float64))
         self._last: dict[str, Tensor] = {}  # the gradient of the plain loss, for the strength
         if on_device:  # now, not with the first batch
             refuse_options(self._encoded)
         if not (score_transform is None or callable(score_transform) or score_transform == "signal_efficiency"):
             raise ValueError(f"score_transform = {score_transform!r}: must be a callable or 'signal_efficiency'")
 
+    @in_python
+    @takes_events
+    def forward(
+        self,
+        score: Tensor,
+        label: Tensor,
+        mass: Tensor,
+        weight: Tensor | None = None,
+        *,
+        category: Tensor | None = None,
+        reference: Events | None = None,
+    ) -> Tensor:
+        """The loss of a batch, shape ().
+
+        Each argument has shape (n,) or (n, 1), and mass also (n, d) for d variables; with ``per_class``, the score has
+        shape (n, k) for k classes. ``reference`` are further events with scores of the current network, see
+        :class:`libmode.torch.Reference`. They enter the distributions and get no gradient. The gradient of the batch is
+        scaled up, as if the batch were all events.
+        """
+        loss: Callable[..., Tensor] = self._mean_over_classes if self.per_class else self._loss
+        if reference is not None:
+            if self.per_class:
+                raise ValueError("reference and per_class = True: there are no reference events of several classes")
+            loss = partial(loss, reference=reference)
+        value = or_skip(self, loss, score, label, mass, weight, category)
+        if self._evaluated is not None:
+            self._look(score, label)
+        return value
+
+    def _mean_over_classes(self, score: Tensor, *others: Any) -> Tensor:
+        if not isinstance(score, Tensor) or score.ndim != 2 or not score.shape[1]:
+            what = f"has shape {tuple(score.shape)}" if isinstance(score, Tensor) else f"is {type(score).__name__}"
+            raise ValueError(f"score {what}: per_class = True needs shape (n, k), a column for each class")
+        return torch.stack([self._loss(column, *others) for column in score.unbind(1)]).mean()
+
+    def extra_repr(self) -> str:
+        """The options, and other arguments that differ from their defaults."""
+        return as_arguments(self.options, self, self._defaults)
+
     def _strengthened(self, loss: Tensor, events: Events, grad: Tensor, count: int, factor: Any = 1) -> Tensor:
-        """The loss of events, of which ``count`` are those of the batch, times what the strength makes of it."""
+        """The loss of events times K |C|/|M|. The first ``count`` events are the batch, whose gradient has a factor."""
         if events.score.is_meta:
             return loss
         before = self.norms.to(events.score.device)
-        kind = before.dtype
-        push = 1 / (1 - events.score[:count].detach().to(kind)).clamp(min=LEAST_DISTANCE)
-        if events.weight is not None:
-            push = push * events.weight[:count].detach().to(kind)
-        if events.label is not None:
-            push = torch.where(is_background(events.label[:count], self._labels), push, 0)
-        own = torch.linalg.vector_norm(grad[:count].detach().to(kind))
-        norms = torch.stack([torch.linalg.vector_norm(push) / count, factor * own])
-        seen, average = before[0] + 1, before[1:]
-        rate = torch.where(seen < BATCHES, 1 / seen, 1 / BATCHES)
-        average = average + rate * (norms - average)
+        tensors = events.score, events.label, events.weight, factor * grad
+        batch = (None if tensor is None else tensor[:count].detach().to(before.dtype) for tensor in tensors)
+        factor_of_loss, after = scale(self.strength or 0.0, before, batch, self._labels, torch.where)
         if self.training:
-            self.norms.copy_(torch.cat([seen[None], average]))
-        scale = (self.strength or 0.0) * average[0] / average[1]
-        return loss * torch.where(scale.isfinite(), scale, 0).to(loss)
+            self.norms.copy_(torch.stack(after))
+        strengthened: Tensor = loss * factor_of_loss.to(loss)
+        return strengthened
 
     def _apply(self, fn: Callable[[Tensor], Tensor], recurse: bool = True) -> MoDeLoss:
         before = self.norms if self.strength is not None else None
         super()._apply(fn, recurse)  # type: ignore[no-untyped-call]
-        if before is not None:  # the averages go along to a device, but not to a type of fewer digits
-            self.norms = before.to(self.norms.device, of_state(self.norms.device))
+        if before is not None:  # the averages move to the device, but keep their digits
+            self.norms = before.to(self.norms.device, state_type(self.norms.device))
         return self
 
-    def _watched(self, *arguments: Any) -> tuple[Tensor, Tensor, Found]:
-        """:func:`evaluate`, which takes note of all that the core finds where the monitor is to look."""
+    def _watched(self, *arguments: Any) -> tuple[Tensor, Tensor, Evaluated]:
+        """:func:`evaluate`, whose results stay for the monitor, if it looks at this batch, and for the strength."""
         monitor, look = self._monitor, False
         if monitor is not None and self.training and not self.per_class:
             monitor.calls += 1
             if monitor.calls == 1 and not self.gather:
                 only_a_part(monitor, type(self).__name__)
             look = monitor.calls % EVERY == 0  # monitor.due(), with a call less
-        of_core: Callable[..., tuple[Tensor, Tensor, Found]] = partial(evaluate, said=self._said)
-        found = of_core(*arguments, loss_alone=not look)
+        core: Callable[..., tuple[Tensor, Tensor, Evaluated]] = evaluate
+        loss, grad, evaluated = core(*arguments, loss_alone=not look, said=self._said)
         if look:
-            self._found = found[2]
+            self._evaluated = evaluated
         if self.strength is not None:
-            self._last["grad"] = found[1]
-        return found
+            self._last["grad"] = grad
+        return loss, grad, evaluated
 
     def _look(self, score: Tensor, label: Tensor) -> None:
-        """Lets the monitor see a batch that has a loss."""
-        monitor, found, self._found = self._monitor, self._found, None
-        assert monitor is not None and found is not None
+        """Shows a batch with a loss to the monitor."""
+        monitor, evaluated, self._evaluated = self._monitor, self._evaluated, None
+        assert monitor is not None and evaluated is not None
         unbiased, bins = self.options.get("unbiased", True), self.options.get("bins")
         monitor.look(
             as_numpy(score).ravel(),
             is_background(as_numpy(label).ravel(), self._labels) if self.background_only else None,
-            loss=found.loss if unbiased else found.loss - found.bias,
-            bias=found.bias,
-            events=found.events,
+            loss=evaluated.loss if unbiased else evaluated.loss - evaluated.bias,
+            bias=evaluated.bias,
+            events=evaluated.events,
             bins=bins if isinstance(bins, int) else None,
             unbiased=unbiased,
         )
@@ -252,54 +295,52 @@ class MoDeLoss(CoreLoss):
         if self.gather and processes(self.process_group) > 1:
             return _outside_of_the_graph(self, score, label, mass, weight, category, reference)
         if reference is None and self.score_transform is None:
-            selects = label if self.background_only else None
-            given = events(score, selects, mass, weight, category)
+            tensors = read_tensors(score, label if self.background_only else None, mass, weight, category)
             if self.strength is None and not self.on_device:  # a call less
-                return core_loss(given, self._checked, self._watched)
-            loss, grad = self._form(given, self._checked)
-            return loss if self.strength is None else self._strengthened(loss, given, grad, len(given.score))
-        every, count, *_ = given_of(self._labels, score, label, mass, weight, category, reference)
-        return self._loss_of(every, count)
+                return core_loss(tensors, self._checked, self._watched)
+            loss, grad = self._compute(tensors, self._checked)
+            return loss if self.strength is None else self._strengthened(loss, tensors, grad, len(tensors.score))
+        return self._batch_loss(read_batch(self._labels, score, label, mass, weight, category, reference))
 
-    def _form(self, given: Events, asked: Options) -> tuple[Tensor, Tensor]:
-        """The loss of tensors that are checked, by the core or on their device, and the gradient for the strength."""
-        if self.on_device and is_on_device(asked.text, given):
+    def _compute(self, tensors: Events, options: Options) -> tuple[Tensor, Tensor]:
+        """The loss of checked tensors, by the core or on their device, and the gradient for the strength."""
+        if self.on_device and is_on_device(options.text, tensors):
             if self.strength is not None:
                 raise ValueError("strength and a loss on the device: leave on_device out, and the core computes it")
-            loss = device_loss(given, asked.text, skip=self.on_bad_batch == "skip")
+            loss = device_loss(tensors, options.text, skip=self.on_bad_batch == "skip")
             return loss, loss
-        if self.strength is not None and stands_for_others(given.score):
-            found: tuple[Tensor, Tensor] = loss_op(*given, asked.text)
-            return found
-        loss = core_loss(given, asked, self._watched)
+        if self.strength is not None and stands_for_others(tensors.score):
+            loss, grad = loss_op(*tensors, options.text)
+            return loss, grad
+        loss = core_loss(tensors, options, self._watched)
         return loss, self._last.pop("grad", loss)
 
-    def _loss_of_all(self, *arguments: Any) -> Tensor:
+    def _gathered_loss(self, *arguments: Any) -> Tensor:
         """The loss of the events of all processes."""
-        given = of_all(partial(given_of, self._labels, *arguments), self._encoded, self.process_group)
-        with naming_ranks(given):
-            return self._loss_of(given.events, given.batch)
+        batch = gather_events(partial(read_batch, self._labels, *arguments), self._encoded, self.process_group)
+        with naming_ranks(batch):
+            return self._batch_loss(batch)
 
-    def _loss_of(self, every: Events, count: int) -> Tensor:
-        """The loss of a batch of so many events, and of the reference events after them."""
-        score, asked = every.score, self._checked
+    def _batch_loss(self, batch: Batch) -> Tensor:
+        """The loss of a batch with its reference events. Their gradient goes to the batch, as if it were all events."""
+        tensors, count, options = batch.events, batch.size, self._checked
+        score = tensors.score
         background = torch.ones_like(score, dtype=torch.bool)
-        if every.label is not None:
-            background = is_background(every.label, self._labels)
+        if tensors.label is not None:
+            background = is_background(tensors.label, self._labels)
         if self.score_transform is not None:
-            signal = score[~background]
-            score_range = score_range_of(asked.text, score.dtype)
-            score, score_range = transformed(score, self.score_transform, score_range, signal)
-            asked = checked("mode", **{**self.options, "score_range": score_range})
-        every = every._replace(score=score, label=every.label if self.background_only else None)
-        loss, grad = self._form(every, asked)
+            limits, signal = score_limits(options.text, score.dtype), score[~background]
+            score, limits = transformed(score, self.score_transform, limits, signal)
+            options = checked("mode", **{**self.options, "score_range": limits})
+        tensors = tensors._replace(score=score, label=tensors.label if self.background_only else None)
+        loss, grad = self._compute(tensors, options)
         factor: Any = 1
-        if count < len(every.score):
+        if count < len(score):
             counted = background if self.background_only else torch.ones_like(background)
             factor = counted.sum(dtype=loss.dtype) / counted[:count].sum(dtype=loss.dtype).clamp(min=1)
             loss = loss + (factor - 1) * (loss - loss.detach())
-        return loss if self.strength is None else self._strengthened(loss, every, grad, count, factor)
+        return loss if self.strength is None else self._strengthened(loss, tensors, grad, count, factor)
 
 
-# What is sent and received is not part of a graph.
-_outside_of_the_graph: Callable[..., Tensor] = torch.compiler.disable(MoDeLoss._loss_of_all)  # type: ignore[no-untyped-call]
+# A graph cannot hold the exchange between processes.
+_outside_of_the_graph: Callable[..., Tensor] = torch.compiler.disable(MoDeLoss._gathered_loss)  # type: ignore[no-untyped-call]

@@ -1,4 +1,4 @@
-"""What a classifier achieves on the events of a validation, collected batch by batch."""
+"""The metrics of a classifier on validation events, collected batch by batch."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from ..metrics._arguments import numbers
 from ..metrics.summary import Settings
 from ..option_types import SummaryOptions
 from ._gather import processes
-from ._module import events as events_of
+from ._module import read_tensors
 from ._op import as_numpy
 
 
@@ -33,9 +33,9 @@ class MoDeMetrics:
     Parameters
     ----------
     prefix : str, by default ``"val_mode_"``
-        Of the names: ``val_mode_sensitivity``.
+        The start of each name, as in ``val_mode_sensitivity``.
     **settings
-        ``order``, which is that of the loss, and all else that :func:`libmode.metrics.summary` takes.
+        ``order``, as for the loss, and other arguments of :func:`libmode.metrics.summary`.
 
     Raises
     ------
@@ -56,8 +56,8 @@ class MoDeMetrics:
     >>> for batch in range(10):
     ...     label, mass = torch.randint(0, 2, (1_000,)), 50 + 250 * torch.rand(1_000)
     ...     metrics.update(torch.sigmoid(torch.randn(1_000) + label), label, mass)
-    >>> found = metrics.compute()
-    >>> print(f"AUC {found['val_mode_auc']:.2f}, R50 {found['val_mode_rejection_50']:.1f}")
+    >>> numbers = metrics.compute()
+    >>> print(f"AUC {numbers['val_mode_auc']:.2f}, R50 {numbers['val_mode_rejection_50']:.1f}")
     AUC 0.76, R50 6.4
     >>> metrics.reset()  # before the next validation
     """
@@ -71,20 +71,20 @@ class MoDeMetrics:
     @takes_events
     def update(self, score: Tensor, label: Tensor, mass: Tensor, weight: Tensor | None = None) -> None:
         """Adds the events of a batch: tensors of shape (n,) or (n, 1), the label 1 for signal and 0 for background."""
-        given = events_of(score, label, mass, weight)
-        if given.label is None:
+        tensors = read_tensors(score, label, mass, weight)
+        if tensors.label is None:
             raise TypeError("label is None: expected a tensor of 1 for signal and 0 for background")
-        if given.mass.ndim > 1:
-            raise ValueError(f"mass has shape {tuple(given.mass.shape)}: expected (n,) or (n, 1)")
-        weights = torch.ones_like(given.score) if given.weight is None else given.weight
-        # Copies: the next batch may be written to the same tensors.
-        batch = tuple(np.array(as_numpy(one)) for one in (given.score, given.label, given.mass, weights))
-        if len(given.mass):
+        if tensors.mass.ndim > 1:
+            raise ValueError(f"mass has shape {tuple(tensors.mass.shape)}: expected (n,) or (n, 1)")
+        weights = torch.ones_like(tensors.score) if tensors.weight is None else tensors.weight
+        # These are copies, since the next batch may overwrite the tensors.
+        batch = tuple(np.array(as_numpy(one)) for one in (tensors.score, tensors.label, tensors.mass, weights))
+        if len(tensors.mass):
             numbers("mass", batch[2])  # now, not after an epoch
         self._batches.append(batch)
 
     def compute(self) -> dict[str, float]:
-        """The numbers of all events since the last reset, of all processes, each of which has to call it."""
+        """The numbers of all events since the last reset. Every process must call it, and gets those of all."""
         batches = self._batches
         if processes(None) > 1:
             gathered: list[Any] = [None] * processes(None)
@@ -93,8 +93,8 @@ class MoDeMetrics:
         if not sum(len(score) for score, *_ in batches):
             raise ValueError("there are no events: call update for each batch before compute")
         score, label, mass, weight = (np.concatenate(arrays) for arrays in zip(*batches, strict=True))
-        found = summary(score, label, mass, weight=None if (weight == 1).all() else weight, **self._settings)
-        return {self.prefix + name: value for name, value in found.items()}
+        values = summary(score, label, mass, weight=None if (weight == 1).all() else weight, **self._settings)
+        return {self.prefix + name: value for name, value in values.items()}
 
     def reset(self) -> None:
         """Forgets all events."""

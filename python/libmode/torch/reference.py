@@ -1,4 +1,4 @@
-"""Reference events: further background, scored by the network as it is, that counts with each batch."""
+"""Reference events: further background events, scored by the current network, that count with each batch."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ from ._op import as_numpy, in_torch_func
 
 
 def joined(batch: Events, reference: Any, labels: Sequence[int]) -> Events:
-    """The events of a batch, checked, and after them those of the reference, which get no gradient."""
+    """The checked events of a batch, followed by the reference events, which get no gradient."""
     return _events.joined(batch, reference, labels, lambda *one: read(*one).detach(), _filled, _concatenated, _check)
 
 
 def _check(label: Tensor, labels: Sequence[int]) -> None:
-    """Looks at the labels where their values are on the CPU."""
+    """Checks labels whose values are on the CPU."""
     if label.is_cpu and not (torch.compiler.is_compiling() or in_torch_func()):
         check_reference(as_numpy(label), labels)
 
@@ -33,13 +33,13 @@ def _filled(score: Tensor, value: int, like: Tensor) -> Tensor:
     return torch.full_like(score, value, dtype=like.dtype)
 
 
-def _concatenated(name: str, of_batch: Tensor, of_reference: Tensor) -> Tensor:
-    if of_batch.device != of_reference.device:
+def _concatenated(name: str, batch: Tensor, reference: Tensor) -> Tensor:
+    if batch.device != reference.device:
         raise ValueError(
-            f"reference.{name} is on {of_reference.device}, but the batch on {of_batch.device}: "
-            f"move it there, reference.{name}.to({str(of_batch.device)!r})"
+            f"reference.{name} is on {reference.device}, but the batch on {batch.device}: "
+            f"move it there, reference.{name}.to({str(batch.device)!r})"
         )
-    return torch.cat([of_batch, of_reference])
+    return torch.cat([batch, reference])
 
 
 class Reference:
@@ -51,11 +51,11 @@ class Reference:
     Parameters
     ----------
     events : sequence of tensors, or a Dataset
-        ``inputs, label, mass`` and, if the batches have them, ``weight``, each of shape (n, ...); a dataset has
-        these for each event. With tensors or a TensorDataset, the background is found once. With another dataset,
+        ``inputs, label, mass`` and, if the batches have weights, ``weight``, each of shape (n, ...); a dataset has
+        these for each event. Tensors and a TensorDataset are searched for background once. With another dataset,
         every call loads ``size`` events, like a loader without workers, and uses the background among them.
     size : int, default 4096
-        How many events to draw at each call, all different, or all if there are fewer.
+        The number of different events to draw at each call, or all if there are fewer.
     background_label : int, default 0
         The label of the events that are drawn.
 
@@ -94,16 +94,16 @@ class Reference:
         self._dataset, self._tensors = None, self._background(_checked(tensors))
 
     def __len__(self) -> int:
-        """How many events there are to draw from, of a dataset background or not."""
+        """The number of background events; for a dataset, of all its events."""
         return len(self._dataset if self._tensors is None else self._tensors[0])
 
     def __call__(self, network: Callable[[Tensor], Tensor]) -> Events:
-        """Events that are drawn anew, with the scores, (k,) or (k, 1), that ``network`` has in evaluation mode."""
+        """New random events with their scores, (k,) or (k, 1), from ``network`` in evaluation mode."""
         inputs, label, mass, *weight = self._drawn()
         modules = list(network.modules()) if isinstance(network, nn.Module) else []
         modes = [module.training for module in modules]
         try:
-            for module in modules:  # not eval(), which for a constraint is the end of the training
+            for module in modules:  # eval() would tell a constraint that the training ends
                 module.training = False
             with torch.no_grad():
                 score = network(inputs)
@@ -115,7 +115,7 @@ class Reference:
         return Events(score, label, mass, weight[0] if weight else None)
 
     def _drawn(self) -> list[Tensor]:
-        rng = np.random.default_rng(int(torch.randint(2**62, ())))  # in time that does not grow with the events
+        rng = np.random.default_rng(int(torch.randint(2**62, ())))  # takes the same time for any number of events
         places = torch.from_numpy(rng.choice(len(self), min(self.size, len(self)), replace=False))
         if self._tensors is None:
             return self._background(_checked(default_collate([self._dataset[int(i)] for i in places])))
@@ -130,15 +130,14 @@ class Reference:
 
 
 def _checked(tensors: Any) -> list[Tensor]:
-    given = list(tensors)
-    if len(given) not in (3, 4) or not all(isinstance(tensor, Tensor) for tensor in given):
-        kinds = ", ".join(type(one).__name__ for one in given)
+    every = list(tensors)
+    if len(every) not in (3, 4) or not all(isinstance(tensor, Tensor) for tensor in every):
+        kinds = ", ".join(type(one).__name__ for one in every)
         raise TypeError(
             f"events has {kinds or 'nothing'}: expected the tensors inputs, label, mass and, if any, weight"
         )
-    for name, tensor in zip(("label", "mass", "weight"), given[1:], strict=False):
-        if tensor.ndim == 2 and tensor.shape[1] == 1 and name != "mass":
-            tensor = tensor[:, 0]
-        if len(tensor) != len(given[0]):
-            raise ValueError(f"{name} has length {len(tensor)}, but inputs has length {len(given[0])}")
-    return [given[0], given[1].reshape(len(given[1])), *given[2:]]
+    inputs, label, *others = every
+    for name, tensor in zip(("label", "mass", "weight"), every[1:], strict=False):
+        if len(tensor) != len(inputs):
+            raise ValueError(f"{name} has length {len(tensor)}, but inputs has length {len(inputs)}")
+    return [inputs, label.reshape(len(label)), *others]

@@ -1,7 +1,7 @@
 """The loss as an integral over a function W of the score: footnote 1 of arXiv:2010.09745, w(s) ds = dW(s).
 
-J(s) depends on the order of the scores alone, so the integral of J dW is the
-loss of the scores W(s_i), between W(low) and W(high).
+J(s) depends only on the order of the scores, so the integral of J dW is the loss of the scores W(s_i), from W(low) to
+W(high).
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ Range = tuple[float, float] | None
 
 
 def transformed(score: Tensor, transform: ScoreTransform, score_range: Range, signal: Tensor) -> tuple[Tensor, Range]:
-    """The scores W(s) of (n,) inside ``score_range``, and what that becomes; ``signal``, (k,), has those of signal."""
+    """W of the scores, (n,), and of the limits ``score_range``; ``signal``, (k,), are the scores of signal."""
     if score_range is not None:
         outside = (score < score_range[0]) | (score > score_range[1])
         if outside.any():
@@ -31,7 +31,7 @@ def transformed(score: Tensor, transform: ScoreTransform, score_range: Range, si
 
 
 def _signal_efficiency(score: Tensor, score_range: Range, signal: Tensor) -> Tensor:
-    """The fraction of the signal with scores up to s, from 0 on, linear between knots ten events or 1 % apart."""
+    """The fraction of signal with scores up to s, linear between knots that are ten events or 1 % apart."""
     n = len(signal)
     if not n:
         raise BatchError("score_transform = 'signal_efficiency' needs signal in the batch: every label is background")
@@ -43,7 +43,7 @@ def _signal_efficiency(score: Tensor, score_range: Range, signal: Tensor) -> Ten
     knots, height = signal.detach().to(score.dtype).sort().values[rank - 1], rank.to(score.dtype) / n
     low = score.detach().min() if score_range is None else knots.new_full((), score_range[0])
     knots, height = torch.cat([low[None], knots]), torch.cat([height.new_zeros(1), height])
-    # Of knots that are equal but for rounding the last one counts.
+    # Only the last of knots that are equal within rounding counts.
     apart = knots.diff() > 1e-6 * (knots[-1] - low)
     kept = torch.cat([apart, apart.new_ones(1)])
     knots, height = knots[kept], height[kept]
@@ -53,7 +53,7 @@ def _signal_efficiency(score: Tensor, score_range: Range, signal: Tensor) -> Ten
 
 
 def on_lines(score: Tensor, knots: Tensor, height: Tensor) -> tuple[Tensor, Tensor]:
-    """The heights at scores (n,) on the lines between increasing knots, and the place of the knot above each score."""
+    """The heights at scores, (n,), on lines between increasing knots, and the index of the knot above each score."""
     right = torch.searchsorted(knots, score.detach(), right=True).clamp(1, len(knots) - 1)
     slope = (height[right] - height[right - 1]) / (knots[right] - knots[right - 1])
     return height[right - 1] + slope * (score - knots[right - 1]), right
