@@ -64,7 +64,7 @@ def objective(
     (True, True, 20)
     """
     settings = checked(strength, tolerance, score_transform, background_only, options)
-    return Objective(_rows_of, mass, weight, label, category, settings)
+    return Objective(_read_rows, mass, weight, label, category, settings)
 
 
 def metric(
@@ -92,7 +92,7 @@ def metric(
     >>> [(name, round(value, 3)) for name, value, _ in judge(np.zeros(4), validation)]
     [('logloss', 0.693)]
     """
-    return _feval(Metric(_rows_of, masses, of, strength, events, background_only, options, objective))
+    return _feval(Metric(_read_rows, masses, of, strength, events, background_only, options, objective))
 
 
 def _feval(metric: Metric) -> Callable[[Any, Any], list[tuple[str, float, bool]]]:
@@ -158,7 +158,7 @@ def finalize(booster: lightgbm.Booster, init_score: float = 0.0, *, num_iteratio
     return model
 
 
-def _rows_of(data: lightgbm.Dataset) -> Rows:
+def _read_rows(data: lightgbm.Dataset) -> Rows:
     params = data.params or {}  # those of the training too, which get_params leaves out
     refuse_parts(int(params.get("num_machines", params.get("num_machine", 1))), "machines")
     weight = data.get_weight()
@@ -169,7 +169,7 @@ class MoDeLGBMClassifier(BoostedClassifier):
     __doc__ = described("LightGBM", "MoDeLGBMClassifier", "txt")
 
     _library = "LightGBM"
-    _rows_of = staticmethod(_rows_of)
+    _read_rows = staticmethod(_read_rows)
     _called = {
         **{"learning_rate": "learning_rate", "max_depth": "max_depth", "min_child_weight": "min_sum_hessian_in_leaf"},
         **{"subsample": "bagging_fraction", "colsample_bytree": "feature_fraction", "reg_lambda": "lambda_l2"},

@@ -23,7 +23,7 @@ from .._option_values import TAKEN
 from ..metrics._arguments import whole
 from .metric import USUAL_EVENTS, Metric, Stopping
 from .multipliers import ScoreTransform, checked, mean_size, sums_of_weights
-from .objective import Objective, RowsOf, same_length
+from .objective import Objective, ReadRows, same_length
 
 # Over the sum of the sizes of the weights, where none are asked for: the least sum of Hessians in a leaf, and what is
 # added to that sum. Trees of smaller leaves are flat on the events of the training, and not on others.
@@ -162,7 +162,7 @@ class BoostedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     _library: str
     _called: Mapping[str, str]  # what the library calls arguments of the classifier
-    _rows_of: RowsOf  # a static method: a class must not bind it
+    _read_rows: ReadRows  # a static method: a class must not bind it
     _names: Callable[..., dict[str, str]]  # of parameters: those of the library by all of their names
     _data: Callable[..., Any]  # of features, labels, names, the margin to begin with and a reference: a data set
     _train: Callable[..., Trained]  # with parameters, data, evaluation sets, that margin, and what is called
@@ -210,8 +210,7 @@ class BoostedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
         """All arguments by name."""
-        found: dict[str, Any] = super().get_params(deep)
-        return found | self.parameters
+        return {**super().get_params(deep), **self.parameters}
 
     def set_params(self, **params: Any) -> BoostedClassifier:
         """Sets arguments by name, further ones too."""
@@ -317,12 +316,12 @@ class BoostedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         sets = [self._data(own.features, own.label, names, start, data) for own in evaluated]
         masses = [(made, (own.mass, own.weight)) for made, own in zip(sets, evaluated, strict=True)]
         settings = settings.within(self.n_estimators, self.early_stopping_rounds is not None)
-        objective = Objective(self._rows_of, mass, weight, None, category, settings)
-        metric = Metric(self._rows_of, masses, judges, None, self.events, self.background_only, options)
+        objective = Objective(self._read_rows, mass, weight, None, category, settings)
+        metric = Metric(self._read_rows, masses, judges, None, self.events, self.background_only, options)
         patience = self.early_stopping_rounds
         stopping = None if patience is None else Stopping(patience, objective, metric)
         self.booster_, self.evals_result_ = self._train(
-            self._filled(len(X), len(X) if weight is None else float(np.abs(weight).sum())) | further,
+            self._for_library(len(X), len(X) if weight is None else float(np.abs(weight).sum())) | further,
             data,
             sets,
             start,
@@ -340,10 +339,10 @@ class BoostedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         if unsettled and not objective.dependence <= 1:
             warnings.warn(unsettled, TrainingWarning, stacklevel=level_of_the_user())
         elif self.strength is None:
-            self._warn_of(evaluated, metric, objective)
+            self._warn_if_far_above(evaluated, metric, objective)
         return self
 
-    def _warn_of(self, evaluated: Sequence[Evaluated], metric: Metric, objective: Objective) -> None:
+    def _warn_if_far_above(self, evaluated: Sequence[Evaluated], metric: Metric, objective: Objective) -> None:
         """Warns of evaluation sets that depend on the mass far more than by chance, and the training does not."""
         for k, own in enumerate(evaluated):
             seen = metric.beyond_chance(self._margins(own.features), own)
@@ -355,16 +354,16 @@ class BoostedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
                     stacklevel=level_of_the_user(),
                 )
 
-    def _filled(self, count: int, size: float) -> dict[str, Any]:
+    def _for_library(self, count: int, size: float) -> dict[str, Any]:
         """The own arguments that the library takes, by its names, for so many events, whose weights have this size."""
         least = max(_LEAST_SHARE * size, min(_LEAST_EVENTS, _LARGEST_SHARE * size))
         depth = _DEPTH_OF_FEW if count < _FEW else _DEPTH
-        filled = {"max_depth": depth, "min_child_weight": least, "reg_lambda": _ADDED_SHARE * size}
-        given = {name: getattr(self, name) for name in self._called if name not in _OF_TRAINING}
-        given = {name: filled.get(name) if value is None else value for name, value in given.items()}
+        defaults = {"max_depth": depth, "min_child_weight": least, "reg_lambda": _ADDED_SHARE * size}
+        values = {name: getattr(self, name) for name in self._called if name not in _OF_TRAINING}
+        values = {name: defaults.get(name) if value is None else value for name, value in values.items()}
         random = self.random_state
-        given["random_state"] = 0 if random is None else check_random_state(random).randint(2**31 - 1)
-        return {self._called[name]: value for name, value in given.items() if value is not None}
+        values["random_state"] = 0 if random is None else check_random_state(random).randint(2**31 - 1)
+        return {self._called[name]: value for name, value in values.items() if value is not None}
 
     def _divided(self) -> tuple[dict[str, Any], dict[str, Any]]:
         """The further options of the loss, and parameters of the library; raises TypeError for what is neither."""
@@ -403,20 +402,20 @@ class BoostedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         if masses is None:
             raise ValueError("eval_mass is missing: give a list of the masses of each of eval_set")
         weights = [None] * len(sets) if weights is None else weights
-        for name, given in (("eval_mass", masses), ("eval_sample_weight", weights)):
-            if len(given) != len(sets):
+        for name, arrays in (("eval_mass", masses), ("eval_sample_weight", weights)):
+            if len(arrays) != len(sets):
                 raise ValueError(
-                    f"{name} has length {len(given)}, but eval_set has {len(sets)}: both are lists, eval_set one "
+                    f"{name} has length {len(arrays)}, but eval_set has {len(sets)}: both are lists, eval_set one "
                     "of (X, y), with an entry for each evaluation set"
                 )
-        found = []
+        evaluated = []
         for k, ((X, y), mass, weight) in enumerate(zip(sets, masses, weights, strict=True)):
             try:
-                found.append(self._evaluated_one(X, y, mass, weight, several))
+                evaluated.append(self._evaluated_one(X, y, mass, weight, several))
             except (TypeError, ValueError) as error:
                 kind = TypeError if isinstance(error, TypeError) else ValueError
                 raise kind(f"eval_set[{k}]: {error}") from None
-        return found
+        return evaluated
 
     def _evaluated_one(self, X: Any, y: Any, mass: Any, weight: Any, several: bool) -> Evaluated:
         of_one_index({"X": X, "y": y, "mass": mass, "sample_weight": weight})
@@ -446,11 +445,11 @@ class BoostedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         """A DataFrame with the places of its categories among those of the training; NaN for a missing or new one."""
         if not self._categories or not hasattr(X, "columns") or X.shape[1] <= max(self._categories):
             return X
-        found = {place: X.iloc[:, place] for place in range(X.shape[1])}
+        columns = {place: X.iloc[:, place] for place in range(X.shape[1])}
         for place, categories in self._categories.items():
-            code = categories.get_indexer(found[place]).astype(float)
-            found[place] = np.where(code < 0, np.nan, code)
-        coded = type(X)(found, index=X.index)
+            code = categories.get_indexer(columns[place]).astype(float)
+            columns[place] = np.where(code < 0, np.nan, code)
+        coded = type(X)(columns, index=X.index)
         coded.columns = X.columns
         return coded
 

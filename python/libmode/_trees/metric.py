@@ -18,7 +18,7 @@ from ..metrics._arguments import number
 from ..metrics.summary import Settings as Judged
 from ..metrics.summary import sensitivity
 from .multipliers import checked, sums_of_weights, targets
-from .objective import Objective, RowsOf, same_length
+from .objective import Objective, ReadRows, same_length
 
 USUAL_EVENTS = 100_000.0
 
@@ -33,7 +33,7 @@ class Metric:
 
     def __init__(
         self,
-        rows_of: RowsOf,
+        read_rows: ReadRows,
         masses: Any,
         of: Any,
         strength: float | None,
@@ -61,13 +61,13 @@ class Metric:
             raise ValueError(f"strength = {strength!r}: give one if of has 'loss', and only then")
         settings = checked(strength, None, None, background_only, options)
         self._options, self._background_only = settings.options, settings.background_only
-        self._rows_of, self._strength, self._events = rows_of, strength, events
+        self._read_rows, self._strength, self._events = read_rows, strength, events
         number("events", events, 0)
         Judged.checked(self._options["order"], events, mass_range=self._options.get("mass_range"))
 
     def __call__(self, margin: Any, data: Any) -> list[tuple[str, float]]:
         """Of margins of shape (n,)."""
-        margin, rows = np.asarray(margin), self._rows_of(data)
+        margin, rows = np.asarray(margin), self._read_rows(data)
         mass, weight = self._mass_and_weight(len(margin), data)
         same_length({"mass": mass, "weight": weight}, len(margin), "the data set")
         weight = rows.weight if weight is None else read("weight", weight).astype(float)
@@ -94,8 +94,8 @@ class Metric:
         return self._logloss(margin, events) + self._strength * self._evaluated(events, self._options).loss
 
     def _dependence(self, margin: NDArray[Any], events: Events) -> float:
-        found = self._evaluated(events, {**self._options, "unbiased": True})
-        return found.loss * self._events / (found.bias * found.events) if found.bias > 0 else 0.0
+        result = self._evaluated(events, {**self._options, "unbiased": True})
+        return result.loss * self._events / (result.bias * result.events) if result.bias > 0 else 0.0
 
     def beyond_chance(self, margin: NDArray[Any], of: Any) -> float:
         """The dependence of events with ``label``, ``mass`` and ``weight``, over its value by chance.
@@ -108,9 +108,9 @@ class Metric:
         ratios = []
         for cut in np.quantile(margin[of.label == 1], 1 - np.array(_EFFICIENCIES)):
             events = Events((margin >= cut).astype(float), of.label, of.mass, of.weight)
-            found = self._evaluated(events, options)
-            if found.bias > 0:
-                ratios.append(found.loss / found.bias)
+            result = self._evaluated(events, options)
+            if result.bias > 0:
+                ratios.append(result.loss / result.bias)
         return float(np.mean(ratios)) if ratios else np.nan
 
     def of_the_last(self) -> float:

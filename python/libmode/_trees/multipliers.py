@@ -162,9 +162,9 @@ class Boosting:
             grad *= self.weight
             hess *= self._size
         events = self._taking_part._replace(score=score)
-        found = evaluate(self._options, *events, hess=True, loss_alone=True, said=self._said)
-        self.loss, seen = found.loss, found.grad
-        curve = found.hess * first**2
+        result = evaluate(self._options, *events, hess=True, loss_alone=True, said=self._said)
+        self.loss, seen = result.loss, result.grad
+        curve = result.hess * first**2
         if self._settings.strength is not None:
             scale = self._settings.strength * self.total
             force = scale * seen
@@ -181,11 +181,8 @@ class Boosting:
         size = float(events.score.std(dtype=float)) * _SMALL
         if size <= _LEAST_MOVE:
             return 0.0
-        found = evaluate(
-            self._options, *events, grad=False, hess=True, loss_alone=True, smoothing=size, said=self._said
-        )
-        bound: NDArray[Any] = found.hess
-        return bound
+        options = {"grad": False, "hess": True, "loss_alone": True, "smoothing": size, "said": self._said}
+        return np.asarray(evaluate(self._options, *events, **options).hess)
 
     def _force(
         self, of_classifier: float, curve: NDArray[Any], seen: NDArray[Any], events: Events
@@ -210,10 +207,10 @@ class Boosting:
 
     def _dependence(self, events: Events) -> float:
         """The plain loss over what it is by chance, 1 in the mean: trees know these events by heart."""
-        found = evaluate(self._options, *events, grad=False, said=self._said)
-        plain = found.loss + found.bias if self._settings.options.get("unbiased", True) else found.loss
-        self._count = found.events
-        return plain / found.bias if found.bias > 0 else np.nan
+        result = evaluate(self._options, *events, grad=False, said=self._said)
+        plain = result.loss + result.bias if self._settings.options.get("unbiased", True) else result.loss
+        self._count = result.events
+        return plain / result.bias if result.bias > 0 else np.nan
 
     def _look(self, events: Events, tolerance: float | None) -> None:
         """Notes whether the push has settled: nothing is seen by as many events, or those of the tolerance."""
@@ -259,8 +256,8 @@ class Boosting:
 def _with_bins(options: Mapping[str, Any], mass: NDArray[Any]) -> dict[str, Any]:
     """The options with a number of bins for background events of these masses, where nothing says what the bins are."""
     named = {"bins", "edges", "joint", "category"} & set(options)
-    given = options.get("mass_range")
-    ranges = [given] if given is None or np.isscalar(given[0]) else given
+    mass_range = options.get("mass_range")
+    ranges = [mass_range] if mass_range is None or np.isscalar(mass_range[0]) else mass_range
     low, high = np.array([(-np.inf, np.inf) if one is None else one for one in ranges], float).T
     columns = mass.reshape(len(mass), -1)
     inside = ((columns >= low) & (columns <= high)).sum(axis=0)
@@ -277,11 +274,11 @@ def mean_size(weight: NDArray[Any]) -> float:
 
 def targets(label: Any) -> NDArray[np.float32]:
     """Labels as numbers 0 and 1; raises ValueError for others, with the first of them."""
-    found = np.asarray(label)
-    bad = np.flatnonzero((found != 0) & (found != 1))
+    labels = np.asarray(label)
+    bad = np.flatnonzero((labels != 0) & (labels != 1))
     if len(bad):
-        raise ValueError(f"label[{bad[0]}] = {found[bad[0]]}: must be 1 for signal or 0 for background")
-    return found.astype(np.float32)
+        raise ValueError(f"label[{bad[0]}] = {labels[bad[0]]}: must be 1 for signal or 0 for background")
+    return labels.astype(np.float32)
 
 
 def sums_of_weights(target: NDArray[Any], weight: NDArray[Any] | None) -> tuple[float, float]:

@@ -21,16 +21,18 @@ class Rows(NamedTuple):
     weight: NDArray[Any] | None
 
 
-RowsOf = Callable[[Any], Rows]  #: of a data set of a library
+ReadRows = Callable[[Any], Rows]  #: of a data set of a library
 
 
 class Objective:
     """What a library calls in each round with margins and the training set, for their derivatives."""
 
-    def __init__(self, rows_of: RowsOf, mass: Any, weight: Any, label: Any, category: Any, settings: Settings) -> None:
+    def __init__(
+        self, read_rows: ReadRows, mass: Any, weight: Any, label: Any, category: Any, settings: Settings
+    ) -> None:
         if label is not None and not settings.background_only:
             raise ValueError("label is given, and background_only = False: every event takes part, leave label out")
-        self._rows_of, self._settings = rows_of, settings
+        self._read_rows, self._settings = read_rows, settings
         self._arrays = {"mass": mass, "weight": weight, "label": label, "category": category}
         of_one_index(self._arrays)
         self._data: Callable[[], Any] = lambda: None
@@ -81,7 +83,7 @@ class Objective:
         return self._boosting(margin)
 
     def _begun(self, data: Any) -> Boosting:
-        rows = self._rows_of(data)
+        rows = self._read_rows(data)
         same_length(
             self._arrays,
             len(rows.label),
@@ -90,11 +92,11 @@ class Objective:
             "scikit-learn with MoDeXGBClassifier or MoDeLGBMClassifier instead, whose fit takes the masses of each "
             "part",
         )
-        given = self._arrays["weight"]
-        if rows.weight is not None and given is not None:
+        weight = self._arrays["weight"]
+        if rows.weight is not None and weight is not None:
             raise ValueError("weight is given, and the data set has weights: leave one of them out")
-        weight = rows.weight if given is None else given
-        return Boosting(**{**self._arrays, "weight": weight}, target=rows.label, settings=self._settings)
+        arrays = self._arrays | {"weight": rows.weight if weight is None else weight}
+        return Boosting(**arrays, target=rows.label, settings=self._settings)
 
     def __deepcopy__(self, memo: Any) -> Objective:
         return self  # LightGBM copies its parameters; what is remembered shall be where the user looks

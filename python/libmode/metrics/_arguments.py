@@ -141,7 +141,7 @@ class Bins:
 
     @property
     def edges(self) -> Edges:
-        """Those of one mass, or of each."""
+        """The edges of the one mass, or of each mass in a tuple."""
         return self.axes[0] if len(self.axes) == 1 else tuple(self.axes)
 
     def find(self, mass: Doubles) -> NDArray[np.intp]:
@@ -172,7 +172,7 @@ class Bins:
         return np.array([np.prod([own[k] for own, k in zip(factors, each, strict=True)], axis=0) for each in degrees])
 
     def name(self, place: int) -> str:
-        """As errors call a bin."""
+        """The name of a bin in errors."""
         index = [int(k) for k in np.unravel_index(place, self.shape)]
         ranges = [
             f"[{edges[k]:g}, {edges[k + 1]:g}{']' if k == len(edges) - 2 else ')'}"

@@ -16,7 +16,7 @@ LOOKED_AT = 1_000  # events of each class
 
 
 def sentence(auc: float, signal: float, background: float, label: str = "label", score: str = "score") -> str | None:
-    """What is to be said of an AUC of so many events of each class; the names are those of the arguments."""
+    """The warning about an AUC of so many events of each class, or None; ``label`` and ``score`` name the arguments."""
     if not 0.5 - auc > max(BELOW, SURE * math.sqrt((1 / signal + 1 / background) / 12)):
         return None
     return (
@@ -26,7 +26,7 @@ def sentence(auc: float, signal: float, background: float, label: str = "label",
 
 
 def say_if_backwards(score: Doubles, signal: NDArray[np.bool_], weight: Doubles) -> None:
-    """Warns by some of the events, (n,)."""
+    """Warns if the AUC of up to a thousand events of each class is far below 0.5; arrays are (n,)."""
     some = [np.flatnonzero(chosen) for chosen in (signal, ~signal)]
     some = [places[:: 1 + len(places) // LOOKED_AT] for places in some]
     weights = [weight[places] for places in some]

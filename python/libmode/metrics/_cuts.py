@@ -14,9 +14,9 @@ from ._spectrum import Binned, Steps, covariance
 FEWEST = 8  # effective events that the tightest cut leaves
 # Selected effective events that a window of mass has at least on average. In toys at this number p < 0.01 was right.
 PER_WINDOW = 2
-# From toys: where it is small, the smallest p-value of k nested cuts, each of which keeps half, is distributed like
-# that of 1 + 0.8 (k - 1) independent cuts, and the smaller one of this test and of the test of all cuts like that of
-# 1.8 tests. For p in between, these fractions of p^2 (1 - p) are subtracted.
+# From toys. Each of k nested cuts keeps half of the events: their smallest p-value is distributed like that of
+# 1 + 0.8 (k - 1) independent cuts, if it is small. The smaller p-value of this test and of the test of all cuts is
+# distributed like that of 1.8 independent tests. Fractions of p^2 (1 - p) correct p-values that are not small.
 OF_CUTS, OF_TESTS = 0.8, 1.8
 LESS_OF_CUTS, LESS_OF_TESTS = 0.3, 0.4
 
@@ -67,7 +67,7 @@ def ladder(events: Binned, between: Steps) -> tuple[Cut | None, float]:
 
 
 def _test(flat: Doubles, selected: Doubles, variance: Doubles, threshold: float, left: float) -> Cut:
-    """Of the efficiencies of the bins, (bins,), and their variances; ``flat`` spans the allowed responses."""
+    """Tests the efficiencies of the bins, (bins,), with these variances; ``flat`` spans the allowed responses."""
     bins = len(flat)
     free = np.eye(bins) - flat @ flat.T
     residual = free @ selected
@@ -78,6 +78,6 @@ def _test(flat: Doubles, selected: Doubles, variance: Doubles, threshold: float,
     variances = np.maximum(np.linalg.eigvalsh(spread.T @ windows @ spread), 0)
     p_value = tail(float(residual @ windows @ residual), variances) if variances.any() else 1.0
     efficiency = float(selected.mean())
-    mean = efficiency if efficiency > 0 else math.nan  # of negative weights
+    mean = efficiency if efficiency > 0 else math.nan  # negative weights can give any other
     rms, expected = (math.sqrt(float(np.sum(one**2)) / bins) / mean for one in (residual, spread))
     return Cut(threshold, efficiency, left, rms, expected, p_value)

@@ -13,11 +13,11 @@ MOST_PULLS = 3.0  # of Pearson's chi2: a background that describes the events is
 # Below this expectation, in events, the likelihood goes on as a parabola, so that a fit finds its way back.
 FLOOR = 1e-2
 TOLERANCE = 1e-5  # of iminuit, at which the signal is right to a thousandth of its error
-CONVERGED = 1e-2  # of the gradient, where an error of one standard deviation has 2: rounding may leave so much
-FOR_SCALE = 25.0  # effective events that decide the scale of a bin: fewer depend on the fluctuation that they weigh
-DISTINCT = 1e-3  # how much of a signal the background must leave, relative to it, for a fit to tell the two apart
-UNDER_SIGNAL = 0.1  # of its highest bin: bins with less do not decide whether a signal can be fitted
-NODES, STEEPEST = 5, 100.0  # of the integral of an exponential over a bin; and the size of its exponent at most
+CONVERGED = 1e-2  # of the gradient, which is 2 one standard deviation from the minimum; rounding leaves less
+FOR_SCALE = 25.0  # effective events around a bin that give its scale: that of fewer would fluctuate with them
+DISTINCT = 1e-3  # the least part of the signal's shape that the background must be unable to describe
+UNDER_SIGNAL = 0.1  # of the signal's highest bin: bins with less count as free of signal
+NODES, STEEPEST = 5, 100.0  # nodes of the integral of an exponential over a bin; the largest exponent
 
 
 class Family(NamedTuple):

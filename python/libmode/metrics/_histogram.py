@@ -22,7 +22,7 @@ class Histogram(NamedTuple):
     weight: Doubles  #: (m, c) of the background
     square: Doubles  #: (m, c) of weights
     beyond: Doubles  #: (2, c) weights, and their squares, of background outside the mass bins
-    signal: Doubles | None = None  #: (2, c) the same of signal, at all masses
+    signal: Doubles | None = None  #: (2, c) weights, and their squares, of signal at all masses
     legendre: Doubles | None = None  #: (m, k) of w P_l(x), with x from -1 to 1 over the mass axis; None: not known
 
     def merged(self, bins: Any) -> tuple[Bins, NDArray[np.intp]]:
@@ -80,21 +80,21 @@ def is_histogram(value: Any) -> bool:
     return hasattr(value, "axes") and callable(getattr(value, "values", None))
 
 
-def histogram(given: Any) -> Histogram:
+def histogram(source: Any) -> Histogram:
     """Reads a histogram, see :mod:`libmode.metrics`, with the under- and overflow that its axes have."""
-    if isinstance(given, Histogram):
-        return given
-    if isinstance(given, tuple):
-        return _of_arrays(given)
+    if isinstance(source, Histogram):
+        return source
+    if isinstance(source, tuple):
+        return _from_arrays(source)
     try:
-        values, variances = given.values(flow=True), given.variances(flow=True)
+        values, variances = source.values(flow=True), source.variances(flow=True)
     except TypeError:  # the protocol of UHI has no flow
-        values, variances = given.values(), given.variances()
+        values, variances = source.values(), source.variances()
     if variances is None:
         raise ValueError("the histogram has weights and no variances: make it with a storage of weights and variances")
-    order = _order(list(given.axes), np.ndim(values))
+    order = _order(list(source.axes), np.ndim(values))
     values, variances = (np.transpose(np.asarray(array, np.float64), order) for array in (values, variances))
-    axes = [given.axes[k] for k in order]
+    axes = [source.axes[k] for k in order]
     edges = [_edges(axis) for axis in axes]
     flow = [_flow(axis, size - len(own) + 1) for axis, own, size in zip(axes, edges, values.shape, strict=True)]
     if len(axes) == 3:
@@ -141,10 +141,10 @@ def _label(axis: Any, label: int) -> int:
     raise ValueError(f"the label axis of the histogram has no bin for {label}, {named}")
 
 
-def _of_arrays(given: tuple[Any, ...]) -> Histogram:
+def _from_arrays(source: tuple[Any, ...]) -> Histogram:
     """(values, edges...) or (values, variances, edges...), as NumPy's functions return the former."""
-    values = np.asarray(given[0], np.float64)
-    rest = list(given[1:])
+    values = np.asarray(source[0], np.float64)
+    rest = list(source[1:])
     if len(rest) == 1 and isinstance(rest[0], (list, tuple)) and np.ndim(rest[0][0]) == 1:
         rest = list(rest[0])  # of np.histogramdd
     variances = np.asarray(rest.pop(0), np.float64) if np.shape(rest[0]) == values.shape else values

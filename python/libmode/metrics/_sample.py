@@ -48,7 +48,7 @@ class Sample(NamedTuple):
     weight: Doubles  #: (n,)
 
     def of_background(self, values: NDArray[Any]) -> NDArray[Any]:
-        """Those of the ``values``, one for each event, that belong to background."""
+        """The entries of ``values``, one for each event, that belong to background events."""
         return values[~self.signal]
 
     def cut(self, name: str, value: float) -> float:
@@ -125,7 +125,7 @@ def tightest(name: str, score: Doubles, weight: Doubles, fractions: Doubles) -> 
 
 
 def histogram_of(score: Any, **arguments: Any) -> Histogram | None:
-    """The histogram in the place of the scores, which comes without the other arguments of events; or None."""
+    """The histogram that is in the place of the scores, or None; TypeError for arguments of events next to it."""
     if not is_histogram(score):
         return None
     only_events(**arguments)

@@ -15,7 +15,7 @@ MOST_MASSES = 50
 OF_RANGE = 20  # the signal is so many times narrower than the range if there is no label
 AROUND = 3  # The fit goes so many widths beyond the masses of the user, as far as there is background.
 FEWEST = 10  # labeled signal events nearest to a mass, of which its width is taken
-NARROW = 8  # and at least so many times, else a polynomial has its shape
+NARROW = 8  # and at least so many times: a polynomial could describe a wider signal
 
 
 def search(

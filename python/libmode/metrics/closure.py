@@ -13,7 +13,7 @@ from .._events import takes_events
 from ._arguments import Doubles, number, numbers
 from ._sample import CLASSES, sample, tightest
 
-#: The fractions of the background in A where none are given.
+#: The fractions of the background in A by default.
 FRACTIONS = (0.25, 0.1, 0.05, 0.02, 0.01, 0.005, 0.002, 0.001)
 
 

@@ -33,7 +33,7 @@ class Events(NamedTuple):
     label: NDArray[np.bool_]  #: (n,) True for signal; False without labels
 
     def where(self, chosen: NDArray[np.bool_]) -> Events:
-        """Those for which ``chosen``, (n,), is true."""
+        """The events for which ``chosen``, (n,), is true."""
         return Events(self.scores[chosen], self.mass[chosen], self.weight[chosen], self.label[chosen])
 
     @staticmethod

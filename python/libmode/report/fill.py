@@ -12,8 +12,8 @@ from .events import Events
 from .problem import Problem
 from .sample import Sample
 
-# Cells of score. Where there are no more distinct scores each has its own, and nothing is rounded. With more, a cell
-# holds a 10,000th of the background or of the signal, and less towards the highest scores.
+# Up to so many distinct scores have a cell each, and no score is rounded. Otherwise a cell holds a 10,000th of the
+# background or of the signal, and less towards the highest scores.
 MOST_CELLS = 32_768
 QUANTILES, IN_TAIL = 10_000, 5_000
 
@@ -55,7 +55,7 @@ def fill(
 
 
 def _score_edges(*parts: NDArray[np.float64]) -> NDArray[np.float64]:
-    """All distinct scores, each the lower edge of its cell; or, of too many, those at quantiles of each class."""
+    """The lower edges of cells: all distinct scores or, if they are too many, quantiles of each class."""
     every = np.unique(np.concatenate(parts))
     if len(every) <= MOST_CELLS:
         return every

@@ -74,10 +74,10 @@ def _root(source: Source) -> Iterator[Table]:
         chosen = _chosen(source, names, "tree")
         tree = file[chosen]
         entries = int(tree.num_entries)
-        found = friends(source.path, chosen, entries, stack) if kinds[chosen].startswith("T") else Friends([], [])
+        others = friends(source.path, chosen, entries, stack) if kinds[chosen].startswith("T") else Friends([], [])
         # The tree and the key of each column. As in ROOT, a column hides one of a friend with the same name.
         places: dict[str, tuple[Any, str]] = {}
-        for alias, one in (("", tree), *found.trees):
+        for alias, one in (("", tree), *others.trees):
             for key in dict.fromkeys([*one.keys(full_paths=False), *one.keys()]):
                 places.setdefault(key, (one, key))
                 if alias:
@@ -95,7 +95,7 @@ def _root(source: Source) -> Iterator[Table]:
                 of = dict(zip(map(id, every), arrays, strict=True))
                 yield {name: of[id(places[name][0])][places[name][1]] for name in wanted}
 
-        yield Table(list(places), entries, chunks, found.unread)
+        yield Table(list(places), entries, chunks, others.unread)
 
 
 @contextmanager
@@ -133,7 +133,7 @@ def _without_tree(source: Source) -> None:
 
 
 def _columns(batch: Any) -> Columns:
-    """Those of a RecordBatch of pyarrow."""
+    """The columns of a RecordBatch of pyarrow."""
     return {name: batch.column(name).to_numpy(zero_copy_only=False) for name in batch.schema.names}
 
 

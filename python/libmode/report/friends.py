@@ -15,14 +15,14 @@ class Friends(NamedTuple):
 
 
 def friends(path: Path, name: str, entries: int, stack: ExitStack) -> Friends:
-    """Those of the tree of this name in a file, whose files stay open as long as the stack."""
+    """The friends of the tree of this name in a file; their files stay open as long as the stack."""
     import uproot
 
     try:
         # uproot knows friends only with all metadata.
         tree = stack.enter_context(uproot.open(path, minimal_ttree_metadata=False))[name]
         elements = list(tree.member("fFriends", none_if_missing=True) or ())
-    except Exception:  # objects in the tree that uproot cannot read, which nothing else needs
+    except Exception:  # uproot cannot read an object of the tree that nothing else needs
         return Friends([], [])
     trees, unread = [], []
     for element in elements:
