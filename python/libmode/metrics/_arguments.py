@@ -105,13 +105,6 @@ def number(name: str, value: Any, low: float = -np.inf, high: float = np.inf) ->
     return float(value)
 
 
-def only_events(**arguments: Any) -> None:
-    """TypeError for an argument of events that comes with a histogram."""
-    for name, value in arguments.items():
-        if value is not None:
-            raise TypeError(f"{name} belongs to events: give a histogram without it")
-
-
 class Bins:
     """Bins of one mass or, numbered along the last mass first, cells of the grid in several masses, (n, d).
 

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ._arguments import Bins, Doubles, numbers
+from ._working_point import CLASSES, tightest
 
 AXES = ("mass", "score", "label")
 # An edge of an axis may be rounded: so far from it, in units of the range of the axis, is still the edge.
@@ -35,6 +36,16 @@ class Histogram(NamedTuple):
     def cell(self, threshold: float) -> int:
         """The first score cell that ``score >= threshold`` selects; 0 for minus infinity."""
         return 0 if threshold == -np.inf else _edge_at("threshold", threshold, self.score, "score")
+
+    def cut(self, name: str, value: float) -> float:
+        """The edge of score that is the threshold of a working point."""
+        if name == "threshold":
+            return value
+        table = self.signal if name == "signal_efficiency" else self.background()
+        if table is None:
+            raise ValueError("the histogram has no axis label: expected background and signal")
+        filled = table[1] > 0
+        return float(tightest(CLASSES[name], self.score[:-1][filled], table[0][filled], np.array([value]))[0])
 
     def polynomials(self, bins: Bins, edges: NDArray[np.intp], order: int) -> Doubles:
         """Sums over the background of w P_l(x) for l up to an order, (bins, order + 1)."""
@@ -71,20 +82,20 @@ def _edge_at(name: str, value: float, edges: Doubles, axis: str) -> int:
     return place + int(np.argmax(np.isfinite(edges)))
 
 
-def is_histogram(value: Any) -> bool:
-    """Whether this stands for a histogram: an object with axes and values(), or a tuple of arrays."""
-    if isinstance(value, Histogram):
-        return True
-    if isinstance(value, tuple):
-        return len(value) >= 2 and np.ndim(value[0]) >= 1
-    return hasattr(value, "axes") and callable(getattr(value, "values", None))
+def read_histogram(source: Any, **events_only: Any) -> Histogram | None:
+    """The histogram in the place of scores, see :mod:`libmode.metrics`, or None for scores.
 
-
-def histogram(source: Any) -> Histogram:
-    """Reads a histogram, see :mod:`libmode.metrics`, with the under- and overflow that its axes have."""
+    It has the under- and overflow of its axes. Arguments of events next to it are a TypeError.
+    """
+    of_arrays = isinstance(source, tuple) and len(source) >= 2 and np.ndim(source[0]) >= 1
+    if not (of_arrays or hasattr(source, "axes") and callable(getattr(source, "values", None))):
+        return None
+    for name, value in events_only.items():
+        if value is not None:
+            raise TypeError(f"{name} belongs to events: give a histogram without it")
     if isinstance(source, Histogram):
         return source
-    if isinstance(source, tuple):
+    if of_arrays:
         return _from_arrays(source)
     try:
         values, variances = source.values(flow=True), source.variances(flow=True)

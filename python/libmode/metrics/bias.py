@@ -13,9 +13,11 @@ from .._messages import refuse_unknown
 from .._typing import Unpack
 from ._arguments import Doubles, checked_order, number, numbers, whole
 from ._fit import FLOOR, UNDER_SIGNAL, Fit, family, lowest_order
-from ._sample import Selection, cut_of, histogram_of, point, points, sample, selected
+from ._histogram import read_histogram
+from ._sample import Selection, sample, selected
 from ._search import search
 from ._split import Split, of_histogram, of_sample
+from ._working_point import point, points
 
 ENERGY = 13_000.0
 
@@ -218,11 +220,11 @@ def _fit(
         width = [width(at) for at in masses.tolist()]
     widths = None if width is None or callable(width) else numbers("signal_width", np.atleast_1d(width))
     events_only = {name: options.get(name) for name in ("selected", "mass_range")}
-    cells = histogram_of(score, label=label, mass=mass, weight=weight, **events_only)
+    cells = read_histogram(score, label=label, mass=mass, weight=weight, **events_only)
     if cells is not None:
         if masses is None or widths is None:
             raise TypeError(f"{name} and signal_width are needed with a histogram")
-        cut = cut_of(cells, *point(options)) if points(options) else -np.inf
+        cut = cells.cut(*point(options)) if points(options) else -np.inf
         events = of_histogram(cells, cut, edges)
     else:
         every = sample(score, label, mass, weight)

@@ -11,7 +11,8 @@ from numpy.typing import NDArray
 
 from .._events import takes_events
 from ._arguments import Doubles, number, numbers
-from ._sample import CLASSES, sample, tightest
+from ._sample import sample
+from ._working_point import CLASSES, tightest
 
 #: The fractions of the background in A by default.
 FRACTIONS = (0.25, 0.1, 0.05, 0.02, 0.01, 0.005, 0.002, 0.001)

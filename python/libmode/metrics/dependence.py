@@ -17,8 +17,7 @@ from ._arguments import Bins, Doubles, checked_order, labels, numbers, sums
 from ._backwards import say_if_backwards
 from ._chi_squared import tail
 from ._cuts import Cut, joined, ladder
-from ._histogram import Histogram, add
-from ._sample import histogram_of
+from ._histogram import Histogram, add, read_histogram
 from ._spectrum import MOST_BINS, Binned, spectrum, steps
 
 FEWEST_EFFECTIVE = 1.05  # events of a bin, as in core/internal/walk/variance.go
@@ -132,7 +131,7 @@ def dependence(
     all cuts: 0.25; the cut with 0.2%: 3e-15
     """
     order = checked_order(order)
-    histogram = histogram_of(score, label=label, mass=mass, weight=weight, mass_range=mass_range)
+    histogram = read_histogram(score, label=label, mass=mass, weight=weight, mass_range=mass_range)
     if histogram is not None:
         result, cells = _of_histogram(histogram, order, bins)
     else:
