@@ -1,6 +1,6 @@
 """MoDe in LightGBM: an objective, a metric, and a classifier of scikit-learn.
 
-LightGBM forgets the link of an objective of one's own; :func:`finalize` writes it into the model, which then
+LightGBM forgets the link of a custom objective; :func:`finalize` writes it into the model, which then
 predicts probabilities, and without libmode.
 """
 
@@ -159,7 +159,7 @@ def finalize(booster: lightgbm.Booster, init_score: float = 0.0, *, num_iteratio
 
 
 def _read_rows(data: lightgbm.Dataset) -> Rows:
-    params = data.params or {}  # those of the training too, which get_params leaves out
+    params = data.params or {}  # get_params would leave out those of the training
     refuse_parts(int(params.get("num_machines", params.get("num_machine", 1))), "machines")
     weight = data.get_weight()
     return Rows(np.asarray(data.get_label()), None if weight is None else np.asarray(weight))
@@ -234,7 +234,7 @@ class _Callback:
 
     def __init__(self, stopping: Stopping, of: tuple[str, str]) -> None:
         self._stopping, self._of = stopping, of
-        self.order = 30  # as of LightGBM's own: after what is written down
+        self.order = 30  # as LightGBM's own callback: after the records
 
     def __call__(self, env: Any) -> None:
         value = next(value for *of, value, _ in env.evaluation_result_list if tuple(of) == self._of)

@@ -178,7 +178,7 @@ class MoDeXGBClassifier(BoostedClassifier):
     }
 
     def _names(self, parameters: Mapping[str, Any]) -> dict[str, str]:
-        # XGBoost says which there are only of a booster, and some are of one kind of booster alone.
+        # Only a booster lists its parameters, and some exist for one kind of booster alone.
         kind = {name: parameters[name] for name in ("booster", "tree_method", "updater") if name in parameters}
         data = xgboost.DMatrix(np.zeros((1, 1)))
         with xgboost.config_context(verbosity=0):
@@ -238,7 +238,7 @@ class _Callback(xgboost.callback.TrainingCallback):  # type: ignore[misc]
 
 
 def _names_in(config: Any) -> Iterator[str]:
-    """The names of all values in what XGBoost says of its configuration."""
+    """The names of all values in the configuration of XGBoost."""
     for value in config if isinstance(config, list) else config.values():
         if isinstance(value, (dict, list)):
             yield from _names_in(value)

@@ -24,7 +24,7 @@ class Rows(NamedTuple):
 ReadRows = Callable[[Any], Rows]  #: of a data set of a library
 
 
-class Objective:
+class Objective(Boosting):
     """What a library calls in each round with margins and the training set, for their derivatives."""
 
     def __init__(
@@ -32,39 +32,12 @@ class Objective:
     ) -> None:
         if label is not None and not settings.background_only:
             raise ValueError("label is given, and background_only = False: every event takes part, leave label out")
-        self._read_rows, self._settings = read_rows, settings
+        super().__init__(settings)
+        self._read_rows = read_rows
         self._arrays = {"mass": mass, "weight": weight, "label": label, "category": category}
         of_one_index(self._arrays)
         self._data: Callable[[], Any] = lambda: None
         self._first: NDArray[Any] = np.empty(0)  # the margins of the first round
-        self._boosting: Boosting | None = None
-
-    @property
-    def loss(self) -> float:
-        """MoDe of the last round, of the transformed scores; NaN before the first."""
-        return float("nan") if self._boosting is None else self._boosting.loss
-
-    @property
-    def settled(self) -> int | None:
-        """The round by which the push had settled, so that the response is as flat as the training events can tell.
-
-        None before. 0 with a fixed strength.
-        """
-        return None if self._boosting is None else self._boosting.settled
-
-    @property
-    def rounds(self) -> int:
-        """The rounds so far."""
-        return 0 if self._boosting is None else self._boosting.rounds
-
-    @property
-    def dependence(self) -> float:
-        """The dependence of the training events on the mass at the last look, over its value by chance."""
-        return float("nan") if self._boosting is None else self._boosting.dependence
-
-    def unsettled(self) -> str | None:
-        """A sentence on a push that has not settled after all rounds; None if it has."""
-        return None if self._boosting is None else self._boosting.unsettled()
 
     def __call__(self, margin: Any, data: Any) -> Pushed:
         """The derivatives for the rows of the training set."""
@@ -77,12 +50,12 @@ class Objective:
                 f"margin[{place}] = {margin[place]}: the training diverged; a lower learning rate may help"
             )
         equal = (margin == margin[:1]).all()  # as those of a new training, or they are those of its first round
-        if self._boosting is None or self._data() is not data or equal or np.array_equal(margin, self._first):
-            self._boosting = self._begun(data)
+        if self._data() is not data or equal or np.array_equal(margin, self._first):
+            self._begin_with(data)
             self._data, self._first = weakref.ref(data), margin.copy()
-        return self._boosting(margin)
+        return self.derivatives(margin)
 
-    def _begun(self, data: Any) -> Boosting:
+    def _begin_with(self, data: Any) -> None:
         rows = self._read_rows(data)
         same_length(
             self._arrays,
@@ -92,18 +65,17 @@ class Objective:
             "scikit-learn with MoDeXGBClassifier or MoDeLGBMClassifier instead, whose fit takes the masses of each "
             "part",
         )
-        weight = self._arrays["weight"]
+        mass, weight, background, category = self._arrays.values()
         if rows.weight is not None and weight is not None:
             raise ValueError("weight is given, and the data set has weights: leave one of them out")
-        arrays = self._arrays | {"weight": rows.weight if weight is None else weight}
-        return Boosting(**arrays, target=rows.label, settings=self._settings)
+        self.begin(rows.label, mass, rows.weight if weight is None else weight, background, category)
 
     def __deepcopy__(self, memo: Any) -> Objective:
-        return self  # LightGBM copies its parameters; what is remembered shall be where the user looks
+        return self  # LightGBM copies its parameters, and the user reads the state from this object
 
 
 def same_length(arrays: Mapping[str, Any], count: int, of: str, advice: str = "") -> None:
-    """Raises ValueError for an array, by its name, that has not a row for each of those of ``of``, or is ragged."""
+    """Raises ValueError for an array, by its name, that is ragged or has not ``count`` rows like ``of``."""
     for name, array in arrays.items():
         try:
             shape = np.shape(array)
