@@ -37,7 +37,9 @@ def header(quantile_map: QuantileMap, name: str) -> str:
         functions=quantile_map.coefficients_.shape[1],
         targets=columns,
         level_values=_numbers(quantile_map.levels_),
-        knots="\n".join(f"const double knots{k}[] = {{{_numbers(own)}}};" for k, own in enumerate(quantile_map.knots_)),
+        knots="\n".join(
+            f"const double knots{k}[] = {{{_numbers(ends)}}};" for k, ends in enumerate(quantile_map.knots_)
+        ),
         knot_counts=", ".join(str(len(knots)) for knots in quantile_map.knots_),
         knot_names=", ".join(f"knots{k}" for k in range(variables)),
         range=_numbers(quantile_map.ranges_[0]),

@@ -46,8 +46,8 @@ def read(text: str) -> tuple[dict[str, Any], Fields]:
         raise ValueError(
             f"knots = {shown(fields['knots'])}: must be a list for each of 1 to {MOST_VARIABLES} variables"
         )
-    knots = [_increasing(f"knots[{k}]", own) for k, own in enumerate(fields["knots"])]
-    ranges = [(float(own[0]), float(own[-1])) for own in knots]
+    knots = [_increasing(f"knots[{k}]", ends) for k, ends in enumerate(fields["knots"])]
+    ranges = [(float(ends[0]), float(ends[-1])) for ends in knots]
     if not np.array_equal(_numbers("ranges", fields["ranges"], (len(knots), 2)), ranges):
         raise ValueError(f"ranges = {shown(fields['ranges'])}: must be the ends of the knots, {ranges}")
     targets = fields["targets"]
@@ -58,7 +58,7 @@ def read(text: str) -> tuple[dict[str, Any], Fields]:
         raise ValueError(f"order = {shown(fields['order'])}, but the targets are of order {order}")
     if order and order > HIGHEST_ORDER:
         raise ValueError(f"order = {order}: must be at most {HIGHEST_ORDER}")
-    shape = len(levels), math.prod(len(own) + 2 for own in knots)
+    shape = len(levels), math.prod(len(ends) + 2 for ends in knots)
     coefficients = _numbers("coefficients", fields["coefficients"], shape)
     least, most = (0.0, 1.0) if len(knots) == 1 else (-_LARGEST, _LARGEST)
     for name, rows in (("coefficients", coefficients), ("targets", targets)):
@@ -98,7 +98,9 @@ def _numbers(name: str, value: Any, shape: tuple[int, ...]) -> Doubles:
     if array.dtype.kind not in "iuf":
         raise ValueError(f"{name} = {shown(value)}: must be lists of numbers")
     array = array.astype(np.float64)
-    if array.ndim != len(shape) or any(want not in (-1, own) for own, want in zip(array.shape, shape, strict=True)):
+    if array.ndim != len(shape) or any(
+        want not in (-1, length) for length, want in zip(array.shape, shape, strict=True)
+    ):
         raise ValueError(f"{name} has shape {array.shape}: must be {shape}")
     _refuse(~np.isfinite(array), name, array, "must be finite")
     return array

@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .._arrays import read, vector
-from .._events import of_one_index, same_length, variables
+from .._arrays import read
+from .._events import together, variables
 from .._far_masses import say_if_far
 from .._messages import ORDER, needed
 from ._cpp import header
@@ -281,18 +281,14 @@ def _order(order: Any) -> int | None:
 
 def _events(score: Any, mass: Any, weight: Any) -> tuple[Doubles, ...]:
     """Scores (n,), masses (n, d) and weights (n,), by default 1, in float64 and finite."""
-    of_one_index({"score": score, "mass": mass, "sample_weight": weight})
-    scores = vector("score", score).astype(float)
-    masses = variables(read("mass", mass)).astype(float)
-    masses = masses if masses.ndim == 2 else masses[:, None]
-    weights = np.ones(len(scores)) if weight is None else vector("sample_weight", weight).astype(float)
-    for name, array in (("score", scores), ("mass", masses), ("sample_weight", weights)):
-        same_length(name, array, "score", scores)
+    named = {"score": score, "mass": mass} | ({} if weight is None else {"sample_weight": weight})
+    arrays = {name: array.astype(float) for name, array in zip(named, together(read, variables, **named), strict=True)}
+    for name, array in arrays.items():
         bad = np.argwhere(~np.isfinite(array))
         if len(bad):
-            place = bad[0] if name == "mass" and masses.shape[1] > 1 else bad[0][:1]
-            raise ValueError(f"{name}[{', '.join(map(str, place))}] = {array[tuple(bad[0])]}: must be finite")
-    return scores, masses, weights
+            raise ValueError(f"{name}[{', '.join(map(str, bad[0]))}] = {array[tuple(bad[0])]}: must be finite")
+    scores, masses = arrays["score"], arrays["mass"]
+    return scores, masses if masses.ndim == 2 else masses[:, None], arrays.get("sample_weight", np.ones(len(scores)))
 
 
 def _in_events(weights: Doubles) -> Doubles:
@@ -354,8 +350,8 @@ def _gridded(masses: Doubles, knots: Sequence[Doubles]) -> tuple[NDArray[np.intp
     """The cell of each event in a fine grid, and the mean masses of those cells that have events."""
     number = np.zeros(len(masses), np.int64)
     cells = _GRID[len(knots) - 1]
-    for own, mass in zip(knots, masses.T, strict=True):
-        edges = np.interp(np.linspace(0, len(own) - 1, cells * (len(own) - 1) + 1), range(len(own)), own)
+    for ends, mass in zip(knots, masses.T, strict=True):
+        edges = np.interp(np.linspace(0, len(ends) - 1, cells * (len(ends) - 1) + 1), range(len(ends)), ends)
         number = number * (len(edges) - 1) + np.clip(np.searchsorted(edges, mass, "right") - 1, 0, len(edges) - 2)
     place = np.unique(number, return_inverse=True)[1]
     means = [np.bincount(place, mass) / np.bincount(place) for mass in masses.T]
@@ -442,10 +438,10 @@ def count(knots: Doubles) -> int:
 def splines(knots: Sequence[Doubles], masses: Doubles) -> tuple[NDArray[Any], NDArray[Any]]:
     """The products of the cubic B-splines of each variable that are not 0: their numbers and values, (n, 4^d) each."""
     numbers, values = np.zeros((len(masses), 1), np.intp), np.ones((len(masses), 1))
-    for own, mass in zip(knots, masses.T, strict=True):
-        matrix = BSpline.design_matrix(np.clip(mass, own[0], own[-1]), np.pad(own, _DEGREE, "edge"), _DEGREE)
+    for ends, mass in zip(knots, masses.T, strict=True):
+        matrix = BSpline.design_matrix(np.clip(mass, ends[0], ends[-1]), np.pad(ends, _DEGREE, "edge"), _DEGREE)
         index, value = (array.reshape(len(mass), 1, _DEGREE + 1) for array in (matrix.indices, matrix.data))
-        numbers = (numbers[:, :, None] * count(own) + index).reshape(len(mass), -1)
+        numbers = (numbers[:, :, None] * count(ends) + index).reshape(len(mass), -1)
         values = (values[:, :, None] * value).reshape(len(mass), -1)
     return numbers, values
 
