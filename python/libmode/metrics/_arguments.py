@@ -117,17 +117,17 @@ class Bins:
         bins = USUAL_BINS if bins is None else bins
         ranges = mass_range if d > 1 and mass_range is not None else [mass_range] * d
         if d == 1:
-            self._names, each = [("bins", "mass")], [bins]
+            self._names, entries = [("bins", "mass")], [bins]
         else:
             self._names = [(f"bins[{k}]", f"mass[:, {k}]") for k in range(d)]
-            each = list(bins) if hasattr(bins, "__len__") else [bins] * d
-            if len(each) != d:
+            entries = list(bins) if hasattr(bins, "__len__") else [bins] * d
+            if len(entries) != d:
                 raise ValueError(
-                    f"bins has length {len(each)}: expected an integer, or {d} entries, one for each column of mass"
+                    f"bins has length {len(entries)}: expected an integer, or {d} entries, one for each column of mass"
                 )
         self.axes = [
-            _edges(own, of_mass, limits, *names)
-            for own, of_mass, limits, names in zip(each, mass.T, ranges, self._names, strict=True)
+            _edges(entry, masses, limits, *names)
+            for entry, masses, limits, names in zip(entries, mass.T, ranges, self._names, strict=True)
         ]
         self.shape = tuple(len(edges) - 1 for edges in self.axes)
         self.count = int(np.prod(self.shape))
@@ -140,14 +140,14 @@ class Bins:
     def find(self, mass: Doubles) -> NDArray[np.intp]:
         """The bin of each event, (n, d), and -1 for those outside."""
         places = []
-        for edges, own, (name, mass_name) in zip(self.axes, mass.T, self._names, strict=True):
-            place = np.searchsorted(edges, own, "right") - 1
-            place[own == edges[-1]] = len(edges) - 2
-            place[own > edges[-1]] = -1
+        for edges, values, (name, mass_name) in zip(self.axes, mass.T, self._names, strict=True):
+            place = np.searchsorted(edges, values, "right") - 1
+            place[values == edges[-1]] = len(edges) - 2
+            place[values > edges[-1]] = -1
             if (place < 0).all():
                 raise ValueError(
                     f"{mass_name} has no event inside {name}, {edges[0]:g} to {edges[-1]:g}: "
-                    f"it goes from {np.min(own):g} to {np.max(own):g}"
+                    f"it goes from {np.min(values):g} to {np.max(values):g}"
                 )
             places.append(place)
         inside = np.min(places, axis=0) >= 0
@@ -161,8 +161,10 @@ class Bins:
         """Products of Legendre polynomials up to a total degree, (terms, n), of masses scaled to [-1, 1]."""
         low, high = np.transpose([edges[[0, -1]] for edges in self.axes])
         factors = legvander((2 * mass - low - high) / (high - low), order).transpose(1, 2, 0)
-        degrees = [each for each in np.ndindex(*[order + 1] * len(factors)) if sum(each) <= order]
-        return np.array([np.prod([own[k] for own, k in zip(factors, each, strict=True)], axis=0) for each in degrees])
+        degrees = [powers for powers in np.ndindex(*[order + 1] * len(factors)) if sum(powers) <= order]
+        return np.array(
+            [np.prod([factor[k] for factor, k in zip(factors, powers, strict=True)], axis=0) for powers in degrees]
+        )
 
     def name(self, place: int) -> str:
         """The name of a bin in errors."""

@@ -30,13 +30,13 @@ def say_if_backwards(score: Doubles, signal: NDArray[np.bool_], weight: Doubles)
     some = [np.flatnonzero(chosen) for chosen in (signal, ~signal)]
     some = [places[:: 1 + len(places) // LOOKED_AT] for places in some]
     weights = [weight[places] for places in some]
-    if min(map(len, some)) == 0 or min(float(own.sum()) for own in weights) <= 0:
+    if min(map(len, some)) == 0 or min(float(each.sum()) for each in weights) <= 0:
         return
     distinct, place = np.unique(score[np.concatenate(some)], return_inverse=True)
     parts = np.split(place, [len(some[0])])
-    passed, rest = (sums(at, own / own.sum(), len(distinct)) for at, own in zip(parts, weights, strict=True))
+    passed, rest = (sums(at, each / each.sum(), len(distinct)) for at, each in zip(parts, weights, strict=True))
     auc = float(np.sum(passed * (np.cumsum(rest) - rest / 2)))
-    of_signal, of_background = (float(own.sum() ** 2 / np.sum(own**2)) for own in weights)
+    of_signal, of_background = (float(each.sum() ** 2 / np.sum(each**2)) for each in weights)
     said = sentence(auc, of_signal, of_background)
     if said is not None:
         warnings.warn(said, stacklevel=level_of_the_user())

@@ -79,5 +79,5 @@ def _test(flat: Doubles, selected: Doubles, variance: Doubles, threshold: float,
     p_value = tail(float(residual @ windows @ residual), variances) if variances.any() else 1.0
     efficiency = float(selected.mean())
     mean = efficiency if efficiency > 0 else math.nan  # negative weights can give any other
-    rms, expected = (math.sqrt(float(np.sum(one**2)) / bins) / mean for one in (residual, spread))
+    rms, expected = (math.sqrt(float(np.sum(matrix**2)) / bins) / mean for matrix in (residual, spread))
     return Cut(threshold, efficiency, left, rms, expected, p_value)

@@ -143,7 +143,7 @@ class Fit:
             # Where the background does not describe the events, there may be a second minimum near the parameters
             # that describe the events next to the signal. The deviance of a polynomial is convex.
             starts.append(self._start(fraction < UNDER_SIGNAL * fraction.max()))
-        return min((self._fit(fraction[:, None], np.append(start, 0.0)) for start in starts), key=lambda one: one.chi2)
+        return min((self._fit(fraction[:, None], np.append(start, 0.0)) for start in starts), key=lambda fit: fit.chi2)
 
     def distinct(self, fraction: Doubles, without: Fitted) -> bool:
         """Whether the background cannot take the shape of the signal."""
@@ -204,10 +204,10 @@ def lowest_order(edges: Doubles, weight: Doubles, square: Doubles, kind: Family,
     most = min(kind.most, bins - 4)  # such that a fit with a signal has a degree of freedom
     for order in range(kind.least, most + 1):
         tried = range(order, min(order + AHEAD, most) + 1)
-        for one in tried:
-            if one not in fits:
-                likelihood = Fit(edges, weight, square, kind, one, energy)
-                fits[one] = likelihood.background()
+        for tried_order in tried:
+            if tried_order not in fits:
+                likelihood = Fit(edges, weight, square, kind, tried_order, energy)
+                fits[tried_order] = likelihood.background()
         best, ndof = fits[order], bins - order - 1
         value = np.maximum(best.expected, FLOOR)
         pearson = np.sum((best.expected - likelihood.events) ** 2 / value)

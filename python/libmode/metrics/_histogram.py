@@ -107,7 +107,10 @@ def read_histogram(source: Any, **events_only: Any) -> Histogram | None:
     values, variances = (np.transpose(np.asarray(array, np.float64), order) for array in (values, variances))
     axes = [source.axes[k] for k in order]
     edges = [_edges(axis) for axis in axes]
-    flow = [_flow(axis, size - len(own) + 1) for axis, own, size in zip(axes, edges, values.shape, strict=True)]
+    flow = [
+        _flow(axis, size - len(each_edges) + 1)
+        for axis, each_edges, size in zip(axes, edges, values.shape, strict=True)
+    ]
     if len(axes) == 3:
         places = [_label(axes[2], label) + flow[2][0] for label in (0, 1)]
         values, variances = values[:, :, places], variances[:, :, places]
@@ -166,10 +169,10 @@ def _from_arrays(source: tuple[Any, ...]) -> Histogram:
         )
     if values.ndim == 3 and values.shape[2] != 2:
         raise ValueError(f"the histogram has values of shape {values.shape}: expected 2 labels, background and signal")
-    edges = [numbers(f"{name} edges", own) for name, own in zip(AXES, rest[:2], strict=False)]
-    for name, own, size in zip(AXES, edges, values.shape, strict=False):
-        if len(own) != size + 1:
-            raise ValueError(f"{name} has {len(own)} edges for {size} bins of the histogram: expected one more")
+    edges = [numbers(f"{name} edges", each_edges) for name, each_edges in zip(AXES, rest[:2], strict=False)]
+    for name, each_edges, size in zip(AXES, edges, values.shape, strict=False):
+        if len(each_edges) != size + 1:
+            raise ValueError(f"{name} has {len(each_edges)} edges for {size} bins of the histogram: expected one more")
     return _made(values, variances, edges, [(False, False)] * len(edges))
 
 
@@ -177,8 +180,8 @@ def _made(values: Doubles, variances: Doubles, edges: list[Doubles], flow: list[
     if values.ndim == 1:  # of mass alone
         edges, flow = [*edges, np.array([-np.inf, np.inf])], [*flow, (False, False)]
         values, variances = values[:, None], variances[:, None]
-    for name, own in zip(AXES, edges, strict=False):
-        if not (np.diff(own) > 0).all():
+    for name, each_edges in zip(AXES, edges, strict=False):
+        if not (np.diff(each_edges) > 0).all():
             raise ValueError(f"the edges of the {name} axis do not increase")
     for name, array in (("values", values), ("variances", variances)):
         if not np.isfinite(array).all():

@@ -70,5 +70,8 @@ def _widths(signal: Doubles, masses: Doubles, default: float) -> Doubles:
         nearest = np.argmin(np.abs(signal[:, None] - masses), axis=1)
         groups = [signal[nearest == k] for k in range(len(masses))]
     return np.array(
-        [float(np.diff(np.quantile(own, [0.1585, 0.8415]))[0]) / 2 if len(own) >= FEWEST else default for own in groups]
+        [
+            float(np.diff(np.quantile(group, [0.1585, 0.8415]))[0]) / 2 if len(group) >= FEWEST else default
+            for group in groups
+        ]
     )

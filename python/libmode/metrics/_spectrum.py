@@ -102,4 +102,5 @@ def _eigenvalues(flat: Doubles, covariance: Doubles) -> Doubles:
     inner = leading.T @ covariance @ leading
     projected = np.einsum("ba,bc,bij->aicj", residual, residual, inner, optimize=True)
     large = np.linalg.eigvalsh(projected.reshape(bins * size, bins * size))
-    return np.maximum(np.concatenate([large, np.repeat(small[:-size], bins - flat.shape[1])]), 0)
+    eigenvalues = np.concatenate([large, np.repeat(small[:-size], bins - flat.shape[1])])
+    return np.asarray(np.maximum(eigenvalues, 0))

@@ -43,4 +43,4 @@ def tightest(name: str, score: Doubles, weight: Doubles, fractions: Doubles) -> 
         raise ValueError(f"weight sums to {passed[-1]:g} over the {name}: expected a positive sum")
     last = np.append(ordered[1:] != ordered[:-1], True)
     kept, thresholds = passed[last] / passed[-1], ordered[last]
-    return np.array([thresholds[np.argmax(kept >= one * (1 - ROUNDING))] for one in fractions])
+    return np.array([thresholds[np.argmax(kept >= fraction * (1 - ROUNDING))] for fraction in fractions])

@@ -205,7 +205,7 @@ def spurious_signal(
     masses = None if signal_masses is None else numbers("signal_masses", signal_masses)
     fit, masses, widths = _fit("signal_masses", masses, score, label, mass, weight, order, options)
     fits = [fit.signal(f"signal_masses[{k}]", *one) for k, one in enumerate(zip(masses, widths, strict=True))]
-    signal, error = np.array([[one.signal, one.error] for one in fits]).T
+    signal, error = np.array([[result.signal, result.error] for result in fits]).T
     return SpuriousSignal(masses, signal, error, fit.background_order)
 
 

@@ -110,7 +110,9 @@ def closure(
     kept = np.sqrt(wanted)
     name = CLASSES["background_efficiency"]
     cuts = [tightest(name, values[~signal], weigh[~signal], kept) for values in (first, other)]
-    above = [np.array([values >= cut for cut in own]) for values, own in zip((first, other), cuts, strict=True)]
+    above = [
+        np.array([values >= cut for cut in thresholds]) for values, thresholds in zip((first, other), cuts, strict=True)
+    ]
     total, squares = (_regions(above, power, ~signal) for power in (weigh, weigh**2))
     a, b, c, d = total
     every = total.sum(0)

@@ -268,7 +268,7 @@ class _Background:
         """The cut that the test of dependence finds most significant, and the p-value of that test."""
         names = "p_value", "worst_efficiency", "worst_residual"
         events, inside = self._events, (float(self._edges[0]), float(self._edges[-1]))
-        score, mass, weight = (events.of_background(one) for one in (events.score, events.mass, events.weight))
+        score, mass, weight = (events.of_background(values) for values in (events.score, events.mass, events.weight))
         try:
             test = dependence(score, None, mass, weight=weight, order=self._order, mass_range=inside, score_range=None)
         except ValueError as error:

@@ -161,7 +161,7 @@ def spurious_scan(
         if not any(patch.get_gid() == "one" for patch in ratio.patches):
             ratio.axhspan(-1, 1, color="0.9", lw=0, zorder=0, gid="one")
         labeled(ratio, "signal mass", "signal / error")
-    for own in drawn:  # all masses, so that one without a fit at an end is missing visibly
-        own.update_datalim(np.column_stack([mass, mass]), updatey=False)
-        own.autoscale_view(scaley=False)
+    for panel in drawn:  # all masses, so that one without a fit at an end is missing visibly
+        panel.update_datalim(np.column_stack([mass, mass]), updatey=False)
+        panel.autoscale_view(scaley=False)
     return labeled(axes, "signal mass" if ratio is None else "", "spurious signal")

@@ -137,10 +137,10 @@ def _spurious(numbers: dict[str, Any], points: tuple[Any, ...], title: str) -> P
     figure, (axes, ratio) = _figure(rows=2)
     axes.set(xlabel=" ", ylabel="spurious signal [events]")
     ratio.set(xlabel=f"{_plain(numbers['mass'])} of the signal")
-    for own in (axes, ratio):
-        own.axhline(0, color="black", lw=1)
+    for panel in (axes, ratio):
+        panel.axhline(0, color="black", lw=1)
         if numbers["fit"]["quoted"] is not None:
-            own.axvline(numbers["fit"]["quoted"], color="black", lw=1, ls=":")
+            panel.axvline(numbers["fit"]["quoted"], color="black", lw=1, ls=":")
     for point, style in zip(points, _styles(numbers), strict=True):
         if point["spurious_signal"]:
             scan = [point["spurious_signal"][name] for name in ("signal_mass", "signal", "error")]

@@ -146,13 +146,13 @@ def _hdf5(source: Source) -> Iterator[Table]:
         tables: dict[str, dict[str, Any]] = {}
 
         def look(name: str, item: Any) -> None:
-            group, _, own = name.rpartition("/")
+            group, _, column = name.rpartition("/")
             if isinstance(item, h5py.Dataset) and item.ndim:
                 fields = item.dtype.names
                 if fields:
                     tables[name] = {field: item.fields(field) for field in fields}
                 else:
-                    tables.setdefault(group or "/", {})[own] = item
+                    tables.setdefault(group or "/", {})[column] = item
 
         file.visititems(look)
         columns = tables[_chosen(source, list(tables), "group or data set")]

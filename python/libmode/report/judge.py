@@ -91,9 +91,9 @@ class Judge:
         """Sentences on masses and labels that may be wrong."""
         masses, (background, signal) = far(self._mass), self._sample.events
         said: list[str | None] = [f"{masses}: leave out events without a mass, by --cut"] if masses else []
-        for one in scores:
-            if one["auc"] is not None:
-                said.append(sentence(one["auc"], signal, background, "--label", f"--score {one['score']}"))
+        for score in scores:
+            if score["auc"] is not None:
+                said.append(sentence(score["auc"], signal, background, "--label", f"--score {score['score']}"))
         return list(filter(None, said))
 
     def _fitted(self, histogram: Histogram) -> Numbers | None:

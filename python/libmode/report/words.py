@@ -93,7 +93,9 @@ def tables(numbers: dict[str, Any]) -> Iterator[Table]:
          "dependence", "largest spurious signal" if quoted is None else f"spurious signal at {short(quoted)}"],
         [_point(score["score"], point, labeled) for score in scores for point in score["working_points"]],
     )  # fmt: skip
-    closures = [row for one in scores if one["closure"] for row in _closure(one["score"], one["closure"], labeled)]
+    closures = [
+        row for score in scores if score["closure"] for row in _closure(score["score"], score["closure"], labeled)
+    ]
     if closures:
         yield Table(
             f"Closure of the ABCD method with {numbers['second']}: background in A where both cuts keep as much; last, "
@@ -164,7 +166,7 @@ def _closure(name: str, closure: dict[str, Any], labeled: bool) -> Iterator[list
 def _fit(name: str, at: str, fit: dict[str, Any], k: int, signals: dict[str, Any] | None) -> list[str]:
     """The row of the signal k that the user asks for, at a working point."""
     widths = fit["signal_width"]
-    own = signals and {key: signals[key][k] for key in ("signal", "error")}
+    pair = signals and {key: signals[key][k] for key in ("signal", "error")}
     width = widths[k] if isinstance(widths, list) else widths
-    signal = "–" if not own or own["signal"] is None else signal_and_error(own)
+    signal = "–" if not pair or pair["signal"] is None else signal_and_error(pair)
     return [name, at, short(fit["signal_mass"][k]), short(width), signal]
