@@ -117,7 +117,7 @@ class Fit:
         parabola = ((expected - n) ** 2 - (above - n) ** 2) / self._floor
         return float(np.sum(2 * (above - n + n * np.log(np.where(n == 0, 1, abs(n)) / above)) + parabola))
 
-    def _normalized(self, expected: Doubles, derivatives: Doubles) -> Doubles:
+    def _root_information(self, expected: Doubles, derivatives: Doubles) -> Doubles:
         """The triangular R for which R'R is the information of the parameters, the inverse of their covariance."""
         root = np.sqrt(np.maximum(expected, self._floor))
         return np.asarray(np.linalg.qr(derivatives / root[:, None])[1])
@@ -148,7 +148,7 @@ class Fit:
     def distinct(self, fraction: Doubles, without: Fitted) -> bool:
         """Whether the background cannot take the shape of the signal."""
         expected, derivatives = self._expected(np.append(without.parameters, 0.0), fraction[:, None])
-        last = self._normalized(expected, derivatives)[:, -1]
+        last = self._root_information(np.maximum(expected, 1.0), derivatives)[:, -1]
         return bool(abs(last[-1]) > DISTINCT * np.linalg.norm(last))
 
     def _fit(self, signal: Doubles, start: Doubles) -> Fitted:
@@ -157,7 +157,7 @@ class Fit:
 
         # Minuit moves uncorrelated parameters in units of their errors.
         expected, derivatives = self._expected(start, signal)
-        unit = np.linalg.inv(self._normalized(np.maximum(expected, np.maximum(self.events, 1.0)), derivatives))
+        unit = np.linalg.inv(self._root_information(np.maximum(expected, np.maximum(self.events, 1.0)), derivatives))
 
         def deviance(move: Doubles) -> float:
             return self._deviance(self._expected(start + unit @ move, signal)[0])
@@ -177,7 +177,7 @@ class Fit:
                 break
         parameters = start + unit @ move
         expected, derivatives = self._expected(parameters, signal)
-        information = self._normalized(expected, derivatives)[-1, -1]
+        information = self._root_information(expected, derivatives)[-1, -1]
         error = abs(1 / information) if converged and information else np.nan
         return Fitted(parameters, expected, float(error), float(minuit.fval))
 
