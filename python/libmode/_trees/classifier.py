@@ -135,7 +135,7 @@ def described(library: str, name: str, ending: str) -> str:
 
 
 class Called(NamedTuple):
-    """What a library calls in a training, and whether it prints."""
+    """The functions that a library calls in a training, and whether it prints."""
 
     objective: Objective
     metric: Metric
@@ -151,16 +151,16 @@ Trained = tuple[Any, dict[str, dict[str, list[float]]]]
 
 
 class BoostedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
-    """What the libraries share; a subclass makes data sets, trains and returns margins, log(p/(1 - p))."""
+    """A subclass for each library makes data sets, trains and returns margins, log(p/(1 - p))."""
 
     _library: str
-    _called: Mapping[str, str]  # what the library calls arguments of the classifier
+    _called: Mapping[str, str]  # the library's names of the classifier's arguments
     _read_rows: ReadRows  # a static method: a class must not bind it
-    _names: Callable[..., dict[str, str]]  # of parameters: those of the library by all of their names
-    _data: Callable[..., Any]  # of features, labels, names, the margin to begin with and a reference: a data set
-    _train: Callable[..., Trained]  # with parameters, data, evaluation sets, that margin, and what is called
-    _margins: Callable[..., NDArray[Any]]  # of features
-    _gains: Callable[..., NDArray[Any]]  # of all splits by feature
+    _names: Callable[..., dict[str, str]]  # takes parameters; returns the library's names by every alias
+    _data: Callable[..., Any]  # makes a data set of features, labels, names, first margin, reference
+    _train: Callable[..., Trained]  # takes parameters, data, evaluation sets, first margin, Called
+    _margins: Callable[..., NDArray[Any]]  # takes features
+    _gains: Callable[..., NDArray[Any]]  # the gain of the splits of each feature
 
     def __init__(
         self,
@@ -206,7 +206,7 @@ class BoostedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return {**super().get_params(deep), **self.parameters}
 
     def set_params(self, **params: Any) -> BoostedClassifier:
-        """Sets arguments by name, further ones too."""
+        """Sets arguments by name, also options of the loss and parameters of the library."""
         named = self._get_param_names()
         for name, value in params.items():
             if name in named:
@@ -436,7 +436,7 @@ class BoostedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return validate_data(self, self._coded(X), y, reset=False, dtype=kinds, ensure_all_finite="allow-nan")
 
     def _coded(self, X: Any) -> Any:
-        """A DataFrame with the places of its categories among those of the training; NaN for a missing or new one."""
+        """A DataFrame whose categories are numbered as in the training; a missing or new one is NaN."""
         if not self._categories or not hasattr(X, "columns") or X.shape[1] <= max(self._categories):
             return X
         columns = {place: X.iloc[:, place] for place in range(X.shape[1])}

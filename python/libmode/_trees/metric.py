@@ -148,7 +148,7 @@ class Stopping:
     def __init__(self, patience: int, objective: Objective, metric: Metric) -> None:
         self._patience, self._objective, self._metric = patience, objective, metric
         self.best: int | None = None
-        self.dependence = np.nan  # of the evaluation set at the last round that might have been the best
+        self.dependence = np.nan  # of the evaluation set, at the last round that was a candidate
         self._least = np.inf
 
     def over(self, iteration: int, value: float) -> bool:
@@ -157,7 +157,7 @@ class Stopping:
             return False
         if value < self._least:
             self.dependence, training = self._metric.last_beyond_chance(), self._objective.dependence
-            # With a tolerance the training may depend on the mass, with a fixed strength at will.
+            # With a tolerance or a fixed strength the training itself may depend on the mass.
             if math.isnan(training) or self.dependence <= _FLAT * max(1.0, training):
                 self.best, self._least = iteration, value
         return self.best is not None and iteration - self.best >= self._patience

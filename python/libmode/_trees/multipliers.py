@@ -23,7 +23,7 @@ ScoreTransform = Literal["odds"] | None
 
 # The c of W(s) = c s / (1 + c - s), for scores from 0 to 1: nearly c times the odds, and finite.
 _ODDS = 0.3
-_TAIL = 0.02  # that of a look at the tail, which is the last to settle
+_TAIL = 0.02  # the c of a look at the tail, which settles last
 
 # Where the user asks for no bins and there are many events, there are more bins than in the loss by default: each round
 # sees all events, and the loss does not see what a tree does inside a bin.
@@ -53,9 +53,9 @@ _GAIN = 20.0
 
 _NEARLY = 0.1  # a dependence beyond chance that counts as none in the estimate of the rounds to come
 
-_LEAST_HESS = 1e-16  # as XGBoost's own
+_LEAST_HESS = 1e-16  # as in XGBoost
 
-# With smaller weights, XGBoost's least gain of a split, 1e-6, is more than a thousandth of an event is worth.
+# With weights of this size, XGBoost's least gain of a split, 1e-6, corresponds to a thousandth of an event.
 _SMALL_WEIGHT = 1e-3
 
 # Small moves in standard deviations of the scores, and the least move that single precision resolves.
@@ -70,7 +70,7 @@ class Pushed(NamedTuple):
 
 
 class Settings(NamedTuple):
-    """The arguments of an objective that are not arrays, checked."""
+    """The checked arguments of an objective, without its arrays."""
 
     strength: float | None
     tolerance: float | None
@@ -86,7 +86,7 @@ class Settings(NamedTuple):
 
     @property
     def inertia(self) -> float:
-        """The pace of the push, at which it settles in a training of so many rounds."""
+        """The divisor of the push, with which it settles within the rounds of the training."""
         in_all, slower_after = self.pace
         return max(slower_after / in_all * math.log1p(self.rounds / slower_after), _LEAST_INERTIA)
 
@@ -211,7 +211,7 @@ class Boosting:
         scale = of_classifier / of_mode
         now = _GAIN * scale * seen
         tolerance = self._settings.tolerance
-        if tolerance is None or not self._dependence(events) * tolerance <= self._count:  # also if it is NaN
+        if tolerance is None or not self._dependence(events) * tolerance <= self._count:  # true for NaN
             slower = 1 + self.rounds / self._settings.pace.slower_after
             self._sum = self._sum + now / (self._settings.inertia * slower)
         self.rounds += 1

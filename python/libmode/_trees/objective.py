@@ -15,17 +15,17 @@ from .multipliers import Boosting, Pushed, Settings
 
 
 class Rows(NamedTuple):
-    """What a data set of a library has for each of its rows."""
+    """Labels and weights of the rows of a data set."""
 
     label: NDArray[Any]
     weight: NDArray[Any] | None
 
 
-ReadRows = Callable[[Any], Rows]  #: of a data set of a library
+ReadRows = Callable[[Any], Rows]  #: takes a data set of a library
 
 
 class Objective(Boosting):
-    """What a library calls in each round with margins and the training set, for their derivatives."""
+    """The objective: a library calls it in each round with margins and the training set, for the derivatives."""
 
     def __init__(
         self, read_rows: ReadRows, mass: Any, weight: Any, label: Any, category: Any, settings: Settings
@@ -49,7 +49,9 @@ class Objective(Boosting):
             raise ValueError(
                 f"margin[{place}] = {margin[place]}: the training diverged; a lower learning rate may help"
             )
-        equal = (margin == margin[:1]).all()  # as those of a new training, or they are those of its first round
+        equal = (
+            margin == margin[:1]
+        ).all()  # a new training begins with equal margins, or with those of the first round
         if self._data() is not data or equal or np.array_equal(margin, self._first):
             self._begin_with(data)
             self._data, self._first = weakref.ref(data), margin.copy()
@@ -80,13 +82,13 @@ def same_length(arrays: Mapping[str, Any], count: int, of: str, advice: str = ""
         try:
             shape = np.shape(array)
         except ValueError:
-            shape = read(name, array).shape  # which has a sentence for ragged lists
+            shape = read(name, array).shape  # its error names ragged lists
         if shape and shape[0] != count:
             raise ValueError(f"{name} has length {shape[0]}, but {of} has {count} rows{advice}")
 
 
 def refuse_parts(count: int, kind: str) -> None:
-    """Raises RuntimeError in a training on several machines or processes, which have some of the rows each."""
+    """Raises RuntimeError in a training on several machines or processes, since each has only some of the rows."""
     if count > 1:
         raise RuntimeError(
             f"this is one of {count} {kind} of a distributed training, and sees only its own rows, but MoDe needs "

@@ -58,7 +58,7 @@ def _finite(name: str, array: NDArray[Any]) -> Doubles:
 
 
 def weights(weight: Any, like_name: str, like: NDArray[Any]) -> Doubles:
-    """Ones by default; numbers whose squares can be summed."""
+    """Weights whose squares can be summed; 1 by default."""
     if weight is None:
         return np.ones(len(like))
     array = numbers("weight", weight, like_name, like)
@@ -177,7 +177,7 @@ class Bins:
 
 
 def _edges(bins: Any, mass: Doubles, mass_range: Any, name: str, mass_name: str) -> Doubles:
-    """Edges that increase: ``bins``, or those of as many bins with equal numbers of events."""
+    """Increasing edges: ``bins`` themselves, or the edges of so many bins with equal numbers of events."""
     if np.ndim(bins) == 0:
         count = whole(name, bins, 2)
         if np.min(mass) == np.max(mass):
@@ -205,7 +205,7 @@ def sums(place: NDArray[np.intp], values: Doubles, count: int) -> Doubles:
 
 
 def positive(bins: Bins, total: Doubles, filled: NDArray[np.bool_]) -> None:
-    """ValueError for the first of the bins that have events of which the sum of weights is not positive."""
+    """ValueError for the first bin with events whose sum of weights is not positive."""
     bad = filled & (total <= 0)
     if bad.any():
         worst = int(np.argmax(bad))

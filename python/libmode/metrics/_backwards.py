@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from .._messages import level_of_the_user
 from ._arguments import Doubles, sums
 
-BELOW, SURE = 0.1, 5.0  # how far an AUC has to be below 0.5, and in standard errors of an AUC of 0.5
+BELOW, SURE = 0.1, 5.0  # the AUC is so far below 0.5, and so many standard errors
 LOOKED_AT = 1_000  # events of each class
 
 

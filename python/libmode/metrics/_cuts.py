@@ -1,4 +1,4 @@
-"""The test of dependence at one cut after the other, up to cuts that leave eight events."""
+"""The test of dependence at single cuts, up to the cut that leaves eight events."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from ._chi_squared import tail
 from ._spectrum import Binned, Steps, covariance
 
 FEWEST = 8  # effective events that the tightest cut leaves
-# Selected effective events that a window of mass has at least on average. In toys at this number p < 0.01 was right.
+# A window of mass has at least so many selected effective events on average: in toys p < 0.01 was then right.
 PER_WINDOW = 2
 # From toys. Each of k nested cuts keeps half of the events: their smallest p-value is distributed like that of
 # 1 + 0.8 (k - 1) independent cuts, if it is small. The smaller p-value of this test and of the test of all cuts is
@@ -27,7 +27,7 @@ class Cut:
 
     threshold: float  #: events with score >= threshold are selected
     efficiency: float  #: of the background, averaged over the bins
-    events: float  #: effective ones that are selected
+    events: float  #: selected effective events
     residual: float  #: rms of the background efficiency around its best polynomial, over its mean
     expected: float  #: the rms from statistics alone
     p_value: float  #: of this cut alone
@@ -45,7 +45,7 @@ def joined(p_all_cuts: float, chance: float) -> tuple[float, float]:
 
 
 def ladder(events: Binned, between: Steps) -> tuple[Cut | None, float]:
-    """The cut with the smallest p-value, and the probability of one that small; None without any cut."""
+    """The cut with the smallest p-value, or None without cuts, and the probability of a p-value that small."""
     bins, effective = events.bins.count, events.bins.count**2 / float(events.square.sum())
     rungs = max(int(math.log2(max(effective / FEWEST, 1))), 0)
     kept = 1 - between.fraction

@@ -9,10 +9,10 @@ import numpy as np
 from ._arguments import Doubles, number, numbers, refuse
 
 IMPROVES, AHEAD = 0.05, 2  # p-value of a better fit; a spectrum may have a cubic term and no quadratic one
-MOST_PULLS = 3.0  # of Pearson's chi2: a background that describes the events is within so many standard deviations
+MOST_PULLS = 3.0  # a background describes the events if Pearson's chi2 is within so many standard deviations
 # Below this expectation, in events, the likelihood goes on as a parabola, so that a fit finds its way back.
 FLOOR = 1e-2
-TOLERANCE = 1e-5  # of iminuit, at which the signal is right to a thousandth of its error
+TOLERANCE = 1e-5  # of Minuit: the signal is then right to a thousandth of its error
 CONVERGED = 1e-2  # of the gradient, which is 2 one standard deviation from the minimum; rounding leaves less
 FOR_SCALE = 25.0  # effective events around a bin that give its scale: that of fewer would fluctuate with them
 DISTINCT = 1e-3  # the least part of the signal's shape that the background must be unable to describe
@@ -201,7 +201,7 @@ def lowest_order(edges: Doubles, weight: Doubles, square: Doubles, kind: Family,
     from scipy.stats import f
 
     bins, fits = len(weight), {}
-    most = min(kind.most, bins - 4)  # such that a fit with a signal has a degree of freedom
+    most = min(kind.most, bins - 4)  # a fit with a signal keeps a degree of freedom
     for order in range(kind.least, most + 1):
         tried = range(order, min(order + AHEAD, most) + 1)
         for tried_order in tried:

@@ -137,7 +137,7 @@ def _edges(axis: Any) -> Doubles:
 
 
 def _flow(axis: Any, extra: int) -> tuple[bool, bool]:
-    """Whether the values have underflow, and overflow: so many more than the axis has bins."""
+    """Whether there is underflow, and overflow, if the values have ``extra`` more entries than the axis has bins."""
     if extra == 1:
         overflow = bool(axis.traits.overflow)
         return not overflow, overflow

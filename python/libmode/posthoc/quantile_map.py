@@ -33,10 +33,12 @@ _IN_TAIL = 10  # events beyond the last level but one, on either side
 _MOST_INTERVALS = (100, 20, 7)  # of the mass, by the number of variables
 _CHUNK = 1 << 16  # events at a time, which stay in cache
 _GRID = (32, 8, 8)  # cells of each interval, in which the mean stands for all masses, by the number of variables
-_STRENGTHS = tuple(0.1 * 4.0**k for k in range(14))  # of the penalty, in events: from nearly none to nearly all
+_STRENGTHS = tuple(
+    0.1 * 4.0**k for k in range(14)
+)  # strengths of the penalty, in events: from nearly no smoothing to the strongest
 _JUDGED = 32  # levels by which the strength is chosen
 _LEAST_RISE = 1e-5  # share of the H_k that rises evenly: where H were flat, its inverse would jump by rounding
-_OF_TARGETS = 2.0  # the strength for the H_k: without one, those of high orders would be made of rounding errors
+_OF_TARGETS = 2.0  # strength of the penalty for the H_k, which keeps rounding errors out of high orders
 
 
 class QuantileMap(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):  # type: ignore[call-arg]
@@ -142,7 +144,7 @@ class QuantileMap(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None): 
         for k, (low, high) in enumerate(ranges):
             inside &= (masses[:, k] >= low) & (masses[:, k] <= high)
         scores, masses, weights = scores[inside], masses[inside], weights[inside]
-        ordered = np.lexsort((weights, *masses.T, scores))  # or rounding would depend on the order of rows
+        ordered = np.lexsort((weights, *masses.T, scores))  # so that rounding does not depend on the order of rows
         scores, masses, weights = scores[ordered], masses[ordered], weights[ordered]
         if len(scores) < 100:
             raise ValueError(f"{len(scores)} events inside mass_range: at least 100 are needed")
@@ -221,7 +223,7 @@ class QuantileMap(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None): 
     def to_json(self) -> str:
         """The map as text, which this version of libmode and later ones read."""
         check_is_fitted(self)
-        targets = self.targets_  # which, unlike the parameters, set_params does not change
+        targets = self.targets_  # set_params changes the parameters, but not these
         return json.dumps(
             {
                 "libmode": "QuantileMap",

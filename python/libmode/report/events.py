@@ -25,7 +25,7 @@ class Wanted(NamedTuple):
 
 
 class Events(NamedTuple):
-    """n events."""
+    """The arrays of n events."""
 
     scores: NDArray[np.float64]  #: (n, k), with the second score last
     mass: NDArray[np.float64]  #: (n,)

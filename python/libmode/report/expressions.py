@@ -106,7 +106,7 @@ def _parsed(text: str) -> ast.Expression:
         if place % 2 == 0:
             for negation in re.finditer("!(?!=)", piece):
                 negations.add(len((written + piece[: negation.start()]).encode()))
-            piece = re.sub("!(?!=)", "~", piece)  # which binds as strongly
+            piece = re.sub("!(?!=)", "~", piece)  # ~ binds as strongly
         written += piece
     tree = _Logical(negations).visit(ast.parse(written, mode="eval"))
     return ast.fix_missing_locations(tree)  # type: ignore[no-any-return]

@@ -35,7 +35,7 @@ class Table(NamedTuple):
     columns: list[str]
     entries: int
     chunks: Callable[[list[str]], Iterator[Columns]]  #: the columns of these names
-    unread: Sequence[str] = ()  #: why other columns, of friends, are not there
+    unread: Sequence[str] = ()  #: why columns of some friends are missing
 
 
 def find(argument: str) -> list[Source]:
@@ -50,7 +50,7 @@ def find(argument: str) -> list[Source]:
 
 
 def opened(source: Source) -> AbstractContextManager[Table]:
-    """The table of a file, whose first bytes or, for CSV, whose name tell the format."""
+    """The table of a file. Its first bytes tell the format; for CSV its name does."""
     with open(source.path, "rb") as file:
         head = file.read(8)
     if head.startswith(b"root"):

@@ -25,7 +25,7 @@ class Search(NamedTuple):
 
 
 class Scan(NamedTuple):
-    """The fits of one signal after the other."""
+    """The plan of the fits: bins, signals and shape of the background."""
 
     edges: NDArray[np.float64]  #: of equal bins, in units of mass
     signal_mass: NDArray[np.float64]  #: (m,)
@@ -51,7 +51,7 @@ class Scan(NamedTuple):
         return fits
 
     def numbers(self, fits: SpuriousSignal) -> dict[str, Any]:
-        """The fits, and the one that is quoted; None in its place where that fit has too few events."""
+        """The fits, and the quoted one, which is None if it has too few events."""
         if self.quoted is None:
             at = int(np.nanargmax(fits.significance))
         else:

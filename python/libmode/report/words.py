@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
-HINT, CLEAR = 0.05, 0.001  # p-values: below the first a hint of a dependence, below the second no doubt
+HINT, CLEAR = 0.05, 0.001  # p-values below these are a hint of a dependence, and a dependence
 
 
 def short(value: float | None, digits: int = 3) -> str:
