@@ -1,6 +1,6 @@
 """MoDe in LightGBM: an objective, a metric, and a classifier of scikit-learn.
 
-LightGBM forgets the link of an objective of one's own; :func:`finalize` writes it into the model, which then
+LightGBM forgets the link of a custom objective; :func:`finalize` writes it into the model, which then
 predicts probabilities, and without libmode.
 """
 
@@ -64,7 +64,7 @@ def objective(
     (True, True, 20)
     """
     settings = checked(strength, tolerance, score_transform, background_only, options)
-    return Objective(_rows_of, mass, weight, label, category, settings)
+    return Objective(_read_rows, mass, weight, label, category, settings)
 
 
 def metric(
@@ -92,7 +92,7 @@ def metric(
     >>> [(name, round(value, 3)) for name, value, _ in judge(np.zeros(4), validation)]
     [('logloss', 0.693)]
     """
-    return _feval(Metric(_rows_of, masses, of, strength, events, background_only, options, objective))
+    return _feval(Metric(_read_rows, masses, of, strength, events, background_only, options, objective))
 
 
 def _feval(metric: Metric) -> Callable[[Any, Any], list[tuple[str, float, bool]]]:
@@ -158,8 +158,8 @@ def finalize(booster: lightgbm.Booster, init_score: float = 0.0, *, num_iteratio
     return model
 
 
-def _rows_of(data: lightgbm.Dataset) -> Rows:
-    params = data.params or {}  # those of the training too, which get_params leaves out
+def _read_rows(data: lightgbm.Dataset) -> Rows:
+    params = data.params or {}  # get_params would leave out those of the training
     refuse_parts(int(params.get("num_machines", params.get("num_machine", 1))), "machines")
     weight = data.get_weight()
     return Rows(np.asarray(data.get_label()), None if weight is None else np.asarray(weight))
@@ -169,7 +169,7 @@ class MoDeLGBMClassifier(BoostedClassifier):
     __doc__ = described("LightGBM", "MoDeLGBMClassifier", "txt")
 
     _library = "LightGBM"
-    _rows_of = staticmethod(_rows_of)
+    _read_rows = staticmethod(_read_rows)
     _called = {
         **{"learning_rate": "learning_rate", "max_depth": "max_depth", "min_child_weight": "min_sum_hessian_in_leaf"},
         **{"subsample": "bagging_fraction", "colsample_bytree": "feature_fraction", "reg_lambda": "lambda_l2"},
@@ -234,7 +234,7 @@ class _Callback:
 
     def __init__(self, stopping: Stopping, of: tuple[str, str]) -> None:
         self._stopping, self._of = stopping, of
-        self.order = 30  # as of LightGBM's own: after what is written down
+        self.order = 30  # as LightGBM's own callback: after the records
 
     def __call__(self, env: Any) -> None:
         value = next(value for *of, value, _ in env.evaluation_result_list if tuple(of) == self._of)

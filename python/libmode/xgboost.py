@@ -103,7 +103,7 @@ def objective(
     (True, True, 20)
     """
     settings = checked(strength, tolerance, score_transform, background_only, options)
-    return Objective(_rows_of, mass, weight, label, category, settings)
+    return Objective(_read_rows, mass, weight, label, category, settings)
 
 
 def metric(
@@ -158,10 +158,10 @@ def metric(
     >>> [(name, round(value, 3)) for name, value in judge(np.zeros(4), validation)]
     [('logloss', 0.693)]
     """
-    return Metric(_rows_of, masses, of, strength, events, background_only, options, objective)
+    return Metric(_read_rows, masses, of, strength, events, background_only, options, objective)
 
 
-def _rows_of(data: xgboost.DMatrix) -> Rows:
+def _read_rows(data: xgboost.DMatrix) -> Rows:
     refuse_parts(xgboost.collective.get_world_size(), "processes")
     weight = data.get_weight()
     return Rows(np.asarray(data.get_label()), weight if len(weight) else None)
@@ -171,14 +171,14 @@ class MoDeXGBClassifier(BoostedClassifier):
     __doc__ = described("XGBoost", "MoDeXGBClassifier", "json")
 
     _library = "XGBoost"
-    _rows_of = staticmethod(_rows_of)
+    _read_rows = staticmethod(_read_rows)
     _called = {
         **{name: name for name in ("learning_rate", "max_depth", "min_child_weight", "subsample", "colsample_bytree")},
         **{"reg_lambda": "reg_lambda", "random_state": "seed", "n_jobs": "nthread", "n_estimators": "num_boost_round"},
     }
 
     def _names(self, parameters: Mapping[str, Any]) -> dict[str, str]:
-        # XGBoost says which there are only of a booster, and some are of one kind of booster alone.
+        # Only a booster lists its parameters, and some exist for one kind of booster alone.
         kind = {name: parameters[name] for name in ("booster", "tree_method", "updater") if name in parameters}
         data = xgboost.DMatrix(np.zeros((1, 1)))
         with xgboost.config_context(verbosity=0):
@@ -220,9 +220,9 @@ class MoDeXGBClassifier(BoostedClassifier):
         return np.asarray(self.booster_.predict(data, output_margin=True))
 
     def _gains(self) -> NDArray[Any]:
-        found: Any = self.booster_.get_score(importance_type="total_gain")
+        gains: Any = self.booster_.get_score(importance_type="total_gain")
         names = self.booster_.feature_names or [f"f{place}" for place in range(self.n_features_in_)]
-        return np.array([found.get(name, 0.0) for name in names])
+        return np.array([gains.get(name, 0.0) for name in names])
 
 
 class _Callback(xgboost.callback.TrainingCallback):  # type: ignore[misc]
@@ -238,7 +238,7 @@ class _Callback(xgboost.callback.TrainingCallback):  # type: ignore[misc]
 
 
 def _names_in(config: Any) -> Iterator[str]:
-    """The names of all values in what XGBoost says of its configuration."""
+    """The names of all values in the configuration of XGBoost."""
     for value in config if isinstance(config, list) else config.values():
         if isinstance(value, (dict, list)):
             yield from _names_in(value)

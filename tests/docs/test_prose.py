@@ -3,7 +3,9 @@
 No linter of PyPI finds them: proselint 0.16 and codespell 2.4 know none of the phrases.
 """
 
+import ast
 import re
+import tokenize
 from pathlib import Path
 
 import pytest
@@ -103,3 +105,38 @@ def test_comments_in_go_have_none_of_the_phrases(path):
     lines = path.read_text(encoding="utf-8").splitlines()
     comments = [line.partition("//")[2] for line in lines if not line.lstrip().startswith("//go:")]
     assert found_in("\n".join(line.removeprefix(" ") for line in comments)) == []
+
+
+PACKAGE = ROOT / "python" / "libmode"
+FOLDERS = ("_trees", "metrics", "plots", "posthoc", "report")
+PYTHON = sorted([*(path for one in FOLDERS for path in (PACKAGE / one).rglob("*.py")), *PACKAGE.glob("*boost.py")])
+PYTHON += [PACKAGE / "lightgbm.py"]
+
+
+def docstrings_and_comments(path):
+    """The text of a Python file without its code; lines stay where they are."""
+    text = path.read_text(encoding="utf-8")
+    lines = [""] * len(text.splitlines())
+    for node in ast.walk(ast.parse(text)):
+        if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant) and isinstance(node.value.value, str):
+            lines[node.lineno - 1 : node.end_lineno] = text.splitlines()[node.lineno - 1 : node.end_lineno]
+    with tokenize.open(path) as file:
+        for token in tokenize.generate_tokens(file.readline):
+            if token.type == tokenize.COMMENT:
+                lines[token.start[0] - 1] = token.string.lstrip("#: ")
+    return "\n".join(line.strip() for line in lines)
+
+
+@pytest.mark.parametrize("path", PYTHON, ids=lambda path: str(path.relative_to(PACKAGE)))
+def test_docstrings_and_comments_in_python_have_none_of_the_phrases(path):
+    assert found_in(docstrings_and_comments(path)) == []
+
+
+@pytest.mark.parametrize("path", PYTHON, ids=lambda path: str(path.relative_to(PACKAGE)))
+def test_names_in_python_say_what_a_thing_is(path):
+    nodes = list(ast.walk(ast.parse(path.read_text(encoding="utf-8"))))
+    names = {node.id for node in nodes if isinstance(node, ast.Name)}
+    names |= {node.arg for node in nodes if isinstance(node, ast.arg)}
+    functions = {node.name for node in nodes if isinstance(node, ast.FunctionDef)}
+    assert not names & {"found", "given"}
+    assert not [name for name in functions if name.endswith("_of")]

@@ -88,11 +88,11 @@ def test_each_of_several_hypotheses_has_its_own_width_and_row(hypotheses, tmp_pa
     for k, mass in enumerate(("90.0", "170")):
         width = words.short(numbers["fit"]["signal_width"][k])
         for at, found in (("no cut", numbers["fit"]["before"]), ("50 %", point["spurious_signal"])):
-            signal = words.signal_of({name: found[name][k] for name in ("signal", "error")})
+            signal = words.signal_and_error({name: found[name][k] for name in ("signal", "error")})
             assert re.search(rf"^(carved)? +{at} +{mass} +{width} +{re.escape(signal)}", printed, re.MULTILINE)
             assert f"<td>{at}</td><td>{mass}</td><td>{width}</td><td>{signal}</td>" in page
     quoted = point["spurious_signal"]["quoted"]
-    assert quoted["signal_mass"] == 170 and words.signal_of(quoted) in printed
+    assert quoted["signal_mass"] == 170 and words.signal_and_error(quoted) in printed
 
 
 def test_the_terminal_says_why_there_is_no_spurious_signal(hypotheses, tmp_path):

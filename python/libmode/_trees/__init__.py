@@ -1,1 +1,1 @@
-"""What the objectives, metrics and classifiers of XGBoost and LightGBM share."""
+"""The common code of the objectives, metrics and classifiers of XGBoost and LightGBM."""

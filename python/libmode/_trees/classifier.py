@@ -16,40 +16,40 @@ from sklearn.utils.validation import _check_sample_weight, check_is_fitted, vali
 
 from .._arrays import read
 from .._constraint import positive, sigmoid
-from .._events import events_of, of_one_index
+from .._events import Events, events_of, of_one_index
 from .._messages import ORDER, level_of_the_user, near, refuse_unknown
 from .._monitor import TrainingWarning
 from .._option_values import TAKEN
 from ..metrics._arguments import whole
 from .metric import USUAL_EVENTS, Metric, Stopping
 from .multipliers import ScoreTransform, checked, mean_size, sums_of_weights
-from .objective import Objective, RowsOf, same_length
+from .objective import Objective, ReadRows, same_length
 
-# Over the sum of the sizes of the weights, where none are asked for: the least sum of Hessians in a leaf, and what is
-# added to that sum. Trees of smaller leaves are flat on the events of the training, and not on others.
+# The defaults of min_child_weight and reg_lambda, over the sum of the absolute weights. Trees with smaller leaves are
+# flat on the events of the training, and not on others.
 _LEAST_SHARE, _ADDED_SHARE = 0.002, 0.001
-_LEAST_EVENTS, _LARGEST_SHARE = 60, 0.01  # leaves of fewer events are larger than that share, up to this one
-_DEPTH, _DEPTH_OF_FEW, _FEW = 4, 3, 10_000  # with fewer events than that, deeper trees know their background by heart
+_LEAST_EVENTS, _LARGEST_SHARE = 60, 0.01  # a leaf has at least so many events, but no larger share
+_DEPTH, _DEPTH_OF_FEW, _FEW = 4, 3, 10_000  # with fewer events, deeper trees know the background by heart
 
-_OF_TRAINING = ("n_estimators", "early_stopping_rounds")  # what is no parameter of the library but an argument
+_OF_TRAINING = ("n_estimators", "early_stopping_rounds")  # arguments of the library's train, and not parameters
 _SET_BY_FIT = (
     *("objective", "num_class", "base_score", "boost_from_average", "init_score", "metric", "eval_metric"),
     *("disable_default_eval_metric", "scale_pos_weight", "is_unbalance"),
 )
-# The dependence of an evaluation set over that of the training, from which on it is said: residuals of 1.5.
+# A warning names an evaluation set whose dependence is so many times that of the training: residuals of 1.5.
 _FAR_ABOVE = 2.25
 _BY_HEART = (
     "for the trees know the events of the training by heart. Give more events, fewer rounds, a larger "
     "min_child_weight or a lower max_depth"
 )
-# The arguments of fit, and other names of them.
+# The arguments of fit, and their names elsewhere.
 _OF_FIT = (
     *("mass", "sample_weight", "category", "eval_set", "eval_mass", "eval_sample_weight"),
     *("callbacks", "verbose"),
 )
 _MEANT_OF_FIT = {"weight": "sample_weight", "label": "y"}
 
-# What estimators of the libraries have and the classifiers do not need.
+# Parameters of the libraries' own estimators that the classifiers lack, and the remedy.
 _INSTEAD = {
     "class_weight": "give the signal a sample_weight in fit",
     "enable_categorical": "columns of the dtype category are always taken",
@@ -80,18 +80,18 @@ _DESCRIPTION = """A classifier of {library} that keeps the response to backgroun
         The least sum of Hessians in a leaf, in units of the mean size of the weights. By default 0.2 % of the number
         of events, and at least 60, or 1 % of fewer than 6,000 events.
     subsample, colsample_bytree : float, default 1
-        Of rows and features, for each tree. MoDe sees all rows all the same.
+        Shares of rows and features for each tree. MoDe always sees all rows.
     reg_lambda : float, optional
-        What is added to that sum; 0.1 % of the number of events by default.
+        Added to that sum; by default 0.1 % of the number of events.
     early_stopping_rounds : int, optional
         Stop where the last of ``eval_set`` has not become better by :func:`libmode.metrics.sensitivity`
-        for so many rounds, and predict with the best. Rounds before the push has settled do not count, nor rounds
-        where its background depends on the mass over 1.75 times as much as by chance.
+        for so many rounds, and predict with the best. A round counts only after the push has settled, and if the
+        background of that set depends on the mass at most 1.75 times as much as by chance.
     events : float, default 100,000
         N, of that sensitivity and of the dependence in ``evals_result_``.
     random_state : int or RandomState, optional
     n_jobs : int, optional
-        Threads; what the library has by default.
+        Threads; by default those of the library.
     **parameters
         Further options of the MoDe loss, and further parameters of {library}, by their own names.
 
@@ -134,17 +134,8 @@ def described(library: str, name: str, ending: str) -> str:
     return _DESCRIPTION.format(library=library, module=module, booster=f"{module}.Booster", name=name, ending=ending)
 
 
-class Evaluated(NamedTuple):
-    """An evaluation set."""
-
-    features: NDArray[Any]
-    label: NDArray[Any]
-    mass: NDArray[Any]
-    weight: NDArray[Any] | None
-
-
 class Called(NamedTuple):
-    """What a library calls in a training, and whether it prints."""
+    """The functions that a library calls in a training, and whether it prints."""
 
     objective: Objective
     metric: Metric
@@ -153,21 +144,23 @@ class Called(NamedTuple):
     verbose: bool | int
 
 
+#: The features and the other arrays of an evaluation set.
+Evaluated = tuple[NDArray[Any], Events]
 #: The booster, up to the best round, and the values of the evaluation sets by round.
 Trained = tuple[Any, dict[str, dict[str, list[float]]]]
 
 
 class BoostedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
-    """What the libraries share; a subclass makes data sets, trains and returns margins, log(p/(1 - p))."""
+    """A subclass for each library makes data sets, trains and returns margins, log(p/(1 - p))."""
 
     _library: str
-    _called: Mapping[str, str]  # what the library calls arguments of the classifier
-    _rows_of: RowsOf  # a static method: a class must not bind it
-    _names: Callable[..., dict[str, str]]  # of parameters: those of the library by all of their names
-    _data: Callable[..., Any]  # of features, labels, names, the margin to begin with and a reference: a data set
-    _train: Callable[..., Trained]  # with parameters, data, evaluation sets, that margin, and what is called
-    _margins: Callable[..., NDArray[Any]]  # of features
-    _gains: Callable[..., NDArray[Any]]  # of all splits by feature
+    _called: Mapping[str, str]  # the library's names of the classifier's arguments
+    _read_rows: ReadRows  # a static method: a class must not bind it
+    _names: Callable[..., dict[str, str]]  # takes parameters; returns the library's names by every alias
+    _data: Callable[..., Any]  # makes a data set of features, labels, names, first margin, reference
+    _train: Callable[..., Trained]  # takes parameters, data, evaluation sets, first margin, Called
+    _margins: Callable[..., NDArray[Any]]  # takes features
+    _gains: Callable[..., NDArray[Any]]  # the gain of the splits of each feature
 
     def __init__(
         self,
@@ -210,11 +203,10 @@ class BoostedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
         """All arguments by name."""
-        found: dict[str, Any] = super().get_params(deep)
-        return found | self.parameters
+        return {**super().get_params(deep), **self.parameters}
 
     def set_params(self, **params: Any) -> BoostedClassifier:
-        """Sets arguments by name, further ones too."""
+        """Sets arguments by name, also options of the loss and parameters of the library."""
         named = self._get_param_names()
         for name, value in params.items():
             if name in named:
@@ -314,15 +306,15 @@ class BoostedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         names = [str(name) for name in self.feature_names_in_] if hasattr(self, "feature_names_in_") else None
         start = math.log(of_signal / of_background)
         data = self._data(X, label.astype(np.float32), names, start)
-        sets = [self._data(own.features, own.label, names, start, data) for own in evaluated]
-        masses = [(made, (own.mass, own.weight)) for made, own in zip(sets, evaluated, strict=True)]
+        sets = [self._data(features, events.label, names, start, data) for features, events in evaluated]
+        masses = [(made, (events.mass, events.weight)) for made, (_, events) in zip(sets, evaluated, strict=True)]
         settings = settings.within(self.n_estimators, self.early_stopping_rounds is not None)
-        objective = Objective(self._rows_of, mass, weight, None, category, settings)
-        metric = Metric(self._rows_of, masses, judges, None, self.events, self.background_only, options)
+        objective = Objective(self._read_rows, mass, weight, None, category, settings)
+        metric = Metric(self._read_rows, masses, judges, None, self.events, self.background_only, options)
         patience = self.early_stopping_rounds
         stopping = None if patience is None else Stopping(patience, objective, metric)
         self.booster_, self.evals_result_ = self._train(
-            self._filled(len(X), len(X) if weight is None else float(np.abs(weight).sum())) | further,
+            self._for_library(len(X), len(X) if weight is None else float(np.abs(weight).sum())) | further,
             data,
             sets,
             start,
@@ -340,13 +332,13 @@ class BoostedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         if unsettled and not objective.dependence <= 1:
             warnings.warn(unsettled, TrainingWarning, stacklevel=level_of_the_user())
         elif self.strength is None:
-            self._warn_of(evaluated, metric, objective)
+            self._warn_if_far_above(evaluated, metric, objective)
         return self
 
-    def _warn_of(self, evaluated: Sequence[Evaluated], metric: Metric, objective: Objective) -> None:
-        """Warns of evaluation sets that depend on the mass far more than by chance, and the training does not."""
-        for k, own in enumerate(evaluated):
-            seen = metric.beyond_chance(self._margins(own.features), own)
+    def _warn_if_far_above(self, evaluated: Sequence[Evaluated], metric: Metric, objective: Objective) -> None:
+        """Warns of evaluation sets that depend on the mass far more than the training events do."""
+        for k, (features, events) in enumerate(evaluated):
+            seen = metric.beyond_chance(self._margins(features), events)
             if seen > _FAR_ABOVE * max(1.0, objective.dependence):
                 warnings.warn(
                     f"eval_set[{k}]: its background depends on the mass {seen:.1f} times as much as by chance, and "
@@ -355,26 +347,26 @@ class BoostedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
                     stacklevel=level_of_the_user(),
                 )
 
-    def _filled(self, count: int, size: float) -> dict[str, Any]:
-        """The own arguments that the library takes, by its names, for so many events, whose weights have this size."""
+    def _for_library(self, count: int, size: float) -> dict[str, Any]:
+        """The arguments for the library, by its names; ``size`` is the sum of the absolute weights of the events."""
         least = max(_LEAST_SHARE * size, min(_LEAST_EVENTS, _LARGEST_SHARE * size))
         depth = _DEPTH_OF_FEW if count < _FEW else _DEPTH
-        filled = {"max_depth": depth, "min_child_weight": least, "reg_lambda": _ADDED_SHARE * size}
-        given = {name: getattr(self, name) for name in self._called if name not in _OF_TRAINING}
-        given = {name: filled.get(name) if value is None else value for name, value in given.items()}
+        defaults = {"max_depth": depth, "min_child_weight": least, "reg_lambda": _ADDED_SHARE * size}
+        values = {name: getattr(self, name) for name in self._called if name not in _OF_TRAINING}
+        values = {name: defaults.get(name) if value is None else value for name, value in values.items()}
         random = self.random_state
-        given["random_state"] = 0 if random is None else check_random_state(random).randint(2**31 - 1)
-        return {self._called[name]: value for name, value in given.items() if value is not None}
+        values["random_state"] = 0 if random is None else check_random_state(random).randint(2**31 - 1)
+        return {self._called[name]: value for name, value in values.items() if value is not None}
 
     def _divided(self) -> tuple[dict[str, Any], dict[str, Any]]:
-        """The further options of the loss, and parameters of the library; raises TypeError for what is neither."""
+        """The further options of the loss, and parameters of the library; TypeError for others."""
         options = {name: value for name, value in self.parameters.items() if name in TAKEN["mode"]}
         others = {name: value for name, value in self.parameters.items() if name not in options}
         known = self._names(others) if others else {}
         return options, {self._name(name, known): value for name, value in others.items()}
 
     def _name(self, name: str, known: Mapping[str, str]) -> str:
-        """What the library calls the parameter of this name; TypeError where it would count for nothing."""
+        """The library's name of a parameter; TypeError where it would have no effect."""
         own, called = self._get_param_names(), known.get(name, name)
         if name in _OF_FIT or name in _MEANT_OF_FIT:
             raise TypeError(f"parameter {name!r}: fit takes it, as {_MEANT_OF_FIT.get(name, name)}")
@@ -403,20 +395,20 @@ class BoostedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         if masses is None:
             raise ValueError("eval_mass is missing: give a list of the masses of each of eval_set")
         weights = [None] * len(sets) if weights is None else weights
-        for name, given in (("eval_mass", masses), ("eval_sample_weight", weights)):
-            if len(given) != len(sets):
+        for name, arrays in (("eval_mass", masses), ("eval_sample_weight", weights)):
+            if len(arrays) != len(sets):
                 raise ValueError(
-                    f"{name} has length {len(given)}, but eval_set has {len(sets)}: both are lists, eval_set one "
+                    f"{name} has length {len(arrays)}, but eval_set has {len(sets)}: both are lists, eval_set one "
                     "of (X, y), with an entry for each evaluation set"
                 )
-        found = []
+        evaluated = []
         for k, ((X, y), mass, weight) in enumerate(zip(sets, masses, weights, strict=True)):
             try:
-                found.append(self._evaluated_one(X, y, mass, weight, several))
+                evaluated.append(self._evaluated_one(X, y, mass, weight, several))
             except (TypeError, ValueError) as error:
                 kind = TypeError if isinstance(error, TypeError) else ValueError
                 raise kind(f"eval_set[{k}]: {error}") from None
-        return found
+        return evaluated
 
     def _evaluated_one(self, X: Any, y: Any, mass: Any, weight: Any, several: bool) -> Evaluated:
         of_one_index({"X": X, "y": y, "mass": mass, "sample_weight": weight})
@@ -427,30 +419,31 @@ class BoostedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             place = int(np.argmin(known))
             raise ValueError(f"y[{place}] = {y.tolist()[place]!r}: the training had {self.classes_.tolist()}")
         label = (y == self.classes_[1]).astype(np.float32)
-        _, _, mass, weight, _ = events_of(read, label, None, mass, weight)
+        events = events_of(read, label, label, mass, weight)  # their scores are known later
+        mass = events.mass
         if _several(mass) != several:
             raise ValueError(f"mass has shape {mass.shape}, but the training had another number of variables")
         finite = np.isfinite(mass).reshape(len(mass), -1).all(axis=1)
         if not finite.all() and self.parameters.get("missing") != "ignore":
             place = int(np.argmin(finite))
             raise ValueError(f"mass[{place}] = {mass[place]}: every mass must be finite")
-        sums_of_weights(label, weight)
-        return Evaluated(X, label, mass, weight)
+        sums_of_weights(label, events.weight)
+        return X, events
 
     def _read(self, X: Any, y: Any = "no_validation") -> Any:
-        """What predicts or judges, in the columns of the training."""
+        """Events to predict or judge, in the columns of the training."""
         kinds = [np.float32, np.float64]
         return validate_data(self, self._coded(X), y, reset=False, dtype=kinds, ensure_all_finite="allow-nan")
 
     def _coded(self, X: Any) -> Any:
-        """A DataFrame with the places of its categories among those of the training; NaN for a missing or new one."""
+        """A DataFrame whose categories are numbered as in the training; a missing or new one is NaN."""
         if not self._categories or not hasattr(X, "columns") or X.shape[1] <= max(self._categories):
             return X
-        found = {place: X.iloc[:, place] for place in range(X.shape[1])}
+        columns = {place: X.iloc[:, place] for place in range(X.shape[1])}
         for place, categories in self._categories.items():
-            code = categories.get_indexer(found[place]).astype(float)
-            found[place] = np.where(code < 0, np.nan, code)
-        coded = type(X)(found, index=X.index)
+            code = categories.get_indexer(columns[place]).astype(float)
+            columns[place] = np.where(code < 0, np.nan, code)
+        coded = type(X)(columns, index=X.index)
         coded.columns = X.columns
         return coded
 

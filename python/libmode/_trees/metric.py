@@ -18,22 +18,22 @@ from ..metrics._arguments import number
 from ..metrics.summary import Settings as Judged
 from ..metrics.summary import sensitivity
 from .multipliers import checked, sums_of_weights, targets
-from .objective import Objective, RowsOf, same_length
+from .objective import Objective, ReadRows, same_length
 
 USUAL_EVENTS = 100_000.0
 
-# The dependence on the mass over its value by chance is the mean at these signal efficiencies. By default there are so
-# many bins of mass: in more bins a bump as wide as a signal stands out less.
+# Signal efficiencies, over which the dependence by chance is averaged, and the default number of bins of mass: in more
+# bins a bump as wide as a signal stands out less.
 _EFFICIENCIES, _BINS = (0.8, 0.5, 0.2), 10
 _FLAT = 1.75  # up to which a round can be the best: chance alone gives 1.0 +- 0.35
 
 
 class Metric:
-    """What judges margins of data sets whose masses it knows, as (name, value) that are to fall."""
+    """Judges margins of data sets whose masses it knows, by pairs (name, value); smaller is better."""
 
     def __init__(
         self,
-        rows_of: RowsOf,
+        read_rows: ReadRows,
         masses: Any,
         of: Any,
         strength: float | None,
@@ -47,39 +47,39 @@ class Metric:
         self._objective = objective
         try:
             self._pairs = [
-                (data, of_rows) for data, of_rows in (masses.items() if isinstance(masses, Mapping) else masses)
+                (data, arrays) for data, arrays in (masses.items() if isinstance(masses, Mapping) else masses)
             ]
         except (TypeError, ValueError):
             raise TypeError(f"masses is {type(masses).__name__}: expected {{data set: mass}}, or such pairs") from None
-        for _, of_rows in self._pairs:
-            if isinstance(of_rows, tuple):
-                of_one_index(dict(zip(("mass", "weight"), of_rows, strict=False)))
-        self._of = (of,) if isinstance(of, str) or not isinstance(of, Iterable) else tuple(of)
-        if not self._of or not set(self._of) <= set(_VALUES):
+        for _, arrays in self._pairs:
+            if isinstance(arrays, tuple):
+                of_one_index(dict(zip(("mass", "weight"), arrays, strict=False)))
+        self._names = (of,) if isinstance(of, str) or not isinstance(of, Iterable) else tuple(of)
+        if not self._names or not set(self._names) <= set(_VALUES):
             raise ValueError(f"of = {of!r}: must be one or some of {', '.join(map(repr, _VALUES))}")
-        if ("loss" in self._of) != (strength is not None):
+        if ("loss" in self._names) != (strength is not None):
             raise ValueError(f"strength = {strength!r}: give one if of has 'loss', and only then")
         settings = checked(strength, None, None, background_only, options)
         self._options, self._background_only = settings.options, settings.background_only
-        self._rows_of, self._strength, self._events = rows_of, strength, events
+        self._read_rows, self._strength, self._events = read_rows, strength, events
         number("events", events, 0)
         Judged.checked(self._options["order"], events, mass_range=self._options.get("mass_range"))
 
     def __call__(self, margin: Any, data: Any) -> list[tuple[str, float]]:
-        """Of margins of shape (n,)."""
-        margin, rows = np.asarray(margin), self._rows_of(data)
+        """The pairs for margins of shape (n,)."""
+        margin, rows = np.asarray(margin), self._read_rows(data)
         mass, weight = self._mass_and_weight(len(margin), data)
         same_length({"mass": mass, "weight": weight}, len(margin), "the data set")
         weight = rows.weight if weight is None else read("weight", weight).astype(float)
         events = Events(sigmoid(margin), targets(rows.label), mass, weight)
         self._last = margin, events
-        sums_of_weights(events.label, weight)  # which is an error where weights are
-        return [(name, _VALUES[name](self, margin, events)) for name in self._of]
+        sums_of_weights(events.label, weight)  # its errors name bad weights
+        return [(name, _VALUES[name](self, margin, events)) for name in self._names]
 
     def _mass_and_weight(self, count: int, data: Any) -> tuple[Any, Any]:
-        for known, of_rows in self._pairs:
+        for known, arrays in self._pairs:
             if known is data:
-                return of_rows if isinstance(of_rows, tuple) else (of_rows, None)
+                return arrays if isinstance(arrays, tuple) else (arrays, None)
         raise ValueError(
             f"metric has no masses for a data set of {count} rows: give it {{data: mass}}, with the same data "
             "objects as the training"
@@ -94,11 +94,11 @@ class Metric:
         return self._logloss(margin, events) + self._strength * self._evaluated(events, self._options).loss
 
     def _dependence(self, margin: NDArray[Any], events: Events) -> float:
-        found = self._evaluated(events, {**self._options, "unbiased": True})
-        return found.loss * self._events / (found.bias * found.events) if found.bias > 0 else 0.0
+        result = self._evaluated(events, {**self._options, "unbiased": True})
+        return result.loss * self._events / (result.bias * result.events) if result.bias > 0 else 0.0
 
-    def beyond_chance(self, margin: NDArray[Any], of: Any) -> float:
-        """The dependence of events with ``label``, ``mass`` and ``weight``, over its value by chance.
+    def beyond_chance(self, margin: NDArray[Any], events: Events) -> float:
+        """The dependence of events with these margins, over its value by chance.
 
         A selection is a score of 0 and 1, so the loss is the mean square of the residual of the efficiency.
         """
@@ -106,14 +106,13 @@ class Metric:
         if not {"bins", "edges", "joint", "category"} & set(options):
             options["bins"] = max(_BINS, options["order"] + 4)
         ratios = []
-        for cut in np.quantile(margin[of.label == 1], 1 - np.array(_EFFICIENCIES)):
-            events = Events((margin >= cut).astype(float), of.label, of.mass, of.weight)
-            found = self._evaluated(events, options)
-            if found.bias > 0:
-                ratios.append(found.loss / found.bias)
+        for cut in np.quantile(margin[events.label == 1], 1 - np.array(_EFFICIENCIES)):
+            result = self._evaluated(events._replace(score=(margin >= cut).astype(float)), options)
+            if result.bias > 0:
+                ratios.append(result.loss / result.bias)
         return float(np.mean(ratios)) if ratios else np.nan
 
-    def of_the_last(self) -> float:
+    def last_beyond_chance(self) -> float:
         """:meth:`beyond_chance` of the data set that was judged last."""
         return self.beyond_chance(*self._last)
 
@@ -123,9 +122,9 @@ class Metric:
         return mode_evaluate(score, mass, weight=weight, label=label, grad=False, **options)
 
     def _inverse_sensitivity(self, margin: NDArray[Any], events: Events) -> float:
-        """1 where nothing can be said, which is what no selection has, and more before the push has settled."""
+        """1 over the sensitivity, or 1, as without a selection, if it is unknown. Large before the push has settled."""
         if self._objective is not None and self._objective.settled is None:
-            return 1e6 - self._objective.rounds  # it falls, so that early stopping waits
+            return 1e6 - self._objective.rounds  # it falls, and early stopping waits
         score, label, mass, weight, _ = events
         if np.ndim(mass) > 1:
             raise ValueError(f"mass has shape {np.shape(mass)}: the sensitivity needs one variable of mass")
@@ -136,29 +135,29 @@ class Metric:
         return 1 / best if best > 0 else 1.0
 
     def __deepcopy__(self, memo: Any) -> Metric:
-        return self  # whose data sets are those of the training
+        return self  # a copy would have other data sets than the training
 
 
 class Stopping:
-    """Stops where a value has not become smaller for so many rounds, of those that are flat since the push had settled.
+    """Stops when a value has not fallen for so many rounds. The best round is flat, and the push has settled before it.
 
-    A round is flat if the evaluation set sees little more than chance. The sensitivity alone would choose rounds that
-    sculpt.
+    A round is flat if the evaluation set depends on the mass little more than by chance. The sensitivity alone would
+    choose rounds that sculpt.
     """
 
     def __init__(self, patience: int, objective: Objective, metric: Metric) -> None:
         self._patience, self._objective, self._metric = patience, objective, metric
         self.best: int | None = None
-        self.dependence = np.nan  # of the evaluation set at the last round that might have been the best
+        self.dependence = np.nan  # of the evaluation set, at the last round that was a candidate
         self._least = np.inf
 
     def over(self, iteration: int, value: float) -> bool:
-        """Whether to stop after this round, whose value this is."""
+        """Whether to stop after a round with this value."""
         if self._objective.settled is None:
             return False
         if value < self._least:
-            self.dependence, training = self._metric.of_the_last(), self._objective.dependence
-            # A tolerance allows the training a dependence, and a fixed strength any.
+            self.dependence, training = self._metric.last_beyond_chance(), self._objective.dependence
+            # With a tolerance or a fixed strength the training itself may depend on the mass.
             if math.isnan(training) or self.dependence <= _FLAT * max(1.0, training):
                 self.best, self._least = iteration, value
         return self.best is not None and iteration - self.best >= self._patience

@@ -23,21 +23,21 @@ ScoreTransform = Literal["odds"] | None
 
 # The c of W(s) = c s / (1 + c - s), for scores from 0 to 1: nearly c times the odds, and finite.
 _ODDS = 0.3
-_TAIL = 0.02  # that of a look at the tail, which is the last to settle
+_TAIL = 0.02  # the c of a look at the tail, which settles last
 
-# Bins of mass where none are asked for and there are events for more than the loss has by default: all events are
-# there in each round, and what a tree does inside a bin goes unseen.
+# Where the user asks for no bins and there are many events, there are more bins than in the loss by default: each round
+# sees all events, and the loss does not see what a tree does inside a bin.
 _MOST_BINS, _IN_BIN = 128, 250
 
-# A round adds what is seen to what is remembered, over inertia (1 + rounds/150): in a whole training, 9 times what is
-# seen. With 12 times the AUC of order 0 on the simple model was 0.79, not 0.82. With 30 times the trees followed the
-# noise of each event in the end: AUCs fell from 0.88 to 0.6. The first rounds add most, so that the push settles in
-# time: with early stopping even more.
+# A round adds the gradient to the sum over earlier rounds, divided by inertia (1 + rounds/150): 9 times the gradient in
+# a whole training. With 12 times the AUC of order 0 on the simple model was 0.79, not 0.82. With 30 times the trees
+# followed the noise of each event in the end: AUCs fell from 0.88 to 0.6. The first rounds add most, so that the push
+# settles in time, and with early stopping even more.
 _USUAL_ROUNDS, _LEAST_INERTIA = 500, 4
 
 
 class Pace(NamedTuple):
-    """What a training adds to the push, over what it sees in a round, and the rounds after which it slows down."""
+    """What a training adds to the push, in units of one gradient, and the rounds after which it slows down."""
 
     in_all: float
     slower_after: float
@@ -45,20 +45,20 @@ class Pace(NamedTuple):
 
 _PACE, _PACE_IF_STOPPED = Pace(9, 150), Pace(12, 40)
 
-# A look at the dependence each so many rounds. The push has settled at the second look in a row, not before the 30th
-# round, at which the dependence is at most 0.7 of what chance gives: it is less on the events of the training.
+# The training looks at the dependence every so many rounds. The push has settled when two looks in a row, from the 30th
+# round on, see at most 0.7 of its value by chance; on the training events it can be less than chance.
 _LOOK_EVERY, _LEAST_SEEN, _EARLIEST = 5, 0.7, 30
 # The push over the step that the classifier's part of the Hessian allows in one round.
 _GAIN = 20.0
 
-_NEARLY = 0.1  # the dependence beyond chance that is as good as none, where the rounds to come are estimated
+_NEARLY = 0.1  # a dependence beyond chance that counts as none in the estimate of the rounds to come
 
-_LEAST_HESS = 1e-16  # as XGBoost's own
+_LEAST_HESS = 1e-16  # as in XGBoost
 
-# Of weights as small, XGBoost's least gain of a split, 1e-6, is that of a thousandth of an event, and more.
+# With weights of this size, XGBoost's least gain of a split, 1e-6, corresponds to a thousandth of an event.
 _SMALL_WEIGHT = 1e-3
 
-# Small moves over the standard deviation of the scores, and the least that single precision tells.
+# Small moves in standard deviations of the scores, and the least move that single precision resolves.
 _SMALL, _LEAST_MOVE = 0.25, 1e-6
 
 
@@ -70,7 +70,7 @@ class Pushed(NamedTuple):
 
 
 class Settings(NamedTuple):
-    """The arguments of an objective that are not arrays, checked."""
+    """The checked arguments of an objective, without its arrays."""
 
     strength: float | None
     tolerance: float | None
@@ -86,13 +86,13 @@ class Settings(NamedTuple):
 
     @property
     def inertia(self) -> float:
-        """The pace of the push, at which it settles in a training of so many rounds."""
+        """The divisor of the push, with which it settles within the rounds of the training."""
         in_all, slower_after = self.pace
         return max(slower_after / in_all * math.log1p(self.rounds / slower_after), _LEAST_INERTIA)
 
 
 def checked(strength: Any, tolerance: Any, score_transform: Any, background_only: Any, options: Any) -> Settings:
-    """Raises TypeError or ValueError for what cannot be."""
+    """The settings of an objective; TypeError or ValueError for bad values."""
     strength, tolerance = one_of(strength, tolerance)
     known = score_transform is None or isinstance(score_transform, str) and score_transform == "odds"
     if not known:  # pandas.NA is neither equal nor different
@@ -110,18 +110,34 @@ def checked(strength: Any, tolerance: Any, score_transform: Any, background_only
 
 
 class Boosting:
-    """The objective of a training set: cross entropy, and what keeps the background smooth in the mass."""
+    """The objective of a training: cross entropy, and the push that keeps the background smooth in the mass."""
 
-    def __init__(self, mass: Any, target: Any, weight: Any, label: Any, category: Any, settings: Settings) -> None:
+    loss = np.nan
+    """MoDe of the last round, of the transformed scores; NaN before the first."""
+    rounds = 0
+    """The rounds so far in which the push grew; a fixed strength has no push."""
+    settled: int | None = None
+    """The round by which the push had settled: a test with the training events sees no dependence.
+
+    None before. 0 with a fixed strength.
+    """
+    dependence = np.nan
+    """The dependence of the training events on the mass at the last look, over its value by chance."""
+    _first_look = np.nan
+
+    def __init__(self, settings: Settings) -> None:
         self._settings = settings
-        self.target = targets(target)
-        if settings.background_only and label is None:
-            label = self.target.astype(np.int32)
-        events = events_of(read, self.target, label, mass, weight, category)
-        self.weight, self.label = events.weight, events.label
-        self._size = None if self.weight is None else np.abs(self.weight)
-        self.total = sum(sums_of_weights(self.target, self.weight))
-        mean = 1.0 if self.weight is None else mean_size(self.weight)
+
+    def begin(self, label: Any, mass: Any, weight: Any, background: Any, category: Any) -> None:
+        """Begins a training with these events; ``background`` has the labels for ``background_label``, or is None."""
+        settings = self._settings
+        self._target = targets(label)
+        if settings.background_only and background is None:
+            background = self._target.astype(np.int32)
+        events = events_of(read, self._target, background, mass, weight, category)
+        self._weight, self._size = events.weight, None if events.weight is None else np.abs(events.weight)
+        self._total = sum(sums_of_weights(self._target, self._weight))
+        mean = 1.0 if self._weight is None else mean_size(self._weight)
         if mean < _SMALL_WEIGHT:
             warnings.warn(
                 f"the mean absolute weight is {mean:.3g}, and trees may stop splitting: min_child_weight, "
@@ -129,94 +145,89 @@ class Boosting:
                 "Divide the weights by this mean",
                 stacklevel=2,
             )
-        asked = check("mode", settings.options)
-        takes_part = np.ones(len(self.target), bool) if self.label is None else np.isin(self.label, asked.labels)
+        labels = check("mode", settings.options).labels
+        takes_part = np.ones(len(self._target), bool) if events.label is None else np.isin(events.label, labels)
         self._at = np.flatnonzero(takes_part)
-        mass = np.asarray(events.mass)[self._at]
-        self._options, self._said = check("mode", _with_bins(settings.options, mass)), Said()
-        evaluate(self._options, *events, grad=False, said=self._said)  # whose errors name places among all events
-        # Each round is of those that take part alone, for the background in half of the time.
+        options = _with_bins(settings.options, np.asarray(events.mass)[self._at])
+        self._options, self._said = check("mode", options), Said()
+        evaluate(self._options, *events, grad=False, said=self._said)  # its errors name places among all events
+        # A round evaluates only the events that take part: background alone takes half of the time.
         self._taking_part = events.where(self._at)
-        if len(asked.labels) == 1:
+        if len(labels) == 1:
             self._taking_part = self._taking_part._replace(label=None)
-        self._kept: NDArray[Any] | float = 0.0
-        self.loss = np.nan
-        """MoDe of the last round, of the transformed scores."""
-        self.rounds, self._quiet = 0, 0
-        self.settled: int | None = None if settings.strength is None else 0
-        """The round by which the push had settled; a fixed strength has no push."""
-        self._first_look = self.dependence = np.nan
-        """The dependence at the first look and at the last, over its value by chance."""
+        self._sum: NDArray[Any] | float = 0.0  # the part of the push from earlier rounds
+        self.loss = self._first_look = self.dependence = np.nan
+        self.rounds = self._quiet = 0
+        self.settled = None if settings.strength is None else 0
 
-    def __call__(self, margin: NDArray[Any]) -> Pushed:
-        """For margins of shape (n,), which trees add to: log(p/(1 - p))."""
+    def derivatives(self, margin: NDArray[Any]) -> Pushed:
+        """The derivatives by margins of shape (n,), log(p/(1 - p)), to which trees add."""
         margin = margin if margin.dtype == np.float64 else margin.astype(np.float32, copy=False)
         at = self._at
         prob = sigmoid(margin)
         slope = 1 - prob
         slope *= prob  # dp/dmargin
         score, first, second = self._transformed(prob[at], slope[at])
-        # In their place: new pages for 10^6 events take 4 ms of some 20 that all but the loss takes.
-        grad, hess = np.subtract(prob, self.target, out=prob), slope
+        # In place: new pages for 10^6 events would take 4 of some 20 ms outside the loss.
+        grad, hess = np.subtract(prob, self._target, out=prob), slope
         if self._size is not None:
-            grad *= self.weight
+            grad *= self._weight
             hess *= self._size
         events = self._taking_part._replace(score=score)
-        found = evaluate(self._options, *events, hess=True, loss_alone=True, said=self._said)
-        self.loss, seen = found.loss, found.grad
-        curve = found.hess * first**2
+        result = evaluate(self._options, *events, hess=True, loss_alone=True, said=self._said)
+        self.loss, seen = result.loss, result.grad
+        curve = result.hess * first**2
         if self._settings.strength is not None:
-            scale = self._settings.strength * self.total
+            scale = self._settings.strength * self._total
             force = scale * seen
             curve = np.maximum(curve, self._of_small_moves(events) * first**2)
         else:
             scale, force = self._force(float(hess[at].sum(dtype=float)), curve, seen, events)
         grad[at] += (force * first).astype(grad.dtype, copy=False)
-        # Not only the loss is curved, but the scores of margins too.
+        # The scores are curved functions of the margins, too.
         hess[at] += (scale * curve + np.maximum(force * second, 0)).astype(hess.dtype, copy=False)
         return Pushed(grad, np.maximum(hess, _LEAST_HESS, out=hess))
 
     def _of_small_moves(self, events: Events) -> NDArray[Any] | float:
-        """The bound of the curvature for moves as small as the scores' spread, without which they would jump."""
+        """The bound of the curvature for moves as small as the scores' spread, which keeps scores from jumping."""
         size = float(events.score.std(dtype=float)) * _SMALL
         if size <= _LEAST_MOVE:
             return 0.0
-        found = evaluate(
+        result = evaluate(
             self._options, *events, grad=False, hess=True, loss_alone=True, smoothing=size, said=self._said
         )
-        bound: NDArray[Any] = found.hess
-        return bound
+        return np.asarray(result.hess)
 
     def _force(
         self, of_classifier: float, curve: NDArray[Any], seen: NDArray[Any], events: Events
     ) -> tuple[float, NDArray[Any]]:
-        """By what the bound of the curvature is multiplied, and the gradient that pushes the scores: docs/trees.md.
+        """The factor of the bound of the curvature, and the gradient that pushes the scores: docs/trees.md.
 
         A fixed strength that flattens as much would need small steps, and the classifier could not learn.
         """
         of_mode = float(curve.sum(dtype=float))
-        if not of_mode > 0:  # all scores are equal, and nothing is seen
+        if not of_mode > 0:  # all scores are equal
             return 0.0, np.zeros_like(seen)
         scale = of_classifier / of_mode
         now = _GAIN * scale * seen
         tolerance = self._settings.tolerance
-        if tolerance is None or not self._dependence(events) * tolerance <= self._count:  # also if it is NaN
+        if tolerance is None or not self._dependence(events) * tolerance <= self._count:  # true for NaN
             slower = 1 + self.rounds / self._settings.pace.slower_after
-            self._kept = self._kept + now / (self._settings.inertia * slower)
+            self._sum = self._sum + now / (self._settings.inertia * slower)
         self.rounds += 1
         if self.rounds % _LOOK_EVERY == 0:
             self._look(events, tolerance)
-        return scale, now + self._kept
+        return scale, now + self._sum
 
     def _dependence(self, events: Events) -> float:
-        """The plain loss over what it is by chance, 1 in the mean: trees know these events by heart."""
-        found = evaluate(self._options, *events, grad=False, said=self._said)
-        plain = found.loss + found.bias if self._settings.options.get("unbiased", True) else found.loss
-        self._count = found.events
-        return plain / found.bias if found.bias > 0 else np.nan
+        """The plain loss over its mean by chance; trees that know the training events by heart are below 1."""
+        result = evaluate(self._options, *events, grad=False, said=self._said)
+        plain = result.loss + result.bias if self._settings.options.get("unbiased", True) else result.loss
+        self._count = result.events
+        return plain / result.bias if result.bias > 0 else np.nan
 
     def _look(self, events: Events, tolerance: float | None) -> None:
-        """Notes whether the push has settled: nothing is seen by as many events, or those of the tolerance."""
+        """Notes whether the push has settled: a test with these events, or ``tolerance`` events, sees no dependence."""
         self.dependence = self._dependence(events)
         most = _LEAST_SEEN if tolerance is None else max(_LEAST_SEEN, self._count / tolerance)
         if self.dependence <= max(1.0, most) and self._settings.score_transform and self.settled is None:
@@ -257,10 +268,10 @@ class Boosting:
 
 
 def _with_bins(options: Mapping[str, Any], mass: NDArray[Any]) -> dict[str, Any]:
-    """The options with a number of bins for background events of these masses, where nothing says what the bins are."""
+    """The options, with a number of bins for background events of these masses if the options leave the bins open."""
     named = {"bins", "edges", "joint", "category"} & set(options)
-    given = options.get("mass_range")
-    ranges = [given] if given is None or np.isscalar(given[0]) else given
+    mass_range = options.get("mass_range")
+    ranges = [mass_range] if mass_range is None or np.isscalar(mass_range[0]) else mass_range
     low, high = np.array([(-np.inf, np.inf) if one is None else one for one in ranges], float).T
     columns = mass.reshape(len(mass), -1)
     inside = ((columns >= low) & (columns <= high)).sum(axis=0)
@@ -271,21 +282,21 @@ def _with_bins(options: Mapping[str, Any], mass: NDArray[Any]) -> dict[str, Any]
 
 
 def mean_size(weight: NDArray[Any]) -> float:
-    """The mean of abs(w) over the events with a weight other than 0: of the sum it could be near 0, or below."""
+    """The mean of abs(w) over the events with a weight other than 0; the mean of w could be 0 or negative."""
     return float(np.abs(weight).sum(dtype=float)) / np.count_nonzero(weight)
 
 
 def targets(label: Any) -> NDArray[np.float32]:
     """Labels as numbers 0 and 1; raises ValueError for others, with the first of them."""
-    found = np.asarray(label)
-    bad = np.flatnonzero((found != 0) & (found != 1))
+    labels = np.asarray(label)
+    bad = np.flatnonzero((labels != 0) & (labels != 1))
     if len(bad):
-        raise ValueError(f"label[{bad[0]}] = {found[bad[0]]}: must be 1 for signal or 0 for background")
-    return found.astype(np.float32)
+        raise ValueError(f"label[{bad[0]}] = {labels[bad[0]]}: must be 1 for signal or 0 for background")
+    return labels.astype(np.float32)
 
 
 def sums_of_weights(target: NDArray[Any], weight: NDArray[Any] | None) -> tuple[float, float]:
-    """Of background and signal, or a ValueError for a weight that is not finite and a sum that is not positive."""
+    """The sums over background and signal; ValueError if a weight is not finite or a sum is not positive."""
     if weight is not None and not np.isfinite(weight.sum(dtype=float)):
         place = np.argmin(np.isfinite(weight))
         raise ValueError(f"weight[{place}] = {weight[place]}: every weight must be finite")

@@ -15,54 +15,29 @@ from .multipliers import Boosting, Pushed, Settings
 
 
 class Rows(NamedTuple):
-    """What a data set of a library has for each of its rows."""
+    """Labels and weights of the rows of a data set."""
 
     label: NDArray[Any]
     weight: NDArray[Any] | None
 
 
-RowsOf = Callable[[Any], Rows]  #: of a data set of a library
+ReadRows = Callable[[Any], Rows]  #: takes a data set of a library
 
 
-class Objective:
-    """What a library calls in each round with margins and the training set, for their derivatives."""
+class Objective(Boosting):
+    """The objective: a library calls it in each round with margins and the training set, for the derivatives."""
 
-    def __init__(self, rows_of: RowsOf, mass: Any, weight: Any, label: Any, category: Any, settings: Settings) -> None:
+    def __init__(
+        self, read_rows: ReadRows, mass: Any, weight: Any, label: Any, category: Any, settings: Settings
+    ) -> None:
         if label is not None and not settings.background_only:
             raise ValueError("label is given, and background_only = False: every event takes part, leave label out")
-        self._rows_of, self._settings = rows_of, settings
+        super().__init__(settings)
+        self._read_rows = read_rows
         self._arrays = {"mass": mass, "weight": weight, "label": label, "category": category}
         of_one_index(self._arrays)
         self._data: Callable[[], Any] = lambda: None
         self._first: NDArray[Any] = np.empty(0)  # the margins of the first round
-        self._boosting: Boosting | None = None
-
-    @property
-    def loss(self) -> float:
-        """MoDe of the last round, of the transformed scores; NaN before the first."""
-        return float("nan") if self._boosting is None else self._boosting.loss
-
-    @property
-    def settled(self) -> int | None:
-        """The round by which the push had settled, so that the response is as flat as the training events can tell.
-
-        None before. 0 with a fixed strength.
-        """
-        return None if self._boosting is None else self._boosting.settled
-
-    @property
-    def rounds(self) -> int:
-        """The rounds so far."""
-        return 0 if self._boosting is None else self._boosting.rounds
-
-    @property
-    def dependence(self) -> float:
-        """The dependence of the training events on the mass at the last look, over its value by chance."""
-        return float("nan") if self._boosting is None else self._boosting.dependence
-
-    def unsettled(self) -> str | None:
-        """A sentence on a push that has not settled after all rounds; None if it has."""
-        return None if self._boosting is None else self._boosting.unsettled()
 
     def __call__(self, margin: Any, data: Any) -> Pushed:
         """The derivatives for the rows of the training set."""
@@ -74,14 +49,16 @@ class Objective:
             raise ValueError(
                 f"margin[{place}] = {margin[place]}: the training diverged; a lower learning rate may help"
             )
-        equal = (margin == margin[:1]).all()  # as those of a new training, or they are those of its first round
-        if self._boosting is None or self._data() is not data or equal or np.array_equal(margin, self._first):
-            self._boosting = self._begun(data)
+        equal = (
+            margin == margin[:1]
+        ).all()  # a new training begins with equal margins, or with those of the first round
+        if self._data() is not data or equal or np.array_equal(margin, self._first):
+            self._begin_with(data)
             self._data, self._first = weakref.ref(data), margin.copy()
-        return self._boosting(margin)
+        return self.derivatives(margin)
 
-    def _begun(self, data: Any) -> Boosting:
-        rows = self._rows_of(data)
+    def _begin_with(self, data: Any) -> None:
+        rows = self._read_rows(data)
         same_length(
             self._arrays,
             len(rows.label),
@@ -90,29 +67,28 @@ class Objective:
             "scikit-learn with MoDeXGBClassifier or MoDeLGBMClassifier instead, whose fit takes the masses of each "
             "part",
         )
-        given = self._arrays["weight"]
-        if rows.weight is not None and given is not None:
+        mass, weight, background, category = self._arrays.values()
+        if rows.weight is not None and weight is not None:
             raise ValueError("weight is given, and the data set has weights: leave one of them out")
-        weight = rows.weight if given is None else given
-        return Boosting(**{**self._arrays, "weight": weight}, target=rows.label, settings=self._settings)
+        self.begin(rows.label, mass, rows.weight if weight is None else weight, background, category)
 
     def __deepcopy__(self, memo: Any) -> Objective:
-        return self  # LightGBM copies its parameters; what is remembered shall be where the user looks
+        return self  # LightGBM copies its parameters, and the user reads the state from this object
 
 
 def same_length(arrays: Mapping[str, Any], count: int, of: str, advice: str = "") -> None:
-    """Raises ValueError for an array, by its name, that has not a row for each of those of ``of``, or is ragged."""
+    """Raises ValueError for an array, by its name, that is ragged or has not ``count`` rows like ``of``."""
     for name, array in arrays.items():
         try:
             shape = np.shape(array)
         except ValueError:
-            shape = read(name, array).shape  # which has a sentence for ragged lists
+            shape = read(name, array).shape  # its error names ragged lists
         if shape and shape[0] != count:
             raise ValueError(f"{name} has length {shape[0]}, but {of} has {count} rows{advice}")
 
 
 def refuse_parts(count: int, kind: str) -> None:
-    """Raises RuntimeError in a training on several machines or processes, which have some of the rows each."""
+    """Raises RuntimeError in a training on several machines or processes, since each has only some of the rows."""
     if count > 1:
         raise RuntimeError(
             f"this is one of {count} {kind} of a distributed training, and sees only its own rows, but MoDe needs "

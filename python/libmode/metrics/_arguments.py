@@ -58,7 +58,7 @@ def _finite(name: str, array: NDArray[Any]) -> Doubles:
 
 
 def weights(weight: Any, like_name: str, like: NDArray[Any]) -> Doubles:
-    """Ones by default; numbers whose squares can be summed."""
+    """Weights whose squares can be summed; 1 by default."""
     if weight is None:
         return np.ones(len(like))
     array = numbers("weight", weight, like_name, like)
@@ -105,13 +105,6 @@ def number(name: str, value: Any, low: float = -np.inf, high: float = np.inf) ->
     return float(value)
 
 
-def only_events(**arguments: Any) -> None:
-    """TypeError for an argument of events that comes with a histogram."""
-    for name, value in arguments.items():
-        if value is not None:
-            raise TypeError(f"{name} belongs to events: give a histogram without it")
-
-
 class Bins:
     """Bins of one mass or, numbered along the last mass first, cells of the grid in several masses, (n, d).
 
@@ -124,37 +117,37 @@ class Bins:
         bins = USUAL_BINS if bins is None else bins
         ranges = mass_range if d > 1 and mass_range is not None else [mass_range] * d
         if d == 1:
-            self._names, each = [("bins", "mass")], [bins]
+            self._names, entries = [("bins", "mass")], [bins]
         else:
             self._names = [(f"bins[{k}]", f"mass[:, {k}]") for k in range(d)]
-            each = list(bins) if hasattr(bins, "__len__") else [bins] * d
-            if len(each) != d:
+            entries = list(bins) if hasattr(bins, "__len__") else [bins] * d
+            if len(entries) != d:
                 raise ValueError(
-                    f"bins has length {len(each)}: expected an integer, or {d} entries, one for each column of mass"
+                    f"bins has length {len(entries)}: expected an integer, or {d} entries, one for each column of mass"
                 )
         self.axes = [
-            _edges(own, of_mass, limits, *names)
-            for own, of_mass, limits, names in zip(each, mass.T, ranges, self._names, strict=True)
+            _edges(entry, masses, limits, *names)
+            for entry, masses, limits, names in zip(entries, mass.T, ranges, self._names, strict=True)
         ]
         self.shape = tuple(len(edges) - 1 for edges in self.axes)
         self.count = int(np.prod(self.shape))
 
     @property
     def edges(self) -> Edges:
-        """Those of one mass, or of each."""
+        """The edges of the one mass, or of each mass in a tuple."""
         return self.axes[0] if len(self.axes) == 1 else tuple(self.axes)
 
     def find(self, mass: Doubles) -> NDArray[np.intp]:
         """The bin of each event, (n, d), and -1 for those outside."""
         places = []
-        for edges, own, (name, mass_name) in zip(self.axes, mass.T, self._names, strict=True):
-            place = np.searchsorted(edges, own, "right") - 1
-            place[own == edges[-1]] = len(edges) - 2
-            place[own > edges[-1]] = -1
+        for edges, values, (name, mass_name) in zip(self.axes, mass.T, self._names, strict=True):
+            place = np.searchsorted(edges, values, "right") - 1
+            place[values == edges[-1]] = len(edges) - 2
+            place[values > edges[-1]] = -1
             if (place < 0).all():
                 raise ValueError(
                     f"{mass_name} has no event inside {name}, {edges[0]:g} to {edges[-1]:g}: "
-                    f"it goes from {np.min(own):g} to {np.max(own):g}"
+                    f"it goes from {np.min(values):g} to {np.max(values):g}"
                 )
             places.append(place)
         inside = np.min(places, axis=0) >= 0
@@ -168,11 +161,13 @@ class Bins:
         """Products of Legendre polynomials up to a total degree, (terms, n), of masses scaled to [-1, 1]."""
         low, high = np.transpose([edges[[0, -1]] for edges in self.axes])
         factors = legvander((2 * mass - low - high) / (high - low), order).transpose(1, 2, 0)
-        degrees = [each for each in np.ndindex(*[order + 1] * len(factors)) if sum(each) <= order]
-        return np.array([np.prod([own[k] for own, k in zip(factors, each, strict=True)], axis=0) for each in degrees])
+        degrees = [powers for powers in np.ndindex(*[order + 1] * len(factors)) if sum(powers) <= order]
+        return np.array(
+            [np.prod([factor[k] for factor, k in zip(factors, powers, strict=True)], axis=0) for powers in degrees]
+        )
 
     def name(self, place: int) -> str:
-        """As errors call a bin."""
+        """The name of a bin in errors."""
         index = [int(k) for k in np.unravel_index(place, self.shape)]
         ranges = [
             f"[{edges[k]:g}, {edges[k + 1]:g}{']' if k == len(edges) - 2 else ')'}"
@@ -182,7 +177,7 @@ class Bins:
 
 
 def _edges(bins: Any, mass: Doubles, mass_range: Any, name: str, mass_name: str) -> Doubles:
-    """Edges that increase: ``bins``, or those of as many bins with equal numbers of events."""
+    """Increasing edges: ``bins`` themselves, or the edges of so many bins with equal numbers of events."""
     if np.ndim(bins) == 0:
         count = whole(name, bins, 2)
         if np.min(mass) == np.max(mass):
@@ -210,7 +205,7 @@ def sums(place: NDArray[np.intp], values: Doubles, count: int) -> Doubles:
 
 
 def positive(bins: Bins, total: Doubles, filled: NDArray[np.bool_]) -> None:
-    """ValueError for the first of the bins that have events of which the sum of weights is not positive."""
+    """ValueError for the first bin with events whose sum of weights is not positive."""
     bad = filled & (total <= 0)
     if bad.any():
         worst = int(np.argmax(bad))

@@ -8,7 +8,7 @@ import numpy as np
 
 from ._arguments import Doubles
 
-MEAN = 1e-3  # so near to the mean log(v / w) / w is next to 0 / 0, and its limit is taken
+MEAN = 1e-3  # near the mean, log(v / w) / w is nearly 0 / 0, and its limit is used
 
 
 def tail(value: float, scales: Doubles) -> float:
@@ -19,9 +19,9 @@ def tail(value: float, scales: Doubles) -> float:
     """
     scale = scales[scales > 0] / scales.max()
     value /= float(scales.max())
-    if value <= 1e-32:  # even of one variable, 1 - p is less than 1e-16
+    if value <= 1e-32:  # 1 - p is less than 1e-16 even for a single variable
         return 1.0
-    if value > 2 * float(scale.sum()) + 3000:  # then p is below 1e-300
+    if value > 2 * float(scale.sum()) + 3000:  # p is below 1e-300
         return 0.0
     low, high = -len(scale) / value, 0.5  # between them K'(z) = value
     while low < (z := (low + high) / 2) < high:

@@ -1,4 +1,4 @@
-"""The test of dependence at one cut after the other, up to cuts that leave eight events."""
+"""The test of dependence at single cuts, up to the cut that leaves eight events."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from ._chi_squared import tail
 from ._spectrum import Binned, Steps, covariance
 
 FEWEST = 8  # effective events that the tightest cut leaves
-# Selected effective events that a window of mass has at least on average. In toys at this number p < 0.01 was right.
+# A window of mass has at least so many selected effective events on average: in toys p < 0.01 was then right.
 PER_WINDOW = 2
-# From toys: where it is small, the smallest p-value of k nested cuts, each of which keeps half, is distributed like
-# that of 1 + 0.8 (k - 1) independent cuts, and the smaller one of this test and of the test of all cuts like that of
-# 1.8 tests. For p in between, these fractions of p^2 (1 - p) are subtracted.
+# From toys. Each of k nested cuts keeps half of the events: their smallest p-value is distributed like that of
+# 1 + 0.8 (k - 1) independent cuts, if it is small. The smaller p-value of this test and of the test of all cuts is
+# distributed like that of 1.8 independent tests. Fractions of p^2 (1 - p) correct p-values that are not small.
 OF_CUTS, OF_TESTS = 0.8, 1.8
 LESS_OF_CUTS, LESS_OF_TESTS = 0.3, 0.4
 
@@ -27,7 +27,7 @@ class Cut:
 
     threshold: float  #: events with score >= threshold are selected
     efficiency: float  #: of the background, averaged over the bins
-    events: float  #: effective ones that are selected
+    events: float  #: selected effective events
     residual: float  #: rms of the background efficiency around its best polynomial, over its mean
     expected: float  #: the rms from statistics alone
     p_value: float  #: of this cut alone
@@ -45,7 +45,7 @@ def joined(p_all_cuts: float, chance: float) -> tuple[float, float]:
 
 
 def ladder(events: Binned, between: Steps) -> tuple[Cut | None, float]:
-    """The cut with the smallest p-value, and the probability of one that small; None without any cut."""
+    """The cut with the smallest p-value, or None without cuts, and the probability of a p-value that small."""
     bins, effective = events.bins.count, events.bins.count**2 / float(events.square.sum())
     rungs = max(int(math.log2(max(effective / FEWEST, 1))), 0)
     kept = 1 - between.fraction
@@ -67,7 +67,7 @@ def ladder(events: Binned, between: Steps) -> tuple[Cut | None, float]:
 
 
 def _test(flat: Doubles, selected: Doubles, variance: Doubles, threshold: float, left: float) -> Cut:
-    """Of the efficiencies of the bins, (bins,), and their variances; ``flat`` spans the allowed responses."""
+    """Tests the efficiencies of the bins, (bins,), with these variances; ``flat`` spans the allowed responses."""
     bins = len(flat)
     free = np.eye(bins) - flat @ flat.T
     residual = free @ selected
@@ -78,6 +78,6 @@ def _test(flat: Doubles, selected: Doubles, variance: Doubles, threshold: float,
     variances = np.maximum(np.linalg.eigvalsh(spread.T @ windows @ spread), 0)
     p_value = tail(float(residual @ windows @ residual), variances) if variances.any() else 1.0
     efficiency = float(selected.mean())
-    mean = efficiency if efficiency > 0 else math.nan  # of negative weights
-    rms, expected = (math.sqrt(float(np.sum(one**2)) / bins) / mean for one in (residual, spread))
+    mean = efficiency if efficiency > 0 else math.nan  # negative weights can give any other
+    rms, expected = (math.sqrt(float(np.sum(matrix**2)) / bins) / mean for matrix in (residual, spread))
     return Cut(threshold, efficiency, left, rms, expected, p_value)

@@ -9,16 +9,15 @@ import numpy as np
 from ._arguments import Doubles, number, numbers, refuse
 
 IMPROVES, AHEAD = 0.05, 2  # p-value of a better fit; a spectrum may have a cubic term and no quadratic one
-MOST_PULLS = 3.0  # of Pearson's chi2: a background that describes the events is within so many standard deviations
+MOST_PULLS = 3.0  # a background describes the events if Pearson's chi2 is within so many standard deviations
 # Below this expectation, in events, the likelihood goes on as a parabola, so that a fit finds its way back.
 FLOOR = 1e-2
-TOLERANCE = 1e-5  # of iminuit, at which the signal is right to a thousandth of its error
-CONVERGED = 1e-2  # of the gradient, where an error of one standard deviation has 2: rounding may leave so much
-STEP = 1e-4  # of the second derivatives, in errors: bins cross their floor within a larger one
-FOR_SCALE = 25.0  # effective events that decide the scale of a bin: fewer depend on the fluctuation that they weigh
-DISTINCT = 1e-3  # how much of a signal the background must leave, relative to it, for a fit to tell the two apart
-UNDER_SIGNAL = 0.1  # of its highest bin: bins with less do not decide whether a signal can be fitted
-NODES, STEEPEST = 5, 100.0  # of the integral of an exponential over a bin; and the size of its exponent at most
+TOLERANCE = 1e-5  # of Minuit: the signal is then right to a thousandth of its error
+CONVERGED = 1e-2  # of the gradient, which is 2 one standard deviation from the minimum; rounding leaves less
+FOR_SCALE = 25.0  # effective events around a bin that give its scale: that of fewer would fluctuate with them
+DISTINCT = 1e-3  # the least part of the signal's shape that the background must be unable to describe
+UNDER_SIGNAL = 0.1  # of the signal's highest bin: bins with less count as free of signal
+NODES, STEEPEST = 5, 100.0  # nodes of the integral of an exponential over a bin; the largest exponent
 
 
 class Family(NamedTuple):
@@ -64,16 +63,16 @@ def family(background: Any) -> Family:
 
 
 class Fitted(NamedTuple):
-    """The maximum of a likelihood."""
+    """The minimum of the deviance."""
 
     parameters: Doubles  #: of the background, (p,), and the signal if there is one
     expected: Doubles  #: (b,) in effective events
-    error: float  #: of the last parameter; NaN where the fit gives none
-    chi2: float  #: that of Baker and Cousins
+    error: float  #: of the last parameter; NaN where the fit does not converge
+    chi2: float  #: the deviance of Baker and Cousins
 
 
 class Fit:
-    """The likelihood of a spectrum, sums over the events of each bin, and of a background of this order."""
+    """A background of some order, and the spectrum that it is fitted to: sums over the events of each bin."""
 
     def __init__(self, edges: Doubles, weight: Doubles, square: Doubles, kind: Family, order: int, energy: Any):
         energy = number("energy", energy, 0)
@@ -85,112 +84,102 @@ class Fit:
             raise ValueError(
                 f"energy = {energy:g} with bins up to {edges[-1]:g}: expected the collision energy in the units of mass"
             )
-        # A polynomial is integrated exactly: n nodes do so up to degree 2 n - 1.
-        at, part = np.polynomial.legendre.leggauss(NODES if kind.exponential else order // 2 + 1)
+        # n nodes integrate a polynomial exactly up to degree 2 n - 1.
+        nodes, share = np.polynomial.legendre.leggauss(NODES if kind.exponential else order // 2 + 1)
         half = np.diff(edges) / 2
-        columns = kind.columns((edges[1:] + edges[:-1]) / 2 + at[:, None] * half, edges, order, energy)
-        # The parameters of an orthonormal basis can be told apart, however alike the functions are.
+        columns = kind.columns((edges[1:] + edges[:-1]) / 2 + nodes[:, None] * half, edges, order, energy)
+        # An orthonormal basis spans the same functions, and its parameters are nearly uncorrelated.
         basis = np.linalg.qr(columns.reshape(-1, columns.shape[-1]))[0].reshape(columns.shape)
         self._basis = basis * np.sqrt(basis[..., 0].size)  # (nodes, b, p)
-        self._width = part[:, None] * (half if kind.template is None else kind.template / 2)
-        self._count, self._exponential = weight, kind.exponential
-        self.scale = _scales(weight, square) if weight.sum() > 0 else np.ones(len(weight))
-        self.events = weight * self.scale  # effective ones, negative where the weights are
+        self._width = share[:, None] * (half if kind.template is None else kind.template / 2)
+        self._weight, self._exponential = weight, kind.exponential
+        self._scale = _scales(weight, square) if weight.sum() > 0 else np.ones(len(weight))
+        self.events = weight * self._scale  # effective ones, negative where the weights are
         self._floor = np.maximum(FLOOR, -self.events)
 
-    def _background(self, parameters: Doubles) -> tuple[Doubles, Doubles]:
-        """The events that each bin expects, (b,), and the derivatives, (b, p)."""
-        value = self._basis @ parameters
+    def _expected(self, parameters: Doubles, signal: Doubles) -> tuple[Doubles, Doubles]:
+        """The effective events that each bin expects, (b,), and their derivatives by the parameters, (b, p)."""
+        size = self._basis.shape[-1]
+        density = self._basis @ parameters[:size]
         if self._exponential:
-            value = np.exp(np.clip(value, -STEEPEST, STEEPEST))
-        slope = self._width * (value if self._exponential else 1.0)
-        return np.sum(self._width * value, axis=0), np.einsum("qb,qbp->bp", slope, self._basis)
+            density = np.exp(np.clip(density, -STEEPEST, STEEPEST))
+        slope = self._width * (density if self._exponential else 1.0)
+        expected = np.sum(self._width * density, axis=0) + signal @ parameters[size:]
+        derivatives = np.column_stack([np.einsum("qb,qbp->bp", slope, self._basis), signal])
+        return expected * self._scale, derivatives * self._scale[:, None]
 
-    def _deviance(self, expected: Doubles) -> tuple[float, Doubles]:
-        """chi2 for an expectation, (b,), and its derivatives.
+    def _deviance(self, expected: Doubles) -> float:
+        """The deviance of Baker and Cousins; below the floor a parabola goes on with the same value and slope.
 
-        It is that of Baker and Cousins down to the floor, and below a parabola of the same value and slope. Where the
-        weights sum to a negative n, the constant is such that chi2 below the floor is (expected - n)^2 / floor.
+        Where the weights sum to a negative n, the floor is -n, and the parabola is (expected - n)^2 / floor.
         """
-        n, floor = self.events, self._floor
-        above = np.maximum(expected, floor)
-        constant = np.where(n < 0, (floor - n) ** 2 / floor - 2 * floor, -2 * n)
-        logarithms = 2 * n * np.log(np.where(n < 0, floor, np.where(n > 0, n, 1)) / above)
-        parabola = np.where(expected < floor, ((expected - n) ** 2 - (floor - n) ** 2) / floor, 0)
-        slope = np.where(expected < floor, 2 * (expected - n) / floor, 2 * (1 - n / above))
-        return float(np.sum(constant + 2 * above + logarithms + parabola)), slope
+        n, above = self.events, np.maximum(expected, self._floor)
+        parabola = ((expected - n) ** 2 - (above - n) ** 2) / self._floor
+        return float(np.sum(2 * (above - n + n * np.log(np.where(n == 0, 1, abs(n)) / above)) + parabola))
+
+    def _root_information(self, expected: Doubles, derivatives: Doubles) -> Doubles:
+        """The triangular R for which R'R is the information of the parameters, the inverse of their covariance."""
+        root = np.sqrt(np.maximum(expected, self._floor))
+        return np.asarray(np.linalg.qr(derivatives / root[:, None])[1])
 
     def _start(self, used: Any) -> Doubles:
-        """Parameters near those that describe the bins that are used, by least squares."""
-        count, size = self._count, np.sqrt(np.maximum(self._count, 1.0))
-        design, target = np.einsum("qb,qbp->bp", self._width, self._basis), count
+        """Parameters near the minimum, by least squares in the bins that are used."""
+        weight, error = self._weight, np.sqrt(np.maximum(self._weight, 1.0))
+        design, target = np.einsum("qb,qbp->bp", self._width, self._basis), weight
         if self._exponential:
             width = self._width.sum(axis=0)
             # An empty bin counts as half an event; the error of a logarithm is relative.
-            design, target, size = design / width[:, None], np.log(np.maximum(count, 0.5) / width), 1 / size
-        found: Doubles = np.linalg.lstsq((design / size[:, None])[used], (target / size)[used], rcond=None)[0]
-        return found
+            design, target, error = design / width[:, None], np.log(np.maximum(weight, 0.5) / width), 1 / error
+        return np.asarray(np.linalg.lstsq((design / error[:, None])[used], (target / error)[used], rcond=None)[0])
 
     def background(self) -> Fitted:
         """The fit without a signal."""
-        return self._fit(np.zeros((len(self._count), 0)), self._start(slice(None)))
+        return self._fit(np.zeros((len(self._weight), 0)), self._start(slice(None)))
 
     def signal(self, fraction: Doubles, without: Fitted) -> Fitted:
         """The fit with a signal that has these fractions in the bins, (b,), from the fit without it."""
         starts = [without.parameters]
         if self._exponential:
-            # Where the background does not describe the events there may be a second minimum, near to the parameters
-            # that describe the events next to the signal. Of a polynomial the likelihood is convex.
+            # Where the background does not describe the events, there may be a second minimum near the parameters
+            # that describe the events next to the signal. The deviance of a polynomial is convex.
             starts.append(self._start(fraction < UNDER_SIGNAL * fraction.max()))
-        return min((self._fit(fraction[:, None], np.append(own, 0.0)) for own in starts), key=lambda one: one.chi2)
+        return min((self._fit(fraction[:, None], np.append(start, 0.0)) for start in starts), key=lambda fit: fit.chi2)
 
     def distinct(self, fraction: Doubles, without: Fitted) -> bool:
         """Whether the background cannot take the shape of the signal."""
-        size = np.sqrt(np.maximum(without.expected, 1.0)) / self.scale
-        columns = np.column_stack([self._background(without.parameters)[1], fraction])
-        triangular = np.linalg.qr(columns / size[:, None])[1]
-        return bool(abs(triangular[-1, -1]) > DISTINCT * np.linalg.norm(fraction / size))
+        expected, derivatives = self._expected(np.append(without.parameters, 0.0), fraction[:, None])
+        last = self._root_information(np.maximum(expected, 1.0), derivatives)[:, -1]
+        return bool(abs(last[-1]) > DISTINCT * np.linalg.norm(last))
 
     def _fit(self, signal: Doubles, start: Doubles) -> Fitted:
         """From these parameters, of which the last ones multiply the columns of the signal, (b, 0) or (b, 1)."""
         from iminuit import Minuit
 
-        size = len(start) - signal.shape[1]
+        # Minuit moves uncorrelated parameters in units of their errors.
+        expected, derivatives = self._expected(start, signal)
+        unit = np.linalg.inv(self._root_information(np.maximum(expected, np.maximum(self.events, 1.0)), derivatives))
 
-        def expected(parameters: Doubles) -> tuple[Doubles, Doubles]:
-            value, slope = self._background(parameters[:size])
-            value = (value + signal @ parameters[size:]) * self.scale
-            return value, np.column_stack([slope, signal]) * self.scale[:, None]
+        def deviance(move: Doubles) -> float:
+            return self._deviance(self._expected(start + unit @ move, signal)[0])
 
-        # In units of the errors, and uncorrelated. A signal comes last, and stays a parameter of its own: the matrix
-        # is triangular.
-        value, slope = expected(start)
-        root = np.sqrt(np.maximum(np.maximum(value, self.events), 1.0))
-        unit = np.linalg.inv(np.linalg.qr(slope / root[:, None])[1])
-
-        def deviance(moved: Doubles) -> float:
-            return self._deviance(expected(start + unit @ moved)[0])[0]
-
-        def gradient(moved: Doubles) -> Doubles:
-            value, slope = expected(start + unit @ moved)
-            found: Doubles = self._deviance(value)[1] @ slope @ unit
-            return found
+        def gradient(move: Doubles) -> Doubles:
+            expected, derivatives = self._expected(start + unit @ move, signal)
+            pull = 2 * (expected - self.events) / np.maximum(expected, self._floor)
+            return np.asarray(pull @ derivatives @ unit)
 
         minuit = Minuit(deviance, np.zeros(len(start)), grad=gradient)
         minuit.errordef, minuit.tol, minuit.errors = Minuit.LEAST_SQUARES, TOLERANCE, 1.0
         for minuit.strategy in (0, 1, 2):  # the more careful ones where an expectation is near its floor
             minuit.migrad()
-            moved = np.array(minuit.values)
-            if converged := bool(np.abs(gradient(moved)).max() < CONVERGED):
+            move = np.array(minuit.values)
+            converged = np.abs(gradient(move)).max() < CONVERGED
+            if converged:
                 break
-        # Not hesse(): its steps cross the floor of bins, where the second derivative jumps.
-        steps = STEP * np.eye(len(moved))
-        hessian = np.array([gradient(moved + step) - gradient(moved - step) for step in steps]) / (2 * STEP)
-        error = np.nan
-        if converged and np.linalg.eigvalsh(hessian + hessian.T)[0] > 0:
-            error = abs(float(unit[-1, -1])) * float(np.sqrt(2 * np.linalg.inv(hessian)[-1, -1]))
-        parameters = start + unit @ moved
-        return Fitted(parameters, expected(parameters)[0], error, float(minuit.fval))
+        parameters = start + unit @ move
+        expected, derivatives = self._expected(parameters, signal)
+        information = self._root_information(expected, derivatives)[-1, -1]
+        error = abs(1 / information) if converged and information else np.nan
+        return Fitted(parameters, expected, float(error), float(minuit.fval))
 
 
 def _scales(weight: Doubles, square: Doubles) -> Doubles:
@@ -212,13 +201,13 @@ def lowest_order(edges: Doubles, weight: Doubles, square: Doubles, kind: Family,
     from scipy.stats import f
 
     bins, fits = len(weight), {}
-    most = min(kind.most, bins - 4)  # such that a fit with a signal has a degree of freedom
+    most = min(kind.most, bins - 4)  # a fit with a signal keeps a degree of freedom
     for order in range(kind.least, most + 1):
         tried = range(order, min(order + AHEAD, most) + 1)
-        for one in tried:
-            if one not in fits:
-                likelihood = Fit(edges, weight, square, kind, one, energy)
-                fits[one] = likelihood.background()
+        for tried_order in tried:
+            if tried_order not in fits:
+                likelihood = Fit(edges, weight, square, kind, tried_order, energy)
+                fits[tried_order] = likelihood.background()
         best, ndof = fits[order], bins - order - 1
         value = np.maximum(best.expected, FLOOR)
         pearson = np.sum((best.expected - likelihood.events) ** 2 / value)

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ._arguments import Bins, Doubles, numbers
+from ._working_point import CLASSES, tightest
 
 AXES = ("mass", "score", "label")
 # An edge of an axis may be rounded: so far from it, in units of the range of the axis, is still the edge.
@@ -22,7 +23,7 @@ class Histogram(NamedTuple):
     weight: Doubles  #: (m, c) of the background
     square: Doubles  #: (m, c) of weights
     beyond: Doubles  #: (2, c) weights, and their squares, of background outside the mass bins
-    signal: Doubles | None = None  #: (2, c) the same of signal, at all masses
+    signal: Doubles | None = None  #: (2, c) weights, and their squares, of signal at all masses
     legendre: Doubles | None = None  #: (m, k) of w P_l(x), with x from -1 to 1 over the mass axis; None: not known
 
     def merged(self, bins: Any) -> tuple[Bins, NDArray[np.intp]]:
@@ -35,6 +36,16 @@ class Histogram(NamedTuple):
     def cell(self, threshold: float) -> int:
         """The first score cell that ``score >= threshold`` selects; 0 for minus infinity."""
         return 0 if threshold == -np.inf else _edge_at("threshold", threshold, self.score, "score")
+
+    def cut(self, name: str, value: float) -> float:
+        """The edge of score that is the threshold of a working point."""
+        if name == "threshold":
+            return value
+        table = self.signal if name == "signal_efficiency" else self.background()
+        if table is None:
+            raise ValueError("the histogram has no axis label: expected background and signal")
+        filled = table[1] > 0
+        return float(tightest(CLASSES[name], self.score[:-1][filled], table[0][filled], np.array([value]))[0])
 
     def polynomials(self, bins: Bins, edges: NDArray[np.intp], order: int) -> Doubles:
         """Sums over the background of w P_l(x) for l up to an order, (bins, order + 1)."""
@@ -71,32 +82,35 @@ def _edge_at(name: str, value: float, edges: Doubles, axis: str) -> int:
     return place + int(np.argmax(np.isfinite(edges)))
 
 
-def is_histogram(value: Any) -> bool:
-    """Whether this stands for a histogram: an object with axes and values(), or a tuple of arrays."""
-    if isinstance(value, Histogram):
-        return True
-    if isinstance(value, tuple):
-        return len(value) >= 2 and np.ndim(value[0]) >= 1
-    return hasattr(value, "axes") and callable(getattr(value, "values", None))
+def read_histogram(source: Any, **events_only: Any) -> Histogram | None:
+    """The histogram in the place of scores, see :mod:`libmode.metrics`, or None for scores.
 
-
-def histogram(given: Any) -> Histogram:
-    """Reads a histogram, see :mod:`libmode.metrics`, with the under- and overflow that its axes have."""
-    if isinstance(given, Histogram):
-        return given
-    if isinstance(given, tuple):
-        return _of_arrays(given)
+    It has the under- and overflow of its axes. Arguments of events next to it are a TypeError.
+    """
+    of_arrays = isinstance(source, tuple) and len(source) >= 2 and np.ndim(source[0]) >= 1
+    if not (of_arrays or hasattr(source, "axes") and callable(getattr(source, "values", None))):
+        return None
+    for name, value in events_only.items():
+        if value is not None:
+            raise TypeError(f"{name} belongs to events: give a histogram without it")
+    if isinstance(source, Histogram):
+        return source
+    if of_arrays:
+        return _from_arrays(source)
     try:
-        values, variances = given.values(flow=True), given.variances(flow=True)
+        values, variances = source.values(flow=True), source.variances(flow=True)
     except TypeError:  # the protocol of UHI has no flow
-        values, variances = given.values(), given.variances()
+        values, variances = source.values(), source.variances()
     if variances is None:
         raise ValueError("the histogram has weights and no variances: make it with a storage of weights and variances")
-    order = _order(list(given.axes), np.ndim(values))
+    order = _order(list(source.axes), np.ndim(values))
     values, variances = (np.transpose(np.asarray(array, np.float64), order) for array in (values, variances))
-    axes = [given.axes[k] for k in order]
+    axes = [source.axes[k] for k in order]
     edges = [_edges(axis) for axis in axes]
-    flow = [_flow(axis, size - len(own) + 1) for axis, own, size in zip(axes, edges, values.shape, strict=True)]
+    flow = [
+        _flow(axis, size - len(each_edges) + 1)
+        for axis, each_edges, size in zip(axes, edges, values.shape, strict=True)
+    ]
     if len(axes) == 3:
         places = [_label(axes[2], label) + flow[2][0] for label in (0, 1)]
         values, variances = values[:, :, places], variances[:, :, places]
@@ -123,7 +137,7 @@ def _edges(axis: Any) -> Doubles:
 
 
 def _flow(axis: Any, extra: int) -> tuple[bool, bool]:
-    """Whether the values have underflow, and overflow: so many more than the axis has bins."""
+    """Whether there is underflow, and overflow, if the values have ``extra`` more entries than the axis has bins."""
     if extra == 1:
         overflow = bool(axis.traits.overflow)
         return not overflow, overflow
@@ -141,10 +155,10 @@ def _label(axis: Any, label: int) -> int:
     raise ValueError(f"the label axis of the histogram has no bin for {label}, {named}")
 
 
-def _of_arrays(given: tuple[Any, ...]) -> Histogram:
+def _from_arrays(source: tuple[Any, ...]) -> Histogram:
     """(values, edges...) or (values, variances, edges...), as NumPy's functions return the former."""
-    values = np.asarray(given[0], np.float64)
-    rest = list(given[1:])
+    values = np.asarray(source[0], np.float64)
+    rest = list(source[1:])
     if len(rest) == 1 and isinstance(rest[0], (list, tuple)) and np.ndim(rest[0][0]) == 1:
         rest = list(rest[0])  # of np.histogramdd
     variances = np.asarray(rest.pop(0), np.float64) if np.shape(rest[0]) == values.shape else values
@@ -155,10 +169,10 @@ def _of_arrays(given: tuple[Any, ...]) -> Histogram:
         )
     if values.ndim == 3 and values.shape[2] != 2:
         raise ValueError(f"the histogram has values of shape {values.shape}: expected 2 labels, background and signal")
-    edges = [numbers(f"{name} edges", own) for name, own in zip(AXES, rest[:2], strict=False)]
-    for name, own, size in zip(AXES, edges, values.shape, strict=False):
-        if len(own) != size + 1:
-            raise ValueError(f"{name} has {len(own)} edges for {size} bins of the histogram: expected one more")
+    edges = [numbers(f"{name} edges", each_edges) for name, each_edges in zip(AXES, rest[:2], strict=False)]
+    for name, each_edges, size in zip(AXES, edges, values.shape, strict=False):
+        if len(each_edges) != size + 1:
+            raise ValueError(f"{name} has {len(each_edges)} edges for {size} bins of the histogram: expected one more")
     return _made(values, variances, edges, [(False, False)] * len(edges))
 
 
@@ -166,8 +180,8 @@ def _made(values: Doubles, variances: Doubles, edges: list[Doubles], flow: list[
     if values.ndim == 1:  # of mass alone
         edges, flow = [*edges, np.array([-np.inf, np.inf])], [*flow, (False, False)]
         values, variances = values[:, None], variances[:, None]
-    for name, own in zip(AXES, edges, strict=False):
-        if not (np.diff(own) > 0).all():
+    for name, each_edges in zip(AXES, edges, strict=False):
+        if not (np.diff(each_edges) > 0).all():
             raise ValueError(f"the edges of the {name} axis do not increase")
     for name, array in (("values", values), ("variances", variances)):
         if not np.isfinite(array).all():

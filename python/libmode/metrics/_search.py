@@ -15,13 +15,13 @@ MOST_MASSES = 50
 OF_RANGE = 20  # the signal is so many times narrower than the range if there is no label
 AROUND = 3  # The fit goes so many widths beyond the masses of the user, as far as there is background.
 FEWEST = 10  # labeled signal events nearest to a mass, of which its width is taken
-NARROW = 8  # and at least so many times, else a polynomial has its shape
+NARROW = 8  # a signal is at least so many times narrower than the range: a polynomial could describe a wider one
 
 
 def search(
     background: Doubles, signal: Doubles, order: int, bins: Any, mass_range: Any, masses: Doubles | None, width: Any
 ) -> tuple[Doubles, Doubles, Doubles]:
-    """Edges, masses and widths of signals, one or one for each; of masses of background and signal.
+    """Edges, masses and widths of signals (one, or one for each), from the masses of background and signal.
 
     ``bins``, ``mass_range``, ``masses`` and ``width`` are those of the user, or None; a width is an array, or a
     function of the mass.
@@ -70,5 +70,8 @@ def _widths(signal: Doubles, masses: Doubles, default: float) -> Doubles:
         nearest = np.argmin(np.abs(signal[:, None] - masses), axis=1)
         groups = [signal[nearest == k] for k in range(len(masses))]
     return np.array(
-        [float(np.diff(np.quantile(own, [0.1585, 0.8415]))[0]) / 2 if len(own) >= FEWEST else default for own in groups]
+        [
+            float(np.diff(np.quantile(group, [0.1585, 0.8415]))[0]) / 2 if len(group) >= FEWEST else default
+            for group in groups
+        ]
     )

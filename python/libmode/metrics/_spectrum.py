@@ -12,7 +12,7 @@ from ._arguments import Bins, Doubles, sums
 # At how many scores the covariance is taken, and in how many directions of them in each bin: with twice as many of
 # both, p from 0.5 to 1e-13 changed by at most 1.5 % of itself, of scores in [0, 1] and of some with tails of 1/s^2.
 SCORES, MOST_DIRECTIONS = 96, 16
-# A matrix of so many rows is diagonalised in 0.1 s; each bin has at least two.
+# A matrix of so many rows is diagonalized in 0.1 s; each bin has at least two.
 MOST_ROWS = 1024
 MOST_BINS = MOST_ROWS // 2
 
@@ -37,7 +37,7 @@ class Steps(NamedTuple):
 
 
 def steps(events: Binned) -> Steps:
-    """Those of the scores of all events; none where all events have one score."""
+    """The places between the scores of all events; none if all events have one score."""
     size = np.abs(events.share)
     size /= sums(events.place, size, events.bins.count)[events.place]
     order = np.argsort(events.score)
@@ -56,7 +56,7 @@ def spectrum(events: Binned, between: Steps) -> tuple[Doubles, float]:
 def _quadrature(between: Steps) -> tuple[Doubles, Doubles, float]:
     """Scores, and the width ds that each has in the integral over a unit: both (k,), k at most SCORES; and the unit."""
     # Each stands for an equal part of the integral of F (1 - F) ds, F by absolute weights, to which the variance of
-    # F_b(s) is about proportional. Few distinct scores are taken all, but the last, with exact widths.
+    # F_b(s) is about proportional. If there are few distinct scores, all but the last are taken, with exact widths.
     width = between.above - between.below
     unit = float(width.max())  # scores of any size: their squares neither overflow nor vanish
     width /= unit
@@ -71,8 +71,8 @@ def _quadrature(between: Steps) -> tuple[Doubles, Doubles, float]:
 
 def covariance(events: Binned, flat: Doubles, at: Doubles) -> Doubles:
     """V_b(s, t) at these scores, (bins, k, k); ``flat`` has orthonormal columns that span the polynomials in mass."""
-    # E F_b and the fraction of sum w^2 are fits to all bins. What a bin itself holds has the scatter of some 16 events,
-    # which makes large eigenvalues larger: of samples of 500 events 15 % too few had p < 0.1.
+    # E F_b and the fraction of sum w^2 are fits to all bins. The values of a single bin scatter like those of 16
+    # events and make large eigenvalues larger: 15 % too few samples of 500 events had p < 0.1.
     columns, bins = len(at) + 1, len(flat)
     cell = events.place * columns + np.searchsorted(at, events.score)
     share, square = (
@@ -88,12 +88,11 @@ def covariance(events: Binned, flat: Doubles, at: Doubles) -> Doubles:
     both_below = of_squares[:, np.minimum(index, index[:, None])]
     away = fraction - of_squares
     of_unit = both_below - of_squares[:, :, None] * of_squares[:, None] + away[:, :, None] * away[:, None]
-    found: Doubles = total[:, :, None] * of_unit
-    return found
+    return np.asarray(total[:, :, None] * of_unit)
 
 
 def _eigenvalues(flat: Doubles, covariance: Doubles) -> Doubles:
-    """Of R V R, with V_b (bins, k, k) the blocks of V, as far as they are not 0."""
+    """The eigenvalues of R V R that are not 0; V_b, (bins, k, k), are the blocks of V."""
     # In the directions in k where the bins' mean covariance is small, the mean stands for every bin.
     bins = len(flat)
     small, directions = np.linalg.eigh(covariance.mean(axis=0))
@@ -103,5 +102,5 @@ def _eigenvalues(flat: Doubles, covariance: Doubles) -> Doubles:
     inner = leading.T @ covariance @ leading
     projected = np.einsum("ba,bc,bij->aicj", residual, residual, inner, optimize=True)
     large = np.linalg.eigvalsh(projected.reshape(bins * size, bins * size))
-    found: Doubles = np.concatenate([large, np.repeat(small[:-size], bins - flat.shape[1])])
-    return np.maximum(found, 0)
+    eigenvalues = np.concatenate([large, np.repeat(small[:-size], bins - flat.shape[1])])
+    return np.asarray(np.maximum(eigenvalues, 0))

@@ -10,8 +10,9 @@ from numpy.typing import NDArray
 
 from .._messages import refuse_unknown
 from ._arguments import Bins, Doubles, sums
-from ._histogram import Histogram, add
-from ._sample import Sample, Selection, cut_of, histogram_of, point, sample, selected
+from ._histogram import Histogram, add, read_histogram
+from ._sample import Sample, Selection, sample, selected
+from ._working_point import point
 
 
 class Split(NamedTuple):
@@ -28,9 +29,9 @@ def split(function: str, score: Any, label: Any, mass: Any, weight: Any, selecti
     """The background that the working point selects and the rest, in bins of one mass or cells of several."""
     refuse_unknown(function, selection.keys() - Selection.__annotations__.keys(), Selection.__annotations__)
     events_only = {name: selection.get(name) for name in ("selected", "mass_range")}
-    cells = histogram_of(score, label=label, mass=mass, weight=weight, **events_only)
+    cells = read_histogram(score, label=label, mass=mass, weight=weight, **events_only)
     if cells is not None:
-        return of_histogram(cells, cut_of(cells, *point(selection)), selection.get("bins"))
+        return of_histogram(cells, cells.cut(*point(selection)), selection.get("bins"))
     events = sample(score, label, mass, weight)
     return of_sample(events, selected(events, selection), selection.get("bins"), selection.get("mass_range"))
 

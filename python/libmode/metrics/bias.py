@@ -13,9 +13,11 @@ from .._messages import refuse_unknown
 from .._typing import Unpack
 from ._arguments import Doubles, checked_order, number, numbers, whole
 from ._fit import FLOOR, UNDER_SIGNAL, Fit, family, lowest_order
-from ._sample import Selection, cut_of, histogram_of, point, points, sample, selected
+from ._histogram import read_histogram
+from ._sample import Selection, sample, selected
 from ._search import search
 from ._split import Split, of_histogram, of_sample
+from ._working_point import point, points
 
 ENERGY = 13_000.0
 
@@ -34,7 +36,7 @@ class SignalBias:
     """The result of a fit to a spectrum, see :func:`signal_bias`."""
 
     signal: float  #: fitted number of signal events (sum of weights), of either sign
-    error: float  #: its standard error, from the second derivatives at the minimum
+    error: float  #: its standard error, by the Fisher information of the fitted spectrum
     selected: float  #: number of events (sum of weights) in the spectrum
     chi2: float  #: likelihood ratio of Baker and Cousins, distributed as chi^2
     ndof: int  #: bins less parameters
@@ -128,7 +130,7 @@ def signal_bias(
     background_order : int, optional
         The order of the background before the selection; at least 2 for "dijet". By default an F-test finds the lowest
         one that describes all background events and that neither of the next two improves, at 5 %; 0 for a template.
-        Where the selected events are all that is given, the F-test mistakes a wide bump for background.
+        Without the events before the selection, the F-test mistakes a wide bump for background.
     energy : number above the last edge
         The collision energy in the units of mass, for "dijet". 13,000 by default: GeV.
 
@@ -158,7 +160,7 @@ def signal_bias(
     if signal_mass is None:
         raise TypeError("signal_mass is missing: where is the signal?")
     at = np.array([number("signal_mass", signal_mass)])
-    fit, (at,), (width,) = _fit_of("signal_mass", at, score, label, mass, weight, order, options)
+    fit, (at,), (width,) = _fit("signal_mass", at, score, label, mass, weight, order, options)
     return fit.signal("signal_mass", at, width)
 
 
@@ -200,14 +202,14 @@ def spurious_signal(
     -52 +- 23 at 76
     """
     of_one_index({"signal_masses": signal_masses, "signal_width": options.get("signal_width")})
-    given = None if signal_masses is None else numbers("signal_masses", signal_masses)
-    fit, masses, widths = _fit_of("signal_masses", given, score, label, mass, weight, order, options)
+    masses = None if signal_masses is None else numbers("signal_masses", signal_masses)
+    fit, masses, widths = _fit("signal_masses", masses, score, label, mass, weight, order, options)
     fits = [fit.signal(f"signal_masses[{k}]", *one) for k, one in enumerate(zip(masses, widths, strict=True))]
-    signal, error = np.array([[one.signal, one.error] for one in fits]).T
+    signal, error = np.array([[result.signal, result.error] for result in fits]).T
     return SpuriousSignal(masses, signal, error, fit.background_order)
 
 
-def _fit_of(
+def _fit(
     name: str, masses: Doubles | None, score: Any, label: Any, mass: Any, weight: Any, order: Any, options: FitOptions
 ) -> tuple[_Fit, Doubles, Doubles]:
     """A fit of selected background, and the masses and widths of signals."""
@@ -218,11 +220,11 @@ def _fit_of(
         width = [width(at) for at in masses.tolist()]
     widths = None if width is None or callable(width) else numbers("signal_width", np.atleast_1d(width))
     events_only = {name: options.get(name) for name in ("selected", "mass_range")}
-    cells = histogram_of(score, label=label, mass=mass, weight=weight, **events_only)
+    cells = read_histogram(score, label=label, mass=mass, weight=weight, **events_only)
     if cells is not None:
         if masses is None or widths is None:
             raise TypeError(f"{name} and signal_width are needed with a histogram")
-        cut = cut_of(cells, *point(options)) if points(options) else -np.inf
+        cut = cells.cut(*point(options)) if points(options) else -np.inf
         events = of_histogram(cells, cut, edges)
     else:
         every = sample(score, label, mass, weight)

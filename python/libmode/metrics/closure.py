@@ -11,9 +11,10 @@ from numpy.typing import NDArray
 
 from .._events import takes_events
 from ._arguments import Doubles, number, numbers
-from ._sample import CLASSES, sample, tightest
+from ._sample import sample
+from ._working_point import CLASSES, tightest
 
-#: The fractions of the background in A where none are given.
+#: The fractions of the background in A by default.
 FRACTIONS = (0.25, 0.1, 0.05, 0.02, 0.01, 0.005, 0.002, 0.001)
 
 
@@ -109,7 +110,9 @@ def closure(
     kept = np.sqrt(wanted)
     name = CLASSES["background_efficiency"]
     cuts = [tightest(name, values[~signal], weigh[~signal], kept) for values in (first, other)]
-    above = [np.array([values >= cut for cut in own]) for values, own in zip((first, other), cuts, strict=True)]
+    above = [
+        np.array([values >= cut for cut in thresholds]) for values, thresholds in zip((first, other), cuts, strict=True)
+    ]
     total, squares = (_regions(above, power, ~signal) for power in (weigh, weigh**2))
     a, b, c, d = total
     every = total.sum(0)

@@ -17,8 +17,7 @@ from ._arguments import Bins, Doubles, checked_order, labels, numbers, sums
 from ._backwards import say_if_backwards
 from ._chi_squared import tail
 from ._cuts import Cut, joined, ladder
-from ._histogram import Histogram, add
-from ._sample import histogram_of
+from ._histogram import Histogram, add, read_histogram
 from ._spectrum import MOST_BINS, Binned, spectrum, steps
 
 FEWEST_EFFECTIVE = 1.05  # events of a bin, as in core/internal/walk/variance.go
@@ -100,7 +99,7 @@ def dependence(
     mass_range : (low, high), optional
         Events outside take no part; by default from the lowest to the highest mass.
     score_range : (low, high) or None
-        A score outside is an error, as in the loss; with None none is.
+        A score outside is an error, as in the loss; None allows every score.
 
     Returns
     -------
@@ -132,9 +131,9 @@ def dependence(
     all cuts: 0.25; the cut with 0.2%: 3e-15
     """
     order = checked_order(order)
-    cells_of = histogram_of(score, label=label, mass=mass, weight=weight, mass_range=mass_range)
-    if cells_of is not None:
-        result, cells = _of_histogram(cells_of, order, bins)
+    histogram = read_histogram(score, label=label, mass=mass, weight=weight, mass_range=mass_range)
+    if histogram is not None:
+        result, cells = _of_histogram(histogram, order, bins)
     else:
         options: LossOptions = {"order": order, "bins": bins, "mass_range": mass_range, "unbiased": False}
         if label is not None:
@@ -148,7 +147,7 @@ def dependence(
                 for name, array in (("score", score), ("mass", mass), ("weight", weight))
             )
         result, cells = _of_events(score, mass, weight, score_range, options)
-    # By V rather than by the expectation, whose estimate grows with the loss where a bin has few events in effect.
+    # By V rather than by the expectation, whose estimate grows with the loss where a bin has few effective events.
     between = steps(cells)
     cuts, cut, p_all, p_one = len(between.below), None, 1.0, 1.0
     if cuts > 0:
@@ -156,8 +155,8 @@ def dependence(
         p_all = tail(result.loss * cells.bins.count / unit, variances) if variances.any() else 0.0
     if cuts > 1:
         cut, p_one = ladder(cells, between)
-    if cut is not None and cells_of is not None:  # its score is the center of a cell
-        cut = replace(cut, threshold=float(cells_of.score[np.searchsorted(cells_of.score, cut.threshold) - 1]))
+    if cut is not None and histogram is not None:  # its score is the center of a cell
+        cut = replace(cut, threshold=float(histogram.score[np.searchsorted(histogram.score, cut.threshold) - 1]))
     p_one, p_value = joined(p_all, p_one) if cut is not None else (1.0, p_all)
     return Dependence(result.loss, result.bias, p_value, result.events, cells.bins.count, p_all, p_one, cut)
 
@@ -174,7 +173,7 @@ def _of_events(
 ) -> tuple[Result, Binned]:
     scores = numbers("score", score)
     masses = numbers("mass", mass, "score", scores)[:, None]
-    # Not by weights(): they are divided by their sums before they are squared, so 1e200 is no error.
+    # weights() would refuse 1e200, which works here: weights are divided by their sums before they are squared.
     weigh = np.ones(len(scores)) if weight is None else numbers("weight", weight, "score", scores)
     if options["bins"] is None and weight is not None:
         low, high = mode_edges(mass, weight=weight, **options)[[0, -1]]
@@ -182,7 +181,7 @@ def _of_events(
         options = {**options, "bins": most_bins(inside, options["order"])}
     # The arrays of the user: their types decide to what the limits are rounded.
     if score_range is not None:
-        mode_loss(score, mass, weight=weight, **options | {"score_range": score_range})  # says which score is outside
+        mode_loss(score, mass, weight=weight, **options | {"score_range": score_range})  # its error names the score
     # Beyond the lowest and the highest score there is only rounding, which may exceed the loss of squeezed scores.
     result = mode_evaluate(score, mass, weight=weight, grad=False, **options | {"score_range": None})
     order, used = options["order"], Bins(mode_edges(mass, weight=weight, **options), masses)
@@ -209,12 +208,12 @@ def most_bins(weight: Doubles, order: int) -> int | None:
     return max(min(int(share.sum() ** 2 / np.sum(share**2) / IN_EACH), USUALLY), order + 2)
 
 
-def _of_histogram(given: Histogram, order: int, edges: Any) -> tuple[Result, Binned]:
+def _of_histogram(histogram: Histogram, order: int, edges: Any) -> tuple[Result, Binned]:
     """The loss of events with their scores at the centers of cells, and the cells."""
-    bins, at = given.merged(edges)
+    bins, at = histogram.merged(edges)
     if not order + 2 <= bins.count <= MOST_BINS:
         raise ValueError(f"the histogram has {bins.count} mass bins: expected {order + 2} to {MOST_BINS}, see bins")
-    weight, square = (add(table.T, at).T for table in (given.weight, given.square))
+    weight, square = (add(table.T, at).T for table in (histogram.weight, histogram.square))
     of_bin, squares = weight.sum(axis=1), square.sum(axis=1)
     for k, (total_weight, total_square) in enumerate(zip(of_bin, squares, strict=True)):
         if total_weight <= 0:
@@ -224,9 +223,9 @@ def _of_histogram(given: Histogram, order: int, edges: Any) -> tuple[Result, Bin
                 f"{bins.name(k)} has {total_weight**2 / total_square:.3g} effective events: expected at least "
                 f"{FEWEST_EFFECTIVE}"
             )
-    means = given.polynomials(bins, at, order) / of_bin[:, None]
+    means = histogram.polynomials(bins, at, order) / of_bin[:, None]
     share, square = weight / of_bin[:, None], square / of_bin[:, None] ** 2
-    finite = np.clip(given.score, *given.score[np.isfinite(given.score)][[0, -1]])
+    finite = np.clip(histogram.score, *histogram.score[np.isfinite(histogram.score)][[0, -1]])
     center = (finite[1:] + finite[:-1]) / 2
 
     width = np.diff(center)

@@ -13,8 +13,9 @@ from numpy.typing import NDArray
 
 from .._events import takes_events
 from ._arguments import Doubles, sums
-from ._histogram import Histogram
-from ._sample import CLASSES, POINTS, ROUNDING, Sample, cut_of, histogram_of, point, sample
+from ._histogram import Histogram, read_histogram
+from ._sample import Sample, sample
+from ._working_point import CLASSES, POINTS, ROUNDING, point
 
 
 @dataclass(frozen=True, eq=False)
@@ -59,7 +60,7 @@ def roc(score: Any, label: Any = None, *, weight: Any = None) -> Roc:
 
 def _both(score: Any, label: Any, weight: Any) -> Sample | Histogram:
     """Events of both classes without masses, or a histogram."""
-    cells = histogram_of(score, label=label, weight=weight)
+    cells = read_histogram(score, label=label, weight=weight)
     if cells is not None:
         return cells
     if label is None:
@@ -145,7 +146,7 @@ def threshold(
     0.35
     """
     wanted = {"signal_efficiency": signal_efficiency, "background_efficiency": background_efficiency}
-    return _cut(_both(score, label, weight), wanted, POINTS[:2])
+    return _both(score, label, weight).cut(*point(wanted, POINTS[:2]))
 
 
 @takes_events
@@ -174,7 +175,7 @@ def rejection(
     """
     events = _both(score, label, weight)
     wanted = {"signal_efficiency": signal_efficiency, "threshold": threshold}
-    cut = _cut(events, wanted, tuple(wanted))
+    cut = events.cut(*point(wanted, tuple(wanted)))
     points = curve(events)
     rate = points.false_positive_rate[np.flatnonzero(points.threshold >= cut)[-1]]
     if rate <= 0:
@@ -183,11 +184,6 @@ def rejection(
             "signal or bring more background"
         )
     return float(1 / rate)
-
-
-def _cut(events: Sample | Histogram, wanted: dict[str, float | None], names: tuple[str, ...]) -> float:
-    name, value = point(wanted, names)
-    return cut_of(events, name, value) if isinstance(events, Histogram) else events.cut(name, value)
 
 
 def working_point(points: Roc, signal_efficiency: float) -> int:

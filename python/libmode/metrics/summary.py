@@ -22,10 +22,10 @@ from .mass import around_polynomial, divergence
 from .roc import Roc, area, working_point
 from .roc import curve as curve_of
 
-GROUPS = 20  # of the jackknife: the error that it finds then has one of 20 % itself
+GROUPS = 20  # of the jackknife, whose error is then right to 20 %
 OF_JSD = 0.5  # the signal efficiency at which the paper and others give 1/JSD
 
-#: The signal efficiencies of the working points where none are given.
+#: The signal efficiencies of the working points by default.
 EFFICIENCIES = (0.8, 0.5, 0.2)
 
 
@@ -96,8 +96,8 @@ def summary(
           with its share of the signal; where the polynomial of the residual has a larger mean, that one counts. At
           a delta of 0 the sensitivity fluctuates by 10 % for N background events in the sample.
 
-        NaN, with a RuntimeWarning, at a working point that selects no background, which the sensitivity
-        leaves out, or all that has a mass.
+        NaN, with a RuntimeWarning, at a working point that selects all or none of the background that has a mass. The
+        sensitivity leaves out a point without background.
 
     Raises
     ------
@@ -226,10 +226,10 @@ class _Background:
         self._events, self._edges, self._order = events, edges, order
         self.unknown: dict[str, str] = {}  # the names of numbers that are not known, and the reasons
         everything = self._above(-np.inf)
-        positive(everything.bins, everything.weight[0], everything.filled)  # else no selection has a residual
+        positive(everything.bins, everything.weight[0], everything.filled)  # without which no selection has a residual
         masses, weight = events.mass[events.signal, 0], events.weight[events.signal]
         self._signal = np.maximum(np.histogram(masses, edges, weights=weight)[0], 0)
-        if self._signal.sum() == 0:  # it has no masses
+        if self._signal.sum() == 0:  # no signal is inside the bins: they count alike
             self._signal = np.ones(len(edges) - 1)
 
     def _above(self, threshold: float) -> Split:
@@ -268,7 +268,7 @@ class _Background:
         """The cut that the test of dependence finds most significant, and the p-value of that test."""
         names = "p_value", "worst_efficiency", "worst_residual"
         events, inside = self._events, (float(self._edges[0]), float(self._edges[-1]))
-        score, mass, weight = (events.of_background(one) for one in (events.score, events.mass, events.weight))
+        score, mass, weight = (events.of_background(values) for values in (events.score, events.mass, events.weight))
         try:
             test = dependence(score, None, mass, weight=weight, order=self._order, mass_range=inside, score_range=None)
         except ValueError as error:

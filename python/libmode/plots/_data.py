@@ -1,4 +1,4 @@
-"""Arrays of the user, and labels that axes have already."""
+"""Arrays of the user, and labels of axes."""
 
 from __future__ import annotations
 
@@ -27,21 +27,23 @@ def finite(values: NDArray[np.float64]) -> NDArray[np.float64]:
     return np.where(np.isfinite(values), values, np.nan)
 
 
-def fields(argument: str, given: Any, names: tuple[str, ...]) -> list[NDArray[np.float64]]:
+def fields(argument: str, values: Any, names: tuple[str, ...]) -> list[NDArray[np.float64]]:
     """Arrays of these names, which are attributes or a tuple in this order; an error must not be negative."""
-    if all(hasattr(given, name) for name in names):
-        given = [getattr(given, name) for name in names]
-    if not isinstance(given, (tuple, list)) or len(given) != len(names):
-        raise TypeError(f"{argument} is {given!r:.80}: expected the attributes {', '.join(names)}, or a tuple of these")
-    of_one_index({f"{argument}.{name}": each for name, each in zip(names, given, strict=True) if name != "edges"})
-    arrays = {name: numbers(f"{argument}.{name}", values) for name, values in zip(names, given, strict=True)}
+    if all(hasattr(values, name) for name in names):
+        values = [getattr(values, name) for name in names]
+    if not isinstance(values, (tuple, list)) or len(values) != len(names):
+        raise TypeError(
+            f"{argument} is {values!r:.80}: expected the attributes {', '.join(names)}, or a tuple of these"
+        )
+    of_one_index({f"{argument}.{name}": each for name, each in zip(names, values, strict=True) if name != "edges"})
+    arrays = {name: numbers(f"{argument}.{name}", each) for name, each in zip(names, values, strict=True)}
     if "error" in arrays:
         not_negative(f"{argument}.error", arrays["error"])
     return list(arrays.values())
 
 
 def labeled(axes: Axes, x: str, y: str) -> Axes:
-    """Sets the labels that are not there yet."""
+    """Sets the labels that the axes lack."""
     if not axes.get_xlabel():
         axes.set_xlabel(x)
     if not axes.get_ylabel():

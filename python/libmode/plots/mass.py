@@ -37,8 +37,8 @@ def efficiency(axes: Axes, efficiency: Any, *, label: str | None = None, **style
     --------
     >>> from matplotlib.figure import Figure
     >>> from libmode import metrics, plots
-    >>> found = metrics.efficiency(mass=[60, 70, 80, 90], selected=[1, 0, 1, 1], bins=[50, 75, 100])
-    >>> axes = plots.efficiency(Figure().subplots(), found, label="MoDe[1]")
+    >>> result = metrics.efficiency(mass=[60, 70, 80, 90], selected=[1, 0, 1, 1], bins=[50, 75, 100])
+    >>> axes = plots.efficiency(Figure().subplots(), result, label="MoDe[1]")
     >>> axes.get_xlabel(), axes.get_ylabel()
     ('mass', 'efficiency')
     """
@@ -82,10 +82,10 @@ def spectrum(
     >>> from libmode import metrics, plots
     >>> rng = np.random.default_rng(1)
     >>> mass, score = 50 + rng.exponential(60, 1_000), rng.random(1_000)
-    >>> found = metrics.efficiency(score, None, mass, background_efficiency=0.2, bins=np.arange(50, 300, 25))
+    >>> result = metrics.efficiency(score, None, mass, background_efficiency=0.2, bins=np.arange(50, 300, 25))
     >>> axes, ratio = Figure().subplots(2)
-    >>> axes = plots.spectrum(axes, found, before=True, ratio=ratio, label="all")
-    >>> axes = plots.spectrum(axes, found, ratio=ratio, label="selected")
+    >>> axes = plots.spectrum(axes, result, before=True, ratio=ratio, label="all")
+    >>> axes = plots.spectrum(axes, result, ratio=ratio, label="selected")
     >>> axes.get_ylabel(), ratio.get_ylabel()
     ('normalized to unit area', 'after / before')
     """
@@ -161,7 +161,7 @@ def spurious_scan(
         if not any(patch.get_gid() == "one" for patch in ratio.patches):
             ratio.axhspan(-1, 1, color="0.9", lw=0, zorder=0, gid="one")
         labeled(ratio, "signal mass", "signal / error")
-    for own in drawn:  # all masses, so that one without a fit at an end is missing visibly
-        own.update_datalim(np.column_stack([mass, mass]), updatey=False)
-        own.autoscale_view(scaley=False)
+    for panel in drawn:  # all masses, so that one without a fit at an end is missing visibly
+        panel.update_datalim(np.column_stack([mass, mass]), updatey=False)
+        panel.autoscale_view(scaley=False)
     return labeled(axes, "signal mass" if ratio is None else "", "spurious signal")

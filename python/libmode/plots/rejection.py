@@ -79,10 +79,12 @@ def frontier(
     >>> axes.get_xscale(), [text.get_text() for text in axes.texts]
     ('log', ['1', '3', '10'])
     """
-    given = {"residual": residual, "quality": quality}
-    given |= {name: values for name, values in (("quality_error", quality_error), ("scan", scan)) if values is not None}
-    of_one_index(given)
-    at = {name: numbers(name, [values] if np.isscalar(values) else values) for name, values in given.items()}
+    columns = {"residual": residual, "quality": quality}
+    columns |= {
+        name: values for name, values in (("quality_error", quality_error), ("scan", scan)) if values is not None
+    }
+    of_one_index(columns)
+    at = {name: numbers(name, [values] if np.isscalar(values) else values) for name, values in columns.items()}
     for name, array in at.items():
         same_length(name, array, "residual", at["residual"])
     not_negative("quality_error", at.get("quality_error", np.empty(0)))
@@ -118,8 +120,8 @@ def closure(axes: Axes, closure: Any, *, label: str | None = None, **style: Any)
     >>> from matplotlib.figure import Figure
     >>> from libmode import metrics, plots
     >>> first, second = np.random.default_rng(1).random((2, 100_000))
-    >>> found = metrics.closure(first, np.zeros(100_000), second)
-    >>> axes = plots.closure(Figure().subplots(), found, label="independent", marker="s")
+    >>> closed = metrics.closure(first, np.zeros(100_000), second)
+    >>> axes = plots.closure(Figure().subplots(), closed, label="independent", marker="s")
     >>> axes.get_ylabel()
     'predicted / seen background'
     """

@@ -12,59 +12,62 @@ from numpy.typing import NDArray
 from .._events import MOST_VARIABLES
 from .._messages import shown
 
+Doubles = NDArray[np.float64]
 VERSION = 1
 HIGHEST_ORDER = 16
 _LARGEST = 1e100  # of a coefficient: sums of products of them do not overflow
 
 
 class Fields(NamedTuple):
-    """What is in the file, beside the parameters."""
+    """The fitted numbers in the file."""
 
     ranges: list[tuple[float, float]]  #: of each variable low < high
-    levels: NDArray[np.float64]  #: (k,) increasing
-    knots: list[NDArray[np.float64]]  #: of each variable, increasing, from the low end of its range to the high one
-    coefficients: NDArray[np.float64]  #: (k, functions), which do not decrease with the level; of one variable 0 to 1
-    targets: NDArray[np.float64] | None  #: (k, order + 1), likewise
+    levels: Doubles  #: (k,) increasing
+    knots: list[Doubles]  #: of each variable, increasing, from the low end of its range to the high one
+    coefficients: Doubles  #: (k, functions), which do not decrease with the level; of one variable 0 to 1
+    targets: Doubles | None  #: (k, order + 1), likewise
 
 
 def read(text: str) -> tuple[dict[str, Any], Fields]:
     """The parameters and the fields in the text of a file."""
     try:
-        given = json.loads(text)
+        fields = json.loads(text)
     except (ValueError, RecursionError) as error:
         raise ValueError(f"the text is not JSON: {error}") from None
-    if not isinstance(given, dict) or given.get("libmode") != "QuantileMap":
+    if not isinstance(fields, dict) or fields.get("libmode") != "QuantileMap":
         raise ValueError("the text is not a QuantileMap")
-    if not _is_whole(given.get("version")) or given["version"] != VERSION:
-        raise ValueError(f"version = {shown(given.get('version'))} of a QuantileMap: this libmode reads {VERSION}")
+    if not _is_whole(fields.get("version")) or fields["version"] != VERSION:
+        raise ValueError(f"version = {shown(fields.get('version'))} of a QuantileMap: this libmode reads {VERSION}")
     for name in ("order", "intervals", "mass_range", *Fields._fields):
-        if name not in given:
+        if name not in fields:
             raise ValueError(f"{name} is missing in the file")
-    levels = _increasing("levels", given["levels"])
-    if not isinstance(given["knots"], list) or not 1 <= len(given["knots"]) <= MOST_VARIABLES:
-        raise ValueError(f"knots = {shown(given['knots'])}: must be a list for each of 1 to {MOST_VARIABLES} variables")
-    knots = [_increasing(f"knots[{k}]", own) for k, own in enumerate(given["knots"])]
-    ranges = [(float(own[0]), float(own[-1])) for own in knots]
-    if not np.array_equal(_numbers("ranges", given["ranges"], (len(knots), 2)), ranges):
-        raise ValueError(f"ranges = {shown(given['ranges'])}: must be the ends of the knots, {ranges}")
-    targets = given["targets"]
+    levels = _increasing("levels", fields["levels"])
+    if not isinstance(fields["knots"], list) or not 1 <= len(fields["knots"]) <= MOST_VARIABLES:
+        raise ValueError(
+            f"knots = {shown(fields['knots'])}: must be a list for each of 1 to {MOST_VARIABLES} variables"
+        )
+    knots = [_increasing(f"knots[{k}]", ends) for k, ends in enumerate(fields["knots"])]
+    ranges = [(float(ends[0]), float(ends[-1])) for ends in knots]
+    if not np.array_equal(_numbers("ranges", fields["ranges"], (len(knots), 2)), ranges):
+        raise ValueError(f"ranges = {shown(fields['ranges'])}: must be the ends of the knots, {ranges}")
+    targets = fields["targets"]
     if targets is not None:
         targets = _numbers("targets", targets, (len(levels), -1))
     order = None if targets is None else targets.shape[1] - 1
-    if given["order"] != order or isinstance(given["order"], (bool, float)) or order and len(knots) > 1:
-        raise ValueError(f"order = {shown(given['order'])}, but the targets are of order {order}")
+    if fields["order"] != order or isinstance(fields["order"], (bool, float)) or order and len(knots) > 1:
+        raise ValueError(f"order = {shown(fields['order'])}, but the targets are of order {order}")
     if order and order > HIGHEST_ORDER:
         raise ValueError(f"order = {order}: must be at most {HIGHEST_ORDER}")
-    shape = len(levels), math.prod(len(own) + 2 for own in knots)
-    coefficients = _numbers("coefficients", given["coefficients"], shape)
+    shape = len(levels), math.prod(len(ends) + 2 for ends in knots)
+    coefficients = _numbers("coefficients", fields["coefficients"], shape)
     least, most = (0.0, 1.0) if len(knots) == 1 else (-_LARGEST, _LARGEST)
     for name, rows in (("coefficients", coefficients), ("targets", targets)):
         if rows is None:
             continue
         _refuse((rows < least) | (rows > most), name, rows, f"must be from {least:g} to {most:g}")
         _refuse(np.diff(rows, axis=0, prepend=rows[:1]) < 0, name, rows, "must not decrease with the level")
-    _check_parameters(given["intervals"], given["mass_range"], len(knots))
-    parameters = {name: given[name] for name in ("order", "intervals", "mass_range")}
+    _check_parameters(fields["intervals"], fields["mass_range"], len(knots))
+    parameters = {name: fields[name] for name in ("order", "intervals", "mass_range")}
     return parameters, Fields(ranges, levels, knots, coefficients, targets)
 
 
@@ -73,7 +76,7 @@ def _is_whole(value: Any) -> bool:
 
 
 def _check_parameters(intervals: Any, mass_range: Any, variables: int) -> None:
-    """Those that the map itself does not need, but a fit after it."""
+    """Checks the parameters that only another fit needs."""
     if intervals is not None and (not _is_whole(intervals) or intervals < 1):
         raise ValueError(f"intervals = {shown(intervals)}: must be an integer of at least 1, or null")
     if mass_range is None:
@@ -86,30 +89,32 @@ def _check_parameters(intervals: Any, mass_range: Any, variables: int) -> None:
         )
 
 
-def _numbers(name: str, value: Any, shape: tuple[int, ...]) -> NDArray[np.float64]:
-    """Finite ones, of this shape, in which -1 is any number."""
+def _numbers(name: str, value: Any, shape: tuple[int, ...]) -> Doubles:
+    """``value`` as finite numbers of this shape, in which -1 stands for any length."""
     try:
-        found = np.asarray(value)
+        array = np.asarray(value)
     except ValueError:  # ragged lists
-        found = np.empty(0, object)
-    if found.dtype.kind not in "iuf":
+        array = np.empty(0, object)
+    if array.dtype.kind not in "iuf":
         raise ValueError(f"{name} = {shown(value)}: must be lists of numbers")
-    found = found.astype(np.float64)
-    if found.ndim != len(shape) or any(want not in (-1, own) for own, want in zip(found.shape, shape, strict=True)):
-        raise ValueError(f"{name} has shape {found.shape}: must be {shape}")
-    _refuse(~np.isfinite(found), name, found, "must be finite")
-    return found
+    array = array.astype(np.float64)
+    if array.ndim != len(shape) or any(
+        want not in (-1, length) for length, want in zip(array.shape, shape, strict=True)
+    ):
+        raise ValueError(f"{name} has shape {array.shape}: must be {shape}")
+    _refuse(~np.isfinite(array), name, array, "must be finite")
+    return array
 
 
-def _increasing(name: str, value: Any) -> NDArray[np.float64]:
-    found = _numbers(name, value, (-1,))
-    if len(found) < 2 or not math.isfinite(float(found[-1]) - float(found[0])):
+def _increasing(name: str, value: Any) -> Doubles:
+    array = _numbers(name, value, (-1,))
+    if len(array) < 2 or not math.isfinite(float(array[-1]) - float(array[0])):
         raise ValueError(f"{name} = {shown(value)}: must be two numbers or more, of finite length")
-    _refuse(np.diff(found, prepend=-np.inf) <= 0, name, found, "must increase")
-    return found
+    _refuse(np.diff(array, prepend=-np.inf) <= 0, name, array, "must increase")
+    return array
 
 
-def _refuse(wrong: NDArray[np.bool_], name: str, array: NDArray[np.float64], expected: str) -> None:
+def _refuse(wrong: NDArray[np.bool_], name: str, array: Doubles, expected: str) -> None:
     if wrong.any():
         place = tuple(np.argwhere(wrong)[0].tolist())
         raise ValueError(f"{name}{''.join(f'[{k}]' for k in place)} = {array[place]:g}: {expected}")

@@ -11,12 +11,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .._arrays import read, vector
-from .._events import of_one_index, same_length, variables
+from .._arrays import read
+from .._events import together, variables
 from .._far_masses import say_if_far
 from .._messages import ORDER, needed
 from ._cpp import header
-from ._file import HIGHEST_ORDER, VERSION
+from ._file import HIGHEST_ORDER, VERSION, Doubles
 from ._file import read as read_file
 
 with needed("sklearn", "libmode.posthoc", "posthoc"):
@@ -33,10 +33,12 @@ _IN_TAIL = 10  # events beyond the last level but one, on either side
 _MOST_INTERVALS = (100, 20, 7)  # of the mass, by the number of variables
 _CHUNK = 1 << 16  # events at a time, which stay in cache
 _GRID = (32, 8, 8)  # cells of each interval, in which the mean stands for all masses, by the number of variables
-_STRENGTHS = tuple(0.1 * 4.0**k for k in range(14))  # of the penalty, in events: from nearly none to nearly all
+_STRENGTHS = tuple(
+    0.1 * 4.0**k for k in range(14)
+)  # strengths of the penalty, in events: from nearly no smoothing to the strongest
 _JUDGED = 32  # levels by which the strength is chosen
 _LEAST_RISE = 1e-5  # share of the H_k that rises evenly: where H were flat, its inverse would jump by rounding
-_OF_TARGETS = 2.0  # the strength for the H_k: without one, those of high orders would be made of rounding errors
+_OF_TARGETS = 2.0  # strength of the penalty for the H_k, which keeps rounding errors out of high orders
 
 
 class QuantileMap(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):  # type: ignore[call-arg]
@@ -87,7 +89,7 @@ class QuantileMap(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None): 
     there. Equal scores of equal mass stay equal, as from a few trees, and no cut can separate them. The same map
     moves the signal, which changes its shape in mass (docs/posthoc.md).
 
-    A factor of all weights and the order of the events change nothing.
+    Neither a common factor of the weights nor the order of the events matters.
 
     Examples
     --------
@@ -100,8 +102,8 @@ class QuantileMap(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None): 
     >>> ddt = QuantileMap(order=0).fit(score, mass)
     >>> flat = ddt.transform(score, mass)
     >>> for response in (score, flat):
-    ...     found = dependence(response, None, mass, order=0)
-    ...     print(f"{found.value / found.expectation:.2g} times the loss of independent scores")
+    ...     test = dependence(response, None, mass, order=0)
+    ...     print(f"{test.value / test.expectation:.2g} times the loss of independent scores")
     28 times the loss of independent scores
     0.85 times the loss of independent scores
     >>> ddt.to_cpp("flat.hpp", "flat")
@@ -142,7 +144,7 @@ class QuantileMap(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None): 
         for k, (low, high) in enumerate(ranges):
             inside &= (masses[:, k] >= low) & (masses[:, k] <= high)
         scores, masses, weights = scores[inside], masses[inside], weights[inside]
-        ordered = np.lexsort((weights, *masses.T, scores))  # or rounding would depend on the order of rows
+        ordered = np.lexsort((weights, *masses.T, scores))  # so that rounding does not depend on the order of rows
         scores, masses, weights = scores[ordered], masses[ordered], weights[ordered]
         if len(scores) < 100:
             raise ValueError(f"{len(scores)} events inside mass_range: at least 100 are needed")
@@ -167,9 +169,7 @@ class QuantileMap(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None): 
         self.ranges_ = ranges
         return self
 
-    def _fitted(
-        self, cell: NDArray[np.intp], masses: NDArray[np.float64], weights: NDArray[np.float64]
-    ) -> NDArray[np.float64]:
+    def _fitted(self, cell: NDArray[np.intp], masses: Doubles, weights: Doubles) -> Doubles:
         """The coefficients of G at each level: least squares of Theta(level - s) by the splines."""
         place, means = _gridded(masses, self.knots_)
         counted = coo_array((weights, (place, cell)), (len(means), len(self.levels_))).tocsr()
@@ -183,16 +183,14 @@ class QuantileMap(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None): 
         shares = (functions.T @ counted).toarray()
         return self._solved(_smoothed(gram, noise, shares, _roughness(counts)), shares, cell)
 
-    def _solved(
-        self, gram: NDArray[np.float64], shares: NDArray[np.float64], cell: NDArray[np.intp]
-    ) -> NDArray[np.float64]:
+    def _solved(self, gram: Doubles, shares: Doubles, cell: NDArray[np.intp]) -> Doubles:
         """Least squares from the shares of each level, (functions, k): columns that do not decrease."""
         rows = np.linalg.solve(gram, np.cumsum(shares, axis=1)).T
-        found = increasing(rows, np.maximum(np.bincount(cell, minlength=len(self.levels_)), 1.0))
-        # Of several variables functions with few events go beyond 0 or 1 where their neighbors do the contrary.
-        return np.clip(found, 0, 1) if len(self.knots_) == 1 else found
+        coefficients = increasing(rows, np.maximum(np.bincount(cell, minlength=len(self.levels_)), 1.0))
+        # With several variables, a coefficient of few events may leave [0, 1], which its neighbors make up for.
+        return np.clip(coefficients, 0, 1) if len(self.knots_) == 1 else coefficients
 
-    def transform(self, score: Any, mass: Any) -> NDArray[np.float64]:
+    def transform(self, score: Any, mass: Any) -> Doubles:
         """Scores (n,), mapped, of events of masses (n,) or (n, d)."""
         check_is_fitted(self)
         scores, masses, _ = _events(score, mass, None)
@@ -204,11 +202,11 @@ class QuantileMap(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None): 
             result[chunk] = self._mapped(scores[chunk], masses[chunk])
         return result
 
-    def fit_transform(self, score: Any, mass: Any, *, sample_weight: Any = None) -> NDArray[np.float64]:
+    def fit_transform(self, score: Any, mass: Any, *, sample_weight: Any = None) -> Doubles:
         """Fits the map, and maps the same events."""
         return self.fit(score, mass, sample_weight=sample_weight).transform(score, mass)
 
-    def _mapped(self, scores: NDArray[np.float64], masses: NDArray[np.float64]) -> NDArray[np.float64]:
+    def _mapped(self, scores: Doubles, masses: Doubles) -> Doubles:
         levels = self.levels_
         numbers, values = splines(self.knots_, masses)
         at = np.clip(np.searchsorted(levels, scores, side="right") - 1, 0, len(levels) - 2)
@@ -225,7 +223,7 @@ class QuantileMap(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None): 
     def to_json(self) -> str:
         """The map as text, which this version of libmode and later ones read."""
         check_is_fitted(self)
-        targets = self.targets_  # which, unlike the parameters, set_params does not change
+        targets = self.targets_  # set_params changes the parameters, but not these
         return json.dumps(
             {
                 "libmode": "QuantileMap",
@@ -283,51 +281,46 @@ def _order(order: Any) -> int | None:
     return int(order)
 
 
-def _events(score: Any, mass: Any, weight: Any) -> tuple[NDArray[np.float64], ...]:
+def _events(score: Any, mass: Any, weight: Any) -> tuple[Doubles, ...]:
     """Scores (n,), masses (n, d) and weights (n,), by default 1, in float64 and finite."""
-    of_one_index({"score": score, "mass": mass, "sample_weight": weight})
-    scores = vector("score", score).astype(float)
-    masses = variables(read("mass", mass)).astype(float)
-    masses = masses if masses.ndim == 2 else masses[:, None]
-    weights = np.ones(len(scores)) if weight is None else vector("sample_weight", weight).astype(float)
-    for name, array in (("score", scores), ("mass", masses), ("sample_weight", weights)):
-        same_length(name, array, "score", scores)
+    named = {"score": score, "mass": mass} | ({} if weight is None else {"sample_weight": weight})
+    arrays = {name: array.astype(float) for name, array in zip(named, together(read, variables, **named), strict=True)}
+    for name, array in arrays.items():
         bad = np.argwhere(~np.isfinite(array))
         if len(bad):
-            place = bad[0] if name == "mass" and masses.shape[1] > 1 else bad[0][:1]
-            raise ValueError(f"{name}[{', '.join(map(str, place))}] = {array[tuple(bad[0])]}: must be finite")
-    return scores, masses, weights
+            raise ValueError(f"{name}[{', '.join(map(str, bad[0]))}] = {array[tuple(bad[0])]}: must be finite")
+    scores, masses = arrays["score"], arrays["mass"]
+    return scores, masses if masses.ndim == 2 else masses[:, None], arrays.get("sample_weight", np.ones(len(scores)))
 
 
-def _in_events(weights: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Weights whose sum is the number of events in effect, (sum w)^2 / sum w^2: whole events where all are equal."""
+def _in_events(weights: Doubles) -> Doubles:
+    """Weights whose sum is the number of effective events, (sum w)^2 / sum w^2: all 1 if they are equal."""
     weights = weights / np.abs(weights).max()  # whose squares neither overflow nor vanish
-    scaled: NDArray[np.float64] = weights * (weights.sum() / (weights @ weights))
-    return scaled
+    return np.asarray(weights * (weights.sum() / (weights @ weights)))
 
 
-def _ranges(given: Any, masses: NDArray[np.float64]) -> list[tuple[float, float]]:
+def _ranges(mass_range: Any, masses: Doubles) -> list[tuple[float, float]]:
     """The lowest and highest mass of each variable."""
     count = masses.shape[1]
-    if given is None:
+    if mass_range is None:
         any(say_if_far(column, "mass_range") for column in masses.T)
-        found = [(float(column.min()), float(column.max())) for column in masses.T] if len(masses) else []
+        ranges = [(float(column.min()), float(column.max())) for column in masses.T] if len(masses) else []
     else:
-        pairs = np.asarray(given, float).reshape(-1, 2)
+        pairs = np.asarray(mass_range, float).reshape(-1, 2)
         if len(pairs) != count:
             raise ValueError(f"mass_range has {len(pairs)} pairs, but mass has {count} variables")
-        found = [(float(low), float(high)) for low, high in pairs]
-    for low, high in found:
+        ranges = [(float(low), float(high)) for low, high in pairs]
+    for low, high in ranges:
         if not (math.isfinite(low) and math.isfinite(high) and low < high):
             raise ValueError(
                 f"mass_range = ({low:g}, {high:g}): must be two finite numbers, the lower one first"
-                if given is not None
+                if mass_range is not None
                 else f"all masses are {low:g}: no score can depend on them"
             )
-    return found
+    return ranges
 
 
-def _levels(scores: NDArray[np.float64]) -> NDArray[np.float64]:
+def _levels(scores: Doubles) -> Doubles:
     """Scores from the lowest to the highest: quantiles, and ever finer ones towards either end."""
     ordered = np.sort(scores)
     n = len(ordered)
@@ -339,7 +332,7 @@ def _levels(scores: NDArray[np.float64]) -> NDArray[np.float64]:
     return levels
 
 
-def _intervals(asked: Any, masses: NDArray[np.float64], weights: NDArray[np.float64]) -> int:
+def _intervals(asked: Any, masses: Doubles, weights: Doubles) -> int:
     if asked is not None:
         if isinstance(asked, bool) or not isinstance(asked, (int, np.integer)) or asked < 1:
             raise ValueError(f"intervals = {asked!r}: must be an integer of at least 1")
@@ -349,29 +342,25 @@ def _intervals(asked: Any, masses: NDArray[np.float64], weights: NDArray[np.floa
     return max(1, min(_MOST_INTERVALS[variables - 1], int((2 * math.sqrt(events)) ** (1 / variables))))
 
 
-def _knots(mass: NDArray[np.float64], ends: tuple[float, float], intervals: int) -> NDArray[np.float64]:
+def _knots(mass: Doubles, ends: tuple[float, float], intervals: int) -> Doubles:
     """Increasing ends of intervals with about equally many events."""
     inner = np.quantile(mass, np.linspace(0, 1, intervals + 1)[1:-1])
     return np.unique(np.concatenate([[ends[0]], inner[(inner > ends[0]) & (inner < ends[1])], [ends[1]]]))
 
 
-def _gridded(
-    masses: NDArray[np.float64], knots: Sequence[NDArray[np.float64]]
-) -> tuple[NDArray[np.intp], NDArray[np.float64]]:
+def _gridded(masses: Doubles, knots: Sequence[Doubles]) -> tuple[NDArray[np.intp], Doubles]:
     """The cell of each event in a fine grid, and the mean masses of those cells that have events."""
     number = np.zeros(len(masses), np.int64)
     cells = _GRID[len(knots) - 1]
-    for own, mass in zip(knots, masses.T, strict=True):
-        edges = np.interp(np.linspace(0, len(own) - 1, cells * (len(own) - 1) + 1), range(len(own)), own)
+    for ends, mass in zip(knots, masses.T, strict=True):
+        edges = np.interp(np.linspace(0, len(ends) - 1, cells * (len(ends) - 1) + 1), range(len(ends)), ends)
         number = number * (len(edges) - 1) + np.clip(np.searchsorted(edges, mass, "right") - 1, 0, len(edges) - 2)
     place = np.unique(number, return_inverse=True)[1]
     means = [np.bincount(place, mass) / np.bincount(place) for mass in masses.T]
     return place, np.column_stack(means)
 
 
-def _smoothed(
-    gram: NDArray[np.float64], noise: NDArray[np.float64], shares: NDArray[np.float64], rough: NDArray[np.float64]
-) -> NDArray[np.float64]:
+def _smoothed(gram: Doubles, noise: Doubles, shares: Doubles, rough: Doubles) -> Doubles:
     """The matrix M = gram + strength * rough of penalized least squares, with the strength of the best prediction.
 
     Generalized cross-validation (P. Craven and G. Wahba, Numer. Math. 31 (1979) 377) compares the sums of squares over
@@ -386,9 +375,8 @@ def _smoothed(
     else:
         return gram + _STRENGTHS[-1] * rough
 
-    def whitened(matrix: NDArray[np.float64]) -> NDArray[np.float64]:
-        found: NDArray[np.float64] = solve_triangular(factor, matrix, lower=True)
-        return found
+    def whitened(matrix: Doubles) -> Doubles:
+        return np.asarray(solve_triangular(factor, matrix, lower=True))
 
     # In these directions gram + least * rough is 1, and rough diagonal.
     stiff, directions = np.linalg.eigh(whitened(whitened(rough).T))
@@ -412,7 +400,7 @@ def _smoothed(
     return gram + best * rough
 
 
-def _roughness(counts: Sequence[int]) -> NDArray[np.float64]:
+def _roughness(counts: Sequence[int]) -> Doubles:
     """The sum of the squares of second differences along each variable, as a matrix."""
     total: NDArray[Any] = np.zeros((1, 1))
     for functions in counts:
@@ -422,54 +410,51 @@ def _roughness(counts: Sequence[int]) -> NDArray[np.float64]:
 
 
 def _inverse(
-    levels: NDArray[np.float64],
-    targets: NDArray[np.float64],
-    polynomials: NDArray[np.float64],
-    probability: NDArray[np.float64],
-) -> NDArray[np.float64]:
+    levels: Doubles,
+    targets: Doubles,
+    polynomials: Doubles,
+    probability: Doubles,
+) -> Doubles:
     """Where H(.|m) has these probabilities."""
 
-    def of(rows: NDArray[np.intp]) -> NDArray[np.float64]:
-        found: NDArray[np.float64] = np.einsum("ij,ij->i", targets[rows], polynomials)
-        return found
+    def below(rows: NDArray[np.intp]) -> Doubles:
+        return np.asarray(np.einsum("ij,ij->i", targets[rows], polynomials))
 
     low = np.zeros(len(probability), np.intp)
     high = np.full(len(probability), len(levels) - 1)
     while (high - low > 1).any():
         middle = (low + high) // 2
-        up = of(middle) <= probability
+        up = below(middle) <= probability
         low, high = np.where(up, middle, low), np.where(up, high, middle)
-    at_low, at_high = of(low), of(high)
+    at_low, at_high = below(low), below(high)
     rise = at_high - at_low
     share = np.divide(probability - at_low, rise, out=np.zeros_like(rise), where=rise > 0)
-    mapped: NDArray[np.float64] = levels[low] + np.clip(share, 0, 1) * (levels[high] - levels[low])
-    return mapped
+    return np.asarray(levels[low] + np.clip(share, 0, 1) * (levels[high] - levels[low]))
 
 
-def count(knots: NDArray[np.float64]) -> int:
+def count(knots: Doubles) -> int:
     """How many cubic B-splines there are between the first and the last of the knots."""
     return len(knots) + _DEGREE - 1
 
 
-def splines(knots: Sequence[NDArray[np.float64]], masses: NDArray[np.float64]) -> tuple[NDArray[Any], NDArray[Any]]:
+def splines(knots: Sequence[Doubles], masses: Doubles) -> tuple[NDArray[Any], NDArray[Any]]:
     """The products of the cubic B-splines of each variable that are not 0: their numbers and values, (n, 4^d) each."""
     numbers, values = np.zeros((len(masses), 1), np.intp), np.ones((len(masses), 1))
-    for own, mass in zip(knots, masses.T, strict=True):
-        matrix = BSpline.design_matrix(np.clip(mass, own[0], own[-1]), np.pad(own, _DEGREE, "edge"), _DEGREE)
+    for ends, mass in zip(knots, masses.T, strict=True):
+        matrix = BSpline.design_matrix(np.clip(mass, ends[0], ends[-1]), np.pad(ends, _DEGREE, "edge"), _DEGREE)
         index, value = (array.reshape(len(mass), 1, _DEGREE + 1) for array in (matrix.indices, matrix.data))
-        numbers = (numbers[:, :, None] * count(own) + index).reshape(len(mass), -1)
+        numbers = (numbers[:, :, None] * count(ends) + index).reshape(len(mass), -1)
         values = (values[:, :, None] * value).reshape(len(mass), -1)
     return numbers, values
 
 
-def bernstein(mass: NDArray[np.float64], ends: tuple[float, float], order: int) -> NDArray[np.float64]:
+def bernstein(mass: Doubles, ends: tuple[float, float], order: int) -> Doubles:
     """B_{k,p}(u) = (p over k) u^k (1 - u)^(p - k) of masses (n,), with u from 0 to 1 between the ends, (n, p + 1)."""
     low, high = ends
     unit = np.clip((mass - low) / (high - low), 0, 1)
-    matrix: NDArray[np.float64] = BSpline.design_matrix(unit, np.repeat([0.0, 1.0], order + 1), order).toarray()
-    return matrix
+    return np.asarray(BSpline.design_matrix(unit, np.repeat([0.0, 1.0], order + 1), order).toarray())
 
 
-def increasing(rows: NDArray[np.float64], weight: NDArray[np.float64]) -> NDArray[np.float64]:
+def increasing(rows: Doubles, weight: Doubles) -> Doubles:
     """The columns of (m, k) numbers, made non-decreasing downwards by least squares with positive weights (m,)."""
     return np.column_stack([isotonic_regression(column, sample_weight=weight) for column in rows.T])

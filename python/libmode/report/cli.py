@@ -41,13 +41,13 @@ class Numbers(click.ParamType):  # type: ignore[type-arg]
         if isinstance(value, tuple):
             return value
         try:
-            found = tuple(float(part) for part in value.split(","))
+            numbers = tuple(float(part) for part in value.split(","))
         except ValueError:
             self.fail(f"{value!r} is no list of numbers such as 0.5,0.2.", param, context)
-        for number in found:
+        for number in numbers:
             if not self._low < number < self._high:
                 self.fail(f"{number:g} is not between {self._low:g} and {self._high:g}.", param, context)
-        return found
+        return numbers
 
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"]})
@@ -145,12 +145,12 @@ def _report(
     judge = Judge(wanted, sample, order, points, Search(signal_mass, signal_masses, signal_width, background))
     histograms = judge.histograms(chunks)
     with bar(judge.scores(histograms), length=len(wanted.scores), label="scores") as judged:
-        found = judge.numbers([*judged])
-    found |= {"libmode": __version__, "files": list(map(str, sources)), "max_dependence": max_dependence}
-    found["passed"] = _passed(found)
-    numbers: dict[str, Any] = plain(found)
+        results = judge.numbers([*judged])
+    results |= {"libmode": __version__, "files": list(map(str, sources)), "max_dependence": max_dependence}
+    results["passed"] = _passed(results)
+    numbers: dict[str, Any] = plain(results)
     (out / "report.json").write_text(json.dumps(numbers, indent=1, allow_nan=False) + "\n", encoding="utf-8")
-    (out / "report.html").write_text(page(numbers, pictures(found)), encoding="utf-8")
+    (out / "report.html").write_text(page(numbers, pictures(results)), encoding="utf-8")
     return numbers
 
 

@@ -25,7 +25,7 @@ class Wanted(NamedTuple):
 
 
 class Events(NamedTuple):
-    """n events."""
+    """The arrays of n events."""
 
     scores: NDArray[np.float64]  #: (n, k), with the second score last
     mass: NDArray[np.float64]  #: (n,)
@@ -33,7 +33,7 @@ class Events(NamedTuple):
     label: NDArray[np.bool_]  #: (n,) True for signal; False without labels
 
     def where(self, chosen: NDArray[np.bool_]) -> Events:
-        """Those for which ``chosen``, (n,), is true."""
+        """The events for which ``chosen``, (n,), is true."""
         return Events(self.scores[chosen], self.mass[chosen], self.weight[chosen], self.label[chosen])
 
     @staticmethod
@@ -79,11 +79,11 @@ def _chunks(source: Source, table: Table, wanted: Wanted) -> Iterator[tuple[int,
         entries = len(columns[needs[0]])
         place = np.arange(start, start + entries)  # in the file, for errors
         start += entries
-        for one in cut:
-            passed = one.truth(columns, place, "1 or 0, as a comparison gives")
+        for expression in cut:
+            passed = expression.truth(columns, place, "1 or 0, as a comparison gives")
             columns, place = {name: column[passed] for name, column in columns.items()}, place[passed]
         events = Events(
-            np.column_stack([one.finite(columns, place) for one in scores]),
+            np.column_stack([expression.finite(columns, place) for expression in scores]),
             mass[0].finite(columns, place),
             weight[0].finite(columns, place) if weight else np.ones(len(place)),
             label[0].truth(columns, place, "1 for signal or 0 for background") if label else np.zeros(len(place), bool),

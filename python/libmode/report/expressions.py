@@ -23,7 +23,7 @@ ALLOWED = (
 
 
 class Expression:
-    """The expression of an option, for a file with these columns; the name of one is an expression too."""
+    """The expression of an option, for a file with these columns. The name of a column is an expression too."""
 
     def __init__(self, option: str, text: str, table: Table, file: str) -> None:
         self._named, self._file = f"{option} {text!r}", file
@@ -104,16 +104,16 @@ def _parsed(text: str) -> ast.Expression:
     written, negations = "", set()
     for place, piece in enumerate(pieces):
         if place % 2 == 0:
-            for found in re.finditer("!(?!=)", piece):
-                negations.add(len((written + piece[: found.start()]).encode()))
-            piece = re.sub("!(?!=)", "~", piece)  # which binds as strongly
+            for negation in re.finditer("!(?!=)", piece):
+                negations.add(len((written + piece[: negation.start()]).encode()))
+            piece = re.sub("!(?!=)", "~", piece)  # ~ binds as strongly
         written += piece
     tree = _Logical(negations).visit(ast.parse(written, mode="eval"))
     return ast.fix_missing_locations(tree)  # type: ignore[no-any-return]
 
 
 class _Logical(ast.NodeTransformer):
-    """Comparisons with 0 in the place of logical operators; negations are those ``~`` that begin at these bytes."""
+    """Replaces logical operators by comparisons with 0; ``negations`` are the bytes at which a ``~`` was ``!``."""
 
     def __init__(self, negations: set[int]) -> None:
         self._negations = negations

@@ -65,7 +65,7 @@ def _figure(rows: int = 1) -> tuple[Figure, list[Axes]]:
 
 
 def _picture(figure: Figure, title: str, caption: str) -> Picture:
-    """With a legend above the axes, where it lies on nothing, if there are several labels."""
+    """The figure as SVG. If it has several labels, a legend stands above the axes, where it hides nothing."""
     handles, labels = figure.axes[0].get_legend_handles_labels()
     if len(labels) > 1:
         columns = min(len(labels), max(1, 50 // (max(map(len, labels)) + 4)))
@@ -137,10 +137,10 @@ def _spurious(numbers: dict[str, Any], points: tuple[Any, ...], title: str) -> P
     figure, (axes, ratio) = _figure(rows=2)
     axes.set(xlabel=" ", ylabel="spurious signal [events]")
     ratio.set(xlabel=f"{_plain(numbers['mass'])} of the signal")
-    for own in (axes, ratio):
-        own.axhline(0, color="black", lw=1)
+    for panel in (axes, ratio):
+        panel.axhline(0, color="black", lw=1)
         if numbers["fit"]["quoted"] is not None:
-            own.axvline(numbers["fit"]["quoted"], color="black", lw=1, ls=":")
+            panel.axvline(numbers["fit"]["quoted"], color="black", lw=1, ls=":")
     for point, style in zip(points, _styles(numbers), strict=True):
         if point["spurious_signal"]:
             scan = [point["spurious_signal"][name] for name in ("signal_mass", "signal", "error")]
@@ -157,7 +157,9 @@ def _spurious(numbers: dict[str, Any], points: tuple[Any, ...], title: str) -> P
 def page(numbers: dict[str, Any], pictures: Sequence[Picture]) -> str:
     """The HTML of the contents of report.json. Names of files and expressions are escaped."""
     environment = Environment(autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
-    environment.filters |= {name: getattr(words, name) for name in ("short", "percent", "efficiency", "signal_of")}
+    environment.filters |= {
+        name: getattr(words, name) for name in ("short", "percent", "efficiency", "signal_and_error")
+    }
     environment.filters |= {"count": "{:,}".format}
     return environment.from_string(TEMPLATE.read_text(encoding="utf-8")).render(
         report=numbers,

@@ -12,8 +12,8 @@ from .events import Events
 from .problem import Problem
 from .sample import Sample
 
-# Cells of score. Where there are no more distinct scores each has its own, and nothing is rounded. With more, a cell
-# holds a 10,000th of the background or of the signal, and less towards the highest scores.
+# Up to so many distinct scores have a cell each, and no score is rounded. Otherwise a cell holds a 10,000th of the
+# background or of the signal, and less towards the highest scores.
 MOST_CELLS = 32_768
 QUANTILES, IN_TAIL = 10_000, 5_000
 
@@ -24,14 +24,14 @@ def fill(
     """A histogram for each of the first ``scores`` scores, and Legendre polynomials in mass up to ``order``."""
     bins = len(edges) - 1
     cells = [_score_edges(sample.background.scores[:, k], sample.signal.scores[:, k]) for k in range(scores)]
-    tables = [np.zeros((2, bins + 1, len(own) + 1)) for own in cells]  # the signal in the last row
+    tables = [np.zeros((2, bins + 1, len(lower) + 1)) for lower in cells]  # the signal in the last row
     legendre = np.zeros((bins, order + 1))
     for events in chunks:
         place = np.clip(np.searchsorted(edges, events.mass, "right") - 1, 0, bins - 1)
         place[events.label] = bins
         squares = events.weight**2
-        for own, table, score in zip(cells, tables, events.scores.T, strict=False):
-            cell = place * table.shape[2] + np.searchsorted(own, score, "right")
+        for lower, table, score in zip(cells, tables, events.scores.T, strict=False):
+            cell = place * table.shape[2] + np.searchsorted(lower, score, "right")
             for sums, weight in zip(table, (events.weight, squares), strict=True):
                 sums += np.bincount(cell, weight, sums.size).reshape(sums.shape)
         x = 2 * (events.mass - edges[0]) / (edges[-1] - edges[0]) - 1
@@ -43,19 +43,19 @@ def fill(
     return [
         Histogram(
             mass=edges,
-            score=np.concatenate([[-np.inf], own, [np.inf]]),
+            score=np.concatenate([[-np.inf], lower, [np.inf]]),
             weight=table[0, :bins],
             square=table[1, :bins],
-            beyond=np.zeros((2, len(own) + 1)),
+            beyond=np.zeros((2, len(lower) + 1)),
             signal=table[:, bins] if sample.events[1] else table[:, :bins].sum(axis=1),
             legendre=legendre,
         )
-        for own, table in zip(cells, tables, strict=True)
+        for lower, table in zip(cells, tables, strict=True)
     ]
 
 
 def _score_edges(*parts: NDArray[np.float64]) -> NDArray[np.float64]:
-    """All distinct scores, each the lower edge of its cell; or, of too many, those at quantiles of each class."""
+    """The lower edges of cells: all distinct scores or, if they are too many, quantiles of each class."""
     every = np.unique(np.concatenate(parts))
     if len(every) <= MOST_CELLS:
         return every

@@ -35,7 +35,7 @@ class Table(NamedTuple):
     columns: list[str]
     entries: int
     chunks: Callable[[list[str]], Iterator[Columns]]  #: the columns of these names
-    unread: Sequence[str] = ()  #: why other columns, of friends, are not there
+    unread: Sequence[str] = ()  #: why columns of some friends are missing
 
 
 def find(argument: str) -> list[Source]:
@@ -50,7 +50,7 @@ def find(argument: str) -> list[Source]:
 
 
 def opened(source: Source) -> AbstractContextManager[Table]:
-    """The table of a file, whose first bytes or, for CSV, whose name tell the format."""
+    """The table of a file. Its first bytes tell the format; for CSV its name does."""
     with open(source.path, "rb") as file:
         head = file.read(8)
     if head.startswith(b"root"):
@@ -74,10 +74,10 @@ def _root(source: Source) -> Iterator[Table]:
         chosen = _chosen(source, names, "tree")
         tree = file[chosen]
         entries = int(tree.num_entries)
-        found = friends(source.path, chosen, entries, stack) if kinds[chosen].startswith("T") else Friends([], [])
+        others = friends(source.path, chosen, entries, stack) if kinds[chosen].startswith("T") else Friends([], [])
         # The tree and the key of each column. As in ROOT, a column hides one of a friend with the same name.
         places: dict[str, tuple[Any, str]] = {}
-        for alias, one in (("", tree), *found.trees):
+        for alias, one in (("", tree), *others.trees):
             for key in dict.fromkeys([*one.keys(full_paths=False), *one.keys()]):
                 places.setdefault(key, (one, key))
                 if alias:
@@ -95,7 +95,7 @@ def _root(source: Source) -> Iterator[Table]:
                 of = dict(zip(map(id, every), arrays, strict=True))
                 yield {name: of[id(places[name][0])][places[name][1]] for name in wanted}
 
-        yield Table(list(places), entries, chunks, found.unread)
+        yield Table(list(places), entries, chunks, others.unread)
 
 
 @contextmanager
@@ -133,7 +133,7 @@ def _without_tree(source: Source) -> None:
 
 
 def _columns(batch: Any) -> Columns:
-    """Those of a RecordBatch of pyarrow."""
+    """The columns of a RecordBatch of pyarrow."""
     return {name: batch.column(name).to_numpy(zero_copy_only=False) for name in batch.schema.names}
 
 
@@ -146,13 +146,13 @@ def _hdf5(source: Source) -> Iterator[Table]:
         tables: dict[str, dict[str, Any]] = {}
 
         def look(name: str, item: Any) -> None:
-            group, _, own = name.rpartition("/")
+            group, _, column = name.rpartition("/")
             if isinstance(item, h5py.Dataset) and item.ndim:
                 fields = item.dtype.names
                 if fields:
                     tables[name] = {field: item.fields(field) for field in fields}
                 else:
-                    tables.setdefault(group or "/", {})[own] = item
+                    tables.setdefault(group or "/", {})[column] = item
 
         file.visititems(look)
         columns = tables[_chosen(source, list(tables), "group or data set")]

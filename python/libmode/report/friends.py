@@ -15,23 +15,23 @@ class Friends(NamedTuple):
 
 
 def friends(path: Path, name: str, entries: int, stack: ExitStack) -> Friends:
-    """Those of the tree of this name in a file, whose files stay open as long as the stack."""
+    """The friends of the tree of this name in a file; their files stay open as long as the stack."""
     import uproot
 
     try:
         # uproot knows friends only with all metadata.
         tree = stack.enter_context(uproot.open(path, minimal_ttree_metadata=False))[name]
         elements = list(tree.member("fFriends", none_if_missing=True) or ())
-    except Exception:  # objects in the tree that uproot cannot read, which nothing else needs
+    except Exception:  # uproot cannot read an object of the tree that nothing else needs
         return Friends([], [])
     trees, unread = [], []
     for element in elements:
-        alias, file, own = (str(element.member(key)) for key in ("fName", "fTitle", "fTreeName"))
-        where = f"friend {alias!r} (tree {own!r} of {file or path})"
+        alias, file, tree_name = (str(element.member(key)) for key in ("fName", "fTitle", "fTreeName"))
+        where = f"friend {alias!r} (tree {tree_name!r} of {file or path})"
         try:
             beside = path.parent / file
             place = path if not file else beside if "://" not in file and beside.exists() else file
-            friend = stack.enter_context(uproot.open(place, minimal_ttree_metadata=False))[own]
+            friend = stack.enter_context(uproot.open(place, minimal_ttree_metadata=False))[tree_name]
             if friend.member("fTreeIndex", none_if_missing=True) is not None:
                 unread.append(f"{where} is matched by an index: merge the trees, for instance with RDataFrame.Snapshot")
             elif friend.num_entries != entries:

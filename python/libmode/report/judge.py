@@ -25,8 +25,8 @@ from .problem import Problem
 from .sample import Sample
 
 BINS = 20  # of mass, with equal numbers of background events
-# Selected events that a bin of a test has at least on average. In 1000 toys with two, 0.7 % had p < 0.01 (10 bins) and
-# 0.5 % (20 bins); with one, 1.6 to 1.9 %, and 0.3 % had p < 0.001.
+# A bin of a test has at least so many selected events on average. In 1000 toys with two, 0.7 % had p < 0.01 (10 bins)
+# and 0.5 % (20 bins); with one, 1.6 to 1.9 %, and 0.3 % had p < 0.001.
 PER_BIN = 2
 ROC_POINTS = 500  # evenly spaced among all, and as many more towards the highest scores
 
@@ -59,7 +59,7 @@ class Judge:
         self._fit: Numbers | None = None
 
     def histograms(self, chunks: Iterable[Events]) -> list[Histogram]:
-        """One for each score, of all events."""
+        """A histogram of all events for each score."""
         every = self._edges if self._scan is None else np.union1d(self._edges, self._scan.edges)
         return fill(chunks, self._sample, every, self._order, len(self._wanted.scores))
 
@@ -91,9 +91,9 @@ class Judge:
         """Sentences on masses and labels that may be wrong."""
         masses, (background, signal) = far(self._mass), self._sample.events
         said: list[str | None] = [f"{masses}: leave out events without a mass, by --cut"] if masses else []
-        for one in scores:
-            if one["auc"] is not None:
-                said.append(sentence(one["auc"], signal, background, "--label", f"--score {one['score']}"))
+        for score in scores:
+            if score["auc"] is not None:
+                said.append(sentence(score["auc"], signal, background, "--label", f"--score {score['score']}"))
         return list(filter(None, said))
 
     def _fitted(self, histogram: Histogram) -> Numbers | None:
@@ -183,15 +183,15 @@ class Judge:
         )
 
     def _closure(self, place: int) -> Numbers:
-        """Of the ABCD method with the second score; the events of the sample stand for all of their class."""
+        """The closure of the ABCD method with the second score; events of the sample stand for all of their class."""
         background, signal = self._sample.background, self._sample.signal
         both = Events.joined([background, signal])
         share = [
             of / max(len(part.mass), 1) for of, part in zip(self._sample.events, (background, signal), strict=True)
         ]
         weight = both.weight * np.where(both.label, share[1], share[0])
-        found = metrics.closure(both.scores[:, place], both.label, both.scores[:, -1], weight=weight)
-        return {**vars(found), "worst": found.worst._asdict()}
+        closure = metrics.closure(both.scores[:, place], both.label, both.scores[:, -1], weight=weight)
+        return {**vars(closure), "worst": closure.worst._asdict()}
 
 
 def _or_unknown(unknown: dict[str, str], name: str, compute: Callable[[], T]) -> T | None:
@@ -205,7 +205,7 @@ def _or_unknown(unknown: dict[str, str], name: str, compute: Callable[[], T]) ->
 
 
 def _thinned(curve: Roc) -> Roc:
-    """At most 1000 of its points, the first and the last among them, denser towards the highest scores."""
+    """At most 1000 points of a curve, the first and the last among them, denser towards the highest scores."""
     last = len(curve.threshold) - 1
     places = np.r_[np.linspace(0, last, ROC_POINTS), np.geomspace(1, last + 1, ROC_POINTS) - 1]
     which = np.unique(np.rint(places).astype(int))

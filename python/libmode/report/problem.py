@@ -1,4 +1,4 @@
-"""What the user has to fix."""
+"""Errors that the user can fix."""
 
 from __future__ import annotations
 

@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 from .events import Events
 from .problem import Problem
 
-# Events of each class that are kept; of more than twice as many, a part is drawn at random. Those of the background
-# are tested for dependence, which takes half a second for each million.
+# At least so many events of each class are kept, and at most twice as many; more are thinned at random. The test of
+# dependence takes half a second for each million background events.
 MOST = 1_000_000
 
 
@@ -46,7 +46,7 @@ class _Part:
             self._limit /= 2
             keys = np.concatenate([keys for keys, _ in self._parts])
             chosen = keys < self._limit
-            # Whole arrays: of many small ones the holes between them would take more memory than they.
+            # One array in the place of many small ones, since the holes between those would take more memory.
             self._parts = [(keys[chosen], self.kept().where(chosen))]
 
     def kept(self) -> Events:

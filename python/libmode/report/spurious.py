@@ -25,7 +25,7 @@ class Search(NamedTuple):
 
 
 class Scan(NamedTuple):
-    """The fits of one signal after the other."""
+    """The plan of the fits: bins, signals and shape of the background."""
 
     edges: NDArray[np.float64]  #: of equal bins, in units of mass
     signal_mass: NDArray[np.float64]  #: (m,)
@@ -36,7 +36,7 @@ class Scan(NamedTuple):
 
     def of(self, histogram: Histogram, order: int, background_order: int | None, **cut: float) -> SpuriousSignal:
         """:func:`libmode.metrics.spurious_signal` of selected background."""
-        found = metrics.spurious_signal(
+        fits = metrics.spurious_signal(
             histogram,
             order=order,
             background_order=background_order,
@@ -46,17 +46,17 @@ class Scan(NamedTuple):
             background=self.background,
             **cut,
         )
-        if np.isnan(found.signal).all():
+        if np.isnan(fits.signal).all():
             raise ValueError("the fit has too few selected events at every mass")
-        return found
+        return fits
 
-    def numbers(self, found: SpuriousSignal) -> dict[str, Any]:
-        """The fits, and the one that is quoted; None in its place where that fit has too few events."""
+    def numbers(self, fits: SpuriousSignal) -> dict[str, Any]:
+        """The fits, and the quoted one, which is None if it has too few events."""
         if self.quoted is None:
-            at = int(np.nanargmax(found.significance))
+            at = int(np.nanargmax(fits.significance))
         else:
-            at = int(np.flatnonzero(found.signal_mass == self.quoted)[0])
-        columns = {name: getattr(found, name) for name in ("signal_mass", "signal", "error")}
+            at = int(np.flatnonzero(fits.signal_mass == self.quoted)[0])
+        columns = {name: getattr(fits, name) for name in ("signal_mass", "signal", "error")}
         quoted = {name: float(values[at]) for name, values in columns.items()}
         return columns | {"quoted": None if math.isnan(quoted["signal"]) else quoted}
 
@@ -69,8 +69,10 @@ def plan(background: NDArray[Any], signal: NDArray[Any], order: int, wanted: Sea
         if not least < mass < most:
             raise Problem(f"the signal mass {mass:g} is outside the background, from {least:.4g} to {most:.4g}.")
     widths = np.array(wanted.widths)[np.argsort(wanted.masses) if len(wanted.widths) > 1 else slice(None)]
-    edges, _, found = search(background, signal, order, None, None, masses, widths if len(widths) else None)
+    edges, _, widths = search(background, signal, order, None, None, masses, widths if len(widths) else None)
     if wanted.masses:
-        return Scan(edges, masses, found if len(found) > 1 else float(found[0]), wanted.mass, True, wanted.background)
-    _, scan, _ = search(background, signal, order, edges, None, None, found)
-    return Scan(edges, np.union1d(scan, masses), float(found[0]), wanted.mass, False, wanted.background)
+        return Scan(
+            edges, masses, widths if len(widths) > 1 else float(widths[0]), wanted.mass, True, wanted.background
+        )
+    _, scan, _ = search(background, signal, order, edges, None, None, widths)
+    return Scan(edges, np.union1d(scan, masses), float(widths[0]), wanted.mass, False, wanted.background)

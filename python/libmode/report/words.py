@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
-HINT, CLEAR = 0.05, 0.001  # p-values: below the first a hint of a dependence, below the second no doubt
+HINT, CLEAR = 0.05, 0.001  # p-values below these are a hint of a dependence, and a dependence
 
 
 def short(value: float | None, digits: int = 3) -> str:
@@ -39,7 +39,7 @@ def p_value(value: float) -> str:
     return "< 10⁻³⁰⁰" if value == 0 else short(value, 2)
 
 
-def signal_of(quoted: dict[str, float]) -> str:
+def signal_and_error(quoted: dict[str, float]) -> str:
     """A fitted signal, its standard error and their ratio: -12 ± 25 (-0.5 σ)."""
     signal, error = quoted["signal"], quoted["error"]
     return f"{short(signal)} ± {short(error)} ({signal / error:.1f} σ)".replace("-", "−")
@@ -93,7 +93,9 @@ def tables(numbers: dict[str, Any]) -> Iterator[Table]:
          "dependence", "largest spurious signal" if quoted is None else f"spurious signal at {short(quoted)}"],
         [_point(score["score"], point, labeled) for score in scores for point in score["working_points"]],
     )  # fmt: skip
-    closures = [row for one in scores if one["closure"] for row in _closure(one["score"], one["closure"], labeled)]
+    closures = [
+        row for score in scores if score["closure"] for row in _closure(score["score"], score["closure"], labeled)
+    ]
     if closures:
         yield Table(
             f"Closure of the ABCD method with {numbers['second']}: background in A where both cuts keep as much; last, "
@@ -107,7 +109,7 @@ def tables(numbers: dict[str, Any]) -> Iterator[Table]:
         for score in scores:
             points = score["working_points"]
             fits += [(score["score"], efficiency(point["wanted"]), point["spurious_signal"]) for point in points]
-        rows = [_fit(name, at, fit, k, found) for name, at, found in fits for k in range(len(fit["signal_mass"]))]
+        rows = [_fit(name, at, fit, k, signals) for name, at, signals in fits for k in range(len(fit["signal_mass"]))]
         yield Table("Spurious signal at each mass", ["score", kind, "mass", "width", "spurious signal"], rows)
 
 
@@ -137,7 +139,7 @@ def _point(name: str, point: dict[str, Any], labeled: bool) -> list[str]:
         f"{short(point['inverse_jsd'])} ({short(point['inverse_jsd_ceiling'])})",
         p_value(test["p_value"]) if test else "–",
         point["level"],
-        f"{signal_of(quoted)} at {short(quoted['signal_mass'])}" if quoted else "–",
+        f"{signal_and_error(quoted)} at {short(quoted['signal_mass'])}" if quoted else "–",
     ]
 
 
@@ -161,10 +163,10 @@ def _closure(name: str, closure: dict[str, Any], labeled: bool) -> Iterator[list
         ]
 
 
-def _fit(name: str, at: str, fit: dict[str, Any], k: int, found: dict[str, Any] | None) -> list[str]:
+def _fit(name: str, at: str, fit: dict[str, Any], k: int, signals: dict[str, Any] | None) -> list[str]:
     """The row of the signal k that the user asks for, at a working point."""
     widths = fit["signal_width"]
-    own = found and {key: found[key][k] for key in ("signal", "error")}
+    pair = signals and {key: signals[key][k] for key in ("signal", "error")}
     width = widths[k] if isinstance(widths, list) else widths
-    signal = "–" if not own or own["signal"] is None else signal_of(own)
+    signal = "–" if not pair or pair["signal"] is None else signal_and_error(pair)
     return [name, at, short(fit["signal_mass"][k]), short(width), signal]
