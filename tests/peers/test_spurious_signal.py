@@ -5,6 +5,7 @@ import sys
 import numpy as np
 import pytest
 from libmode import metrics
+from libmode.metrics.bias import SpuriousSignal
 from scipy.integrate import quad
 from scipy.optimize import minimize
 from scipy.stats import norm, poisson
@@ -246,7 +247,7 @@ def test_a_search_chooses_bins_masses_and_widths_from_the_events():
     found = metrics.spurious_signal(score, label, mass, signal_efficiency=0.5, order=0, signal_width=8)
     assert found.signal_mass[[0, -1]] == pytest.approx([low + 16, high - 16])
     assert np.abs(found.significance).max() < 4
-    at = int(np.argmax(np.abs(found.signal)))
+    at = int(np.argmax(np.abs(found.significance)))
     assert found.largest == (found.signal_mass[at], found.signal[at], found.error[at])
     function = metrics.spurious_signal(score, label, mass, threshold=0, order=0, signal_width=lambda m: m / 15)
     np.testing.assert_allclose(np.diff(function.signal_mass), np.diff(function.signal_mass)[0])
@@ -257,3 +258,67 @@ def test_a_search_chooses_bins_masses_and_widths_from_the_events():
     assert near == pytest.approx([4, 9], rel=0.1)
     want = metrics.spurious_signal(score, label, mass, signal_width=near, **two)
     np.testing.assert_array_equal([own.signal, own.error], [want.signal, want.error])
+
+
+def test_one_signal_has_one_width_at_all_masses_of_a_scan():
+    """Cut into the events nearest to each mass it would be too narrow."""
+    rng = np.random.default_rng(18)
+    label = np.repeat([0, 1], [40_000, 4_000])
+    mass = np.concatenate([50 + rng.exponential(60, 40_000), rng.normal(125, 9, 4_000)])
+    scan = {"order": 0, "background_order": 5, "signal_masses": [100, 125, 150]}
+    width = np.diff(np.quantile(mass[label == 1], [0.1585, 0.8415]))[0] / 2
+    found, want = (
+        metrics.spurious_signal(None, label, mass, **scan, **given) for given in ({}, {"signal_width": width})
+    )
+    np.testing.assert_array_equal(found.signal, want.signal)
+    scan["signal_masses"] = [118, 125, 132]
+    with pytest.warns(UserWarning, match=r"no peak of its own at signal_masses\[0\] = 118, with the next mass 7 away"):
+        metrics.spurious_signal(None, label, mass, **scan)
+
+
+def test_the_largest_signal_may_be_negative():
+    signal, error = np.array([[30.0, -50.0, 60.0], [10, 10, 40]])
+    found = SpuriousSignal(np.array([90.0, 100.0, 110.0]), signal, error, error, 2, 9.0, 9)
+    assert found.largest == (100, -50, 10)
+
+
+def test_a_fit_that_absorbs_a_bump_says_so():
+    """A narrow peak of selected background, which the exponential of a parabola is too."""
+    rng = np.random.default_rng(21)
+    mass = 50 + rng.exponential(60, 100_000)
+    kept = rng.random(len(mass)) < 0.5 * np.exp(-0.5 * ((mass - 120) / 12) ** 2)
+    options = {"mass": mass, "signal_width": 10, "background": "exponential", "order": 1, "mass_range": (70, 300)}
+    with pytest.warns(UserWarning, match="of order 2 absorbs most of a signal at"):
+        peak = metrics.spurious_signal(selected=kept, signal_masses=[100, 120, 140], **options)
+    assert (peak.error > 5 * peak.counting_error).any()
+    flat = metrics.spurious_signal(selected=rng.random(len(mass)) < 0.1, **options)  # a warning would be an error
+    assert np.nanmedian(flat.error / flat.counting_error) < 2
+
+
+def test_the_counting_error_is_that_of_the_events_under_the_signal():
+    """The information of N signal events is sum_b f_b^2 / mu_b, with f_b their fractions in the bins."""
+    mass = masses("exponential", np.random.default_rng(22), 20_000)
+    one = metrics.signal_bias(mass=mass, background="exponential", background_order=1, **SIGNAL)
+    counts, middle = np.histogram(mass, EDGES)[0], (EDGES[1:] + EDGES[:-1]) / 2
+    fraction = np.diff(EDGES) * np.exp(-0.5 * ((middle - 120) / 8) ** 2) / (8 * np.sqrt(2 * np.pi))
+    assert one.counting_error == pytest.approx(np.sum(fraction**2 / counts) ** -0.5, rel=0.05)
+
+
+def test_the_chi2_is_that_of_the_background_alone():
+    """Of a peak it is large; each of its degrees of freedom adds one where there is none."""
+    rng = np.random.default_rng(19)
+    smooth = masses("exponential", rng, 6000)
+    peaked = np.append(smooth, rng.normal(120, 6, 600))
+    options = {"background": "exponential", "background_order": 1, "signal_masses": [120], **SCAN}
+    flat, peak = (metrics.spurious_signal(mass=mass, **options) for mass in (smooth, peaked))
+    assert flat.ndof == len(EDGES) - 1 - 2 and flat.chi2 < flat.ndof + 4 * (2 * flat.ndof) ** 0.5
+    assert peak.chi2 > peak.ndof + 100
+    one = metrics.signal_bias(mass=smooth, background="exponential", background_order=1, **SIGNAL)
+    assert flat.chi2 > one.chi2 and flat.ndof == one.ndof + 1
+
+
+def test_a_background_that_nearly_takes_the_shape_of_the_signal_is_refused():
+    """The error would be a hundred times that of counting the events under the signal."""
+    mass = masses("exponential", np.random.default_rng(20), 6000)
+    with pytest.raises(ValueError, match="of order 12 can take the shape of the signal"):
+        metrics.signal_bias(mass=mass, background_order=12, order=0, signal_mass=120, signal_width=25, bins=EDGES)

@@ -45,7 +45,7 @@ def test_the_masses_are_those_of_the_search(toy, file, tmp_path, written, width)
     options["background_order"] = fit["background_order"]
     want = metrics.spurious_signal(mass=toy["mass"][toy["label"] == 0], **options)
     np.testing.assert_allclose(before["signal"], want.signal, rtol=1e-5)
-    largest = MASSES[int(np.argmax(want.significance))]
+    largest = MASSES[int(np.argmax(abs(want.significance)))]
     assert fit["quoted"] is None and before["quoted"]["signal_mass"] == largest
 
 
@@ -101,6 +101,42 @@ def test_the_terminal_says_why_there_is_no_spurious_signal(hypotheses, tmp_path)
     status, printed = report_toys.report(hypotheses, *named)
     assert status == 0
     assert "not known: spurious signal: the signal has a width of 4" in printed and "see --signal-width" in printed
+
+
+@pytest.fixture(scope="module")
+def peak(tmp_path_factory):
+    """One signal at 125 of width 9, on a background with a turn-on at 75; the score avoids masses near 160."""
+    rng = np.random.default_rng(9)
+    background = 60 + rng.exponential(55, 200_000)
+    background = background[rng.random(200_000) < 1 / (1 + np.exp((75 - background) / 3))]
+    signal = rng.normal(125, 9, 10_000)
+    mass, label = np.append(background, signal), np.repeat([0, 1], [len(background), len(signal)])
+    score = rng.normal(label) - 0.6 * np.exp(-0.5 * ((mass - 160) / 9) ** 2)
+    return report_toys.write(
+        tmp_path_factory.mktemp("peak") / "peak.parquet", {"mass": mass, "label": label, "carved": score}
+    )
+
+
+def test_a_negative_spurious_signal_is_the_largest(peak, tmp_path):
+    (one,) = run(peak, tmp_path, "--cut", "(mass > 90) & (mass < 250)")["scores"]
+    quoted = one["working_points"][0]["spurious_signal"]["quoted"]
+    assert abs(quoted["signal_mass"] - 160) < 9 and quoted["signal"] < -3 * quoted["error"]
+
+
+def test_one_signal_has_one_width_at_all_masses(peak, tmp_path):
+    found = run(peak, tmp_path, "--signal-masses", "100,125,150,200", "--cut", "mass > 90")
+    assert found["fit"]["signal_width"] == pytest.approx(9, rel=0.05) and not found["warnings"]
+    found = run(peak, tmp_path, "--signal-masses", "118,125,132", "--cut", "mass > 90")
+    assert "no peak of its own at 118, with the next mass 7 away" in found["warnings"][0]
+    assert found["warnings"][0].endswith("Give --signal-width")
+
+
+def test_a_fit_that_needs_a_high_order_warns(peak, tmp_path):
+    found = run(peak, tmp_path)
+    assert found["fit"]["background_order"] > 6
+    said = found["warnings"][-1]
+    assert f"a background of order {found['fit']['background_order']} before the selection, which can absorb" in said
+    assert not run(peak, tmp_path, "--cut", "(mass > 90) & (mass < 250)")["warnings"]
 
 
 def test_a_signal_as_wide_as_the_background_is_not_fitted(file, tmp_path):

@@ -15,7 +15,7 @@ FLOOR = 1e-2
 TOLERANCE = 1e-5  # of Minuit: the signal is then right to a thousandth of its error
 CONVERGED = 1e-2  # of the gradient, which is 2 one standard deviation from the minimum; rounding leaves less
 FOR_SCALE = 25.0  # effective events around a bin that give its scale: that of fewer would fluctuate with them
-DISTINCT = 1e-3  # the least part of the signal's shape that the background must be unable to describe
+DISTINCT = 0.02  # the least part of the signal's shape that the background must be unable to describe
 UNDER_SIGNAL = 0.1  # of the signal's highest bin: bins with less count as free of signal
 NODES, STEEPEST = 5, 100.0  # nodes of the integral of an exponential over a bin; the largest exponent
 
@@ -68,6 +68,7 @@ class Fitted(NamedTuple):
     parameters: Doubles  #: of the background, (p,), and the signal if there is one
     expected: Doubles  #: (b,) in effective events
     error: float  #: of the last parameter; NaN where the fit does not converge
+    alone: float  #: the error of the last parameter if the others were known
     chi2: float  #: the deviance of Baker and Cousins
 
 
@@ -177,9 +178,10 @@ class Fit:
                 break
         parameters = start + unit @ move
         expected, derivatives = self._expected(parameters, signal)
-        information = self._root_information(expected, derivatives)[-1, -1]
-        error = abs(1 / information) if converged and information else np.nan
-        return Fitted(parameters, expected, float(error), float(minuit.fval))
+        last = self._root_information(expected, derivatives)[:, -1]
+        error = abs(1 / last[-1]) if converged and last[-1] else np.nan
+        alone = 1 / max(float(np.linalg.norm(last)), np.finfo(float).tiny)
+        return Fitted(parameters, expected, float(error), alone, float(minuit.fval))
 
 
 def _scales(weight: Doubles, square: Doubles) -> Doubles:

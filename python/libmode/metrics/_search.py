@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import math
+import warnings
 from typing import Any
 
 import numpy as np
 
+from .._messages import level_of_the_user
 from ._arguments import Bins, Doubles
 
 CENTRAL = 0.95  # of the background is in the range of the fit: selections leave bins empty in the tails
@@ -15,6 +17,8 @@ MOST_MASSES = 50
 OF_RANGE = 20  # the signal is so many times narrower than the range if there is no label
 AROUND = 3  # The fit goes so many widths beyond the masses of the user, as far as there is background.
 FEWEST = 10  # labeled signal events nearest to a mass, of which its width is taken
+CORE = 0.1585, 0.8415  # quantiles that are two standard deviations of a Gaussian apart
+APART = 4  # widths between two peaks, of which neither then cuts off the other
 NARROW = 8  # a signal is at least so many times narrower than the range: a polynomial could describe a wider one
 
 
@@ -63,15 +67,28 @@ def search(
 
 
 def _widths(signal: Doubles, masses: Doubles, default: float) -> Doubles:
-    """Half of the central 68 % of the labeled signal; of several masses, each by the events that are nearest to it."""
-    if len(masses) < 2:
-        groups = [signal]
-    else:
-        nearest = np.argmin(np.abs(signal[:, None] - masses), axis=1)
-        groups = [signal[nearest == k] for k in range(len(masses))]
-    return np.array(
-        [
-            float(np.diff(np.quantile(group, [0.1585, 0.8415]))[0]) / 2 if len(group) >= FEWEST else default
-            for group in groups
-        ]
-    )
+    """Half of the central 68 % of the labeled signal, one or one for each mass.
+
+    If the central 68 % of the signal holds several of the masses there is a peak at each, and the events nearest to a
+    mass give its width. If a neighbor is less than four widths away it cuts off the peak, and a warning says so.
+    """
+    if len(signal) < FEWEST:
+        return np.array([default])
+    low, high = np.quantile(signal, CORE)
+    whole = np.array([(high - low) / 2])
+    if np.count_nonzero((masses >= low) & (masses <= high)) < 2:
+        return whole
+    nearest = np.argmin(np.abs(signal[:, None] - masses), axis=1)
+    widths, guessed = np.repeat(whole, len(masses)), []
+    for k, mass in enumerate(masses):
+        own, apart = signal[nearest == k], np.abs(np.delete(masses, k) - mass).min()
+        if len(own) >= FEWEST:
+            widths[k] = np.diff(np.quantile(own, CORE))[0] / 2
+        if len(own) < FEWEST or widths[k] > apart / APART:
+            guessed.append(
+                f"the labeled signal has no peak of its own at signal_masses[{k}] = {mass:g}, with the next mass "
+                f"{apart:.3g} away: its width of {widths[k]:.3g} is a guess. Give signal_width"
+            )
+    if guessed:
+        warnings.warn(guessed[0], UserWarning, stacklevel=level_of_the_user())
+    return widths

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import dataclass
 from math import erf, sqrt
 from typing import Any, NamedTuple
@@ -9,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from .._events import of_one_index, takes_events
-from .._messages import refuse_unknown
+from .._messages import level_of_the_user, refuse_unknown
 from .._typing import Unpack
 from ._arguments import Doubles, checked_order, number, numbers, whole
 from ._fit import FLOOR, UNDER_SIGNAL, Fit, family, lowest_order
@@ -20,6 +21,8 @@ from ._split import Split, of_histogram, of_sample
 from ._working_point import point, points
 
 ENERGY = 13_000.0
+MOST_ABSORBED = 5.0  # the error of a signal over that for a known background, above which a fit says little
+INSIDE = 3.0  # widths from the ends of the fit; nearer to them every fit is uncertain
 
 
 class FitOptions(Selection, total=False):
@@ -37,6 +40,7 @@ class SignalBias:
 
     signal: float  #: fitted number of signal events (sum of weights), of either sign
     error: float  #: its standard error, by the Fisher information of the fitted spectrum
+    counting_error: float  #: the error if the shape and size of the background were known
     selected: float  #: number of events (sum of weights) in the spectrum
     chi2: float  #: likelihood ratio of Baker and Cousins, distributed as chi^2
     ndof: int  #: bins less parameters
@@ -49,7 +53,7 @@ class SignalBias:
 
 
 class Largest(NamedTuple):
-    """The largest fitted signal of a :class:`SpuriousSignal`, of either sign."""
+    """The fit of a :class:`SpuriousSignal` with the largest signal over its error, of either sign."""
 
     signal_mass: float
     signal: float
@@ -63,7 +67,10 @@ class SpuriousSignal:
     signal_mass: Doubles  #: (k,)
     signal: Doubles  #: (k,), NaN at masses where the fit has no events
     error: Doubles  #: (k,), the same
+    counting_error: Doubles  #: (k,), the errors if the background were known; see :func:`signal_bias`
     background_order: int  #: of the background before the selection
+    chi2: float  #: of the fit of the background alone, as :attr:`SignalBias.chi2`; NaN without events
+    ndof: int  #: its bins less its parameters
 
     @property
     def significance(self) -> Doubles:
@@ -72,8 +79,8 @@ class SpuriousSignal:
 
     @property
     def largest(self) -> Largest:
-        """The fit with the largest signal of either sign; NaN where no fit has events."""
-        at = int(np.argmax(np.nan_to_num(np.abs(self.signal), nan=-1)))
+        """The fit with the largest signal over its error, of either sign; NaN where no fit has events."""
+        at = int(np.argmax(np.nan_to_num(np.abs(self.significance), nan=-1)))
         return Largest(*(float(values[at]) for values in (self.signal_mass, self.signal, self.error)))
 
 
@@ -110,7 +117,9 @@ def signal_bias(
     bins with 25 effective events, gives the scaled Poisson distribution of G. Bohm and G. Zech, NIM A 748 (2014) 1.
 
     If there is no signal, signal / error has mean 0 and width 1. If the selection sculpts a bump, it is the
-    significance that a search would claim (arXiv:2010.09745, section 3).
+    significance that a search would claim (arXiv:2010.09745, section 3). A flexible background absorbs a bump, and then
+    the search would not see a signal either: ``error`` is far above ``counting_error``. A warning says so above a
+    factor of 5.
 
     Parameters
     ----------
@@ -161,7 +170,9 @@ def signal_bias(
         raise TypeError("signal_mass is missing: where is the signal?")
     at = np.array([number("signal_mass", signal_mass)])
     fit, (at,), (width,) = _fit("signal_mass", at, score, label, mass, weight, order, options)
-    return fit.signal("signal_mass", at, width)
+    bias = fit.signal("signal_mass", at, width)
+    fit.warn(*np.array([[at], [width], [bias.error], [bias.counting_error]]))
+    return bias
 
 
 @takes_events
@@ -187,7 +198,8 @@ def spurious_signal(
     signal_masses : (k,) numbers inside the bins, optional
         By default up to 50 over the range of the bins, with two widths left at either end.
     signal_width : number above 0, or (k,) of them, or a function of the mass, optional
-        By default as for :func:`signal_bias`, for each of several masses by the signal events nearest to it.
+        By default as for :func:`signal_bias`. If the central 68 % of the signal holds several of the masses, each has
+        the width of the signal events nearest to it.
 
     Examples
     --------
@@ -205,8 +217,9 @@ def spurious_signal(
     masses = None if signal_masses is None else numbers("signal_masses", signal_masses)
     fit, masses, widths = _fit("signal_masses", masses, score, label, mass, weight, order, options)
     fits = [fit.signal(f"signal_masses[{k}]", *one) for k, one in enumerate(zip(masses, widths, strict=True))]
-    signal, error = np.array([[result.signal, result.error] for result in fits]).T
-    return SpuriousSignal(masses, signal, error, fit.background_order)
+    columns = np.array([[result.signal, result.error, result.counting_error] for result in fits]).T
+    fit.warn(masses, widths, *columns[1:])
+    return SpuriousSignal(masses, *columns, fit.background_order, fit.chi2, fit.ndof)
 
 
 def _fit(
@@ -270,6 +283,8 @@ class _Fit:
         self._edges, self._selected = edges, float(weight[0].sum())
         self._name, self._fit = kind.name, Fit(edges, weight[0], square[0], kind, self._degree, energy)
         self._without = self._fit.background() if self._selected > 0 else None
+        self.chi2 = self._without.chi2 if self._without else np.nan  # of the background alone
+        self.ndof = len(edges) - self._degree - 2
 
     def signal(self, name: str, mean: float, width: float) -> SignalBias:
         """The fit with a Gaussian; ``name`` is the name of its mean in errors."""
@@ -277,9 +292,9 @@ class _Fit:
         if not edges[0] <= mean <= edges[-1]:
             raise ValueError(f"{name} = {mean:g}: expected it inside bins, from {edges[0]:g} to {edges[-1]:g}")
         fraction = np.diff([erf((edge - mean) / (sqrt(2) * width)) / 2 for edge in edges])
-        rest = self._selected, np.nan, len(edges) - self._degree - 3, self.background_order
+        rest = self._selected, np.nan, self.ndof - 1, self.background_order
         if self._without is None:
-            return SignalBias(np.nan, np.nan, *rest)
+            return SignalBias(np.nan, np.nan, np.nan, *rest)
         if not self._fit.distinct(fraction, self._without):
             raise ValueError(
                 f"background = {self._name!r} of order {self._degree} can take the shape of the signal in these bins: "
@@ -288,5 +303,20 @@ class _Fit:
         best = self._fit.signal(fraction, self._without)
         # The error means nothing where no events are expected in a bin that the signal reaches.
         known = np.isfinite(best.error) and (best.expected[fraction > UNDER_SIGNAL * fraction.max()] > FLOOR).all()
-        signal, error = (float(best.parameters[-1]), best.error) if known else (np.nan, np.nan)
-        return SignalBias(signal, error, self._selected, best.chi2, *rest[2:])
+        numbers = (float(best.parameters[-1]), best.error, best.alone) if known else (np.nan,) * 3
+        return SignalBias(*numbers, self._selected, best.chi2, *rest[2:])
+
+    def warn(self, masses: Doubles, widths: Doubles, error: Doubles, counting: Doubles) -> None:
+        """Warns where the background absorbs most of a signal."""
+        inside = np.minimum(masses - self._edges[0], self._edges[-1] - masses) >= INSIDE * widths
+        absorbed = np.where(inside, np.nan_to_num(error / counting), 0.0)
+        at = int(np.argmax(absorbed))
+        if absorbed[at] > MOST_ABSORBED:
+            warnings.warn(
+                f"background = {self._name!r} of order {self._degree} absorbs most of a signal at {masses[at]:g}: its "
+                f"error is {error[at]:.3g}, and {counting[at]:.3g} if the background were known. A bump is absorbed "
+                "too, so a small spurious signal says little: use a template, a lower background_order or another "
+                "mass_range",
+                UserWarning,
+                stacklevel=level_of_the_user(),
+            )

@@ -176,5 +176,8 @@ def _chosen(source: Source, names: list[str], what: str) -> str:
     if tree is not None:
         raise Problem(f"{source.path} has no {what} {source.tree!r}; it has {there}.")
     if len(names) != 1:
-        raise Problem(f"{source.path} has not one {what} but {len(names)}, {there}: say which, as in FILE:NAME.")
+        raise Problem(
+            f"{source.path} has not one {what} but {len(names)}, {there}: say which, as in FILE:NAME, or name each of "
+            "them so, FILE:NAME FILE:OTHER."
+        )
     return names[0]

@@ -24,6 +24,7 @@ from .fill import fill
 from .problem import Problem
 from .sample import Sample
 
+FLEXIBLE = 6  # A background of a higher order takes the shape of a bump that is wider than the signal.
 BINS = 20  # of mass, with equal numbers of background events
 # A bin of a test has at least so many selected events on average. In 1000 toys with two, 0.7 % had p < 0.01 (10 bins)
 # and 0.5 % (20 bins); with one, 1.6 to 1.9 %, and 0.3 % had p < 0.001.
@@ -52,9 +53,8 @@ class Judge:
             )
         self._unknown: dict[str, str] = {}
         signal = sample.signal.mass
-        self._scan = _or_unknown(
-            self._unknown, "spurious signal", lambda: spurious.plan(self._mass, signal, order, search)
-        )
+        self._said: list[str] = []
+        self._scan = self._searched("", self._unknown, lambda: spurious.plan(self._mass, signal, order, search))
         self._background_order = 0  # of the fits
         self._fit: Numbers | None = None
 
@@ -88,9 +88,16 @@ class Judge:
         }
 
     def _warnings(self, scores: list[Numbers]) -> list[str]:
-        """Sentences on masses and labels that may be wrong."""
+        """Sentences on masses, labels and fits that may be wrong."""
         masses, (background, signal) = far(self._mass), self._sample.events
         said: list[str | None] = [f"{masses}: leave out events without a mass, by --cut"] if masses else []
+        said += self._said
+        if self._fit is not None and self._background_order > FLEXIBLE:
+            said.append(
+                f"the fit of the spurious signal needs a background of order {self._background_order} before the "
+                "selection, which can absorb a wide bump: leave out a turn-on of the spectrum by --cut, or take "
+                "another --background"
+            )
         for score in scores:
             if score["auc"] is not None:
                 said.append(sentence(score["auc"], signal, background, "--label", f"--score {score['score']}"))
@@ -100,7 +107,7 @@ class Judge:
         """The fit, and its results before any selection; where no fit works then, none is tried later."""
         scan = self._scan
         order = self._order
-        before = scan and _or_unknown(self._unknown, "spurious signal", lambda: scan.of(histogram, order, None))
+        before = scan and self._searched("no cut: ", self._unknown, lambda: scan.of(histogram, order, None))
         if scan is None or before is None:
             self._scan = None
             return None
@@ -124,10 +131,10 @@ class Judge:
             "roc": _thinned(curve) if labeled else None,
             "closure": closure,
             "unknown": unknown,
-            "working_points": [self._point(wanted, curve, score, histogram) for wanted in self._points],
+            "working_points": [self._point(place, wanted, curve, score, histogram) for wanted in self._points],
         }
 
-    def _point(self, wanted: float, curve: Roc, score: Array, histogram: Histogram) -> Numbers:
+    def _point(self, place: int, wanted: float, curve: Roc, score: Array, histogram: Histogram) -> Numbers:
         """One working point: events with score >= threshold are selected."""
         at = working_point(curve, wanted)
         threshold, rate = float(curve.threshold[at]), float(curve.false_positive_rate[at])
@@ -150,7 +157,8 @@ class Judge:
         scan, fits = self._scan, None
         if scan is not None:
             orders = self._order, self._background_order
-            fits = _or_unknown(unknown, "spurious signal", lambda: scan.of(histogram, *orders, threshold=threshold))
+            where_from = f"{self._wanted.scores[place]} at {words.efficiency(wanted)}: "
+            fits = self._searched(where_from, unknown, lambda: scan.of(histogram, *orders, threshold=threshold))
         labeled = self._wanted.label is not None
         point = {
             "wanted": wanted,
@@ -168,6 +176,14 @@ class Judge:
             "unknown": unknown,
         }
         return {**point, "level": words.level(point)}
+
+    def _searched(self, where: str, unknown: dict[str, str], compute: Callable[[], T]) -> T | None:
+        """The result of a search for a signal, whose warnings the page shows."""
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            result = _or_unknown(unknown, "spurious signal", compute)
+        self._said += [where + _without_arguments(str(one.message)) for one in caught]
+        return result
 
     def _dependence(self, score: Array, bins: int | None) -> Dependence:
         """The test of scores, or of a selection, of the background of the sample."""
@@ -199,9 +215,14 @@ def _or_unknown(unknown: dict[str, str], name: str, compute: Callable[[], T]) ->
     try:
         return compute()
     except (ValueError, RuntimeError) as error:
-        # Without the advice on arguments, which a report does not have.
-        unknown[name] = re.split(r"[:;] use |: try ", str(error))[0].replace("signal_width", "--signal-width")
+        unknown[name] = _without_arguments(str(error))
         return None
+
+
+def _without_arguments(message: str) -> str:
+    """A message of :mod:`libmode.metrics`, without advice on arguments that are no options of the command."""
+    message = re.sub(r"signal_masses\[\d+\] = ", "", re.split(r"[:;] use |: try ", message)[0])
+    return message.replace("signal_width", "--signal-width")
 
 
 def _thinned(curve: Roc) -> Roc:

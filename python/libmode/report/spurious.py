@@ -30,7 +30,7 @@ class Scan(NamedTuple):
     edges: NDArray[np.float64]  #: of equal bins, in units of mass
     signal_mass: NDArray[np.float64]  #: (m,)
     signal_width: float | NDArray[np.float64]  #: the standard deviation; (m,) where the signals differ
-    quoted: float | None  #: the mass whose signal is quoted; None for the largest signal / error
+    quoted: float | None  #: the mass whose signal is quoted; None for the largest signal / error, of either sign
     rows: bool  #: whether the user gave the masses, so that each has a row in the tables
     background: str  #: the shape that is fitted
 
@@ -52,13 +52,13 @@ class Scan(NamedTuple):
 
     def numbers(self, fits: SpuriousSignal) -> dict[str, Any]:
         """The fits, and the quoted one, which is None if it has too few events."""
-        if self.quoted is None:
-            at = int(np.nanargmax(fits.significance))
-        else:
-            at = int(np.flatnonzero(fits.signal_mass == self.quoted)[0])
         columns = {name: getattr(fits, name) for name in ("signal_mass", "signal", "error")}
-        quoted = {name: float(values[at]) for name, values in columns.items()}
-        return columns | {"quoted": None if math.isnan(quoted["signal"]) else quoted}
+        quoted = fits.largest._asdict()
+        if self.quoted is not None:
+            at = int(np.flatnonzero(fits.signal_mass == self.quoted)[0])
+            quoted = {name: float(values[at]) for name, values in columns.items()}
+        known = None if math.isnan(quoted["signal"]) else quoted
+        return columns | {"chi2": fits.chi2, "ndof": fits.ndof, "quoted": known}
 
 
 def plan(background: NDArray[Any], signal: NDArray[Any], order: int, wanted: Search) -> Scan:

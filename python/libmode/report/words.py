@@ -66,6 +66,10 @@ def unknown(numbers: dict[str, Any]) -> Iterator[tuple[str, str, str]]:
         for point in score["working_points"]:
             where = f"{score['score']} at {efficiency(point['wanted'])}"
             yield from ((where, *item) for item in point["unknown"].items())
+            fits = point["spurious_signal"] if numbers["fit"] and numbers["fit"]["rows"] else None
+            for mass, signal in zip(fits["signal_mass"], fits["signal"], strict=True) if fits else ():
+                if signal is None:
+                    yield where, f"spurious signal at {short(mass)}", "too few selected events there"
 
 
 class Table(NamedTuple):
@@ -89,8 +93,9 @@ def tables(numbers: dict[str, Any]) -> Iterator[Table]:
     quoted = fit and fit["quoted"]
     yield Table(
         "Each working point; in brackets the residual from statistics alone, and the 1/JSD of a random selection",
-        ["score", kind, "threshold", *["background efficiency"] * labeled, "rejection", "residual", "1/JSD", "p-value",
-         "dependence", "largest spurious signal" if quoted is None else f"spurious signal at {short(quoted)}"],
+        ["score", kind, "threshold", *["background efficiency"] * labeled, "rejection", "residual", "p-value",
+         "dependence", "largest spurious signal" if quoted is None else f"spurious signal at {short(quoted)}",
+         "chi2 / ndof without it", "1/JSD"],
         [_point(score["score"], point, labeled) for score in scores for point in score["working_points"]],
     )  # fmt: skip
     closures = [
@@ -128,7 +133,8 @@ def _test(test: dict[str, Any] | None) -> list[str]:
 def _point(name: str, point: dict[str, Any], labeled: bool) -> list[str]:
     """The row of a working point."""
     flat, test = point["flatness"] or {"rms": None, "expected": None}, point["dependence"]
-    quoted = point["spurious_signal"] and point["spurious_signal"]["quoted"]
+    fits = point["spurious_signal"]
+    quoted = fits and fits["quoted"]
     return [
         name,
         efficiency(point["wanted"]),
@@ -136,10 +142,11 @@ def _point(name: str, point: dict[str, Any], labeled: bool) -> list[str]:
         *[percent(point["background_efficiency"])] * labeled,
         short(point["rejection"]),
         chance(flat["rms"], flat["expected"]),
-        f"{short(point['inverse_jsd'])} ({short(point['inverse_jsd_ceiling'])})",
         p_value(test["p_value"]) if test else "–",
         point["level"],
         f"{signal_and_error(quoted)} at {short(quoted['signal_mass'])}" if quoted else "–",
+        f"{short(fits['chi2'])} / {fits['ndof']}" if fits else "–",
+        f"{short(point['inverse_jsd'])} ({short(point['inverse_jsd_ceiling'])})",
     ]
 
 
