@@ -15,11 +15,12 @@ from matplotlib.ticker import LogLocator
 from .. import pages
 from .judge import BACKGROUND, SIGNAL
 from .problems import PROBLEMS
-from .study import VARIATIONS, VARIED, stored
+from .study import STRENGTHS, VARIATIONS, VARIED, stored
 
 REST = Path(__file__).with_name("tables.md")
 CUTS = (*SIGNAL, *BACKGROUND)
 COLUMNS = 5  # of the picture
+START = 30  # the strength of MoDeLoss that docs/training.md starts with
 COMPARED = ("80 %", "50 %", "20 %")  # the cuts that "as flat" compares, which each training has
 Found = dict[str, Any]
 #: Further residuals of a cut, of the default.
@@ -70,13 +71,16 @@ def best(found: Mapping[str, list[Found]], kind: str) -> tuple[str, Found] | Non
 def tables(results: Mapping[str, Any]) -> dict[str, str]:
     """The tables of the page, by the names of their marks. A cell without a training is "-"."""
     default = "`MoDeConstraint()`: median; lowest"
-    rows = [["problem", "no constraint", default, "best fixed strength as flat", "best DisCo as flat"]]
-    tight = [["problem", "no constraint", "`MoDeConstraint()`", "`MoDeConstraint()`: trainings with a warning"]]
+    start = f"`MoDeLoss(strength={START})`"
+    rows = [["problem", "no constraint", default, start, *(f"best {method} as flat" for method in STRENGTHS)]]
+    tight = [["problem", "no constraint", "`MoDeConstraint()`", start, "`MoDeConstraint()`: trainings with a warning"]]
     for problem in PROBLEMS:
         found = of_method(results, problem)
-        best_of = [_best(found, kind) for kind in ("fixed", "DisCo")]
-        rows.append([problem, _cell(found, "none"), _cell(found, "default", lowest=True), *best_of])
-        tight.append([problem, *(_tight(found, method) for method in ("none", "default")), _warned(found)])
+        best_of = [_best(found, method) for method in STRENGTHS]
+        one = _cell(found, f"MoDeLoss {START}")
+        rows.append([problem, _cell(found, "none"), _cell(found, "default", lowest=True), one, *best_of])
+        three = (_tight(found, method) for method in ("none", "default", f"MoDeLoss {START}"))
+        tight.append([problem, *three, _warned(found)])
     varied = [["problem", "change", "no constraint", default]]
     for problem in VARIED:
         found = of_method(results, problem)
@@ -87,14 +91,16 @@ def tables(results: Mapping[str, Any]) -> dict[str, str]:
     others = [["problem", "scale", *CUTS]]
     for problem in PROBLEMS:
         trainings = of_method(results, problem).get("default", [])
-        judged = [one["cuts"] for one in trainings if "converted" not in one]
+        judged = [one["cuts"] for one in trainings]
         others += [[problem, name, *_others(judged, of_cut)] for name, of_cut in OTHERS.items() if judged]
+    scans = {method: _scan(results, method) for method in STRENGTHS}
     return {
         "zoo": pages.table(rows),
         "other scales of the zoo": pages.table(others),
         "tight cuts of the zoo": pages.table(_measured(tight, 1)),
         "variations of the zoo": pages.table(_measured(varied, 2)),
         "bounds of the zoo": pages.table(_bounds(results)),
+        **{f"strengths of {method} in the zoo": pages.table(_measured(scans[method], 1)) for method in STRENGTHS},
     }
 
 
@@ -113,6 +119,16 @@ def _bounds(results: Mapping[str, Any]) -> list[list[str]]:
         trainings = of_method(results, problem).get("default", [])
         every = [[one["cuts"][cut][measure] for one in trainings if cut in one["cuts"]] for cut in SIGNAL]
         rows.append([problem, name, *(f"{np.median(seen):.2f}; {max(seen):.2f}" if seen else "-" for seen in every)])
+    return rows
+
+
+def _scan(results: Mapping[str, Any], method: str) -> list[list[str]]:
+    """Each problem at each strength of a method."""
+    strengths = STRENGTHS[method]
+    rows = [["problem", *(f"{method}, {strength}" for strength in strengths)]]
+    for problem in PROBLEMS:
+        found = of_method(results, problem)
+        rows.append([problem, *(_cell(found, f"{method} {strength}") for strength in strengths)])
     return rows
 
 
@@ -160,16 +176,16 @@ def figure(results: Mapping[str, Any]) -> Figure:
     panels = drawn.subplots(rows, COLUMNS, squeeze=False).flat
     for (problem, trainings), axes in zip(shown.items(), panels, strict=False):
         found = {method: medians(of_seeds) for method, of_seeds in trainings.items()}
-        for kind, name, color in (("fixed", "fixed strengths", "blue"), ("DisCo", "DisCo", "bluish green")):
+        for kind, color in (("MoDeLoss", "blue"), ("DisCo", "bluish green")):
             of_kind = {float(m.split()[1]): one for m, one in found.items() if m.startswith(kind) and "," not in m}
             if of_kind:
                 points = [size(one) for one in of_kind.values()], [one["auc"] for one in of_kind.values()]
-                plots.frontier(axes, *points, scan=list(of_kind), label=name, color=OKABE_ITO[color])
+                plots.frontier(axes, *points, scan=list(of_kind), label=kind, color=OKABE_ITO[color])
         for method, marker, color in (("none", "s", "black"), ("default", "*", "vermillion")):
             one, name = found[method], {"none": "no constraint", "default": "MoDeConstraint()"}[method]
             style = {"marker": marker, "color": OKABE_ITO[color], "markersize": 15 if method == "default" else 6}
             plots.frontier(axes, size(one), one["auc"], label=name, **style)
-        lowest = min(one["auc"] for m, one in found.items() if m == "default" or m.startswith("fixed 10")) - 0.02
+        lowest = min(one["auc"] for m, one in found.items() if m in ("default", "MoDeLoss 100")) - 0.02
         axes.set(title=problem, xlabel="", ylabel="", ylim=(max(lowest, 0.5), found["none"]["auc"] + 0.01))
         axes.xaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
         axes.xaxis.set_major_formatter("{x:g}")

@@ -1,15 +1,16 @@
 """Trainings of the zoo: ``./build.sh studies zoo [--only REGEX]``.
 
-Each problem is trained with MoDeConstraint as it comes, with fixed strengths, with DisCo and without a constraint; some
-of them also with other batches, learning rates, weights of signal and three times as long.
+Each problem is trained with MoDeConstraint as it comes, with MoDeLoss and with DisCo at a scan of strengths, and with
+cross entropy alone. Some are also trained with other batches, learning rates and weights of signal, and three times as
+long.
 
 results.jsonl gets a line for each training as it ends, and a training that has a line does not run again. The lines
 know nothing of the code's version. After a change of the layer, delete its lines and run the study again:
 
-    sed -i '/"key": "[^"]*; \\(default\\|fixed\\)/d' studies/zoo/results.jsonl
+    sed -i '/"key": "[^"]*; default/d' studies/zoo/results.jsonl
 
-Lines with "converted": true are of an earlier judge, and lack the tight cuts. After a change of a problem, delete its
-lines by its name. --only matches "problem; method; seed" anywhere: 'tagger.*; default' or '; DisCo .*; 1$'.
+After a change of a problem, delete its lines by its name. --only matches "problem; method; seed" anywhere:
+'tagger.*; default' or '; DisCo .*; 1$'.
 """
 
 from __future__ import annotations
@@ -29,9 +30,7 @@ from .problems import PROBLEMS, events_of
 from .train import scores, trained
 
 RESULTS = Path(__file__).with_name("results.jsonl")
-STRENGTHS = (1, 3, 10, 30, 100)
-DISCO = (1, 3, 10)
-LONG = (3, 10, 30)  # fixed strengths of trainings that are three times as long
+STRENGTHS = {"MoDeLoss": (3, 10, 30, 100, 300), "DisCo": (1, 3, 10)}
 VARIED = ("simple, order 0", "simple, order 1", "scan, order 1", "tagger, order 0", "tagger, order 1")
 VARIATIONS: dict[str, dict[str, float]] = {
     "batch 256 and reference": {"batch": 256},
@@ -81,20 +80,15 @@ def tasks(size: Size) -> dict[str, Task]:
             found[f"{problem}; {name}; {seed}"] = task
 
     for problem in PROBLEMS:
-        add(problem, "default", "constraint", None, size.seeds)
+        add(problem, "default", "MoDeConstraint", None, size.seeds)
         add(problem, "none", "none", None, size.others)
-        for strength in STRENGTHS:
-            add(problem, f"fixed {strength}", "constraint", strength, size.others)
-        for strength in DISCO:
-            add(problem, f"DisCo {strength}", "disco", strength, size.others)
+        for method, strengths in STRENGTHS.items():
+            for strength in strengths:
+                add(problem, f"{method} {strength}", method, strength, size.others)
     for problem in VARIED:
         for name, other in VARIATIONS.items():
-            add(problem, f"default, {name}", "constraint", None, size.varied, **other)
+            add(problem, f"default, {name}", "MoDeConstraint", None, size.varied, **other)
             add(problem, f"none, {name}", "none", None, min(1, size.varied), **other)
-        for strength in LONG:
-            add(
-                problem, f"fixed {strength}, three times as long", "constraint", strength, min(1, size.varied), epochs=3
-            )
     return found
 
 
@@ -111,7 +105,7 @@ def seconds(task: Task) -> float:
     """The approximate time of a training on one core."""
     problem = PROBLEMS[task.problem]
     batches = problem.events / task.batch * (problem.epochs * task.epochs + problem.before)
-    return batches * (2e-3 + 1.7e-6 * task.batch) * (1.5 if task.method == "constraint" else 1) + 5
+    return batches * (2e-3 + 1.7e-6 * task.batch) * (1.5 if task.method == "MoDeConstraint" else 1) + 5
 
 
 def stored(path: Path = RESULTS) -> dict[str, dict[str, Any]]:

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import torch
 from libmode import TrainingWarning
-from libmode.torch import MoDeConstraint, Reference
+from libmode.torch import MoDeConstraint, MoDeLoss, Reference
 from numpy.typing import NDArray
 from torch import Tensor, nn
 from torch.nn.functional import binary_cross_entropy_with_logits
@@ -32,8 +32,8 @@ def trained(
 ) -> tuple[nn.Module, list[str]]:
     """Trains a network, which gives logits. Also returns what libmode says of the training, each TrainingWarning.
 
-    method : "none", "constraint" or "disco"
-    strength : of DisCo, or the fixed one of the constraint; None: the constraint as it comes
+    method : "none", "MoDeConstraint", "MoDeLoss" or "DisCo"
+    strength : of MoDeLoss or DisCo; the constraint finds its own
     epochs, rate : over those of the problem; signal : the weight of signal
     """
     problem = PROBLEMS[name]
@@ -74,6 +74,17 @@ class _Constrained(nn.Module):
         return self.constraint(logit, label, mass, weight, reference=reference), 0.0
 
 
+class _Loss(nn.Module):
+    """The paper's loss, with the strength that its docstring defines."""
+
+    def __init__(self, strength: float, options: dict[str, Any]) -> None:
+        super().__init__()
+        self.mode = MoDeLoss(strength=strength, **options)
+
+    def forward(self, _: nn.Module, logit: Tensor, label: Tensor, mass: Tensor, weight: Tensor) -> Any:
+        return logit, self.mode(logit.sigmoid(), label, mass, weight)
+
+
 class _DisCo(nn.Module):
     def __init__(self, strength: float, flat: int) -> None:
         super().__init__()
@@ -89,11 +100,10 @@ def _added(method: str, strength: float | None, problem: Problem, reference: lis
     """Takes the network and a batch: logits, label, mass and weight. Returns logits and a term of the loss."""
     if method == "none":
         return None
-    if method == "disco":
-        assert strength is not None
-        return _DisCo(strength, problem.flat)
-    options = {"order": 1, "background_label": problem.flat} | problem.options
-    constraint = MoDeConstraint(strength=strength, from_logits=True, **options)
+    options = {"background_label": problem.flat} | problem.options
+    if strength is not None:
+        return _Loss(strength, options) if method == "MoDeLoss" else _DisCo(strength, problem.flat)
+    constraint = MoDeConstraint(from_logits=True, **options)
     if reference is None:
         return _Constrained(constraint, None)
     inputs, mass, label, weight = reference
