@@ -41,12 +41,10 @@ def of_method(results: Mapping[str, Any], problem: str) -> dict[str, list[Found]
 
 
 def medians(trainings: list[Found]) -> Found:
-    """Medians over seeds of AUC, R50 and, by cut, of the ratio; the lowest AUC."""
-    auc = [one["auc"] for one in trainings]
+    """Medians over seeds of AUC, R50 and, by cut, of the ratio."""
     ratios = {cut: [one["cuts"][cut]["ratio"] for one in trainings if cut in one["cuts"]] for cut in CUTS}
     return {
-        "auc": float(np.median(auc)),
-        "lowest": min(auc),
+        "auc": float(np.median([one["auc"] for one in trainings])),
         "r50": float(np.median([one["r50"] for one in trainings])),
         "ratio": {cut: float(np.median(found)) for cut, found in ratios.items() if found},
     }
@@ -70,23 +68,22 @@ def best(found: Mapping[str, list[Found]], kind: str) -> tuple[str, Found] | Non
 
 def tables(results: Mapping[str, Any]) -> dict[str, str]:
     """The tables of the page, by the names of their marks. A cell without a training is "-"."""
-    default = "`MoDeConstraint()`: median; lowest"
+    default = "`MoDeConstraint()`"
     start = f"`MoDeLoss(strength={START})`"
     rows = [["problem", "no constraint", default, start, *(f"best {method} as flat" for method in STRENGTHS)]]
-    tight = [["problem", "no constraint", "`MoDeConstraint()`", start, "`MoDeConstraint()`: trainings with a warning"]]
+    tight = [["problem", "`MoDeConstraint()`", start, "trainings of the layer that warn"]]
     for problem in PROBLEMS:
         found = of_method(results, problem)
         best_of = [_best(found, method) for method in STRENGTHS]
         one = _cell(found, f"MoDeLoss {START}")
-        rows.append([problem, _cell(found, "none"), _cell(found, "default", lowest=True), one, *best_of])
-        three = (_tight(found, method) for method in ("none", "default", f"MoDeLoss {START}"))
-        tight.append([problem, *three, _warned(found)])
+        rows.append([problem, _cell(found, "none"), _cell(found, "default"), one, *best_of])
+        tight.append([problem, _tight(found, "default"), _tight(found, f"MoDeLoss {START}"), _warned(found)])
     varied = [["problem", "change", "no constraint", default]]
     for problem in VARIED:
         found = of_method(results, problem)
         for name in ("", *VARIATIONS):
             end = f", {name}" if name else ""
-            cells = _cell(found, f"none{end}"), _cell(found, f"default{end}", lowest=True)
+            cells = _cell(found, f"none{end}"), _cell(found, f"default{end}")
             varied.append([problem, name or "none", *cells])
     others = [["problem", "scale", *CUTS]]
     for problem in PROBLEMS:
@@ -132,13 +129,15 @@ def _scan(results: Mapping[str, Any], method: str) -> list[list[str]]:
     return rows
 
 
-def _cell(found: Mapping[str, list[Found]], method: str, lowest: bool = False) -> str:
-    return _shown(medians(found[method]), lowest) if method in found else "-"
+def _cell(found: Mapping[str, list[Found]], method: str) -> str:
+    if method not in found:
+        return "-"
+    one = medians(found[method])
+    return f"{one['auc']:.3f} ({_r50(one)}) {_ratios(one, COMPARED)}"
 
 
-def _shown(one: Found, lowest: bool = False) -> str:
-    least = f"; {one['lowest']:.3f}" if lowest else ""
-    return f"{one['auc']:.3f}{least} ({one['r50']:.{0 if one['r50'] >= 100 else 1}f}) {_ratios(one, SIGNAL)}"
+def _r50(one: Found) -> str:
+    return f"{one['r50']:.{0 if one['r50'] >= 100 else 1}f}"
 
 
 def _ratios(one: Found, cuts: Iterable[str]) -> str:
@@ -149,7 +148,7 @@ def _best(found: Mapping[str, list[Found]], kind: str) -> str:
     if "default" not in found or not any(method.startswith(kind) for method in found):
         return "-"
     flat = best(found, kind)
-    return "none" if flat is None else f"{flat[0].split()[1]}: {_shown(flat[1])}"
+    return "none" if flat is None else f"{flat[0].split()[1]}: {flat[1]['auc']:.3f} ({_r50(flat[1])})"
 
 
 def _tight(found: Mapping[str, list[Found]], method: str) -> str:
@@ -164,7 +163,7 @@ def _others(judged: list[Found], of_cut: Callable[[Found], float]) -> list[str]:
 
 def _warned(found: Mapping[str, list[Found]]) -> str:
     said = [bool(one["says"]) for one in found.get("default", []) if "says" in one]
-    return f"{sum(said)} of {len(said)}" if said else "-"
+    return f"{sum(said)}/{len(said)}" if said else "-"
 
 
 def figure(results: Mapping[str, Any]) -> Figure:

@@ -247,7 +247,7 @@ def test_a_search_chooses_bins_masses_and_widths_from_the_events():
     found = metrics.spurious_signal(score, label, mass, signal_efficiency=0.5, order=0, signal_width=8)
     assert found.signal_mass[[0, -1]] == pytest.approx([low + 16, high - 16])
     assert np.abs(found.significance).max() < 4
-    at = int(np.argmax(np.abs(found.significance)))
+    at = int(np.argmax(np.abs(found.signal)))
     assert found.largest == (found.signal_mass[at], found.signal[at], found.error[at])
     function = metrics.spurious_signal(score, label, mass, threshold=0, order=0, signal_width=lambda m: m / 15)
     np.testing.assert_allclose(np.diff(function.signal_mass), np.diff(function.signal_mass)[0])
@@ -276,10 +276,10 @@ def test_one_signal_has_one_width_at_all_masses_of_a_scan():
         metrics.spurious_signal(None, label, mass, **scan)
 
 
-def test_the_largest_signal_may_be_negative():
+def test_the_most_significant_signal_may_be_negative():
     signal, error = np.array([[30.0, -50.0, 60.0], [10, 10, 40]])
     found = SpuriousSignal(np.array([90.0, 100.0, 110.0]), signal, error, error, 2, 9.0, 9)
-    assert found.largest == (100, -50, 10)
+    assert found.most_significant == (100, -50, 10) and found.largest == (110, 60, 40)
 
 
 def test_a_fit_that_absorbs_a_bump_says_so():

@@ -52,8 +52,8 @@ class SignalBias:
         return self.signal / self.error
 
 
-class Largest(NamedTuple):
-    """The fit of a :class:`SpuriousSignal` with the largest signal over its error, of either sign."""
+class OneSignal(NamedTuple):
+    """One of the fits of a :class:`SpuriousSignal`."""
 
     signal_mass: float
     signal: float
@@ -78,10 +78,18 @@ class SpuriousSignal:
         return self.signal / self.error
 
     @property
-    def largest(self) -> Largest:
-        """The fit with the largest signal over its error, of either sign; NaN where no fit has events."""
-        at = int(np.argmax(np.nan_to_num(np.abs(self.significance), nan=-1)))
-        return Largest(*(float(values[at]) for values in (self.signal_mass, self.signal, self.error)))
+    def largest(self) -> OneSignal:
+        """The fit with the most signal events of either sign: a systematic uncertainty. NaN where no fit has events."""
+        return self._with_most(np.abs(self.signal))
+
+    @property
+    def most_significant(self) -> OneSignal:
+        """The fit with the largest signal over its error, of either sign: what a search would claim."""
+        return self._with_most(np.abs(self.significance))
+
+    def _with_most(self, size: Doubles) -> OneSignal:
+        at = int(np.argmax(np.nan_to_num(size, nan=-1)))
+        return OneSignal(*(float(values[at]) for values in (self.signal_mass, self.signal, self.error)))
 
 
 @takes_events

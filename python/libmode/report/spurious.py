@@ -53,7 +53,7 @@ class Scan(NamedTuple):
     def numbers(self, fits: SpuriousSignal) -> dict[str, Any]:
         """The fits, and the quoted one, which is None if it has too few events."""
         columns = {name: getattr(fits, name) for name in ("signal_mass", "signal", "error")}
-        quoted = fits.largest._asdict()
+        quoted = fits.most_significant._asdict()
         if self.quoted is not None:
             at = int(np.flatnonzero(fits.signal_mass == self.quoted)[0])
             quoted = {name: float(values[at]) for name, values in columns.items()}

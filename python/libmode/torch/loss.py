@@ -106,7 +106,7 @@ class MoDeLoss(SkipsBadBatches, nn.Module):
         K multiplies the loss by ``K |C|/|M|``, for scores from 0 to 1. C is the gradient of the mean cross entropy by
         the scores of background, w_i/(1 - s_i) over the number of events, at most 100 w_i for an event. M is the
         gradient of the plain loss. Both norms are averages over 200 batches, and the factor is constant in the backward
-        pass. So K has no unit: with 1 both gradients are as large. Start with 100, and scan 10 to 300. Left out, it is
+        pass. So K has no unit: with 1 both gradients are as large. Start with 30, and scan 10 to 300. Left out, it is
         the plain loss.
     monitor : bool, default True
         In training mode, check every twentieth batch and warn, once each, if the scores collapse, the classifier
