@@ -21,7 +21,7 @@ func TestConcurrentCalls(t *testing.T) {
 		grad []float32
 	}
 	var all []call
-	for _, n := range []int{100, 5_000, 40_000} { // rankedBins, one goroutine, several
+	for _, n := range []int{100, 5_000, 40_000} { // of few events, of one goroutine, and of several
 		for _, change := range []func(*Config){
 			func(c *Config) { c.Order = 1 },
 			func(c *Config) { c.Order, c.MaxSlope, c.Monotonic = 2, 0.5, true },

@@ -107,6 +107,12 @@ func TestHessOfStrips(t *testing.T) {
 			}
 			require.InEpsilon(t, want*4/5/br.sums[b], hess[i], 1e-9, "event %d of %d", i, n)
 		}
+		byDefault := make([]float64, n)
+		_, err = Curvature(nil, byDefault, 0, ev, cfg)
+		require.NoError(t, err)
+		_, err = Curvature(nil, hess, 1./16, ev, cfg)
+		require.NoError(t, err)
+		require.Equal(t, hess, byDefault)
 	}
 }
 

@@ -64,28 +64,19 @@ func (g *group[T]) collect(di *events.Division[T], su events.Subset, grad []T, l
 		m := float64(all[v][i])
 		return m >= limits[v][0] && m <= limits[v][1]
 	}
-	from := par.Make[uint32](arena, n) // for each block the places in the division of the events that take part
-	starts := par.Make[int](arena, (n+block-1)/block+1)
-	g.sc.Team.Blocks(n, block, func(lo, hi int) {
-		found := lo
-		for i := su.Lo + lo; i < su.Lo+hi; i++ {
-			present := 0
-			for v := range all {
-				if inside(v, i) {
-					present++
-				}
-			}
-			from[found] = uint32(i)
-			if present > 0 && (!joint || present == len(all)) && (ev.Weight == nil || ev.Weight[i] != 0) {
-				found++
+	from := par.Unset[uint32](arena, n)[:0] // the places in the division of the events that take part
+	for i := su.Lo; i < su.Hi; i++ {
+		present := 0
+		for v := range all {
+			if inside(v, i) {
+				present++
 			}
 		}
-		starts[lo/block+1] = found - lo
-	})
-	for k := range len(starts) - 1 {
-		starts[k+1] += starts[k]
+		if present > 0 && (!joint || present == len(all)) && (ev.Weight == nil || ev.Weight[i] != 0) {
+			from = append(from, uint32(i))
+		}
 	}
-	count := starts[len(starts)-1]
+	count := len(from)
 	g.place, g.score = par.Make[uint32](arena, count), par.Make[T](arena, count)
 	g.raw, g.direction = par.Make[float64](arena, count), par.Make[float64](arena, count)
 	g.masses = make([][]T, len(all))
@@ -96,17 +87,15 @@ func (g *group[T]) collect(di *events.Division[T], su events.Subset, grad []T, l
 	for v := range g.views {
 		bins[v], g.views[v].Bin = g.views[v].Bin, par.Make[uint32](arena, count)
 	}
-	g.sc.Team.Blocks(n, block, func(lo, hi int) {
-		first := starts[lo/block]
-		for k, place := range from[lo:][:starts[lo/block+1]-first] {
-			i, at, w := int(place), place, 1.0
+	g.sc.Team.Blocks(count, block, func(lo, hi int) {
+		for k := lo; k < hi; k++ {
+			i, at, w := int(from[k]), from[k], 1.0
 			if di.Index != nil {
 				at = di.Index[i]
 			}
 			if ev.Weight != nil {
 				w = float64(ev.Weight[i])
 			}
-			k += first
 			g.place[k], g.score[k], g.raw[k], g.direction[k] = at, ev.Score[i], w, float64(grad[at])
 			for v := range all {
 				g.masses[v][k] = T(math.NaN())
