@@ -53,6 +53,9 @@ func direction[F core.Float](o *C.mode_options, from *C.mode_events_f64, how *C.
 	if slope != nil {
 		slopes = unsafe.Slice((*F)(slope), len(dst))
 	}
+	if err := apart(inputs(ev), regionOf("push", dst), regionOf("multiplier", multipliers), regionOf("slope", slopes)); err != nil {
+		return err
+	}
 	result, err := constraint.Direction(dst, multipliers, slopes, ev, cfg, st)
 	if err != nil {
 		return err

@@ -192,8 +192,10 @@ func lossArguments[F core.Float](o *C.mode_options, from *C.mode_events_f64, los
 	if ev, cfg, err = arguments[F](o, from, false); err != nil {
 		return ev, cfg, nil, err
 	}
-	slopes, err = array("grad", (*F)(grad), from.n, true)
-	return ev, cfg, slopes, err
+	if slopes, err = array("grad", (*F)(grad), from.n, true); err != nil {
+		return ev, cfg, nil, err
+	}
+	return ev, cfg, slopes, apart(inputs(ev), regionOf("grad", slopes))
 }
 
 func evaluate[F core.Float](o *C.mode_options, from *C.mode_events_f64, loss *C.double, grad unsafe.Pointer, quality *C.mode_quality, smoothing C.double, hess unsafe.Pointer) error {
@@ -203,6 +205,9 @@ func evaluate[F core.Float](o *C.mode_options, from *C.mode_events_f64, loss *C.
 	}
 	bounds, err := array("hess", (*F)(hess), from.n, true)
 	if err != nil {
+		return err
+	}
+	if err = apart(inputs(ev), regionOf("grad", slopes), regionOf("hess", bounds)); err != nil {
 		return err
 	}
 	var found core.Result
@@ -267,6 +272,13 @@ func distanceCorrelation[F core.Float](n C.size_t, x, y, weight unsafe.Pointer, 
 		if arrays[k], err = array(names[k], (*F)(p), n, k > 1); err != nil {
 			return err
 		}
+	}
+	var regions [len(names)]region
+	for k, name := range names {
+		regions[k] = regionOf(name, arrays[k])
+	}
+	if err := apart(regions[:3:3], regions[3:]...); err != nil {
+		return err
 	}
 	found, err := disco.Correlation(arrays[3], arrays[4], arrays[0], arrays[1], arrays[2], unbiased != 0)
 	if err == nil {

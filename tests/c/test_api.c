@@ -154,6 +154,7 @@ static void test_distance_correlation(void) {
     c.score[5] = INFINITY;
     expect("infinite", mode_distance_correlation_f64(N, c.mass, c.score, NULL, 0, &value, x, y), MODE_ERROR_NOT_FINITE, "y[5] = +Inf");
     expect("no x", mode_distance_correlation_f64(N, NULL, c.score, NULL, 0, &value, x, y), MODE_ERROR_ARGUMENT, "x is NULL|64 elements");
+    expect("over x", mode_distance_correlation_f64(N, c.mass, c.weight, NULL, 0, &value, c.mass, y), MODE_ERROR_ARGUMENT, "grad_x overlaps x");
     expect("no value", mode_distance_correlation_f64(N, c.mass, c.score, NULL, 0, NULL, x, y), MODE_ERROR_ARGUMENT, "value is NULL");
 }
 
@@ -177,6 +178,8 @@ static void test_direction(void) {
     CHECK(found.size > 0 && found.events == (double)N, "%g events", found.events);
     for (int i = 0; i < N; i++) CHECK(multiplier[i] == 1, "event %d, of the first batch: %g", i, multiplier[i]);
     expect("no push", mode_direction_f64(&c.options, &e, &how, &found, NULL, multiplier, NULL), MODE_ERROR_ARGUMENT, "push is NULL");
+    expect("twice", mode_direction_f64(&c.options, &e, &how, &found, push, push, NULL), MODE_ERROR_ARGUMENT, "multiplier overlaps push");
+    expect("over the end", mode_loss_f64(&c.options, N, c.score, NULL, c.mass, NULL, &found.loss, c.score + N - 1), MODE_ERROR_ARGUMENT, "grad overlaps score");
     expect("no multiplier", mode_direction_f64(&c.options, &e, &how, &found, push, NULL, NULL), MODE_ERROR_ARGUMENT, "multiplier is NULL");
     for (int i = 0; i < N; i++) CHECK(fabs(slope[i] - c.score[i] * (1 - c.score[i])) < 1e-12, "event %d: %g", i, slope[i]);
     how.relative_strength = 8;
