@@ -85,6 +85,10 @@ VALUES = rows("""
 trained(library, category=[1, 2, 3]) | category has length 3
 fitted(library, dict(category=[1, 2, 3])) | category has length 3
 trained(library, label=LABEL, background_only=False) | label is given, and background_only = False
+trained(library, background_label=2) | none of the 2000 values of label equals background_label = 2
+fitted(library, background_label=2) | background_label = 2: 2 is none of the classes of y, [0.0, 1.0]. Leave
+fitted(library, y=LABEL + 1, background_label=[1, 0]) | background_label = [1, 0]: 0 is none of the classes of y, [1.0, 2.0]
+fitted(library, y=np.where(LABEL == 1, 's', 'b'), background_label=0) | classes of y, ['b', 's']. Leave ... background is 'b'
 trained(library, mass=np.ones((EVENTS, 4))) | mass has shape (2000, 4):
 trained(library, weight=np.ones((EVENTS, 2))) | weight has shape (2000, 2):
 trained(library, weight=but(SIGNAL, inf)) | weight[ ... ] = inf:
