@@ -115,8 +115,8 @@ def finalize(booster: lightgbm.Booster, init_score: float = 0.0, *, num_iteratio
     Raises
     ------
     ValueError
-        For a model without trees, or with an objective that is not from :func:`objective`, such as one that is
-        final already; if ``init_score`` is not finite.
+        For a model without trees, with linear trees, or with an objective that is not from :func:`objective`, such as
+        one that is final already; if ``init_score`` is not finite.
     TypeError
         If the arguments are not a Booster and a number.
 
@@ -150,6 +150,11 @@ def finalize(booster: lightgbm.Booster, init_score: float = 0.0, *, num_iteratio
     if "\nobjective=" in head:
         raise ValueError(
             "the model has its own link: libmode.lightgbm.objective did not train it, or it is final already"
+        )
+    if "\nis_linear=1\n" in rest:
+        raise ValueError(
+            "booster has linear trees: init_score is added to leaves that are numbers, and these are functions of the "
+            "features. Train without linear_tree"
         )
     rest = rest.replace("\n[objective: custom]\n", "\n[objective: binary]\n")
     model = lightgbm.Booster(model_str=f"{head}\nobjective=binary sigmoid:1{names}{rest}")
@@ -195,6 +200,9 @@ class MoDeLGBMClassifier(BoostedClassifier):
         )
 
     def _train(self, parameters: dict[str, Any], data: Any, sets: list[Any], start: float, called: Called) -> Trained:
+        linear = parameters.get("linear_tree", False)
+        if str(linear).lower() not in ("false", "-"):  # LightGBM reads both as False
+            raise ValueError(f"linear_tree = {linear!r}: MoDe trains leaves that are numbers, leave linear_tree out")
         objective, metric, stopping, callbacks, verbose = called
         depth = parameters["max_depth"]
         history: dict[str, dict[str, list[float]]] = {}

@@ -213,6 +213,15 @@ def test_parameters_of_one_library_alone():
     assert max(tree["num_leaves"] for tree in trees) == 3
 
 
+def test_linear_trees_are_an_error():
+    """The prior of the classes was once added to what linear trees do not read: their probabilities were wrong."""
+    for name, value in (("linear_tree", True), ("linear_trees", "true")):
+        refused(f"linear_tree = {value!r}: ... leave linear_tree out", fitted, LGB, **{name: value})
+    fitted(LGB, linear_tree=False)
+    linear = LGB.train(LGB.data(*ITS, params={"linear_tree": True}), 2, LGB.objective(MASS), linear_tree=True)
+    refused("booster has linear trees: ... Train without linear_tree", libmode.lightgbm.finalize, linear, 0.0)
+
+
 def test_cv_says_what_to_do_instead():
     message = "mass has length 2000, but the training set has 1500 rows, whose own it must be. xgboost.cv and"
     refused(message, xgboost.cv, XGB.PARAMETERS, XGB.data(*ITS), 2, nfold=4, obj=XGB.objective(SMALL.mass))
