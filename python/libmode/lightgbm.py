@@ -100,7 +100,7 @@ def _feval(metric: Metric) -> Callable[[Any, Any], list[tuple[str, float, bool]]
     return lambda margin, data: [(name, value, False) for name, value in metric(margin, data)]
 
 
-def finalize(booster: lightgbm.Booster, init_score: float = 0.0, *, num_iteration: int | None = None) -> Any:
+def finalize(booster: lightgbm.Booster, init_score: float, *, num_iteration: int | None = None) -> Any:
     """The model with the link of ``objective=binary``, which predicts probabilities.
 
     Parameters
@@ -108,7 +108,8 @@ def finalize(booster: lightgbm.Booster, init_score: float = 0.0, *, num_iteratio
     booster : lightgbm.Booster
         Trained with :func:`objective`; it does not change.
     init_score : float
-        The ``init_score`` of all rows of the Dataset. It is added to the leaves of the first tree.
+        The ``init_score`` of all rows of the Dataset, or 0 if it has none. It is added to the leaves of the first tree:
+        LightGBM leaves it out of the model.
     num_iteration : int, optional
         The number of rounds to keep; by default the best, or all.
 

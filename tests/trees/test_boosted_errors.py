@@ -260,11 +260,12 @@ def test_a_distributed_training_of_xgboost():
 
 def test_the_link_of_a_booster_of_lightgbm():
     finalize, booster = libmode.lightgbm.finalize, trained(LGB)
-    refused("booster is MoDeLGBMClassifier: ", finalize, fitted(LGB), kind=TypeError)
+    refused("booster is MoDeLGBMClassifier: ", finalize, fitted(LGB), 0.0, kind=TypeError)
     refused("init_score = inf: must be finite", finalize, booster, np.inf)
     refused("init_score is ndarray: ", finalize, booster, np.zeros(4), kind=TypeError)
-    refused("the model has its own link", finalize, finalize(booster))
-    refused("the booster has no trees", finalize, lightgbm.Booster(LGB.PARAMETERS, LGB.data(*ITS)))
+    refused("'init_score'", finalize, booster, kind=TypeError)  # 0 by default once gave probabilities far too high
+    refused("the model has its own link", finalize, finalize(booster, 0.0), 0.0)
+    refused("the booster has no trees", finalize, lightgbm.Booster(LGB.PARAMETERS, LGB.data(*ITS)), 0.0)
     # A training that split nothing gives the prior.
     data = LGB.data(*ITS, start=np.full(EVENTS, 0.7))
     prior = LGB.train(data, 3, LGB.objective(SMALL.mass), min_sum_hessian_in_leaf=1e9)
