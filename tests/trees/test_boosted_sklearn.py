@@ -124,9 +124,13 @@ def test_categories_of_pandas_are_splits_by_category(kind):
     assert auc(score, label) > 0.85
     again = frame.assign(kind=pd.Categorical(names[which], categories=["new", *names[::-1]]))
     np.testing.assert_array_equal(classifier.predict_proba(again)[:, 1], score)
-    unknown = frame.assign(kind=pd.Categorical(["new"] * len(frame)))
-    missing = frame.assign(kind=pd.Categorical([None] * len(frame), categories=names))
+    unknown = frame.assign(kind=pd.Categorical(["mu"] + ["new"] * (len(frame) - 1)))
+    missing = frame.assign(kind=pd.Categorical(["mu"] + [None] * (len(frame) - 1), categories=names))
     np.testing.assert_array_equal(*(classifier.predict_proba(other) for other in (unknown, missing)))
+    classifier.predict_proba(frame.assign(kind=None))
+    for values in (np.char.upper(names)[which], which, pd.Categorical(which)):
+        with pytest.raises(ValueError, match="only new values in column 'kind', .* are \\['b', 'e', 'mu', 'tau'\\]"):
+            classifier.predict_proba(frame.assign(kind=values))
 
 
 def test_callbacks_and_verbose_are_the_library_s(kind, capfd):

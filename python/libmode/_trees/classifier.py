@@ -452,12 +452,21 @@ class BoostedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return validate_data(self, self._coded(X), y, reset=False, dtype=kinds, ensure_all_finite="allow-nan")
 
     def _coded(self, X: Any) -> Any:
-        """A DataFrame whose categories are numbered as in the training; a missing or new one is NaN."""
+        """A DataFrame whose categories are numbered as in the training; a missing or new one is NaN.
+
+        A column of new values alone is an error: it has codes or another spelling.
+        """
         if not self._categories or not hasattr(X, "columns") or X.shape[1] <= max(self._categories):
             return X
         columns = {place: X.iloc[:, place] for place in range(X.shape[1])}
         for place, categories in self._categories.items():
             code = categories.get_indexer(columns[place]).astype(float)
+            values = columns[place].dropna().unique()
+            if len(values) and (code < 0).all():
+                raise ValueError(
+                    f"X has only new values in column {X.columns[place]!r}, {shown(values.tolist())}: the categories "
+                    f"of the training are {shown(categories.tolist())}. Give these, not their codes or other spellings"
+                )
             columns[place] = np.where(code < 0, np.nan, code)
         coded = type(X)(columns, index=X.index)
         coded.columns = X.columns
