@@ -100,7 +100,7 @@ def _feval(metric: Metric) -> Callable[[Any, Any], list[tuple[str, float, bool]]
     return lambda margin, data: [(name, value, False) for name, value in metric(margin, data)]
 
 
-def finalize(booster: lightgbm.Booster, init_score: float = 0.0, *, num_iteration: int | None = None) -> Any:
+def finalize(booster: lightgbm.Booster, init_score: float, *, num_iteration: int | None = None) -> Any:
     """The model with the link of ``objective=binary``, which predicts probabilities.
 
     Parameters
@@ -108,15 +108,16 @@ def finalize(booster: lightgbm.Booster, init_score: float = 0.0, *, num_iteratio
     booster : lightgbm.Booster
         Trained with :func:`objective`; it does not change.
     init_score : float
-        The ``init_score`` of all rows of the Dataset. It is added to the leaves of the first tree.
+        The ``init_score`` of all rows of the Dataset, or 0 if it has none. It is added to the leaves of the first tree:
+        LightGBM leaves it out of the model.
     num_iteration : int, optional
         The number of rounds to keep; by default the best, or all.
 
     Raises
     ------
     ValueError
-        For a model without trees, or with an objective that is not from :func:`objective`, such as one that is
-        final already; if ``init_score`` is not finite.
+        For a model without trees, with linear trees, or with an objective that is not from :func:`objective`, such as
+        one that is final already; if ``init_score`` is not finite.
     TypeError
         If the arguments are not a Booster and a number.
 
@@ -150,6 +151,11 @@ def finalize(booster: lightgbm.Booster, init_score: float = 0.0, *, num_iteratio
     if "\nobjective=" in head:
         raise ValueError(
             "the model has its own link: libmode.lightgbm.objective did not train it, or it is final already"
+        )
+    if "\nis_linear=1\n" in rest:
+        raise ValueError(
+            "booster has linear trees: init_score is added to leaves that are numbers, and these are functions of the "
+            "features. Train without linear_tree"
         )
     rest = rest.replace("\n[objective: custom]\n", "\n[objective: binary]\n")
     model = lightgbm.Booster(model_str=f"{head}\nobjective=binary sigmoid:1{names}{rest}")
@@ -195,6 +201,9 @@ class MoDeLGBMClassifier(BoostedClassifier):
         )
 
     def _train(self, parameters: dict[str, Any], data: Any, sets: list[Any], start: float, called: Called) -> Trained:
+        linear = parameters.get("linear_tree", False)
+        if str(linear).lower() not in ("false", "-"):  # LightGBM reads both as False
+            raise ValueError(f"linear_tree = {linear!r}: MoDe trains leaves that are numbers, leave linear_tree out")
         objective, metric, stopping, callbacks, verbose = called
         depth = parameters["max_depth"]
         history: dict[str, dict[str, list[float]]] = {}

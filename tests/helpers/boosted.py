@@ -78,7 +78,7 @@ class LGB:
     def train_on(cls, data, rounds, objective, model):
         """From a model, or its file."""
         trained = lightgbm.train(cls.PARAMETERS | {"objective": objective}, data, rounds, init_model=model)
-        return libmode.lightgbm.finalize(trained)
+        return libmode.lightgbm.finalize(trained, 0.0)
 
     @classmethod
     def judged(cls, data, rounds, objective, valid, metric, patience):
@@ -93,7 +93,7 @@ class LGB:
     def predict(booster, features):
         """Probabilities."""
         is_final = "\nobjective=" in booster.model_to_string()
-        return (booster if is_final else libmode.lightgbm.finalize(booster)).predict(features)
+        return (booster if is_final else libmode.lightgbm.finalize(booster, 0.0)).predict(features)
 
 
 LIBRARIES = {"xgboost": XGB, "lightgbm": LGB}

@@ -305,12 +305,27 @@ def test_the_order_of_rows_changes_nothing(variables, order):
 
 
 def test_equal_scores_and_few_events():
-    """A classifier with four values: no crash and no NaN."""
+    """A classifier with four values: no crash and no NaN, but a warning."""
     rng = np.random.default_rng(10)
     score, mass = rng.integers(0, 4, 5000) / 4, rng.exponential(1, 5000)
-    assert np.isfinite(QuantileMap(0).fit(score, mass).transform(score, mass)).all()
+    with pytest.warns(UserWarning, match="of the events have score = 0.25, and no cut divides them"):
+        fitted = QuantileMap(0).fit(score, mass)
+    assert np.isfinite(fitted.transform(score, mass)).all()
     few = QuantileMap(2).fit(score[:100] + 0.01 * mass[:100], mass[:100])
     assert np.isfinite(few.transform(score, mass)).all()
+
+
+def test_jumps_of_the_response_are_said():
+    """Where 10 % of the events have one score, the efficiency of 20 % lay between .18 and .25 over the mass, without a word."""
+    rng = np.random.default_rng(11)
+    mass = rng.uniform(50, 250, 40_000)
+    score = rng.random(len(mass)) ** (mass / 100)
+    low, high, top = np.quantile(score, [0.75, 0.85, 0.9])
+    for of_many in (np.where((score > low) & (score < high), low, score), np.minimum(score, top)):
+        with pytest.warns(UserWarning, match="10.0 % of the events have score = 0[.]"):
+            QuantileMap(0).fit(of_many, mass)
+    QuantileMap(0).fit(np.maximum(score, low), mass)  # useful cuts are above
+    QuantileMap(0).fit(score.round(3), mass)  # no jump is as large as 1 %
 
 
 def test_a_few_far_masses_are_said():

@@ -85,6 +85,10 @@ VALUES = rows("""
 trained(library, category=[1, 2, 3]) | category has length 3
 fitted(library, dict(category=[1, 2, 3])) | category has length 3
 trained(library, label=LABEL, background_only=False) | label is given, and background_only = False
+trained(library, background_label=2) | none of the 2000 values of label equals background_label = 2
+fitted(library, background_label=2) | background_label = 2: 2 is none of the classes of y, [0.0, 1.0]. Leave
+fitted(library, y=LABEL + 1, background_label=[1, 0]) | background_label = [1, 0]: 0 is none of the classes of y, [1.0, 2.0]
+fitted(library, y=np.where(LABEL == 1, 's', 'b'), background_label=0) | classes of y, ['b', 's']. Leave ... background is 'b'
 trained(library, mass=np.ones((EVENTS, 4))) | mass has shape (2000, 4):
 trained(library, weight=np.ones((EVENTS, 2))) | weight has shape (2000, 2):
 trained(library, weight=but(SIGNAL, inf)) | weight[ ... ] = inf:
@@ -209,6 +213,15 @@ def test_parameters_of_one_library_alone():
     assert max(tree["num_leaves"] for tree in trees) == 3
 
 
+def test_linear_trees_are_an_error():
+    """The prior of the classes was once added to what linear trees do not read: their probabilities were wrong."""
+    for name, value in (("linear_tree", True), ("linear_trees", "true")):
+        refused(f"linear_tree = {value!r}: ... leave linear_tree out", fitted, LGB, **{name: value})
+    fitted(LGB, linear_tree=False)
+    linear = LGB.train(LGB.data(*ITS, params={"linear_tree": True}), 2, LGB.objective(MASS), linear_tree=True)
+    refused("booster has linear trees: ... Train without linear_tree", libmode.lightgbm.finalize, linear, 0.0)
+
+
 def test_cv_says_what_to_do_instead():
     message = "mass has length 2000, but the training set has 1500 rows, whose own it must be. xgboost.cv and"
     refused(message, xgboost.cv, XGB.PARAMETERS, XGB.data(*ITS), 2, nfold=4, obj=XGB.objective(SMALL.mass))
@@ -247,11 +260,12 @@ def test_a_distributed_training_of_xgboost():
 
 def test_the_link_of_a_booster_of_lightgbm():
     finalize, booster = libmode.lightgbm.finalize, trained(LGB)
-    refused("booster is MoDeLGBMClassifier: ", finalize, fitted(LGB), kind=TypeError)
+    refused("booster is MoDeLGBMClassifier: ", finalize, fitted(LGB), 0.0, kind=TypeError)
     refused("init_score = inf: must be finite", finalize, booster, np.inf)
     refused("init_score is ndarray: ", finalize, booster, np.zeros(4), kind=TypeError)
-    refused("the model has its own link", finalize, finalize(booster))
-    refused("the booster has no trees", finalize, lightgbm.Booster(LGB.PARAMETERS, LGB.data(*ITS)))
+    refused("'init_score'", finalize, booster, kind=TypeError)  # 0 by default once gave probabilities far too high
+    refused("the model has its own link", finalize, finalize(booster, 0.0), 0.0)
+    refused("the booster has no trees", finalize, lightgbm.Booster(LGB.PARAMETERS, LGB.data(*ITS)), 0.0)
     # A training that split nothing gives the prior.
     data = LGB.data(*ITS, start=np.full(EVENTS, 0.7))
     prior = LGB.train(data, 3, LGB.objective(SMALL.mass), min_sum_hessian_in_leaf=1e9)

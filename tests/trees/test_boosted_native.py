@@ -51,7 +51,7 @@ def test_a_training_is_stopped_by_the_metric_of_the_evaluation_set(library, weig
     for name, value in expected(library.predict(booster, VALID.features), 30.0, weight).items():
         assert history[name][best] == pytest.approx(value, rel=1e-4, abs=2e-5), name
     if library is not XGB:
-        final, cut = libmode.lightgbm.finalize(booster), libmode.lightgbm.finalize(booster, num_iteration=3)
+        final, cut = libmode.lightgbm.finalize(booster, 0.0), libmode.lightgbm.finalize(booster, 0.0, num_iteration=3)
         assert final.num_trees() == best + 1
         assert_allclose(cut.predict(VALID.features), final.predict(VALID.features, num_iteration=3))
 
@@ -60,7 +60,7 @@ def test_a_training_goes_on_from_a_saved_model(library, tmp_path):
     """In another process what was seen is gone, and it is seen again."""
     half = library.train(library.data(SMALL.features, SMALL.label), 12, library.objective(SMALL.mass))
     file = str(tmp_path / library.files[0])
-    (half if library is XGB else libmode.lightgbm.finalize(half)).save_model(file)
+    (half if library is XGB else libmode.lightgbm.finalize(half, 0.0)).save_model(file)
     objective = Watched(library.objective(SMALL.mass))
     whole = library.train_on(library.data(SMALL.features, SMALL.label), 40, objective, file)
     before, after = (library.predict(booster, VALID.features) for booster in (half, whole))

@@ -71,6 +71,22 @@ def test_all_events_take_part_where_they_are_asked_to(kind):
     assert classifier.evals_result_["validation_0"]["dependence"][-1] == pytest.approx(rho, rel=1e-3)
 
 
+@pytest.mark.parametrize("labels", [0, 1, [0, 1]], ids=str)
+def test_background_label_is_a_class_of_y(kind, labels):
+    """With the classes 1 and 2, background_label = 1 once pushed the signal, without a word."""
+
+    def trained(first):
+        y, named = SMALL.label + first, np.add(labels, first).tolist()
+        given = {"eval_set": [(VALID.features, VALID.label + first)], "eval_mass": [VALID.mass]}
+        classifier = kind(**FEW, background_label=named).fit(SMALL.features, y, mass=SMALL.mass, **given)
+        return probability(classifier), classifier.evals_result_["validation_0"]["dependence"]
+
+    (found, judged), (want, wanted) = trained(1), trained(0)
+    np.testing.assert_array_equal(found, want)
+    np.testing.assert_array_equal(judged, wanted)
+    assert (np.abs(found - probability(fitted(kind))).max() < 1e-6) == (labels == 0)
+
+
 def test_it_is_stopped_early_and_keeps_the_best(kind):
     evaluated = {name: [first, *EVALUATED[name]] for name, first in
                  (("eval_set", (SMALL.features, SMALL.label)), ("eval_mass", SMALL.mass))}  # fmt: skip
@@ -108,9 +124,13 @@ def test_categories_of_pandas_are_splits_by_category(kind):
     assert auc(score, label) > 0.85
     again = frame.assign(kind=pd.Categorical(names[which], categories=["new", *names[::-1]]))
     np.testing.assert_array_equal(classifier.predict_proba(again)[:, 1], score)
-    unknown = frame.assign(kind=pd.Categorical(["new"] * len(frame)))
-    missing = frame.assign(kind=pd.Categorical([None] * len(frame), categories=names))
+    unknown = frame.assign(kind=pd.Categorical(["mu"] + ["new"] * (len(frame) - 1)))
+    missing = frame.assign(kind=pd.Categorical(["mu"] + [None] * (len(frame) - 1), categories=names))
     np.testing.assert_array_equal(*(classifier.predict_proba(other) for other in (unknown, missing)))
+    classifier.predict_proba(frame.assign(kind=None))
+    for values in (np.char.upper(names)[which], which, pd.Categorical(which)):
+        with pytest.raises(ValueError, match="only new values in column 'kind', .* are \\['b', 'e', 'mu', 'tau'\\]"):
+            classifier.predict_proba(frame.assign(kind=values))
 
 
 def test_callbacks_and_verbose_are_the_library_s(kind, capfd):

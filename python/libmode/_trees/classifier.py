@@ -17,7 +17,7 @@ from sklearn.utils.validation import _check_sample_weight, check_is_fitted, vali
 from .._arrays import read
 from .._constraint import positive, sigmoid
 from .._events import Events, events_of, of_one_index
-from .._messages import ORDER, level_of_the_user, near, refuse_unknown
+from .._messages import ORDER, level_of_the_user, near, refuse_unknown, shown
 from .._monitor import TrainingWarning
 from .._option_values import TAKEN
 from ..metrics._arguments import whole
@@ -93,7 +93,8 @@ _DESCRIPTION = """A classifier of {library} that keeps the response to backgroun
     n_jobs : int, optional
         Threads; by default those of the library.
     **parameters
-        Further options of the MoDe loss, and further parameters of {library}, by their own names.
+        Further options of the MoDe loss, whose ``background_label`` is a class of ``y``, and further parameters of
+        {library}, by their own names.
 
     Attributes
     ----------
@@ -302,6 +303,7 @@ class BoostedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             self.background_only,
             options,
         )
+        settings = settings._replace(options=self._with_numbered_classes(settings.options))
         judges = ("logloss", "dependence") if several else ("logloss", "dependence", "inverse_sensitivity")
         names = [str(name) for name in self.feature_names_in_] if hasattr(self, "feature_names_in_") else None
         start = math.log(of_signal / of_background)
@@ -310,7 +312,7 @@ class BoostedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         masses = [(made, (events.mass, events.weight)) for made, (_, events) in zip(sets, evaluated, strict=True)]
         settings = settings.within(self.n_estimators, self.early_stopping_rounds is not None)
         objective = Objective(self._read_rows, mass, weight, None, category, settings)
-        metric = Metric(self._read_rows, masses, judges, None, self.events, self.background_only, options)
+        metric = Metric(self._read_rows, masses, judges, None, self.events, self.background_only, settings.options)
         patience = self.early_stopping_rounds
         stopping = None if patience is None else Stopping(patience, objective, metric)
         self.booster_, self.evals_result_ = self._train(
@@ -364,6 +366,20 @@ class BoostedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         others = {name: value for name, value in self.parameters.items() if name not in options}
         known = self._names(others) if others else {}
         return options, {self._name(name, known): value for name, value in others.items()}
+
+    def _with_numbered_classes(self, options: Mapping[str, Any]) -> Mapping[str, Any]:
+        """The options with ``background_label`` as a place in ``classes_``: the loss sees places."""
+        if "background_label" not in options:
+            return options
+        asked, classes = options["background_label"], self.classes_.tolist()
+        labels = np.ravel(asked).tolist()
+        for label in labels:
+            if label not in classes:
+                raise ValueError(
+                    f"background_label = {shown(asked)}: {label!r} is none of the classes of y, {classes}. Leave "
+                    f"background_label out, and the background is {classes[0]!r}"
+                )
+        return {**options, "background_label": [classes.index(label) for label in labels]}
 
     def _name(self, name: str, known: Mapping[str, str]) -> str:
         """The library's name of a parameter; TypeError where it would have no effect."""
@@ -436,12 +452,21 @@ class BoostedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return validate_data(self, self._coded(X), y, reset=False, dtype=kinds, ensure_all_finite="allow-nan")
 
     def _coded(self, X: Any) -> Any:
-        """A DataFrame whose categories are numbered as in the training; a missing or new one is NaN."""
+        """A DataFrame whose categories are numbered as in the training; a missing or new one is NaN.
+
+        A column of new values alone is an error: it has codes or another spelling.
+        """
         if not self._categories or not hasattr(X, "columns") or X.shape[1] <= max(self._categories):
             return X
         columns = {place: X.iloc[:, place] for place in range(X.shape[1])}
         for place, categories in self._categories.items():
             code = categories.get_indexer(columns[place]).astype(float)
+            values = columns[place].dropna().unique()
+            if len(values) and (code < 0).all():
+                raise ValueError(
+                    f"X has only new values in column {X.columns[place]!r}, {shown(values.tolist())}: the categories "
+                    f"of the training are {shown(categories.tolist())}. Give these, not their codes or other spellings"
+                )
             columns[place] = np.where(code < 0, np.nan, code)
         coded = type(X)(columns, index=X.index)
         coded.columns = X.columns

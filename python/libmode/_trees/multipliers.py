@@ -273,7 +273,7 @@ def _with_bins(options: Mapping[str, Any], mass: NDArray[Any]) -> dict[str, Any]
     mass_range = options.get("mass_range")
     ranges = [mass_range] if mass_range is None or np.isscalar(mass_range[0]) else mass_range
     low, high = np.array([(-np.inf, np.inf) if one is None else one for one in ranges], float).T
-    columns = mass.reshape(len(mass), -1)
+    columns = np.atleast_2d(mass.T).T  # also of no events, of which evaluate has an error
     inside = ((columns >= low) & (columns <= high)).sum(axis=0)
     more = min(_MOST_BINS, int(inside.min()) // _IN_BIN)
     if named or options.get("binning", "quantile") != "quantile" or more <= 32:

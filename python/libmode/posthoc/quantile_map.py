@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import warnings
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -14,7 +15,7 @@ from numpy.typing import NDArray
 from .._arrays import read
 from .._events import together, variables
 from .._far_masses import say_if_far
-from .._messages import ORDER, needed
+from .._messages import ORDER, level_of_the_user, needed
 from ._cpp import header
 from ._file import HIGHEST_ORDER, VERSION, Doubles
 from ._file import read as read_file
@@ -30,6 +31,7 @@ with needed("sklearn", "libmode.posthoc", "posthoc"):
 _DEGREE = 3  # of the splines
 _LEVELS = 512  # of the score, with as many events between neighbors
 _IN_TAIL = 10  # events beyond the last level but one, on either side
+_JUMP = 0.01  # share of the events at one score from which fit warns
 _MOST_INTERVALS = (100, 20, 7)  # of the mass, by the number of variables
 _CHUNK = 1 << 16  # events at a time, which stay in cache
 _GRID = (32, 8, 8)  # cells of each interval, in which the mean stands for all masses, by the number of variables
@@ -132,6 +134,11 @@ class QuantileMap(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None): 
         ValueError, TypeError
             For bad options, arrays that do not fit each other, values that are not finite,
             fewer than 100 events, scores that are all equal, and weights whose sum is not positive.
+
+        Warns
+        -----
+        UserWarning
+            If over 1 % of the events have one score, other than the lowest.
         """
         order = _order(self.order)
         scores, masses, weights = _events(score, mass, sample_weight)
@@ -153,6 +160,7 @@ class QuantileMap(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None): 
             raise ValueError(f"the weights sum to {total:g}: must be positive and finite")
         weights = _in_events(weights)
         self.levels_ = _levels(scores)
+        _warn_of_jumps(scores, self.levels_)
         intervals = _intervals(self.intervals, masses, weights)
         self.knots_ = [_knots(masses[:, k], ranges[k], intervals) for k in range(masses.shape[1])]
         cell = np.searchsorted(self.levels_, scores)  # an event counts at its level and those above
@@ -330,6 +338,22 @@ def _levels(scores: Doubles) -> Doubles:
     if len(levels) < 2:
         raise ValueError(f"all scores are {ordered[0]:g}: there is nothing to map")
     return levels
+
+
+def _warn_of_jumps(scores: Doubles, levels: Doubles) -> None:
+    """Warns if many of the sorted scores are one number, which is a level then: no map can divide them.
+
+    Events of the lowest score do no harm, since useful cuts are above it.
+    """
+    starts, ends = (np.searchsorted(scores, levels[1:], side) for side in ("left", "right"))
+    shares = (ends - starts) / len(scores)
+    most = int(shares.argmax())
+    if shares[most] > _JUMP:
+        warnings.warn(
+            f"{100 * shares[most]:.1f} % of the events have score = {levels[1 + most]:g}, and no cut divides them: "
+            "near this score the background efficiency still depends on the mass. Give a score of more values",
+            stacklevel=level_of_the_user(),
+        )
 
 
 def _intervals(asked: Any, masses: Doubles, weights: Doubles) -> int:
