@@ -97,6 +97,43 @@ def test_logical_operators_are_those_of_root(files, toy, text):
     np.testing.assert_array_equal(taken(files["root"], cut=text).mass, toy["mass"][passed])
 
 
+IN_DOUBLE = {  # of columns of small integers and of booleans
+    "jets - 3": [-3, -2, -1, 0],
+    "-jets": [0, -1, -2, -3],
+    "abs(near)": [128, 127, 0, 1],
+    "sqrt(near * near)": [128, 127, 0, 1],
+    "far**4 / 1e20": [1, 1, 16, 81],
+    "far * far / 1e10": [1, 1, 4, 9],
+    "entry - 1": [-1, 0, 1, 2],
+    "entry % 2": [0, 1, 0, 1],
+    "2**-jets * 8": [8, 4, 2, 1],
+    "(jets > 0) + (jets > 1) + passed": [1, 1, 3, 2],
+    "passed - 1": [0, -1, 0, -1],
+    "~passed": [0, 1, 0, 1],
+    "passed & (jets > 0)": [0, 0, 1, 0],
+    "(jets & 1) | (jets == 2)": [0, 1, 1, 1],
+    "jets // 2 % 2": [0, 0, 1, 1],
+    "where(passed, jets, -1)": [0, -1, 2, -1],
+}
+
+
+@pytest.mark.parametrize("suffix", ["root", "parquet", "h5"])
+def test_integers_do_not_wrap_around(tmp_path, suffix):
+    file = report_toys.write(
+        tmp_path / f"integers.{suffix}",
+        {
+            "jets": np.arange(4, dtype="u4"),
+            "near": np.array([-128, 127, 0, 1], "i1"),
+            "far": np.array([-100_000, 100_000, 200_000, 300_000], "i4"),
+            "entry": np.arange(4, dtype="u8"),
+            "passed": np.array([True, False, True, False]),
+            "mass": np.arange(4.0),
+        },
+    )
+    scores = taken(file, scores=tuple(IN_DOUBLE)).scores
+    assert dict(zip(IN_DOUBLE, np.round(scores.T, 12).tolist(), strict=True)) == IN_DOUBLE
+
+
 def test_a_name_in_quotes_is_no_operator(tmp_path):
     file = report_toys.write(
         tmp_path / "names.parquet", {"flat": np.arange(4.0), "a&&b!": np.arange(4), "mass": np.ones(4)}
@@ -195,6 +232,12 @@ def test_what_is_not_finite_is_named_with_file_and_entry(toy, tmp_path, suffix, 
         ({"mass": "(" * 500 + "mass" + ")" * 500}, "is not an expression"),
         *(({"mass": text}, "expected columns, numbers, .*, & | ^ ~ with both sides in brackets") for text in (
             "50 < mass < 100", "!(50 < mass < 100)", "mass.__class__", "mass.tofile('x')", "mass[0]")),
+        ({"cut": "mass > 60 & label"}, r"^--cut 'mass > 60 & label' compares '60 & label', since .* as in \(mass > 60\) & "),
+        ({"cut": "label | count == 2"}, "compares 'label | count', since .*: expected brackets around each comparison"),
+        ({"cut": "1 == (mass > 60) ^ (count > 1)"}, r"compares '\(mass > 60\) \^ \(count > 1\)', since "),
+        ({"mass": "count^2"}, r"^--mass 'count\^2' has '\^' between numbers: expected \*\* for a power"),
+        ({"cut": "count^2 > 3"}, r"has '\^' between numbers: expected \*\* for a power"),
+        ({"cut": "(mass > 60) ^ label"}, r"has '\^' between numbers"),
         ({"mass": "sqr(mass)"}, "no function 'sqr'; there are sqrt, "),
         ({"mass": "sqrt(mass, flat)"}, "sqrt has 2 arguments: expected 1"),
         ({"mass": "'mass'"}, "does not give a number"),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import copy
 import re
 from collections.abc import Callable
 from typing import Any
@@ -31,9 +32,10 @@ class Expression:
             tree = (
                 ast.parse(f"get({text!r})", mode="eval")
                 if text in table.columns
-                else _parsed(" ".join(text.split("\n")).strip())
+                else _parsed(" ".join(text.split("\n")).strip(), self._named)
             )
-            self._code = compile(tree, "<expression>", "eval")
+            in_double = ast.fix_missing_locations(_InDouble().visit(copy.deepcopy(tree)))
+            self._code = compile(in_double, "<expression>", "eval")
         except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
             raise Problem(f"{self._named} is not an expression: {getattr(error, 'msg', error)}.") from None
         #: the columns that it needs
@@ -50,6 +52,8 @@ class Expression:
                     raise Problem(f"{self._named}: no function {name!r}; there are {known(FUNCTIONS, name)}.")
                 case ast.Name(name) if name not in FUNCTIONS and name != "get":
                     self._need(name, table)
+                case ast.BinOp(left, ast.BitXor(), right) if not (_is_mask(left) and _is_mask(right)):
+                    raise Problem(f"{self._named} has '^' between numbers: expected ** for a power, as in mass**2.")
                 case ast.Call() | ast.Compare(ops=[_, _, *_]):
                     self._refuse(node)
                 case _ if not isinstance(node, ALLOWED):
@@ -81,7 +85,8 @@ class Expression:
         return values.astype(bool)
 
     def _values(self, columns: Columns, place: NDArray[np.int_]) -> NDArray[Any]:
-        names = {"__builtins__": {}, **FUNCTIONS, "get": columns.__getitem__, **columns}
+        columns = {name: _wide(columns[name]) for name in self.needs}
+        names = {"__builtins__": {}, **FUNCTIONS, "get": columns.__getitem__, **columns, _DOUBLE: _double}
         try:
             with np.errstate(all="ignore"):
                 value = np.asarray(eval(self._code, names))
@@ -97,7 +102,52 @@ class Expression:
             raise Problem(f"{self._named} is {values[at]:g} at entry {place[at]} of {self._file}: expected {expected}.")
 
 
-def _parsed(text: str) -> ast.Expression:
+# The name of a function that no expression can call, since a name has no blanks.
+_DOUBLE = "in double"
+
+
+def _double(value: Any) -> Any:
+    """Integers and booleans of NumPy as float64, and other values as they are."""
+    of_numpy = isinstance(value, (np.ndarray, np.generic))
+    return value.astype(np.float64) if of_numpy and value.dtype.kind in "biu" else value
+
+
+def _wide(values: NDArray[Any]) -> NDArray[Any]:
+    """A column, with integers of up to 32 bits as int64: ``abs(-128)`` of int8 is -128, and ``sqrt`` is a float16."""
+    return values.astype(np.int64) if values.dtype.kind in "iu" and values.dtype.itemsize < 8 else values
+
+
+class _InDouble(ast.NodeTransformer):
+    """Makes arithmetic use float64, as ROOT does: integers of NumPy wrap around, and ``True + True`` is True."""
+
+    def visit_BinOp(self, node: ast.BinOp) -> ast.expr:
+        self.generic_visit(node)
+        if isinstance(node.op, (ast.Add, ast.Sub, ast.Mult, ast.Div, ast.Pow)):  # // and % of integers are exact
+            node.left, node.right = _in_double(node.left), _in_double(node.right)
+        return node
+
+    def visit_UnaryOp(self, node: ast.UnaryOp) -> ast.expr:
+        self.generic_visit(node)
+        if isinstance(node.op, (ast.USub, ast.UAdd)):
+            node.operand = _in_double(node.operand)
+        return node
+
+
+def _in_double(value: ast.expr) -> ast.expr:
+    return ast.Call(ast.Name(_DOUBLE, ast.Load()), [value], [])
+
+
+def _is_mask(node: ast.expr) -> bool:
+    """Whether this is a comparison, or several that & | ^ ~ join."""
+    match node:
+        case ast.UnaryOp(ast.Invert(), operand):
+            return _is_mask(operand)
+        case ast.BinOp(left, ast.BitAnd() | ast.BitOr() | ast.BitXor(), right):
+            return _is_mask(left) and _is_mask(right)
+    return isinstance(node, ast.Compare)
+
+
+def _parsed(text: str, named: str) -> ast.Expression:
     """The tree of an expression; ``&&``, ``||`` and ``!``, or ``and``, ``or`` and ``not``, act on each entry."""
     pieces = re.split(r"""('[^']*'|"[^"]*")""", text)  # every second one is a name in quotes
     pieces[::2] = [piece.replace("&&", " and ").replace("||", " or ") for piece in pieces[::2]]
@@ -108,8 +158,26 @@ def _parsed(text: str) -> ast.Expression:
                 negations.add(len((written + piece[: negation.start()]).encode()))
             piece = re.sub("!(?!=)", "~", piece)  # ~ binds as strongly
         written += piece
-    tree = _Logical(negations).visit(ast.parse(written, mode="eval"))
+    tree = ast.parse(written, mode="eval")
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Compare):
+            _check_brackets(node, named)
+    tree = _Logical(negations).visit(tree)
     return ast.fix_missing_locations(tree)  # type: ignore[no-any-return]
+
+
+def _check_brackets(node: ast.Compare, named: str) -> None:
+    """Raises Problem for ``mass > 60 & tight``, which is ``mass > (60 & tight)`` in Python and for uproot."""
+    # The places of a value leave out its brackets, and those of the comparison around it do not.
+    last = node.comparators[-1]
+    ends = [(node.left, node.col_offset == node.left.col_offset), (last, node.end_col_offset == last.end_col_offset)]
+    for side, is_bare in ends:
+        joins = isinstance(side, ast.BinOp) and (isinstance(side.op, (ast.BitAnd, ast.BitOr)) or _is_mask(side))
+        if is_bare and joins:
+            raise Problem(
+                f"{named} compares {ast.unparse(side)!r}, since & | ^ act before comparisons: expected brackets around "
+                "each comparison, as in (mass > 60) & (mass < 90), or && and ||."
+            )
 
 
 class _Logical(ast.NodeTransformer):
