@@ -7,10 +7,11 @@ import libmode
 from programs import run
 
 ON_A_MESH = """
+import warnings
 from functools import partial
 import jax, jax.numpy as jnp, numpy as np
 from jax.sharding import AxisType, NamedSharding, PartitionSpec as P
-from libmode.jax import mode_loss
+from libmode.jax import mode_constraint, mode_loss
 
 jax.config.update("jax_enable_x64", True)
 rng = np.random.default_rng(0)
@@ -49,6 +50,21 @@ for kind in (AxisType.Auto, AxisType.Explicit):
         compare(inside(theta, *sharded))
         compare(jax.jit(jax.value_and_grad(sharing(union, out_specs=P())))(theta, *sharded))
 
+
+def in_parts(score, label, mass, weight):
+    mode_loss(score, mass, order=1)
+    mode_constraint(score, label, mass, order=1)
+    return mode_loss(score, mass, order=1, axis_name="data")
+
+
+with warnings.catch_warnings(record=True) as caught:
+    warnings.simplefilter("always")
+    for _ in range(2):
+        given = jax.nn.sigmoid(sharded[0]), sharded[3], *sharded[1:3]
+        jax.jit(jax.shard_map(in_parts, mesh=mesh, in_specs=P("data"), out_specs=P()))(*given)
+for warning in caught:
+    print(warning.category.__name__, warning.message)
+
 bad = jax.device_put(arrays[0].at[4].set(jnp.nan), NamedSharding(mesh, P("data")))
 try:
     jax.block_until_ready(jax.jit(sharing(union, out_specs=P()))(theta, bad, *sharded[1:]))
@@ -58,26 +74,33 @@ except jax.errors.JaxRuntimeError as error:
 
 IN_KERAS = """
 import keras, numpy as np
-from libmode.keras import MoDeLoss, pack
+from libmode.keras import MoDeConstraint, MoDeLoss, pack
 
 rng = np.random.default_rng(0)
 features, label, mass = rng.normal(size=(1600, 2)).astype("float32"), rng.integers(0, 2, 1600), rng.random(1600)
 
 
-def trained(distribution):
+def trained(distribution, loss):
     keras.distribution.set_distribution(distribution)
     keras.utils.set_random_seed(1)
     model = keras.Sequential([keras.layers.Input((2,)), keras.layers.Dense(1, "sigmoid")])
-    model.compile(keras.optimizers.SGD(0.5), MoDeLoss(order=1, strength=30.0))
-    # One batch: each device counts it in the averages of the strength.
-    model.fit(features, pack(label, mass), batch_size=1600, epochs=1, verbose=0, shuffle=False)
+    model.compile(keras.optimizers.SGD(0.5), loss)
+    model.fit(features, pack(label, mass), batch_size=800, epochs=4, verbose=0, shuffle=False)
     return np.concatenate([np.ravel(weights) for weights in model.get_weights()])
 
 
-alone = trained(None)
+alone = MoDeLoss(order=1, strength=30.0)
+weights = trained(None, alone)
 distribution = keras.distribution.DataParallel()
 assert distribution.device_mesh.shape == (8,)
-np.testing.assert_allclose(trained(distribution), alone, rtol=1e-5, atol=1e-6)
+parallel = MoDeLoss(order=1, strength=30.0)
+np.testing.assert_allclose(trained(distribution, parallel), weights, rtol=1e-4, atol=1e-5)
+# Each device calls for each batch, which is counted once in the averages of the strength.
+np.testing.assert_allclose(parallel._layer._norms, alone._layer._norms, rtol=1e-4)
+try:
+    trained(distribution, MoDeConstraint(order=1))
+except ValueError as error:
+    print(error)
 """
 
 
@@ -87,9 +110,14 @@ def on_eight_devices(program):
     return run(sys.executable, "-c", program, PYTHONPATH=str(Path(libmode.__file__).parents[1]), **settings)
 
 
-def test_on_a_mesh_it_is_the_loss_of_the_union():
-    assert "score[4] = NaN: every score of a selected event must be finite" in on_eight_devices(ON_A_MESH)
+def test_on_a_mesh_it_is_the_loss_of_the_union_and_parts_are_said():
+    *warned, error = on_eight_devices(ON_A_MESH).splitlines()
+    assert "score[4] = NaN: every score of a selected event must be finite" in error
+    names = ["mode_loss", "mode_constraint"]
+    assert [line.partition(" at a time")[0] for line in warned] == [
+        f"TrainingWarning {name} sees the events of one device of the mesh axis data" for name in names
+    ]
 
 
 def test_keras_distribution_is_one_device_with_all_events():
-    on_eight_devices(IN_KERAS)
+    assert "MoDeConstraint and 8 devices of a distribution" in on_eight_devices(IN_KERAS)

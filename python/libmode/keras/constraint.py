@@ -12,7 +12,7 @@ from .._constraint import Dependence
 from .._convergence import Convergence
 from .._typing import Never, Unpack
 from ..option_types import LossOptions
-from .backend import Layer
+from .backend import Layer, devices
 from .base import WithBase
 from .events import Columns, pick_score
 
@@ -32,7 +32,8 @@ class MoDeConstraint(WithBase):
     strength, tolerance, on_bad_batch, monitor, **options
         See :class:`libmode.torch.MoDeConstraint`.
     from_logits : bool, default False
-        Whether outputs are logits instead of scores from 0 to 1; tell ``base`` too.
+        Whether outputs are logits instead of scores from 0 to 1, also for a ``base`` given by its name. An object
+        must have the same ``from_logits``.
     score : int, optional
         The column of ``y_pred`` that is the score, if each output is an independent score or logit.
     signal : int, default -1
@@ -110,11 +111,17 @@ class MoDeConstraint(WithBase):
             **self.options,
         )
         self._hold(layer)
+        self._base_of_logits(bool(from_logits))
         self.strength, self.tolerance = layer._constraint.strength, layer._constraint.tolerance
         self.from_logits, self.score, self.background_only = from_logits, score, background_only
         self.signal, self.monitor = layer.signal, monitor
 
     def _loss(self, events: Columns, y_pred: Any) -> Any:
+        if devices() > 1:
+            raise ValueError(
+                f"MoDeConstraint and {devices()} devices of a distribution: each device would add each batch, or its "
+                "part, to the same sum of pushes. Train on one device, or with MoDeLoss"
+            )
         score = y_pred if self.score is None else pick_score(y_pred, self.score)
         score = self._layer(score, events.classes(), events.mass, events.weight, category=events.category)
         if self.score is not None:

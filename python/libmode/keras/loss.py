@@ -11,8 +11,8 @@ from .._bad_batches import OnBadBatch
 from .._messages import in_keras
 from .._typing import Never, Unpack
 from ..option_types import LossOptions
-from .backend import Loss
-from .base import WithBase
+from .backend import Loss, replicas
+from .base import WithBase, takes_logits
 from .events import Columns, Score, pick_score
 
 
@@ -24,15 +24,15 @@ class MoDeLoss(WithBase):
     ----------
     strength : float, optional
         Multiplies the MoDe loss, relative to the cross entropy of scores from 0 to 1; see
-        :class:`libmode.torch.MoDeLoss`. Every call of the loss counts as a batch, also in a validation, and on
-        several devices each device. By default, the plain loss, which is far smaller than a cross entropy.
+        :class:`libmode.torch.MoDeLoss`. Every batch counts, also in a validation, and with
+        ``tf.distribute`` on each replica. By default, the plain loss, which is far smaller than a cross entropy.
     base : default "binary_crossentropy"
         The classifier's loss: an argument of ``keras.losses.get``, or None for MoDe alone. A function must return one
         value for each event; the mean over events is used.
     score : int or callable, optional
         Which column of ``y_pred`` is the score, or a function of ``y_pred`` that returns it, shape (n,) or (n, 1), for
-        instance ``keras.ops.sigmoid`` for logits. To be saved, the function must be registered with Keras. Needed for
-        several outputs.
+        instance ``keras.ops.sigmoid`` for logits, which ``base`` must take too. To be saved, the function must be
+        registered with Keras. Needed for several outputs.
     per_class : bool, default False
         The loss is the mean over columns of ``y_pred``, or of the result of the callable ``score``, (n, k) for k
         classes. ``background_label`` names the background classes, each with its own bins.
@@ -108,11 +108,13 @@ class MoDeLoss(WithBase):
 
     def _loss(self, events: Columns, y_pred: Any) -> Any:
         score = self._of_classes(y_pred) if self.per_class else pick_score(y_pred, self.score)
+        if callable(self.score) and takes_logits(self._base) is False:
+            score = _beyond_the_range_for_logits(score, y_pred)
         try:
             loss = self._layer(score, events.classes(), events.mass, events.weight, category=events.category)
         except ValueError as error:
             raise in_keras(error) from None
-        loss = ops.cast(loss, self.dtype)
+        loss = ops.cast(loss, self.dtype) / replicas()
         return loss if self._base is None else self._base_loss(events, y_pred) + loss
 
     def _of_classes(self, y_pred: Any) -> Any:
@@ -126,3 +128,17 @@ class MoDeLoss(WithBase):
                 f"{which}y_pred of shape {shape}: per_class = True needs shape (n, k), a column for each class"
             )
         return y_pred
+
+
+def _beyond_the_range_for_logits(score: Any, y_pred: Any) -> Any:
+    """The scores, above 1 for each event with an output outside [0, 1].
+
+    A base without ``from_logits`` takes such logits for scores, and trains nothing. The core's error about scores
+    outside of score_range says so in compiled programs too.
+    """
+    distance = ops.abs(y_pred - 0.5) + 0.5  # from 0.5 to 1 for a score
+    if len(y_pred.shape) == 2:
+        distance = ops.max(distance, axis=1)
+    if len(score.shape) == 2:
+        distance = distance[:, None]
+    return ops.where(distance > 1.01, ops.cast(distance, score.dtype), score)
