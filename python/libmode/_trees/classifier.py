@@ -322,14 +322,14 @@ class BoostedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         )
         self.best_iteration_, self.settled_round_ = (stopping and stopping.best), objective.settled
         unsettled = objective.unsettled()
-        if unsettled and patience is not None:
+        if patience is not None and objective.settled is None:
             raise RuntimeError(f"early_stopping_rounds = {patience}: no round can be the best, since {unsettled}")
         if stopping is not None and stopping.best is None:
             raise RuntimeError(
                 f"early_stopping_rounds = {patience}: no round can be the best, since the background of the last of "
                 f"eval_set depends on the mass {stopping.dependence:.1f} times as much as by chance, {_BY_HEART}"
             )
-        if unsettled and not objective.dependence <= 1:
+        if unsettled and patience is None:
             warnings.warn(unsettled, TrainingWarning, stacklevel=level_of_the_user())
         elif self.strength is None:
             self._warn_if_far_above(evaluated, metric, objective)
