@@ -225,9 +225,9 @@ def spurious_signal(
     masses = None if signal_masses is None else numbers("signal_masses", signal_masses)
     fit, masses, widths = _fit("signal_masses", masses, score, label, mass, weight, order, options)
     fits = [fit.signal(f"signal_masses[{k}]", *one) for k, one in enumerate(zip(masses, widths, strict=True))]
-    columns = np.array([[result.signal, result.error, result.counting_error] for result in fits]).T
-    fit.warn(masses, widths, *columns[1:])
-    return SpuriousSignal(masses, *columns, fit.background_order, fit.chi2, fit.ndof)
+    signal, error, counting = np.array([[result.signal, result.error, result.counting_error] for result in fits]).T
+    fit.warn(masses, widths, error, counting)
+    return SpuriousSignal(masses, signal, error, counting, fit.background_order, fit.chi2, fit.ndof)
 
 
 def _fit(
