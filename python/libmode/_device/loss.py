@@ -33,7 +33,8 @@ def select(
     """Writes the keys (3, n) to sort by, s, -s and m, of a layer also -m; infinite for an event that takes no part.
 
     An event takes part if it has the label, and a mass inside of the limits. ``found`` (3, MOST) gets of each chunk how
-    many do, how many of them have a value that is not finite or not in the range of scores, and the largest |w|.
+    many do, how many of them have a value that is not finite or not in the range of scores, and the largest |w|. A
+    label that is NaN counts as such a value.
     """
     program, lanes = tl.program_id(0), tl.arange(0, WIDE)
     count, bad = tl.zeros([WIDE], tl.float64), tl.zeros([WIDE], tl.float64)
@@ -49,7 +50,9 @@ def select(
         w = weight_of(weight, at, takes, 1.0, WEIGHTED)
         finite = (s - s == 0) & (w - w == 0)
         if LABELLED:
-            takes = takes & (tl.load(label + at, takes, 0).to(tl.float64) == tl.load(numbers + LABEL))
+            of_event = tl.load(label + at, takes, 0).to(tl.float64)
+            bad += tl.where(of_event == of_event, 0.0, 1.0)  # NaN: nobody knows which label it is
+            takes = takes & (of_event == tl.load(numbers + LABEL))
         outside = (m < tl.load(numbers + MASS_LOW)) | (m > tl.load(numbers + MASS_HIGH))
         takes = takes & ~(outside & finite)
         good = takes & finite & (m - m == 0) & (s >= tl.load(numbers + LOW)) & (s <= tl.load(numbers + HIGH))

@@ -16,7 +16,7 @@ import torch
 from torch import Tensor
 
 from .. import _native
-from .._arrays import explained
+from .._arrays import check_labels, explained
 from .._disco import disco
 from .._events import Events
 from .._far_masses import look
@@ -101,6 +101,8 @@ def evaluate(
         weight = _ready("weight", weight, kind)
     if label is not None and not (label.dtype in _LABEL_TYPES and label.is_cpu and label.is_contiguous()):
         label = _ready("label", label, label.dtype if label.dtype in _LABEL_TYPES else torch.float64)
+    of_events = None if label is None else label.numpy()
+    check_labels(of_events, options.labels)
     if category is not None:
         category = _ready("category", category, category.dtype if category.dtype in _LABEL_TYPES else torch.int64)
     grad = torch.empty_like(score)
@@ -135,7 +137,7 @@ def evaluate(
     except ValueError as error:
         known = None if given_label is None else as_numpy(given_label)
         raise explained(error, score.numpy(), mass.numpy(), known, options) from None
-    look(said, options, mass.numpy(), None if label is None else label.numpy())
+    look(said, options, mass.numpy(), of_events)
     kind = torch.float64 if given.dtype is torch.float64 else torch.float32
     if grad.dtype is not kind or not given.is_cpu:
         grad = back_to(given.device, kind, grad)
