@@ -14,6 +14,11 @@ AXES = ("mass", "score", "label")
 # An edge of an axis may be rounded: so far from it, in units of the range of the axis, is still the edge.
 SAME = 1e-9
 
+NO_VARIANCES = (
+    "the histogram has weights and no variances: make it with a storage of weights and variances, or give (values, "
+    "variances, mass edges, score edges)"
+)
+
 
 class Histogram(NamedTuple):
     """Sums over the events of each cell: m mass bins, c score cells."""
@@ -102,7 +107,7 @@ def read_histogram(source: Any, **events_only: Any) -> Histogram | None:
     except TypeError:  # the protocol of UHI has no flow
         values, variances = source.values(), source.variances()
     if variances is None:
-        raise ValueError("the histogram has weights and no variances: make it with a storage of weights and variances")
+        raise ValueError(NO_VARIANCES)
     order = _order(list(source.axes), np.ndim(values))
     values, variances = (np.transpose(np.asarray(array, np.float64), order) for array in (values, variances))
     axes = [source.axes[k] for k in order]
@@ -188,6 +193,8 @@ def _made(values: Doubles, variances: Doubles, edges: list[Doubles], flow: list[
             raise ValueError(f"the histogram has {name} that are not finite")
     if (variances < 0).any():
         raise ValueError("the histogram has negative variances: give (values, variances, mass edges, score edges)")
+    if np.array_equal(values, variances) and (values != np.round(values)).any():  # numbers of events are integers
+        raise ValueError(NO_VARIANCES)
     both, signal = np.stack([values, variances]), None
     if values.ndim == 3:
         both, signal = both[..., 0], both[..., 1].sum(axis=1)
