@@ -186,6 +186,22 @@ def test_weights_without_variances_are_an_error():
     assert ours.p_value == pytest.approx(metrics.dependence((values, *edges), order=0).p_value)
 
 
+@pytest.mark.parametrize("lowest", [50, 0])
+def test_a_score_axis_in_the_place_of_the_mass_is_an_error(lowest):
+    score, mass, label, _ = events(False)
+    edges = np.linspace(lowest, 250, 11)
+    three = np.histogramdd(np.column_stack([score, mass, label]), [SCORE, edges, [0, 1, 2]])
+    two = np.histogram2d(score, mass, [SCORE, edges])
+    made = Object(two[0], two[0], {"": SCORE, " ": edges}, ("", " "))
+    for swapped in (three, two, made):
+        with pytest.raises(
+            ValueError, match=r"^score and mass are swapped: the mass axis lies in \[0, 1\], and scores"
+        ):
+            metrics.jsd(swapped, threshold=150)
+    scaled = np.histogram2d((mass - 50) / 200, 5 * score, [SCORE, 5 * SCORE])  # is in order
+    assert np.isfinite(metrics.jsd(scaled, threshold=2.5))
+
+
 def test_objects_that_cannot_be_read_say_why():
     values = np.ones((2, 2))
     named = {"mass": np.array([0.0, 1, 2]), "pt": np.array([0.0, 1, 2])}

@@ -195,12 +195,23 @@ def _made(values: Doubles, variances: Doubles, edges: list[Doubles], flow: list[
         raise ValueError("the histogram has negative variances: give (values, variances, mass edges, score edges)")
     if np.array_equal(values, variances) and (values != np.round(values)).any():  # numbers of events are integers
         raise ValueError(NO_VARIANCES)
+    (below, above), (under, over) = flow[:2]
+    score = np.concatenate([[-np.inf] * under, edges[1], [np.inf] * over])
+    _check_order(edges[0], score, values)
     both, signal = np.stack([values, variances]), None
     if values.ndim == 3:
         both, signal = both[..., 0], both[..., 1].sum(axis=1)
-    (below, above), (under, over) = flow[:2]
-    score = np.concatenate([[-np.inf] * under, edges[1], [np.inf] * over])
     first, last = int(below), both.shape[1] - above
     beyond = both[:, :first].sum(axis=1) + both[:, last:].sum(axis=1)
     weight, square = both[:, first:last]
     return Histogram(edges[0], score, weight, square, beyond, signal)
+
+
+def _check_order(mass: Doubles, score: Doubles, values: Doubles) -> None:
+    """Raises ValueError for a score axis in the place of the mass axis, as :func:`sample` does for events."""
+    filled = np.flatnonzero((values != 0).any(axis=(0, *range(2, values.ndim))))
+    if len(filled) and mass[0] >= 0 and mass[-1] <= 1 < score[filled[0]]:
+        raise ValueError(
+            "score and mass are swapped: the mass axis lies in [0, 1], and scores above; a histogram has the axes "
+            "mass, score and label in this order"
+        )
