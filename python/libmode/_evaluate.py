@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from . import _native
-from ._arrays import address, explained, for_core, is_double, read, ready
+from ._arrays import address, check_labels, explained, for_core, is_double, read, ready
 from ._disco import disco
 from ._events import Events, events_of
 from ._far_masses import look
@@ -95,6 +95,7 @@ def evaluate(
 
 def _ready(options: Options, events: Events) -> tuple[Options, Events, bool]:
     """The options for these events, the events as the core reads them, and whether it computes in double."""
+    check_labels(events.label, options.labels)
     double = is_double(events)
     if events.mass.ndim > 1 or not options.fit_all:
         options = options.for_events(events.score.dtype, events.mass.dtype, events.mass.shape)

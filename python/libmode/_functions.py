@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from . import _native, option_types
-from ._arrays import address, explained, for_core, read, ready, vector, with_labels
+from ._arrays import address, check_labels, explained, for_core, read, ready, vector, with_labels
 from ._evaluate import Result, evaluate, loss_and_grad
 from ._events import Events, together
 from ._option_values import flag
@@ -80,8 +80,8 @@ def mode_loss(
     weight : (n,) or (n, 1) real numbers of either sign, optional
         Event weights; all 1 by default.
     label : (n,) or (n, 1) real numbers or bools, optional
-        Only events whose label is equal to ``background_label`` take part. Without labels every event does. Labels of
-        other types than bool, int8, uint8, int32, int64, float32 and float64 are copied to float64.
+        Only events whose label is equal to ``background_label`` take part; NaN is an error. Without labels every event
+        does. Labels of other types than bool, int8, uint8, int32, int64, float32 and float64 are copied to float64.
     category : (n,) or (n, 1) integers or bools, optional
         Years, slices of another variable, or groups. The loss is the sum over categories. Each counts with the loss
         of its events alone, in its own bins, times its share of the sum of weights of all selected events. By default
@@ -265,6 +265,7 @@ def _check_one(options: Mapping[str, Any], score: NDArray[Any], mass: NDArray[An
 
 def _edges(options: Options, events: Events) -> NDArray[np.float64]:
     """The edges for events that are ready for the core."""
+    check_labels(events.label, options.labels)
     packed = for_core(events)
     try:
         out = np.empty(_native.edges(options.struct, packed, 0, None))

@@ -174,6 +174,34 @@ def test_numpy_returns_what_metrics_take():
     assert metrics.jsd(one, threshold=0.4) == metrics.jsd(every, threshold=0.4)
 
 
+def test_weights_without_variances_are_an_error():
+    """The values would be taken for numbers of events: with weights of 0.01 no dependence is seen."""
+    score, mass, label, _ = events(False)
+    for weight in (0.01, 1.5):
+        weighted = np.histogram2d(mass, score, [MASS, SCORE], weights=np.full(len(mass), weight))
+        with pytest.raises(ValueError, match="the histogram has weights and no variances"):
+            metrics.dependence(weighted, order=0)
+    values, *edges = np.histogram2d(mass, score, [MASS, SCORE])
+    ours = metrics.dependence((values * 0.01, values * 1e-4, *edges), order=0)
+    assert ours.p_value == pytest.approx(metrics.dependence((values, *edges), order=0).p_value)
+
+
+@pytest.mark.parametrize("lowest", [50, 0])
+def test_a_score_axis_in_the_place_of_the_mass_is_an_error(lowest):
+    score, mass, label, _ = events(False)
+    edges = np.linspace(lowest, 250, 11)
+    three = np.histogramdd(np.column_stack([score, mass, label]), [SCORE, edges, [0, 1, 2]])
+    two = np.histogram2d(score, mass, [SCORE, edges])
+    made = Object(two[0], two[0], {"": SCORE, " ": edges}, ("", " "))
+    for swapped in (three, two, made):
+        with pytest.raises(
+            ValueError, match=r"^score and mass are swapped: the mass axis lies in \[0, 1\], and scores"
+        ):
+            metrics.jsd(swapped, threshold=150)
+    scaled = np.histogram2d((mass - 50) / 200, 5 * score, [SCORE, 5 * SCORE])  # is in order
+    assert np.isfinite(metrics.jsd(scaled, threshold=2.5))
+
+
 def test_objects_that_cannot_be_read_say_why():
     values = np.ones((2, 2))
     named = {"mass": np.array([0.0, 1, 2]), "pt": np.array([0.0, 1, 2])}
@@ -183,6 +211,10 @@ def test_objects_that_cannot_be_read_say_why():
     without.variances = lambda flow: None
     with pytest.raises(ValueError, match="weights and no variances"):
         metrics.jsd(without, threshold=1)
+    with pytest.raises(
+        ValueError, match=r"weights and no variances: .* or give \(values, variances, mass edges, score"
+    ):
+        metrics.jsd(Object(values / 3, values / 3, {"mass": named["mass"], "score": named["mass"]}), threshold=1)
     labels = as_object((np.ones((2, 2, 2)),) * 2 + (np.array([0, 1, 2]),) * 2, categories=(3, 4))
     with pytest.raises(ValueError, match="no bin for 0, background"):
         metrics.jsd(labels, threshold=1)

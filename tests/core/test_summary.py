@@ -24,6 +24,14 @@ def events(n=20_000, slope=0.0, bump=0.0, seed=0):
     return 1 / (1 + np.exp(-logit)), label, mass
 
 
+def test_a_label_that_is_missing_is_no_signal():
+    score, label, mass = events(200)
+    label = np.where(np.arange(200) == 7, np.nan, label)
+    for options in ({}, {"background_label": 0}):
+        with pytest.raises(ValueError, match=r"label\[7\] = nan: expected a"):
+            metrics.summary(score, label, mass, order=0, **options)
+
+
 def test_the_numbers_by_counting():
     score, label, mass = events(bump=0.5)
     found = metrics.summary(score, label, mass, order=0)

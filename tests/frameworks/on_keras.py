@@ -228,6 +228,11 @@ def test_on_label(metric):
     assert number(again.result()) == number(wrapped.result())
 
 
+def without_label(packed):
+    """What pack made, where the label of an event is missing."""
+    return np.where(np.arange(packed.size).reshape(packed.shape) == 7 * packed[0].size, np.nan, packed)
+
+
 METRICS = [
     *("binary_accuracy", "AUC", "mse", "mae", "hinge", "binary_crossentropy", "Precision", "CosineSimilarity"),
     *("sparse_categorical_accuracy", "categorical_accuracy", "categorical_crossentropy"),
@@ -294,6 +299,9 @@ BAD = [
     ("expected one value for each event", lambda t, p: MoDeLoss(base=lambda t, p: ops.mean(p), order=0)(t, p)),
     ("metric = 'accuracy': say which", lambda t, p: on_label("accuracy")),
     ("label has dtype <U1: expected real numbers", lambda t, p: pack(["0"] * 200, p)),
+    (r"label\[7\] = nan: expected a number", lambda t, p: pack(np.where(np.arange(200) == 7, np.nan, t[:, 0, 0]), p)),
+    (r"label\[1\] = nan: expected a number", lambda t, p: pack([[0, 1], [1, np.nan]], [90, 100])),
+    (r"label\[7\] = nan: expected a number", lambda t, p: MoDeLoss(base=None, order=0)(without_label(t), p)),
     (r"label has shape \(200, 1, 1\): expected", lambda t, p: pack(t[:, :1, :1], p)),
     (r"mass has shape \(200, 4\): expected", lambda t, p: pack(t[:, 0, 0], np.stack([p] * 4, 1))),
     ("category has length 199, but label has length 200", lambda t, p: pack(t[:, 0, 0], p, category=np.arange(199))),

@@ -8,7 +8,7 @@ from keras import ops
 from libmode import metrics
 from libmode._constraint import NUMBERS
 from libmode.keras import MoDeCallback, MoDeConstraint, MoDeLoss, on_label, pack
-from on_keras import BACKEND, TRACING_WARNS, as_arrays, float64, jit, network, sample, value_and_grad  # noqa: F401
+from on_keras import BACKEND, TRACING_WARNS, as_arrays, float64, jit, network, sample, value_and_grad, without_label  # noqa: F401
 from torch_layer import N, assert_close, entropy_and_gradient, events, layered
 
 pytestmark = pytest.mark.filterwarnings("ignore:__array__ implementation doesn't accept a copy keyword")
@@ -137,6 +137,12 @@ def test_two_outputs_of_a_softmax_get_the_push_of_their_log_odds(from_logits):
 def test_bad_input(message, call):
     with pytest.raises((TypeError, ValueError), match=message):
         call(pack(LABEL, MASS), SCORE)
+
+
+def test_a_label_that_is_missing_is_an_error():
+    y_true = without_label(pack(LABEL, MASS))
+    with pytest.raises(Exception, match=r"label\[7\] = nan: expected a number"):
+        value_and_grad(lambda score: MoDeConstraint(order=1)(y_true, score), SCORE)
 
 
 def test_infinite_logits_are_an_error():

@@ -200,7 +200,11 @@ def test_the_error_is_that_of_the_table(case):
 
 
 #: One of each kind: what is known while tracing, and what only when the program runs.
-COMPILED = [case for case in error_cases.EVENTS if case.input in ("score[7] = nan", "background_label = 3")]
+COMPILED = [
+    case
+    for case in CASES
+    if case.input in ("score[7] = nan", "background_label = 3", "label = np.zeros(60); label[7] = nan")
+]
 TRACED = [
     ({"mass": jnp.zeros(59)}, "mass has length 59, but score has length 60"),
     ({"mass": 1j * jnp.zeros(60)}, "mass has dtype complex64: expected real numbers"),

@@ -132,6 +132,12 @@ def test_it_has_the_scale_of_the_loss(way):
 
 
 @WAYS
+def test_a_label_that_is_missing_is_an_error(way):
+    with pytest.raises((ValueError, jax.errors.JaxRuntimeError), match=r"label\[3\] = nan: expected a number"):
+        gradient(way)(SCORE, jnp.asarray(LABEL, float).at[3].set(jnp.nan), MASS)
+
+
+@WAYS
 def test_where_nothing_is_differentiated_nothing_is_computed(way):
     same, state = way(lambda s: mode_constraint(s, LABEL, MASS, state=State(), order=1))(SCORE * np.nan)
     assert jnp.isnan(same).all()

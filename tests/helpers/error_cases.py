@@ -199,6 +199,7 @@ del score; weight = weight[1:] | ValueError | weight has length 59, but label ha
 del score; label = np.arange(60) % 2; background_label = (0, 1) | OPTION | background_label = [0 1] names several labels
 del score; mass = two(mass) | ValueError | mass has shape (60, 2)
 del score; category = np.arange(60) % 2 | TypeError | category: this is for one category at a time
+del score; label = np.zeros(60); label[7] = nan | ValueError | label[7] = nan
 del score; mass = mass[:0]; del weight, label | TOO_FEW | no event selected: mass is empty
 """,
         "mode_edges",
@@ -209,6 +210,7 @@ order = 16; moments = 'quadrature'; bins = 1; weight[:] = 0.05; weight[:2] = 1e3
 at = (0, nan) | NOT_FINITE | at[1] = NaN
 at = ((0, 1),) | ValueError | at has shape (1, 2)
 weight[7] = nan | NOT_FINITE | weight[7] = NaN
+label = np.zeros(60); label[7] = nan | ValueError | label[7] = nan
 """,
         "mode_moments",
     ),
@@ -255,6 +257,8 @@ FRONT_ARRAYS = table("""
 mass = mass[:-1] | ValueError | mass has length 59, but score has length 60
 weight = weight[:-1] | ValueError | weight has length 59, but score has length 60
 label = label[:-1] | ValueError | label has length 59, but score has length 60
+label = np.zeros(60); label[7] = nan | ValueError | label[7] = nan: expected a number
+label = np.zeros(60, np.float32); label[[7, 9]] = nan; label[3] = 1; background_label = (0, 1) | ValueError | label[7] = nan
 category = np.zeros(59, int) | ValueError | category has length 59, but score has length 60
 score = np.full((60, 2), 0.5) | ValueError | score has shape (60, 2)
 mass = mass[None, :] | ValueError | mass has shape (1, 60)

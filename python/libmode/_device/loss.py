@@ -34,7 +34,7 @@ def select(
 
     An event takes part if it has the label, and a mass inside of the limits. ``chunks`` (3, MOST) gets three numbers of
     each chunk: the events that take part, the events with a bad value, and the largest |w|. A value is bad if it is not
-    finite, or a score outside of its range.
+    finite, or a score outside of its range. A label that is NaN is bad too.
     """
     program, lanes = tl.program_id(0), tl.arange(0, WIDE)
     count, bad = tl.zeros([WIDE], tl.float64), tl.zeros([WIDE], tl.float64)
@@ -50,7 +50,9 @@ def select(
         w = load_weights(weight, at, takes, 1.0, WEIGHTED)
         finite = (s - s == 0) & (w - w == 0)
         if LABELLED:
-            takes = takes & (tl.load(label + at, takes, 0).to(tl.float64) == tl.load(numbers + LABEL))
+            of_event = tl.load(label + at, takes, 0).to(tl.float64)
+            bad += tl.where(of_event == of_event, 0.0, 1.0)  # NaN: nobody knows which label it is
+            takes = takes & (of_event == tl.load(numbers + LABEL))
         outside = (m < tl.load(numbers + MASS_LOW)) | (m > tl.load(numbers + MASS_HIGH))
         takes = takes & ~(outside & finite)
         good = takes & finite & (m - m == 0) & (s >= tl.load(numbers + LOW)) & (s <= tl.load(numbers + HIGH))

@@ -43,7 +43,7 @@ def pack(label: Any, mass: Any, weight: Any = None, category: Any = None) -> NDA
     Raises
     ------
     ValueError, TypeError
-        For lengths that differ, other shapes and types, and a category beyond 2^24, with its place.
+        For lengths that differ, other shapes and types, and with its place a NaN label or a category beyond 2^24.
 
     Examples
     --------
@@ -59,6 +59,8 @@ def pack(label: Any, mass: Any, weight: Any = None, category: Any = None) -> NDA
         labels = labels[:, None]
     if labels.ndim != 2 or not labels.shape[1]:
         raise ValueError(f"label has shape {labels.shape}: expected (n,), (n, 1) or (n, classes)")
+    if (missing := np.isnan(labels).any(axis=1)).any():
+        raise ValueError(f"label[{missing.argmax()}] = nan: expected a number; leave such events out of all arguments")
     masses = variables(read("mass", mass))
     weights = np.ones(len(labels), np.float32) if weight is None else vector("weight", weight)
     numbers = np.zeros(len(labels)) if category is None else vector("category", category)

@@ -14,7 +14,8 @@ A histogram can replace the events, for samples that do not fit into memory, in 
   of weights and variances, ``hist.storage.Weight()``;
 - a histogram of boost_histogram or uproot, with these axes in this order;
 - arrays, as ``numpy.histogram2d`` returns them: ``(values, mass edges, score edges)``, or for weighted events
-  ``(values, variances, mass edges, score edges)``. Values are (mass bins, score bins), or (mass bins, score
+  ``(values, variances, mass edges, score edges)``. Without variances, values are numbers of events: fractions are an
+  error, and integer weights give wrong errors and p-values. Values are (mass bins, score bins), or (mass bins, score
   bins, 2) of background and signal.
 
 Without ``label`` all events are background. A threshold is an edge of the score axis, and ``bins`` are edges of the

@@ -14,6 +14,11 @@ AXES = ("mass", "score", "label")
 # An edge of an axis may be rounded: so far from it, in units of the range of the axis, is still the edge.
 SAME = 1e-9
 
+NO_VARIANCES = (
+    "the histogram has weights and no variances: make it with a storage of weights and variances, or give (values, "
+    "variances, mass edges, score edges)"
+)
+
 
 class Histogram(NamedTuple):
     """Sums over the events of each cell: m mass bins, c score cells."""
@@ -102,7 +107,7 @@ def read_histogram(source: Any, **events_only: Any) -> Histogram | None:
     except TypeError:  # the protocol of UHI has no flow
         values, variances = source.values(), source.variances()
     if variances is None:
-        raise ValueError("the histogram has weights and no variances: make it with a storage of weights and variances")
+        raise ValueError(NO_VARIANCES)
     order = _order(list(source.axes), np.ndim(values))
     values, variances = (np.transpose(np.asarray(array, np.float64), order) for array in (values, variances))
     axes = [source.axes[k] for k in order]
@@ -188,12 +193,25 @@ def _made(values: Doubles, variances: Doubles, edges: list[Doubles], flow: list[
             raise ValueError(f"the histogram has {name} that are not finite")
     if (variances < 0).any():
         raise ValueError("the histogram has negative variances: give (values, variances, mass edges, score edges)")
+    if np.array_equal(values, variances) and (values != np.round(values)).any():  # numbers of events are integers
+        raise ValueError(NO_VARIANCES)
+    (below, above), (under, over) = flow[:2]
+    score = np.concatenate([[-np.inf] * under, edges[1], [np.inf] * over])
+    _check_order(edges[0], score, values)
     both, signal = np.stack([values, variances]), None
     if values.ndim == 3:
         both, signal = both[..., 0], both[..., 1].sum(axis=1)
-    (below, above), (under, over) = flow[:2]
-    score = np.concatenate([[-np.inf] * under, edges[1], [np.inf] * over])
     first, last = int(below), both.shape[1] - above
     beyond = both[:, :first].sum(axis=1) + both[:, last:].sum(axis=1)
     weight, square = both[:, first:last]
     return Histogram(edges[0], score, weight, square, beyond, signal)
+
+
+def _check_order(mass: Doubles, score: Doubles, values: Doubles) -> None:
+    """Raises ValueError for a score axis in the place of the mass axis, as :func:`sample` does for events."""
+    filled = np.flatnonzero((values != 0).any(axis=(0, *range(2, values.ndim))))
+    if len(filled) and mass[0] >= 0 and mass[-1] <= 1 < score[filled[0]]:
+        raise ValueError(
+            "score and mass are swapped: the mass axis lies in [0, 1], and scores above; a histogram has the axes "
+            "mass, score and label in this order"
+        )

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .._arrays import vector
+from .._arrays import check_labels, vector
 from .._events import takes_events
 from .._functions import mode_edges, mode_evaluate
 from .._messages import level_of_the_user
@@ -174,6 +174,7 @@ def _read(score: Any, label: Any, mass: Any, weight: Any, settings: Settings) ->
     """The ROC curve, all events, and the background in bins of mass."""
     label = vector("label", label)
     if settings.background is not None:
+        check_labels(label, (settings.background,))
         label = label != settings.background
     events = sample(score, label, vector("mass", mass), weight, is_trained=False)  # trainings call this
     curve = curve_of(events)

@@ -21,8 +21,8 @@ from ._op import NO_TORCH_FUNC, Eager, Tied, backward, in_torch_func, keep, like
 
 #: The sentence of an assertion on a device, at most 255 bytes for CUDA.
 NO_LOSS = (
-    "on the device there is no loss: a selected score, mass or weight is not finite, a score lies outside score_range, "
-    "or a bin has too few events or no positive weight; on_device=False says which"
+    "on the device there is no loss: a label is NaN, a selected score, mass or weight is not finite, a score lies "
+    "outside score_range, or a bin has too few events or no positive weight; on_device=False says which"
 )
 
 #: The most bins of a layer by default: fewer than for a loss.

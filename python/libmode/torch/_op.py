@@ -14,7 +14,7 @@ import torch
 from torch import Tensor
 
 from .. import _native
-from .._arrays import explained
+from .._arrays import check_labels, explained
 from .._disco import disco
 from .._events import Events
 from .._far_masses import look
@@ -96,6 +96,8 @@ def evaluate(
         weight = _ready("weight", weight, kind)
     if label is not None and not (label.dtype in _LABEL_TYPES and label.is_cpu and label.is_contiguous()):
         label = _ready("label", label, label.dtype if label.dtype in _LABEL_TYPES else torch.float64)
+    of_events = None if label is None else label.numpy()
+    check_labels(of_events, options.labels)
     if category is not None:
         category = _ready("category", category, category.dtype if category.dtype in _LABEL_TYPES else torch.int64)
     grad = torch.empty_like(score)

@@ -9,7 +9,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from .._arrays import no_background
+from .._arrays import check_labels, no_background
 from .._bad_batches import OnBadBatch, SkipsBadBatches
 from .._events import together
 from .._native import BatchError, int32
@@ -105,6 +105,8 @@ class ABCDLoss(SkipsBadBatches, nn.Module):
         chosen = arrays[2] == self.background_label
         if not chosen.any():
             raise BatchError(no_background(as_numpy(arrays[2]), self.background_label))
+        if arrays[2].is_floating_point():
+            check_labels(as_numpy(arrays[2]), (self.background_label,))
         background = [_selected(name, array, chosen) for name, array in zip(arguments, arrays[:2], strict=False)]
         weights = None if weight is None else _selected("weight", arrays[3], chosen)
         axes: tuple[Tensor, Tensor, Tensor | None] = (background[0], background[1], weights)

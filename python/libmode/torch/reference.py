@@ -11,7 +11,7 @@ from torch import Tensor, nn
 from torch.utils.data import Dataset, TensorDataset, default_collate
 
 from .. import _events
-from .._arrays import check_reference, no_background
+from .._arrays import check_labels, check_reference, no_background
 from .._events import Events
 from .._native import BatchError, int32
 from ._module import read
@@ -126,6 +126,7 @@ class Reference:
         chosen = label == self.background_label
         if not chosen.any():
             raise BatchError(no_background(as_numpy(label), self.background_label))
+        check_labels(as_numpy(label), (self.background_label,))
         return [tensor[chosen] for tensor in tensors]
 
 
