@@ -281,6 +281,10 @@ BAD = [
         r"apply a sigmoid to raw outputs: give score=keras\.ops\.sigmoid",
         lambda t, p: MoDeLoss(base=None, order=0)(t, 9 * p),
     ),
+    (
+        r"score\[\d+\] = .* outside score_range = \[0, 1\].*from_logits=True to base",
+        lambda t, p: MoDeLoss(score=lambda z: ops.sigmoid(z), order=0)(t, 9 * p),
+    ),
     ("mass has length 200, but y_pred has length 199", lambda t, p: MoDeLoss(order=0)(t, p[1:])),
     ("sample_weight has length 199, but y_true has length 200", lambda t, p: MoDeLoss(order=0)(t, p, p[1:])),
     ("strength = nan: must be finite and at least 0", lambda t, p: MoDeLoss(strength=np.nan, order=0)),

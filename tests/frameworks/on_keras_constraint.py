@@ -107,6 +107,14 @@ BAD = [
     ("score = .*: must be the number of an output", lambda t, p: MoDeConstraint(score=ops.sigmoid, order=1)),
     ("base = None: MoDeConstraint adds to the gradient", lambda t, p: MoDeConstraint(base=None, order=1)),
     ("on_bad_batch = 'pass'", lambda t, p: MoDeConstraint(on_bad_batch="pass", order=1)),
+    (
+        "has from_logits = True, and MoDeConstraint has from_logits = False",
+        lambda t, p: MoDeConstraint(base=LOGITS, order=1),
+    ),
+    (
+        "has from_logits = False, and MoDeConstraint has from_logits = True",
+        lambda t, p: MoDeConstraint(base=keras.losses.binary_crossentropy, from_logits=True, order=1),
+    ),
 ]
 
 
@@ -150,10 +158,22 @@ def test_a_batch_without_background_adds_nothing():
         value_and_grad(lambda p: MoDeConstraint(on_bad_batch="raise", order=1)(signal, p), SCORE)
 
 
+@pytest.mark.parametrize("base", ["binary_crossentropy", "binary_focal_crossentropy", SPARSE])
+def test_a_base_that_is_given_by_name_takes_logits_too(base):
+    odds = np.log(SCORE / (1 - SCORE)).astype("float32")
+    logits = np.stack([0 * odds, odds], 1) if base == SPARSE else odds
+    scores = np.stack([1 - SCORE, SCORE], 1) if base == SPARSE else SCORE
+    loss = MoDeConstraint(base=base, from_logits=True, order=1)
+    for one in (loss, keras.losses.deserialize(keras.losses.serialize(loss))):
+        value = float(ops.convert_to_numpy(one(pack(LABEL, MASS), logits)))
+        want = float(ops.convert_to_numpy(MoDeConstraint(base=base, order=1)(pack(LABEL, MASS), scores)))
+        assert value == pytest.approx(want, rel=1e-4)
+
+
 def test_logits_that_are_taken_for_scores_are_an_error_in_fit():
     x, label, mass = sample(500)
     model = keras.Sequential([keras.layers.Input((2,)), keras.layers.Dense(1, kernel_initializer="ones")])
-    model.compile("adam", MoDeConstraint(base=keras.losses.BinaryCrossentropy(from_logits=True), order=1))
+    model.compile("adam", MoDeConstraint(order=1))
     with pytest.raises(Exception, match=r"score_range.*\(in training step 0\)"):
         model.fit(x, pack(label, mass), batch_size=500, verbose=0)
 

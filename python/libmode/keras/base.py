@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import Any
 
 import keras
@@ -10,7 +12,7 @@ from keras import ops
 
 from .._events import flat, same_length
 from .._host_constraint import HostConstraint
-from .._messages import keywords_only
+from .._messages import keywords_only, shown
 from .._option_values import plain
 from .events import Columns, unpack
 
@@ -28,6 +30,20 @@ class WithBase(keras.losses.Loss):
         keywords_only(self, positional, "order=1")
         super().__init__(name=name, dtype=dtype)
         self.base, self._base, self.options = base, keras.losses.get(base), plain("mode", options)
+
+    def _base_of_logits(self, from_logits: bool) -> None:
+        """Tells a base that is given by name whether outputs are logits; raises if another base says the opposite."""
+        own = takes_logits(self._base)
+        if own is None or own == from_logits:
+            return
+        if isinstance(self.base, str) and not isinstance(self._base, keras.losses.Loss):
+            self._base = partial(self._base, from_logits=from_logits)
+            return
+        raise ValueError(
+            f"base = {shown(self.base)} has from_logits = {own}, and {type(self).__name__} has from_logits = "
+            f"{from_logits}: both read the same outputs, so give both from_logits=True for logits, and False for "
+            "scores from 0 to 1"
+        )
 
     def _hold(self, layer: Any) -> None:
         """Keeps the framework's loss or layer. Its errors advise in Keras's words to leave out a last batch."""
@@ -86,6 +102,19 @@ class WithBase(keras.losses.Loss):
         """The loss that :meth:`get_config` describes."""
         objects = {name: keras.saving.deserialize_keras_object(config[name]) for name in ("base", "score")}
         return cls(**{**config, **objects})
+
+
+def takes_logits(base: Any) -> bool | None:
+    """Whether a loss of Keras takes outputs for logits; None if it does not say so."""
+    if isinstance(base, keras.losses.Loss):
+        own = getattr(base, "from_logits", None)
+    else:
+        try:
+            argument = inspect.signature(base).parameters.get("from_logits")
+        except (TypeError, ValueError):  # no function of Python
+            return None
+        own = None if argument is None else argument.default
+    return own if isinstance(own, bool) else None
 
 
 def _saved(value: Any) -> Any:

@@ -32,7 +32,8 @@ class MoDeConstraint(WithBase):
     strength, tolerance, on_bad_batch, monitor, **options
         See :class:`libmode.torch.MoDeConstraint`.
     from_logits : bool, default False
-        Whether outputs are logits instead of scores from 0 to 1; tell ``base`` too.
+        Whether outputs are logits instead of scores from 0 to 1, also for a ``base`` given by its name. An object
+        must have the same ``from_logits``.
     score : int, optional
         The column of ``y_pred`` that is the score, if each output is an independent score or logit.
     signal : int, default -1
@@ -110,6 +111,7 @@ class MoDeConstraint(WithBase):
             **self.options,
         )
         self._hold(layer)
+        self._base_of_logits(bool(from_logits))
         self.strength, self.tolerance = layer._constraint.strength, layer._constraint.tolerance
         self.from_logits, self.score, self.background_only = from_logits, score, background_only
         self.signal, self.monitor = layer.signal, monitor

@@ -12,7 +12,7 @@ from .._messages import in_keras
 from .._typing import Never, Unpack
 from ..option_types import LossOptions
 from .backend import Loss
-from .base import WithBase
+from .base import WithBase, takes_logits
 from .events import Columns, Score, pick_score
 
 
@@ -31,8 +31,8 @@ class MoDeLoss(WithBase):
         value for each event; the mean over events is used.
     score : int or callable, optional
         Which column of ``y_pred`` is the score, or a function of ``y_pred`` that returns it, shape (n,) or (n, 1), for
-        instance ``keras.ops.sigmoid`` for logits. To be saved, the function must be registered with Keras. Needed for
-        several outputs.
+        instance ``keras.ops.sigmoid`` for logits, which ``base`` must take too. To be saved, the function must be
+        registered with Keras. Needed for several outputs.
     per_class : bool, default False
         The loss is the mean over columns of ``y_pred``, or of the result of the callable ``score``, (n, k) for k
         classes. ``background_label`` names the background classes, each with its own bins.
@@ -108,6 +108,8 @@ class MoDeLoss(WithBase):
 
     def _loss(self, events: Columns, y_pred: Any) -> Any:
         score = self._of_classes(y_pred) if self.per_class else pick_score(y_pred, self.score)
+        if callable(self.score) and takes_logits(self._base) is False:
+            score = _beyond_the_range_for_logits(score, y_pred)
         try:
             loss = self._layer(score, events.classes(), events.mass, events.weight, category=events.category)
         except ValueError as error:
@@ -126,3 +128,17 @@ class MoDeLoss(WithBase):
                 f"{which}y_pred of shape {shape}: per_class = True needs shape (n, k), a column for each class"
             )
         return y_pred
+
+
+def _beyond_the_range_for_logits(score: Any, y_pred: Any) -> Any:
+    """The scores, above 1 for each event with an output outside [0, 1].
+
+    A base without ``from_logits`` takes such logits for scores, and trains nothing. The core's error about scores
+    outside of score_range says so in compiled programs too.
+    """
+    distance = ops.abs(y_pred - 0.5) + 0.5  # from 0.5 to 1 for a score
+    if len(y_pred.shape) == 2:
+        distance = ops.max(distance, axis=1)
+    if len(score.shape) == 2:
+        distance = distance[:, None]
+    return ops.where(distance > 1.01, ops.cast(distance, score.dtype), score)
