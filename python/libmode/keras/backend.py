@@ -6,7 +6,7 @@ from typing import Any
 
 import keras
 
-__all__ = ["Layer", "Loss", "by_column"]
+__all__ = ["Layer", "Loss", "by_column", "replicas"]
 
 _BACKEND = keras.backend.backend()
 if _BACKEND == "torch":
@@ -24,3 +24,13 @@ elif _BACKEND in ("tensorflow", "jax"):
         return keras.ops.moveaxis(packed, 0, -1)
 else:
     raise ImportError(f"libmode.keras: Keras's backend is {_BACKEND}: expected tensorflow, jax or torch")
+
+
+def replicas() -> int:
+    """The number of copies of the model among which tf.distribute divides a batch, and whose gradients it adds."""
+    if _BACKEND != "tensorflow":
+        return 1
+    import tensorflow
+
+    count: int = tensorflow.distribute.get_strategy().num_replicas_in_sync
+    return count

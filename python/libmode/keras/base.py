@@ -14,6 +14,7 @@ from .._events import flat, same_length
 from .._host_constraint import HostConstraint
 from .._messages import keywords_only, shown
 from .._option_values import plain
+from .backend import replicas
 from .events import Columns, unpack
 
 
@@ -78,7 +79,10 @@ class WithBase(keras.losses.Loss):
         raise NotImplementedError
 
     def _base_loss(self, events: Columns, y_pred: Any) -> Any:
-        """The classifier's own weighted loss of a batch, a scalar; of a function the mean over events."""
+        """The classifier's own weighted loss of a batch, a scalar; of a function the mean over events of all replicas.
+
+        A loss of Keras divides by the number of replicas itself.
+        """
         labels, weight = ops.cast(events.label, self.dtype), ops.cast(events.weight, self.dtype)
         if len(y_pred.shape) == 1:
             y_pred = y_pred[:, None]
@@ -90,7 +94,7 @@ class WithBase(keras.losses.Loss):
         values = self._base(labels, y_pred)
         if len(values.shape) != 1:
             raise ValueError(f"base returned shape {tuple(values.shape)}: expected one value for each event")
-        return ops.mean(values * weight)
+        return ops.mean(values * weight) / replicas()
 
     def get_config(self) -> dict[str, Any]:
         """The arguments, as Keras saves them."""

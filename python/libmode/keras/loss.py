@@ -11,7 +11,7 @@ from .._bad_batches import OnBadBatch
 from .._messages import in_keras
 from .._typing import Never, Unpack
 from ..option_types import LossOptions
-from .backend import Loss
+from .backend import Loss, replicas
 from .base import WithBase, takes_logits
 from .events import Columns, Score, pick_score
 
@@ -114,7 +114,7 @@ class MoDeLoss(WithBase):
             loss = self._layer(score, events.classes(), events.mass, events.weight, category=events.category)
         except ValueError as error:
             raise in_keras(error) from None
-        loss = ops.cast(loss, self.dtype)
+        loss = ops.cast(loss, self.dtype) / replicas()
         return loss if self._base is None else self._base_loss(events, y_pred) + loss
 
     def _of_classes(self, y_pred: Any) -> Any:
