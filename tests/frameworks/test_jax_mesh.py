@@ -58,26 +58,33 @@ except jax.errors.JaxRuntimeError as error:
 
 IN_KERAS = """
 import keras, numpy as np
-from libmode.keras import MoDeLoss, pack
+from libmode.keras import MoDeConstraint, MoDeLoss, pack
 
 rng = np.random.default_rng(0)
 features, label, mass = rng.normal(size=(1600, 2)).astype("float32"), rng.integers(0, 2, 1600), rng.random(1600)
 
 
-def trained(distribution):
+def trained(distribution, loss):
     keras.distribution.set_distribution(distribution)
     keras.utils.set_random_seed(1)
     model = keras.Sequential([keras.layers.Input((2,)), keras.layers.Dense(1, "sigmoid")])
-    model.compile(keras.optimizers.SGD(0.5), MoDeLoss(order=1, strength=30.0))
-    # One batch: each device counts it in the averages of the strength.
-    model.fit(features, pack(label, mass), batch_size=1600, epochs=1, verbose=0, shuffle=False)
+    model.compile(keras.optimizers.SGD(0.5), loss)
+    model.fit(features, pack(label, mass), batch_size=800, epochs=4, verbose=0, shuffle=False)
     return np.concatenate([np.ravel(weights) for weights in model.get_weights()])
 
 
-alone = trained(None)
+alone = MoDeLoss(order=1, strength=30.0)
+weights = trained(None, alone)
 distribution = keras.distribution.DataParallel()
 assert distribution.device_mesh.shape == (8,)
-np.testing.assert_allclose(trained(distribution), alone, rtol=1e-5, atol=1e-6)
+parallel = MoDeLoss(order=1, strength=30.0)
+np.testing.assert_allclose(trained(distribution, parallel), weights, rtol=1e-4, atol=1e-5)
+# Each device calls for each batch, which is counted once in the averages of the strength.
+np.testing.assert_allclose(parallel._layer._norms, alone._layer._norms, rtol=1e-4)
+try:
+    trained(distribution, MoDeConstraint(order=1))
+except ValueError as error:
+    print(error)
 """
 
 
@@ -92,4 +99,4 @@ def test_on_a_mesh_it_is_the_loss_of_the_union():
 
 
 def test_keras_distribution_is_one_device_with_all_events():
-    on_eight_devices(IN_KERAS)
+    assert "MoDeConstraint and 8 devices of a distribution" in on_eight_devices(IN_KERAS)

@@ -44,5 +44,5 @@ def test_the_loss_is_the_mean_over_replicas_and_the_constraint_refuses_them():
     settings = {"TF_CPP_MIN_LOG_LEVEL": "3", "KERAS_BACKEND": "tensorflow"}
     settings["PYTHONPATH"] = str(Path(libmode.__file__).parents[1])
     printed = run(sys.executable, "-c", ON_TWO_REPLICAS, **settings)
-    assert "MoDeConstraint and 2 devices" in printed
+    assert "MoDeConstraint and 2 devices of a distribution" in printed
     assert "Train on one device, or with MoDeLoss" in printed

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from typing import Any
 
 import keras
@@ -28,6 +29,9 @@ if keras.backend.backend() == "jax":
 else:
     from .._tensorflow.loss import constrained, core_loss
 
+# The devices of a distribution call from threads of their own.
+_ONE_CALL_AT_A_TIME = threading.Lock()
+
 _OPS = _softmax.Ops(ops.where, ops.stack, ops.logsumexp, ops.stop_gradient)
 
 
@@ -47,7 +51,9 @@ class Loss(SkipsBadBatches):
         **options: Any,
     ) -> None:
         self._set_on_bad_batch(on_bad_batch)
-        self._options, self._said, self._norms = check("mode", options), Said(), np.zeros(3)
+        self._options, self._said = check("mode", options), Said()
+        self._norms = self._norms_before = np.zeros(3)
+        self._last_score: NDArray[Any] | None = None
         self.strength = None if strength is None else checked_strength(strength, self._options, per_class=per_class)
         self._per_class, self._background_only = per_class, background_only
 
@@ -71,7 +77,12 @@ class Loss(SkipsBadBatches):
         if self.strength is None:
             return loss, grad
         label, _, weight, _ = others
-        loss, grad, self._norms = scaled(self.strength, self._norms, loss, score, label, weight, grad, options.labels)
+        with _ONE_CALL_AT_A_TIME:
+            # With JAX, each device of a distribution calls with all events of the batch, which counts once.
+            if self._last_score is None or not np.array_equal(score, self._last_score):
+                self._last_score, self._norms_before = score.copy(), self._norms
+            norms = self._norms_before
+            loss, grad, self._norms = scaled(self.strength, norms, loss, score, label, weight, grad, options.labels)
         return loss, grad
 
 

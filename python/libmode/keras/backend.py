@@ -6,7 +6,7 @@ from typing import Any
 
 import keras
 
-__all__ = ["Layer", "Loss", "by_column", "replicas"]
+__all__ = ["Layer", "Loss", "by_column", "devices", "replicas"]
 
 _BACKEND = keras.backend.backend()
 if _BACKEND == "torch":
@@ -34,3 +34,9 @@ def replicas() -> int:
 
     count: int = tensorflow.distribute.get_strategy().num_replicas_in_sync
     return count
+
+
+def devices() -> int:
+    """The number of devices that compute the loss of a batch, by tf.distribute or keras.distribution."""
+    distribution = keras.distribution.distribution()
+    return replicas() if distribution is None else int(distribution.device_mesh.devices.size)

@@ -12,7 +12,7 @@ from .._constraint import Dependence
 from .._convergence import Convergence
 from .._typing import Never, Unpack
 from ..option_types import LossOptions
-from .backend import Layer, replicas
+from .backend import Layer, devices
 from .base import WithBase
 from .events import Columns, pick_score
 
@@ -117,10 +117,10 @@ class MoDeConstraint(WithBase):
         self.signal, self.monitor = layer.signal, monitor
 
     def _loss(self, events: Columns, y_pred: Any) -> Any:
-        if replicas() > 1:
+        if devices() > 1:
             raise ValueError(
-                f"MoDeConstraint and {replicas()} devices of tf.distribute: each would add its part of a batch to the "
-                "same sum of pushes. Train on one device, or with MoDeLoss"
+                f"MoDeConstraint and {devices()} devices of a distribution: each device would add each batch, or its "
+                "part, to the same sum of pushes. Train on one device, or with MoDeLoss"
             )
         score = y_pred if self.score is None else pick_score(y_pred, self.score)
         score = self._layer(score, events.classes(), events.mass, events.weight, category=events.category)

@@ -24,8 +24,8 @@ class MoDeLoss(WithBase):
     ----------
     strength : float, optional
         Multiplies the MoDe loss, relative to the cross entropy of scores from 0 to 1; see
-        :class:`libmode.torch.MoDeLoss`. Every call of the loss counts as a batch, also in a validation, and on
-        several devices each device. By default, the plain loss, which is far smaller than a cross entropy.
+        :class:`libmode.torch.MoDeLoss`. Every batch counts, also in a validation, and with
+        ``tf.distribute`` on each replica. By default, the plain loss, which is far smaller than a cross entropy.
     base : default "binary_crossentropy"
         The classifier's loss: an argument of ``keras.losses.get``, or None for MoDe alone. A function must return one
         value for each event; the mean over events is used.
