@@ -159,6 +159,15 @@ def test_masses_and_weights_of_any_size(unit):
     assert good
 
 
+def test_large_integers_keep_their_digits():
+    rng = np.random.default_rng(1)
+    score, mass = rng.random(200).astype("f"), 1_700_000_000 + np.arange(200)
+    for dtype in ("i4", "i8"):
+        events = {"score": score, "mass": mass.astype(dtype)}
+        want = libmode.mode_loss(**events, order=1, bins=8)
+        assert on_device(events, {"order": 1, "bins": 8})[0] == pytest.approx(want, rel=1e-6)
+
+
 @pytest.mark.parametrize(
     "case", [case for case in golden.CASES if not refused(check("mode", case.options))], ids=lambda case: case.name
 )

@@ -4,6 +4,7 @@ import copy
 import pickle
 import shutil
 
+import libmode
 import numpy as np
 import pytest
 import torch
@@ -75,6 +76,14 @@ def test_types_may_differ_between_arguments():
     assert loss.item() == np.float32(
         MoDeLoss(bins=5, order=0)(score.double(), target, mass.double(), weight.double()).item()
     )
+
+
+@pytest.mark.parametrize("name", ["int32", "int64", "uint32", "uint64"])
+def test_large_integers_keep_their_digits(name):
+    score = events(torch.float32)[0].detach()
+    mass = (1_700_000_000 + torch.arange(len(score))).to(getattr(torch, name))  # float32 has every 128th of them
+    want = libmode.mode_loss(score.numpy(), mass.numpy(), bins=5, order=1)
+    assert mode_loss(score, mass, bins=5, order=1).item() == pytest.approx(want, rel=1e-6)
 
 
 def test_tensors_of_the_host_stay_there_whatever_the_default_device_is():

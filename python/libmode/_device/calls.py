@@ -8,6 +8,7 @@ import torch
 from torch import Tensor
 
 from .._events import Events
+from ..torch._op import IN_DOUBLE
 from . import layer, loss
 from .plan import Plan, Steering
 
@@ -51,8 +52,8 @@ class Call:
         n, chunk, self.programs = self.n, self.chunk, -(-self.n // self.chunk)
         self.bins = max(32 if layer else 16, 1 << (plan.bins - 1).bit_length())  # matrices have 32 rows at least
         self.numbers = numbers(plan.numbers, self.score.device)
-        kinds = (tensor.dtype for tensor in (self.score, self.mass, self.weight) if tensor is not None)
-        kind = torch.float64 if torch.float64 in kinds else torch.float32
+        kinds = {tensor.dtype for tensor in (self.score, self.mass, self.weight) if tensor is not None}
+        kind = torch.float32 if IN_DOUBLE.isdisjoint(kinds) else torch.float64
         self.constants = {
             "WEIGHTED": self.weight is not None, "LABELLED": label is not None, "HAS_EDGES": plan.has_edges,
             "MERGES": plan.merges, "ORDER": plan.order, "UNBIASED": plan.unbiased, "MEAN": plan.mean, "LAYER": layer,

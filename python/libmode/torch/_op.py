@@ -27,6 +27,9 @@ from ._pinned import back_to, on_host
 # Other types become float64, which holds every background label.
 _LABEL_TYPES = {getattr(torch, name): number for name, number in _native.LABEL_TYPES.items()}
 
+#: Types whose values float32 may round: the core computes in double if masses or weights have one of them.
+IN_DOUBLE = {torch.float64, torch.int32, torch.int64, torch.uint32, torch.uint64}
+
 _SIZE = ctypes.sizeof(_native.ModeEvents)
 
 
@@ -75,8 +78,8 @@ def evaluate(
     Loss and gradient are float64 for float64 scores, and float32 otherwise.
     """
     original, labels = score, label
-    double = score.dtype is torch.float64 or mass.dtype is torch.float64
-    double = double or weight is not None and weight.dtype is torch.float64
+    double = score.dtype is torch.float64 or mass.dtype in IN_DOUBLE
+    double = double or weight is not None and weight.dtype in IN_DOUBLE
     kind = torch.float64 if double else torch.float32
     if mass.ndim > 1 or not options.fit_all:
         options = options.for_events(score.dtype, mass.dtype, mass.shape)
