@@ -206,6 +206,11 @@ TRACED = [
     ({"mass": 1j * jnp.zeros(60)}, "mass has dtype complex64: expected real numbers"),
     ({"mass": np.zeros(60, np.longdouble)}, "mass cannot be made an array of JAX"),
     ({"order": 17}, "order = 17"),
+    ({"category": np.arange(60) << 31}, r"category\[1\] = 2147483648: exceeds the integers of JAX without .*or number"),
+    ({"label": np.full((60, 1), 2**32)}, r"label\[0, 0\] = 4294967296: exceeds the integers"),
+    ({"mass": np.full(60, 2**40)}, r"mass\[0\] = 1099511627776: exceeds the integers"),
+    ({"mass": 1.7e9 + np.arange(60)}, r"mass\[0\] = 1700000000.0: .* 60 different masses have only 1 values: subtract"),
+    ({"mass": np.stack([np.arange(60.0), 1e9 + np.arange(60)], 1)}, r"mass\[0\] = 1000000000.0: .*jax_enable_x64"),
 ]
 
 
@@ -216,6 +221,19 @@ def test_inside_a_compiled_program_the_sentence_is_in_its_error(case):
     with jax.enable_x64(True), pytest.raises(jax.errors.JaxRuntimeError) as caught:
         jax.block_until_ready(jax.jit(lambda arrays: mode_loss(**arrays, **({"order": 0} | options)))(given))
     assert case.is_in(caught.value), str(caught.value)
+
+
+def test_large_integers_and_masses_that_fit_are_no_error():
+    score, mass, *_ = events()
+    category = np.arange(60) // 30
+    given = {"category": category + 2**31 - 2, "label": np.zeros(60, np.int64)}
+    assert mode_loss(score, mass, order=0, **given) == mode_loss(score, mass, order=0, category=category)
+    numbers = 1_700_000_000 + np.arange(60)  # which int32 has, and the core computes in double
+    want = libmode.mode_loss(np.asarray(score), numbers, order=0)
+    assert float(mode_loss(score, numbers, order=0)) == pytest.approx(want, rel=1e-5)
+    assert np.isfinite(mode_loss(score, np.repeat([1e9, 2e9], 30), order=0, bins=2))
+    with jax.enable_x64(True):
+        assert np.isfinite(mode_loss(score, 1.7e9 + np.arange(60), order=0))
 
 
 @pytest.mark.parametrize("change, message", TRACED, ids=[message for _, message in TRACED])

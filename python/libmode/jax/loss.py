@@ -21,6 +21,7 @@ from .._messages import NO_SECOND_DERIVATIVE
 from .._options import Options, check
 from .._strength import checked_strength, scaled
 from ._mesh import Axes, as_varied_as, gathered_loss
+from ._narrow import refuse_to_change
 
 try:
     from jax.experimental.buffer_callback import buffer_callback
@@ -146,6 +147,7 @@ def read(name: str, values: Any) -> jax.Array:
         raise TypeError(f"category has dtype {array.dtype}: expected integers")
     if jnp.issubdtype(array.dtype, jnp.complexfloating):
         raise TypeError(f"{name} has dtype {array.dtype}: expected real numbers")
+    refuse_to_change(name, values, array.dtype)
     return array
 
 
