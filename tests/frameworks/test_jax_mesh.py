@@ -7,10 +7,11 @@ import libmode
 from programs import run
 
 ON_A_MESH = """
+import warnings
 from functools import partial
 import jax, jax.numpy as jnp, numpy as np
 from jax.sharding import AxisType, NamedSharding, PartitionSpec as P
-from libmode.jax import mode_loss
+from libmode.jax import mode_constraint, mode_loss
 
 jax.config.update("jax_enable_x64", True)
 rng = np.random.default_rng(0)
@@ -48,6 +49,21 @@ for kind in (AxisType.Auto, AxisType.Explicit):
 
         compare(inside(theta, *sharded))
         compare(jax.jit(jax.value_and_grad(sharing(union, out_specs=P())))(theta, *sharded))
+
+
+def in_parts(score, label, mass, weight):
+    mode_loss(score, mass, order=1)
+    mode_constraint(score, label, mass, order=1)
+    return mode_loss(score, mass, order=1, axis_name="data")
+
+
+with warnings.catch_warnings(record=True) as caught:
+    warnings.simplefilter("always")
+    for _ in range(2):
+        given = jax.nn.sigmoid(sharded[0]), sharded[3], *sharded[1:3]
+        jax.jit(jax.shard_map(in_parts, mesh=mesh, in_specs=P("data"), out_specs=P()))(*given)
+for warning in caught:
+    print(warning.category.__name__, warning.message)
 
 bad = jax.device_put(arrays[0].at[4].set(jnp.nan), NamedSharding(mesh, P("data")))
 try:
@@ -94,8 +110,13 @@ def on_eight_devices(program):
     return run(sys.executable, "-c", program, PYTHONPATH=str(Path(libmode.__file__).parents[1]), **settings)
 
 
-def test_on_a_mesh_it_is_the_loss_of_the_union():
-    assert "score[4] = NaN: every score of a selected event must be finite" in on_eight_devices(ON_A_MESH)
+def test_on_a_mesh_it_is_the_loss_of_the_union_and_parts_are_said():
+    *warned, error = on_eight_devices(ON_A_MESH).splitlines()
+    assert "score[4] = NaN: every score of a selected event must be finite" in error
+    names = ["mode_loss", "mode_constraint"]
+    assert [line.partition(" at a time")[0] for line in warned] == [
+        f"TrainingWarning {name} sees the events of one device of the mesh axis data" for name in names
+    ]
 
 
 def test_keras_distribution_is_one_device_with_all_events():

@@ -7,6 +7,9 @@ from typing import Any
 
 import jax
 
+from .._monitor import TrainingWarning
+from .._said import IN_LINES
+
 Axes = str | Sequence[str]
 
 
@@ -16,6 +19,17 @@ def gathered_loss(both: Callable[[Any], tuple[Any, Any]], arrays: tuple[Any, ...
     n = len(arrays[0])
     own = jax.lax.dynamic_slice_in_dim(grad, jax.lax.axis_index(axes) * n, n)
     return jax.lax.pmean(loss, axes), own  # all are equal, and pmean tells JAX so
+
+
+def warn_of_parts(function: str, score: Any, advice: str) -> None:
+    """Warns, once for a line of the program, inside of a shard_map that gives each device a part of the scores."""
+    if axes := sorted(map(str, _varying(score))):
+        IN_LINES.warn(
+            "parts",
+            f"{function} sees the events of one device of the mesh axis {', '.join(axes)} at a time, and the mean over "
+            f"devices is not the result for all events: {advice}",
+            TrainingWarning,
+        )
 
 
 def as_varied_as(array: Any, result: Any) -> Any:

@@ -16,6 +16,7 @@ from .._host_constraint import FunctionConstraint, HostConstraint
 from .._option_values import plain
 from .._typing import Unpack
 from ..option_types import LossOptions
+from ._mesh import warn_of_parts
 from .loss import call_back, known_to_numpy, read
 
 _OPS = _softmax.Ops(jnp.where, jnp.stack, jax.nn.logsumexp, jax.lax.stop_gradient)
@@ -111,6 +112,7 @@ def mode_constraint(
     def constrain(score: Any) -> Any:
         nonlocal after
         batch = events_of(read, score, label, mass, weight, category)
+        warn_of_parts("mode_constraint", batch.score, "call it on sharded arrays inside jit, outside of shard_map")
         further = () if reference is None else read_reference(reference, partial(events_of, read))
         before = None if state is None else _numbers(state, len(constraint.labels))
         same, numbers = _same(function, batch.score, (batch[1:], before, further))

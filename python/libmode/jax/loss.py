@@ -20,7 +20,7 @@ from .._events import Events, events_of
 from .._messages import NO_SECOND_DERIVATIVE
 from .._options import Options, check
 from .._strength import checked_strength, scaled
-from ._mesh import Axes, as_varied_as, gathered_loss
+from ._mesh import Axes, as_varied_as, gathered_loss, warn_of_parts
 from ._narrow import refuse_to_change
 
 try:
@@ -124,6 +124,8 @@ def core_loss(
     With a state, the function takes it after the events, and returns the loss and the state as one array.
     """
     batch = events_of(read, *events)
+    if axes is None:
+        warn_of_parts("mode_loss", batch.score, "give axis_name")
     options = options.for_events(batch.score.dtype, batch.mass.dtype, batch.mass.shape)
     arrays = *map(known_to_numpy, batch), *(() if state is None else (state,))
     loss: jax.Array = _loss(partial(evaluate, options), axes, *arrays)
