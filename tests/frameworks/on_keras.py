@@ -1,6 +1,7 @@
 """libmode.keras on the backend that KERAS_BACKEND names: test_keras.py runs this file once for each."""
 
 import importlib
+import re
 import shutil
 from contextlib import nullcontext
 from functools import partial
@@ -14,6 +15,7 @@ import pandas as pd
 import pytest
 from keras import ops
 from libmode import metrics
+from libmode._messages import shown
 from libmode.keras import MoDeCallback, MoDeLoss, on_label, pack
 
 BACKEND = keras.backend.backend()
@@ -273,7 +275,24 @@ BAD = [
         r"y_true has shape \(200, 3, 1\): expected the columns",
         lambda t, p: MoDeLoss(order=0)(np.stack([p] * 3, 1)[..., None], p),
     ),
-    ("base = 'binary_crossentropy' and y_pred of shape", lambda t, p: MoDeLoss(order=0)(t, np.stack([p, p], 1))),
+    *(
+        (
+            rf"base = {re.escape(shown(base))} and y_pred of shape \(200, 2\): label has 1 column\. Give",
+            lambda t, p, base=base: MoDeLoss(order=0, score=0, base=base)(t, np.stack([p, p], 1)),
+        )
+        for base in ("binary_crossentropy", "mse", "squared_hinge", "Huber", keras.losses.MeanSquaredError())
+    ),
+    (
+        r"base = 'mse' and y_pred of shape \(200,\): label has 2 columns\. Give",
+        lambda t, p: MoDeLoss(order=0, base="mse")(pack(np.eye(2)[t[:, 0, 0].astype(int)], p), p),
+    ),
+    *(
+        (
+            "a softmax has an output for each class. Give base='binary_crossentropy' for one output",
+            lambda t, p, base=base: MoDeLoss(order=0, base=base)(t, p[:, None]),
+        )
+        for base in ("sparse_categorical_crossentropy", keras.losses.SparseCategoricalCrossentropy())
+    ),
     (
         r"y_pred has shape \(200, 2\): say which output",
         lambda t, p: MoDeLoss(base=None, order=0)(t, np.stack([p, p], 1)),

@@ -11,6 +11,7 @@ from libmode.torch import MoDeConstraint
 from torch.nn.functional import binary_cross_entropy
 from torch.nn.parallel import DistributedDataParallel
 from torch.optim.swa_utils import AveragedModel, get_ema_multi_avg_fn
+from torch.utils.checkpoint import checkpoint
 
 
 class Classifier(torch.nn.Module):
@@ -129,3 +130,23 @@ def test_a_checkpoint_of_the_same_options(saved, own):
 def test_a_state_dict_holds_tensors_alone():
     """Files of other packages have no room for others, and averages of others are taken over all values."""
     assert all(isinstance(value, torch.Tensor) for value in Classifier(order=2, bins=8).state_dict().values())
+
+
+def test_a_checkpointed_layer_counts_no_batch_twice():
+    """The advice of the error, and the older form of checkpoint, train as without a checkpoint."""
+    plain, inside, outside = Classifier(), Classifier(), Classifier()
+    for step in range(3):
+        x, target, mass = batch(step)
+        x.requires_grad_()
+        score = outside.constraint(checkpoint(outside.network, x, use_reentrant=False)[:, 0], target, mass)
+        scores = plain(x, target, mass), checkpoint(inside, x, target, mass, use_reentrant=True), score
+        for model, score in zip((plain, inside, outside), scores, strict=True):
+            model.zero_grad()
+            binary_cross_entropy(score, target).backward()
+    for model in (inside, outside):
+        assert torch.equal(model.constraint.state, plain.constraint.state)
+        assert torch.equal(model.network[0].weight.grad, plain.network[0].weight.grad)
+    score = checkpoint(inside, x, target, mass, use_reentrant=False)
+    with pytest.raises(RuntimeError, match="called again in the backward pass.*twice: leave the layer out of the"):
+        binary_cross_entropy(score, target).backward()
+    assert inside.constraint.convergence.batches == 4

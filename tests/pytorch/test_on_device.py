@@ -20,6 +20,7 @@ from libmode.torch import Events, MoDeConstraint, MoDeLoss, mode_loss
 from libmode.torch import _device as of_torch
 from torch._subclasses.fake_tensor import FakeTensorMode
 from torch.utils._python_dispatch import TorchDispatchMode
+from torch.utils.checkpoint import checkpoint
 
 
 @pytest.fixture(autouse=True, scope="module")
@@ -610,3 +611,12 @@ def test_a_layer_of_half_precision_and_without_a_second_derivative():
     (grad,) = torch.autograd.grad(total, leaf, create_graph=True)
     with pytest.raises(RuntimeError, match="second derivative"):
         grad.sum().backward()
+
+
+def test_a_layer_counts_no_batch_twice():
+    score, *others = batch(100)
+    layer, leaf = MoDeConstraint(order=1, on_device=True), score.clone().requires_grad_()
+    layer(leaf, *others).sum().backward()
+    with pytest.raises(RuntimeError, match="called again in the backward pass"):
+        checkpoint(layer, leaf, *others, use_reentrant=False).sum().backward()
+    assert layer.convergence.batches == 2

@@ -17,6 +17,9 @@ from .._option_values import plain
 from .backend import replicas
 from .events import Columns, unpack
 
+#: Losses of Keras that take the number of a class, and an output for each class; others take a label for each output.
+_OF_ONE_INTEGER = {"sparse_categorical_crossentropy", "categorical_generalized_cross_entropy", "circle"}
+
 
 class WithBase(keras.losses.Loss):
     """A loss with a base: the classifier's own loss, an argument of ``keras.losses.get``, or None."""
@@ -31,6 +34,21 @@ class WithBase(keras.losses.Loss):
         keywords_only(self, positional, "order=1")
         super().__init__(name=name, dtype=dtype)
         self.base, self._base, self.options = base, keras.losses.get(base), plain("mode", options)
+        self._more: dict[str, bool] = {}
+
+    def _base_of_logits(self, from_logits: bool) -> None:
+        """Tells a base that is given by name whether outputs are logits; raises if another base says the opposite."""
+        own = takes_logits(self._base)
+        if own is None or own == from_logits:
+            return
+        if isinstance(self.base, str) and not isinstance(self._base, keras.losses.Loss):
+            self._more = {"from_logits": from_logits}
+            return
+        raise ValueError(
+            f"base = {shown(self.base)} has from_logits = {own}, and {type(self).__name__} has from_logits = "
+            f"{from_logits}: both read the same outputs, so give both from_logits=True for logits, and False for "
+            "scores from 0 to 1"
+        )
 
     def _base_of_logits(self, from_logits: bool) -> None:
         """Tells a base that is given by name whether outputs are logits; raises if another base says the opposite."""
@@ -66,14 +84,26 @@ class WithBase(keras.losses.Loss):
             sample_weight = flat("sample_weight", ops.convert_to_tensor(sample_weight, dtype=events.weight.dtype))
             same_length("sample_weight", sample_weight, "y_true", events.weight)
             events = events._replace(weight=events.weight * sample_weight)
-        columns, classes = y_pred.shape[-1] if len(y_pred.shape) > 1 else 1, events.label.shape[1]
-        if columns != classes and self.base == "binary_crossentropy":  # Keras's own error has the shapes alone
-            raise ValueError(
-                f"base = 'binary_crossentropy' and y_pred of shape {tuple(y_pred.shape)}: label has "
-                f"{classes} column{'s' * (classes > 1)}. Give base='sparse_categorical_crossentropy' for several "
-                "outputs of a softmax, 'categorical_crossentropy' with one-hot labels, or one label for one output"
-            )
+        self._check_columns(tuple(y_pred.shape), events.label.shape[1])
         return self._loss(events, y_pred)
+
+    def _check_columns(self, shape: Sequence[int], classes: int) -> None:
+        """Raises ValueError if a loss of Keras would broadcast outputs and labels, or learn nothing."""
+        function = getattr(self._base, "fn", self._base)  # classes of Keras have one
+        if not getattr(function, "__module__", "").startswith("keras."):
+            return
+        columns, given = shape[-1] if len(shape) > 1 else 1, f"base = {shown(self.base)} and y_pred of shape {shape}"
+        if function.__name__ in _OF_ONE_INTEGER:
+            if columns < 2:
+                raise ValueError(
+                    f"{given}: a softmax has an output for each class. Give base='binary_crossentropy' for one output"
+                )
+        elif columns != classes:
+            raise ValueError(
+                f"{given}: label has {classes} column{'s' * (classes > 1)}. Give "
+                "base='sparse_categorical_crossentropy' for several outputs of a softmax, 'categorical_crossentropy' "
+                "with one-hot labels, or one label for one output"
+            )
 
     def _loss(self, events: Columns, y_pred: Any) -> Any:
         raise NotImplementedError
@@ -91,7 +121,7 @@ class WithBase(keras.losses.Loss):
             if len(loss.shape):
                 raise ValueError(f"base returned shape {tuple(loss.shape)}: give it a reduction")
             return loss
-        values = self._base(labels, y_pred)
+        values = self._base(labels, y_pred, **self._more)
         if len(values.shape) != 1:
             raise ValueError(f"base returned shape {tuple(values.shape)}: expected one value for each event")
         return ops.mean(values * weight) / replicas()

@@ -139,20 +139,21 @@ class Pushed(torch.autograd.Function):
     """The predictions. Backward adds the push to the incoming gradient."""
 
     @staticmethod
-    def forward(ctx: Any, score: Tensor, push: Any) -> Tensor:
+    def forward(ctx: Any, score: Tensor, push: Any, last: dict[str, Any]) -> Tensor:
         ctx.save_for_backward(score)
-        ctx.push = push
+        ctx.push, ctx.last = push, last
         return score.view_as(score)
 
     @staticmethod
-    def backward(ctx: Any, incoming: Tensor) -> tuple[Tensor, None]:
+    def backward(ctx: Any, incoming: Tensor) -> tuple[Tensor, None, None]:
         (score,) = ctx.saved_tensors
+        ctx.last["waiting"] = 0
         with torch.no_grad(), torch.cuda.device_of(incoming):  # type: ignore[no-untyped-call]
             outgoing = ctx.push.added_to(incoming.to(result_type(incoming)).contiguous()).to(incoming.dtype)
         if torch.is_grad_enabled():  # with create_graph
             for tensor in (score, incoming):
                 outgoing = Tied.apply(outgoing, tensor)
-        return outgoing, None
+        return outgoing, None, None
 
 
 # The compiler does not look into the launches. CUDA graphs capture them.

@@ -272,6 +272,13 @@ class MoDeConstraint(SkipsBadBatches, Learns, nn.Module):
             return score
         if in_torch_func():
             raise RuntimeError("torch.func cannot transform a MoDeConstraint, which has a state: use MoDeLoss")
+        # With use_reentrant=True checkpoint calls the layer without gradients first, which counts nothing.
+        if self._last["waiting"] and torch._C._current_graph_task_id() != -1:
+            raise RuntimeError(
+                "MoDeConstraint is called again in the backward pass, as by torch.utils.checkpoint, and would count "
+                "the batch twice: leave the layer out of the checkpointed part, for instance "
+                "score = constraint(checkpoint(network, x, use_reentrant=False), label, mass)"
+            )
         if self.on_device and (on_device := self._constrained_on_device(score, label, mass, *others)) is not None:
             return on_device
         read = partial(self._read, score.detach(), label, mass, *others)
@@ -331,7 +338,8 @@ class MoDeConstraint(SkipsBadBatches, Learns, nn.Module):
             self._statement.read_state = partial(as_numpy, self.state)
             if self._monitor.due():
                 self._statement.train(self)
-        same: Tensor = Pushed.apply(score, push)
+        self._last["waiting"] += 1
+        same: Tensor = Pushed.apply(score, push, self._last)
         return same
 
     def _show(self, events: Events, slope: Any, state: Any, score: Tensor, gathers: bool) -> None:
