@@ -50,20 +50,6 @@ class WithBase(keras.losses.Loss):
             "scores from 0 to 1"
         )
 
-    def _base_of_logits(self, from_logits: bool) -> None:
-        """Tells a base that is given by name whether outputs are logits; raises if another base says the opposite."""
-        own = takes_logits(self._base)
-        if own is None or own == from_logits:
-            return
-        if isinstance(self.base, str) and not isinstance(self._base, keras.losses.Loss):
-            self._base = partial(self._base, from_logits=from_logits)
-            return
-        raise ValueError(
-            f"base = {shown(self.base)} has from_logits = {own}, and {type(self).__name__} has from_logits = "
-            f"{from_logits}: both read the same outputs, so give both from_logits=True for logits, and False for "
-            "scores from 0 to 1"
-        )
-
     def _hold(self, layer: Any) -> None:
         """Keeps the framework's loss or layer. Its errors advise in Keras's words to leave out a last batch."""
         layer._without_last = HostConstraint._without_last
