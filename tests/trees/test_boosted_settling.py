@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from boosted import LGB, LIBRARIES, TEST, TRAIN, XGB
 from libmode import TrainingWarning, metrics
+from libmode._trees import metric, multipliers
 
 from studies.simple_model.data import simple_model
 
@@ -71,6 +72,32 @@ def test_the_pace_follows_the_number_of_rounds(library, rounds):
 def test_an_evaluation_set_that_depends_far_more_is_warned_of(library):
     with pytest.warns(TrainingWarning, match=r"eval_set\[0\]: its background depends on the mass .* by heart"):
         fitted(library, {"eval_set": EVALUATED["eval_set"], "eval_mass": [BIASED]}, n_estimators=300)
+
+
+def test_the_mass_dependence_of_a_training_that_comes_back_is_said(library, monkeypatch):
+    """A push that has settled can overshoot, and the last round counts where early stopping chooses none."""
+    monkeypatch.setattr(multipliers.Boosting, "_dependence", lambda self, events: 0.5 if self.rounds < 90 else 1.25)
+    message = r"had settled by round 60, but in round 100 .* 1.25 times as much as by chance again. Give about 200"
+    with pytest.warns(TrainingWarning, match=message):
+        assert fitted(library, n_estimators=100).settled_round_ == 60
+
+
+@pytest.mark.parametrize("patience", [None, 500])
+@pytest.mark.parametrize("since, settled", [(5, 60), (30, 75), (75, None)])
+def test_a_push_settles_by_one_rule_with_and_without_early_stopping(library, monkeypatch, patience, since, settled):
+    """A training with weights of both signs stayed at 0.8 of chance: settled in silence, or an error for 0.8 of it.
+
+    Ten looks at most at chance settle a push, and None without a word does not occur.
+    """
+    monkeypatch.setattr(metric, "_FLAT", np.inf)  # the evaluation set does not decide
+    monkeypatch.setattr(multipliers.Boosting, "_dependence", lambda self, events: 0.8 if self.rounds >= since else 1.2)
+    given = {"early_stopping_rounds": patience, "n_estimators": 100}
+    if settled is not None:
+        assert fitted(library, EVALUATED, **given).settled_round_ == settled
+        return
+    message = r"has not settled in 100 rounds: only since round 75 .* no more than by chance. Give about 200 rounds"
+    with pytest.raises(RuntimeError, match=message) if patience else pytest.warns(TrainingWarning, match=message):
+        assert fitted(library, EVALUATED, **given).settled_round_ is None
 
 
 def test_the_metric_of_the_native_interface_waits_too(library):

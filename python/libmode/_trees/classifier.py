@@ -117,7 +117,7 @@ _DESCRIPTION = """A classifier of {library} that keeps the response to backgroun
     >>> rng = np.random.default_rng(1)
     >>> y, mass = rng.integers(0, 2, 4_000), rng.uniform(50, 300, 4_000)  # 0 is background
     >>> X = np.column_stack([mass, rng.normal(y)])
-    >>> classifier = {name}(order=1, max_slope=1, n_estimators=20, n_jobs=1).fit(X, y, mass=mass)
+    >>> classifier = {name}(order=1, max_slope=1, n_estimators=80, n_jobs=1).fit(X, y, mass=mass)
     >>> classifier.predict_proba(X).shape, classifier.decision_function(X).shape, classifier.set_params(order=2).order
     ((4000, 2), (4000,), 2)
     >>> bool(np.mean(classifier.predict(X) == y) > 0.6), classifier.get_params()["max_slope"]
@@ -322,14 +322,14 @@ class BoostedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         )
         self.best_iteration_, self.settled_round_ = (stopping and stopping.best), objective.settled
         unsettled = objective.unsettled()
-        if unsettled and patience is not None:
+        if patience is not None and objective.settled is None:
             raise RuntimeError(f"early_stopping_rounds = {patience}: no round can be the best, since {unsettled}")
         if stopping is not None and stopping.best is None:
             raise RuntimeError(
                 f"early_stopping_rounds = {patience}: no round can be the best, since the background of the last of "
                 f"eval_set depends on the mass {stopping.dependence:.1f} times as much as by chance, {_BY_HEART}"
             )
-        if unsettled and not objective.dependence <= 1:
+        if unsettled and patience is None:
             warnings.warn(unsettled, TrainingWarning, stacklevel=level_of_the_user())
         elif self.strength is None:
             self._warn_if_far_above(evaluated, metric, objective)

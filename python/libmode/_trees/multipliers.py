@@ -45,13 +45,13 @@ class Pace(NamedTuple):
 
 _PACE, _PACE_IF_STOPPED = Pace(9, 150), Pace(12, 40)
 
-# The training looks at the dependence every so many rounds. The push has settled when two looks in a row, from the 30th
-# round on, see at most 0.7 of its value by chance; on the training events it can be less than chance.
-_LOOK_EVERY, _LEAST_SEEN, _EARLIEST = 5, 0.7, 30
+# The training looks at the dependence every so many rounds. From the 60th round on, the push has settled when two looks
+# in a row see at most 0.7 of its value by chance, or ten looks at most that value. The dependence of some trainings,
+# with weights of both signs for instance, stays between the two for hundreds of rounds.
+_LOOK_EVERY, _FAR_BELOW, _LOOKS_FAR_BELOW, _LOOKS_BELOW, _EARLIEST = 5, 0.7, 2, 10, 60
+_FEW_ROUNDS = 150  # the least number of rounds that an error advises
 # The push over the step that the classifier's part of the Hessian allows in one round.
 _GAIN = 20.0
-
-_NEARLY = 0.1  # a dependence beyond chance that counts as none in the estimate of the rounds to come
 
 _LEAST_HESS = 1e-16  # as in XGBoost
 
@@ -117,13 +117,12 @@ class Boosting:
     rounds = 0
     """The rounds so far in which the push grew; a fixed strength has no push."""
     settled: int | None = None
-    """The round by which the push had settled: a test with the training events sees no dependence.
+    """The number of rounds after which the push had settled: a test with the training events sees no dependence.
 
     None before. 0 with a fixed strength.
     """
     dependence = np.nan
     """The dependence of the training events on the mass at the last look, over its value by chance."""
-    _first_look = np.nan
 
     def __init__(self, settings: Settings) -> None:
         self._settings = settings
@@ -156,8 +155,8 @@ class Boosting:
         if len(labels) == 1:
             self._taking_part = self._taking_part._replace(label=None)
         self._sum: NDArray[Any] | float = 0.0  # the part of the push from earlier rounds
-        self.loss = self._first_look = self.dependence = np.nan
-        self.rounds = self._quiet = 0
+        self.loss = self.dependence = np.nan
+        self.rounds = self._looks_far_below = self._looks_below = 0
         self.settled = None if settings.strength is None else 0
 
     def derivatives(self, margin: NDArray[Any]) -> Pushed:
@@ -229,33 +228,34 @@ class Boosting:
     def _look(self, events: Events, tolerance: float | None) -> None:
         """Notes whether the push has settled: a test with these events, or ``tolerance`` events, sees no dependence."""
         self.dependence = self._dependence(events)
-        most = _LEAST_SEEN if tolerance is None else max(_LEAST_SEEN, self._count / tolerance)
-        if self.dependence <= max(1.0, most) and self._settings.score_transform and self.settled is None:
+        by_tolerance = 0.0 if tolerance is None else self._count / tolerance
+        far_below, below = max(_FAR_BELOW, by_tolerance), max(1.0, by_tolerance)
+        if self.dependence <= below and self._settings.score_transform:
             prob = events.score * (1 + _ODDS) / (_ODDS + events.score)
             tail = np.minimum(_TAIL * prob / (1 + _TAIL - prob), 1)
             self.dependence = max(self.dependence, self._dependence(events._replace(score=tail)))
-        if np.isnan(self._first_look):
-            self._first_look = self.dependence
-        self._quiet = self._quiet + 1 if self.dependence <= most else 0
-        if self.settled is None and self._quiet >= 2 and self.rounds >= _EARLIEST:
+        self._looks_far_below = self._looks_far_below + 1 if self.dependence <= far_below else 0
+        self._looks_below = self._looks_below + 1 if self.dependence <= below else 0
+        enough = self._looks_far_below >= _LOOKS_FAR_BELOW or self._looks_below >= _LOOKS_BELOW
+        if self.settled is None and enough and self.rounds >= _EARLIEST:
             self.settled = self.rounds
 
     def unsettled(self) -> str | None:
-        """A sentence with a number of rounds that may be enough; None if the push has settled."""
+        """A sentence if the push has not settled, or if the training depends on the mass again; None otherwise."""
+        seen = f"the background of the training depends on the mass {self.dependence:.2f} times as much as by chance"
+        rounds = f"Give about {max(_FEW_ROUNDS, 2 * self.rounds)} rounds"
         if self.settled is not None:
-            return None
-        now, most = self.dependence, self._first_look
-        more = self.rounds
-        if 1 < now < most:  # it falls, roughly as an exponential
-            more = int(self.rounds * np.log((now - 1) / _NEARLY) / np.log((most - 1) / (now - 1)))
-        rounds = 10 * math.ceil((self.rounds + max(more, self.rounds // 4, 40)) / 10)
-        seen = f"depends on the mass {now:.1f} times as much as by chance"
-        if math.isnan(now):
-            seen = "was not judged, or its dependence on the mass is not known"
-        return (
-            f"the push has not settled in {self.rounds} rounds: the background of the training {seen}. "
-            f"Give about {rounds} rounds"
-        )
+            # A push with a tolerance stops growing at the tolerance, and the dependence stays near it.
+            if self._settings.tolerance is not None or not self.dependence > 1:
+                return None
+            return f"the push had settled by round {self.settled}, but in round {self.rounds} {seen} again. {rounds}"
+        if math.isnan(self.dependence):
+            seen = "the dependence of the training on the mass is not known"
+        elif self._looks_below:
+            since = self.rounds - self.rounds % _LOOK_EVERY - (self._looks_below - 1) * _LOOK_EVERY
+            least = "by chance" if self._settings.tolerance is None else "the tolerance allows"
+            seen = f"only since round {since} the background of the training depends on the mass no more than {least}"
+        return f"the push has not settled in {self.rounds} rounds: {seen}. {rounds}"
 
     def _transformed(self, prob: NDArray[Any], slope: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
         """The scores that the loss sees, with their first and second derivatives by the margin."""
