@@ -105,7 +105,7 @@ fitted(library, dict(eval_set=[ITS], eval_mass=[PAIRS]), mass=PAIRS, early_stopp
 fitted(library, dict(eval_set=[ITS])) | eval_mass is missing
 fitted(library, dict(eval_mass=[MASS])) | eval_mass or eval_sample_weight is given without eval_set
 evaluated(library, eval_set=[ITS, ITS]) | eval_mass has length 1, but eval_set has 2
-evaluated(library, but(3, nan, MASS)) | eval_set[0]: mass[3] = nan:
+evaluated(library, but(3, nan, MASS)) | eval_set[0]: mass[3] = nan: ... give missing="ignore"
 evaluated(library, PAIRS) | eval_set[0]: mass has shape (2000, 2)
 evaluated(library, eval_sample_weight=[but(3, inf)]) | eval_set[0]: weight[3] = inf:
 evaluated(library, y=but(9, 2, LABEL)) | eval_set[0]: y[9] = 2.0:
@@ -143,6 +143,11 @@ fitted(library, objective=1) | parameter 'objective' is set by MoDe
 fitted(library, scale_pos_weight=1) | parameter 'scale_pos_weight' is set by MoDe
 fitted(library, weight=1) | parameter 'weight': fit takes it, as sample_weight
 fitted(library, label=1) | parameter 'label': fit takes it, as y
+fitted(library, dict(early_stopping_rounds=5)) | fit: give 'early_stopping_rounds' to the constructor, MoDe
+fitted(library, dict(bins=5)) | fit: give 'bins' to the constructor, MoDe
+fitted(library, dict(learning_rate=0.1)) | fit: give 'learning_rate' to the constructor, MoDe
+fitted(library, dict(max_bin=5)) | fit: give 'max_bin' to the constructor, MoDe
+fitted(library, dict(eval_metric='auc')) | fit: 'eval_metric' is set by MoDe
 fitted(library, dict(weight=WEIGHT)) | fit: unknown argument 'weight': did you mean sample_weight?
 fitted(library, strength='much') | strength = 'much': must be a number
 fitted(library, background_only='no') | background_only = 'no': must be

@@ -100,6 +100,17 @@ def test_a_push_settles_by_one_rule_with_and_without_early_stopping(library, mon
         assert fitted(library, EVALUATED, **given).settled_round_ is None
 
 
+def test_weights_of_the_training_alone_are_said(library):
+    """Evaluation sets without weights have another spectrum; class weights change none."""
+    weight = np.where(np.arange(len(TRAIN.label)) % 8, 1.0, -1.0)
+    given = EVALUATED | {"sample_weight": weight}
+    strong = {"strength": 10.0, "n_estimators": 3}
+    with pytest.warns(TrainingWarning, match="eval_sample_weight is left out: .* Give eval_sample_weight"):
+        fitted(library, given, **strong)
+    fitted(library, given | {"eval_sample_weight": [np.ones(len(VALID.label))]}, **strong)
+    fitted(library, given | {"sample_weight": 1 + 3.0 * TRAIN.label}, **strong)
+
+
 def test_the_metric_of_the_native_interface_waits_too(library):
     training = simple_model(5_000, np.random.default_rng(32))
     train, valid = (library.data(events.features, events.label) for events in (training, VALID))

@@ -259,9 +259,9 @@ class BoostedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         -----
         TrainingWarning
             If the push has not settled, or the background of an evaluation set depends on the mass over 2.25 times as
-            much as by chance.
+            much as by chance. If ``eval_sample_weight`` is left out, and the events of a class have different weights.
         """
-        refuse_unknown("fit", unknown, _OF_FIT)
+        self._refuse_in_fit(unknown)
         of_one_index({"X": X, "y": y, "mass": mass, "sample_weight": sample_weight, "category": category})
         self._categories = {
             place: X.iloc[:, place].cat.categories for place, dtype in enumerate(getattr(X, "dtypes", ()))
@@ -294,6 +294,13 @@ class BoostedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
                 )
         of_background, of_signal = sums_of_weights(label, weight)
         if weight is not None:
+            if evaluated and eval_sample_weight is None and _differ(weight, label):
+                warnings.warn(
+                    "sample_weight differs within a class, and eval_sample_weight is left out: each event of eval_set "
+                    "counts once, and the sets are judged with another spectrum. Give eval_sample_weight",
+                    TrainingWarning,
+                    stacklevel=level_of_the_user(),
+                )
             weight = weight / mean_size(weight)  # the thresholds of the libraries are in units of the weights
         settings = checked(
             self.strength,
@@ -384,6 +391,17 @@ class BoostedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             else f"unknown parameter {name!r}: neither {type(self).__name__} nor {self._library} has it"
         )
 
+    def _refuse_in_fit(self, unknown: Mapping[str, Any]) -> None:
+        """TypeError for the first unknown argument of fit, which may be one of the constructor."""
+        kind = type(self).__name__
+        for name in unknown:
+            if name in _SET_BY_FIT:
+                raise TypeError(f"fit: {name!r} is set by {kind}: leave it out")
+            taken = name in self._get_param_names() or name in TAKEN["mode"] or name in self._names({})
+            if taken and name not in _MEANT_OF_FIT:
+                raise TypeError(f"fit: give {name!r} to the constructor, {kind}({name}=...)")
+        refuse_unknown("fit", unknown, _OF_FIT)
+
     def _evaluated(self, sets: Any, masses: Any, weights: Any, several: bool) -> list[Evaluated]:
         """The evaluation sets; a mass that is missing is an error."""
         if sets is None:
@@ -426,7 +444,10 @@ class BoostedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         finite = np.isfinite(mass).reshape(len(mass), -1).all(axis=1)
         if not finite.all() and self.parameters.get("missing") != "ignore":
             place = int(np.argmin(finite))
-            raise ValueError(f"mass[{place}] = {mass[place]}: every mass must be finite")
+            raise ValueError(
+                f"mass[{place}] = {mass[place]}: every mass must be finite; leave such events out, or give "
+                'missing="ignore" and NaN for a missing mass'
+            )
         sums_of_weights(label, events.weight)
         return X, events
 
@@ -485,3 +506,8 @@ class BoostedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 def _several(mass: Any) -> bool:
     """Whether there are several variables of mass."""
     return np.ndim(mass) > 1 and np.shape(mass)[1] > 1
+
+
+def _differ(weight: NDArray[Any], label: NDArray[Any]) -> bool:
+    """Whether the events of one class have different weights."""
+    return any(np.ptp(weight[label == one]) > 0 for one in (0, 1))
