@@ -1,5 +1,7 @@
 """When a push has settled: early stopping waits for it, and a training without it is an error or a warning."""
 
+import re
+
 import numpy as np
 import pytest
 from boosted import LGB, LIBRARIES, TEST, TRAIN, XGB
@@ -77,6 +79,7 @@ def test_an_evaluation_set_that_depends_far_more_is_warned_of(library):
 def test_the_mass_dependence_of_a_training_that_comes_back_is_said(library, monkeypatch):
     """A push that has settled can overshoot, and the last round counts where early stopping chooses none."""
     monkeypatch.setattr(multipliers.Boosting, "_dependence", lambda self, events: 0.5 if self.rounds < 90 else 1.25)
+    monkeypatch.setattr(multipliers.Boosting, "events", 5_000.0)
     message = r"had settled by round 60, but in round 100 .* 1.25 times as much as by chance again. Give about 200"
     with pytest.warns(TrainingWarning, match=message):
         assert fitted(library, n_estimators=100).settled_round_ == 60
@@ -91,6 +94,7 @@ def test_a_push_settles_by_one_rule_with_and_without_early_stopping(library, mon
     """
     monkeypatch.setattr(metric, "_FLAT", np.inf)  # the evaluation set does not decide
     monkeypatch.setattr(multipliers.Boosting, "_dependence", lambda self, events: 0.8 if self.rounds >= since else 1.2)
+    monkeypatch.setattr(multipliers.Boosting, "events", 5_000.0)
     given = {"early_stopping_rounds": patience, "n_estimators": 100}
     if settled is not None:
         assert fitted(library, EVALUATED, **given).settled_round_ == settled
@@ -98,6 +102,29 @@ def test_a_push_settles_by_one_rule_with_and_without_early_stopping(library, mon
     message = r"has not settled in 100 rounds: only since round 75 .* no more than by chance. Give about 200 rounds"
     with pytest.raises(RuntimeError, match=message) if patience else pytest.warns(TrainingWarning, match=message):
         assert fitted(library, EVALUATED, **given).settled_round_ is None
+
+
+def test_many_evaluation_events_may_see_the_fluctuations_of_few_training_events(library):
+    """Once 10,000 evaluation events passed, and 50,000 were an error of the same training."""
+    few, valid = (simple_model(events, np.random.default_rng(seed)) for events, seed in ((2_000, 34), (60_000, 35)))
+    classifier = library.Classifier(order=1, n_jobs=1, early_stopping_rounds=10, n_estimators=120)
+    evaluated = {"eval_set": [(valid.features, valid.label)], "eval_mass": [valid.mass]}
+    with pytest.warns(TrainingWarning, match=r"eval_set\[0\]: at the best round .* Give more training events") as said:
+        classifier.fit(few.features, few.label, mass=few.mass, **evaluated)
+    (message,) = (str(one.message) for one in said)
+    assert "fluctuations of 1000 effective background events" in message
+    found = int(re.search(r"a residual of (\d+)%", message)[1]) / 100
+    score = classifier.predict_proba(valid.features)[:, 1]
+    options = {"bins": np.quantile(valid.mass[valid.label == 0], np.linspace(0, 1, 11)), "order": 1}
+    flat = metrics.flatness(score, valid.label, valid.mass, signal_efficiency=0.5, **options)
+    assert found == pytest.approx(np.sqrt(flat.rms**2 - flat.expected**2), rel=0.15)
+
+
+def test_an_evaluation_set_of_few_events_is_said(library):
+    few = simple_model(600, np.random.default_rng(36))
+    evaluated = {"eval_set": [(few.features, few.label)], "eval_mass": [few.mass]}
+    with pytest.warns(TrainingWarning, match=r"eval_set\[0\] has 300 effective background events: .* Give more evalua"):
+        fitted(library, evaluated, early_stopping_rounds=5)
 
 
 def test_weights_of_the_training_alone_are_said(library):

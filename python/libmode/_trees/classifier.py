@@ -39,9 +39,10 @@ _SET_BY_FIT = (
 # A warning names an evaluation set whose dependence is so many times that of the training: residuals of 1.5.
 _FAR_ABOVE = 2.25
 _BY_HEART = (
-    "for the trees know the events of the training by heart. Give more events, fewer rounds, a larger "
+    "for the trees know the events of the training by heart. Give more training events, fewer rounds, a larger "
     "min_child_weight or a lower max_depth"
 )
+_BLIND = 0.4  # a residual of the background efficiency that early stopping must see, or it warns
 # The arguments of fit, and their names elsewhere.
 _OF_FIT = (
     *("mass", "sample_weight", "category", "eval_set", "eval_mass", "eval_sample_weight"),
@@ -86,7 +87,8 @@ _DESCRIPTION = """A classifier of {library} that keeps the response to backgroun
     early_stopping_rounds : int, optional
         Stop where the last of ``eval_set`` has not become better by :func:`libmode.metrics.sensitivity`
         for so many rounds, and predict with the best. A round counts only after the push has settled, and if the
-        background of that set depends on the mass at most 1.75 times as much as by chance.
+        background of that set depends on the mass at most 1.75 times as much as by chance. If the set sees the
+        fluctuations of fewer training events in all rounds, the best of all rounds counts, with a warning.
     events : float, default 100,000
         N, of that sensitivity and of the dependence in ``evals_result_``.
     random_state : int or RandomState, optional
@@ -104,8 +106,10 @@ _DESCRIPTION = """A classifier of {library} that keeps the response to backgroun
         By the names validation_0, ... a list for each of logloss, dependence (rho) and inverse_sensitivity;
         the latter is left out with several variables of mass.
     best_iteration_ : int or None
+        The best round of early stopping, counted from 0 as {library} does: ``booster_`` has one round more.
     settled_round_ : int or None
-        The round by which the push had settled, 0 with a fixed strength.
+        The number of rounds after which the push had settled, and so the least ``best_iteration_ + 1``. 0 with a fixed
+        strength. None comes with a warning.
     feature_importances_ : (features,), the share of each feature in the gain of all splits
     n_features_in_, feature_names_in_
         As for every estimator.
@@ -252,14 +256,17 @@ class BoostedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         ValueError, TypeError
             For arrays that do not fit each other, other than two classes, bad options, and unknown arguments.
         RuntimeError
-            If early stopping finds no round, since the push has not settled in ``n_estimators``, or no round is flat on
-            the last of ``eval_set``.
+            If early stopping finds no round, since the push has not settled in ``n_estimators``, or the last of
+            ``eval_set`` depends on the mass more than the fluctuations of it and of the training explain.
 
         Warns
         -----
         TrainingWarning
-            If the push has not settled, or the background of an evaluation set depends on the mass over 2.25 times as
-            much as by chance. If ``eval_sample_weight`` is left out, and the events of a class have different weights.
+            If the push has not settled, or the training depends on the mass again in the end. If the background of an
+            evaluation set depends on the mass over 2.25 times as much as by chance, or at the best round over 1.75
+            times. If early stopping has too few evaluation events to see a residual of 40 % of the background
+            efficiency at 50 % signal efficiency. If ``eval_sample_weight`` is left out, and the events of a class have
+            different weights.
         """
         self._refuse_in_fit(unknown)
         of_one_index({"X": X, "y": y, "mass": mass, "sample_weight": sample_weight, "category": category})
@@ -328,27 +335,52 @@ class BoostedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             Called(objective, metric, stopping, list(callbacks or ()), verbose),
         )
         self.best_iteration_, self.settled_round_ = (stopping and stopping.best), objective.settled
-        unsettled = objective.unsettled()
-        if patience is not None and objective.settled is None:
-            raise RuntimeError(f"early_stopping_rounds = {patience}: no round can be the best, since {unsettled}")
-        if stopping is not None and stopping.best is None:
-            raise RuntimeError(
-                f"early_stopping_rounds = {patience}: no round can be the best, since the background of the last of "
-                f"eval_set depends on the mass {stopping.dependence:.1f} times as much as by chance, {_BY_HEART}"
-            )
-        if unsettled and patience is None:
+        if stopping is not None:
+            self._check_best(stopping, objective, len(sets) - 1)
+            evaluated = evaluated[:-1]
+        elif unsettled := objective.unsettled():
             warnings.warn(unsettled, TrainingWarning, stacklevel=level_of_the_user())
-        elif self.strength is None:
+            return self
+        if self.strength is None:
             self._warn_if_far_above(evaluated, metric, objective)
         return self
+
+    def _check_best(self, stopping: Stopping, objective: Objective, last: int) -> None:
+        """An error if early stopping found no round, and warnings of a round that other events may find not flat."""
+        no_round = f"early_stopping_rounds = {self.early_stopping_rounds}: no round can be the best, since"
+        if objective.settled is None:
+            raise RuntimeError(f"{no_round} {objective.unsettled()}")
+        ratio, residual, resolution, events = stopping.seen
+        if stopping.best is None:
+            raise RuntimeError(
+                f"{no_round} the background of the last of eval_set depends on the mass {ratio:.1f} times as much as "
+                f"by chance, {_BY_HEART}"
+            )
+        if not stopping.is_flat:
+            warnings.warn(
+                f"eval_set[{last}]: at the best round its background depends on the mass {ratio:.1f} times as much as "
+                f"by chance. At 50 % signal efficiency the background efficiency has a residual of {residual:.0%}, and "
+                f"no round is flat: the fluctuations of {objective.events:.0f} effective background events of the "
+                "training explain as much. Give more training events",
+                TrainingWarning,
+                stacklevel=level_of_the_user(),
+            )
+        if resolution > _BLIND:
+            warnings.warn(
+                f"eval_set[{last}] has {events:.0f} effective background events: at 50 % signal efficiency their "
+                f"background efficiency has a residual of {resolution:.0%} by chance, and early stopping does not see "
+                "a smaller one. Give more evaluation events",
+                TrainingWarning,
+                stacklevel=level_of_the_user(),
+            )
 
     def _warn_if_far_above(self, evaluated: Sequence[Evaluated], metric: Metric, objective: Objective) -> None:
         """Warns of evaluation sets that depend on the mass far more than the training events do."""
         for k, (features, events) in enumerate(evaluated):
-            seen = metric.beyond_chance(self._margins(features), events)
-            if seen > _FAR_ABOVE * max(1.0, objective.dependence):
+            ratio = metric.seen(self._margins(features), events).ratio
+            if ratio > _FAR_ABOVE * max(1.0, objective.dependence):
                 warnings.warn(
-                    f"eval_set[{k}]: its background depends on the mass {seen:.1f} times as much as by chance, and "
+                    f"eval_set[{k}]: its background depends on the mass {ratio:.1f} times as much as by chance, and "
                     f"that of the training {objective.dependence:.1f} times, {_BY_HEART}",
                     TrainingWarning,
                     stacklevel=level_of_the_user(),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,8 +24,21 @@ USUAL_EVENTS = 100_000.0
 
 # Signal efficiencies, over which the dependence by chance is averaged, and the default number of bins of mass: in more
 # bins a bump as wide as a signal stands out less.
-_EFFICIENCIES, _BINS = (0.8, 0.5, 0.2), 10
+_EFFICIENCIES, _MIDDLE, _BINS = (0.8, 0.5, 0.2), 1, 10
 _FLAT = 1.75  # up to which a round can be the best: chance alone gives 1.0 +- 0.35
+
+
+class Seen(NamedTuple):
+    """The dependence of the background of an evaluation set on the mass, as its own statistics let it be seen."""
+
+    ratio: float
+    """The mean square residual over its value by chance, averaged over three signal efficiencies."""
+    residual: float
+    """The root mean square residual at 50 % signal efficiency, over the background efficiency and beyond chance."""
+    resolution: float
+    """The value of this residual by chance."""
+    events: float
+    """The effective number of background events."""
 
 
 class Metric:
@@ -97,24 +110,30 @@ class Metric:
         result = self._evaluated(events, {**self._options, "unbiased": True})
         return result.loss * self._events / (result.bias * result.events) if result.bias > 0 else 0.0
 
-    def beyond_chance(self, margin: NDArray[Any], events: Events) -> float:
-        """The dependence of events with these margins, over its value by chance.
+    def seen(self, margin: NDArray[Any], events: Events) -> Seen:
+        """The dependence of events with these margins.
 
         A selection is a score of 0 and 1, so the loss is the mean square of the residual of the efficiency.
         """
         options = {**self._options, "unbiased": False}
         if not {"bins", "edges", "joint", "category"} & set(options):
             options["bins"] = max(_BINS, options["order"] + 4)
-        ratios = []
-        for cut in np.quantile(margin[events.label == 1], 1 - np.array(_EFFICIENCIES)):
-            result = self._evaluated(events._replace(score=(margin >= cut).astype(float)), options)
-            if result.bias > 0:
-                ratios.append(result.loss / result.bias)
-        return float(np.mean(ratios)) if ratios else np.nan
+        cuts = np.quantile(margin[events.label == 1], 1 - np.array(_EFFICIENCIES))
+        results = [self._evaluated(events._replace(score=(margin >= cut).astype(float)), options) for cut in cuts]
+        ratios = [result.loss / result.bias for result in results if result.bias > 0]
+        middle, judged = results[_MIDDLE], events.label == 0 if self._background_only else slice(None)
+        weight = None if events.weight is None else events.weight[judged]
+        efficiency = float(np.average(margin[judged] >= cuts[_MIDDLE], weights=weight))
+        return Seen(
+            float(np.mean(ratios)) if ratios else np.nan,
+            math.sqrt(max(middle.loss - middle.bias, 0.0)) / efficiency if efficiency > 0 else np.nan,
+            math.sqrt(middle.bias) / efficiency if efficiency > 0 else np.nan,
+            middle.events,
+        )
 
-    def last_beyond_chance(self) -> float:
-        """:meth:`beyond_chance` of the data set that was judged last."""
-        return self.beyond_chance(*self._last)
+    def last_seen(self) -> Seen:
+        """The dependence of the data set that was judged last."""
+        return self.seen(*self._last)
 
     def _evaluated(self, events: Events, options: Mapping[str, Any]) -> Result:
         score, label, mass, weight, _ = events
@@ -142,25 +161,34 @@ class Stopping:
     """Stops when a value has not fallen for so many rounds. The best round is flat, and the push has settled before it.
 
     A round is flat if the evaluation set depends on the mass little more than by chance. The sensitivity alone would
-    choose rounds that sculpt.
+    choose rounds that sculpt. A large evaluation set also sees the fluctuations of the training sample, which no round
+    can undo. If no round is flat, the best is one whose dependence these fluctuations explain.
     """
 
     def __init__(self, patience: int, objective: Objective, metric: Metric) -> None:
         self._patience, self._objective, self._metric = patience, objective, metric
         self.best: int | None = None
-        self.dependence = np.nan  # of the evaluation set, at the last round that was a candidate
+        self.seen = Seen(np.nan, np.nan, np.nan, np.nan)
+        """The dependence of the evaluation set at the best round; without one, at the last round."""
+        self.is_flat = False
+        """Whether the best round is flat."""
         self._least = np.inf
 
     def over(self, iteration: int, value: float) -> bool:
         """Whether to stop after a round with this value."""
         if self._objective.settled is None:
             return False
-        if value < self._least:
-            self.dependence, training = self._metric.last_beyond_chance(), self._objective.dependence
+        if value < self._least or not self.is_flat:
+            seen, training = self._metric.last_seen(), self._objective.dependence
             # With a tolerance or a fixed strength the training itself may depend on the mass.
-            if math.isnan(training) or self.dependence <= _FLAT * max(1.0, training):
-                self.best, self._least = iteration, value
-        return self.best is not None and iteration - self.best >= self._patience
+            by_chance = math.inf if math.isnan(training) else max(1.0, training)
+            is_flat = seen.ratio <= _FLAT * by_chance or math.isnan(training)
+            explained = seen.ratio <= _FLAT * (by_chance + seen.events / self._objective.events)
+            if is_flat and not self.is_flat or (is_flat or explained) and value < self._least:
+                self.best, self.seen, self.is_flat, self._least = iteration, seen, is_flat, value
+            elif self.best is None:
+                self.seen = seen
+        return self.is_flat and self.best is not None and iteration - self.best >= self._patience
 
 
 _VALUES: dict[str, Callable[[Metric, NDArray[Any], Events], float]] = {

@@ -123,6 +123,8 @@ class Boosting:
     """
     dependence = np.nan
     """The dependence of the training events on the mass at the last look, over its value by chance."""
+    events = np.nan
+    """The effective number of background events of the training."""
 
     def __init__(self, settings: Settings) -> None:
         self._settings = settings
@@ -210,7 +212,7 @@ class Boosting:
         scale = of_classifier / of_mode
         now = _GAIN * scale * seen
         tolerance = self._settings.tolerance
-        if tolerance is None or not self._dependence(events) * tolerance <= self._count:  # true for NaN
+        if tolerance is None or not self._dependence(events) * tolerance <= self.events:  # true for NaN
             slower = 1 + self.rounds / self._settings.pace.slower_after
             self._sum = self._sum + now / (self._settings.inertia * slower)
         self.rounds += 1
@@ -222,13 +224,13 @@ class Boosting:
         """The plain loss over its mean by chance; trees that know the training events by heart are below 1."""
         result = evaluate(self._options, *events, grad=False, said=self._said)
         plain = result.loss + result.bias if self._settings.options.get("unbiased", True) else result.loss
-        self._count = result.events
+        self.events = result.events
         return plain / result.bias if result.bias > 0 else np.nan
 
     def _look(self, events: Events, tolerance: float | None) -> None:
         """Notes whether the push has settled: a test with these events, or ``tolerance`` events, sees no dependence."""
         self.dependence = self._dependence(events)
-        by_tolerance = 0.0 if tolerance is None else self._count / tolerance
+        by_tolerance = 0.0 if tolerance is None else self.events / tolerance
         far_below, below = max(_FAR_BELOW, by_tolerance), max(1.0, by_tolerance)
         if self.dependence <= below and self._settings.score_transform:
             prob = events.score * (1 + _ODDS) / (_ODDS + events.score)
