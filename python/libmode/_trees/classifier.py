@@ -122,7 +122,7 @@ _DESCRIPTION = """A classifier of {library} that keeps the response to backgroun
     >>> rng = np.random.default_rng(1)
     >>> y, mass = rng.integers(0, 2, 4_000), rng.uniform(50, 300, 4_000)  # 0 is background
     >>> X = np.column_stack([mass, rng.normal(y)])
-    >>> classifier = {name}(order=1, max_slope=1, n_estimators=20, n_jobs=1).fit(X, y, mass=mass)
+    >>> classifier = {name}(order=1, max_slope=1, n_estimators=80, n_jobs=1).fit(X, y, mass=mass)
     >>> classifier.predict_proba(X).shape, classifier.decision_function(X).shape, classifier.set_params(order=2).order
     ((4000, 2), (4000,), 2)
     >>> bool(np.mean(classifier.predict(X) == y) > 0.6), classifier.get_params()["max_slope"]
