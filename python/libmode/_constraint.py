@@ -128,7 +128,7 @@ class Constraint:
         from_logits: bool,
         said: Said | None = None,
     ) -> None:
-        self.strength, self.tolerance = one_of(strength, tolerance)
+        self.strength, self.tolerance = either(strength, tolerance)
         self.from_logits, self._limits_given = flag("from_logits", from_logits), "score_range" in options
         if from_logits and self._limits_given:
             raise ValueError(
@@ -245,7 +245,7 @@ def sigmoid(logit: Any) -> Any:
     return 0.5 + 0.5 * np.tanh(0.5 * logit)
 
 
-def one_of(strength: Any, tolerance: Any) -> tuple[float | None, float | None]:
+def either(strength: Any, tolerance: Any) -> tuple[float | None, float | None]:
     """A fixed strength and a tolerance, at most one of them, as positive numbers or None."""
     both = ("strength", strength), ("tolerance", tolerance)
     fixed, limit = (None if value is None else positive(name, value) for name, value in both)

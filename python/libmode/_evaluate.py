@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from . import _native
 from ._arrays import address, check_labels, explained, for_core, is_double, read, ready
 from ._disco import disco
-from ._events import Events, events_of
+from ._events import Events, read_events
 from ._far_masses import look
 from ._options import Options
 from ._said import IN_LINES, Said
@@ -65,7 +65,7 @@ def evaluate(
 
     ``said`` knows the earlier warnings of the caller.
     """
-    events = events_of(read, score, label, mass, weight, category)
+    events = read_events(read, score, label, mass, weight, category)
     options, arrays, double = _ready(options, events)
     slope, bound = (np.empty_like(arrays.score) if wanted else None for wanted in (grad, hess))
     try:

@@ -45,7 +45,7 @@ class Events(NamedTuple):
         return Events(*(None if array is None else array[chosen] for array in self))
 
 
-def events_of(
+def read_events(
     read: Callable[[str, Any], Any], score: Any, label: Any, mass: Any, weight: Any = None, category: Any = None
 ) -> Events:
     """The arguments of a loss, read by :func:`together`, with up to three variables of mass."""
@@ -78,7 +78,7 @@ def joined(
     ``filled(score, value, like)`` returns an array like ``score`` of one value, of the type of ``like``. ``check`` is
     :func:`libmode._arrays.check_reference`, for labels of the framework.
     """
-    further: Events = read_reference(reference, partial(events_of, read))
+    further: Events = read_reference(reference, partial(read_events, read))
     if batch.label is None:
         further = further._replace(label=None)
     elif further.label is None:

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from ._arrays import check_reference, read
 from ._bad_batches import OnBadBatch, SkipsBadBatches
 from ._constraint import Constraint, State, unpack_state
-from ._events import Events, events_of, joined
+from ._events import Events, joined, read_events
 from ._monitor import Monitor, look
 from ._native import BatchError
 from ._said import IN_LINES, Said
@@ -58,7 +58,7 @@ class HostConstraint(SkipsBadBatches, Learns):
         if reference:
             where.append(f"events from {len(score)} on are those of reference")
         try:
-            every = events_of(read, *batch)
+            every = read_events(read, *batch)
             if reference:
                 every = joined(
                     every, Events(*reference), constraint.labels, read, _filled, _concatenated, check_reference

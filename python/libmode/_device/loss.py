@@ -51,7 +51,7 @@ def select(
         finite = (s - s == 0) & (w - w == 0)
         if LABELLED:
             of_event = tl.load(label + at, takes, 0).to(tl.float64)
-            bad += tl.where(of_event == of_event, 0.0, 1.0)  # NaN: nobody knows which label it is
+            bad += tl.where(of_event == of_event, 0.0, 1.0)  # NaN may be any label
             takes = takes & (of_event == tl.load(numbers + LABEL))
         outside = (m < tl.load(numbers + MASS_LOW)) | (m > tl.load(numbers + MASS_HIGH))
         takes = takes & ~(outside & finite)

@@ -16,7 +16,7 @@ from sklearn.utils.validation import _check_sample_weight, check_is_fitted, vali
 
 from .._arrays import read
 from .._constraint import positive, sigmoid
-from .._events import Events, events_of, of_one_index
+from .._events import Events, of_one_index, read_events
 from .._messages import ORDER, level_of_the_user, near, refuse_unknown, shown
 from .._monitor import TrainingWarning
 from .._option_values import TAKEN
@@ -485,7 +485,7 @@ class BoostedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             place = int(np.argmin(known))
             raise ValueError(f"y[{place}] = {y.tolist()[place]!r}: the training had {self.classes_.tolist()}")
         label = (y == self.classes_[1]).astype(np.float32)
-        events = events_of(read, label, label, mass, weight)  # their scores are known later
+        events = read_events(read, label, label, mass, weight)  # their scores are known later
         mass = events.mass
         if _several(mass) != several:
             raise ValueError(f"mass has shape {mass.shape}, but the training had another number of variables")

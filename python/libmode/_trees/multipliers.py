@@ -11,9 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._arrays import read
-from .._constraint import one_of, sigmoid
+from .._constraint import either, sigmoid
 from .._evaluate import evaluate
-from .._events import Events, events_of
+from .._events import Events, read_events
 from .._messages import shown
 from .._option_values import flag
 from .._options import check
@@ -93,7 +93,7 @@ class Settings(NamedTuple):
 
 def checked(strength: Any, tolerance: Any, score_transform: Any, background_only: Any, options: Any) -> Settings:
     """The settings of an objective; TypeError or ValueError for bad values."""
-    strength, tolerance = one_of(strength, tolerance)
+    strength, tolerance = either(strength, tolerance)
     known = score_transform is None or isinstance(score_transform, str) and score_transform == "odds"
     if not known:  # pandas.NA is neither equal nor different
         raise ValueError(f"score_transform = {shown(score_transform)}: must be 'odds' or None")
@@ -135,7 +135,7 @@ class Boosting:
         self._target = targets(label)
         if settings.background_only and background is None:
             background = self._target.astype(np.int32)
-        events = events_of(read, self._target, background, mass, weight, category)
+        events = read_events(read, self._target, background, mass, weight, category)
         self._weight, self._size = events.weight, None if events.weight is None else np.abs(events.weight)
         self._total = sum(sums_of_weights(self._target, self._weight))
         mean = 1.0 if self._weight is None else mean_size(self._weight)

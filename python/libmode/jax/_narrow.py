@@ -17,8 +17,8 @@ _ENABLE = 'call jax.config.update("jax_enable_x64", True)'
 
 def refuse_to_change(name: str, values: Any, dtype: np.dtype[Any]) -> None:
     """Raises ValueError if integers would change in this type of JAX, or if most different masses would be equal."""
-    given = getattr(values, "dtype", None)
-    if isinstance(values, jax.Array) or not isinstance(given, np.dtype) or given.itemsize <= dtype.itemsize:
+    before = getattr(values, "dtype", None)
+    if isinstance(values, jax.Array) or not isinstance(before, np.dtype) or before.itemsize <= dtype.itemsize:
         return
     array = np.asarray(values)
     if array.dtype.kind in "iu":

@@ -11,7 +11,7 @@ import jax.numpy as jnp
 from .. import _softmax
 from .._bad_batches import OnBadBatch
 from .._constraint import NUMBERS, WITHOUT_STATE, State, positive
-from .._events import Events, events_of, read_reference, takes_events
+from .._events import Events, read_events, read_reference, takes_events
 from .._host_constraint import FunctionConstraint, HostConstraint
 from .._option_values import plain
 from .._typing import Unpack
@@ -111,9 +111,9 @@ def mode_constraint(
 
     def constrain(score: Any) -> Any:
         nonlocal after
-        batch = events_of(read, score, label, mass, weight, category)
+        batch = read_events(read, score, label, mass, weight, category)
         warn_of_parts("mode_constraint", batch.score, "call it on sharded arrays inside jit, outside of shard_map")
-        further = () if reference is None else read_reference(reference, partial(events_of, read))
+        further = () if reference is None else read_reference(reference, partial(read_events, read))
         before = None if state is None else _numbers(state, len(constraint.labels))
         same, numbers = _same(function, batch.score, (batch[1:], before, further))
         if state is not None:

@@ -16,7 +16,7 @@ import numpy as np
 
 from .. import _arrays
 from .._evaluate import loss_and_grad
-from .._events import Events, events_of
+from .._events import Events, read_events
 from .._messages import NO_SECOND_DERIVATIVE
 from .._options import Options, check
 from .._strength import checked_strength, scaled
@@ -123,7 +123,7 @@ def core_loss(
 
     With a state, the function takes it after the events, and returns the loss and the state as one array.
     """
-    batch = events_of(read, *events)
+    batch = read_events(read, *events)
     if axes is None:
         warn_of_parts("mode_loss", batch.score, "give axis_name")
     options = options.for_events(batch.score.dtype, batch.mass.dtype, batch.mass.shape)

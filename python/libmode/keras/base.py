@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Mapping, Sequence
-from functools import partial
 from typing import Any
 
 import keras
@@ -78,15 +77,15 @@ class WithBase(keras.losses.Loss):
         function = getattr(self._base, "fn", self._base)  # classes of Keras have one
         if not getattr(function, "__module__", "").startswith("keras."):
             return
-        columns, given = shape[-1] if len(shape) > 1 else 1, f"base = {shown(self.base)} and y_pred of shape {shape}"
+        columns, outputs = shape[-1] if len(shape) > 1 else 1, f"base = {shown(self.base)} and y_pred of shape {shape}"
         if function.__name__ in _OF_ONE_INTEGER:
             if columns < 2:
                 raise ValueError(
-                    f"{given}: a softmax has an output for each class. Give base='binary_crossentropy' for one output"
+                    f"{outputs}: a softmax has an output for each class. Give base='binary_crossentropy' for one output"
                 )
         elif columns != classes:
             raise ValueError(
-                f"{given}: label has {classes} column{'s' * (classes > 1)}. Give "
+                f"{outputs}: label has {classes} column{'s' * (classes > 1)}. Give "
                 "base='sparse_categorical_crossentropy' for several outputs of a softmax, 'categorical_crossentropy' "
                 "with one-hot labels, or one label for one output"
             )

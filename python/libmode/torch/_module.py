@@ -9,7 +9,7 @@ import torch
 from torch import Tensor
 
 from .._bad_batches import SkipsBadBatches
-from .._events import Events, events_of
+from .._events import Events, read_events
 from .._native import BatchError
 from ._op import result_type
 
@@ -46,7 +46,7 @@ def read_tensors(score: Any, label: Any, mass: Any, weight: Any, category: Any =
             if category is None and len(shape) == 2 and shape[1] == 1:
                 label = None if label is None else label.squeeze(1)
                 return Events(score.squeeze(1), label, mass.squeeze(1), None if weight is None else weight.squeeze(1))
-    return events_of(read, score, label, mass, weight, category)
+    return read_events(read, score, label, mass, weight, category)
 
 
 def read(name: str, tensor: Any) -> Tensor:
