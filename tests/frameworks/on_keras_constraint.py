@@ -109,11 +109,11 @@ BAD = [
     ("on_bad_batch = 'pass'", lambda t, p: MoDeConstraint(on_bad_batch="pass", order=1)),
     (
         "has from_logits = True, and MoDeConstraint has from_logits = False",
-        lambda t, p: MoDeConstraint(base=LOGITS, order=1),
+        lambda t, p: MoDeConstraint(base=LOGITS, order=1)(t, p),
     ),
     (
         "has from_logits = False, and MoDeConstraint has from_logits = True",
-        lambda t, p: MoDeConstraint(base=keras.losses.binary_crossentropy, from_logits=True, order=1),
+        lambda t, p: MoDeConstraint(base=keras.losses.binary_crossentropy, from_logits=True, order=1)(t, p),
     ),
 ]
 

@@ -111,12 +111,12 @@ class MoDeConstraint(WithBase):
             **self.options,
         )
         self._hold(layer)
-        self._base_of_logits(bool(from_logits))
         self.strength, self.tolerance = layer._constraint.strength, layer._constraint.tolerance
         self.from_logits, self.score, self.background_only = from_logits, score, background_only
         self.signal, self.monitor = layer.signal, monitor
 
     def _loss(self, events: Columns, y_pred: Any) -> Any:
+        self._base_of_logits(bool(self.from_logits))
         if devices() > 1:
             raise ValueError(
                 f"MoDeConstraint and {devices()} devices of a distribution: each device would add each batch, or its "
