@@ -4,7 +4,6 @@ import golden
 import libmode
 import numpy as np
 import pandas as pd
-import pyarrow
 import pytest
 from reference import Binned, Reference, bin_of, exact
 
@@ -29,10 +28,6 @@ def read_only(array):
     array = array.copy()
     array.setflags(write=False)
     return array
-
-
-def from_arrow(array):
-    return pyarrow.array(array, from_pandas=True)  # NaN becomes null
 
 
 KINDS = {
@@ -69,7 +64,7 @@ def test_every_kind_of_array_gives_the_same_numbers(events, kind):
     golden.assert_close(np.ravel(grad), want_grad, tolerance)
 
 
-MISSING = {"numpy": np.asarray, "pandas": lambda label: pd.Series(label, dtype="Int64"), "pyarrow": from_arrow}
+MISSING = {"numpy": np.asarray, "pandas": lambda label: pd.Series(label, dtype="Int64")}
 
 
 @pytest.mark.parametrize("kind", MISSING)
