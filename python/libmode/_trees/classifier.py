@@ -507,7 +507,7 @@ class BoostedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     def _coded(self, X: Any) -> Any:
         """A DataFrame whose categories are numbered as in the training; a missing or new one is NaN.
 
-        A column of new values alone is an error: it has codes or another spelling.
+        If several events have new values alone, it is an error: they are codes, or spelled in another way.
         """
         if not self._categories or not hasattr(X, "columns") or X.shape[1] <= max(self._categories):
             return X
@@ -515,7 +515,7 @@ class BoostedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         for place, categories in self._categories.items():
             code = categories.get_indexer(columns[place]).astype(float)
             values = columns[place].dropna().unique()
-            if len(values) and (code < 0).all():
+            if len(X) > 1 and len(values) and (code < 0).all():  # one event may have a new category
                 raise ValueError(
                     f"X has only new values in column {X.columns[place]!r}, {shown(values.tolist())}: the categories "
                     f"of the training are {shown(categories.tolist())}. Give these, not their codes or other spellings"
