@@ -192,10 +192,8 @@ func lossArguments[F core.Float](o *C.mode_options, from *C.mode_events_f64, los
 	if ev, cfg, err = arguments[F](o, from, false); err != nil {
 		return ev, cfg, nil, err
 	}
-	if slopes, err = array("grad", (*F)(grad), from.n, true); err != nil {
-		return ev, cfg, nil, err
-	}
-	return ev, cfg, slopes, apart(inputs(ev), regionOf("grad", slopes))
+	slopes, err = array("grad", (*F)(grad), from.n, true)
+	return ev, cfg, slopes, err
 }
 
 func evaluate[F core.Float](o *C.mode_options, from *C.mode_events_f64, loss *C.double, grad unsafe.Pointer, quality *C.mode_quality, smoothing C.double, hess unsafe.Pointer) error {
@@ -242,6 +240,9 @@ func modeEvaluate(single C.int, o *C.mode_options, from *C.mode_events_f64, loss
 func flatness[F core.Float](o *C.mode_options, from *C.mode_events_f64, loss *C.double, grad unsafe.Pointer) error {
 	ev, cfg, slopes, err := lossArguments[F](o, from, loss, grad)
 	if err != nil {
+		return err
+	}
+	if err = apart(inputs(ev), regionOf("grad", slopes)); err != nil {
 		return err
 	}
 	found, err := core.Flatness(slopes, ev, cfg)
