@@ -158,7 +158,12 @@ def check_labels(label: NDArray[Any] | None, labels: Sequence[int], name: str = 
         return
     missing = np.isnan(label)
     if np.count_nonzero(missing) and is_background(label, labels).any():  # in a third of the time of missing.any()
-        raise ValueError(f"{name}[{missing.argmax()}] = nan: expected a number; leave such events out of all arguments")
+        raise missing_label(missing, name)
+
+
+def missing_label(missing: NDArray[np.bool_], name: str = "label") -> ValueError:
+    """The error of the first event whose label is missing."""
+    return ValueError(f"{name}[{missing.argmax()}] = nan: expected a number; leave such events out of all arguments")
 
 
 def check_reference(label: NDArray[Any], labels: Sequence[int]) -> None:

@@ -9,7 +9,7 @@ import numpy as np
 from keras import ops
 from numpy.typing import NDArray
 
-from .._arrays import read, vector
+from .._arrays import missing_label, read, vector
 from .._events import flat, same_length, takes_events, variables
 from .backend import by_column
 
@@ -60,7 +60,7 @@ def pack(label: Any, mass: Any, weight: Any = None, category: Any = None) -> NDA
     if labels.ndim != 2 or not labels.shape[1]:
         raise ValueError(f"label has shape {labels.shape}: expected (n,), (n, 1) or (n, classes)")
     if (missing := np.isnan(labels).any(axis=1)).any():
-        raise ValueError(f"label[{missing.argmax()}] = nan: expected a number; leave such events out of all arguments")
+        raise missing_label(missing)
     masses = variables(read("mass", mass))
     weights = np.ones(len(labels), np.float32) if weight is None else vector("weight", weight)
     numbers = np.zeros(len(labels)) if category is None else vector("category", category)
