@@ -90,14 +90,13 @@ def tables(results: Mapping[str, Any]) -> dict[str, str]:
         trainings = of_method(results, problem).get("default", [])
         judged = [one["cuts"] for one in trainings]
         others += [[problem, name, *_others(judged, of_cut)] for name, of_cut in OTHERS.items() if judged]
-    scans = {method: _scan(results, method) for method in STRENGTHS}
     return {
         "zoo": pages.table(rows),
         "other scales of the zoo": pages.table(others),
         "tight cuts of the zoo": pages.table(_measured(tight, 1)),
         "variations of the zoo": pages.table(_measured(varied, 2)),
         "bounds of the zoo": pages.table(_bounds(results)),
-        **{f"strengths of {method} in the zoo": pages.table(_measured(scans[method], 1)) for method in STRENGTHS},
+        **{f"strengths of {one} in the zoo": pages.table(_measured(_scan(results, one), 1)) for one in STRENGTHS},
     }
 
 
