@@ -29,7 +29,7 @@ _FLAT = 1.75  # up to which a round can be the best: chance alone gives 1.0 +- 0
 
 
 class Seen(NamedTuple):
-    """The dependence of the background of an evaluation set on the mass, as its own statistics let it be seen."""
+    """How much the background of an evaluation set depends on the mass, and how little the set could show."""
 
     ratio: float
     """The mean square residual over its value by chance, averaged over three signal efficiencies."""
