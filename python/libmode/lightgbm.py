@@ -164,9 +164,37 @@ def finalize(booster: lightgbm.Booster, init_score: float, *, num_iteration: int
     return model
 
 
+#: Parameters of an objective or metric that LightGBM does not use with another one.
+_OF_OBJECTIVES = (
+    *("num_class", "is_unbalance", "scale_pos_weight", "pos_bagging_fraction", "neg_bagging_fraction", "sigmoid"),
+    *("boost_from_average", "reg_sqrt", "alpha", "fair_c", "poisson_max_delta_step", "tweedie_variance_power"),
+    *("lambdarank_truncation_level", "lambdarank_norm", "lambdarank_position_bias_regularization", "label_gain"),
+    *("objective_seed", "bagging_by_query", "eval_at", "multi_error_top_k", "auc_mu_weights"),
+)
+#: Further parameters that the classifier sets, or that are for LightGBM's program.
+_NO_EFFECT = (
+    *(*_OF_OBJECTIVES, "objective", "metric", "metric_freq", "is_provide_training_metric", "first_metric_only"),
+    *("early_stopping_min_delta", "categorical_feature", "config", "task", "data", "valid", "input_model"),
+    *("output_model", "output_result", "convert_model", "convert_model_language", "snapshot_freq", "save_binary"),
+    *("header", "label_column", "weight_column", "group_column", "ignore_column", "two_round", "parser_config_file"),
+    *("predict_contrib", "predict_leaf_index", "predict_raw_score", "predict_disable_shape_check"),
+    *("num_iteration_predict", "start_iteration_predict", "pred_early_stop", "pred_early_stop_freq"),
+    "pred_early_stop_margin",
+)
+
+
+def _main_names() -> dict[str, str]:
+    """LightGBM's main name of a parameter by each of its names."""
+    aliases = lightgbm.basic._ConfigAliases._get_all_param_aliases()
+    return {other: main for main, others in aliases.items() for other in (main, *others)}
+
+
 def _read_rows(data: lightgbm.Dataset) -> Rows:
-    params = data.params or {}  # get_params would leave out those of the training
-    refuse_parts(int(params.get("num_machines", params.get("num_machine", 1))), "machines")
+    main = _main_names()
+    params = {main.get(name, name): value for name, value in (data.params or {}).items()}  # also of the training
+    refuse_parts(int(params.get("num_machines", 1)), "machines")
+    for name in params.keys() & set(_OF_OBJECTIVES):
+        raise ValueError(f"parameter {name!r} has no effect with the objective of libmode: leave it out")
     weight = data.get_weight()
     return Rows(np.asarray(data.get_label()), None if weight is None else np.asarray(weight))
 
@@ -176,16 +204,16 @@ class MoDeLGBMClassifier(BoostedClassifier):
 
     _library = "LightGBM"
     _read_rows = staticmethod(_read_rows)
-    _called = {
-        **{"learning_rate": "learning_rate", "max_depth": "max_depth", "min_child_weight": "min_sum_hessian_in_leaf"},
-        **{"subsample": "bagging_fraction", "colsample_bytree": "feature_fraction", "reg_lambda": "lambda_l2"},
-        **{"random_state": "seed", "n_jobs": "num_threads", "n_estimators": "num_iterations"},
-        "early_stopping_rounds": "early_stopping_round",
-    }
+    _stops = lightgbm.callback._EarlyStoppingCallback
 
-    def _names(self, parameters: Mapping[str, Any]) -> dict[str, str]:
-        aliases = lightgbm.basic._ConfigAliases._get_all_param_aliases()
-        return {other: name for name, others in aliases.items() for other in (name, *others)}
+    def _further(self, parameters: dict[str, Any]) -> dict[str, Any]:
+        main = _main_names()
+        ours = {main.get(name, name): name for name in self._get_param_names()}
+        for name in parameters:
+            if name not in main:
+                raise self._unknown(name)
+        self._refuse({name: ours.get(main[name], main[name]) for name in parameters}, _NO_EFFECT)
+        return {main[name]: value for name, value in parameters.items()}
 
     def _data(
         self, features: NDArray[Any], label: Any, names: list[str] | None, start: float, reference: Any = None
@@ -211,6 +239,11 @@ class MoDeLGBMClassifier(BoostedClassifier):
         if verbose and sets:
             callbacks.append(lightgbm.log_evaluation(int(verbose)))
         if stopping is not None:
+            if str(parameters.get("boosting")).lower() == "dart":
+                raise ValueError(
+                    f"boosting = 'dart' and early_stopping_rounds = {self.early_stopping_rounds}: later rounds change "
+                    "earlier trees, so the first trees are not the model of the best round; leave one of them out"
+                )
             callbacks.append(_Callback(stopping, (f"validation_{len(sets) - 1}", "inverse_sensitivity")))
         booster = lightgbm.train(
             {

@@ -6,12 +6,14 @@ model is an ordinary one, which loads and predicts without libmode.
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterable, Iterator, Mapping
+import re
+import warnings
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import expit
 
 from ._messages import needed
 
@@ -21,7 +23,6 @@ with needed("xgboost", "libmode.xgboost", "xgboost"):
 with needed("sklearn", "libmode.xgboost", "xgboost"):
     from ._trees.classifier import BoostedClassifier, Called, Trained, described
 
-from ._constraint import sigmoid
 from ._trees.metric import USUAL_EVENTS, Metric, Stopping
 from ._trees.multipliers import ScoreTransform, checked
 from ._trees.objective import Objective, Rows, refuse_parts
@@ -172,19 +173,11 @@ class MoDeXGBClassifier(BoostedClassifier):
 
     _library = "XGBoost"
     _read_rows = staticmethod(_read_rows)
-    _called = {
-        **{name: name for name in ("learning_rate", "max_depth", "min_child_weight", "subsample", "colsample_bytree")},
-        **{"reg_lambda": "reg_lambda", "random_state": "seed", "n_jobs": "nthread", "n_estimators": "num_boost_round"},
-    }
+    _stops = xgboost.callback.EarlyStopping
 
-    def _names(self, parameters: Mapping[str, Any]) -> dict[str, str]:
-        # Only a booster lists its parameters, and some exist for one kind of booster alone.
-        kind = {name: parameters[name] for name in ("booster", "tree_method", "updater") if name in parameters}
-        data = xgboost.DMatrix(np.zeros((1, 1)))
-        with xgboost.config_context(verbosity=0):
-            config = json.loads(xgboost.Booster(kind, [data]).save_config())
-        names = {name: name for name in (*_names_in(config), *xgboost.get_config())}
-        return names | {"eta": "learning_rate", "lambda": "reg_lambda"}
+    def _further(self, parameters: dict[str, Any]) -> dict[str, Any]:
+        self._refuse({name: _OTHER_NAMES.get(name, name) for name in parameters}, _NO_EFFECT)
+        return parameters
 
     def _data(
         self, features: NDArray[Any], label: Any, names: list[str] | None, start: float = 0.0, reference: Any = None
@@ -195,15 +188,19 @@ class MoDeXGBClassifier(BoostedClassifier):
     def _train(self, parameters: dict[str, Any], data: Any, sets: list[Any], start: float, called: Called) -> Trained:
         objective, metric, stopping, callbacks, verbose = called
         history: dict[str, dict[str, list[float]]] = {}
+        parameters = {"objective": "binary:logistic", "disable_default_eval_metric": True, **parameters}
+        for name in _unused(parameters, data):
+            if name not in self._get_param_names():  # a linear booster takes few of them
+                raise self._unknown(name)
         if stopping is not None:
+            if parameters.get("booster", "gbtree") != "gbtree":
+                raise ValueError(
+                    f"booster = {parameters['booster']!r} and early_stopping_rounds = {self.early_stopping_rounds}: "
+                    "the first trees are not the model of the best round; leave one of them out"
+                )
             callbacks.append(_Callback(stopping, (f"validation_{len(sets) - 1}", "inverse_sensitivity")))
         booster = xgboost.train(
-            {
-                "objective": "binary:logistic",
-                "disable_default_eval_metric": True,
-                "base_score": float(sigmoid(start)),
-                **parameters,
-            },
+            {"base_score": float(expit(start)), **parameters},
             data,
             self.n_estimators,
             obj=objective,
@@ -237,10 +234,22 @@ class _Callback(xgboost.callback.TrainingCallback):  # type: ignore[misc]
         return self._stopping.over(epoch, evals_log[data][name][-1])
 
 
-def _names_in(config: Any) -> Iterator[str]:
-    """The names of all values in the configuration of XGBoost."""
-    for value in config if isinstance(config, list) else config.values():
-        if isinstance(value, (dict, list)):
-            yield from _names_in(value)
-    if isinstance(config, dict):
-        yield from (name for name, value in config.items() if isinstance(value, str) and name != "name")
+#: XGBoost's other names of arguments of the classifier.
+_OTHER_NAMES = {
+    **{"eta": "learning_rate", "lambda": "reg_lambda", "seed": "random_state", "nthread": "n_jobs"},
+    "num_boost_round": "n_estimators",
+}
+#: Parameters that XGBoost does not use with an objective of its own, or that the classifier sets.
+_NO_EFFECT = (
+    *("objective", "scale_pos_weight", "base_score", "num_class", "eval_metric", "disable_default_eval_metric"),
+    "validate_parameters",
+)
+
+
+def _unused(parameters: Mapping[str, Any], data: xgboost.DMatrix) -> list[str]:
+    """The parameters that XGBoost says it does not use."""
+    with warnings.catch_warnings(record=True) as said:
+        warnings.simplefilter("always")
+        xgboost.Booster({**parameters, "validate_parameters": True, "verbosity": 1}, [data]).save_config()
+    sentences = [str(one.message) for one in said if "are not used" in str(one.message)]
+    return [name for sentence in sentences for name in re.findall(r'"(\w+)"', sentence)]

@@ -20,7 +20,8 @@ class XGB:
     """XGBoost; one leaf has some dozens of events, as the classifiers have it."""
 
     objective, metric = (partial(each, order=1) for each in (libmode.xgboost.objective, libmode.xgboost.metric))
-    Classifier = libmode.xgboost.MoDeXGBClassifier
+    Classifier, Estimator = libmode.xgboost.MoDeXGBClassifier, xgboost.XGBClassifier
+    stop, dart = xgboost.callback.EarlyStopping(rounds=5, save_best=True), {"booster": "dart"}
     PARAMETERS = {"objective": "binary:logistic", "base_score": 0.5, "eta": 0.3, "max_depth": 4, "min_child_weight": 40}
     PARAMETERS |= {"lambda": 20, "nthread": 1, "disable_default_eval_metric": True}
     files = ("model.json", "model.ubj")
@@ -57,7 +58,8 @@ class LGB:
     """LightGBM, with parameters by XGBoost's names."""
 
     objective, metric = (partial(each, order=1) for each in (libmode.lightgbm.objective, libmode.lightgbm.metric))
-    Classifier = libmode.lightgbm.MoDeLGBMClassifier
+    Classifier, Estimator = libmode.lightgbm.MoDeLGBMClassifier, lightgbm.LGBMClassifier
+    stop, dart = lightgbm.early_stopping(5, verbose=False), {"boosting_type": "dart"}
     PARAMETERS = {"metric": "none", "learning_rate": 0.3, "max_depth": 4, "num_leaves": 15, "verbosity": -1}
     PARAMETERS |= {"lambda_l2": 20, "num_threads": 1, "min_sum_hessian_in_leaf": 40, "bagging_freq": 1}
     NAMES = {"eta": "learning_rate", "subsample": "bagging_fraction"}

@@ -103,6 +103,22 @@ def test_there_are_128_bins_of_mass_where_there_are_events_for_them():
     assert objective.loss == pytest.approx(libmode.mode_loss(prob, sample.mass, label=sample.target, order=1, bins=128))
 
 
+@pytest.mark.parametrize("shift", [-26, -20, 12, 20])
+def test_margins_where_single_precision_has_no_scores_are_ranked(shift):
+    """Scores in single precision had no digits below a margin of -15, and were ties above 16."""
+    sample = Sample(4_000, 5)
+    margin = (sample.margin + shift).astype(np.float32)
+    objective = objective_of(sample.mass, order=1, strength=1e30)
+    grad, _ = objective(margin, sample.data())
+    exact, background = margin.astype(float), sample.target == 0
+    prob = 1 / (1 + np.exp(-exact))
+    mode = libmode.mode_evaluate(odds(prob)[background], sample.mass[background, 0], order=1)
+    assert objective.loss == pytest.approx(mode.loss, rel=1e-9)
+    slope = 0.39 / (1.3 - prob) ** 2 * prob / (1 + np.exp(exact))  # d score/d margin
+    want = 1e30 * len(exact) * mode.grad * slope[background]
+    assert_allclose(grad[background], want, atol=1e-6 * abs(want).max())
+
+
 def directions(sample, count):
     """Smooth moves of margins: of each bin of mass its own, a wave of the margin."""
     edges = np.quantile(sample.mass[:, 0], np.linspace(0, 1, 9)[1:-1])

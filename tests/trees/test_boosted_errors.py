@@ -72,9 +72,8 @@ strength=-1 | strength = -1: must be positive
 tolerance=0 | tolerance = 0: must be positive
 strength=2.0, tolerance=5.0 | strength = 2.0 and tolerance = 5.0:
 score_transform='logit' | score_transform = 'logit': must be 'odds' or None
-score_range=(0, 1) | score_range = (0, 1):
+score_range=(0, 2) | score_range = (0, 2):
 order=-1 | order = -1 must be between 0 and 16
-background_only=False, background_label=1 | background_label = 1 and background_only = False:
 mass=but(BACKGROUND, nan, MASS) | mass[ ... ] = NaN:
 mass=MASS[:-1] | mass has length 1999
 mass=RAGGED | mass cannot be made an array
@@ -85,10 +84,14 @@ VALUES = rows("""
 trained(library, category=[1, 2, 3]) | category has length 3
 fitted(library, dict(category=[1, 2, 3])) | category has length 3
 trained(library, label=LABEL, background_only=False) | label is given, and background_only = False
+trained(library, background_only=False, background_label=1) | background_label = 1 and background_only = False:
 trained(library, background_label=2) | none of the 2000 values of label equals background_label = 2
-fitted(library, background_label=2) | background_label = 2: 2 is none of the classes of y, [0.0, 1.0]. Leave
-fitted(library, y=LABEL + 1, background_label=[1, 0]) | background_label = [1, 0]: 0 is none of the classes of y, [1.0, 2.0]
-fitted(library, y=np.where(LABEL == 1, 's', 'b'), background_label=0) | classes of y, ['b', 's']. Leave ... background is 'b'
+fitted(library, background_label=2) | background_label = 2: must be one of the classes of y, [0.0, 1.0]
+fitted(library, y=LABEL + 1, background_label=[1, 2]) | = [1, 2]: must be one of the classes of y, [1.0, 2.0], or give back
+fitted(library, y=np.where(LABEL == 1, 's', 'b'), background_label=0) | = 0: must be one of the classes of y, ['b', 's']
+fitted(library, y=np.where(LABEL == 1, 's', 'b')) | y has the classes ['b', 's']: give background_label, the class of
+fitted(library, dict(callbacks=[library.stop])) | EarlyStopping ... before the push has settled: give early_stopping_rounds
+fitted(library, dict(eval_set=[ITS], eval_mass=[MASS]), early_stopping_rounds=5, **library.dart) | = 'dart' and early_stopping_rounds = 5: ... leave one of them
 trained(library, mass=np.ones((EVENTS, 4))) | mass has shape (2000, 4):
 trained(library, weight=np.ones((EVENTS, 2))) | weight has shape (2000, 2):
 trained(library, weight=but(SIGNAL, inf)) | weight[ ... ] = inf:
@@ -137,22 +140,16 @@ fitted(library, order=None) | order is missing: it says which dependence of the 
 libmode.xgboost.objective(MASS) | order is missing: it says which dependence
 judged(library, MASS, WEIGHT + 1j) | weight has dtype complex128: expected real numbers
 fitted(library, monotonc=3) | unknown parameter 'monotonc': did you mean monotonic?
-fitted(library, eta=3) | unknown parameter 'eta': did you mean learning_rate?
+fitted(library, eta=3) | parameter 'eta': did you mean learning_rate?
 fitted(library, n_estimator=3) | unknown parameter 'n_estimator': did you mean n_estimators?
-fitted(library, class_weight='balanced') | parameter 'class_weight' is none of MoDe ... sample_weight
-fitted(library, enable_categorical=True) | parameter 'enable_categorical' is none of MoDe ... always taken
-fitted(library, callbacks=[]) | parameter 'callbacks': fit takes it
+fitted(library, class_weight='balanced') | unknown parameter 'class_weight': neither MoDe
+fitted(library, callbacks=[]) | unknown parameter 'callbacks': neither MoDe
 fitted(library, nonsense_option=3) | unknown parameter 'nonsense_option': neither MoDe ... Classifier nor
-fitted(library, objective=1) | parameter 'objective' is set by MoDe
-fitted(library, scale_pos_weight=1) | parameter 'scale_pos_weight' is set by MoDe
-fitted(library, weight=1) | parameter 'weight': fit takes it, as sample_weight
-fitted(library, label=1) | parameter 'label': fit takes it, as y
-fitted(library, dict(early_stopping_rounds=5)) | fit: give 'early_stopping_rounds' to the constructor, MoDe
-fitted(library, dict(bins=5)) | fit: give 'bins' to the constructor, MoDe
-fitted(library, dict(learning_rate=0.1)) | fit: give 'learning_rate' to the constructor, MoDe
-fitted(library, dict(max_bin=5)) | fit: give 'max_bin' to the constructor, MoDe
-fitted(library, dict(eval_metric='auc')) | fit: 'eval_metric' is set by MoDe
-fitted(library, dict(weight=WEIGHT)) | fit: unknown argument 'weight': did you mean sample_weight?
+fitted(library, objective=1) | parameter 'objective' has no effect in MoDe
+fitted(library, scale_pos_weight=1) | parameter 'scale_pos_weight' has no effect in MoDe
+fitted(library, dict(bins=5)) | unexpected keyword argument 'bins'
+library.objective(MASS)(MARGIN, MARGIN) | use MoDeXGBClassifier or MoDeLGBMClassifier
+library.Estimator(objective=library.objective(MASS)).fit(*ITS) | use MoDeXGBClassifier or MoDeLGBMClassifier
 fitted(library, strength='much') | strength = 'much': must be a number
 fitted(library, background_only='no') | background_only = 'no': must be
 """)
@@ -213,9 +210,36 @@ def test_parameters_of_one_library_alone():
         refused(f"unknown parameter '{name}'", fitted, other, kind=TypeError, **{name: value})
     # Of dart alone: without it, it would count for nothing.
     refused("'rate_drop': neither", fitted, XGB, kind=TypeError, rate_drop=0.1)
+    linear = {"booster": "gblinear", "early_stopping_rounds": 3}
+    refused("booster = 'gblinear' and early", fitted, XGB, {"eval_set": [ITS], "eval_mass": [MASS]}, **linear)
     # Another name of LightGBM's for what the classifier gives it counts.
     trees = fitted(LGB, max_leaf=3).booster_.dump_model()["tree_info"]
     assert max(tree["num_leaves"] for tree in trees) == 3
+
+
+#: What LightGBM does not use with an objective of its own.
+IGNORED = {"pos_bagging_fraction": 0.3, "neg_bagging_fraction": 0.3, "sigmoid": 3.0, "reg_sqrt": True, "alpha": 0.1}
+IGNORED |= {"scale_pos_weight": 7.0, "is_unbalance": True, "fair_c": 5.0, "input_model": "none.txt", "num_class": 1}
+IGNORED |= {"boost_from_average": False, "poisson_max_delta_step": 3.0, "tweedie_variance_power": 1.1}
+
+
+@pytest.mark.parametrize("name", IGNORED)
+def test_what_lightgbm_ignores_with_another_objective_is_refused(name):
+    """That LightGBM ignores it, its own training says."""
+
+    def own(margin, data):
+        return 1 / (1 + np.exp(-margin)) - LABEL, np.full(EVENTS, 0.25)
+
+    parameters = {"objective": own, "verbosity": -1, "num_threads": 1, "bagging_freq": 1, "min_data_in_leaf": 5}
+    found = [
+        lightgbm.train(parameters | more, lightgbm.Dataset(*ITS), 5).predict(FEATURES)
+        for more in ({}, {name: IGNORED[name]})
+    ]
+    np.testing.assert_array_equal(*found)
+    refused(f"parameter {name!r} has no effect in MoDeLGBM", fitted, LGB, kind=TypeError, **{name: IGNORED[name]})
+    if name != "input_model":
+        native = {"objective": LGB.objective(MASS), name: IGNORED[name]}
+        refused(f"parameter {name!r} has no effect with", lightgbm.train, native, lightgbm.Dataset(*ITS), 1)
 
 
 def test_linear_trees_are_an_error():

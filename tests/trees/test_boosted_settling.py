@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from boosted import LGB, LIBRARIES, TEST, TRAIN, XGB
 from libmode import TrainingWarning, metrics
+from libmode._events import Events
 from libmode._trees import metric, multipliers
 
 from studies.simple_model.data import simple_model
@@ -118,6 +119,17 @@ def test_many_evaluation_events_may_see_the_fluctuations_of_few_training_events(
     options = {"bins": np.quantile(valid.mass[valid.label == 0], np.linspace(0, 1, 11)), "order": 1}
     flat = metrics.flatness(score, valid.label, valid.mass, signal_efficiency=0.5, **options)
     assert found == pytest.approx(np.sqrt(flat.rms**2 - flat.expected**2), rel=0.15)
+
+
+def test_signal_efficiencies_are_of_the_weights_of_the_signal():
+    """50 % of the events once were 14 % of the weighted signal."""
+    weight = np.where(VALID.label == 1, np.exp(-VALID.features[:, 0]), 1.0)
+    judge = metric.Metric(XGB.Classifier._read_rows, {}, "logloss", None, 1e5, True, {"order": 1})
+    score = VALID.features[:, 0] - BIASED
+    seen = judge.seen(score, Events(score, VALID.label, VALID.mass, weight))
+    options = {"bins": np.quantile(VALID.mass[VALID.label == 0], np.linspace(0, 1, 11)), "order": 1}
+    flat = metrics.flatness(score, VALID.label, VALID.mass, weight=weight, signal_efficiency=0.5, **options)
+    assert seen.residual == pytest.approx(np.sqrt(flat.rms**2 - flat.expected**2), rel=0.05)
 
 
 def test_an_evaluation_set_of_few_events_is_said(library):

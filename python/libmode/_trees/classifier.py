@@ -9,15 +9,16 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import expit
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils import check_random_state
 from sklearn.utils.multiclass import check_classification_targets, type_of_target
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
 
 from .._arrays import read
-from .._constraint import positive, sigmoid
+from .._constraint import positive
 from .._events import Events, of_one_index, read_events
-from .._messages import ORDER, level_of_the_user, near, refuse_unknown, shown
+from .._messages import ORDER, level_of_the_user, near, shown
 from .._monitor import TrainingWarning
 from .._option_values import TAKEN
 from ..metrics._arguments import whole
@@ -31,10 +32,10 @@ _LEAST_SHARE, _ADDED_SHARE = 0.002, 0.001
 _LEAST_EVENTS, _LARGEST_SHARE = 60, 0.01  # a leaf has at least so many events, but no larger share
 _DEPTH, _DEPTH_OF_FEW, _FEW = 4, 3, 10_000  # with fewer events, deeper trees know the background by heart
 
-_OF_TRAINING = ("n_estimators", "early_stopping_rounds")  # arguments of the library's train, and not parameters
-_SET_BY_FIT = (
-    *("objective", "num_class", "base_score", "boost_from_average", "init_score", "metric", "eval_metric"),
-    *("disable_default_eval_metric", "scale_pos_weight", "is_unbalance"),
+# The arguments that both libraries take by these names.
+_OF_LIBRARY = (
+    *("learning_rate", "max_depth", "min_child_weight", "subsample", "colsample_bytree", "reg_lambda", "random_state"),
+    "n_jobs",
 )
 # A warning names an evaluation set whose dependence is so many times that of the training: residuals of 1.5.
 _FAR_ABOVE = 2.25
@@ -43,24 +44,6 @@ _BY_HEART = (
     "min_child_weight or a lower max_depth"
 )
 _BLIND = 0.4  # a residual of the background efficiency that early stopping must see, or it warns
-# The arguments of fit, and their names elsewhere.
-_OF_FIT = (
-    *("mass", "sample_weight", "category", "eval_set", "eval_mass", "eval_sample_weight"),
-    *("callbacks", "verbose"),
-)
-_MEANT_OF_FIT = {"weight": "sample_weight", "label": "y"}
-
-# Parameters of the libraries' own estimators that the classifiers lack, and the remedy.
-_INSTEAD = {
-    "class_weight": "give the signal a sample_weight in fit",
-    "enable_categorical": "columns of the dtype category are always taken",
-    "feature_types": "give a DataFrame, with the dtype category for columns of categories",
-    "importance_type": "feature_importances_ has gains; booster_ has the others",
-    "verbosity": "fit takes verbose",
-    "init_model": "a training cannot go on from a classifier, whose push is not in the model",
-    "xgb_model": "a training cannot go on from a classifier, whose push is not in the model",
-}
-
 _DESCRIPTION = """A classifier of {library} that keeps the response to background smooth in the mass.
 
     Cross entropy and the MoDe loss (arXiv:2010.09745) by the method of multipliers, see
@@ -95,14 +78,14 @@ _DESCRIPTION = """A classifier of {library} that keeps the response to backgroun
     n_jobs : int, optional
         Threads; by default those of the library.
     **parameters
-        Further options of the MoDe loss, whose ``background_label`` is a class of ``y``, and further parameters of
-        {library}, by their own names.
+        Further options of the MoDe loss, whose ``background_label`` is the class of background in ``y``, and further
+        parameters of {library}, by their own names. What has no effect with an objective is an error.
 
     Attributes
     ----------
     booster_ : {booster}
         Up to the best round, where early stopping found one.
-    classes_ : (2,), background and signal, as sorted by NumPy
+    classes_ : (2,), as sorted by NumPy: usually background and signal
     evals_result_ : dict
         By the names validation_0, ... a list for each of logloss, dependence (rho) and inverse_sensitivity;
         the latter is left out with several variables of mass.
@@ -159,9 +142,9 @@ class BoostedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     """A subclass for each library makes data sets, trains and returns margins, log(p/(1 - p))."""
 
     _library: str
-    _called: Mapping[str, str]  # the library's names of the classifier's arguments
+    _stops: type  # the library's own callback of early stopping
     _read_rows: ReadRows  # a static method: a class must not bind it
-    _names: Callable[..., dict[str, str]]  # takes parameters; returns the library's names by every alias
+    _further: Callable[..., dict[str, Any]]  # takes further parameters of the library; TypeError without effect
     _data: Callable[..., Any]  # makes a data set of features, labels, names, first margin, reference
     _train: Callable[..., Trained]  # takes parameters, data, evaluation sets, first margin, Called
     _margins: Callable[..., NDArray[Any]]  # takes features
@@ -233,29 +216,30 @@ class BoostedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         eval_sample_weight: Sequence[Any] | None = None,
         callbacks: Sequence[Any] | None = None,
         verbose: bool | int = False,
-        **unknown: Any,
     ) -> BoostedClassifier:
-        """Trains on n events; an unknown argument is an error.
+        """Trains on n events.
 
         Parameters
         ----------
         X : (n, features) numbers, NaN where one is missing
             Columns of a DataFrame may have the dtype category.
-        y : (n,) of two classes, the first of which by NumPy's order is the background
+        y : (n,) of two classes
+            The background is ``background_label``, or the first class by NumPy's order: 0 of 0 and 1. Strings have no
+            such order, so they need ``background_label``.
         mass, category
             As for :func:`libmode.xgboost.objective`.
         sample_weight : (n,) of either sign, optional
             A common factor changes nothing.
         eval_set, eval_mass, eval_sample_weight : lists of (X, y), of their masses and of their weights, optional
         callbacks : list, optional
-            Of the library's own.
+            Of the library's own, without its early stopping, which knows nothing of the push.
         verbose : bool or int, default False
             Whether to print the values of the evaluation sets; a number, each so many rounds.
 
         Raises
         ------
         ValueError, TypeError
-            For arrays that do not fit each other, other than two classes, bad options, and unknown arguments.
+            For arrays that do not fit each other, other than two classes, bad options, and parameters without effect.
         RuntimeError
             If early stopping finds no round, since the push has not settled in ``n_estimators``, or the last of
             ``eval_set`` depends on the mass more than the fluctuations of it and of the training explain.
@@ -269,7 +253,12 @@ class BoostedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             efficiency at 50 % signal efficiency. If ``eval_sample_weight`` is left out, and the events of a class have
             different weights.
         """
-        self._refuse_in_fit(unknown)
+        for callback in callbacks or ():
+            if isinstance(callback, self._stops):
+                raise ValueError(
+                    f"callbacks has {type(callback).__name__}, which may stop before the push has settled: give "
+                    f"early_stopping_rounds to the constructor, {type(self).__name__}(early_stopping_rounds=...)"
+                )
         of_one_index({"X": X, "y": y, "mass": mass, "sample_weight": sample_weight, "category": category})
         self._categories = {
             place: X.iloc[:, place].cat.categories for place, dtype in enumerate(getattr(X, "dtypes", ()))
@@ -277,18 +266,12 @@ class BoostedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         }  # fmt: skip
         X, y = validate_data(self, self._coded(X), y, dtype=[np.float32, np.float64], ensure_all_finite="allow-nan")
         check_classification_targets(y)
-        self.classes_, label = np.unique(y, return_inverse=True)
-        if len(self.classes_) != 2:
-            raise ValueError(
-                f"y has {len(self.classes_)} class{'es' * (len(self.classes_) != 1)} ({type_of_target(y)}): "
-                "Only binary classification is supported, one class of background and one of signal"
-            )
+        label = self._signal_of(y)
         weight = None if sample_weight is None else _check_sample_weight(sample_weight, X)
         same_length({"mass": mass, "category": category}, len(X), "X")
-        loss, further = self._divided()
+        options, further = self._divided()
         if self.order is None:
             raise TypeError(ORDER)
-        options = {"order": self.order, **loss}
         several = _several(mass)
         evaluated = self._evaluated(eval_set, eval_mass, eval_sample_weight, several)
         positive("events", self.events)
@@ -317,7 +300,6 @@ class BoostedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             self.background_only,
             options,
         )
-        settings = settings._replace(options=self._with_numbered_classes(settings.options))
         judges = ("logloss", "dependence") if several else ("logloss", "dependence", "inverse_sensitivity")
         names = [str(name) for name in self.feature_names_in_] if hasattr(self, "feature_names_in_") else None
         start = math.log(of_signal / of_background)
@@ -389,66 +371,70 @@ class BoostedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
                 )
 
     def _for_library(self, count: int, size: float) -> dict[str, Any]:
-        """The arguments for the library, by its names; ``size`` is the sum of the absolute weights of the events."""
+        """The arguments for the library; ``size`` is the sum of the absolute weights of the events."""
         least = max(_LEAST_SHARE * size, min(_LEAST_EVENTS, _LARGEST_SHARE * size))
         depth = _DEPTH_OF_FEW if count < _FEW else _DEPTH
         defaults = {"max_depth": depth, "min_child_weight": least, "reg_lambda": _ADDED_SHARE * size}
-        values = {name: getattr(self, name) for name in self._called if name not in _OF_TRAINING}
+        values = {name: getattr(self, name) for name in _OF_LIBRARY}
         values = {name: defaults.get(name) if value is None else value for name, value in values.items()}
         random = self.random_state
         values["random_state"] = 0 if random is None else check_random_state(random).randint(2**31 - 1)
-        return {self._called[name]: value for name, value in values.items() if value is not None}
+        return {name: value for name, value in values.items() if value is not None}
 
     def _divided(self) -> tuple[dict[str, Any], dict[str, Any]]:
-        """The further options of the loss, and parameters of the library; TypeError for others."""
-        options = {name: value for name, value in self.parameters.items() if name in TAKEN["mode"]}
-        others = {name: value for name, value in self.parameters.items() if name not in options}
-        known = self._names(others) if others else {}
-        return options, {self._name(name, known): value for name, value in others.items()}
+        """The options of the loss, and further parameters of the library; TypeError for others.
 
-    def _with_numbered_classes(self, options: Mapping[str, Any]) -> Mapping[str, Any]:
-        """The options with ``background_label`` as a place in ``classes_``: the loss sees places."""
-        if "background_label" not in options:
-            return options
-        asked, classes = options["background_label"], self.classes_.tolist()
-        labels = np.ravel(asked).tolist()
-        for label in labels:
-            if label not in classes:
-                raise ValueError(
-                    f"background_label = {shown(asked)}: {label!r} is none of the classes of y, {classes}. Leave "
-                    f"background_label out, and the background is {classes[0]!r}"
+        Of ``background_label`` the loss knows nothing: its labels are 1 for signal and 0.
+        """
+        mine = {name for name in self.parameters if name in TAKEN["mode"]}
+        options = {name: self.parameters[name] for name in mine - {"background_label"}}
+        others = {name: value for name, value in self.parameters.items() if name not in mine}
+        if not others.pop("enable_categorical", True) and self._categories:
+            raise ValueError(f"enable_categorical = False, and X has categories in columns {list(self._categories)}")
+        return {"order": self.order, **options}, self._further(others)
+
+    def _refuse(self, called: Mapping[str, str], without_effect: Sequence[str]) -> None:
+        """TypeError for other names of the classifier's arguments, and for parameters without effect.
+
+        ``called`` has the library's name of each parameter.
+        """
+        for name, main in called.items():
+            if main in self._get_param_names():
+                raise TypeError(f"parameter {name!r}: did you mean {main}?")
+            if main in without_effect:
+                raise TypeError(
+                    f"parameter {name!r} has no effect in {type(self).__name__}, whose objective is its own, or is set "
+                    "by it: leave it out"
                 )
-        return {**options, "background_label": [classes.index(label) for label in labels]}
 
-    def _name(self, name: str, known: Mapping[str, str]) -> str:
-        """The library's name of a parameter; TypeError where it would have no effect."""
-        own, called = self._get_param_names(), known.get(name, name)
-        if name in _OF_FIT or name in _MEANT_OF_FIT:
-            raise TypeError(f"parameter {name!r}: fit takes it, as {_MEANT_OF_FIT.get(name, name)}")
-        if name in _INSTEAD and name not in known:
-            raise TypeError(f"parameter {name!r} is none of {type(self).__name__}: {_INSTEAD[name]}")
-        meant = called if called in own else {other: one for one, other in self._called.items()}.get(called)
-        if meant is None and called in _SET_BY_FIT:
-            raise TypeError(f"parameter {name!r} is set by {type(self).__name__}: leave it out")
-        if meant is None and name in known:
-            return called
-        meant = meant or near(name, [*own, *TAKEN["mode"], *known])
-        raise TypeError(
-            f"unknown parameter {name!r}: did you mean {meant}?"
-            if meant
-            else f"unknown parameter {name!r}: neither {type(self).__name__} nor {self._library} has it"
+    def _unknown(self, name: str) -> TypeError:
+        """The error of a parameter that neither the classifier nor its library uses."""
+        meant = near(name, [*self._get_param_names(), *TAKEN["mode"]])
+        return TypeError(
+            f"unknown parameter {name!r}: "
+            + (f"did you mean {meant}?" if meant else f"neither {type(self).__name__} nor {self._library} uses it")
         )
 
-    def _refuse_in_fit(self, unknown: Mapping[str, Any]) -> None:
-        """TypeError for the first unknown argument of fit, which may be one of the constructor."""
-        kind = type(self).__name__
-        for name in unknown:
-            if name in _SET_BY_FIT:
-                raise TypeError(f"fit: {name!r} is set by {kind}: leave it out")
-            taken = name in self._get_param_names() or name in TAKEN["mode"] or name in self._names({})
-            if taken and name not in _MEANT_OF_FIT:
-                raise TypeError(f"fit: give {name!r} to the constructor, {kind}({name}=...)")
-        refuse_unknown("fit", unknown, _OF_FIT)
+    def _signal_of(self, y: NDArray[Any]) -> NDArray[np.intp]:
+        """1 for each event of signal, and 0 for background."""
+        self.classes_ = np.unique(y)
+        classes, asked = self.classes_.tolist(), self.parameters.get("background_label")
+        if len(classes) != 2:
+            raise ValueError(
+                f"y has {len(classes)} class{'es' * (len(classes) != 1)} ({type_of_target(y)}): "
+                "Only binary classification is supported, one class of background and one of signal"
+            )
+        if asked is None and isinstance(classes[0], (str, bytes)):
+            raise ValueError(f"y has the classes {classes}: give background_label, the class of background")
+        background = classes[:1] if asked is None else np.ravel(asked).tolist()
+        if len(background) != 1 or background[0] not in classes:
+            raise ValueError(
+                f"background_label = {shown(asked)}: must be one of the classes of y, {classes}"
+                + (", or give background_only=False to constrain both" if len(background) > 1 else "")
+            )
+        self._signal = 1 - classes.index(background[0])
+        signal: NDArray[np.intp] = (y == self.classes_[self._signal]).astype(np.intp)
+        return signal
 
     def _evaluated(self, sets: Any, masses: Any, weights: Any, several: bool) -> list[Evaluated]:
         """The evaluation sets; a mass that is missing is an error."""
@@ -484,7 +470,7 @@ class BoostedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         if not known.all():
             place = int(np.argmin(known))
             raise ValueError(f"y[{place}] = {y.tolist()[place]!r}: the training had {self.classes_.tolist()}")
-        label = (y == self.classes_[1]).astype(np.float32)
+        label = (y == self.classes_[self._signal]).astype(np.float32)
         events = read_events(read, label, label, mass, weight)  # their scores are known later
         mass = events.mass
         if _several(mass) != several:
@@ -526,14 +512,15 @@ class BoostedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return coded
 
     def decision_function(self, X: Any) -> NDArray[Any]:
-        """log(p/(1 - p)), p the probability of signal, of shape (n,)."""
+        """log(p/(1 - p)), p the probability of ``classes_[1]``, of shape (n,)."""
         check_is_fitted(self)
-        return self._margins(self._read(X))
+        margin = self._margins(self._read(X))
+        return margin if self._signal else -margin
 
     def predict_proba(self, X: Any) -> NDArray[Any]:
-        """Probabilities of background and signal, of shape (n, 2)."""
-        signal = sigmoid(self.decision_function(X))
-        return np.column_stack([1 - signal, signal])
+        """Probabilities of ``classes_``, of shape (n, 2)."""
+        margin = self.decision_function(X).astype(float)
+        return np.column_stack([expit(-margin), expit(margin)])
 
     def predict(self, X: Any) -> NDArray[Any]:
         """The class of the higher probability, of shape (n,)."""

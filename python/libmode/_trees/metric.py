@@ -8,16 +8,17 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import expit
 
 from .._arrays import read
-from .._constraint import sigmoid
 from .._evaluate import Result
 from .._events import Events, of_one_index
 from .._functions import mode_evaluate
 from ..metrics._arguments import number
+from ..metrics.roc import threshold
 from ..metrics.summary import Settings as Judged
 from ..metrics.summary import sensitivity
-from .multipliers import checked, sums_of_weights, targets
+from .multipliers import bins_given, checked, sums_of_weights, targets
 from .objective import Objective, ReadRows, same_length
 
 USUAL_EVENTS = 100_000.0
@@ -84,7 +85,7 @@ class Metric:
         mass, weight = self._mass_and_weight(len(margin), data)
         same_length({"mass": mass, "weight": weight}, len(margin), "the data set")
         weight = rows.weight if weight is None else read("weight", weight).astype(float)
-        events = Events(sigmoid(margin), targets(rows.label), mass, weight)
+        events = Events(expit(margin.astype(float)), targets(rows.label), mass, weight)
         self._last = margin, events
         sums_of_weights(events.label, weight)  # its errors name bad weights
         return [(name, _VALUES[name](self, margin, events)) for name in self._names]
@@ -116,9 +117,11 @@ class Metric:
         A selection is a score of 0 and 1, so the loss is the mean square of the residual of the efficiency.
         """
         options = {**self._options, "unbiased": False}
-        if not {"bins", "edges", "joint", "category"} & set(options):
+        if not bins_given(options):
             options["bins"] = max(_BINS, options["order"] + 4)
-        cuts = np.quantile(margin[events.label == 1], 1 - np.array(_EFFICIENCIES))
+        cuts = [
+            threshold(margin, events.label, weight=events.weight, signal_efficiency=share) for share in _EFFICIENCIES
+        ]
         results = [self._evaluated(events._replace(score=(margin >= cut).astype(float)), options) for cut in cuts]
         ratios = [result.loss / result.bias for result in results if result.bias > 0]
         middle, judged = results[_MIDDLE], events.label == 0 if self._background_only else slice(None)

@@ -9,12 +9,14 @@ from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import expit
 
 from .._arrays import read
-from .._constraint import either, sigmoid
+from .._constraint import either
 from .._evaluate import evaluate
 from .._events import Events, read_events
 from .._messages import shown
+from .._native import BatchError
 from .._option_values import flag
 from .._options import check
 from .._said import Said
@@ -97,15 +99,15 @@ def checked(strength: Any, tolerance: Any, score_transform: Any, background_only
     known = score_transform is None or isinstance(score_transform, str) and score_transform == "odds"
     if not known:  # pandas.NA is neither equal nor different
         raise ValueError(f"score_transform = {shown(score_transform)}: must be 'odds' or None")
-    if "score_range" in options:
+    loss = check("mode", options)
+    if loss.score_range != (0, 1):
         raise ValueError(f"score_range = {shown(options['score_range'])}: the scores of boosted trees are from 0 to 1")
     background_only = flag("background_only", background_only)
-    if not background_only and "background_label" in options:
+    if not background_only and loss.labels != (0,):
         raise ValueError(
             f"background_label = {shown(options['background_label'])} and background_only = False: every event takes "
             "part, leave background_label out"
         )
-    check("mode", options)
     return Settings(strength, tolerance, score_transform, background_only, options)
 
 
@@ -149,9 +151,15 @@ class Boosting:
         labels = check("mode", settings.options).labels
         takes_part = np.ones(len(self._target), bool) if events.label is None else np.isin(events.label, labels)
         self._at = np.flatnonzero(takes_part)
-        options = _with_bins(settings.options, np.asarray(events.mass)[self._at])
-        self._options, self._said = check("mode", options), Said()
-        evaluate(self._options, *events, grad=False, said=self._said)  # its errors name places among all events
+        self._said = Said()
+        for options in (_with_bins(settings.options, np.asarray(events.mass)[self._at]), settings.options):
+            self._options = check("mode", options)
+            try:
+                evaluate(self._options, *events, grad=False, said=self._said)  # its errors name places among all events
+                break
+            except BatchError:  # bins that nobody asked for must not be too narrow
+                if options is settings.options:
+                    raise
         # A round evaluates only the events that take part: background alone takes half of the time.
         self._taking_part = events.where(self._at)
         if len(labels) == 1:
@@ -163,10 +171,9 @@ class Boosting:
 
     def derivatives(self, margin: NDArray[Any]) -> Pushed:
         """The derivatives by margins of shape (n,), log(p/(1 - p)), to which trees add."""
-        margin = margin if margin.dtype == np.float64 else margin.astype(np.float32, copy=False)
-        at = self._at
-        prob = sigmoid(margin)
-        slope = 1 - prob
+        margin, at = margin.astype(float, copy=False), self._at
+        prob = expit(margin)  # single precision would make ties of margins above 15
+        slope = expit(-margin)
         slope *= prob  # dp/dmargin
         score, first, second = self._transformed(prob[at], slope[at])
         # In place: new pages for 10^6 events would take 4 of some 20 ms outside the loss.
@@ -269,16 +276,20 @@ class Boosting:
         return np.minimum(_ODDS * prob / rest, 1), first, first * (1 - 2 * prob + 2 * slope / rest)
 
 
+def bins_given(options: Mapping[str, Any]) -> bool:
+    """Whether the options say how many bins there are."""
+    return options.get("bins") is not None or options.get("edges") is not None or bool(options.get("joint", False))
+
+
 def _with_bins(options: Mapping[str, Any], mass: NDArray[Any]) -> dict[str, Any]:
     """The options, with a number of bins for background events of these masses if the options leave the bins open."""
-    named = {"bins", "edges", "joint", "category"} & set(options)
     mass_range = options.get("mass_range")
     ranges = [mass_range] if mass_range is None or np.isscalar(mass_range[0]) else mass_range
     low, high = np.array([(-np.inf, np.inf) if one is None else one for one in ranges], float).T
     columns = np.atleast_2d(mass.T).T  # also of no events, of which evaluate has an error
     inside = ((columns >= low) & (columns <= high)).sum(axis=0)
     more = min(_MOST_BINS, int(inside.min()) // _IN_BIN)
-    if named or options.get("binning", "quantile") != "quantile" or more <= 32:
+    if bins_given(options) or options.get("binning", "quantile") != "quantile" or more <= 32:
         return dict(options)
     return {**options, "bins": more}
 

@@ -41,6 +41,11 @@ class Objective(Boosting):
 
     def __call__(self, margin: Any, data: Any) -> Pushed:
         """The derivatives for the rows of the training set."""
+        if isinstance(data, np.ndarray):
+            raise TypeError(
+                "the objective got labels and predictions, as XGBClassifier and LGBMClassifier give them, and needs "
+                "the training set: use MoDeXGBClassifier or MoDeLGBMClassifier, or train of the library"
+            )
         margin = np.asarray(margin)
         if margin.ndim != 1:
             raise ValueError(f"the margins have shape {margin.shape}: MoDe is for one signal against background")
