@@ -93,8 +93,8 @@ def test_a_page_is_in_plain_english(page):
 
 
 def test_the_documentation_is_short():
-    assert len(DOCS) <= 32
-    assert sum(len(page.read_text(encoding="utf-8").split()) for page in DOCS) <= 30_000
+    assert len(DOCS) <= 35
+    assert sum(len(page.read_text(encoding="utf-8").split()) for page in DOCS) <= 32_000
 
 
 GO = sorted(path for folder in ("core", "capi") for path in (ROOT / folder).rglob("*.go"))
