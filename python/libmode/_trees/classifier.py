@@ -266,7 +266,7 @@ class BoostedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         }  # fmt: skip
         X, y = validate_data(self, self._coded(X), y, dtype=[np.float32, np.float64], ensure_all_finite="allow-nan")
         check_classification_targets(y)
-        label = self._signal_of(y)
+        label = self._is_signal(y)
         weight = None if sample_weight is None else _check_sample_weight(sample_weight, X)
         same_length({"mass": mass, "category": category}, len(X), "X")
         options, further = self._divided()
@@ -415,7 +415,7 @@ class BoostedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             + (f"did you mean {meant}?" if meant else f"neither {type(self).__name__} nor {self._library} uses it")
         )
 
-    def _signal_of(self, y: NDArray[Any]) -> NDArray[np.intp]:
+    def _is_signal(self, y: NDArray[Any]) -> NDArray[np.intp]:
         """1 for each event of signal, and 0 for background."""
         self.classes_ = np.unique(y)
         classes, asked = self.classes_.tolist(), self.parameters.get("background_label")
