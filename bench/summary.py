@@ -34,8 +34,6 @@ ON_GPU = {
     "loss, device": "device",
     "loss, graph": "graph",
     "layer, core": "MoDeConstraint, core",
-    "layer, device": "device",
-    "layer, graph": "graph",
     "sort": "torch.sort",
 }
 STEPS = {
@@ -46,8 +44,6 @@ STEPS = {
     "loss": "MoDeLoss, device",
     "loss, graph": "graph",
     "layer, core": "MoDeConstraint, core",
-    "layer": "device",
-    "layer, graph": "graph",
 }
 
 Times = Mapping[tuple[str, int], float]  #: seconds by method and number of events

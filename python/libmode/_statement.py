@@ -54,8 +54,6 @@ class Statement:
         self._owner = 0  # id of the layer whose end makes the statement; a copy of the layer has another id
         self._monitor, self._constraint, self._lines = monitor, constraint, Lines()
         self._state: NDArray[np.float64] | None = None
-        self.read_state: Callable[[], NDArray[np.float64]] | None = None
-        """Copies the state from a device, for a layer that shows no batch to :meth:`see`."""
         self._samples: list[Sample] = []
         self._low, self._high = math.inf, -math.inf
         self._final, self._evaluated, self._of_evaluation = False, constraint.start(), list[Sample]()
@@ -63,8 +61,14 @@ class Statement:
         self._looks, self._passing = 0, np.zeros(len(constraint.labels))
 
     def see(self, events: Events, slope: NDArray[Any], state: NDArray[np.float64], owner: object) -> None:
-        """Takes note of a batch and of the state after it; ``slope`` is 0 for events that get no push."""
-        self.train(owner)
+        """Takes note of a batch and of the state after it; ``slope`` is 0 for events that get no push.
+
+        The end of the owner, the layer, makes the statement.
+        """
+        if self._owner != id(owner):
+            self._owner = id(owner)
+            weakref.finalize(owner, self._say_at_the_end)
+        self._lines.trains()
         self._state, self._samples = state, self._count(events, slope)
         self._categories = events.category is not None
         self._see_tight_cut(events)
@@ -79,13 +83,6 @@ class Statement:
                     f"the logits of background in a batch reach from {low:.4g} to {high:.4g}: they run away. Lower the "
                     "learning rate, give the loss weights with a mean of 1, or scale the inputs",
                 )
-
-    def train(self, owner: object) -> None:
-        """Takes note that the training goes on. The end of its owner, the layer, makes the statement."""
-        if self._owner != id(owner):
-            self._owner = id(owner)
-            weakref.finalize(owner, self._say_at_the_end)
-        self._lines.trains()
 
     def _see_tight_cut(self, events: Events) -> None:
         """Averages the number of background events of a batch that pass a cut with a signal efficiency of one half."""
@@ -114,17 +111,12 @@ class Statement:
 
     def ends(self) -> None:
         """Warns if the response is not flat, but not for a validation in the loop of the epochs."""
-        if (self._state is not None or self.read_state is not None) and not self._lines.in_loop():
+        if self._state is not None and not self._lines.in_loop():
             self._final = True
             self.say()
 
     def convergence(self) -> Convergence | None:
         """The convergence of the training; None before the first look."""
-        if self.read_state is not None:
-            state = self.read_state()
-            if state[0] > 0:
-                events = unpack_state(state).events  # the average of the batches
-                self._state, self._samples = state, [Sample(events, events)]
         return None if self._state is None else self._judge(self._state, self._samples, evaluated=False)
 
     def _judge(self, state: NDArray[np.float64], samples: list[Sample], evaluated: bool) -> Convergence:

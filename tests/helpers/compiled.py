@@ -41,7 +41,7 @@ def compile_in_place_of_running(kernel, _, arguments, constants):
 def main():
     """Compiles for the options that change kernels."""
     calls.run = compile_in_place_of_running
-    from libmode._device.plan import Steering, make_plan
+    from libmode._device.plan import make_plan
     from libmode._events import Events
     from libmode._options import check
 
@@ -54,10 +54,6 @@ def main():
     ):
         plan = make_plan(check("mode", options).for_events(torch.float64, torch.float64, (1000,)))
         calls.loss_and_grad(plan, events, torch.float32)
-        state, shown = torch.zeros(3000, dtype=torch.float64), torch.zeros(2, dtype=torch.float64)
-        steering = Steering(3.0 if "bins" in options else 0.0, 0.0)
-        push = calls.Push(plan, steering, events, state, shown, logits="edges" in options)
-        push.added_to(torch.zeros(len(events.score), dtype=events.score.dtype))
 
 
 if __name__ == "__main__":

@@ -36,12 +36,12 @@ def once():
         self.shape, self.numel = shape_of(shape), tl.constexpr(functools.reduce(int.__mul__, shape, 1))
 
     interpreter._patch_lang, tl.tensor.__init__ = replace_once, make_tensor
-    warns, blocks, (calls.BLOCK, calls.MANY) = np.seterr(all="ignore"), (calls.BLOCK, calls.MANY), (256, 256)
+    warns, block, calls.BLOCK = np.seterr(all="ignore"), calls.BLOCK, 256
     try:
         yield
     finally:
         np.seterr(**warns)
-        calls.BLOCK, calls.MANY = blocks
+        calls.BLOCK = block
         interpreter._patch_lang, tl.tensor.__init__ = replace, tensor
         for scope in reversed(scopes):
             scope.restore()

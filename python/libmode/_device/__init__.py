@@ -2,7 +2,6 @@
 
     plan.py   the options of the kernels, and which options they refuse
     loss.py   the kernels: which events take part, bins, the matrix of the fit, and the gradient along the scores
-    layer.py  the kernels of the push: ranks, the smooth residual, the law with its state, and the gradient that goes on
     calls.py  their launches
 
 The host reads nothing, and shapes depend on no value. One call of ``fit`` merges bins for the other kernels.

@@ -16,7 +16,6 @@ launched = triton.jit(do_not_specialize=["n", "chunk", "programs", "bins"])
 MOST = tl.constexpr(1024)
 ROWS = tl.constexpr(8)
 W, SQUARE, COUNT, CUBE, POWERS = (tl.constexpr(row) for row in range(5))
-SIZE = tl.constexpr(7)  #: after the powers, only for a layer
 #: Numbers that depend on the options, before the edges of bins.
 LABEL, LOW, HIGH, MASS_LOW, MASS_HIGH, EDGES = (tl.constexpr(place) for place in range(6))
 #: Rows of ``table``, with a column for each bin: its merged bin, 1/W_b, T_b, g_b. The last row has single numbers.
@@ -28,9 +27,9 @@ GOOD, BINS, SELECTED = (tl.constexpr(place) for place in range(3))
 @launched
 def select(
     score, mass, weight, label, numbers, keys, chunks, n, chunk,
-    WEIGHTED: tl.constexpr, LABELLED: tl.constexpr, LAYER: tl.constexpr, LOGITS: tl.constexpr, WIDE: tl.constexpr,
+    WEIGHTED: tl.constexpr, LABELLED: tl.constexpr, WIDE: tl.constexpr,
 ):  # fmt: skip
-    """Writes the keys (3, n) for the sort, s, -s and m, and for a layer also -m. An event that takes no part has inf.
+    """Writes the keys (3, n) for the sort, s, -s and m. An event that takes no part has inf.
 
     An event takes part if it has the label, and a mass inside of the limits. ``chunks`` (3, MOST) gets three numbers of
     each chunk: the events that take part, the events with a bad value, and the largest |w|. A value is bad if it is not
@@ -44,8 +43,6 @@ def select(
         here = at < end
         takes = here
         s = tl.load(score + at, takes, 0.0).to(tl.float64)
-        if LOGITS:  # an infinite one stays so
-            s = tl.where(s - s == 0, 1 / (1 + tl.exp(-s)), s)
         m = tl.load(mass + at, takes, 0.0).to(tl.float64)
         w = load_weights(weight, at, takes, 1.0, WEIGHTED)
         finite = (s - s == 0) & (w - w == 0)
@@ -59,8 +56,6 @@ def select(
         tl.store(keys + at, tl.where(good, s, float("inf")), here)
         tl.store(keys + n + at, tl.where(good, -s, float("inf")), here)
         tl.store(keys + 2 * n + at, tl.where(good, m, float("inf")), here)
-        if LAYER:
-            tl.store(keys + 3 * n + at, tl.where(good, -m, float("inf")), here)
         count += tl.where(good, 1.0, 0.0)
         bad += tl.where(takes & ~good, 1.0, 0.0)
         largest = tl.maximum(largest, tl.where(good, tl.abs(w), 0.0))
@@ -100,15 +95,14 @@ def load_weights(weight, event, here, unit, WEIGHTED: tl.constexpr):
 @launched
 def add(
     keys, order, mass, weight, numbers, chunks, places, sums, n, chunk, programs, bins,
-    WEIGHTED: tl.constexpr, HAS_EDGES: tl.constexpr, MERGES: tl.constexpr, ORDER: tl.constexpr, LAYER: tl.constexpr,
-    NB: tl.constexpr, BLOCK: tl.constexpr,
+    WEIGHTED: tl.constexpr, HAS_EDGES: tl.constexpr, MERGES: tl.constexpr, ORDER: tl.constexpr, NB: tl.constexpr,
+    BLOCK: tl.constexpr,
 ):  # fmt: skip
     """Finds the bins, and adds up the events of each chunk of each order by bin: sums (2, programs, ROWS, NB).
 
     Bin b begins with the mass of rank floor(b n/bins) in order, or at a given edge. The sums are those of w,
     w^2, 1, w^3, w x, w x^2, ..., with x from 0 to 1 across the masses, and w per largest |w|. ``places`` gets the bin
-    of each event. Both orders have the scores from the lowest on, and differ in the order of equal scores. A layer has
-    two orders of the masses too. It needs the sums of |w| along each order, and the number of weights other than 0.
+    of each event. Both orders have the scores from the lowest on, and differ in the order of equal scores.
     """
     program, way, lanes, bin_ = tl.program_id(0), tl.program_id(1), tl.arange(0, BLOCK), tl.arange(0, NB)
     selected = tl.sum(load_chunks(chunks, 0, programs), 0).to(tl.int64)
@@ -133,13 +127,8 @@ def add(
             tl.store(places + event, place, here)
         hot = (place[:, None] == bin_[None, :]) & here[:, None]
         x, power = tl.where(width > 0, (m - lowest) / width, 0.0), w
-        if way < 2:
-            all_ += in_row(row == W, hot, w)
-            all_ += in_row(row == SQUARE, hot, w * w)
-        if LAYER:
-            all_ += in_row(row == SIZE, hot, tl.abs(w))
-            if way == 3:
-                all_ += in_row(row == COUNT, hot, tl.where(w != 0, 1.0, 0.0))
+        all_ += in_row(row == W, hot, w)
+        all_ += in_row(row == SQUARE, hot, w * w)
         if way == 0:  # the other rows are for totals alone
             all_ += in_row(row == COUNT, hot, tl.where(here, 1.0, 0.0))
             all_ += in_row(row == CUBE, hot, w * w * w)
@@ -233,11 +222,10 @@ def fit(
     the squared steps w/W_b up to a score, and T_b and U_b are those of all squares and cubes:
     core/internal/walk/variance.go.
     """
-    if tl.program_id(0) > 0:  # W and SQUARE of two orders; for a layer also SIZE of four, and COUNT of the last
+    if tl.program_id(0) > 0:  # W and SQUARE of two orders
         which = tl.program_id(0) - 1
-        way = tl.where(which < 4, which // 2, tl.minimum(which - 4, 3))
-        row = tl.where(which < 4, which % 2, tl.where(which < 8, SIZE, COUNT))
-        scan(sums + (way * programs * ROWS + row) * NB, before + which * programs * NB, programs, NB)
+        row = which // 2 * programs * ROWS + which % 2
+        scan(sums + row * NB, before + which * programs * NB, programs, NB)
         return
     all_, bin_ = totals(sums, programs, NB), tl.arange(0, NB)
     selected = tl.sum(load_chunks(chunks, 0, programs), 0).to(tl.int64)
@@ -296,8 +284,8 @@ def sums_before(before, table, at, merged, NB: tl.constexpr):
 @launched
 def walk(
     order, weight, places, before, chunks, vectors, table, score, numbers, halves, results, n, chunk, programs,
-    WEIGHTED: tl.constexpr, ORDER: tl.constexpr, UNBIASED: tl.constexpr, MEAN: tl.constexpr, LAYER: tl.constexpr,
-    NB: tl.constexpr, BLOCK: tl.constexpr,
+    WEIGHTED: tl.constexpr, ORDER: tl.constexpr, UNBIASED: tl.constexpr, MEAN: tl.constexpr, NB: tl.constexpr,
+    BLOCK: tl.constexpr,
 ):  # fmt: skip
     """Half of the gradient: minus the change of J at each event, along one of the orders.
 
@@ -305,7 +293,7 @@ def walk(
     with F and S in the middle of the step. (MF)_b is F_b - sum_k v_kb c_k, where c_k = v_k'F grows by v_kb e. At equal
     scores, F and S are the values in the middle of all their steps: the mean over two orders, of which the second has
     equal scores the other way round. J is 0 above and below all scores, so the loss is the sum of gradient times score.
-    ``results`` gets the chunk's part of the loss and, for a layer, of the bias.
+    ``results`` gets the chunk's part of the loss.
 
     F at an event is the sum before its block plus a sum over pairs of its block.
     """
@@ -319,7 +307,7 @@ def walk(
     of_squares = (2 * way + 1) * programs + program
     cdf_before = sums_before(before, table, 2 * way * programs + program, merged, NB)
     squares_before = sums_before(before, table, of_squares, merged, NB) * tl.load(table + INVERSE * NB + bins)
-    loss, bias = tl.zeros([BLOCK], tl.float64), tl.zeros([BLOCK], tl.float64)
+    loss = tl.zeros([BLOCK], tl.float64)
     pairs = tl.where(lanes[None, :] < lanes[:, None], 1.0, tl.where(lanes[None, :] == lanes[:, None], 0.5, 0.0))
     pairs = pairs.to(tl.float64)
     for first in range(program * chunk, tl.minimum(program * chunk + chunk, selected), BLOCK):
@@ -339,20 +327,15 @@ def walk(
             residual -= v * (of_block + tl.sum(tl.load(vectors + k * NB + bins) * cdf_before, 0))
         s = tl.load(score + event, here, 0.0).to(tl.float64) - center
         change = -2 * scale * e * residual
-        if UNBIASED or LAYER:
+        if UNBIASED:
             squares = tl.sum(tl.where(hot, squares_before[None, :], 0.0), 1) + tl.sum(own * (e * e)[None, :], 1)
             variance = e * (1 - 2 * cdf) - 2 * squares + 2 * cdf * tl.load(table + TOTAL * NB + bin_)
-            of_bias = e * scale * tl.load(table + BIAS * NB + bin_) * variance
-            bias -= of_bias * s
-            if UNBIASED:
-                change += of_bias
+            change += e * scale * tl.load(table + BIAS * NB + bin_) * variance
             squares_before += sum_by_bin(hot, e * e)
         loss += change * s
         tl.store(halves + way * n + event, tl.where(good, change, 0.0), here)
         cdf_before += sum_by_bin(hot, e)
     tl.store(results + of_way, tl.sum(loss, 0))
-    if LAYER:
-        tl.store(results + 2 * MOST + of_way, tl.sum(bias, 0))
 
 
 @launched

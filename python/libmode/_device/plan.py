@@ -35,13 +35,6 @@ class Plan(NamedTuple):
     mean: bool
 
 
-class Steering(NamedTuple):
-    """How strongly a layer pushes: a fixed strength or a tolerance; 0 stands for none."""
-
-    strength: float
-    tolerance: float
-
-
 def refused(options: Options) -> str | None:
     """The first option that only the core has, as text; None if the kernels can compute all."""
     struct = options.struct
@@ -62,13 +55,13 @@ def refused(options: Options) -> str | None:
 
 
 @lru_cache(maxsize=256)
-def make_plan(options: Options, most_bins: int = _MOST_BINS) -> Plan:
+def make_plan(options: Options) -> Plan:
     """The plan for options that :func:`refused` accepts, rounded to the type of the events."""
     struct, score_range = options.struct, options.score_range
     assert score_range is not None
     edges = tuple(struct.edges[: struct.n_edges])
     limits = (edges[0], edges[-1]) if edges else tuple(struct.mass_range)
-    bins = len(edges) - 1 if edges else struct.bins or most_bins
+    bins = len(edges) - 1 if edges else struct.bins or _MOST_BINS
     mean = _native.OPTIONS["reduction"].values[struct.reduction] == "mean"
     return Plan(
         (options.labels[0], *score_range, *limits, *edges),

@@ -13,20 +13,17 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from .._device.plan import Steering, make_plan, refused
+from .._device.plan import make_plan, refused
 from .._events import Events
 from .._options import parse_options
 from . import _op
-from ._op import NO_TORCH_FUNC, Eager, Tied, backward, in_torch_func, keep, like_results, result_type, stands_for_others
+from ._op import NO_TORCH_FUNC, Eager, backward, in_torch_func, keep, like_results, result_type, stands_for_others
 
 #: The sentence of an assertion on a device, at most 255 bytes for CUDA.
 NO_LOSS = (
     "on the device there is no loss: a label is NaN, a selected score, mass or weight is not finite, a score lies "
     "outside score_range, or a bin has too few events or no positive weight; on_device=False says which"
 )
-
-#: The most bins of a layer by default: fewer than for a loss.
-_MOST_BINS = 24
 
 MOST_EVENTS = 1 << 29  # three times as many places fit in 32 bits
 
@@ -112,48 +109,6 @@ def compute(
     elif not skip:
         torch._assert_async(good, NO_LOSS)  # stops the GPU when it comes to this point
     return loss, grad
-
-
-def device_push(
-    events: Events, options: str, steering: Steering, state: Tensor, shown: Tensor, *, logits: bool, skip: bool
-) -> Any:
-    """The push of checked events without a reference; None if the core has to raise an error."""
-    plan = make_plan(
-        parse_options(options).for_events(events.score.dtype, events.mass.dtype, events.mass.shape), _MOST_BINS
-    )
-    if not len(events.score) or plan.bins <= plan.order:
-        return None
-    from .._device.calls import Push
-
-    ready = (None if tensor is None else tensor.detach().contiguous() for tensor in events)
-    with torch.cuda.device_of(events.score):  # type: ignore[no-untyped-call]
-        push = Push(plan, steering, Events(*ready), state, shown, logits=logits)
-    if events.score.is_cpu:
-        return push if push.there[0] else None
-    if not skip:
-        torch._assert_async(push.there[0], NO_LOSS)
-    return push
-
-
-class Pushed(torch.autograd.Function):
-    """The predictions. Backward adds the push to the incoming gradient."""
-
-    @staticmethod
-    def forward(ctx: Any, score: Tensor, push: Any, last: dict[str, Any]) -> Tensor:
-        ctx.save_for_backward(score)
-        ctx.push, ctx.last = push, last
-        return score.view_as(score)
-
-    @staticmethod
-    def backward(ctx: Any, incoming: Tensor) -> tuple[Tensor, None, None]:
-        (score,) = ctx.saved_tensors
-        ctx.last["waiting"] = 0
-        with torch.no_grad(), torch.cuda.device_of(incoming):  # type: ignore[no-untyped-call]
-            outgoing = ctx.push.added_to(incoming.to(result_type(incoming)).contiguous()).to(incoming.dtype)
-        if torch.is_grad_enabled():  # with create_graph
-            for tensor in (score, incoming):
-                outgoing = Tied.apply(outgoing, tensor)
-        return outgoing, None, None
 
 
 # The compiler does not look into the launches. CUDA graphs capture them.

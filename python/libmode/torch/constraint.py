@@ -15,7 +15,6 @@ from torch import Tensor, nn
 from .. import _softmax
 from .._bad_batches import OnBadBatch, SkipsBadBatches
 from .._constraint import Constraint, State, unpack_state
-from .._device.plan import Steering
 from .._events import Events, takes_events
 from .._messages import keywords_only
 from .._monitor import MOST_WAITING, Monitor, look
@@ -25,7 +24,6 @@ from .._options import parse_options
 from .._statement import Learns, Statement
 from .._typing import Never, Unpack
 from ..option_types import LossOptions
-from ._device import Pushed, device_push, is_on_device, refusal, refuse_options
 from ._gather import (
     Batch,
     Group,
@@ -93,9 +91,7 @@ class MoDeConstraint(SkipsBadBatches, Learns, nn.Module):
     background_only, gather, process_group
         As for :class:`MoDeLoss`. All processes share one state.
     on_device : bool, optional
-        As for :class:`MoDeLoss`: with True Triton computes the push on the GPU, and the CPU does not see the values. A
-        batch without a loss then leaves scores and state as they are, without a warning or a count. Reference events,
-        ``gather`` and options without such a form are an error. By default the core computes the push.
+        True is an error: only :class:`MoDeLoss` has kernels for the GPU. The core computes the push, on the CPU.
     order : int
         Degree of the polynomial in mass that the background efficiency may follow: 0 constant, 1 linear, 2 quadratic.
     **options
@@ -187,11 +183,11 @@ class MoDeConstraint(SkipsBadBatches, Learns, nn.Module):
         self.background_only = flag("background_only", background_only)
         self.signal, self._monitor = int32("signal", signal), Monitor() if flag("monitor", monitor) else None
         self._statement = None if self._monitor is None else Statement(self._monitor, self._constraint)
-        self.on_device = on_device
-        if on_device:  # now, not with the first batch
-            refuse_options(self._constraint.options.text)
-            if gather:
-                raise ValueError(refusal("gather"))
+        if on_device:
+            raise ValueError(
+                "on_device = True: MoDeConstraint has no kernels for the GPU; leave on_device out, and the core "
+                "computes the push on the CPU, with copies of tensors on a GPU (MoDeLoss takes on_device=True)"
+            )
         self.register_buffer("state", torch.from_numpy(self._constraint.start()))
         # Results of the last call and backward pass. A dict, since a module takes microseconds to set an attribute.
         self._last: dict[str, Any] = {"loss": math.nan, "scale": math.nan, "waiting": 0}
@@ -204,7 +200,7 @@ class MoDeConstraint(SkipsBadBatches, Learns, nn.Module):
     @property
     def scale(self) -> float:
         """The scale of the push in the last backward pass; NaN before the first."""
-        return self._shown("scale", 1)
+        return float(self._last["scale"])
 
     @property
     def factor(self) -> float:
@@ -214,12 +210,7 @@ class MoDeConstraint(SkipsBadBatches, Learns, nn.Module):
     @property
     def loss(self) -> float:
         """The loss of the last batch and its reference events; NaN before the first."""
-        return self._shown("loss", 0)
-
-    def _shown(self, name: str, place: int) -> float:
-        """A number of the last batch, from the device if it is there."""
-        shown = self._last.get("shown")
-        return float(self._last[name] if shown is None else shown[place])
+        return float(self._last["loss"])
 
     @in_python
     @takes_events
@@ -254,7 +245,7 @@ class MoDeConstraint(SkipsBadBatches, Learns, nn.Module):
         """Outputs of a softmax, (n, k), unchanged."""
         signal, background = self._constraint.classes(self.signal, tuple(score.shape))
         from_logits = self._constraint.from_logits
-        first = self._monitor is not None and not (self._monitor.calls or self.on_device)
+        first = self._monitor is not None and not self._monitor.calls
         if first and not (torch.compiler.is_compiling() or score.is_meta):
             self._constraint.look_at_rows(as_numpy(score), len(background) + 1)
         if isinstance(reference, Events) and getattr(reference.score, "ndim", 1) == 2 and reference.score.shape[1] > 1:
@@ -279,8 +270,6 @@ class MoDeConstraint(SkipsBadBatches, Learns, nn.Module):
                 "the batch twice: leave the layer out of the checkpointed part, for instance "
                 "score = constraint(checkpoint(network, x, use_reentrant=False), label, mass)"
             )
-        if self.on_device and (on_device := self._constrained_on_device(score, label, mass, *others)) is not None:
-            return on_device
         read = partial(self._read, score.detach(), label, mass, *others)
         gathers, where = self.gather and processes(self.process_group) > 1, ""
         try:
@@ -313,33 +302,6 @@ class MoDeConstraint(SkipsBadBatches, Learns, nn.Module):
         self._count_waiting(pushed.loss)
         norm = partial(finite, (self.process_group,) if gathers else ())
         same: Tensor = Constrained.apply(score, push, multiplier, slope, pushed.size, norm, self._last)
-        return same
-
-    def _constrained_on_device(
-        self, score: Tensor, label: Tensor, mass: Tensor, weight: Any, category: Any, reference: Any
-    ) -> Tensor | None:
-        """The predictions, whose push stays on their device; None if the core has to find the push."""
-        if reference is not None:
-            raise ValueError(refusal("reference"))
-        events = self._read(score.detach(), label, mass, weight, category, None).events
-        options = self._constraint.options.text
-        if not is_on_device(options, events):
-            return None
-        if self.state.device != score.device:
-            self.state = self.state.to(score.device)
-        if self._last.get("shown") is None or self._last["shown"].device != score.device:
-            self._last["shown"] = torch.full((2,), math.nan, dtype=torch.float64, device=score.device)
-        steering = Steering(self._constraint.strength or 0.0, self._constraint.tolerance or 0.0)
-        how: dict[str, Any] = {"logits": self._constraint.from_logits, "skip": self.on_bad_batch == "skip"}
-        push = device_push(events, options, steering, self.state, self._last["shown"], **how)
-        if push is None:
-            return None
-        if self._statement is not None and self._monitor is not None:
-            self._statement.read_state = partial(as_numpy, self.state)
-            if self._monitor.due():
-                self._statement.train(self)
-        self._last["waiting"] += 1
-        same: Tensor = Pushed.apply(score, push, self._last)
         return same
 
     def _show(self, events: Events, slope: Any, state: Any, score: Tensor, gathers: bool) -> None:
@@ -408,7 +370,7 @@ class MoDeConstraint(SkipsBadBatches, Learns, nn.Module):
     def extra_repr(self) -> str:
         """The options, and other arguments that differ from their defaults."""
         own = as_arguments(self.options, self._constraint, {"strength": None, "tolerance": None})
-        return ", ".join(filter(None, (own, as_arguments({}, self, {"gather": False, "on_device": None}))))
+        return ", ".join(filter(None, (own, as_arguments({}, self, {"gather": False}))))
 
 
 _is_tracing: Callable[[], bool] = torch.jit.is_tracing  # type: ignore[attr-defined]
