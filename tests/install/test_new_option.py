@@ -8,7 +8,8 @@ from places import ROOT, copy_of_the_tree
 from programs import run
 
 PYTHON = """if True:
-    import numpy as np, libmode, pytest
+    import numpy as np, libmode, pytest, torch
+    from libmode.torch import MoDeLoss
     rng = np.random.default_rng(0)
     score, mass = rng.random(1000), rng.exponential(size=1000)
     loss, grad = libmode.mode_loss_and_grad(score, mass, order=0)
@@ -22,6 +23,8 @@ PYTHON = """if True:
     ):
         with pytest.raises(error, match=text):
             libmode.mode_loss(score, mass, **({"order": 0} if "loss" not in options else {}), **options)
+    with pytest.raises(ValueError, match="factor = 2.0: on_device = True has no such form"):
+        MoDeLoss(order=0, factor=2, on_device=True)
     assert "factor : float" in libmode.mode_loss.__doc__
     assert "factor" in open(f"{libmode.__path__[0]}/../../docs/options.md").read()
 """

@@ -13,6 +13,7 @@ import pytest
 import torch
 from libmode._device import calls
 from libmode._device.plan import make_plan, refused
+from libmode._option_values import TAKEN
 from libmode._options import check
 from libmode.torch import Events, MoDeConstraint, MoDeLoss, mode_loss
 from libmode.torch import _device as of_torch
@@ -298,7 +299,10 @@ ELSEWHERE = {  # what the device has not: options, or events
     "max_slope": {"order": 1, "max_slope": 0.5},
     "order": {"order": 4},
     "binning": {"binning": "uniform"},
-    "several background labels": {"background_label": (0, 1)},
+    "bins": {"bins": 65},
+    "edges": {"edges": np.linspace(0, 1, 67)},
+    "score_range": {"score_range": None},
+    "background_label": {"background_label": (0, 1)},
     "category": lambda events: events._replace(category=events.mass.long()),
     "several variables": lambda events: events._replace(mass=torch.stack([events.mass] * 2, 1)),
 }
@@ -315,6 +319,30 @@ def test_what_the_device_has_not_is_refused(name):
     if len(options) > 1 or options["order"]:
         with pytest.raises(ValueError, match=f"{name}.*: on_device = True has no such form"):
             MoDeLoss(on_device=True, **options)
+
+
+NOT_BY_DEFAULT = {  # of every option
+    "order": 2, "bins": 64, "binning": "uniform", "edges": np.linspace(0, 1, 65), "mass_range": (0.2, 0.7),
+    "joint": True, "missing": "ignore", "max_slope": 0.5, "slope_of": "selected", "monotonic": True,
+    "moments": "quadrature", "unbiased": False, "slope_penalty": 1.0, "score_range": (-1.0, 2.0), "reduction": "sum",
+    "background_label": 1,
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", TAKEN["mode"])
+def test_each_option_is_computed_or_refused(name):
+    rng = np.random.default_rng(5)
+    options = {"order": 2 if name == "monotonic" else 1, name: NOT_BY_DEFAULT[name]}
+    events = {"score": rng.random(900), "mass": rng.random(900), "weight": None, "label": rng.integers(0, 2, 900)}
+    if refused(check("mode", options)):
+        with pytest.raises(ValueError, match=f"{name} = .*: on_device = True has no such form"):
+            on_device(events, options)
+    else:
+        loss, grad = libmode.mode_loss_and_grad(**events, **options)
+        found, gradient, there = computed(events, options)
+        assert there
+        golden.assert_close(found, loss, 1e-9)
+        golden.assert_close(gradient, grad, 1e-9)
 
 
 def test_tensors_of_the_processor_are_for_the_interpreter(monkeypatch):

@@ -1,25 +1,26 @@
 """The options of a call as plain numbers, and the reason why the kernels refuse some."""
 
-import math
+from collections.abc import Callable
 from functools import lru_cache
 from typing import Any, NamedTuple
 
 from .. import _native
-from .._options import Options
+from .._option_values import is_for_each
+from .._options import Options, check
 
 #: The most bins by default: docs/options.md.
 _MOST_BINS = 32
 
-# The values that the kernels take of options of which they do not take all values.
-_ONLY: dict[str, Any] = {
-    "order": range(4),
-    "binning": ("quantile", "edges"),
-    "moments": ("projection",),
-    "missing": ("error",),
-    "max_slope": (math.inf,),
-    "monotonic": (0,),
-    "slope_penalty": (0.0,),
-    "joint": (0,),
+# What the kernels take of each option. They take no other option, unless it has its default.
+_TAKEN: dict[str, Callable[[Any], bool]] = {
+    "order": range(4).__contains__,
+    "binning": ("quantile", "edges").__contains__,
+    "bins": lambda bins: not is_for_each(bins) and bins <= 64,  # the sums are matrices with a column for each bin
+    "edges": lambda edges: not is_for_each(edges) and len(edges) <= 65,
+    "mass_range": lambda limits: not is_for_each(limits),
+    "score_range": lambda limits: limits is not None,
+    "background_label": lambda labels: len(labels) == 1,
+    **dict.fromkeys(("unbiased", "reduction", "slope_of"), lambda _: True),
 }
 
 
@@ -37,21 +38,12 @@ class Plan(NamedTuple):
 
 def refused(options: Options) -> str | None:
     """The first option that only the core has, as text; None if the kernels can compute all."""
-    struct = options.struct
     if options.loss != "mode":
         return f"loss = {options.loss!r}"
-    for name, only in _ONLY.items():
-        value, values = getattr(struct, name), _native.OPTIONS[name].values
-        value = values[value] if values else value
-        if value not in only:
+    for name, value, _ in options.differing(check("mode", {"order": 0})):
+        if name not in _TAKEN or not _TAKEN[name](value):
             return f"{name} = {value!r}"
-    if max(struct.bins, struct.n_edges) > 64:  # the sums are matrices with a column for each bin
-        return "more than 64 bins"
-    if struct.n_variables:
-        return "several variables of mass"
-    if len(options.labels) > 1:
-        return "several background labels"
-    return "score_range = None" if options.score_range is None else None
+    return None
 
 
 @lru_cache(maxsize=256)
