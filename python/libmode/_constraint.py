@@ -129,13 +129,13 @@ class Constraint:
         said: Said | None = None,
     ) -> None:
         self.strength, self.tolerance = either(strength, tolerance)
-        self.from_logits, self._limits_given = flag("from_logits", from_logits), "score_range" in options
+        self.options, self.from_logits = check("mode", options), flag("from_logits", from_logits)
+        self._limits_given = self.options.score_range != (0, 1)
         if from_logits and self._limits_given:
             raise ValueError(
                 f"score_range = {options['score_range']} and from_logits = True: leave score_range out, which is "
                 "(0, 1) for logits"
             )
-        self.options = check("mode", options)
         self.labels, self._said = self.options.labels, said or Said()
         self._named = "background_label" in options
         self._unsure, self._like_scores = from_logits, 0  # may be scores, and the batches that look like scores

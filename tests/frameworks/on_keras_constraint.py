@@ -4,6 +4,7 @@ import keras
 import libmode
 import numpy as np
 import pytest
+from defaults import DEFAULTS, of_signature
 from keras import ops
 from libmode import metrics
 from libmode._constraint import NUMBERS
@@ -274,3 +275,18 @@ def test_a_fit_that_is_not_flat_says_so_at_its_end():
     ):
         model.fit(**as_arrays(x, pack(label, mass)), verbose=0, callbacks=[judge])
     assert loss.convergence.flat is False
+
+
+@pytest.mark.parametrize("kind", [MoDeConstraint, MoDeLoss])
+def test_an_option_given_with_its_default_is_the_option_left_out(kind):
+    defaults = DEFAULTS["mode"] | of_signature(kind)
+    for name, default in defaults.items():
+
+        def found(more, name=name):
+            own = kind(**{"order": 1} | more)
+            y_true = pack(LABEL, MASS)
+            return value_and_grad(lambda score: ops.sum(own(y_true, score)), SCORE.astype("float32"))
+
+        given, left_out = found({name: default}), found({})
+        np.testing.assert_array_equal(given[0], left_out[0], err_msg=name)
+        np.testing.assert_array_equal(given[1], left_out[1], err_msg=name)

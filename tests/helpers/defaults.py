@@ -12,7 +12,10 @@ OF_MODE = {
     **{"slope_penalty": 0, "score_range": (0, 1), "reduction": "mean", "background_label": 0},
 }
 #: By loss.
-DEFAULTS = {loss: {name: OF_MODE[name] for name in names if name != "order"} for loss, names in TAKEN.items()}
+DEFAULTS: dict[str, dict[str, Any]] = {
+    loss: {name: OF_MODE[name] for name in names if name != "order"} for loss, names in TAKEN.items()
+}
+DEFAULTS["disco"]["unbiased"] = False
 
 
 def of_signature(function: Any) -> dict[str, Any]:
