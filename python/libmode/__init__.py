@@ -18,6 +18,7 @@ from ._functions import (
 )
 from ._monitor import TrainingWarning
 from ._native import BatchError, get_threads, set_threads
+from ._planing import planing_weights
 
 __all__ = [
     "BatchError",
@@ -30,6 +31,7 @@ __all__ = [
     "mode_loss",
     "mode_loss_and_grad",
     "mode_moments",
+    "planing_weights",
     "set_threads",
 ]
 

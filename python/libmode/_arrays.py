@@ -90,6 +90,14 @@ def vector(name: str, values: Any) -> NDArray[Any]:
     return array
 
 
+def refuse(name: str, array: NDArray[Any], bad: NDArray[np.bool_], expected: str) -> None:
+    """ValueError for the first of the bad values."""
+    if bad.any():
+        place = np.argwhere(bad)[0]
+        value = array[tuple(place)]
+        raise ValueError(f"{name}[{', '.join(map(str, place))}] = {value:g}: expected {expected}")
+
+
 def is_double(events: Events) -> bool:
     """Whether score, mass or weight does not fit in float32, so that the core computes in float64."""
     score, _, mass, weight, _ = events

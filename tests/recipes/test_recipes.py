@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 from programs import run
+from shown import assert_alike, shown_blocks
 
 ROOT = Path(__file__).resolve().parents[2]
 RECIPES = ROOT / "examples" / "recipes"
@@ -73,6 +74,14 @@ def test_multiplier():
     assert nothing[1] > 10 * nothing[2]
     assert multiplier[1] < 5 * multiplier[2] and tolerance[1] < 3 * tolerance[2]
     assert min(multiplier[0], tolerance[0]) > 0.7
+
+
+def test_planing():
+    lines = printed("planing", "-W", "error")
+    assert_alike("\n".join(lines), shown_blocks(PAGE)[0], digits=15)
+    nothing, planing, mode, both = map(numbers, lines)
+    assert min(nothing[1], planing[1]) > 5 * planing[2]
+    assert both[1] < 0.7 * mode[1] and both[1] < 4 * both[2] and both[0] > 0.5 * mode[0]
 
 
 def test_scikit_learn():

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.polynomial.legendre import legvander
 from numpy.typing import NDArray
 
-from .._arrays import read, vector
+from .._arrays import read, refuse, vector
 from .._events import same_length
 from .._far_masses import say_if_far
 from .._functions import mode_edges
@@ -41,14 +41,6 @@ def variables(mass: Any, like_name: str = "", like: NDArray[Any] | None = None) 
     if like is not None:
         same_length("mass", array, like_name, like)
     return _finite("mass", array)
-
-
-def refuse(name: str, array: NDArray[Any], bad: NDArray[np.bool_], expected: str) -> None:
-    """ValueError for the first of the bad values."""
-    if bad.any():
-        place = np.argwhere(bad)[0]
-        value = array[tuple(place)]
-        raise ValueError(f"{name}[{', '.join(map(str, place))}] = {value:g}: expected {expected}")
 
 
 def _finite(name: str, array: NDArray[Any]) -> Doubles:
