@@ -65,6 +65,10 @@ EXPRESSIONS = {
     "(count & 1) | (count == 4)": lambda c: (c["count"] & 1) | (c["count"] == 4),
     'get("mass") * 2': lambda c: c["mass"] * 2,
 }
+OF_NUMPY = {  # as people write them in Python
+    "np.log(mass)": lambda c: np.log(c["mass"]),
+    "numpy.sqrt(mass) * np.abs(-flat)": lambda c: np.sqrt(c["mass"]) * c["flat"],
+}
 
 
 @pytest.mark.parametrize("text", EXPRESSIONS)
@@ -74,6 +78,13 @@ def test_expressions_are_those_of_numpy_and_uproot(files, toy, text):
         np.testing.assert_array_equal(taken(files[suffix], mass=text).mass, want)
     with uproot.open(files["root"]) as file:
         np.testing.assert_array_equal(file["events"].arrays(text.strip(), library="np")[text.strip()], want)
+
+
+@pytest.mark.parametrize("text", OF_NUMPY)
+def test_functions_may_have_the_name_of_numpy(files, toy, text):
+    np.testing.assert_array_equal(taken(files["parquet"], mass=text).mass, OF_NUMPY[text](toy))
+    with pytest.raises(Problem, match="expected columns, numbers"):
+        taken(files["parquet"], mass=text.replace("np.", "os.").replace("numpy.", "math."))
 
 
 # As in C: ! binds more strongly than comparisons, && less, and || least; a number is true if it is not 0.
@@ -161,6 +172,7 @@ def test_names_that_are_no_python(tmp_path):
     for suffix in ("parquet", "csv"):
         file = report_toys.write(tmp_path / f"names.{suffix}", table)
         assert taken(file, mass="jet.mass").mass.tolist() == [1, 2, 3, 4]
+        assert taken(file, mass="2 * jet.mass - flat").mass.tolist() == [2, 3, 4, 5]
         assert taken(file, mass="m/GeV").mass.tolist() == [2, 3, 4, 5]
         assert taken(file, mass="get('m/GeV') + flat").mass.tolist() == [2, 4, 6, 8]
 
@@ -189,6 +201,57 @@ def test_trees_and_groups(toy, tmp_path):
     np.testing.assert_array_equal(taken(f"{tmp_path / 'groups.h5'}:two").mass, small["mass"].astype("f4"))
 
 
+@pytest.mark.parametrize("chunk", [3, formats.CHUNK])
+def test_fields_of_records_of_an_rntuple(tmp_path, chunk, monkeypatch):
+    """Fields with the name of a column too; a record itself is no number."""
+    monkeypatch.setattr(formats, "CHUNK", chunk)
+    jet = {"flat": np.arange(8.0), "mass": np.arange(8.0) + 1}
+    with uproot.recreate(tmp_path / "records.root") as file:
+        file.mkrntuple("t", {"jet": awkward.zip(jet), "mass": np.arange(8) + 50.0})
+    found = taken(tmp_path / "records.root", scores=("jet.flat", "jet.mass"), mass="mass - 2 * jet.mass")
+    np.testing.assert_array_equal(found.scores.T, list(jet.values()))
+    np.testing.assert_array_equal(found.mass, 48 - np.arange(8))
+    with pytest.raises(Problem, match=r"column 'jet' of .*records\.root has .*: expected one number"):
+        taken(tmp_path / "records.root", scores=("jet",))
+
+
+def test_outputs_of_a_network_are_columns_of_one(tmp_path):
+    with h5py.File(tmp_path / "outputs.h5", "w") as file:
+        file["flat"], file["mass"] = np.arange(5.0)[:, None], np.arange(5.0) + 50
+    assert taken(tmp_path / "outputs.h5").scores[:, 0].tolist() == [0, 1, 2, 3, 4]
+
+
+def test_missing_values_of_parquet(tmp_path):
+    """They are NaN, also of booleans and decimals: an error, unless the cut leaves them out."""
+    table = {"flat": [0.1, 0.2, 0.3], "mass": [1.0, 2.0, 3.0], "passed": [True, None, False]}
+    table |= {"decimal": pyarrow.array([1, 2, 3], pyarrow.decimal128(9, 2)), "none": pyarrow.nulls(3)}
+    parquet.write_table(pyarrow.table(table), file := tmp_path / "missing.parquet")
+    assert taken(file, cut="passed == 1").mass.tolist() == [1]
+    assert taken(file, cut="isfinite(passed) && !passed").mass.tolist() == [3]
+    assert taken(file, mass="decimal").mass.tolist() == [1, 2, 3]
+    for column, entry in (("passed", 1), ("none", 0)):
+        with pytest.raises(Problem, match=f"^--mass '{column}' is nan at entry {entry} of "):
+            taken(file, mass=column)
+
+
+@pytest.mark.parametrize("form", ["fixed", "table"])
+def test_a_file_of_pandas_gets_a_hint(tmp_path, form):
+    """In the layout that pandas 3.1 gives it."""
+    with h5py.File(tmp_path / "pandas.h5", "w") as file:
+        frame = file.create_group("deep/frame")
+        frame.attrs["pandas_type"] = np.bytes_("frame" if form == "fixed" else "frame_table")
+        if form == "fixed":
+            frame["axis0"], frame["axis1"] = [b"flat", b"mass"], np.arange(3)
+            frame["block0_items"], frame["block0_values"] = [b"flat", b"mass"], np.zeros((3, 2))
+        else:
+            frame["table"] = np.zeros(3, [("index", "i8"), ("values_block_0", "f8", 2)])
+            frame["_i_table/index/sorted"] = np.zeros((0, 131072), "i8")
+    with pytest.raises(
+        Problem, match=r"has no column 'flat'; it has .*; to_hdf of pandas joins .*: write .* by to_parq"
+    ):
+        taken(tmp_path / "pandas.h5")
+
+
 def test_a_column_that_holds_no_numbers_is_named(tmp_path):
     """Lists, pairs and words; and a column that is shorter than the others."""
     plain, lists = {"flat": np.arange(3.0), "mass": np.arange(3.0)}, [[1.0], [], [1.0, 2.0]]
@@ -198,10 +261,11 @@ def test_a_column_that_holds_no_numbers_is_named(tmp_path):
     with h5py.File(tmp_path / "jagged.h5", "w") as file:
         for name, values in {**plain, "pair": np.zeros((3, 2)), "name": ["a", "b", "c"], "short": np.arange(2)}.items():
             file[name] = values
-    (tmp_path / "jagged.csv").write_text("flat,mass,name\n1,1,a\n2,2,b\n")
+    (tmp_path / "jagged.csv").write_text("flat,mass,name,number\n1,1,a,5\n2,2,b,--\n")
     for suffix, column, holds in (
         ("root", "jets", "array"), ("root", "pair", "array"), ("parquet", "jets", "array"), ("parquet", "name", "'a'"),
-        ("h5", "pair", "array"), ("h5", "name", "b'a'"), ("csv", "name", "'a'"),
+        ("h5", "pair", "array"), ("h5", "name", "b'a'"), ("csv", "name", "'a' at entry 0"),
+        ("csv", "number", "'--' at entry 1"),
     ):  # fmt: skip
         message = f"^column '{column}' of .*jagged.{suffix} has {holds}.*: expected one number"
         with pytest.raises(Problem, match=message):
@@ -263,6 +327,9 @@ def test_bad_files(files, tmp_path):
     for argument, message in {
         tmp_path / "none.root": r"there is no file '.*none\.root'",
         tmp_path / "none*.root:t": r"there is no file '.*none\*\.root:t'",
+        tmp_path: r"^'.*' is a directory: expected files, as in '.*/\*\.root'",
+        f"{tmp_path}/:events": r"^'.*' is a directory: expected files",
+        "root://eos.cern.ch//eos/mc.root:t": "^'root://eos.*' is on another machine: expected a file on this one",
         tmp_path / "notes.md": r"notes\.md is not a ROOT, Parquet, HDF5 or \.csv file",
         tmp_path / "empty.csv": r"empty\.csv cannot be read: Empty CSV file",
         tmp_path / "torn.csv": r"torn\.csv cannot be read: ",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -73,9 +73,14 @@ def _chunks(source: Source, table: Table, wanted: Wanted) -> Iterator[tuple[int,
         raise Problem(f"--mass {wanted.mass!r} and --score name no column of {source}.")
     start = 0
     for columns in table.chunks(needs):
+        columns = {name: _flat(column) for name, column in columns.items()}
         for name, column in columns.items():
             if len(column) and (column.ndim > 1 or column.dtype.kind not in "biuf"):
-                raise Problem(f"column {name!r} of {source} has {column[0]!r:.60}: expected one number for each entry.")
+                at = next((place for place, value in enumerate(column) if not _is_number(value)), 0)
+                raise Problem(
+                    f"column {name!r} of {source} has {column[at]!r:.60} at entry {start + at}: expected one number "
+                    "for each entry."
+                )
         entries = len(columns[needs[0]])
         place = np.arange(start, start + entries)  # in the file, for errors
         start += entries
@@ -89,3 +94,18 @@ def _chunks(source: Source, table: Table, wanted: Wanted) -> Iterator[tuple[int,
             label[0].truth(columns, place, "1 for signal or 0 for background") if label else np.zeros(len(place), bool),
         )
         yield entries, events
+
+
+def _flat(column: NDArray[Any]) -> NDArray[Any]:
+    """A column (n, 1) as (n,), and missing values as NaN."""
+    if column.ndim == 2 and column.shape[1] == 1:
+        column = column[:, 0]
+    return np.ma.filled(column.astype(float), np.nan) if isinstance(column, np.ma.MaskedArray) else column
+
+
+def _is_number(value: Any) -> bool:
+    try:
+        float(value)
+    except (TypeError, ValueError):
+        return False
+    return True

@@ -32,7 +32,7 @@ class Expression:
             tree = (
                 ast.parse(f"get({text!r})", mode="eval")
                 if text in table.columns
-                else _parsed(" ".join(text.split("\n")).strip(), self._named)
+                else _parsed(" ".join(text.split("\n")).strip(), table, self._named)
             )
             in_double = ast.fix_missing_locations(_InDouble().visit(copy.deepcopy(tree)))
             self._code = compile(in_double, "<expression>", "eval")
@@ -147,23 +147,16 @@ def _is_mask(node: ast.expr) -> bool:
     return isinstance(node, ast.Compare)
 
 
-def _parsed(text: str, named: str) -> ast.Expression:
+def _parsed(text: str, table: Table, named: str) -> ast.Expression:
     """The tree of an expression; ``&&``, ``||`` and ``!``, or ``and``, ``or`` and ``not``, act on each entry."""
-    pieces = re.split(r"""('[^']*'|"[^"]*")""", text)  # every second one is a name in quotes
-    pieces[::2] = [piece.replace("&&", " and ").replace("||", " or ") for piece in pieces[::2]]
-    written, negations = "", set()
-    for place, piece in enumerate(pieces):
-        if place % 2 == 0:
-            for negation in re.finditer("!(?!=)", piece):
-                negations.add(len((written + piece[: negation.start()]).encode()))
-            piece = re.sub("!(?!=)", "~", piece)  # ~ binds as strongly
-        written += piece
+    # ~ binds as strongly as !, and nobody writes ~+. Names in quotes stay as they are.
+    python = {"&&": " and ", "||": " or ", "!": "~+"}
+    written = re.sub(r"""'[^']*'|"[^"]*"|&&|\|\||!(?!=)""", lambda part: python.get(part[0], part[0]), text)
     tree = ast.parse(written, mode="eval")
     for node in ast.walk(tree):
         if isinstance(node, ast.Compare):
             _check_brackets(node, named)
-    tree = _Logical(negations).visit(tree)
-    return ast.fix_missing_locations(tree)  # type: ignore[no-any-return]
+    return ast.fix_missing_locations(_Translated(table).visit(tree))  # type: ignore[no-any-return]
 
 
 def _check_brackets(node: ast.Compare, named: str) -> None:
@@ -180,11 +173,11 @@ def _check_brackets(node: ast.Compare, named: str) -> None:
             )
 
 
-class _Logical(ast.NodeTransformer):
-    """Replaces logical operators by comparisons with 0; ``negations`` are the bytes at which a ``~`` was ``!``."""
+class _Translated(ast.NodeTransformer):
+    """Replaces logical operators by comparisons with 0, ``np.log`` by ``log``, and ``jet.pt`` by the column's name."""
 
-    def __init__(self, negations: set[int]) -> None:
-        self._negations = negations
+    def __init__(self, table: Table) -> None:
+        self._table = table
 
     def visit_BoolOp(self, node: ast.BoolOp) -> ast.expr:
         first, *others = (_compared(self.visit(value), ast.NotEq()) for value in node.values)
@@ -193,9 +186,17 @@ class _Logical(ast.NodeTransformer):
         return first
 
     def visit_UnaryOp(self, node: ast.UnaryOp) -> ast.expr:
-        is_not = isinstance(node.op, ast.Not) or isinstance(node.op, ast.Invert) and node.col_offset in self._negations
-        operand = self.visit(node.operand)
-        return _compared(operand, ast.Eq()) if is_not else ast.UnaryOp(node.op, operand)
+        match node:
+            case ast.UnaryOp(ast.Not(), value) | ast.UnaryOp(ast.Invert(), ast.UnaryOp(ast.UAdd(), value)):
+                return _compared(self.visit(value), ast.Eq())
+        return ast.UnaryOp(node.op, self.visit(node.operand))
+
+    def visit_Attribute(self, node: ast.Attribute) -> ast.expr:
+        name = ast.unparse(node)
+        if name in self._table.columns:
+            return ast.Call(ast.Name("get", ast.Load()), [ast.Constant(name)], [])
+        prefix, _, function = name.partition(".")
+        return ast.Name(function, ast.Load()) if prefix in ("np", "numpy") and function in FUNCTIONS else node
 
 
 def _compared(value: ast.expr, how: ast.cmpop) -> ast.expr:

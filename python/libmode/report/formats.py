@@ -15,6 +15,10 @@ from .problem import Problem, known
 
 CHUNK = 500_000  # entries: some megabytes for a column
 BUFFER = 1 << 20  # bytes
+BLOCKS = (
+    "to_hdf of pandas joins columns in blocks: write the file by to_parquet, or by to_hdf with format='table' and "
+    "data_columns=True"
+)
 
 Columns = Mapping[str, NDArray[Any]]
 
@@ -35,17 +39,23 @@ class Table(NamedTuple):
     columns: list[str]
     entries: int
     chunks: Callable[[list[str]], Iterator[Columns]]  #: the columns of these names
-    unread: Sequence[str] = ()  #: why columns of some friends are missing
+    unread: Sequence[str] = ()  #: why some columns are missing
 
 
 def find(argument: str) -> list[Source]:
     """The files of FILE[:TREE], in alphabetical order; FILE may be a pattern, in which ``**`` means folders."""
+    if "://" in argument:
+        raise Problem(
+            f"{argument!r} is on another machine: expected a file on this one; copy it, by xrdcp for instance."
+        )
     before, _, tree = argument.rpartition(":")
     for name, inside in ((argument, None), (before, tree)):
         paths = [Path(name)] if name and Path(name).exists() else sorted(map(Path, glob(name, recursive=True)))
         files = [Source(path, inside) for path in paths if path.is_file()]
         if files:
             return files
+        if paths:
+            raise Problem(f"{name!r} is a directory: expected files, as in '{name.rstrip('/')}/*.root'.")
     raise Problem(f"there is no file {argument!r}.")
 
 
@@ -73,27 +83,20 @@ def _root(source: Source) -> Iterator[Table]:
         names = [name for name, kind in kinds.items() if kind.startswith(("TTree", "TNtuple")) or "RNTuple" in kind]
         chosen = _chosen(source, names, "tree")
         tree = file[chosen]
-        entries = int(tree.num_entries)
-        others = friends(source.path, chosen, entries, stack) if kinds[chosen].startswith("T") else Friends([], [])
-        # The tree and the key of each column. As in ROOT, a column hides one of a friend with the same name.
-        places: dict[str, tuple[Any, str]] = {}
+        entries, is_tree = int(tree.num_entries), kinds[chosen].startswith("T")
+        others = friends(source.path, chosen, entries, stack) if is_tree else Friends([], [])
+        # The branch or field of each column. As in ROOT, a column hides one of a friend with the same name.
+        places: dict[str, Any] = {}
         for alias, one in (("", tree), *others.trees):
-            for key in dict.fromkeys([*one.keys(full_paths=False), *one.keys()]):
-                places.setdefault(key, (one, key))
+            for key, place in [*one.items(full_paths=not is_tree), *one.items()]:
+                places.setdefault(key, place)
                 if alias:
-                    places.setdefault(f"{alias}.{key}", (one, key))
+                    places.setdefault(f"{alias}.{key}", place)
 
         def chunks(wanted: list[str]) -> Iterator[Columns]:
-            every = {id(places[name][0]): places[name][0] for name in wanted}.values() if entries else ()
-            parts = [
-                one.iterate(
-                    [places[name][1] for name in wanted if places[name][0] is one], step_size=CHUNK, library="np"
-                )
-                for one in every
-            ]
-            for arrays in zip(*parts, strict=True):
-                of = dict(zip(map(id, every), arrays, strict=True))
-                yield {name: of[id(places[name][0])][places[name][1]] for name in wanted}
+            for start in range(0, entries, CHUNK):
+                part = {"entry_start": start, "entry_stop": min(start + CHUNK, entries), "library": "np"}
+                yield {name: places[name].array(**part) for name in wanted}
 
         yield Table(list(places), entries, chunks, others.unread)
 
@@ -133,8 +136,15 @@ def _without_tree(source: Source) -> None:
 
 
 def _columns(batch: Any) -> Columns:
-    """The columns of a RecordBatch of pyarrow."""
-    return {name: batch.column(name).to_numpy(zero_copy_only=False) for name in batch.schema.names}
+    """The columns of a RecordBatch of pyarrow. NumPy has no booleans, decimals and nulls that may be missing."""
+    from pyarrow import types
+
+    def column(values: Any) -> NDArray[Any]:
+        of_objects = types.is_boolean(values.type) and values.null_count or types.is_decimal(values.type)
+        numbers = values.cast("float64") if of_objects or types.is_null(values.type) else values
+        return numbers.to_numpy(zero_copy_only=False)  # type: ignore[no-any-return]
+
+    return dict(zip(batch.schema.names, map(column, batch.columns), strict=True))
 
 
 @contextmanager
@@ -144,10 +154,12 @@ def _hdf5(source: Source) -> Iterator[Table]:
 
     with h5py.File(source.path, "r") as file:
         tables: dict[str, dict[str, Any]] = {}
+        unread: set[str] = set()
 
         def look(name: str, item: Any) -> None:
+            unread.update([BLOCKS] if "pandas_type" in item.attrs else [])
             group, _, column = name.rpartition("/")
-            if isinstance(item, h5py.Dataset) and item.ndim:
+            if isinstance(item, h5py.Dataset) and item.ndim and "/_i_" not in name:  # an index of PyTables
                 fields = item.dtype.names
                 if fields:
                     tables[name] = {field: item.fields(field) for field in fields}
@@ -164,7 +176,7 @@ def _hdf5(source: Source) -> Iterator[Table]:
             for start in range(0, lengths[0], CHUNK):
                 yield {name: columns[name][start : start + CHUNK] for name in wanted}
 
-        yield Table(list(columns), max(map(len, columns.values())), chunks)
+        yield Table(list(columns), max(map(len, columns.values())), chunks, list(unread))
 
 
 def _chosen(source: Source, names: list[str], what: str) -> str:
