@@ -179,11 +179,12 @@ MODE_API int mode_variable_init(mode_variable *variable, size_t struct_size);
 
 /*
  * Integers, flags and choices of mode_option_at() are int32_t here. With bins = 0,
- * the default, n selected events make min(32, n/8) bins, but at least order + 2.
- * Then neighbors merge, from the lowest mass on, until each bin has a positive sum
- * of weights and at least 4 effective events, (sum w)^2 / (sum w^2). The defaults of
- * moments and unbiased differ from the paper, whose formula is
- * MODE_MOMENTS_QUADRATURE with unbiased = 0.
+ * the default, n selected events make min(32, n/8, N/8) bins, rounded down, but at
+ * least order + 2. N counts effective events, (sum w)^2 / (sum w^2), in each of
+ * min(32, n/8) quantile bins, and adds them up. Then neighbors merge, from the lowest
+ * mass on, until each bin has a positive sum of weights and at least 1.05 effective
+ * events. The defaults of moments and unbiased differ from the paper, whose formula
+ * is MODE_MOMENTS_QUADRATURE with unbiased = 0.
  */
 typedef struct mode_options {
     size_t struct_size;    /* set by mode_options_init; leave it alone */
