@@ -439,7 +439,7 @@ MODE_API size_t mode_state_size(size_t labels);
 /* How strongly a constraint acts. All members but the first may be 0 or NULL. */
 typedef struct mode_steering {
     size_t struct_size;       /* sizeof(mode_steering), which the caller sets */
-    double relative_strength; /* K, a fixed strength: u = K r, and all multipliers are 1. 0: the sum finds the strength */
+    double relative_strength; /* K, a fixed strength: u = K r, and v = 0. 0: the sum finds the strength */
     double tolerance;         /* while a test with so many background events sees no dependence, push and sum shrink; v learns what it sees. 0: none */
     double *state;            /* is brought up to date, and after an error it is as before. NULL: nothing is remembered */
     size_t n_state;           /* mode_state_size(n_background_label) */
@@ -451,7 +451,7 @@ typedef struct mode_steering {
 /* What mode_direction_... returns besides its arrays. */
 typedef struct mode_pushed {
     size_t struct_size; /* sizeof(mode_pushed), which the caller sets */
-    double loss;   /* unbiased; NaN if the bias is */
+    double loss;   /* the unbiased loss, in the bins of the loss; NaN if the bias is */
     double bias;   /* as in mode_quality */
     double events; /* as in mode_quality */
     double size;   /* of the push per |G|, see below: min(1, sigma)/sqrt(n) for n events that take part, sigma the standard
@@ -466,7 +466,8 @@ typedef struct mode_pushed {
  *     multiplier_i G_i + size |G| push_i
  *
  * |G| is the norm of G times slope before the multiplication: the gradient by the logits of the events that take part.
- * The push is a smooth function of the ranks of mass m and score s, times the event's weight per sum of weights in its mass bin,
+ * The push is a smooth function of the ranks of mass m and score s, times the event's weight per sum of weights in its mass bin.
+ * Bins of a default number are at most 24 for the push, and at most 32 for the loss.
  *
  *     u(m, s) = 4 factor r(m, s) + sum(m, s)
  *
@@ -475,10 +476,11 @@ typedef struct mode_pushed {
  * events, the state's sum grows by .02 factor sqrt(n/512) r: then r averages to 0. The multiplier flattens the tail, where
  * the push is too weak:
  *
- *     multiplier = exp(v) for v > 0, 1 + v for v < 0        |v(m, s)| <= 5
+ *     multiplier = lift exp(v) for v > 0, lift (1 + v) for v < 0        |v(m, s)| <= 5
  *
- * v is the sum of the significant residuals of the background efficiency at 16 thresholds, each relative to the efficiency.
- * With a fixed strength, and in the first batch, all multipliers are 1.
+ * v is the sum of the significant residuals of the background efficiency at 16 thresholds, each relative to the efficiency. It is
+ * 0 with a fixed strength, and in the first batch. The lift is 1 if all weights have one size. Otherwise it is the square root of
+ * the mean |w| of all background over the mean |w| in the event's mass bin, at most 1000, since small weights make small gradients.
  *
  *   push        steering->batch numbers, or n: 0 for events that take no part, and for scores that are not logits and lie
  *               within 1e-6 of the width of score_range from one of its ends

@@ -2,8 +2,10 @@ package constraint
 
 import (
 	"math"
+	"slices"
 	"sync"
 
+	"github.com/libmode/libmode/core/internal/bins"
 	"github.com/libmode/libmode/core/internal/config"
 	"github.com/libmode/libmode/core/internal/errs"
 	"github.com/libmode/libmode/core/internal/events"
@@ -12,7 +14,8 @@ import (
 	"github.com/libmode/libmode/core/internal/walk"
 )
 
-// mostBins is the highest number of bins if Config has none: fewer than for the loss, with less noise in each batch.
+// mostBins is the highest number of bins of the push if Config has none: fewer than for the loss, with less noise in each batch. With
+// 32 bins the zoo's response is less flat.
 const mostBins = 24
 
 // Direction sets dst to the push of a constraint and multiplier to the factors of the gradient, an element for each event of the
@@ -28,7 +31,8 @@ const mostBins = 24
 // times the event's weight per sum of weights in its mass bin. The residual r is the gradient of the loss per weight, smooth in
 // the ranks of mass and score. Its unit is the norm of the gradient: the average norm, or the norm of this batch if it is larger.
 // After the batch, of n background events, 0.02 factor sqrt(n/512) r is added to the sum. The multiplier is exp(v) for v > 0, and
-// 1 + v for v < 0, where v(m, s) has the significant residuals of the efficiency at tight cuts, over the efficiency.
+// 1 + v for v < 0, where v(m, s) has the significant residuals of the efficiency at tight cuts, over the efficiency; both times the
+// lift of light weights, see balance.
 // docs/how-it-works.md has the derivation, and docs/zoo.md shows the effect.
 //
 // slope is set to the derivatives of the scores by their logits: 1 if the push is by logits, 0 for events that take no part.
@@ -96,9 +100,12 @@ func Direction[T events.Float](dst, multiplier, slope []T, ev events.Events[T], 
 		defer sc.Arena.Release(sc.Arena.Mark())
 		return loss.Evaluate(events.Derivatives[T]{grad}, ev, background, p, sc)
 	}
-	result, err := evaluate(mostBins)
-	if err != nil { // the bins of the loss may do, and their error is the error of the loss
-		result, err = evaluate(0)
+	result, err := evaluate(0)
+	isMore := func(v loss.View) bool { return v.Bins > mostBins }
+	if err == nil && !p.Joint && slices.ContainsFunc(p.Masses, bins.Options.Merges) && slices.ContainsFunc(views, isMore) {
+		if _, failed := evaluate(mostBins); failed != nil { // as where the weights of fewer bins cancel
+			result, err = evaluate(0)
+		}
 	}
 	if err != nil {
 		return Pushed{}, err

@@ -45,8 +45,8 @@ func (o *Options) For(n int) int {
 	return max(min(n/InEach, most), o.Order+2)
 }
 
-// merges reports whether a bin with too few events is merged with its neighbor: only if the caller has not chosen the bins.
-func (o *Options) merges() bool {
+// Merges reports whether a bin with too few events is merged with its neighbor: only if the caller has not chosen the bins.
+func (o Options) Merges() bool {
 	return o.Asked == 0 && (o.Kind == config.Quantile || o.Kind == config.Uniform)
 }
 
@@ -96,7 +96,7 @@ func New[T events.Float](sel *events.Selection[T], o *Options, sc *par.Scratch) 
 	}
 	var err error
 	bs, kind := new(Bins), o.Kind
-	if o.merges() && sel.Weight != nil && !o.Few {
+	if o.Merges() && sel.Weight != nil && !o.Few {
 		kind = config.Quantile // these tell how many bins the weights allow
 	}
 	switch kind {
@@ -130,7 +130,7 @@ func checkEnough[T events.Float](sel *events.Selection[T], o *Options) error {
 		}
 		return nil
 	}
-	if o.merges() {
+	if o.Merges() {
 		return errs.Of(errs.ErrNoEvents, "too few events: %d selected events cannot fill the %d bins that a response of order = %d needs: "+
 			"use larger batches or a lower order", sel.N, asked, o.Order)
 	}

@@ -18,7 +18,7 @@ const enough = FewestEffective * (1 + 1e-9)
 // It reports false if these bins only counted the effective events, whose number allows fewer bins, or bins of another kind. Then
 // New makes them with the same options.
 func Settle[T events.Float](bs *Bins, sel *events.Selection[T], o *Options, columns *Columns, unit float64, sc *par.Scratch) (bool, error) {
-	merging := o.merges() && (sel.Weight != nil || bs.fewest < 2)
+	merging := o.Merges() && (sel.Weight != nil || bs.fewest < 2)
 	if !merging && columns.Count == 0 {
 		bs.Means = slices.Repeat([]float64{1}, bs.Count())
 	} else {
@@ -36,7 +36,7 @@ func Settle[T events.Float](bs *Bins, sel *events.Selection[T], o *Options, colu
 			return false, err
 		}
 	}
-	if o.merges() && bs.Count() <= o.Order+1 {
+	if o.Merges() && bs.Count() <= o.Order+1 {
 		return false, errs.Of(errs.ErrNoEvents, "too few events, or too few different masses: %d selected events make %d bins, "+
 			"and a response of order = %d needs more than %d: use larger batches, a lower order, or give bins or edges",
 			sel.N, bs.Count(), o.Order, o.Order+1)

@@ -76,12 +76,10 @@ def load_chunks(chunks, row, programs):
 @triton.jit
 def number_of_bins(chunks, selected, bins, MERGES: tl.constexpr, COUNTED: tl.constexpr, ORDER: tl.constexpr):
     """The number of bins before any are merged: ``bins``, or fewer, so that each has at least 8 (effective) events."""
-    if not MERGES:
-        return bins
     most = tl.minimum(selected // 8, bins)
     if COUNTED:
         most = tl.minimum(most, tl.load(chunks + 3 * MOST).to(tl.int64))
-    return tl.maximum(most, ORDER + 2)
+    return tl.maximum(most, ORDER + 2) if MERGES else bins
 
 
 @launched
