@@ -7,19 +7,56 @@ import "C"
 
 import (
 	"math"
+	"sync"
 	"unsafe"
 
 	"github.com/libmode/libmode/core"
 	"github.com/libmode/libmode/core/constraint"
 )
 
+// count returns a number of labels or categories as an int, where one that is too large is as large as an int can be.
+func count(n C.size_t) int { return int(min(uint64(n), math.MaxInt)) }
+
 //export modeStateSize
-func modeStateSize(labels C.size_t) C.size_t {
-	if labels > math.MaxInt {
-		return 0
-	}
-	return C.size_t(constraint.StateSize(int(labels)))
+func modeStateSize(labels, categories C.size_t) C.size_t {
+	return C.size_t(constraint.StateSize(count(labels), count(categories)))
 }
+
+//export modeStateCheck
+func modeStateCheck(state *C.double, n, labels, categories C.size_t, text *C.char, capacity C.size_t) C.int {
+	return guarded(text, capacity, func() error {
+		numbers, err := array("state", (*float64)(unsafe.Pointer(state)), n, false)
+		if err != nil {
+			return err
+		}
+		return constraint.CheckState(numbers, count(labels), count(categories))
+	})
+}
+
+// fields are the rows of mode_state_field_at.
+var fields = sync.OnceValue(func() (rows []C.mode_state_field) {
+	for _, f := range constraint.Layout {
+		rows = append(rows, C.mode_state_field{
+			struct_size: C.sizeof_mode_state_field, name: C.CString(f.Name), offset: C.size_t(f.At), stride: C.size_t(f.Stride),
+			rows: C.size_t(f.Rows), columns: C.size_t(f.Columns),
+		})
+	}
+	return rows
+})
+
+//export modeStateField
+func modeStateField(k C.size_t, field *C.mode_state_field, text *C.char, capacity C.size_t) C.int {
+	return guarded(text, capacity, func() error {
+		if uint64(k) >= uint64(len(fields())) {
+			return argumentError("k = %d, but there are %d fields", uint64(k), len(fields()))
+		}
+		*field = fields()[k]
+		return nil
+	})
+}
+
+//export modeStateFieldCount
+func modeStateFieldCount() C.size_t { return C.size_t(len(fields())) }
 
 func direction[F core.Float](o *C.mode_options, from *C.mode_events_f64, how *C.mode_steering, found *C.mode_pushed, push, multiplier, slope unsafe.Pointer) error {
 	ev, cfg, err := arguments[F](o, from, false)
@@ -28,6 +65,7 @@ func direction[F core.Float](o *C.mode_options, from *C.mode_events_f64, how *C.
 	}
 	st := constraint.Steering{
 		RelativeStrength: float64(how.relative_strength), Tolerance: float64(how.tolerance), Logits: how.logits != 0,
+		Categories: int(how.categories),
 	}
 	if how.state != nil {
 		if st.State, err = array("state", (*float64)(unsafe.Pointer(how.state)), how.n_state, false); err != nil {

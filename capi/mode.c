@@ -222,8 +222,23 @@ int mode_option_at(size_t k, mode_option *option) {
 OF_TYPE(float, f32)
 OF_TYPE(double, f64)
 
-size_t mode_state_size(size_t labels) {
-    return enter() ? 0 : modeStateSize(labels);
+size_t mode_state_size(size_t labels, size_t categories) {
+    return enter() ? 0 : modeStateSize(labels, categories);
+}
+
+int mode_state_check(const double *state, size_t n_state, size_t labels, size_t categories) {
+    const mode_options *options = NULL;
+    ENTER(options);
+    return finish(modeStateCheck((double *)state, n_state, labels, categories, text, sizeof text), text);
+}
+
+size_t mode_state_field_count(void) { return enter() ? 0 : modeStateFieldCount(); }
+
+int mode_state_field_at(size_t k, mode_state_field *field) {
+    const mode_options *options = NULL;
+    ENTER(options);
+    if ((status = CHECK_STRUCT(PLAIN(state_field, "field"), field))) return status;
+    return finish(modeStateField(k, field, text, sizeof text), text);
 }
 
 int mode_set_threads(int threads) {

@@ -227,11 +227,15 @@ func checkAnything[T Float](t *testing.T, ev Events[T], cfg Config, smoothing fl
 
 // checkDirection pushes some batches with one state: push, multiplier and state are finite, and an error leaves the state.
 func checkDirection[T Float](t *testing.T, ev Events[T], cfg Config) {
-	n, state := len(ev.Score), make([]float64, constraint.StateSize(len(cfg.BackgroundLabel)))
+	divided := 0
+	if ev.Category != nil {
+		divided = 3
+	}
+	n, state := len(ev.Score), make([]float64, constraint.StateSize(len(cfg.BackgroundLabel), divided))
 	push, multiplier, slope := make([]T, n), make([]T, n), make([]T, n)
 	for k := range 3 {
 		before := slices.Clone(state)
-		_, err := constraint.Direction(push, multiplier, slope, ev, cfg, constraint.Steering{State: state, Logits: k == 1})
+		_, err := constraint.Direction(push, multiplier, slope, ev, cfg, constraint.Steering{State: state, Logits: k == 1, Categories: divided})
 		if err != nil {
 			requireSentence(t, err)
 			require.Equal(t, before, state)

@@ -179,12 +179,11 @@ MODE_API int mode_variable_init(mode_variable *variable, size_t struct_size);
 
 /*
  * Integers, flags and choices of mode_option_at() are int32_t here. With bins = 0,
- * the default, n selected events make min(32, n/8, N/8) bins, rounded down, but at
- * least order + 2. N counts effective events, (sum w)^2 / (sum w^2), in each of
- * min(32, n/8) quantile bins, and adds them up. Then neighbors merge, from the lowest
- * mass on, until each bin has a positive sum of weights and at least 1.05 effective
- * events. The defaults of moments and unbiased differ from the paper, whose formula
- * is MODE_MOMENTS_QUADRATURE with unbiased = 0.
+ * the default, n selected events make min(32, n/8) bins, but at least order + 2.
+ * Then neighbors merge, from the lowest mass on, until each bin has a positive sum
+ * of weights and at least 4 effective events, (sum w)^2 / (sum w^2). The defaults of
+ * moments and unbiased differ from the paper, whose formula is
+ * MODE_MOMENTS_QUADRATURE with unbiased = 0.
  */
 typedef struct mode_options {
     size_t struct_size;    /* set by mode_options_init; leave it alone */
@@ -410,48 +409,74 @@ MODE_API int mode_flatness_f64(const mode_options *options, const mode_events_f6
 
 /*
  * The state of a constraint: mode_state_size() numbers, which the caller keeps from batch to batch, all 0 before the first.
- * Eight numbers come first: a count, averages over the last 200 batches, a factor, and the number of variables of mass. Then each
- * background label has the sum of its residuals; three tables for the tail of its scores, which are v and averages of the residual
- * over few and many batches; the number of events behind the last; and 64 masses by which an epoch is known again.
- * docs/how-it-works.md has the law.
+ * The numbers below come first. Then each category of each background label has a part: the number of its batches; the sum of
+ * its residuals; tables for the tail of its scores, which are v and averages of the residual over some, few and many batches;
+ * the number of events behind the last; and 64 masses by which an epoch is known again. docs/how-it-works.md has the law.
  *
  * The dependence that is left is rho = D N/(B n), at most 1 if a test with N background events sees none, where D is
  * state[MODE_STATE_LOSS], B is state[MODE_STATE_BIAS] and n is state[MODE_STATE_EVENTS].
  */
 enum { /* places in a state */
-    MODE_STATE_STEPS,  /* the number of batches */
-    MODE_STATE_NORM,   /* the averages: of the norm of the direction */
-    MODE_STATE_LOSS,   /* the unbiased loss */
-    MODE_STATE_BIAS,   /* its bias */
-    MODE_STATE_EVENTS, /* the number of events, as in mode_quality */
-    MODE_STATE_SQUARE, /* the square of the loss */
-    MODE_STATE_FACTOR, /* the factor by which a tolerance scales the push, 0.01 to 1 */
-    MODE_STATE_MASSES, /* the number of variables of mass; events with another number are an error */
-    MODE_STATE_SUM     /* the first number of the sum and the tables of the first label */
+    MODE_STATE_VERSION,    /* of the layout; a state of another version is an error, which says which */
+    MODE_STATE_STEPS,      /* the number of batches */
+    MODE_STATE_NORM,       /* averages over 200 batches: of the norm of the direction */
+    MODE_STATE_LOSS,       /* the unbiased loss */
+    MODE_STATE_BIAS,       /* its bias */
+    MODE_STATE_EVENTS,     /* the number of events, as in mode_quality */
+    MODE_STATE_SQUARE,     /* the square of the loss */
+    MODE_STATE_FACTOR,     /* the factor by which a tolerance scales the push, 0.01 to 1 */
+    MODE_STATE_MASSES,     /* the number of variables of mass; events with another number are an error */
+    MODE_STATE_CATEGORIES, /* the number of categories; 0: none */
+    MODE_STATE_PARTS       /* the first number of the first part */
 };
 
 /*
- * The length of a state for so many background labels, and any number of masses. It is 0 for no label, and for so many
- * labels that a size_t cannot hold the length.
+ * The length of a state for so many background labels, each of so many categories, and any number of masses. 0 categories are
+ * none. The length is 0 for no label, and for so many parts that a size_t cannot hold it.
  */
-MODE_API size_t mode_state_size(size_t labels);
+MODE_API size_t mode_state_size(size_t labels, size_t categories);
+
+/*
+ * Returns MODE_OK if an array is a state for so many background labels and categories: all 0, or of the version of this
+ * library and with numbers inside their bounds. mode_direction_... checks the same.
+ */
+MODE_API int mode_state_check(const double *state, size_t n_state, size_t labels, size_t categories);
+
+/* A number or a table of a state, for programs that look into it. The field of part k is at offset + k stride. */
+typedef struct mode_state_field {
+    size_t struct_size;   /* sizeof(mode_state_field), which the caller sets */
+    const char *name;     /* a constant */
+    size_t offset;        /* of its first number in the state, for part 0; the part of category c of label l (its place in
+                             background_label) is l categories + c */
+    size_t stride;        /* 0: the state has the field once */
+    size_t rows, columns; /* of a table, row by row: a row for each function of the masses, of which the first are in use */
+    uint64_t reserved[4]; /* 0 */
+} mode_state_field;
+
+/* The number of fields of a state; 0 in a forked child. Otherwise never fails. */
+MODE_API size_t mode_state_field_count(void);
+
+/* Sets *field to the field k, 0 <= k < mode_state_field_count(), in their order in the state. */
+MODE_API int mode_state_field_at(size_t k, mode_state_field *field);
 
 /* How strongly a constraint acts. All members but the first may be 0 or NULL. */
 typedef struct mode_steering {
     size_t struct_size;       /* sizeof(mode_steering), which the caller sets */
-    double relative_strength; /* K, a fixed strength: u = K r, and v = 0. 0: the sum finds the strength */
+    double relative_strength; /* K, a fixed strength: u = K r, and all multipliers are 1. 0: the sum finds the strength */
     double tolerance;         /* while a test with so many background events sees no dependence, push and sum shrink; v learns what it sees. 0: none */
     double *state;            /* is brought up to date, and after an error it is as before. NULL: nothing is remembered */
-    size_t n_state;           /* mode_state_size(n_background_label) */
+    size_t n_state;           /* mode_state_size(n_background_label, categories) */
     size_t batch;             /* the number of events to push; the events after them are reference events. 0: all */
-    int32_t logits;           /* flag: the push is with respect to the logits, not the scores */
+    int32_t logits;           /* flag: the scores of the events are logits, and the push is with respect to them; score_range is 0, 1 */
+    int32_t categories;       /* the events' category is from 0 to categories - 1, and each has a push and a part of the state of
+                                 its own; one with too few events for bins gets no push from a batch. 0: no categories */
     uint64_t reserved[4];     /* 0 */
 } mode_steering;
 
 /* What mode_direction_... returns besides its arrays. */
 typedef struct mode_pushed {
     size_t struct_size; /* sizeof(mode_pushed), which the caller sets */
-    double loss;   /* the unbiased loss, in the bins of the loss; NaN if the bias is */
+    double loss;   /* unbiased; NaN if the bias is */
     double bias;   /* as in mode_quality */
     double events; /* as in mode_quality */
     double size;   /* of the push per |G|, see below: min(1, sigma)/sqrt(n) for n events that take part, sigma the standard
@@ -466,8 +491,7 @@ typedef struct mode_pushed {
  *     multiplier_i G_i + size |G| push_i
  *
  * |G| is the norm of G times slope before the multiplication: the gradient by the logits of the events that take part.
- * The push is a smooth function of the ranks of mass m and score s, times the event's weight per sum of weights in its mass bin.
- * Bins of a default number are at most 24 for the push, and at most 32 for the loss.
+ * The push is a smooth function of the ranks of mass m and score s, also of logits of any size, times the event's weight per sum of weights in its mass bin,
  *
  *     u(m, s) = 4 factor r(m, s) + sum(m, s)
  *
@@ -476,11 +500,10 @@ typedef struct mode_pushed {
  * events, the state's sum grows by .02 factor sqrt(n/512) r: then r averages to 0. The multiplier flattens the tail, where
  * the push is too weak:
  *
- *     multiplier = lift exp(v) for v > 0, lift (1 + v) for v < 0        |v(m, s)| <= 5
+ *     multiplier = exp(v) for v > 0, 1 + v for v < 0        |v(m, s)| <= 5
  *
- * v is the sum of the significant residuals of the background efficiency at 16 thresholds, each relative to the efficiency. It is
- * 0 with a fixed strength, and in the first batch. The lift is 1 if all weights have one size. Otherwise it is the square root of
- * the mean |w| of all background over the mean |w| in the event's mass bin, at most 1000, since small weights make small gradients.
+ * v is the sum of the significant residuals of the background efficiency at 16 thresholds, each relative to the efficiency.
+ * With a fixed strength, and in the first batch, all multipliers are 1.
  *
  *   push        steering->batch numbers, or n: 0 for events that take no part, and for scores that are not logits and lie
  *               within 1e-6 of the width of score_range from one of its ends

@@ -62,9 +62,6 @@ func TestDirectionOfRandomBatches(t *testing.T) {
 			setWeights(&ev, rng, 0.5*rng.Float64(), []float64{-1, 0, 50, 0.9, 1e4}[rng.IntN(5)])
 		}
 		if chance(0.3) {
-			ev.Category = core.LabelsOf(unequal(n, 1+rng.IntN(n)))
-		}
-		if chance(0.3) {
 			ev.Label, cfg.BackgroundLabel = core.LabelsOf(unequal(n, 1+rng.IntN(n))), []int32{0, 1}
 		}
 		if chance(0.3) {
@@ -95,7 +92,7 @@ func TestDirectionOfRandomBatches(t *testing.T) {
 func requireSamePossible(t *testing.T, ev core.Events[float64], cfg core.Config, losses *int) {
 	t.Helper()
 	loss, err := core.Loss(ev, cfg)
-	push, state := make([]float64, len(ev.Score)), make([]float64, constraint.StateSize(len(cfg.BackgroundLabel)))
+	push, state := make([]float64, len(ev.Score)), make([]float64, constraint.StateSize(len(cfg.BackgroundLabel), 0))
 	_, failed := constraint.Direction(push, like(push), nil, ev, cfg, constraint.Steering{State: state})
 	if err != nil {
 		require.EqualError(t, failed, err.Error())
@@ -119,12 +116,12 @@ func TestDirectionOfNarrowRangesInSinglePrecision(t *testing.T) {
 			ev.Mass = append(ev.Mass, float32(m))
 			ev.Score = append(ev.Score, float32(width*math.Pow(rng.Float64(), 1+20*m)))
 		}
-		push, state := make([]float32, 2000), make([]float64, constraint.StateSize(1))
+		push, state := make([]float32, 2000), make([]float64, constraint.StateSize(1, 0))
 		_, err := constraint.Direction(push, like(push), nil, ev, cfg, constraint.Steering{State: state})
 		if err != nil {
 			require.ErrorIs(t, err, core.ErrOverflow)
 			require.ErrorContains(t, err, fmt.Sprintf("score_range = [0, %.3g", width))
-			require.Equal(t, make([]float64, constraint.StateSize(1)), state)
+			require.Equal(t, make([]float64, constraint.StateSize(1, 0)), state)
 			continue
 		}
 		require.Equal(t, 1e-30, width)

@@ -419,7 +419,7 @@ func TestLawByDefinition(t *testing.T) {
 			rng := rand.New(rand.NewPCG(1, uint64(c.variables)))
 			cfg := core.DefaultConfig()
 			cfg.Order, cfg.Bins = 1, 6
-			state := make([]float64, StateSize(1))
+			state := make([]float64, StateSize(1, 0))
 			var m memory
 			var drawn []core.Events[float64]
 			for k := range c.batches {
@@ -446,7 +446,12 @@ func compare(t *testing.T, m *memory, state []float64, ev core.Events[float64], 
 	}
 	n := len(ev.Score)
 	push, multiplier := make([]float64, n), make([]float64, n)
-	found, err := Direction(push, multiplier, nil, ev, cfg, Steering{State: state, Tolerance: tolerance, Logits: true})
+	given := ev
+	given.Score = slices.Clone(ev.Score)
+	for i, s := range ev.Score {
+		given.Score[i] = min(max(math.Log(s/(1-s)), -40), 40) // also of 0 and 1
+	}
+	found, err := Direction(push, multiplier, nil, given, cfg, Steering{State: state, Tolerance: tolerance, Logits: true})
 	require.NoError(t, err)
 	before := *m
 	before.sum, before.level = slices.Clone(m.sum), slices.Clone(m.level)
@@ -467,13 +472,12 @@ func compare(t *testing.T, m *memory, state []float64, ev core.Events[float64], 
 		require.InDelta(t, d.pushAt(i, Proportional*before.factor*burst, before.sum), push[i], 1e-9*size, "push of event %d", i)
 		require.InEpsilon(t, d.multiplierAt(i, before.level, now), multiplier[i], 1e-8, "multiplier of event %d", i)
 	}
-	require.InDeltaSlice(t, append([]float64{m.batch}, m.average[:]...), state[:6], 1e-9)
-	require.InDelta(t, m.factor, state[6], 1e-12)
-	at := 8
-	for _, table := range [][]float64{m.sum, m.level, m.now, m.recent, m.mean, {m.known}} {
-		require.InDeltaSlice(t, table, state[at:][:len(table)], 1e-8*(1+floats.Norm(table, math.Inf(1))))
-		if at += 27 * Thresholds; at == 8+27*Thresholds {
-			at = 8 + 27*FunctionsOfScore[1]
-		}
+	require.InDeltaSlice(t, slices.Concat([]float64{1, m.batch}, m.average[:]), state[:7], 1e-9)
+	require.InDelta(t, m.factor, state[7], 1e-12)
+	for name, table := range map[string][]float64{
+		"batches": {m.batch}, "sum": m.sum, "level": m.level, "now": m.now, "recent": m.recent, "mean": m.mean, "known": {m.known},
+	} {
+		f := Layout[slices.IndexFunc(Layout, func(f Field) bool { return f.Name == name })]
+		require.InDeltaSlice(t, table, state[f.At:][:len(table)], 1e-8*(1+floats.Norm(table, math.Inf(1))), name)
 	}
 }

@@ -5,17 +5,14 @@ import (
 	"slices"
 	"sync"
 
-	"github.com/libmode/libmode/core/internal/bins"
 	"github.com/libmode/libmode/core/internal/config"
 	"github.com/libmode/libmode/core/internal/errs"
 	"github.com/libmode/libmode/core/internal/events"
 	"github.com/libmode/libmode/core/internal/loss"
 	"github.com/libmode/libmode/core/internal/par"
-	"github.com/libmode/libmode/core/internal/walk"
 )
 
-// mostBins is the highest number of bins of the push if Config has none: fewer than for the loss, with less noise in each batch. With
-// 32 bins the zoo's response is less flat.
+// mostBins is the highest number of bins if Config has none: fewer than for the loss, with less noise in each batch.
 const mostBins = 24
 
 // Direction sets dst to the push of a constraint and multiplier to the factors of the gradient, an element for each event of the
@@ -31,11 +28,12 @@ const mostBins = 24
 // times the event's weight per sum of weights in its mass bin. The residual r is the gradient of the loss per weight, smooth in
 // the ranks of mass and score. Its unit is the norm of the gradient: the average norm, or the norm of this batch if it is larger.
 // After the batch, of n background events, 0.02 factor sqrt(n/512) r is added to the sum. The multiplier is exp(v) for v > 0, and
-// 1 + v for v < 0, where v(m, s) has the significant residuals of the efficiency at tight cuts, over the efficiency; both times the
-// lift of light weights, see balance.
+// 1 + v for v < 0, where v(m, s) has the significant residuals of the efficiency at tight cuts, over the efficiency.
 // docs/how-it-works.md has the derivation, and docs/zoo.md shows the effect.
 //
-// slope is set to the derivatives of the scores by their logits: 1 if the push is by logits, 0 for events that take no part.
+// With Steering.Logits the scores are logits, of any size: their order alone makes the push. The loss is that of their probabilities.
+//
+// slope is set to the derivatives of the scores by their logits: 1 if the scores are logits, 0 for events that take no part.
 // Nil: not wanted.
 func Direction[T events.Float](dst, multiplier, slope []T, ev events.Events[T], cfg config.Config, st Steering) (Pushed, error) {
 	cfg, err := config.Checked(cfg)
@@ -58,18 +56,31 @@ func Direction[T events.Float](dst, multiplier, slope []T, ev events.Events[T], 
 			return Pushed{}, errs.Of(errs.ErrLength, "%s has length %d, but the batch has %d events", name, length, st.Batch)
 		}
 	}
-	if err := st.check(StateSize(labels)); err != nil {
+	if err := st.check(labels); err != nil {
 		return Pushed{}, err
 	}
 	lo, hi := cfg.ScoreRange[0], cfg.ScoreRange[1]
 	if width := hi - lo; !math.IsInf(lo, -1) && (math.IsInf(float64(T(width/4)), 1) || math.IsInf(float64(T(1/width)), 1)) {
 		return Pushed{}, errs.Of(errs.ErrOverflow, "score_range = [%v, %v] is so wide or narrow that derivatives by logits overflow", lo, hi)
 	}
+	switch {
+	case ev.Category != nil && st.Categories == 0:
+		return Pushed{}, errs.Of(errs.ErrOption, "category is given, and categories = 0: set categories to the number of categories, "+
+			"so that each has a push and a memory of its own")
+	case ev.Category == nil && st.Categories > 0:
+		return Pushed{}, errs.Of(errs.ErrOption, "categories = %d, and no category is given: each event needs one", st.Categories)
+	}
+	if scores := cfg.ScoreRange; st.Logits {
+		if scores != [2]float64{0, 1} {
+			return Pushed{}, errs.Of(errs.ErrOption, "score_range = [%v, %v]: leave it out for logits, whose scores are from 0 to 1", scores[0], scores[1])
+		}
+		cfg.ScoreRange = [2]float64{math.Inf(-1), math.Inf(1)}
+	}
 	p, err := loss.NewPlan[T](cfg, variables)
 	if err != nil {
 		return Pushed{}, err
 	}
-	p.Measured = true
+	p.Measured, p.Logits = true, st.Logits
 	sc := par.Take()
 	defer sc.Give()
 	sc.Team.PartsFor(n)
@@ -78,6 +89,9 @@ func Direction[T events.Float](dst, multiplier, slope []T, ev events.Events[T], 
 		background = &events.Division[T]{Events: ev, Subsets: []events.Subset{{Hi: n}}}
 	} else {
 		if background, err = events.Divide(ev, cfg.BackgroundLabel, sc); err != nil {
+			return Pushed{}, err
+		}
+		if err := checkCategories(background, st.Categories); err != nil {
 			return Pushed{}, err
 		}
 	}
@@ -92,21 +106,17 @@ func Direction[T events.Float](dst, multiplier, slope []T, ev events.Events[T], 
 		defer mutex.Unlock()
 		views = append(views, v)
 	}
-	evaluate := func(most int) (walk.Result, error) {
-		for k := range p.Masses {
-			p.Masses[k].Most = most
-		}
-		views = nil
-		defer sc.Arena.Release(sc.Arena.Mark())
-		return loss.Evaluate(events.Derivatives[T]{grad}, ev, background, p, sc)
+	// The bins of the loss may do where fewer do not, and their error is the error of the loss.
+	p.Spares = st.Categories > 0
+	ofTheLoss := *p
+	ofTheLoss.Masses = slices.Clone(p.Masses)
+	p.Else = &ofTheLoss
+	for k := range p.Masses {
+		p.Masses[k].Most = mostBins
 	}
-	result, err := evaluate(0)
-	isMore := func(v loss.View) bool { return v.Bins > mostBins }
-	if err == nil && !p.Joint && slices.ContainsFunc(p.Masses, bins.Options.Merges) && slices.ContainsFunc(views, isMore) {
-		if _, failed := evaluate(mostBins); failed != nil { // as where the weights of fewer bins cancel
-			result, err = evaluate(0)
-		}
-	}
+	mark := sc.Arena.Mark()
+	result, err := loss.Evaluate(events.Derivatives[T]{grad}, ev, background, p, sc)
+	sc.Arena.Release(mark)
 	if err != nil {
 		return Pushed{}, err
 	}
@@ -114,6 +124,24 @@ func Direction[T events.Float](dst, multiplier, slope []T, ev events.Events[T], 
 	if cfg.Biased {
 		result.Loss -= result.Bias
 	}
-	groups := collect(background, grad, limits, p.Joint, views, sc)
+	groups := collect(background, grad, limits, p.Joint, views, st.Categories, sc)
 	return steer(dst, multiplier, slope, groups, st, result, cfg.ScoreRange, labels)
+}
+
+// checkCategories returns an error for the first event of a division whose category is none of so many.
+func checkCategories[T events.Float](di *events.Division[T], categories int) error {
+	bad := -1
+	for k, su := range di.Subsets {
+		if su.Category >= 0 && su.Category < int64(max(categories, 1)) {
+			continue
+		}
+		if bad < 0 || di.Index[su.Lo] < di.Index[di.Subsets[bad].Lo] {
+			bad = k
+		}
+	}
+	if bad < 0 {
+		return nil
+	}
+	su := di.Subsets[bad]
+	return errs.Of(errs.ErrOption, "category[%d] = %d: must be from 0 to %d, less than categories", di.Index[su.Lo], su.Category, categories-1)
 }

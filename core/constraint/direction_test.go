@@ -42,31 +42,6 @@ func TestDirectionOfWeights(t *testing.T) {
 	require.InDelta(t, 1/math.Sqrt(moved), found.Size, 0.2/math.Sqrt(moved)) // the logits have a width of 1 or so
 }
 
-// The loss, the bias and the events are those of the loss, whose bins are more than the bins of the push.
-func TestDirectionReturnsTheLoss(t *testing.T) {
-	for _, n := range []int{100, 220, 512, 3000} {
-		for _, weighted := range []bool{false, true} {
-			ev, cfg := falling(n), core.DefaultConfig()
-			cfg.Order = 1
-			if weighted {
-				ev.Weight = make([]float64, n)
-				for i, s := range ev.Score {
-					ev.Weight[i] = math.Exp(3 * s)
-				}
-			}
-			push := make([]float64, n)
-			want, err := core.Evaluate(nil, ev, cfg)
-			require.NoError(t, err)
-			cfg.Biased = weighted // the push is of the unbiased loss in any case
-			found, err := constraint.Direction(push, like(push), nil, ev, cfg, constraint.Steering{})
-			require.NoError(t, err)
-			require.InEpsilon(t, want.Loss, found.Loss, 1e-12)
-			require.Equal(t, want.Events, found.Events)
-			require.InEpsilon(t, want.Bias, found.Bias, 1e-12)
-		}
-	}
-}
-
 // A score_range of another width changes the scores alone, not how far their logits move.
 func TestDirectionOfNarrowRanges(t *testing.T) {
 	ev, cfg := falling(2000), core.DefaultConfig()
@@ -94,7 +69,7 @@ func TestDirectionOfExtremeScores(t *testing.T) {
 			}
 			var found constraint.Pushed
 			var err error
-			state, multiplier := make([]float64, constraint.StateSize(1)), like(push)
+			state, multiplier := make([]float64, constraint.StateSize(1, 0)), like(push)
 			for range 3 {
 				found, err = constraint.Direction(push, multiplier, slope, ev, cfg, constraint.Steering{State: state})
 				require.NoError(t, err)
@@ -113,12 +88,7 @@ func TestDirectionOfExtremeScores(t *testing.T) {
 
 func TestDirectionErrors(t *testing.T) {
 	ev, cfg, push := falling(200), core.DefaultConfig(), make([]float64, 200)
-	state := make([]float64, constraint.StateSize(1))
-	with := func(at int, x float64) []float64 {
-		bad := slices.Clone(state)
-		bad[at] = x
-		return bad
-	}
+	state := make([]float64, constraint.StateSize(1, 0))
 	for want, st := range map[string]constraint.Steering{
 		"batch = 201: must be 1 to the number of events, 200":    {Batch: 201},
 		"push has length 200, but the batch has 100 events":      {Batch: 100},
@@ -126,9 +96,9 @@ func TestDirectionErrors(t *testing.T) {
 		"tolerance = +Inf: must be finite and at least 0":        {Tolerance: inf},
 		"tolerance = 5: a fixed strength ignores the tolerance":  {RelativeStrength: 0.5, Tolerance: 5, State: state},
 		"tolerance = 5, but there is no state, which it follows": {Tolerance: 5},
-		"state has length 3, and must have 2127":                 {State: make([]float64, 3)},
-		"state[0] = -1: must be at least 0":                      {State: with(0, -1)},
-		"state[1694] = NaN: must be finite":                      {State: with(1694, nan)},
+		"state has length 3, and must have 2130":                 {State: make([]float64, 3)},
+		"categories = -1: must be":                               {Categories: -1},
+		"categories = 3, and no category is given":               {Categories: 3},
 	} {
 		_, err := constraint.Direction(push, like(push), nil, ev, cfg, st)
 		require.ErrorContains(t, err, want)
@@ -154,11 +124,11 @@ func TestDirectionErrors(t *testing.T) {
 	cfg.ScoreRange, ev.Score[3] = core.DefaultConfig().ScoreRange, 1e200
 	_, err = constraint.Direction(push, like(push), nil, ev, cfg, constraint.Steering{State: state})
 	require.ErrorContains(t, err, "score[3] = 1e+200 lies outside")
-	require.Equal(t, make([]float64, constraint.StateSize(1)), state)
+	require.Equal(t, make([]float64, constraint.StateSize(1, 0)), state)
 }
 
 func ExampleDirection() {
-	ev, state := falling(2000), make([]float64, constraint.StateSize(1)) // of one background label
+	ev, state := falling(2000), make([]float64, constraint.StateSize(1, 0)) // of one background label
 	push, slope := make([]float64, len(ev.Score)), make([]float64, len(ev.Score))
 	found, err := constraint.Direction(push, like(push), slope, ev, core.DefaultConfig(), constraint.Steering{State: state})
 	if err != nil {
@@ -169,8 +139,8 @@ func ExampleDirection() {
 }
 
 func ExampleStateSize() {
-	fmt.Println(constraint.StateSize(1), constraint.StateSize(3)) // of one background label, and of three
-	// Output: 2127 6365
+	fmt.Println(constraint.StateSize(1, 0), constraint.StateSize(1, 3)) // of one background label, and of its three categories
+	// Output: 2130 6370
 }
 
 // like returns an array as long as another.

@@ -13,6 +13,7 @@ import (
 // inside its limits.
 type group[T events.Float] struct {
 	label     int
+	part      int      // of the state
 	place     []uint32 // in the input, increasing
 	score     []T
 	masses    [][]T     // NaN outside the limits of a variable
@@ -40,15 +41,18 @@ type view struct {
 const block = 1 << 14
 
 // collect returns the groups of a division, with the gradient as direction, and with the bins of the loss. If the division has
-// no Index, it is the input. The groups use the memory of the scratch.
-func collect[T events.Float](di *events.Division[T], grad []T, limits [][2]float64, joint bool, views []loss.View, sc *par.Scratch) []group[T] {
+// no Index, it is the input. The events are divided into so many categories. The groups use the memory of the scratch.
+func collect[T events.Float](di *events.Division[T], grad []T, limits [][2]float64, joint bool, views []loss.View, divided int, sc *par.Scratch) []group[T] {
 	groups := make([]group[T], 0, len(di.Subsets))
 	for k, su := range di.Subsets {
-		g := group[T]{label: su.Label, basis: &ofMasses[len(limits)], sc: sc}
+		g := group[T]{label: su.Label, part: su.Label*max(divided, 1) + int(su.Category), basis: &ofMasses[len(limits)], sc: sc}
 		for _, v := range views {
 			if v.Subset == k {
 				g.views = append(g.views, view{View: v})
 			}
+		}
+		if len(g.views) == 0 { // a category with too few events
+			continue
 		}
 		if g.collect(di, su, grad, limits, joint); len(g.place) > 0 {
 			groups = append(groups, g)

@@ -54,7 +54,7 @@ func kinds() map[string]func() (core.Events[float64], core.Config) {
 
 // labelOf and categoryOf are the label and the category of event i.
 func labelOf(i int) int64    { return int64(i % 3) }
-func categoryOf(i int) int64 { return int64(5 + i/3%2*2) }
+func categoryOf(i int) int64 { return int64(i / 3 % 2) }
 
 // pushes returns the pushes of three batches of the same events, and after them their multipliers. Each batch has half of the
 // distance of each score to 1/2 of the batch before.
@@ -62,10 +62,19 @@ func pushes(t *testing.T, ev core.Events[float64], cfg core.Config, st constrain
 	t.Helper()
 	n := len(ev.Score)
 	var all, multipliers []float64
-	st.State = make([]float64, constraint.StateSize(len(cfg.BackgroundLabel)))
+	if ev.Category != nil {
+		st.Categories = 2
+	}
+	st.State = make([]float64, constraint.StateSize(len(cfg.BackgroundLabel), st.Categories))
 	for range batches {
-		push, multiplier, slope := make([]float64, n), make([]float64, n), make([]float64, n)
-		found, err := constraint.Direction(push, multiplier, slope, ev, cfg, st)
+		push, multiplier, slope, given := make([]float64, n), make([]float64, n), make([]float64, n), ev
+		if st.Logits {
+			given.Score = slices.Clone(ev.Score)
+			for i, s := range given.Score {
+				given.Score[i] = math.Log(s / (1 - s))
+			}
+		}
+		found, err := constraint.Direction(push, multiplier, slope, given, cfg, st)
 		require.NoError(t, err)
 		if !st.Logits {
 			floats.Mul(push, slope) // by logits
@@ -277,21 +286,24 @@ func TestPushForAnyNumberOfThreads(t *testing.T) {
 			ev.Masses, ev.Mass, cfg.Joint = [][]float64{ev.Mass, batch(rng, n).Mass}, nil, true
 		},
 		"categories": func(ev *core.Events[float64], _ *core.Config) {
-			ev.Category = core.LabelsOf(slices.Repeat([]int64{1, 2, 3, 4}, n/4))
+			ev.Category = core.LabelsOf(slices.Repeat([]int64{1, 2, 3, 4}, n/4)) // and none of category 0
 		},
 		"labels and categories": func(ev *core.Events[float64], cfg *core.Config) {
-			ev.Category, cfg.BackgroundLabel = core.LabelsOf(slices.Repeat([]int64{1, 1e12, 1, 1e12}, n/4)), []int32{2, 0}
+			ev.Category, cfg.BackgroundLabel = core.LabelsOf(slices.Repeat([]int64{1, 4, 1, 4}, n/4)), []int32{2, 0}
 			ev.Label = core.LabelsOf(slices.Repeat([]int32{0, 1, 2, 2, 0}, n/5))
 		},
 	} {
-		ev, cfg := batch(rng, n), core.DefaultConfig()
+		ev, cfg, divided := batch(rng, n), core.DefaultConfig(), 0
 		change(&ev, &cfg)
+		if ev.Category != nil {
+			divided = 5
+		}
 		var want []float64
 		forThreads(func(threads int) {
-			push, multiplier, state := make([]float64, n), make([]float64, n), make([]float64, constraint.StateSize(len(cfg.BackgroundLabel)))
+			push, multiplier, state := make([]float64, n), make([]float64, n), make([]float64, constraint.StateSize(len(cfg.BackgroundLabel), divided))
 			var got []float64
 			for range 2 {
-				found, err := constraint.Direction(push, multiplier, nil, ev, cfg, constraint.Steering{State: state})
+				found, err := constraint.Direction(push, multiplier, nil, ev, cfg, constraint.Steering{State: state, Categories: divided})
 				require.NoError(t, err)
 				got = slices.Concat(got, push, multiplier, state, []float64{found.Loss, found.Bias, found.Events, found.Size})
 			}
@@ -305,7 +317,7 @@ func TestPushForAnyNumberOfThreads(t *testing.T) {
 
 // A batch that fails, at whatever step, leaves the state as it was.
 func TestAFailedBatchLeavesTheState(t *testing.T) {
-	state, push := make([]float64, constraint.StateSize(1)), make([]float64, 300)
+	state, push := make([]float64, constraint.StateSize(1, 0)), make([]float64, 300)
 	rng := rand.New(rand.NewPCG(99, 100))
 	_, err := constraint.Direction(push, like(push), nil, batch(rng, 300), core.DefaultConfig(), constraint.Steering{State: state})
 	require.NoError(t, err)
@@ -362,15 +374,21 @@ func TestEventsThatTakeNoPartAreNotPushed(t *testing.T) {
 
 // A fixed strength has no multiplier, and neither a sum nor v. It knows the residuals of the tail, so that users can be told.
 func TestAFixedStrengthMultipliesNothing(t *testing.T) {
-	ev, state := batch(rand.New(rand.NewPCG(105, 106)), 900), make([]float64, constraint.StateSize(1))
+	ev, state := batch(rand.New(rand.NewPCG(105, 106)), 900), make([]float64, constraint.StateSize(1, 0))
 	push, multiplier := make([]float64, 900), make([]float64, 900)
 	for range 3 {
 		_, err := constraint.Direction(push, multiplier, nil, ev, core.DefaultConfig(), constraint.Steering{State: state, RelativeStrength: 5})
 		require.NoError(t, err)
 		require.Equal(t, slices.Repeat([]float64{1}, 900), multiplier)
 	}
-	require.Equal(t, 3., state[0])
-	sumAndLevels := 27*12 + 27*16
-	require.Equal(t, make([]float64, sumAndLevels), state[8:][:sumAndLevels])
-	require.NotZero(t, floats.Norm(state[8+sumAndLevels:], 2))
+	for _, f := range constraint.Layout {
+		switch of := state[f.At:][:f.Rows*f.Columns]; f.Name {
+		case "steps", "batches":
+			require.Equal(t, []float64{3}, of)
+		case "sum", "level":
+			require.Equal(t, make([]float64, len(of)), of)
+		case "now", "recent", "mean":
+			require.NotZero(t, floats.Norm(of, 2))
+		}
+	}
 }

@@ -132,37 +132,64 @@ func TestSpreadOfLogits(t *testing.T) {
 	defer sc.Give()
 	g := group[float64]{place: make([]uint32, n), sc: sc}
 	for range n {
-		g.score = append(g.score, 2+4/(1+math.Exp(-0.1*rng.NormFloat64())))
+		g.score = append(g.score, 1/(1+math.Exp(-0.1*rng.NormFloat64())))
 		g.weight = append(g.weight, 1)
 	}
-	require.InEpsilon(t, 0.1, spreadOf([]group[float64]{g}, n, [2]float64{2, 6}), 0.03)
-	for i := range g.score {
-		g.score[i] = 2 // where the slope is 0
+	all := []group[float64]{g}
+	ofScores := func(s float64) (place, slope float64) { return s, s * (1 - s) }
+	want := spreadOf(all, n, ofScores)
+	require.InEpsilon(t, 0.1, want, 0.03)
+	for i, s := range g.score {
+		g.score[i] = math.Log(s / (1 - s))
 	}
-	require.Zero(t, spreadOf([]group[float64]{g}, n, [2]float64{2, 6}))
+	require.InEpsilon(t, want, spreadOf(all, n, probabilities(all)), 1e-12)
+	for _, far := range []float64{-3000, -700, -20, 20, 700, 3000, -6000} { // also where a probability is 0 or 1 as a number
+		for i := range g.score {
+			g.score[i] += far
+		}
+		require.InEpsilon(t, 0.1, spreadOf(all, n, probabilities(all)), 0.03, far)
+		for i := range g.score {
+			g.score[i] -= far
+		}
+	}
+	for i := range g.score {
+		g.score[i] = 0 // where the slope of a score is 0
+	}
+	require.Zero(t, spreadOf(all, n, ofScores))
+	require.Zero(t, spreadOf(all, n, probabilities(all)))
 }
 
 // A length has room for any number of masses, and is 0 where an int has none for it.
 func TestStateSize(t *testing.T) {
-	require.Equal(t, 27*12+4*27*16+1+66, ofLabel)
-	for labels, want := range map[int]int{-1: 0, 0: 0, 1: 8 + 2119, 2: 8 + 2*2119, math.MaxInt: 0, math.MaxInt/2119 + 1: 0} {
-		require.Equal(t, want, StateSize(labels), labels)
+	require.Equal(t, 1+27*12+4*27*16+1+66, ofPart)
+	for _, of := range []struct{ labels, categories, want int }{
+		{-1, 0, 0}, {0, 0, 0}, {0, 3, 0}, {1, -1, 0}, {1, 0, 10 + 2120}, {1, 1, 10 + 2120}, {2, 0, 10 + 2*2120}, {2, 3, 10 + 6*2120},
+		{math.MaxInt, 0, 0}, {1, math.MaxInt, 0}, {math.MaxInt, math.MaxInt, 0}, {math.MaxInt/2120 + 1, 0, 0}, {1 << 32, 1 << 31, 0},
+	} {
+		require.Equal(t, of.want, StateSize(of.labels, of.categories), of)
 	}
-	require.Positive(t, StateSize(math.MaxInt/2119-1))
+	require.Positive(t, StateSize(math.MaxInt/2120-1, 1))
 }
 
-// The sum, the tables and the sample of all labels share the state without a gap, and none of them overlaps another.
+// The fields of all parts share the state without a gap, and none of them overlaps another.
 func TestPlacesInTheState(t *testing.T) {
-	const labels = 2
-	s := make(state, StateSize(labels))
-	for label := range labels {
-		tail := s.tail(label, mostFunctions, 0)
-		for _, table := range [][]float64{s.sum(label, mostFunctions), tail.level, tail.now, tail.recent, tail.mean, s.sample(label)} {
+	const parts = 6
+	s := make(state, StateSize(2, 3))
+	for part := range parts {
+		tail := s.tail(part, mostFunctions, 0)
+		for _, table := range [][]float64{
+			s.field(part, ofBatches), s.sum(part, mostFunctions), tail.level, tail.now, tail.recent, tail.mean, s.sample(part),
+		} {
 			for i := range table {
 				table[i]++
 			}
 		}
 		*tail.known++
 	}
-	require.Equal(t, append(make(state, numbers), slices.Repeat(state{1}, labels*ofLabel)...), s)
+	require.Equal(t, append(make(state, numbers), slices.Repeat(state{1}, parts*ofPart)...), s)
+	var named []float64
+	for _, f := range Layout {
+		named = append(named, make([]float64, f.Rows*f.Columns)...)
+	}
+	require.Len(t, named, StateSize(1, 0))
 }

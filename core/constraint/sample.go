@@ -10,7 +10,7 @@ import (
 // tracked is the number of masses by which a sample is known again.
 const tracked = 64
 
-// sample tells how many different events the batches of one label have had. It keeps some masses of the first batch and counts how
+// sample tells how many different events the batches of one part have had. It keeps some masses of the first batch and counts how
 // often they come: once in each epoch.
 type sample []float64
 
@@ -19,7 +19,6 @@ const (
 	seen      = iota // events of all batches
 	sightings        // of the masses; -1 if the mass is known to repeat among different events
 	marks
-	ofSample = marks + tracked
 )
 
 // see takes the masses of a batch into the sample.

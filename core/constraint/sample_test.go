@@ -16,7 +16,7 @@ func TestSampleOfEpochs(t *testing.T) {
 	for i := range masses {
 		masses[i] = float32(50 + 80*rng.ExpFloat64())
 	}
-	sa := make(sample, ofSample)
+	sa := make(sample, marks+tracked)
 	for epoch := 1.0; epoch <= 5; epoch++ {
 		rng.Shuffle(events, func(i, k int) { masses[i], masses[k] = masses[k], masses[i] })
 		for lo := 0; lo < events; lo += batch {
@@ -32,7 +32,7 @@ func TestSampleOfEpochs(t *testing.T) {
 // Masses that different events share tell nothing: then the sample counts as infinite. Masses that are not known do not count, and
 // a batch of few events has fewer masses to know again.
 func TestSampleOfTies(t *testing.T) {
-	sa := make(sample, ofSample)
+	sa := make(sample, marks+tracked)
 	ties := make([]float64, 1000)
 	for i := range ties {
 		ties[i] = float64(i % 100)
@@ -42,14 +42,14 @@ func TestSampleOfTies(t *testing.T) {
 	see(sa, ties)
 	require.True(t, math.IsInf(sa.size(), 1))
 
-	sa = make(sample, ofSample)
+	sa = make(sample, marks+tracked)
 	few := []float64{3, 1, math.NaN(), 2}
 	see(sa, few)
 	require.Equal(t, 3., sa.size())
 	see(sa, few)
 	require.Equal(t, 3., sa.size())
 
-	sa = make(sample, ofSample)
+	sa = make(sample, marks+tracked)
 	see(sa, []float64{math.NaN()})
 	require.True(t, math.IsInf(sa.size(), 1))
 	see(sa, few)
@@ -59,7 +59,7 @@ func TestSampleOfTies(t *testing.T) {
 // Each mass twice among different events is a tie; a few pairs among many masses are none.
 func TestSampleOfPairs(t *testing.T) {
 	for pairs, ties := range map[int]bool{100: false, 500: true} {
-		sa, masses := make(sample, ofSample), make([]float64, 1000)
+		sa, masses := make(sample, marks+tracked), make([]float64, 1000)
 		for i := range masses {
 			masses[i] = float64(i)
 			if i >= 1000-pairs {

@@ -22,8 +22,11 @@ type Steering struct {
 	State []float64
 	// Batch is the number of events that are pushed. The events after it are reference events. 0: all are pushed.
 	Batch int
-	// Logits says that the push is with respect to the logits of the scores, in place of the scores.
+	// Logits says that the scores of the events are logits. The push is with respect to them, and their order alone matters for it.
 	Logits bool
+	// Categories is the number of values of Events.Category, 0 to Categories-1. Each has a push and a memory of its own. A
+	// category with too few events in a batch for bins gets no push from it, and its memory stays. 0: events have no category.
+	Categories int
 }
 
 // Pushed is what Direction returns beside the push.
@@ -34,9 +37,11 @@ type Pushed struct {
 	Size float64
 }
 
-// check returns an error for the first number that is out of its range, where a state has size numbers.
-func (st *Steering) check(size int) error {
+// check returns an error for the first number that is out of its range, for events with so many background labels.
+func (st *Steering) check(labels int) error {
 	switch {
+	case StateSize(labels, st.Categories) == 0:
+		return errs.Of(errs.ErrOption, "categories = %d: must be from 0 to what an array has room for", st.Categories)
 	case !(st.RelativeStrength >= 0) || !events.IsFinite(st.RelativeStrength):
 		return errs.Of(errs.ErrOption, "relative_strength = %v: must be finite and at least 0", st.RelativeStrength)
 	case !(st.Tolerance >= 0) || !events.IsFinite(st.Tolerance):
@@ -46,11 +51,10 @@ func (st *Steering) check(size int) error {
 			st.RelativeStrength, st.Tolerance)
 	case st.Tolerance > 0 && st.State == nil:
 		return errs.Of(errs.ErrOption, "tolerance = %v, but there is no state, which it follows", st.Tolerance)
-	case st.State != nil && len(st.State) != size:
-		return errs.Of(errs.ErrLength, "state has length %d, and must have %d for these background labels",
-			len(st.State), size)
+	case st.State != nil:
+		return CheckState(st.State, labels, st.Categories)
 	}
-	return state(st.State).check()
+	return nil
 }
 
 const (
@@ -78,37 +82,50 @@ func steer[T events.Float](push, multiplier, slope []T, groups []group[T], st St
 	}
 	now := state(st.State)
 	if now == nil {
-		now = make(state, StateSize(labels))
+		now = make(state, StateSize(labels, st.Categories))
 	}
 	var before [numbers]float64 // the rest of the state changes at the end
 	copy(before[:], now)
 	if known := now[masses]; known != 0 && int(known) != len(groups[0].masses) {
 		return Pushed{}, errs.Of(errs.ErrLength, "state is of %v variables of mass, and these events have %d: give each its own state", known, len(groups[0].masses))
 	}
-	now.average(norm, found, len(groups[0].masses))
+	now.average(norm, found, len(groups[0].masses), st.Categories)
 	var unit float64
 	if now[meanNorm] > leastNorm {
 		unit = math.Sqrt(n) / max(norm, now[meanNorm]) // a batch with an unusually large gradient gets no larger push
 	}
 	bounded, spread := !math.IsInf(scores[0], -1), 1.0
-	if bounded {
-		spread = min(1, spreadOf(groups, n, scores))
+	switch {
+	case st.Logits:
+		spread = spreadOf(groups, n, probabilities(groups))
+	case bounded:
+		spread = spreadOf(groups, n, func(score T) (place, slope float64) {
+			p := placeIn(scores, float64(score))
+			return p, p * (1 - p)
+		})
 	}
-	learned, moved := make([]labelResiduals, labels), 0
+	spread = min(1, spread)
+	ofLabel, eventsOfLabel := make([]float64, labels), make([]float64, labels) // sums over its categories
+	for k := range groups {
+		ofLabel[groups[k].label] += groups[k].total
+		eventsOfLabel[groups[k].label] += float64(len(groups[k].place))
+	}
+	learned, moved := make([]residuals, len(groups)), 0
 	for k := range groups {
 		g := &groups[k]
-		residual, levels := g.residual(unit), []float64(nil)
+		residual, levels, count := g.residual(unit), []float64(nil), float64(len(g.place))
+		// A function of the ranks of few events is most of all their own noise: it gets no larger push than the noise of a whole batch.
+		trusted := min(1, count/min(eventsOfABatch, eventsOfLabel[g.label]))
 		coefficients := make([]float64, len(residual))
 		if st.RelativeStrength > 0 {
-			floats.AddScaled(coefficients, st.RelativeStrength, residual)
+			floats.AddScaled(coefficients, trusted*st.RelativeStrength, residual)
 		} else {
-			tail := now.tail(g.label, g.basis.functions, st.Tolerance)
-			floats.AddScaledTo(coefficients, now.sum(g.label, g.basis.functions), proportional*now[factor], residual)
-			levels = g.levels(tail)
+			floats.AddScaledTo(coefficients, now.sum(g.part, g.basis.functions), trusted*proportional*now[factor], residual)
+			levels = g.levels(now.tail(g.part, g.basis.functions, st.Tolerance))
 		}
-		g.addTo(&learned[g.label], residual, g.tailResidual())
-		pushed := g.set(push, multiplier, slope, g.function(coefficients), levels, scores, bounded && !st.Logits)
-		learned[g.label].moved += float64(pushed)
+		tail := g.tailResidual()
+		pushed := g.set(push, multiplier, slope, g.function(coefficients), levels, scores, bounded)
+		learned[k] = residuals{g.part, g.basis, residual, tail, count, g.effective, float64(pushed)}
 		moved += pushed
 	}
 	if i := events.FirstNotFinite(push); i >= 0 {
@@ -118,10 +135,9 @@ func steer[T events.Float](push, multiplier, slope []T, groups []group[T], st St
 	}
 	now.follow(st.Tolerance)
 	for k := range groups {
-		see(now.sample(groups[k].label), groups[k].masses[0])
-	}
-	for label := range learned {
-		now.learn(label, &learned[label], n, st.Tolerance, st.RelativeStrength > 0)
+		g := &groups[k]
+		see(now.sample(g.part), g.masses[0])
+		now.learn(&learned[k], ofLabel[g.label]/n, st.Tolerance, st.RelativeStrength > 0)
 	}
 	if moved == 0 {
 		return Pushed{Result: found}, nil
@@ -164,17 +180,18 @@ func placeIn(scores [2]float64, score float64) float64 {
 }
 
 // spreadOf returns the standard deviation of the logits of n events: the standard deviation of the scores, over their mean
-// slope. It is 0 if all scores are equal, also where the slope is 0.
-func spreadOf[T events.Float](groups []group[T], n float64, scores [2]float64) float64 {
-	first := placeIn(scores, float64(groups[0].score[0])) // equal scores differ from it by exactly 0
+// slope by the logit. It is 0 if all scores are equal, also where the slope is 0. at returns the place and the slope of a score, in any unit.
+func spreadOf[T events.Float](groups []group[T], n float64, at func(score T) (place, slope float64)) float64 {
+	first, _ := at(groups[0].score[0]) // equal scores differ from it by exactly 0
 	var mean, slopes, squares float64
 	for k := range groups {
 		g := &groups[k]
 		sums := g.sums(2, func(lo, hi int, sums []float64) {
 			for i, s := range g.score[lo:hi] {
-				size, p := math.Abs(g.weight[lo+i]), placeIn(scores, float64(s))
-				sums[0] += size * (p - first)
-				sums[1] += size * p * (1 - p)
+				size := math.Abs(g.weight[lo+i])
+				place, slope := at(s)
+				sums[0] += size * (place - first)
+				sums[1] += size * slope
 			}
 		})
 		mean += sums[0] / n
@@ -184,7 +201,8 @@ func spreadOf[T events.Float](groups []group[T], n float64, scores [2]float64) f
 		g := &groups[k]
 		squares += g.sum(func(lo, hi int) (sum float64) {
 			for i, s := range g.score[lo:hi] {
-				d := placeIn(scores, float64(s)) - first - mean
+				place, _ := at(s)
+				d := place - first - mean
 				sum += math.Abs(g.weight[lo+i]) * d * d
 			}
 			return sum
@@ -194,4 +212,29 @@ func spreadOf[T events.Float](groups []group[T], n float64, scores [2]float64) f
 		return 0
 	}
 	return math.Sqrt(squares*n) / slopes
+}
+
+// probabilities returns a function for spreadOf: of a logit the probability of its rarer side, in a unit that does not underflow, and
+// its derivative.
+func probabilities[T events.Float](groups []group[T]) func(logit T) (place, slope float64) {
+	low, high := math.Inf(1), math.Inf(-1)
+	for k := range groups {
+		for _, z := range groups[k].score {
+			low, high = min(low, float64(z)), max(high, float64(z))
+		}
+	}
+	sign := 1.0
+	if low > 0 {
+		sign, high = -1, -low
+	}
+	unit := min(high, 0)
+	return func(logit T) (place, slope float64) {
+		z := sign * float64(logit)
+		if z > 0 {
+			q := math.Exp(-z)
+			return 1 / (1 + q), q / (1 + q) / (1 + q)
+		}
+		p, q := math.Exp(z-unit), 1/(1+math.Exp(z))
+		return p * q, p * q * q
+	}
 }

@@ -24,7 +24,7 @@ var rankOf = func() (q [thresholds]float64) {
 	return q
 }()
 
-// tail is what a constraint remembers of the tail of the scores of one label. Each table has a row for each function of the
+// tail is what a constraint remembers of the tail of the scores of one part. Each table has a row for each function of the
 // masses, with a number for each threshold.
 type tail struct {
 	level  []float64 // v, the sum of significant residuals
@@ -144,13 +144,12 @@ func (g *group[T]) multiplier(levels []float64, i int) float64 {
 }
 
 // average takes the residual of a batch into the averages: batch is the number of the batch, from 1 on, of so many different events.
-func (t tail) average(of *labelResiduals, batch, different float64) {
+func (t tail) average(of *residuals, batch, different float64) {
 	size := of.moved / eventsOfABatch
 	now, recent := min(1, max(size/inNow, 1/batch)), min(1, max(size/inRecent, 1/batch))
 	share := max(min(size/inMean, 1./fewestOfMean), 1/batch)
 	*t.known = min(of.effective/share, different*of.effective/of.events)
-	for i, r := range of.tail {
-		r /= of.total
+	for i, r := range of.ofTail {
 		t.now[i] += now * (r - t.now[i])
 		t.recent[i] += recent * (r - t.recent[i])
 		t.mean[i] += share * (r - t.mean[i])
@@ -158,12 +157,12 @@ func (t tail) average(of *labelResiduals, batch, different float64) {
 }
 
 // learn adds the residual of that batch to v as far as its average is significant.
-func (t tail) learn(of *labelResiduals, batch float64) {
+func (t tail) learn(of *residuals, batch float64) {
 	size := of.moved / eventsOfABatch
 	step := min(mostStep, step*size/(1+batch*size/slowAfter))
-	for i, r := range of.tail {
+	for i, r := range of.ofTail {
 		significant := t.significance(i)
-		t.level[i] += step * (r/of.total*significant - leakOfTail*(1-significant)*t.level[i])
+		t.level[i] += step * (r*significant - leakOfTail*(1-significant)*t.level[i])
 	}
 	t.limit(of.basis)
 }

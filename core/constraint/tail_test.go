@@ -47,7 +47,7 @@ func TestTailOfLargeBatches(t *testing.T) {
 	const n = 0.9 * inRecent * eventsOfABatch
 	tail, of := newTail(), lesson(n)
 	take := func(batch, r float64) {
-		of.tail[3] = r
+		of.ofTail[3] = r
 		tail.average(of, batch, math.Inf(1))
 		tail.learn(of, batch)
 	}
@@ -65,7 +65,7 @@ func TestTailOfLargeBatches(t *testing.T) {
 	require.Zero(t, floats.Norm(tail.level[4:], 1)+math.Abs(tail.level[2]))
 	// More events than the average of recent batches has: the last batch alone.
 	of = lesson(2 * inRecent * eventsOfABatch)
-	of.tail[3] = -0.5
+	of.ofTail[3] = -0.5
 	tail.average(of, 200, math.Inf(1))
 	require.Equal(t, []float64{-0.5, -0.5}, []float64{tail.now[3], tail.recent[3]})
 }
@@ -77,8 +77,8 @@ func newTail() tail {
 }
 
 // lesson returns what n events of equal weights teach, without a residual.
-func lesson(n float64) *labelResiduals {
-	return &labelResiduals{basis: &ofMasses[1], tail: newTail().level, total: 1, events: n, effective: n, moved: n}
+func lesson(n float64) *residuals {
+	return &residuals{basis: &ofMasses[1], ofTail: newTail().level, events: n, effective: n, moved: n}
 }
 
 // v is at most mostLevel in all cells of the masses, at each threshold for itself.

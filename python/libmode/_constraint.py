@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import ctypes
 import math
+import threading
 import warnings
 from collections.abc import Mapping
 from typing import Any, NamedTuple
@@ -19,7 +20,7 @@ from numpy.typing import NDArray
 
 from . import _native
 from ._arrays import address
-from ._convergence import Convergence, Sample, convergence, overlap
+from ._convergence import Convergence, convergence, number, overlap, usual_samples
 from ._evaluate import direction
 from ._events import Events
 from ._messages import level_of_the_user, shown
@@ -53,7 +54,7 @@ class Dependence(NamedTuple):
 
 
 class State(NamedTuple):
-    """The state of a constraint: averages over 200 batches, and sums and tables for each background label.
+    """The state of a constraint: averages over 200 batches, and sums and tables for each category of each label.
 
     Examples
     --------
@@ -67,25 +68,27 @@ class State(NamedTuple):
     >>> state.convergence(tolerance=10_000).flat  # None before the first batch
     """
 
+    version: Any = 0.0  #: of the layout; 0 before the first batch
     steps: Any = 0.0  #: the number of batches
     norm: Any = 0.0  #: the norm of the direction before smoothing
     loss: Any = 0.0  #: the unbiased loss
     bias: Any = 0.0  #: the bias of the plain loss
     events: Any = 0.0  #: the effective events of a batch, (sum w)^2 / sum w^2
     square: Any = 0.0  #: the square of the loss
-    factor: Any = 1.0  #: of the push, lowered by a tolerance
+    factor: Any = 0.0  #: of the push, 1 unless a tolerance lowers it; 0 before the first batch
     masses: Any = 0.0  #: the number of variables of mass in the first batch
-    sums: Any = ()  #: the sums of residuals and the tables for the tail, for each label; () before the first batch
+    categories: Any = 0.0  #: the number of categories; 0: none
+    sums: Any = ()  #: sums of residuals and tables for the tail, of each label and category; () before the first batch
 
     @classmethod
-    def start(cls, labels: int = 1) -> State:
-        """State() for so many background labels, with the final length of ``sums``.
+    def start(cls, labels: int = 1, categories: int | None = None) -> State:
+        """State() for so many background labels and categories, with the final length of ``sums``.
 
         ``jax.lax.scan`` needs it, whose carry must keep its shape.
         """
         if not (isinstance(labels, int) and labels >= 1):
             raise ValueError(f"labels = {shown(labels)}: must be an integer, at least 1")
-        return cls(sums=np.zeros(_native.state_size(labels) - NUMBERS))
+        return cls(sums=np.zeros(_native.state_size(labels, checked_categories(categories)) - NUMBERS))
 
     def dependence(self, tolerance: float) -> Dependence:
         """rho for N = tolerance."""
@@ -99,21 +102,41 @@ class State(NamedTuple):
     def convergence(self, tolerance: float = USUAL_TOLERANCE, order: int = 1, joint: bool = False) -> Convergence:
         """Whether the response is flat at each cut for N = tolerance, as far as batches show it.
 
-        It is for one background label. ``order`` and ``joint`` are those of the constraint.
+        ``order`` and ``joint`` are those of the constraint.
         """
         memory = np.concatenate([np.ravel(number) for number in (*self[:NUMBERS], self.sums)])
-        return convergence(
-            memory, [Sample(float(self.events), float(self.events))], order=order, tolerance=tolerance, joint=joint
-        )
+        samples, categories = usual_samples(memory), int(self.categories)
+        return convergence(memory, samples, order=order, tolerance=tolerance, joint=joint, categories=categories)
 
 
 #: The number of fields of a state that are single numbers.
 NUMBERS = State._fields.index("sums")
 
 
+def step_of(memory: NDArray[Any]) -> str:
+    """The part of a message with the training step of a state, which may be corrupt."""
+    return f"in training step {number(memory, 'steps'):.0f}"
+
+
 def unpack_state(memory: NDArray[Any]) -> State:
     """The state from one array of its numbers and sums, as :meth:`Constraint.start` makes it."""
     return State._make([*memory[:NUMBERS].tolist(), memory[NUMBERS:]])
+
+
+class Lock:
+    """A lock between threads. Copies of its owner have one of their own."""
+
+    def __init__(self) -> None:
+        self._lock = threading.RLock()
+
+    def __enter__(self) -> None:
+        self._lock.acquire()
+
+    def __exit__(self, *_: object) -> None:
+        self._lock.release()
+
+    def __reduce__(self) -> tuple[type[Lock], tuple[()]]:
+        return Lock, ()
 
 
 class Constraint:
@@ -126,9 +149,11 @@ class Constraint:
         strength: float | None,
         tolerance: float | None,
         from_logits: bool,
+        categories: int | None = None,
         said: Said | None = None,
     ) -> None:
         self.strength, self.tolerance = either(strength, tolerance)
+        self.categories = checked_categories(categories)
         self.options, self.from_logits = check("mode", options), flag("from_logits", from_logits)
         self._limits_given = self.options.score_range != (0, 1)
         if from_logits and self._limits_given:
@@ -137,6 +162,7 @@ class Constraint:
                 "(0, 1) for logits"
             )
         self.labels, self._said = self.options.labels, said or Said()
+        self.lock = Lock()  # from reading a state to writing it: threads that share a layer take turns
         self._named = "background_label" in options
         self._unsure, self._like_scores = from_logits, 0  # may be scores, and the batches that look like scores
         self.bins = options.get("bins") if isinstance(options.get("bins"), int) else None
@@ -149,27 +175,27 @@ class Constraint:
         """
         if self._unsure:
             self._look_for_scores(events.score)
-        if self.from_logits:
-            infinite = np.isinf(events.score)  # their scores, 0 and 1, would hide the error
-            events = events._replace(score=np.where(infinite, events.score, self.scores(events.score)))
-        now = None if state is None else state.copy()  # the core goes on after an interrupt; the state must not change
-        steering = _native.ModeSteering(
-            ctypes.sizeof(_native.ModeSteering),
-            self.strength or 0.0,
-            self.tolerance or 0.0,
-            address(now),
-            0 if now is None else now.size,
-            count,
-            self.from_logits,
-        )
-        try:
-            pushed = direction(self.options, steering, events, now, self._said)
-        except ValueError as error:
-            if self._limits_given:
-                raise
-            raise type(error)(str(error).replace("apply a sigmoid to", "give from_logits=True for")) from None
-        if state is not None:
-            state[:] = now
+        with self.lock:
+            # The core goes on after an interrupt, and the state must not change.
+            now = None if state is None else state.copy()
+            steering = _native.ModeSteering(
+                ctypes.sizeof(_native.ModeSteering),
+                self.strength or 0.0,
+                self.tolerance or 0.0,
+                address(now),
+                0 if now is None else now.size,
+                count,
+                self.from_logits,
+                self.categories,
+            )
+            try:
+                pushed = direction(self.options, steering, events, now, self._said)
+            except ValueError as error:
+                if self._limits_given:
+                    raise
+                raise type(error)(str(error).replace("apply a sigmoid to", "give from_logits=True for")) from None
+            if state is not None:
+                state[:] = now
         return pushed
 
     def classes(self, signal: int, shape: tuple[Any, ...]) -> tuple[int, list[int]]:
@@ -211,14 +237,17 @@ class Constraint:
                 stacklevel=level_of_the_user(),
             )
 
-    def continue_after(self, steps: int) -> None:
+    def continue_after(self, steps: float) -> None:
         """Continues after so many batches. Whether they looked like scores is unknown: the next one decides."""
-        self._like_scores = min(steps, LIKE_SCORES - 1)
+        self._like_scores = int(min(steps, LIKE_SCORES - 1)) if steps > 0 else 0  # the core finds a corrupt number
 
     def start(self) -> NDArray[np.float64]:
         """The state before the first batch, as one array."""
-        state = State.start(len(self.labels))
-        return np.append(state[:NUMBERS], state.sums)
+        return np.zeros(_native.state_size(len(self.labels), self.categories))
+
+    def check_state(self, state: NDArray[np.float64]) -> None:
+        """Raises ValueError if an array is no state of this constraint."""
+        _native.check_state(address(state), state.size, len(self.labels), self.categories)
 
     def _look_for_scores(self, pred: NDArray[Any]) -> None:
         """Warns at the twentieth batch of spread predictions from 0 to 1, if none was outside, as logits soon are."""
@@ -240,9 +269,20 @@ class Constraint:
         return sigmoid(pred) if self.from_logits else pred
 
 
-def sigmoid(logit: Any) -> Any:
-    """The probabilities for an array of logits."""
-    return 0.5 + 0.5 * np.tanh(0.5 * logit)
+def sigmoid(logit: Any) -> NDArray[np.float64]:
+    """The probabilities for an array of logits, for messages and monitors."""
+    probability: NDArray[np.float64] = 0.5 + 0.5 * np.tanh(0.5 * np.asarray(logit, np.float64))
+    return probability
+
+
+def checked_categories(categories: Any) -> int:
+    """The number of categories, 0 for None."""
+    if categories is None:
+        return 0
+    number = _native.int32("categories", categories)
+    if number < 1:
+        raise ValueError(f"categories = {number}: must be at least 1; leave it out for events without a category")
+    return number
 
 
 def either(strength: Any, tolerance: Any) -> tuple[float | None, float | None]:

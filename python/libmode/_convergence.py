@@ -11,23 +11,22 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-# As in core/constraint: the layout of a state, and the averages of the tail.
-_NUMBERS, _OF_SCORE, _MOST_FUNCTIONS = 8, 12, 27
+from ._native import state_fields
+
+# As in core/constraint: the functions and the averages of the tail.
 _FUNCTIONS, _OF_ONE = (24, 25, 27), (24, 5, 3)  # of one, two and three masses: all, and for each mass
 _THRESHOLDS, _HIGHEST = 16, 7.0
 _OF_A_BATCH, _IN_RECENT, _IN_MEAN, _FEWEST = 512, 50, 500, 50
 
 _MOST_BINS, _IN_A_BIN = 24, 8  # if no number of bins is asked for
 
-_TABLE = _MOST_FUNCTIONS * _THRESHOLDS
-_OF_LABEL = _MOST_FUNCTIONS * _OF_SCORE + 4 * _TABLE + 1 + 2 + 64  # tables, events behind the mean, sample
 _LOGIT = np.linspace(0, _HIGHEST, _THRESHOLDS)  # log(q/(1 - q)) of the rank q of each threshold
 
 #: The background efficiency at each threshold.
@@ -41,7 +40,7 @@ LEAST_PASSING = 1  # background event of a batch passes a cut; with fewer, the r
 
 @dataclass(frozen=True)
 class Sample:
-    """The numbers of background events of one label in a batch: with a push, and all, also reference events."""
+    """The numbers of background events of one part in a batch: with a push, and all, also reference events."""
 
     moved: float
     count: float
@@ -69,6 +68,7 @@ class Convergence:
     tolerance: float  #: N
     events: float  #: T, the background events of the training sample; inf if unknown
     batches: int  #: the number of batches
+    category: int | None = None  #: the least flat category, which these numbers are of; None without categories
 
     @property
     def flat(self) -> bool | None:
@@ -95,7 +95,10 @@ class Convergence:
             return f"rho is not known after {self.batches} batches"
         at, cuts = self.worst, self.efficiency[self.excess]
         text = f"after {self.batches} batches rho is {self.rho[at]:.3g} +- {self.error[at]:.2g} at a background "
-        text += f"efficiency of {self.efficiency[at]:.2g}. Up to {self.limit:.3g} counts as flat for a test with "
+        text += f"efficiency of {self.efficiency[at]:.2g}"
+        if self.category is not None:
+            text += f" in category {self.category}"
+        text += f". Up to {self.limit:.3g} counts as flat for a test with "
         text += f"{self.tolerance:,.0f} background events"
         if self.events < math.inf:
             text += f" after a training with {float(f'{self.events:.2g}'):,.0f}"
@@ -113,19 +116,43 @@ def convergence(
     bins: int = 0,
     joint: bool = False,
     evaluated: bool = False,
+    categories: int = 0,
 ) -> Convergence:
-    """The convergence of the label that is least flat.
+    """The convergence of the part, a category of a label, that is least flat.
 
     bins : the bins of each mass; 0 stands for as many as the events of a batch allow
     evaluated : whether one network has scored all batches of the state
     """
-    every = [_of_label(state, k, sample, order, tolerance, bins, joint, evaluated) for k, sample in enumerate(samples)]
-    return max(every, key=lambda one: np.nan_to_num(one.significance, nan=-math.inf).max())
+    every = [_of_part(state, k, sample, order, tolerance, bins, joint, evaluated) for k, sample in enumerate(samples)]
+    worst = max(range(len(every)), key=lambda k: np.nan_to_num(every[k].significance, nan=-math.inf).max())
+    return replace(every[worst], category=worst % categories if categories else None)
 
 
-def _of_label(
+def usual_samples(state: NDArray[np.float64], moved: float = 1.0) -> list[Sample]:
+    """The mean sample of the batches for each part of a state, of which this share is pushed."""
+    _, stride, *_ = first = state_fields()["batches"]
+    samples = []
+    for part in range((state.size - first.offset) // stride):
+        count = number(state, "seen", part) / max(number(state, "batches", part), 1)
+        samples.append(Sample(moved * count, count))
+    return samples
+
+
+def field(state: NDArray[np.float64], name: str, part: int = 0) -> NDArray[np.float64]:
+    """A table in the state of a constraint; a number has the shape (1, 1)."""
+    offset, stride, rows, columns = state_fields()[name]
+    offset += part * stride
+    return state[offset : offset + rows * columns].reshape(rows, columns)
+
+
+def number(state: NDArray[np.float64], name: str, part: int = 0) -> float:
+    """A number in the state of a constraint."""
+    return float(field(state, name, part)[0, 0])
+
+
+def _of_part(
     state: NDArray[np.float64],
-    label: int,
+    part: int,
     sample: Sample,
     order: int,
     tolerance: float,
@@ -133,9 +160,12 @@ def _of_label(
     joint: bool,
     evaluated: bool,
 ) -> Convergence:
-    batches, masses, start = float(state[0]), int(state[7]), _NUMBERS + label * _OF_LABEL + _MOST_FUNCTIONS * _OF_SCORE
-    _, _, recent, mean = state[start : start + 4 * _TABLE].reshape(4, _MOST_FUNCTIONS, _THRESHOLDS)
-    behind, seen, sightings, *marks = state[start + 4 * _TABLE : _NUMBERS + (label + 1) * _OF_LABEL]
+    if not state.any() or not number(state, "batches", part):
+        unknown = np.full(_THRESHOLDS, np.nan)
+        return Convergence(EFFICIENCY, unknown, unknown, unknown, tolerance, math.inf, 0)
+    batches, masses = number(state, "batches", part), int(number(state, "masses"))
+    recent, mean, marks = (field(state, name, part) for name in ("recent", "mean", "marks"))
+    behind, seen, sightings = (number(state, name, part) for name in ("known", "seen", "sightings"))
     different = seen * len(np.unique(marks)) / sightings if sightings > 0 else math.inf
     if not (behind > 0 and sample.moved > 0):
         unknown = np.full(_THRESHOLDS, np.nan)

@@ -11,7 +11,8 @@ from numpy.typing import NDArray
 
 from ._arrays import check_reference, read
 from ._bad_batches import OnBadBatch, SkipsBadBatches
-from ._constraint import Constraint, State, unpack_state
+from ._constraint import Constraint, State, step_of, unpack_state
+from ._convergence import number
 from ._events import Events, joined, read_events
 from ._monitor import Monitor, look
 from ._native import BatchError
@@ -54,7 +55,7 @@ class HostConstraint(SkipsBadBatches, Learns):
         count, state = len(Events._fields), self._memory
         batch, reference, constraint = Events(*events[:count]), events[count:], self._constraint
         score = batch.score
-        where = [] if state is None else [f"in training step {int(state[0])}"]
+        where = [] if state is None else [step_of(state)]
         if reference:
             where.append(f"events from {len(score)} on are those of reference")
         try:
@@ -95,12 +96,19 @@ class FunctionConstraint:
     strength: float | None
     tolerance: float | None
     from_logits: bool
+    categories: int | None
     on_bad_batch: OnBadBatch
 
     def constraint(self) -> Constraint:
         """The checked options."""
-        arguments = {"strength": self.strength, "tolerance": self.tolerance}
-        return Constraint(dict(self.options), **arguments, from_logits=self.from_logits, said=IN_LINES)
+        return Constraint(
+            dict(self.options),
+            strength=self.strength,
+            tolerance=self.tolerance,
+            from_logits=self.from_logits,
+            categories=self.categories,
+            said=IN_LINES,
+        )
 
     def push(self, *events: Any) -> tuple[NDArray[Any], NDArray[Any]]:
         """As :meth:`HostConstraint.push`."""
@@ -111,7 +119,7 @@ class FunctionConstraint:
         *arrays, before = events
         state = np.array(before, np.float64)
         host = self.on_host(state)
-        host._constraint.continue_after(int(state[0]))
+        host._constraint.continue_after(number(state, "steps"))
         numbers, push = host.push(*arrays)
         return np.concatenate([numbers[:1], state, numbers[1:]]), push
 

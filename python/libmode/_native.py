@@ -114,7 +114,7 @@ class ModeSteering(ctypes.Structure):
         ("relative_strength tolerance", _double),
         ("state", _address),
         ("n_state batch", _size),
-        ("logits", _int32),
+        ("logits categories", _int32),
         _room,
     )
 
@@ -140,6 +140,12 @@ class _Row(ctypes.Structure):
         ("none", _double),
         _room,
     )
+
+
+class _Field(ctypes.Structure):
+    """``mode_state_field`` of mode.h."""
+
+    _fields_ = _members(("struct_size", _size), ("name", ctypes.c_char_p), ("offset stride rows columns", _size), _room)
 
 
 # The type of each kind of option, in the order of MODE_KIND_...; the length of a list follows it.
@@ -181,6 +187,8 @@ _SIGNATURES: dict[str, list[Any]] = {
     **{f"{name}_{kind}": signature for name, signature in _OF_BOTH.items() for kind in ("f32", "f64")},
     "mode_edges_f64": [*_of_events, _size, _address, ctypes.POINTER(_size)],
     "mode_moments_f64": [*_of_events, _size, _address, _size, _address, ctypes.POINTER(_size), _address, _address],
+    "mode_state_check": [_address, _size, _size, _size],
+    "mode_state_field_at": [_size, ctypes.POINTER(_Field)],
     "mode_set_threads": [ctypes.c_int],
     "mode_get_threads": [ctypes.POINTER(ctypes.c_int)],
 }
@@ -308,8 +316,9 @@ def _declare(loaded: ctypes.CDLL, path: Path) -> None:
         )
     loaded.mode_last_error.restype = ctypes.c_char_p
     loaded.mode_version.restype = ctypes.c_char_p
-    loaded.mode_option_count.restype = loaded.mode_state_size.restype = ctypes.c_size_t
-    loaded.mode_state_size.argtypes = [_size]
+    for name in ("mode_option_count", "mode_state_size", "mode_state_field_count"):
+        getattr(loaded, name).restype = ctypes.c_size_t
+    loaded.mode_state_size.argtypes = [_size, _size]
     for name, signature in _SIGNATURES.items():
         function = getattr(loaded, name)
         function.argtypes = signature
@@ -428,9 +437,34 @@ def _call_with(name: str, double: bool, n: int, held: tuple[object, ...], *argum
 
 
 @cache
-def state_size(labels: int) -> int:
+def state_size(labels: int, categories: int = 0) -> int:
     """The length of the state of a constraint."""
-    return int(library().mode_state_size(labels))
+    return int(library().mode_state_size(labels, categories))
+
+
+def check_state(state: int | None, size: int, labels: int, categories: int) -> None:
+    """Raises ValueError if an array of double is no state for so many background labels and categories."""
+    call("mode_state_check", state, size, labels, categories)
+
+
+class Field(NamedTuple):
+    """A number or a table in a state, see ``mode_state_field`` of mode.h."""
+
+    offset: int
+    stride: int  #: from part to part; 0: the state has the field once
+    rows: int
+    columns: int
+
+
+@cache
+def state_fields() -> dict[str, Field]:
+    """The fields of a state by name, in their order."""
+    fields = {}
+    for k in range(library().mode_state_field_count()):
+        row = _Field(ctypes.sizeof(_Field))
+        call("mode_state_field_at", k, row)
+        fields[row.name.decode()] = Field(row.offset, row.stride, row.rows, row.columns)
+    return fields
 
 
 def distance_correlation(

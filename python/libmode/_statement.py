@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ._constraint import USUAL_TOLERANCE, Constraint, Dependence, State, unpack_state
-from ._convergence import LIMIT, SIGNIFICANT, Convergence, Sample, convergence, overlap
+from ._constraint import USUAL_TOLERANCE, Constraint, Dependence, State
+from ._convergence import SIGNIFICANT, Convergence, Sample, convergence, number, overlap, usual_samples
 from ._events import Events, is_background
 from ._loops import Lines
 from ._monitor import Monitor, TrainingWarning
@@ -22,6 +22,7 @@ LARGEST_LOGIT = 500.0  # in trainings that become flat, logits stay below 100
 _LEAST_SCORE = 1e-3  # the gradients of smaller scores may be rounded
 _OTHER_GRADIENT = 0.1  # relative spread of gradient over score, which is constant for a binary cross entropy
 _LAST_RANK = 0.5  # background event above the last cut that the ranks of a batch reach: the highest rank is 1 - 1/(2n)
+_ENOUGH = 0.5  # of the batches must have events enough of a category
 _SHARE = 0.05  # of a look in the average number of background events that pass the cut
 
 _LOG = logging.getLogger("libmode")
@@ -57,7 +58,6 @@ class Statement:
         self._samples: list[Sample] = []
         self._low, self._high = math.inf, -math.inf
         self._final, self._evaluated, self._of_evaluation = False, constraint.start(), list[Sample]()
-        self._categories = False
         self._looks, self._passing = 0, np.zeros(len(constraint.labels))
 
     def see(self, events: Events, slope: NDArray[Any], state: NDArray[np.float64], owner: object) -> None:
@@ -69,8 +69,7 @@ class Statement:
             self._owner = id(owner)
             weakref.finalize(owner, self._say_at_the_end)
         self._lines.trains()
-        self._state, self._samples = state, self._count(events, slope)
-        self._categories = events.category is not None
+        self._state, self._samples = state, self._count(events, slope, state)
         self._see_tight_cut(events)
         if self._constraint.from_logits:
             logits = events.score[: len(slope)][slope != 0]
@@ -94,9 +93,12 @@ class Statement:
         self._looks += 1
         self._passing += max(1 / self._looks, _SHARE) * (passing - self._passing)
 
-    def _count(self, events: Events, slope: NDArray[Any]) -> list[Sample]:
-        """The numbers of events of each background label."""
-        moved, samples = slope != 0, []
+    def _count(self, events: Events, slope: NDArray[Any], state: NDArray[np.float64]) -> list[Sample]:
+        """The numbers of events of each background label; with categories their mean, as one batch may have few."""
+        moved, samples = slope != 0, list[Sample]()
+        if self._constraint.categories:
+            usual, few = usual_samples(state, len(moved) / len(events.score)), self._few(state)
+            return [Sample(0.0, 0.0) if part in few else one for part, one in enumerate(usual)]
         for label in self._constraint.labels:
             of_label = np.ones(len(events.score), bool) if events.label is None else events.label == label
             samples.append(Sample(float((of_label[: len(moved)] & moved).sum()), float(of_label.sum())))
@@ -130,11 +132,14 @@ class Statement:
             bins=max(struct.bins, int(struct.n_edges) - 1, 0),
             joint=bool(struct.joint),
             evaluated=evaluated,
+            categories=self._constraint.categories,
         )
 
     def say(self) -> None:
         """Warns of the first problem."""
         training = self.convergence()
+        if self._state is not None:
+            self._say_few(self._state)
         if training is None or training.flat is None:
             return
         reach = f". The logits of background reach from {self._low:.3g} to {self._high:.3g}"
@@ -148,14 +153,7 @@ class Statement:
             )
             return
         self._say_tight_cut()
-        if self._categories and (rho := self._excess_in_categories(training)):
-            self._monitor.say(
-                "categories",
-                "the response to background is flat in all categories together, and not in each: rho of all cuts is "
-                f"{rho[0]:.3g} +- {rho[1]:.2g}, and flat is at most 1. One push serves all categories: give each its "
-                "own labels, background_label=(0, 1), and it gets a push of its own",
-            )
-        elif self._of_evaluation:
+        if self._of_evaluation:
             self._say_evaluated(training)
         elif self.dropout:
             self._monitor.say(
@@ -170,7 +168,8 @@ class Statement:
         if not self._looks:
             return
         label = int(np.argmin(self._passing))
-        passing, count = self._passing[label], self._samples[label].count
+        per_label = len(self._samples) // len(self._passing)
+        passing, count = self._passing[label], sum(one.count for one in self._samples[label * per_label :][:per_label])
         if passing + 2 * math.sqrt(passing * overlap(self._looks, _SHARE)) < _LAST_RANK:
             self._monitor.say(
                 "tight cut",
@@ -179,12 +178,21 @@ class Statement:
                 "may not be flat. Give reference events, or larger batches",
             )
 
-    def _excess_in_categories(self, training: Convergence) -> Dependence | None:
-        """The dependence over all cuts, measured in each category by itself, if it is larger than statistics allow."""
-        assert self._state is not None
-        rho, error = unpack_state(self._state).dependence(training.tolerance)
-        taught = training.tolerance / training.events
-        return Dependence(rho, error) if rho > LIMIT * (1 + taught) and rho - 1 - taught > SIGNIFICANT * error else None
+    def _few(self, state: NDArray[np.float64]) -> list[int]:
+        """The parts of which most batches have too few events for bins."""
+        parts = self._constraint.categories * len(self._constraint.labels)
+        return [part for part in range(parts) if number(state, "batches", part) < _ENOUGH * number(state, "steps")]
+
+    def _say_few(self, state: NDArray[np.float64]) -> None:
+        """Warns of a category that is not kept flat, since it has few events."""
+        for part in self._few(state):
+            label, category = divmod(part, self._constraint.categories)
+            self._monitor.say(
+                "few of a category",
+                f"{number(state, 'batches', part):.0f} of {number(state, 'steps'):.0f} batches had events enough of "
+                f"category {category} of background label {self._constraint.labels[label]} for bins, and nothing keeps "
+                "it flat in the others. Use larger batches, give reference events, or let it share a category",
+            )
 
     def _say_at_the_end(self) -> None:
         """Calls :meth:`say` for a layer that is gone: where warnings are errors, no caller could catch this one."""
@@ -201,7 +209,7 @@ class Statement:
         if training is None or not training.flat:
             return
         pushed = self._constraint.direction(self._evaluated, events, len(events.score))
-        self._of_evaluation = self._count(events, pushed.slope)
+        self._of_evaluation = self._count(events, pushed.slope, self._evaluated)
         if self._final:
             self._say_evaluated(training)
 

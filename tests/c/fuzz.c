@@ -354,13 +354,15 @@ static void check_inside(const mode_options *o) {
 /* The push of a constraint, for two batches with one state. */
 static void check_direction(const mode_options *o) {
     const size_t labels = o && o->background_label && o->n_background_label ? o->n_background_label : 1;
-    const size_t n_state = mode_state_size(labels), n = events.n < ROOM ? events.n : 0;
+    const size_t categories = events.category ? 3 : 0;
+    const size_t n_state = mode_state_size(labels, categories), n = events.n < ROOM ? events.n : 0;
     double *const kept_state = output(FOUND_EDGES, n_state < ROOM - BEFORE ? n_state : 0, sizeof *kept_state);
     mode_steering how;
     memset(&how, 0, sizeof how);
     how.struct_size = sizeof how;
     how.batch = n && one_in(2) ? 1 + (size_t)below((int)n) : 0;
     how.logits = one_in(2);
+    how.categories = (int32_t)categories;
     if (n_state < ROOM - BEFORE && one_in(2)) how.state = kept_state, how.n_state = n_state, how.tolerance = one_in(2) ? 1000 : 0;
     else how.relative_strength = one_in(2);
     memset(kept_state, 0, how.n_state * sizeof *kept_state);

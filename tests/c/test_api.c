@@ -158,6 +158,8 @@ static void test_distance_correlation(void) {
     expect("no value", mode_distance_correlation_f64(N, c.mass, c.score, NULL, 0, NULL, x, y), MODE_ERROR_ARGUMENT, "value is NULL");
 }
 
+enum { N_STATE = 2130 }; /* of one label */
+
 /* The push of a batch, alone and after one that is remembered; reference events are counted in nothing. */
 static void test_direction(void) {
     call c = good();
@@ -165,15 +167,33 @@ static void test_direction(void) {
     const mode_events_f64 e = events_of(&c);
     mode_steering how;
     mode_pushed found, other;
-    double push[N], again[N], multiplier[N], slope[N], state[2127] = {0}, before[2127];
+    double push[N], again[N], multiplier[N], slope[N], state[N_STATE] = {0}, before[N_STATE];
     int multiplied = 0;
     float push_f[N], multiplier_f[N], slope_f[N];
     BEGIN(how);
     BEGIN(found);
     BEGIN(other);
-    CHECK(mode_state_size(1) == 2127 && mode_state_size(3) == 6365 && MODE_STATE_SUM == 8, "%zu", mode_state_size(1));
-    CHECK(!mode_state_size(0) && !mode_state_size(SIZE_MAX) && !mode_state_size(SIZE_MAX / 2) && !mode_state_size(SIZE_MAX / 1687),
-          "%zu", mode_state_size(SIZE_MAX));
+    static const char *const places[] = {"version", "steps", "norm", "loss", "bias", "events", "square", "factor", "masses", "categories"};
+    mode_state_field field, first;
+    BEGIN(field);
+    BEGIN(first);
+    const size_t numbers = sizeof places / sizeof *places, fields = mode_state_field_count();
+    CHECK(MODE_STATE_PARTS == numbers && fields > numbers, "%zu fields", fields);
+    for (size_t k = 0, at = 0; k < fields; at += field.rows * field.columns, k++) {
+        CHECK(!mode_state_field_at(k, &field) && field.offset == at && !field.stride == (k < numbers), "field %zu: %s", k, field.name);
+        if (k < numbers) CHECK(!strcmp(field.name, places[k]), "field %zu: %s", k, field.name);
+        if (k == numbers) first = field;
+    }
+    expect("no field", mode_state_field_at(fields, &field), MODE_ERROR_ARGUMENT, "k = ");
+    CHECK(mode_state_size(1, 0) == N_STATE && mode_state_size(1, 0) == numbers + first.stride && mode_state_size(1, 1) == N_STATE &&
+          mode_state_size(3, 2) == numbers + 6 * first.stride, "%zu", mode_state_size(1, 0));
+    CHECK(!mode_state_size(0, 0) && !mode_state_size(SIZE_MAX, 0) && !mode_state_size(SIZE_MAX / 2, 1) && !mode_state_size(1, SIZE_MAX / 1687) &&
+          !mode_state_size((size_t)1 << 32, (size_t)1 << 31), "%zu", mode_state_size(SIZE_MAX, 0));
+    CHECK(!mode_state_check(state, N_STATE, 1, 0), "%s", mode_last_error());
+    expect("a short state", mode_state_check(state, 5, 1, 0), MODE_ERROR_ARGUMENT, "state has length 5");
+    state[0] = 7;
+    expect("another version", mode_state_check(state, N_STATE, 1, 0), MODE_ERROR_OPTION, "state[0] = 7: the version of the state, and this library reads version 1");
+    state[0] = 0;
     CHECK(!mode_direction_f64(&c.options, &e, &how, &found, push, multiplier, slope), "%s", mode_last_error());
     CHECK(found.size > 0 && found.events == (double)N, "%g events", found.events);
     for (int i = 0; i < N; i++) CHECK(multiplier[i] == 1, "event %d, of the first batch: %g", i, multiplier[i]);
@@ -184,34 +204,35 @@ static void test_direction(void) {
     for (int i = 0; i < N; i++) CHECK(fabs(slope[i] - c.score[i] * (1 - c.score[i])) < 1e-12, "event %d: %g", i, slope[i]);
     how.relative_strength = 8;
     how.state = state;
-    how.n_state = 2127;
+    how.n_state = N_STATE;
     how.batch = N / 2;
     CHECK(!mode_direction_f64(&c.options, &e, &how, &other, again, multiplier, NULL) && other.size > found.size, "%s", mode_last_error());
     for (int i = 0; i < N / 2; i++) CHECK(fabs(again[i] - 2 * push[i]) < 1e-9, "event %d: %g, want %g", i, again[i], 2 * push[i]);
-    CHECK(state[MODE_STATE_STEPS] == 1 && state[MODE_STATE_LOSS] == other.loss && state[MODE_STATE_EVENTS] == (double)N && state[MODE_STATE_SUM + 13] == 0,
-          "%g steps, loss %g", state[0], state[2]);
+    CHECK(state[MODE_STATE_STEPS] == 1 && state[MODE_STATE_LOSS] == other.loss && state[MODE_STATE_EVENTS] == (double)N && state[MODE_STATE_PARTS + 14] == 0,
+          "%g steps, loss %g", state[MODE_STATE_STEPS], state[MODE_STATE_LOSS]);
     how.relative_strength = 0;
     how.tolerance = 1000;
     how.batch = 0;
     for (int k = 0; k < 99; k++) CHECK(!mode_direction_f64(&c.options, &e, &how, &other, again, multiplier, NULL), "%s", mode_last_error());
     for (int i = 0; i < N; i++) multiplied += multiplier[i] != 1;
     CHECK(multiplied > 0, "%d multipliers other than 1", multiplied);
-    CHECK(state[MODE_STATE_STEPS] == 100 && state[MODE_STATE_SUM + 13] != 0 && memcmp(again, push, sizeof push), "%g steps", state[0]);
+    CHECK(state[MODE_STATE_STEPS] == 100 && state[MODE_STATE_PARTS + 14] != 0 && memcmp(again, push, sizeof push), "%g steps", state[MODE_STATE_STEPS]);
     memcpy(before, state, sizeof state);
     how.n_state = 3;
-    expect("n_state", mode_direction_f64(&c.options, &e, &how, &other, again, multiplier, NULL), MODE_ERROR_ARGUMENT, "state has length 3, and must have 2127");
-    how.n_state = 2127;
+    expect("n_state", mode_direction_f64(&c.options, &e, &how, &other, again, multiplier, NULL), MODE_ERROR_ARGUMENT, "state has length 3, and must have 2130");
+    how.n_state = N_STATE;
     how.batch = N + 1;
     expect("batch", mode_direction_f64(&c.options, &e, &how, &other, again, multiplier, NULL), MODE_ERROR_ARGUMENT, "batch");
     expect("no steering", mode_direction_f64(&c.options, &e, NULL, &other, again, multiplier, NULL), MODE_ERROR_ARGUMENT, "");
     CHECK(!memcmp(before, state, sizeof state), "an error has changed the state");
-    state[9] = NAN;
+    state[19] = NAN;
     how.batch = 0;
-    expect("state", mode_direction_f64(&c.options, &e, &how, &other, again, multiplier, NULL), MODE_ERROR_NOT_FINITE, "state[9] = NaN");
+    expect("state", mode_direction_f64(&c.options, &e, &how, &other, again, multiplier, NULL), MODE_ERROR_NOT_FINITE, "state[19] = NaN");
 
     set_single(&s, &c);
     BEGIN(how);
     how.logits = 1;
+    for (int i = 0; i < N; i++) s.score[i] = (float)log(c.score[i] / (1 - c.score[i]));
     CHECK(!mode_direction_f32(&c.options, &s.events, &how, &other, push_f, multiplier_f, slope_f), "%s", mode_last_error());
     for (int i = 0; i < N; i++) CHECK(slope_f[i] == 1 && fabs(push_f[i] - push[i] * slope[i]) < 1e-4 * (1 + fabs(push[i])), "event %d", i);
 }

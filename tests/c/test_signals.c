@@ -126,7 +126,7 @@ static void test_functions(void) {
     LOOKS(mode_edges_f64(&c.options, &e, 5, edges, &n));
     LOOKS(mode_moments_f32(&c.options, &s.events, 1, at, 4, cdf, &n, NULL, NULL));
     LOOKS(mode_moments_f64(&c.options, &e, 1, at, 4, cdf, &n, NULL, NULL));
-    LOOKS(mode_state_size(1));
+    LOOKS(mode_state_size(1, 0));
     LOOKS(mode_set_threads(2));
     LOOKS(mode_get_threads(&threads));
 }

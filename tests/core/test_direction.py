@@ -39,8 +39,11 @@ def direction_of(options, state, tolerance, score, mass, weight, label=None, cat
         state=address(state),
         n_state=state.size,
         logits=True,
+        categories=0 if category is None else 2,
     )
-    return direction(check("mode", options), steering, Events(score, label, mass, weight, category), state)
+    with np.errstate(divide="ignore"):
+        logit = np.log(score / (1 - score)).clip(-40, 40)  # also of 0 and 1
+    return direction(check("mode", options), steering, Events(logit, label, mass, weight, category), state)
 
 
 def compare(found, want, state, law, dtype):
@@ -51,7 +54,7 @@ def compare(found, want, state, law, dtype):
     np.testing.assert_allclose(found.multiplier, multiplier, rtol=digits, atol=digits * np.abs(multiplier).max())
     expected = law.state()
     assert state.size == expected.size
-    np.testing.assert_allclose(state, expected, rtol=1e-6, atol=digits * np.abs(expected[8:324]).max())
+    np.testing.assert_allclose(state, expected, rtol=1e-6, atol=digits * np.abs(expected[10:335]).max())
 
 
 OF_EACH = ["plain", "weights that fall with the mass", "signed weights", "ties", "absent masses"]
@@ -85,7 +88,7 @@ def test_direction_is_the_one_of_the_definition(dtype, variables, what):
 def test_groups_of_labels_and_categories():
     rng, n = np.random.default_rng(9), 1800
     options = {"order": 1, "bins": 6, "background_label": [2, 0]}
-    state, law = np.zeros(_native.state_size(2)), Law(1, labels=2)
+    state, law = np.zeros(_native.state_size(2, 2)), Law(1, labels=2, categories=2)
     label, category = (rng.permutation(np.arange(n) % parts) for parts in (3, 2))
     for _ in range(BATCHES):
         score, mass, weight = batch(rng, np.float64, 1, "weights that fall with the mass", n)
@@ -94,7 +97,7 @@ def test_groups_of_labels_and_categories():
         )
         found = direction_of(options, state, 0.0, score, mass[:, 0], weight, label, category)
         of = {"binning": "quantile", **options}
-        subsets = [(k, (label == value) & (category == c)) for k, value in enumerate([2, 0]) for c in range(2)]
+        subsets = [(2 * k + c, (label == value) & (category == c)) for k, value in enumerate([2, 0]) for c in range(2)]
         groups = [(k, Group(loss.grad[own], score[own], mass[own], weight[own], of)) for k, own in subsets]
         want = law.direction(groups, (found.loss, found.bias, found.events))
         places = np.concatenate([np.flatnonzero(own) for _, own in subsets])

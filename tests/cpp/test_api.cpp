@@ -211,7 +211,7 @@ void test_direction() {
     const mode::events<T> all = e.all();
     mode::status status;
     std::vector<T> push(N), half(N / 2);
-    std::vector<double> state(mode_state_size(1));
+    std::vector<double> state(mode_state_size(1, 0));
     std::vector<T> multiplier(N), of_half(N / 2), slope(N);
     mode_steering steering = mode::steering(state);
     const mode_pushed pushed = mode::direction(options, all, steering, push, multiplier, slope, status);

@@ -33,7 +33,7 @@ CASES = {
         entropy_and_gradient(SCORE, LABEL, WEIGHT)[1], {"weight": WEIGHT},
     ),
     "variables": (
-        {"bins": 4}, (LABEL, BOTH, None, CATEGORY), SCORE, INCOMING, {"mass": BOTH, "category": CATEGORY},
+        {"bins": 4, "categories": 2}, (LABEL, BOTH, None, CATEGORY), SCORE, INCOMING, {"mass": BOTH, "category": CATEGORY},
     ),
     "logits": (
         {"from_logits": True}, (LABEL, MASS), np.log(SCORE / (1 - SCORE)), INCOMING * SCORE * (1 - SCORE),

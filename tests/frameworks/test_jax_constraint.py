@@ -53,11 +53,19 @@ CASES = {
     "tolerance": ({"tolerance": 100.0}, {}),
     "monotonic": ({"order": 2, "monotonic": True, "strength": 3.0}, {"weight": WEIGHT}),
     "logits": ({"from_logits": True}, {"score": np.log(SCORE / (1 - SCORE))}),
-    "variables": ({"bins": 4}, {"mass": np.stack([MASS, MASS**2], axis=1), "category": np.arange(N) // 2 % 2}),
+    "variables": (
+        {"bins": 4, "categories": 2},
+        {"mass": np.stack([MASS, MASS**2], axis=1), "category": np.arange(N) // 2 % 2},
+    ),
     "float64": ({}, {"score": SCORE.astype(float), "mass": MASS.astype(float)}),
     "reference": ({}, {"weight": WEIGHT, "reference": [events(1, 2000)[place] for place in range(4)]}),
 }
 STEPS = 4
+
+
+def begun(steps):
+    """A state after so many batches without a residual."""
+    return State.start()._replace(version=1.0, steps=float(steps), factor=1.0, masses=1.0)
 
 
 def incoming(name, score):
@@ -238,7 +246,7 @@ def test_logits_that_look_like_scores_are_said_of_a_training_not_of_the_process(
         for _ in range(30):
             step(SCORE, LABEL, MASS, None, State())
     with pytest.warns(TrainingWarning, match="all predictions of 20 batches are from 0 to 1"):
-        step(SCORE, LABEL, MASS, None, State.start()._replace(steps=19.0))
+        step(SCORE, LABEL, MASS, None, begun(19))
 
 
 def test_bad_scores_are_an_error():
@@ -248,7 +256,7 @@ def test_bad_scores_are_an_error():
     with pytest.raises(jax.errors.JaxRuntimeError, match=r"score\[16\] = NaN"):
         jax.block_until_ready(gradient(jax.jit)(score, LABEL, MASS))
     with pytest.raises(ValueError, match=r"score\[16\] = NaN.* \(in training step 3\)"):
-        gradient(loss=lambda s, y: entropy(s[0], y), state=State(steps=3.0))(score, LABEL, MASS)
+        gradient(loss=lambda s, y: entropy(s[0], y), state=begun(3))(score, LABEL, MASS)
 
 
 BAD = [
@@ -257,8 +265,8 @@ BAD = [
     (r"unknown option 'orders'", {"orders": 1}),
     (r"on_bad_batch = 'pass'", {"on_bad_batch": "pass"}),
     (r"category has dtype float..: expected integers", {"category": np.ones(N)}),
-    (r"state.sums has shape \(4238,\): expected \(2119,\) for 1 background labels", {"state": State.start(2)}),
-    (r"\(4238,\) for 2 background labels", {"state": State.start(), "background_label": (0, 1)}),
+    (r"state.sums has shape \(4240,\): expected \(2120,\) for 1 background labels", {"state": State.start(2)}),
+    (r"\(4240,\) for 2 background labels", {"state": State.start(), "background_label": (0, 1)}),
     (r"score\[16\] = \+Inf: every score", {"score": np.where(np.arange(N) == 16, np.inf, SCORE), "from_logits": True}),
     (r"'weights' of mode_constraint: did you mean weight", {"weights": MASS}),
     (r"reference.mass has length 511, but score has length 512", {"reference": Events(SCORE, None, MASS[1:])}),

@@ -177,8 +177,9 @@ def push(grad, score, mass, weight, **options):
 
 @dataclass
 class Memory:
-    """What a constraint remembers of one label."""
+    """What a constraint remembers of one category of a label."""
 
+    batches: float
     sum: np.ndarray
     level: np.ndarray
     now: np.ndarray
@@ -193,7 +194,7 @@ class Memory:
     def of(cls, variables):
         """Nothing."""
         count = OF_MASSES[variables][0] ** variables
-        return cls(np.zeros((count, OF_SCORE[0])), *(np.zeros((count, THRESHOLDS)) for _ in range(4)))
+        return cls(0.0, np.zeros((count, OF_SCORE[0])), *(np.zeros((count, THRESHOLDS)) for _ in range(4)))
 
     def see(self, masses):
         """Takes the masses of a batch, of one variable, into the sample."""
@@ -234,20 +235,25 @@ class Memory:
 
 @dataclass
 class Law:
-    """A constraint with its memory of each background label."""
+    """A constraint with its memory of each category of each background label."""
 
     variables: int
     tolerance: float = 0.0
     labels: int = 1
+    categories: int = 0
     numbers: np.ndarray = field(
         default_factory=lambda: np.zeros(8)
     )  # the averages, the factor, and the number of masses
 
     def __post_init__(self):
-        self.memory = [Memory.of(self.variables) for _ in range(self.labels)]
+        self.memory = [Memory.of(self.variables) for _ in range(self.labels * max(1, self.categories))]
+
+    def label_of(self, part):
+        """The place of the background label of a part."""
+        return part // max(1, self.categories)
 
     def direction(self, groups, loss):
-        """Push and multiplier of the events of each group, a list of pairs of label and Group.
+        """Push and multiplier of the events of each group, a list of pairs of part and Group.
 
         loss has the unbiased loss, its bias and the number of events.
         """
@@ -262,17 +268,19 @@ class Law:
         before = self.numbers[6] if self.numbers[0] else 1.0
         self.numbers[0] += 1
         self.numbers[7] = self.variables
-        batch = self.numbers[0]
+        batch = self.numbers[0]  # of all parts
         seen = np.array([norm, *loss, loss[0] ** 2])
         known = ~np.isnan(seen)  # the bias of a batch may not be
         self.numbers[1:6][known] += max(1 / batch, NUMBER["rate"]) * (seen - self.numbers[1:6])[known]
         unit = np.sqrt(n) / max(norm, self.numbers[1])
         found = []
-        for label, group in groups:
-            memory = self.memory[label]
+        for part, group in groups:
+            memory, count = self.memory[part], len(group.score)
+            alike = sum(len(other.score) for of, other in groups if self.label_of(of) == self.label_of(part))
+            trusted = min(1, count / min(NUMBER["eventsOfABatch"], alike))
             found.append(
                 (
-                    group.push(NUMBER["proportional"] * before * group.residual(unit) + memory.sum),
+                    group.push(trusted * NUMBER["proportional"] * before * group.residual(unit) + memory.sum),
                     group.multiplier(memory.level, memory.now * memory.significance(self.tolerance)),
                 )
             )
@@ -281,23 +289,22 @@ class Law:
             rho = self.numbers[2] * self.tolerance / (self.numbers[3] * self.numbers[4])
             factor = min(1, max(NUMBER["leastFactor"], before * np.exp(NUMBER["pace"] * np.clip(rho - 1, -1, 1))))
         self.numbers[6] = factor
-        for label, memory in enumerate(self.memory):
-            mine = [group for of, group in groups if of == label]
-            events = sum(len(group.score) for group in mine)
+        for part, group in groups:
+            memory, events = self.memory[part], len(group.score)
+            of_label = sum(other.total for of, other in groups if self.label_of(of) == self.label_of(part))
+            memory.batches += 1
             memory.sum *= 1 - NUMBER["leak"] * (1 - factor)
             gain = factor * NUMBER["integral"] * np.sqrt(events / NUMBER["eventsOfABatch"])
-            memory.sum += gain * sum(group.total * group.residual(unit) for group in mine) / n
-            residual = sum(group.total * group.tail() for group in mine) / sum(group.total for group in mine)
-            for group in mine:
-                memory.see(group.mass[:, 0])
-            effective = sum(group.total**2 / (group.omega @ group.omega) for group in mine)
-            memory.learn_tail(residual, batch, events, effective, self.tolerance, self.variables)
+            memory.sum += gain * group.residual(unit) * of_label / n
+            memory.see(group.mass[:, 0])
+            effective = group.total**2 / (group.omega @ group.omega)
+            memory.learn_tail(group.tail(), memory.batches, events, effective, self.tolerance, self.variables)
         return found
 
     def state(self):
         """The numbers as the core has them."""
-        rooms = [27 * OF_SCORE[0]] + 4 * [27 * THRESHOLDS] + [1, 1, 1, TRACKED]
-        found = [self.numbers]
+        rooms = [1, 27 * OF_SCORE[0]] + 4 * [27 * THRESHOLDS] + [1, 1, 1, TRACKED]
+        found = [[1.0], self.numbers, [float(self.categories)]]  # first the version
         for memory in self.memory:
             for room, table in zip(rooms, vars(memory).values(), strict=True):
                 found += [np.ravel(table), np.zeros(room - np.size(table))]

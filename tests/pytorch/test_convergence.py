@@ -12,7 +12,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
-from libmode import TrainingWarning, _convergence, _native
+from libmode import TrainingWarning, _convergence
 from libmode._convergence import EFFICIENCY, Sample, convergence
 from libmode._monitor import EVERY, PATIENCE
 from libmode.torch import Events, MoDeConstraint, Reference
@@ -178,9 +178,7 @@ def test_a_fixed_strength_says_it_too():
     assert len(said(layer.eval)) == 1
 
 
-def test_the_layout_of_the_state_is_that_of_the_core():
-    assert _native.state_size(2) - _native.state_size(1) == _convergence._OF_LABEL
-    assert _native.state_size(1) - _convergence._OF_LABEL == _convergence._NUMBERS
+def test_a_verdict_for_each_label():
     layer = MoDeConstraint(from_logits=True, background_label=(0, 2), order=1)
     rng = np.random.default_rng(1)
     for _ in range(BATCHES):
@@ -467,20 +465,43 @@ def test_the_gradient_of_another_batch_is_not_compared():
 
 
 def test_categories_that_cancel_are_said():
-    rng, layer = np.random.default_rng(1), MoDeConstraint(from_logits=True, order=0)
+    """The response is flat in both categories together, and in none of them."""
+    rng, layer = np.random.default_rng(1), MoDeConstraint(from_logits=True, order=0, categories=3)
     for _ in range(BATCHES):
         logit, label, mass = batch(rng)
         category = torch.tensor(rng.integers(0, 2, len(mass)))
         step(layer, logit + (mass - 0.5) * (2 * category - 1) * (1 - label), label, mass, category=category)
-    assert layer.convergence.flat
+    assert layer.convergence.flat is False and layer.convergence.category in (0, 1)
     (sentence,) = said(layer.eval)
-    assert "is flat in all categories together, and not in each: rho of all cuts is" in sentence
+    assert "has not become flat" in sentence and f"in category {layer.convergence.category}" in sentence
+
+
+def test_a_category_that_is_not_flat_is_named():
+    rng, layer = np.random.default_rng(1), MoDeConstraint(from_logits=True, order=0, categories=3)
+    for _ in range(BATCHES):
+        flat, bent = batch(rng), batch(rng, 0.4)
+        both = (torch.cat(pair) for pair in zip(flat, bent, strict=True))
+        step(layer, *both, category=torch.tensor([0] * len(flat[0]) + [2] * len(bent[0])))
+    assert layer.convergence.flat is False and layer.convergence.category == 2
+    (sentence,) = said(layer.eval)
+    assert "in category 2" in sentence
 
 
 def test_categories_that_are_flat_say_nothing():
     for seed in range(5):
-        rng, layer = np.random.default_rng(seed), MoDeConstraint(from_logits=True, order=0)
+        rng, layer = np.random.default_rng(seed), MoDeConstraint(from_logits=True, order=0, categories=2)
         for _ in range(BATCHES):
             logit, label, mass = batch(rng)
             step(layer, logit, label, mass, category=torch.tensor(rng.integers(0, 2, len(mass))))
         assert said(layer.eval) == []
+
+
+def test_a_category_of_few_events_is_named():
+    rng, layer = np.random.default_rng(1), MoDeConstraint(from_logits=True, order=0, categories=2)
+    for k in range(BATCHES):
+        logit, label, mass = batch(rng)
+        category = torch.zeros(len(mass), dtype=torch.int64)
+        category[label == 0] = (torch.arange(int((label == 0).sum())) < (9 if k % 4 == 0 else 1)).long()
+        step(layer, logit, label, mass, category=category)
+    (sentence,) = said(layer.eval)
+    assert f"{BATCHES // 4} of {BATCHES} batches had events enough of category 1 of background label 0" in sentence

@@ -16,10 +16,30 @@ type part[T events.Float] struct {
 	sc    *par.Scratch
 	// subset is the number of the events' subset, for Plan.Watch.
 	subset int
+	views  *[]View
 }
 
-// loss returns the loss of the events, of one variable of mass or of several.
-func (pt part[T]) loss() (walk.Result, error) {
+// loss returns the loss of the events by the plan, or by its other plan if there is none.
+func (pt part[T]) loss() (found walk.Result, err error) {
+	for {
+		var views []View
+		pt.views = &views
+		if found, err = pt.byPlan(); err == nil {
+			for _, v := range views {
+				pt.plan.Watch(v)
+			}
+			return found, nil
+		}
+		if pt.plan.Else == nil {
+			return found, err
+		}
+		pt.plan = pt.plan.Else
+		pt.out.Clear(pt.sc.Team)
+	}
+}
+
+// byPlan returns the loss of the events, of one variable of mass or of several.
+func (pt part[T]) byPlan() (walk.Result, error) {
 	defer pt.sc.Arena.Release(pt.sc.Arena.Mark())
 	masses := pt.ev.Variables()
 	switch {

@@ -13,12 +13,12 @@ type View struct {
 	Residuals func(cdf []float64) // see moments.Residuals
 }
 
-// show calls Plan.Watch with the bins of a selection.
+// show keeps the bins of a selection for Plan.Watch.
 func (pt part[T]) show(sel *events.Selection[T], bins int, ba *moments.Basis) {
 	if pt.plan.Watch == nil {
 		return
 	}
 	view := View{Subset: pt.subset, Bin: make([]uint32, len(sel.Mass)), Bins: bins, Residuals: moments.Residuals(ba, &pt.plan.Config)}
 	sel.FindBins(view.Bin, 0)
-	pt.plan.Watch(view)
+	*pt.views = append(*pt.views, view)
 }

@@ -33,6 +33,7 @@ type crossing struct {
 	bins      []uint32  // of the events of a block, as all that follows
 	weights   []float64 // all 1 without weights
 	scores, d []float64 // d: the changes of J
+	places    []float64 // where the integral has the events: at their scores, or at the probabilities of logits
 
 	ones    []float64
 	changes []float64 // of V_b, by step
@@ -117,7 +118,7 @@ func (cr *crossing) cross(end float64) float64 {
 	} else {
 		jumps = cr.join(cr.changesOf(cr.splitTies()), end)
 	}
-	return lanes.Integrate(cr.d, cr.scores, end) + jumps
+	return lanes.Integrate(cr.d, cr.places, end) + jumps
 }
 
 // changesOf walks along steps, and returns their changes of J.

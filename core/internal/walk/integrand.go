@@ -107,11 +107,12 @@ func (in *Integrand) setSteps(bs *bins.Bins, rs *order.Records, unit float64, sc
 type limits struct {
 	from, to float64
 	open     bool // to is the highest score
+	logits   bool // the integral is over the probabilities of the scores
 }
 
 func limitsOf(score [2]float64, stats *events.Stats) limits {
 	if math.IsInf(score[0], -1) {
-		return limits{stats.ScoreMin, stats.ScoreMax, true}
+		return limits{from: stats.ScoreMin, to: stats.ScoreMax, open: true}
 	}
-	return limits{score[0], score[1], false}
+	return limits{from: score[0], to: score[1]}
 }

@@ -86,7 +86,7 @@ func (cr *crossing) join(changes []float64, end float64) (jumps float64) {
 		}
 		all := 5*n - 4 // the steps of the tie
 		if cr.in.correction != nil {
-			jumps += floats.Sum(changes[:all]) * (end - cr.scores[from])
+			jumps += floats.Sum(changes[:all]) * (end - cr.places[from])
 		}
 		d, changes = d[n:], changes[all:]
 	})

@@ -39,10 +39,15 @@ type walk[T events.Float] struct {
 }
 
 // Integrate returns the loss of sorted records, and sets the derivatives that are wanted. The bias is wanted too, whether or not it
-// is subtracted, if it is measured. Smoothing is that of the bound of the curvature.
-func Integrate[T events.Float](out events.Derivatives[T], stats *events.Stats, in *Integrand, rs *order.Records, c *config.Config, measured bool, smoothing float64, sc *par.Scratch) (Result, error) {
+// is subtracted, if it is measured. Smoothing is that of the bound of the curvature. If the scores are logits, the integral is over their
+// probabilities.
+func Integrate[T events.Float](out events.Derivatives[T], stats *events.Stats, in *Integrand, rs *order.Records, c *config.Config, logits, measured bool, smoothing float64, sc *par.Scratch) (Result, error) {
+	limits := limitsOf(c.ScoreRange, stats)
+	if logits {
+		limits.to, limits.from, limits.open, limits.logits = 1, 0, false, true
+	}
 	along := func(grad []T, in *Integrand) *walk[T] {
-		return &walk[T]{Records: rs, in: in, limits: limitsOf(c.ScoreRange, stats), grad: grad}
+		return &walk[T]{Records: rs, in: in, limits: limits, grad: grad}
 	}
 	own, second := in, in
 	if measured {
@@ -112,7 +117,7 @@ func (wa *walk[T]) begin(sc *par.Scratch) {
 
 // integral returns the integral of J.
 func (wa *walk[T]) integral() float64 {
-	total := wa.top * (wa.limits.to - wa.Score(len(wa.Words)-1))
+	total := wa.top * (wa.limits.to - wa.place(len(wa.Words)-1))
 	for _, integral := range wa.integrals {
 		total += integral
 	}
@@ -127,12 +132,12 @@ func (wa *walk[T]) walkChunk(k int) float64 {
 	cr := &crossing{arena: &room.Arena}
 	lo, hi, before := wa.Chunks[k], wa.Chunks[k+1], wa.limits.from
 	if lo > 0 {
-		before = wa.Score(lo - 1)
+		before = wa.place(lo - 1)
 	}
 	if hi-lo > blockSize && wa.Tied(lo, hi-1) {
 		return wa.walkTie(cr, k, before)
 	}
-	end := wa.Score(hi - 1)
+	end := wa.place(hi - 1)
 	integral := cr.start(wa.in, wa.Records, k, k) * (end - before)
 	for lo < hi {
 		next := wa.EndOfBlock(lo, hi, blockSize)
@@ -149,7 +154,7 @@ func (wa *walk[T]) walkChunk(k int) float64 {
 func (wa *walk[T]) walkTie(cr *crossing, k int, before float64) float64 {
 	from, to := wa.ChunksOfTie(k)
 	lo, hi := wa.Chunks[k], wa.Chunks[k+1]
-	integral := cr.start(wa.in, wa.Records, from, from) * (wa.Score(lo) - before)
+	integral := cr.start(wa.in, wa.Records, from, from) * (wa.place(lo) - before)
 	if wa.grad == nil {
 		return integral
 	}
@@ -170,7 +175,25 @@ func (wa *walk[T]) load(cr *crossing, lo, hi int) {
 	}
 	cr.load(hi-lo, weights)
 	wa.Decode(lo, hi, cr.scores, cr.bins)
+	cr.places = cr.scores
+	if wa.limits.logits {
+		cr.places = par.Unset[float64](cr.arena, hi-lo)
+		for i, z := range cr.scores {
+			cr.places[i] = probability(z)
+		}
+	}
 }
+
+// place returns where the integral has record i.
+func (wa *walk[T]) place(i int) float64 {
+	if wa.limits.logits {
+		return probability(wa.Score(i))
+	}
+	return wa.Score(i)
+}
+
+// probability returns the probability of a logit.
+func probability(logit float64) float64 { return 1 / (1 + math.Exp(-logit)) }
 
 // writeGradient writes the derivatives of the block of events from lo on.
 func (wa *walk[T]) writeGradient(cr *crossing, lo int) {

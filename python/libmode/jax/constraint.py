@@ -36,6 +36,7 @@ def mode_constraint(
     state: State | None = None,
     from_logits: bool = False,
     signal: int = -1,
+    categories: int | None = None,
     background_only: bool = True,
     on_bad_batch: OnBadBatch = "skip",
     **options: Unpack[LossOptions],
@@ -59,7 +60,7 @@ def mode_constraint(
         ``jax.lax.scan`` must know before: see :meth:`State.start`.
     strength : float, optional
         The fixed strength. Left out, the sum finds the strength; without a state it is 10.
-    tolerance, from_logits, signal, background_only, on_bad_batch, **options
+    tolerance, from_logits, signal, categories, background_only, on_bad_batch, **options
         See :class:`libmode.torch.MoDeConstraint`. A tolerance needs a state. A
         function counts no bad batches: "skip" only warns. All but the arrays and the state are static under ``jit``.
 
@@ -103,6 +104,7 @@ def mode_constraint(
         None if strength is None else positive("strength", strength),
         None if tolerance is None else positive("tolerance", tolerance),
         bool(from_logits),
+        categories,
         on_bad_batch,
     )
     function.on_host(None)  # raises the errors of arguments now
@@ -114,7 +116,7 @@ def mode_constraint(
         batch = read_events(read, score, label, mass, weight, category)
         warn_of_parts("mode_constraint", batch.score, "call it on sharded arrays inside jit, outside of shard_map")
         further = () if reference is None else read_reference(reference, partial(read_events, read))
-        before = None if state is None else _numbers(state, len(constraint.labels))
+        before = None if state is None else _numbers(state, len(constraint.labels), constraint.categories)
         same, numbers = _same(function, batch.score, (batch[1:], before, further))
         if state is not None:
             after = State._make([*numbers[:NUMBERS], numbers[NUMBERS:]])
@@ -137,14 +139,15 @@ def constrained(host: HostConstraint, events: Events) -> Any:
     return same
 
 
-def _numbers(state: State, labels: int) -> Any:
+def _numbers(state: State, labels: int, categories: int) -> Any:
     """The numbers of a state as an array, whose length is the same before and after a batch."""
-    zeros = State.start(labels).sums
+    zeros = State.start(labels, categories or None).sums
     sums = state.sums if len(state.sums) else zeros
     if jnp.shape(sums) != zeros.shape:
         raise ValueError(
-            f"state.sums has shape {jnp.shape(sums)}: expected {zeros.shape} for {labels} background labels, as "
-            f"State.start({labels}) has it"
+            f"state.sums has shape {jnp.shape(sums)}: expected {zeros.shape} for {labels} background labels"
+            + f" of {categories} categories, as State.start({labels}, {categories}) has it" * bool(categories)
+            + f", as State.start({labels}) has it" * (not categories)
         )
     return jnp.concatenate([jnp.ravel(jnp.asarray(number, float)) for number in (*state[:NUMBERS], sums)])
 

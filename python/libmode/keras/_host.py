@@ -96,12 +96,15 @@ class Layer(HostConstraint):
         tolerance: float | None,
         from_logits: bool,
         signal: int,
+        categories: int | None,
         background_only: bool,
         on_bad_batch: OnBadBatch,
         monitor: bool,
         **options: Any,
     ) -> None:
-        constraint = Constraint(options, strength=strength, tolerance=tolerance, from_logits=from_logits)
+        constraint = Constraint(
+            options, strength=strength, tolerance=tolerance, from_logits=from_logits, categories=categories
+        )
         super().__init__(
             constraint,
             name="MoDeConstraint",

@@ -29,7 +29,7 @@ class MoDeConstraint(WithBase):
     ----------
     base, background_only, name, dtype
         As for :class:`MoDeLoss`; the default base is "binary_crossentropy".
-    strength, tolerance, on_bad_batch, monitor, **options
+    strength, tolerance, categories, on_bad_batch, monitor, **options
         See :class:`libmode.torch.MoDeConstraint`.
     from_logits : bool, default False
         Whether outputs are logits instead of scores from 0 to 1, also for a ``base`` given by its name. An object
@@ -77,7 +77,10 @@ class MoDeConstraint(WithBase):
     """
 
     _layer: Layer
-    _arguments = "strength", "tolerance", "from_logits", "score", "signal", "background_only", "on_bad_batch", "monitor"
+    _arguments = (
+        *("strength", "tolerance", "from_logits", "score", "signal", "categories"),
+        *("background_only", "on_bad_batch", "monitor"),
+    )
 
     def __init__(
         self,
@@ -88,6 +91,7 @@ class MoDeConstraint(WithBase):
         from_logits: bool = False,
         score: int | None = None,
         signal: int = -1,
+        categories: int | None = None,
         background_only: bool = True,
         on_bad_batch: OnBadBatch = "skip",
         monitor: bool = True,
@@ -105,6 +109,7 @@ class MoDeConstraint(WithBase):
             tolerance=tolerance,
             from_logits=from_logits,
             signal=signal,
+            categories=categories,
             background_only=background_only,
             on_bad_batch=on_bad_batch,
             monitor=monitor,
@@ -113,7 +118,7 @@ class MoDeConstraint(WithBase):
         self._hold(layer)
         self.strength, self.tolerance = layer._constraint.strength, layer._constraint.tolerance
         self.from_logits, self.score, self.background_only = from_logits, score, background_only
-        self.signal, self.monitor = layer.signal, monitor
+        self.signal, self.categories, self.monitor = layer.signal, categories, monitor
 
     def _loss(self, events: Columns, y_pred: Any) -> Any:
         self._base_of_logits(bool(self.from_logits))

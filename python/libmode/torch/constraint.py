@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import nullcontext, suppress
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -14,7 +14,7 @@ from torch import Tensor, nn
 
 from .. import _softmax
 from .._bad_batches import OnBadBatch, SkipsBadBatches
-from .._constraint import Constraint, State, unpack_state
+from .._constraint import Constraint, State, step_of, unpack_state
 from .._events import Events, takes_events
 from .._messages import keywords_only
 from .._monitor import MOST_WAITING, Monitor, look
@@ -41,6 +41,7 @@ from ._op import Tied, as_arrays, as_numpy, in_torch_func, result_type, state_ty
 from ._pinned import back_to, on_host
 
 _OPS = _softmax.Ops(torch.where, torch.stack, torch.logsumexp, Tensor.detach)
+_HALF = (torch.float16, torch.bfloat16)
 _AS_THEY_ARE = nullcontext()  # errors of a process by itself
 
 
@@ -79,6 +80,9 @@ class MoDeConstraint(SkipsBadBatches, Learns, nn.Module):
         Of outputs of a softmax, (n, k): the column of signal, by default the last. The score is then the log odds of
         signal against the classes that ``background_label`` names, and other classes take no part. So two logits and
         ``cross_entropy`` just work.
+    categories : int, optional
+        The number of values of ``category``, which are 0, 1 and so on. Each has a push, a memory and a verdict of its
+        own. A category with too few events in a batch for bins gets no push from it.
     on_bad_batch : {"raise", "skip"}, default "skip"
         "skip" adds nothing for a batch without background, or with too little for the bins, counts it in ``skipped``
         and warns at the first. Ten bad batches before the first good one, or a hundred in a row, are an error. NaN
@@ -124,7 +128,7 @@ class MoDeConstraint(SkipsBadBatches, Learns, nn.Module):
     -----
     The push is not the gradient of :class:`MoDeLoss`. It weights each working point by its statistical precision, and
     it does not move all events of one score together. Events that take no part in the loss get no push and the
-    multiplier 1. Each background label has its own sum and v; categories share them.
+    multiplier 1. Each background label, and each category of it, has its own sum and v.
 
     The state is in a buffer of fixed size, so ``state_dict`` saves it, with the options. Loading the state of other
     options is a ValueError.
@@ -166,6 +170,7 @@ class MoDeConstraint(SkipsBadBatches, Learns, nn.Module):
         tolerance: float | None = None,
         from_logits: bool = False,
         signal: int = -1,
+        categories: int | None = None,
         background_only: bool = True,
         on_bad_batch: OnBadBatch = "skip",
         monitor: bool = True,
@@ -179,7 +184,9 @@ class MoDeConstraint(SkipsBadBatches, Learns, nn.Module):
         self.gather, self.process_group = checked_group(gather, process_group)
         self._set_on_bad_batch(on_bad_batch)
         self.options = plain("mode", options)
-        self._constraint = Constraint(self.options, strength=strength, tolerance=tolerance, from_logits=from_logits)
+        self._constraint = Constraint(
+            self.options, strength=strength, tolerance=tolerance, from_logits=from_logits, categories=categories
+        )
         self.background_only = flag("background_only", background_only)
         self.signal, self._monitor = int32("signal", signal), Monitor() if flag("monitor", monitor) else None
         self._statement = None if self._monitor is None else Statement(self._monitor, self._constraint)
@@ -188,9 +195,10 @@ class MoDeConstraint(SkipsBadBatches, Learns, nn.Module):
                 "on_device = True: MoDeConstraint has no kernels for the GPU; leave on_device out, and the core "
                 "computes the push on the CPU, with copies of tensors on a GPU (MoDeLoss takes on_device=True)"
             )
-        self.register_buffer("state", torch.from_numpy(self._constraint.start()))
+        start = self._constraint.start()
+        self.register_buffer("state", torch.from_numpy(start))
         # Results of the last call and backward pass. A dict, since a module takes microseconds to set an attribute.
-        self._last: dict[str, Any] = {"loss": math.nan, "scale": math.nan, "waiting": 0}
+        self._last: dict[str, Any] = {"loss": math.nan, "scale": math.nan, "waiting": 0, "exact": start}
 
     @property
     def strength(self) -> float | None:
@@ -205,7 +213,7 @@ class MoDeConstraint(SkipsBadBatches, Learns, nn.Module):
     @property
     def factor(self) -> float:
         """The factor of the push from a tolerance."""
-        return float(self._state().factor)
+        return float(self._state().factor) or 1.0  # 0 before the first batch
 
     @property
     def loss(self) -> float:
@@ -276,20 +284,23 @@ class MoDeConstraint(SkipsBadBatches, Learns, nn.Module):
             batch = gather_events(read, repr(self), self.process_group) if gathers else read()
             if not gathers and batch.events.score.shape[0] > batch.size:
                 where = f", where events from {batch.size} on are those of reference"
-            tensors = on_host((self.state, *batch.events)) if score.is_cuda else (self.state, *batch.events)
-            before, *arrays = as_arrays(tensors)
-            events = Events(*arrays)
-            state = np.ascontiguousarray(before, np.float64)
-            with naming_ranks(batch) if gathers else _AS_THEY_ARE:
-                pushed = self._constraint.direction(state, events, batch.size)
+            with self._constraint.lock:
+                self._undo_rounding()
+                tensors = on_host((self.state, *batch.events)) if score.is_cuda else (self.state, *batch.events)
+                before, *arrays = as_arrays(tensors)
+                events = Events(*arrays)
+                state = np.ascontiguousarray(before, np.float64)
+                with naming_ranks(batch) if gathers else _AS_THEY_ARE:
+                    pushed = self._constraint.direction(state, events, batch.size)
+                if state is not before or not self.state.is_cpu:  # otherwise state is the memory of the buffer
+                    self.state.copy_(back_to(self.state.device, self.state.dtype, state))
+                self._last["exact"] = state
         except BatchError as error:
             self._skip(error)
             return score
         except ValueError as error:
-            raise ValueError(f"{error} (in training step {int(self.state[0])}{where})") from None
+            raise ValueError(f"{error} ({step_of(as_numpy(self.state))}{where})") from None
         self._succeed()
-        if state is not before or not self.state.is_cpu:  # otherwise state is the memory of the buffer
-            self.state.copy_(back_to(self.state.device, self.state.dtype, state))
         push, multiplier, slope = back_to(score.device, result_type(score), pushed.rows[:, batch.own])
         if self._monitor is not None:
             if not (self.gather or self._monitor.calls):
@@ -356,20 +367,57 @@ class MoDeConstraint(SkipsBadBatches, Learns, nn.Module):
         for name, own, saved in self._constraint.options.differing(parse_options(bytes(state.tolist()).decode())):
             raise ValueError(
                 f"{name} = {own!r}, and the loaded state comes from a MoDeConstraint with {name} = {saved!r}, whose "
-                "sum means something else: give the same options, or load everything but the state of this layer "
-                "(strict=False)"
+                "sum means something else"
             )
+
+    def _load_from_state_dict(self, saved: Mapping[str, Any], prefix: str, *others: Any) -> None:
+        """Checks the whole state before it replaces anything."""
+        state, options = saved.get(f"{prefix}state"), saved.get(f"{prefix}_extra_state")
+        try:
+            if options is not None:
+                self.set_extra_state(options)
+            if state is not None and state.dtype in _HALF:
+                raise ValueError(f"state has {state.dtype}, which rounds it: save it as the layer has it")
+            if state is not None:
+                self._constraint.check_state(np.array(as_numpy(state), np.float64))
+        except ValueError as error:
+            raise ValueError(
+                f"{error}. Give the layer what it was saved with, or load all but its state, and it starts afresh: "
+                f"model.load_state_dict({{k: v for k, v in saved.items() if not k.startswith({prefix or 'state'!r})}}, "
+                "strict=False)"
+            ) from None
+        super()._load_from_state_dict(saved, prefix, *others)
+        self._keep_state()
 
     def _apply(self, fn: Callable[[Tensor], Tensor], recurse: bool = True) -> MoDeConstraint:
         # The state moves to the device, but keeps its digits.
         before = self.state
         super()._apply(fn, recurse)  # type: ignore[no-untyped-call]
         self.state = before.to(self.state.device, state_type(self.state.device))
+        self._keep_state()
         return self
+
+    def _keep_state(self) -> None:
+        """Keeps the digits of the state where nobody rounds them."""
+        if not self.state.is_meta:
+            self._last["exact"] = as_numpy(self.state)
+
+    def _undo_rounding(self) -> None:
+        """Gives the state its digits back after FSDP's MixedPrecision, which replaces buffers by rounded ones."""
+        kind = state_type(self.state.device)
+        if self.state.dtype is kind:
+            return
+        exact = torch.from_numpy(self._last["exact"])
+        if not torch.equal(exact.to(self.state.dtype), self.state.cpu()):
+            raise ValueError(
+                f"state has {self.state.dtype}, which rounds it: keep {kind}, for instance by leaving buffer_dtype out "
+                "of MixedPrecision"
+            )
+        self.state.data = exact.clone().to(self.state.device, kind)
 
     def extra_repr(self) -> str:
         """The options, and other arguments that differ from their defaults."""
-        own = as_arguments(self.options, self._constraint, {"strength": None, "tolerance": None})
+        own = as_arguments(self.options, self._constraint, {"strength": None, "tolerance": None, "categories": 0})
         return ", ".join(filter(None, (own, as_arguments({}, self, {"gather": False}))))
 
 
