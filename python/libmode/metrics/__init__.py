@@ -26,6 +26,7 @@ mass axis. The overflow of score counts as the highest scores; the overflow of m
 """
 
 from .bias import signal_bias, spurious_signal
+from .check import Check, check
 from .closure import closure
 from .dependence import dependence
 from .mass import efficiency, flatness, jsd, residual
@@ -33,7 +34,9 @@ from .roc import auc, rejection, roc, threshold
 from .summary import sensitivity, summary
 
 __all__ = [
+    "Check",
     "auc",
+    "check",
     "closure",
     "dependence",
     "efficiency",

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.polynomial.legendre import legvander
 from numpy.typing import NDArray
 
-from .._arrays import read, refuse, vector
+from .._arrays import check_labels, read, refuse, vector, without_masks
 from .._events import same_length
 from .._far_masses import say_if_far
 from .._functions import mode_edges
@@ -17,8 +17,10 @@ from .._messages import ORDER
 
 Doubles = NDArray[np.float64]
 Edges = Doubles | tuple[Doubles, ...]  # of one mass, or of several
+MOST_LABELS = 20  # an array with more is no label
 THIS_ORDER = "metrics take (score, label, mass) in this order"
 USUAL_BINS = 20
+FINITE = "a finite number; leave such events out of all arguments"
 
 
 def numbers(name: str, values: Any, like_name: str = "", like: NDArray[Any] | None = None) -> Doubles:
@@ -31,21 +33,28 @@ def numbers(name: str, values: Any, like_name: str = "", like: NDArray[Any] | No
     return _finite(name, array)
 
 
-def variables(mass: Any, like_name: str = "", like: NDArray[Any] | None = None) -> Doubles:
-    """Finite masses of shape (n, d), as many events as ``like`` has; (n,) becomes (n, 1)."""
+def variables(mass: Any, like_name: str = "", like: NDArray[Any] | None = None, infinite: bool = False) -> Doubles:
+    """Finite masses of shape (n, d), as many events as ``like`` has; (n,) becomes (n, 1).
+
+    float32 stays float32, since limits are rounded to the type of the masses. Masses may be ``infinite``: outside.
+    """
     array = read("mass", mass)
-    if array.ndim == 1:
-        return numbers("mass", array, like_name, like)[:, None]
+    array = array[:, None] if array.ndim == 1 else array
     if array.ndim != 2 or 0 in array.shape:
         raise ValueError(f"mass has shape {array.shape}: expected (n,) or (n, d), neither of them 0")
     if like is not None:
         same_length("mass", array, like_name, like)
-    return _finite("mass", array)
+    if array.dtype != np.float32:
+        array = array.astype(np.float64, copy=False)
+    if not infinite:
+        place = (slice(None), 0) if array.shape[1] == 1 else slice(None)  # mass[3] rather than mass[3, 0]
+        refuse("mass", array[place], ~np.isfinite(array[place]), FINITE)
+    return array
 
 
 def _finite(name: str, array: NDArray[Any]) -> Doubles:
     array = array.astype(np.float64, copy=False)
-    refuse(name, array, ~np.isfinite(array), "a finite number; leave such events out of all arguments")
+    refuse(name, array, ~np.isfinite(array), FINITE)
     return array
 
 
@@ -69,6 +78,30 @@ def yes_or_no(name: str, values: Any, meaning: str, like_name: str, like: NDArra
 def labels(label: Any, like_name: str, like: NDArray[Any]) -> NDArray[np.bool_]:
     """Which events are signal."""
     return yes_or_no("label", label, f"1 for signal or 0 for background; {THIS_ORDER}", like_name, like)
+
+
+def read_labels(label: Any, background: Any, like_name: str, like: NDArray[Any]) -> NDArray[np.bool_]:
+    """Which events are signal: all whose label is none of ``background``, a label or several, numbers or strings."""
+    if label is None:
+        return np.zeros(len(like), bool)
+    array = np.asarray(without_masks("label", label))
+    array = array[:, 0] if array.ndim == 2 and array.shape[1] == 1 else array
+    if array.dtype.kind not in "OSU":
+        array = vector("label", array)
+        check_labels(array, (0,) if isinstance(background, str) else np.atleast_1d(background).tolist())
+    same_length("label", array, like_name, like)
+    wanted = [background] if isinstance(background, (str, bytes)) or np.ndim(background) == 0 else list(background)
+    is_background = np.zeros(len(array), bool)
+    some = array[:: max(1, len(array) // 1000)]
+    if len(np.unique(some if some.dtype.kind != "O" else some.astype(str))) > MOST_LABELS:
+        raise ValueError(f"label has more than {MOST_LABELS} different values: are these masses? {THIS_ORDER}")
+    for one in wanted:
+        of_one = array == one
+        if not np.any(of_one):
+            kinds = np.unique(array if array.dtype.kind != "O" else array.astype(str)).tolist()
+            raise ValueError(f"background_label = {one!r}: expected one of label's {', '.join(map(repr, kinds))}")
+        is_background |= of_one
+    return ~is_background
 
 
 def checked_order(order: Any) -> int:
@@ -180,6 +213,8 @@ def _edges(bins: Any, mass: Doubles, mass_range: Any, name: str, mass_name: str)
     if mass_range is not None:
         raise TypeError(f"mass_range and edges as {name} both say which masses count: give one of them")
     edges = numbers(name, bins)
+    if mass.dtype == np.float32:  # a mass on a limit lies inside, as in the loss
+        edges = edges.astype(np.float32).astype(np.float64)
     if len(edges) == 1:
         raise ValueError(f"{name} has one edge: expected at least two")
     falls = np.diff(edges) <= 0

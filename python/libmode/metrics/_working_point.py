@@ -27,10 +27,14 @@ def point(selection: Mapping[str, Any], names: tuple[str, ...] = POINTS) -> tupl
         which = f"only one of {' and '.join(chosen)}" if chosen else f"one of {', '.join(names)}"
         raise TypeError(f"a working point is needed: give {which}, such as {names[0]}=0.5")
     (name,) = chosen
-    value = selection[name]
+    return name, number_of_point(name, name, selection[name])
+
+
+def number_of_point(shown: str, name: str, value: Any) -> float:
+    """The checked value of a working point; ``shown`` is its name in errors."""
     if name != "threshold":
-        return name, number(name, value, 0, 1)
-    return name, value if value == -np.inf else number(name, value)
+        return number(shown, value, 0, 1)
+    return float(value) if value == -np.inf else number(shown, value)
 
 
 def tightest(name: str, score: Doubles, weight: Doubles, fractions: Doubles) -> Doubles:

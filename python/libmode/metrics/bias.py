@@ -232,7 +232,7 @@ def spurious_signal(
 
 def _fit(
     name: str, masses: Doubles | None, score: Any, label: Any, mass: Any, weight: Any, order: Any, options: FitOptions
-) -> tuple[_Fit, Doubles, Doubles]:
+) -> tuple[Background, Doubles, Doubles]:
     """A fit of selected background, and the masses and widths of signals."""
     function = "signal_bias" if name == "signal_mass" else "spurious_signal"
     refuse_unknown(function, options.keys() - FitOptions.__annotations__.keys(), FitOptions.__annotations__)
@@ -262,10 +262,10 @@ def _fit(
         raise ValueError(f"signal_width has length {len(widths)}, but {name} has length {len(masses)}")
     for k, each in enumerate(widths):
         number(f"signal_width[{k}]", float(each), 0)
-    return _Fit(events, order, options), masses, widths
+    return Background(events, order, options), masses, widths
 
 
-class _Fit:
+class Background:
     """A spectrum, and the background that is fitted to it."""
 
     def __init__(self, events: Split, order: int, options: FitOptions) -> None:

@@ -1,0 +1,294 @@
+"""libmode.metrics.check: its verdict against toys whose truth is known, its numbers against sums written out."""
+
+import json
+import math
+
+import numpy as np
+import pytest
+from libmode import metrics
+
+WIDTH, MASS = 8.0, 120.0
+
+
+def events(rng, background=20_000, signal=4_000, spectrum="falling", weights="none"):
+    """Scores that do not depend on the mass, labels, masses and weights."""
+    n = background
+    mass = {
+        "falling": lambda: 50 + rng.exponential(60, n),
+        "steep": lambda: 60 * (1 - rng.random(n)) ** (-1 / 5),
+        "rounded": lambda: np.round((50 + rng.exponential(60, n)) / 5) * 5,
+        "few": lambda: rng.choice([60.0, 80, 100, 120, 140, 180], n, p=[0.3, 0.2, 0.2, 0.1, 0.1, 0.1]),
+    }[spectrum]()
+    score = np.append(rng.normal(size=n), rng.normal(1.5, 1, signal))
+    mass = np.append(mass, rng.normal(MASS, WIDTH, signal))
+    weight = {
+        "none": lambda: None,
+        "both signs": lambda: np.append(rng.choice([1.0, -1.0], n, p=[0.85, 0.15]), np.ones(signal)),
+        "rising": lambda: np.exp(score / 2),
+        "heavy": lambda: np.where(score > 2, 10.0, 1.0),
+        "by mass": lambda: np.exp((mass - 100) / 120),
+        "ties": lambda: None,
+    }[weights]()
+    label = np.repeat([0, 1], [n, signal])
+    return np.round(score) if weights == "ties" else score, label, mass, weight
+
+
+def with_bump(rng, errors, background=40_000, efficiency=0.05, order=0, **kind):
+    """Of events that pass a cut at random, so many errors of a search more near the mass.
+
+    The error is the root of the inverse Fisher information of a fit of signal, and polynomial times the spectrum.
+    """
+    score, label, mass, weight = events(rng, background, **kind)
+    is_background = label == 0
+    passed = rng.random(len(score)) < efficiency
+    low, high = mass[is_background].min(), mass[is_background].max()
+    edges = np.arange(low - 1.25, high + 3, 2.5)
+    middle, own = (edges[1:] + edges[:-1]) / 2, np.histogram(mass[is_background], edges)[0]
+    shape = np.exp(-0.5 * ((middle - MASS) / WIDTH) ** 2)
+    used = own > 0
+    shape /= shape[used].sum()
+    columns = np.column_stack([own * middle**k for k in range(order + 1)] + [shape])[used]
+    information = columns.T @ (columns / (efficiency * own[used])[:, None])
+    count = errors * math.sqrt(np.linalg.inv(information)[-1, -1])
+    near = np.exp(-0.5 * ((mass - MASS) / WIDTH) ** 2)
+    density = own[np.clip(np.searchsorted(edges, mass, "right") - 1, 0, len(own) - 1)]
+    others = np.flatnonzero(is_background & ~passed & (density > 0))
+    chance = near[others] / density[others]
+    passed[rng.choice(others, round(count), replace=False, p=chance / chance.sum())] = True
+    return np.where(passed & is_background | ~is_background, 1.0, 0.0), label, mass, weight
+
+
+@pytest.mark.parametrize(
+    "kind",
+    [{}, {"spectrum": "steep"}, {"spectrum": "rounded"}, {"spectrum": "few"}]
+    + [{"weights": name} for name in ("both signs", "rising", "heavy", "by mass", "ties")],
+    ids=str,
+)
+def test_flat_responses_are_not_called_sculpted(kind):
+    """At most 1 % of flat toys may be: of 150, six or more have a chance of 0.4 %."""
+    rng = np.random.default_rng(3)
+    false = 0
+    for _ in range(150):
+        score, label, mass, weight = events(rng, 6_000, 1_500, **kind)
+        false += metrics.check(score, label, mass, weight=weight, order=0).flat is False
+    assert false < 6
+
+
+def test_the_p_values_are_uniform():
+    """Of each of the three tests: Kolmogorov and Smirnov's distance, above this in 1 % of the cases."""
+    rng, found = np.random.default_rng(4), []
+    for _ in range(300):
+        score, label, mass, _ = events(rng, 10_000, 2_000)
+        one = metrics.check(score, label, mass, order=1, signal_efficiency=0.8)
+        found.append([one.p_all_cuts, one.cuts[0].p_cut, one.cuts[0].p_spurious])
+    for p in np.sort(found, axis=0).T:
+        steps = np.arange(301) / 300
+        assert max(np.max(p - steps[:-1]), np.max(steps[1:] - p)) * math.sqrt(300) < 1.63
+
+
+@pytest.mark.parametrize("kind", [{}, {"spectrum": "steep"}, {"spectrum": "rounded"}], ids=str)
+@pytest.mark.parametrize("order", [0, 1])
+def test_a_bump_of_five_errors_is_seen(kind, order):
+    rng, found = np.random.default_rng(5), []
+    for _ in range(40):
+        score, label, mass, weight = with_bump(rng, 5.5, order=order, **kind)
+        found.append(metrics.check(score, label, mass, weight=weight, order=order, threshold=0.5))
+    assert sum(one.flat is False for one in found) >= 32
+    assert np.mean([one.cuts[0].significance for one in found]) == pytest.approx(5.3, abs=0.9)
+    assert np.median([one.cuts[0].signal_mass for one in found]) == pytest.approx(MASS, abs=1)
+
+
+def test_the_spurious_signal_is_what_was_added():
+    """The pulls of the fit around the number of events that were added have mean 0 and width 1."""
+    rng, pulls = np.random.default_rng(6), []
+    for _ in range(150):
+        mass = 50 + rng.exponential(60, 20_000)
+        passed = rng.random(20_000) < 0.05 + 0.0004 * (mass - 50)
+        extra = rng.normal(MASS, WIDTH, 60)
+        mass = np.append(mass, extra)
+        score = np.append(passed * 1.0, np.ones(60))
+        options = {"order": 1, "threshold": 0.5, "signal_mass": MASS, "signal_width": WIDTH}
+        cut = metrics.check(score, None, mass, **options).cuts[0]
+        pulls.append((cut.spurious_signal - 60) / cut.spurious_error)
+    assert abs(np.mean(pulls)) < 0.35 and np.std(pulls) == pytest.approx(1, abs=0.2)
+
+
+def test_the_numbers_of_a_cut_by_counting():
+    rng = np.random.default_rng(7)
+    mass, score = rng.uniform(0, 200, 30_000), rng.random(30_000)
+    cut = metrics.check(score, None, mass, order=0, threshold=0.8).cuts[0]
+    by_mass = np.array_split((score >= 0.8)[np.argsort(mass)], 20)
+    rate, n = np.array([[np.mean(one), len(one)] for one in by_mass]).T
+    assert cut.background_efficiency == pytest.approx(np.mean(score >= 0.8), rel=1e-12)
+    assert cut.residual == pytest.approx(np.std(rate) / rate.mean(), rel=1e-3)
+    expected = np.sqrt(np.mean(rate * (1 - rate) / n) * 19 / 20) / rate.mean()
+    assert cut.expected == pytest.approx(expected, rel=1e-3)
+    p = np.mean(score >= 0.8)
+    assert cut.chi2 == pytest.approx(np.sum((rate - p) ** 2 * n / p / (1 - p)), rel=2e-3)
+    assert cut.ndof == 19 and cut.selected == np.sum(score >= 0.8)
+
+
+def test_of_too_few_events_nothing_is_known():
+    rng = np.random.default_rng(8)
+    for n in (100, 700):
+        several = [metrics.check(*events(rng, n, n)[:3], order=0) for _ in range(20)]
+        unknown = [found for found in several if found.flat is None]
+        assert len(unknown) >= 18 and not any(found.flat for found in several)
+        assert all(found.why.startswith("not known: ") for found in unknown)
+        with pytest.raises(AssertionError, match="not known: "):
+            unknown[0].raise_if_not_flat()
+    # Nor can a sample with a thousandth of the events of the search.
+    score, label, mass, _ = events(rng, 20_000)
+    assert metrics.check(score, label, mass, order=0, tolerance=2e7).flat is None
+
+
+def test_a_search_with_few_events_does_not_mind_a_small_bump():
+    rng = np.random.default_rng(9)
+    score, label, mass, _ = with_bump(rng, 6, 400_000)
+    assert metrics.check(score, label, mass, order=0, threshold=0.5).flat is False
+    small = metrics.check(score, label, mass, order=0, threshold=0.5, tolerance=4_000)
+    assert small.flat is True
+    assert small.cuts[0].significance == pytest.approx(0.6, abs=0.2)  # sqrt(4,000 / 400,000) of six
+
+
+def test_a_training_leaves_what_it_cannot_teach():
+    rng = np.random.default_rng(10)
+    score, label, mass, _ = with_bump(rng, 5)
+    found, taught = (
+        metrics.check(score, label, mass, order=0, threshold=0.5, training_events=n) for n in (1e9, 10_000)
+    )
+    assert found.cuts[0].p_spurious < 2e-3 < 0.02 < taught.cuts[0].p_spurious
+    assert taught.taught == pytest.approx(math.sqrt(1 + 40_000 / 10_000), rel=1e-9)
+
+
+def test_one_of_several_categories_is_named():
+    rng = np.random.default_rng(11)
+    flat, bump = events(rng, 40_000, 4_000), with_bump(rng, 9)
+    passed = np.where(flat[1] == 0, rng.random(len(flat[0])) < 0.05, 1.0)
+    score, label, mass = np.append(passed, bump[0]), np.append(flat[1], bump[1]), np.append(flat[2], bump[2])
+    category = np.repeat(["b-tag", "no tag"], [len(passed), len(bump[0])])
+    found = metrics.check(score, label, mass, order=0, threshold=0.5, category=category)
+    assert found.flat is False
+    assert found.categories["b-tag"].flat is not False and found.categories["no tag"].flat is False
+    assert found.to_dict()["category_no tag_flat"] is False
+
+
+def test_two_masses():
+    rng = np.random.default_rng(12)
+    mass = rng.uniform(0, 1, (40_000, 2))
+    score = rng.random(40_000)
+    cut = {"order": 1, "background_efficiency": 0.2, "bins": 8}
+    assert metrics.check(score, None, mass, **cut).flat is True
+    corner = score + 0.2 * ((mass > 0.75).sum(axis=1) == 2)
+    found = metrics.check(corner, None, mass, **cut)
+    assert found.flat is False and math.isnan(found.cuts[0].spurious_signal)
+
+
+def test_a_line_that_reaches_0_and_a_new_maximum_are_said():
+    rng = np.random.default_rng(13)
+    mass = rng.uniform(50, 250, 50_000)
+    rising = (rng.random(50_000) < (mass - 100) / 300) * 1.0
+    found = metrics.check(rising, None, mass, order=1, threshold=0.5)
+    assert found.cuts[0].zero_at == pytest.approx(80, abs=30)
+    falling = 50 + rng.exponential(40, 80_000)
+    peak = (rng.random(80_000) < 0.05 + 0.4 * np.exp(-0.5 * ((falling - 120) / 15) ** 2)) * 1.0
+    assert metrics.check(peak, None, falling, order=0, threshold=0.5).cuts[0].maximum_at == pytest.approx(120, abs=12)
+    assert metrics.check(rng.random(80_000), None, falling, order=0, threshold=0.5).cuts[0].maximum_at is None
+
+
+def test_bounds():
+    rng = np.random.default_rng(14)
+    x = rng.uniform(-1, 1, 100_000)
+    line = (rng.random(100_000) < 0.2 * (1 + 0.5 * x)) * 1.0
+    steep, fine = (metrics.check(line, None, x, order=1, threshold=0.5, max_slope=most) for most in (0.3, 0.6))
+    assert steep.flat is False and fine.flat is True
+    assert steep.cuts[0].slope == pytest.approx(0.5, abs=4 * steep.cuts[0].slope_error)
+    parabola = (rng.random(100_000) < 0.2 * (1 + 0.5 * x**2)) * 1.0
+    assert metrics.check(parabola, None, x, order=2, threshold=0.5).flat is True
+    assert metrics.check(parabola, None, x, order=2, threshold=0.5, monotonic=True).flat is False
+    assert metrics.check(line, None, x, order=2, threshold=0.5, monotonic=True).flat is True
+
+
+def test_what_is_printed():
+    rng = np.random.default_rng(15)
+    score, label, mass, _ = with_bump(rng, 9)
+    category = rng.integers(0, 9, len(mass))
+    found = metrics.check(score, label, mass, order=0, threshold=[0.5, 1.0], category=category)
+    lines = str(found).split("\n")
+    assert lines[0].startswith("not flat at order 0: a bump of +") and len(lines) <= 12
+    with pytest.raises(AssertionError, match="not flat at order 0"):
+        found.raise_if_not_flat()
+    json.dumps(found.to_dict())
+    flat = metrics.check(*events(rng, 40_000)[:3], order=0)
+    assert str(flat).startswith("flat at order 0: no dependence on the mass is seen (p = ")
+    flat.raise_if_not_flat()
+
+
+def test_a_histogram_says_what_its_events_say():
+    rng = np.random.default_rng(16)
+    for strength, verdict in ((0.0, True), (0.5, False)):
+        mass = 50 + 200 * rng.beta(1, 2, 60_000)
+        score = rng.random(60_000) + strength * np.exp(-0.5 * ((mass - MASS) / WIDTH) ** 2)
+        edges = np.linspace(50, 250, 201), np.linspace(0, 1.6, 321)
+        where = {"order": 0, "threshold": 0.8, "signal_mass": MASS, "signal_width": WIDTH}
+        histogram = np.histogram2d(mass, score, edges)
+        binned, found = metrics.check(histogram, **where), metrics.check(score, None, mass, **where)
+        assert binned.flat is found.flat is verdict
+        ours, theirs = binned.cuts[0], found.cuts[0]
+        assert ours.spurious_signal == pytest.approx(theirs.spurious_signal, abs=0.3 * theirs.spurious_error)
+        assert ours.spurious_error == pytest.approx(theirs.spurious_error, rel=0.02)
+        assert ours.residual == pytest.approx(theirs.residual, rel=0.2)
+
+
+def test_names_as_labels():
+    rng = np.random.default_rng(17)
+    score, label, mass, _ = events(rng)
+    want = metrics.check(score, label, mass, order=0).to_dict()
+    names = np.where(label == 1, "Higgs", np.where(mass > 100, "QCD", "top"))
+    assert metrics.check(score, names, mass, order=0, background_label=("QCD", "top")).to_dict() == want
+    assert metrics.check(score, label - 1, mass, order=0, background_label=-1).to_dict() == want
+    with pytest.raises(ValueError, match=r"background_label = 0: expected one of label's 'Higgs', 'QCD', 'top'"):
+        metrics.check(score, names, mass, order=0)
+
+
+def test_missing_masses_and_those_outside_count_for_the_working_point_alone():
+    rng = np.random.default_rng(18)
+    score, label, mass, _ = events(rng)
+    gone = rng.random(len(mass)) < 0.1
+    with pytest.raises(ValueError, match=rf"mass\[{np.argmax(gone)}\] = nan: expected a finite number"):
+        metrics.check(score, label, np.where(gone, np.nan, mass), order=0)
+    inside = (mass > 60) & (mass < 200) & ~gone
+    found = metrics.check(score, label, np.where(gone, np.nan, mass), order=0, missing="ignore", mass_range=(60, 200))
+    cut = metrics.threshold(score, label, signal_efficiency=0.5)
+    assert found.cuts[0].threshold == cut
+    assert found.cuts[0].selected == np.sum((score >= cut) & inside & (label == 0))
+
+
+@pytest.mark.parametrize(
+    ("options", "error", "said"),
+    [
+        ({}, TypeError, "order is missing"),
+        ({"order": 0, "signal_efficiency": 0.5, "threshold": 0.5}, TypeError, "signal_efficiency and threshold"),
+        ({"order": 0, "signal_efficiency": [0.5, 1.5]}, ValueError, r"signal_efficiency\[1\] = 1.5: expected"),
+        ({"order": 0, "background_efficiency": 0}, ValueError, "background_efficiency = 0"),
+        ({"order": 0, "threshold": []}, ValueError, "threshold is empty"),
+        ({"order": 0, "tolerance": 0}, ValueError, "tolerance = 0"),
+        ({"order": 0, "training_events": -1}, ValueError, "training_events = -1"),
+        ({"order": 0, "signal_mass": 9_999}, ValueError, "signal_mass = 9999: expected a mass of the background"),
+        ({"order": 0, "signal_width": [1, 2]}, ValueError, "signal_width has 2 numbers, and signal_mass none"),
+        ({"order": 0, "max_slope": 1}, ValueError, "max_slope = 1: expected an order of at least 1"),
+        ({"order": 1, "monotonic": True}, ValueError, "monotonic = True: expected an order of at least 2"),
+        ({"order": 0, "missing": "drop"}, ValueError, "missing = 'drop'"),
+        ({"order": 0, "background": "line"}, ValueError, "background = 'line'"),
+        ({"order": 0, "bins": 1}, ValueError, "bins = 1"),
+    ],
+)
+def test_bad_arguments(options, error, said):
+    score, label, mass, _ = events(np.random.default_rng(19), 2_000, 500)
+    with pytest.raises(error, match=said):
+        metrics.check(score, label, mass, **options)
+
+
+def test_a_signal_efficiency_needs_signal():
+    with pytest.raises(TypeError, match="label is missing, and signal_efficiency needs it"):
+        metrics.check(np.arange(50.0), None, np.arange(50.0), order=0)
