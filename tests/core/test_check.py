@@ -138,8 +138,8 @@ def test_of_too_few_events_nothing_is_known():
         with pytest.raises(AssertionError, match="not known: "):
             unknown[0].raise_if_not_flat()
     # Nor can a sample with a thousandth of the events of the search.
-    score, label, mass, _ = events(rng, 20_000)
-    assert metrics.check(score, label, mass, order=0, tolerance=2e7).flat is None
+    several = [metrics.check(*events(rng, 20_000)[:3], order=0, tolerance=2e7).flat for _ in range(5)]
+    assert several.count(None) >= 4 and True not in several
 
 
 def test_a_search_with_few_events_does_not_mind_a_small_bump():

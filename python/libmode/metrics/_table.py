@@ -124,7 +124,7 @@ class Cells:
 
 
 def _merged(total: Doubles, square: Doubles) -> list[int]:
-    """Which edges of bins stay, so that each bin has enough effective events; what is left joins the last bin."""
+    """Which edges of bins stay, so that each bin has enough effective events; remaining bins join the last one."""
     kept, w, q = [0], 0.0, 0.0
     for k, (own, of_square) in enumerate(zip(total.tolist(), square.tolist(), strict=True)):
         w, q = w + own, q + of_square
