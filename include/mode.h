@@ -179,11 +179,12 @@ MODE_API int mode_variable_init(mode_variable *variable, size_t struct_size);
 
 /*
  * Integers, flags and choices of mode_option_at() are int32_t here. With bins = 0,
- * the default, n selected events make min(32, n/8) bins, but at least order + 2.
- * Then neighbors merge, from the lowest mass on, until each bin has a positive sum
- * of weights and at least 4 effective events, (sum w)^2 / (sum w^2). The defaults of
- * moments and unbiased differ from the paper, whose formula is
- * MODE_MOMENTS_QUADRATURE with unbiased = 0.
+ * the default, n selected events make min(32, n/8, N/8) bins, rounded down, but at
+ * least order + 2. N counts effective events, (sum w)^2 / (sum w^2), in each of
+ * min(32, n/8) quantile bins, and adds them up. Then neighbors merge, from the lowest
+ * mass on, until each bin has a positive sum of weights and at least 1.05 effective
+ * events. The defaults of moments and unbiased differ from the paper, whose formula
+ * is MODE_MOMENTS_QUADRATURE with unbiased = 0.
  */
 typedef struct mode_options {
     size_t struct_size;    /* set by mode_options_init; leave it alone */
@@ -462,7 +463,7 @@ MODE_API int mode_state_field_at(size_t k, mode_state_field *field);
 /* How strongly a constraint acts. All members but the first may be 0 or NULL. */
 typedef struct mode_steering {
     size_t struct_size;       /* sizeof(mode_steering), which the caller sets */
-    double relative_strength; /* K, a fixed strength: u = K r, and all multipliers are 1. 0: the sum finds the strength */
+    double relative_strength; /* K, a fixed strength: u = K r, and v = 0. 0: the sum finds the strength */
     double tolerance;         /* while a test with so many background events sees no dependence, push and sum shrink; v learns what it sees. 0: none */
     double *state;            /* is brought up to date, and after an error it is as before. NULL: nothing is remembered */
     size_t n_state;           /* mode_state_size(n_background_label, categories) */
@@ -476,7 +477,7 @@ typedef struct mode_steering {
 /* What mode_direction_... returns besides its arrays. */
 typedef struct mode_pushed {
     size_t struct_size; /* sizeof(mode_pushed), which the caller sets */
-    double loss;   /* unbiased; NaN if the bias is */
+    double loss;   /* the unbiased loss, in the bins of the loss; NaN if the bias is */
     double bias;   /* as in mode_quality */
     double events; /* as in mode_quality */
     double size;   /* of the push per |G|, see below: min(1, sigma)/sqrt(n) for n events that take part, sigma the standard
@@ -491,7 +492,8 @@ typedef struct mode_pushed {
  *     multiplier_i G_i + size |G| push_i
  *
  * |G| is the norm of G times slope before the multiplication: the gradient by the logits of the events that take part.
- * The push is a smooth function of the ranks of mass m and score s, also of logits of any size, times the event's weight per sum of weights in its mass bin,
+ * The push is a smooth function of the ranks of mass m and score s, also of logits of any size, times the event's weight per sum
+ * of weights in its mass bin. Bins of a default number are at most 24 for the push, and at most 32 for the loss.
  *
  *     u(m, s) = 4 factor r(m, s) + sum(m, s)
  *
@@ -500,10 +502,11 @@ typedef struct mode_pushed {
  * events, the state's sum grows by .02 factor sqrt(n/512) r: then r averages to 0. The multiplier flattens the tail, where
  * the push is too weak:
  *
- *     multiplier = exp(v) for v > 0, 1 + v for v < 0        |v(m, s)| <= 5
+ *     multiplier = lift exp(v) for v > 0, lift (1 + v) for v < 0        |v(m, s)| <= 5
  *
- * v is the sum of the significant residuals of the background efficiency at 16 thresholds, each relative to the efficiency.
- * With a fixed strength, and in the first batch, all multipliers are 1.
+ * v is the sum of the significant residuals of the background efficiency at 16 thresholds, each relative to the efficiency. It is
+ * 0 with a fixed strength, and in the first batch. The lift is 1 if all weights have one size. Otherwise it is the square root of
+ * the mean |w| of all background over the mean |w| in the event's mass bin, at most 1000, since small weights make small gradients.
  *
  *   push        steering->batch numbers, or n: 0 for events that take no part, and for scores that are not logits and lie
  *               within 1e-6 of the width of score_range from one of its ends

@@ -5,14 +5,17 @@ import (
 	"slices"
 	"sync"
 
+	"github.com/libmode/libmode/core/internal/bins"
 	"github.com/libmode/libmode/core/internal/config"
 	"github.com/libmode/libmode/core/internal/errs"
 	"github.com/libmode/libmode/core/internal/events"
 	"github.com/libmode/libmode/core/internal/loss"
 	"github.com/libmode/libmode/core/internal/par"
+	"github.com/libmode/libmode/core/internal/walk"
 )
 
-// mostBins is the highest number of bins if Config has none: fewer than for the loss, with less noise in each batch.
+// mostBins is the highest number of bins of the push if Config has none: fewer than for the loss, with less noise in each batch. With
+// 32 bins the zoo's response is less flat.
 const mostBins = 24
 
 // Direction sets dst to the push of a constraint and multiplier to the factors of the gradient, an element for each event of the
@@ -28,7 +31,8 @@ const mostBins = 24
 // times the event's weight per sum of weights in its mass bin. The residual r is the gradient of the loss per weight, smooth in
 // the ranks of mass and score. Its unit is the norm of the gradient: the average norm, or the norm of this batch if it is larger.
 // After the batch, of n background events, 0.02 factor sqrt(n/512) r is added to the sum. The multiplier is exp(v) for v > 0, and
-// 1 + v for v < 0, where v(m, s) has the significant residuals of the efficiency at tight cuts, over the efficiency.
+// 1 + v for v < 0, where v(m, s) has the significant residuals of the efficiency at tight cuts, over the efficiency; both times the
+// lift of light weights, see balance.
 // docs/how-it-works.md has the derivation, and docs/zoo.md shows the effect.
 //
 // With Steering.Logits the scores are logits, of any size: their order alone makes the push. The loss is that of their probabilities.
@@ -115,8 +119,19 @@ func Direction[T events.Float](dst, multiplier, slope []T, ev events.Events[T], 
 		p.Masses[k].Most = mostBins
 	}
 	mark := sc.Arena.Mark()
-	result, err := loss.Evaluate(events.Derivatives[T]{grad}, ev, background, p, sc)
-	sc.Arena.Release(mark)
+	var result walk.Result
+	areMore := n >= (mostBins+1)*bins.InEach // the bins of the loss
+	if areMore {
+		alone := ofTheLoss
+		alone.Watch = nil
+		if result, err = loss.Evaluate(events.Derivatives[T]{}, ev, background, &alone, sc); err != nil {
+			return Pushed{}, err
+		}
+	}
+	pushed, err := loss.Evaluate(events.Derivatives[T]{grad}, ev, background, p, sc)
+	if sc.Arena.Release(mark); !areMore {
+		result = pushed
+	}
 	if err != nil {
 		return Pushed{}, err
 	}

@@ -42,6 +42,31 @@ func TestDirectionOfWeights(t *testing.T) {
 	require.InDelta(t, 1/math.Sqrt(moved), found.Size, 0.2/math.Sqrt(moved)) // the logits have a width of 1 or so
 }
 
+// The loss, the bias and the events are those of the loss, whose bins are more than the bins of the push.
+func TestDirectionReturnsTheLoss(t *testing.T) {
+	for _, n := range []int{100, 220, 512, 3000} {
+		for _, weighted := range []bool{false, true} {
+			ev, cfg := falling(n), core.DefaultConfig()
+			cfg.Order = 1
+			if weighted {
+				ev.Weight = make([]float64, n)
+				for i, s := range ev.Score {
+					ev.Weight[i] = math.Exp(3 * s)
+				}
+			}
+			push := make([]float64, n)
+			want, err := core.Evaluate(nil, ev, cfg)
+			require.NoError(t, err)
+			cfg.Biased = weighted // the push is of the unbiased loss in any case
+			found, err := constraint.Direction(push, like(push), nil, ev, cfg, constraint.Steering{})
+			require.NoError(t, err)
+			require.InEpsilon(t, want.Loss, found.Loss, 1e-12)
+			require.Equal(t, want.Events, found.Events)
+			require.InEpsilon(t, want.Bias, found.Bias, 1e-12)
+		}
+	}
+}
+
 // A score_range of another width changes the scores alone, not how far their logits move.
 func TestDirectionOfNarrowRanges(t *testing.T) {
 	ev, cfg := falling(2000), core.DefaultConfig()

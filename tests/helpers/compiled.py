@@ -49,6 +49,7 @@ def main():
     label = torch.randint(0, 2, (1000,))
     for options, events in (
         ({"order": 1}, Events(score, mass=mass)),
+        ({"order": 1}, Events(score, label, mass, weight)),
         ({"order": 3, "bins": 50, "unbiased": False}, Events(score.bfloat16(), label, mass.double(), weight.half())),
         ({"order": 0, "edges": [0, 0.2, 0.5, 1], "reduction": "sum"}, Events(score, label.float(), mass, weight)),
     ):

@@ -12,15 +12,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from basis import independent, products, to_x
-from cells import edges_of, grid, nested, range_of, within
+from cells import FEWEST_EFFECTIVE, default_edges, edges_of, grid, nested, range_of, within
 from reference import MP, Binned, Reference, bin_of, exact, legendre
 
 # Options of Reference that a case may leave out.
 OF_J = ("max_slope", "slope_of", "monotonic", "slope_penalty", "reduction")
 # Options that have a value for each variable; one number of bins counts for all.
 OF_VARIABLES = ("bins", "edges", "mass_range")
-
-FEWEST_EFFECTIVE = 1.05  # (sum w)^2 / sum w^2 of a bin, with ``unbiased``
 
 
 class Term(NamedTuple):
@@ -97,7 +95,8 @@ def in_bins(mass, weight, limits, options: dict) -> Callable[[np.ndarray], Any]:
     if options["binning"] == "values":
         edges, bins = (), np.unique(mass, return_inverse=True)[1]
     else:
-        edges = edges_of(mass, limits, options)
+        asked = options["binning"] == "edges" or options.get("bins")
+        edges = edges_of(mass, limits, options) if asked else default_edges(mass, weight, limits, options)
         bins = bin_of(mass, edges)
     return in_cells(bins, weight, legendre(options["order"], to_x(mass, limits)), edges, np.asarray, options)
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import report_toys
 from libmode import metrics
-from libmode.report import words
+from libmode.report import judge, words
 
 MASSES = [90, 125, 170]
 
@@ -55,6 +55,44 @@ def test_the_background_has_the_shape_of_the_search(toy, file, tmp_path):
     want = metrics.spurious_signal(mass=toy["mass"][toy["label"] == 0], **options)
     assert fit["background"] == "exponential" and fit["background_order"] == want.background_order
     assert fit["before"]["quoted"]["signal"] == pytest.approx(want.signal[0], rel=1e-4)
+
+
+def test_a_template_is_the_spectrum_before_the_selection(toy, file, tmp_path):
+    found = run(file, tmp_path, "--signal-mass", 125, "--signal-width", 8, "--background", "template")
+    fit, point = found["fit"], found["scores"][0]["working_points"][0]
+    mass, passed = toy["mass"][toy["label"] == 0], (toy["carved"] >= point["threshold"])[toy["label"] == 0]
+    template = np.histogram(mass, fit["edges"])[0]
+    options = {"bins": fit["edges"], "signal_mass": 125, "signal_width": 8, "order": 0, "background": template}
+    want = metrics.signal_bias(mass=mass[passed], **options)
+    assert want.significance > 5
+    quoted = point["spurious_signal"]["quoted"]
+    assert quoted == pytest.approx({"signal_mass": 125, "signal": want.signal, "error": want.error}, rel=1e-4)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_shapes_that_disagree_are_named(tmp_path, seed):
+    """An exponential of higher order takes the bump of ``carved`` for background; ``flat`` has no bump."""
+    wide = report_toys.write(tmp_path / "wide.parquet", report_toys.events(60_000, seed))
+    named = ["--label", "label", "--mass", "mass", "--signal-mass", 125, "--out", tmp_path]
+    for score in ("flat", "carved"):
+        status, _ = report_toys.report(wide, "--score", score, *named, "--working-points", "0.5")
+        found = report_toys.numbers(tmp_path)
+        said = [text for text in found["warnings"] if "the shapes of background disagree on the signal at 125" in text]
+        assert status == 0 and len(said) == (score == "carved"), found["warnings"]
+        by_shape = found["scores"][0]["working_points"][0]["spurious_signal"]["by_shape"]
+        assert {"polynomial", "template"} <= set(by_shape)
+    template = by_shape["template"]
+    assert f"{template['signal'] / template['error']:+.1f} (template)" in said[0]
+    assert said[0].startswith("carved at 50 %: ")
+
+
+def test_warnings_that_differ_in_numbers_alone_are_one():
+    absorbs = "background = 'polynomial' of order {} absorbs most of a signal at {}: its error is {}"
+    said = [("no cut: ", absorbs.format(9, 120.5, "1e+03")), ("bdt at 50 %: ", "the shapes disagree: -1 and +2")]
+    said += [(f"dnn at {k} %: ", absorbs.format(9, 110 + k, -k)) for k in range(1, 18)]
+    first, other = judge._joined(said)
+    assert first.startswith("no cut: " + said[0][1] + " (and so for dnn at 1 %, ") and first.endswith(", dnn at 17 %)")
+    assert other == "bdt at 50 %: the shapes disagree: -1 and +2"
 
 
 def test_a_signal_in_the_tail_of_the_background_is_fitted(toy, file, tmp_path):
@@ -125,7 +163,8 @@ def test_a_negative_spurious_signal_is_the_largest(peak, tmp_path):
 
 def test_one_signal_has_one_width_at_all_masses(peak, tmp_path):
     found = run(peak, tmp_path, "--signal-masses", "100,125,150,200", "--cut", "mass > 90")
-    assert found["fit"]["signal_width"] == pytest.approx(9, rel=0.05) and not found["warnings"]
+    assert found["fit"]["signal_width"] == pytest.approx(9, rel=0.05)
+    assert not [text for text in found["warnings"] if "of its own" in text]
     found = run(peak, tmp_path, "--signal-masses", "118,125,132", "--cut", "mass > 90")
     assert "no peak of its own at 118, with the next mass 7 away" in found["warnings"][0]
     assert found["warnings"][0].endswith("Give --signal-width")
@@ -134,9 +173,10 @@ def test_one_signal_has_one_width_at_all_masses(peak, tmp_path):
 def test_a_fit_that_needs_a_high_order_warns(peak, tmp_path):
     found = run(peak, tmp_path)
     assert found["fit"]["background_order"] > 6
-    said = found["warnings"][-1]
+    (said,) = (text for text in found["warnings"] if "a background of order" in text)
     assert f"a background of order {found['fit']['background_order']} before the selection, which can absorb" in said
-    assert not run(peak, tmp_path, "--cut", "(mass > 90) & (mass < 250)")["warnings"]
+    rest = run(peak, tmp_path, "--cut", "(mass > 90) & (mass < 250)")["warnings"]
+    assert not [text for text in rest if "of order" in text]
 
 
 def test_a_signal_as_wide_as_the_background_is_not_fitted(file, tmp_path):

@@ -18,17 +18,20 @@ type Options struct {
 	Kind  config.Binning
 	Asked int       // the number of bins; 0: as many as there are events for
 	Most  int       // a limit on the number of bins where none is asked for; 0: 32
+	Few   bool      // whether Most is the number of bins that the weights allow, see Settle
 	Edges []float64 // for GivenEdges
 	Order int       // of the polynomial response, whose order + 1 parameters need at least order + 2 bins
 }
 
-// By default there are at most 32 bins, with at least InEach events each. A bin with fewer than enough effective events,
-// (sum w)^2 / sum w^2, is merged with the next. studies/simple_model/bins.py is the study behind these numbers.
+// By default there are at most 32 bins, with at least InEach effective events, (sum w)^2 / sum w^2, on average.
+// studies/simple_model/bins.py is the study behind these numbers.
 const (
 	byDefault = 32
 	InEach    = 8
-	enough    = 4
 )
+
+// FewestEffective is the lowest number of effective events from which the variance of a bin can be estimated.
+const FewestEffective = 1.05
 
 // For returns the number of bins for n events.
 func (o *Options) For(n int) int {
@@ -42,8 +45,8 @@ func (o *Options) For(n int) int {
 	return max(min(n/InEach, most), o.Order+2)
 }
 
-// merges reports whether a bin with too few events is merged with its neighbor: only if the caller has not chosen the bins.
-func (o *Options) merges() bool {
+// Merges reports whether a bin with too few events is merged with its neighbor: only if the caller has not chosen the bins.
+func (o Options) Merges() bool {
 	return o.Asked == 0 && (o.Kind == config.Quantile || o.Kind == config.Uniform)
 }
 
@@ -92,8 +95,11 @@ func New[T events.Float](sel *events.Selection[T], o *Options, sc *par.Scratch) 
 		return nil, err
 	}
 	var err error
-	bs := new(Bins)
-	switch o.Kind {
+	bs, kind := new(Bins), o.Kind
+	if o.Merges() && sel.Weight != nil && !o.Few {
+		kind = config.Quantile // these tell how many bins the weights allow
+	}
+	switch kind {
 	case config.Quantile:
 		bs.Edges, bs.fewest = quantileEdges(sel, o.For(sel.N), sc)
 	case config.GivenEdges:
@@ -124,7 +130,7 @@ func checkEnough[T events.Float](sel *events.Selection[T], o *Options) error {
 		}
 		return nil
 	}
-	if o.merges() {
+	if o.Merges() {
 		return errs.Of(errs.ErrNoEvents, "too few events: %d selected events cannot fill the %d bins that a response of order = %d needs: "+
 			"use larger batches or a lower order", sel.N, asked, o.Order)
 	}

@@ -3,35 +3,66 @@ package bins
 import (
 	"slices"
 
+	"github.com/libmode/libmode/core/internal/config"
 	"github.com/libmode/libmode/core/internal/errs"
 	"github.com/libmode/libmode/core/internal/events"
 	"github.com/libmode/libmode/core/internal/par"
 )
 
+// enough is the number of effective events of a merged bin: the fewest with a variance, and more than rounding may take away.
+const enough = FewestEffective * (1 + 1e-9)
+
 // Settle merges bins that have too few events, unless the caller has chosen the bins. It sets bs.Means to the means of the
 // function 1 and of the columns over the bins.
-func Settle[T events.Float](bs *Bins, sel *events.Selection[T], o *Options, columns *Columns, unit float64, sc *par.Scratch) error {
-	merging := o.merges() && (sel.Weight != nil || bs.fewest < enough)
+//
+// It reports false if these bins only counted the effective events, whose number allows fewer bins, or bins of another kind. Then
+// New makes them with the same options.
+func Settle[T events.Float](bs *Bins, sel *events.Selection[T], o *Options, columns *Columns, unit float64, sc *par.Scratch) (bool, error) {
+	merging := o.Merges() && (sel.Weight != nil || bs.fewest < 2)
 	if !merging && columns.Count == 0 {
 		bs.Means = slices.Repeat([]float64{1}, bs.Count())
 	} else {
 		s := sumBins(sel, bs.Count(), columns, unit, sc)
 		if merging {
+			if sel.Weight != nil && o.mustChange(s.effective(bs.Count()), sel.N) {
+				return false, nil
+			}
 			if to := s.findMerged(bs.Count(), o.Order+1); to[len(to)-1] < len(to)-1 {
 				mergeBins(bs, sel, to)
 				s = sumBins(sel, bs.Count(), columns, unit, sc)
 			}
 		}
 		if err := s.setMeans(bs, columns, unit, sc); err != nil {
-			return err
+			return false, err
 		}
 	}
-	if o.merges() && bs.Count() <= o.Order+1 {
-		return errs.Of(errs.ErrNoEvents, "too few events, or too few different masses: %d selected events make %d bins, "+
+	if o.Merges() && bs.Count() <= o.Order+1 {
+		return false, errs.Of(errs.ErrNoEvents, "too few events, or too few different masses: %d selected events make %d bins, "+
 			"and a response of order = %d needs more than %d: use larger batches, a lower order, or give bins or edges",
 			sel.N, bs.Count(), o.Order, o.Order+1)
 	}
-	return nil
+	return true, nil
+}
+
+// mustChange sets o.Most to the number of bins that so many effective events allow, and reports whether the bins for n events must
+// change. Merging until each bin had so many would follow the score where the weights do.
+func (o *Options) mustChange(effective float64, n int) bool {
+	if o.Few {
+		return false
+	}
+	before := o.For(n)
+	o.Most, o.Few = max(1, min(before, int(effective/InEach*(1+1e-9)))), true // which rounding does not change
+	return o.For(n) < before || o.Kind != config.Quantile
+}
+
+// effective returns the sum of the numbers of effective events of all bins, W^2/T.
+func (s *sums) effective(nb int) (total float64) {
+	for b := range nb {
+		if w, t := s.row(b)[0], s.row(b)[1]; t > 0 {
+			total += w * w / t
+		}
+	}
+	return total
 }
 
 // findMerged returns for each bin the number of the bin that it becomes a part of. Each merged bin has enough effective events.

@@ -52,7 +52,8 @@ func TestMeansByDefinition(t *testing.T) {
 				o := &Options{Asked: 5}
 				bs, err := New(sel, o, sc)
 				require.NoError(t, err)
-				require.NoError(t, Settle(bs, sel, o, columns, sel.Unit(), sc))
+				_, err = Settle(bs, sel, o, columns, sel.Unit(), sc)
+				require.NoError(t, err)
 				sums, want := make([]float64, 5), make([]float64, 5*(count+1))
 				for i, m := range ev.Mass {
 					if m < 55 || m > 300 {
@@ -88,16 +89,18 @@ func TestMergedBinsKeepTheirEvents(t *testing.T) {
 	ev.Weight = make([]float64, 400)
 	for i, m := range ev.Mass { // above 90 nearly all of the weight is of few events
 		if ev.Weight[i] = 1; m > 90 {
-			ev.Weight[i] = math.Pow(10, 6*ev.Score[i])
+			ev.Weight[i] = math.Pow(10, 60*ev.Score[i])
 		}
 	}
 	sel, err := events.Select(ev, nil, nil, everything, sc)
 	require.NoError(t, err)
-	o := &Options{}
+	o := &Options{Few: true}
 	bs, err := New(sel, o, sc)
 	require.NoError(t, err)
 	before := slices.Clone(bs.Edges)
-	require.NoError(t, Settle(bs, sel, o, &Columns{}, sel.Unit(), sc))
+	settled, err := Settle(bs, sel, o, &Columns{}, sel.Unit(), sc)
+	require.NoError(t, err)
+	require.True(t, settled)
 	require.Less(t, bs.Count(), len(before)-1)
 	require.Greater(t, bs.Count(), 3)
 	numbers, w, squares := make([]uint32, 400), make([]float64, bs.Count()), make([]float64, bs.Count())
@@ -109,7 +112,7 @@ func TestMergedBinsKeepTheirEvents(t *testing.T) {
 		squares[b] += ev.Weight[i] * ev.Weight[i]
 	}
 	for b := range w {
-		require.GreaterOrEqual(t, w[b]*w[b]/squares[b], 4.)
+		require.GreaterOrEqual(t, w[b]*w[b]/squares[b], 1.05)
 	}
 	for _, edge := range bs.Edges {
 		require.Contains(t, before, edge)

@@ -13,12 +13,8 @@ import (
 // binned returns the MoDe loss, or the flatness loss, of events with one mass, which is variable k.
 func (pt part[T]) binned(k int) (walk.Result, error) {
 	defer pt.sc.Arena.Release(pt.sc.Arena.Mark())
-	o, c := &pt.plan.Masses[k], &pt.plan.Config
-	sel, err := events.Select(pt.ev, pt.index, nil, o.Limits, pt.sc)
-	if err != nil {
-		return walk.Result{}, err
-	}
-	bs, newton, err := settle(sel, o, c, pt.sc)
+	c := &pt.plan.Config
+	sel, bs, newton, err := settle(pt.ev, pt.index, pt.plan.Masses[k], c, pt.sc)
 	if err != nil {
 		return walk.Result{}, err
 	}
@@ -32,14 +28,23 @@ func (pt part[T]) binned(k int) (walk.Result, error) {
 	return pt.integrate(sel, bs, ba)
 }
 
-// settle returns the bins of a selection, with the means that moments.New needs.
-func settle[T events.Float](sel *events.Selection[T], o *bins.Options, c *config.Config, sc *par.Scratch) (*bins.Bins, *moments.Newton, error) {
-	bs, err := bins.New(sel, o, sc)
-	if err != nil {
-		return nil, nil, err
+// settle selects events and returns their bins, with the means that moments.New needs.
+func settle[T events.Float](ev events.Events[T], index []uint32, o bins.Options, c *config.Config, sc *par.Scratch) (*events.Selection[T], *bins.Bins, *moments.Newton, error) {
+	for {
+		sel, err := events.Select(ev, index, nil, o.Limits, sc)
+		if err != nil {
+			return nil, nil, nil, err
+		}
+		bs, err := bins.New(sel, &o, sc)
+		if err != nil {
+			return nil, nil, nil, err
+		}
+		columns, newton := moments.Columns(sel, bs, c)
+		settled, err := bins.Settle(bs, sel, &o, columns, sel.Unit(), sc)
+		if err != nil || settled {
+			return sel, bs, newton, err
+		}
 	}
-	columns, newton := moments.Columns(sel, bs, c)
-	return bs, newton, bins.Settle(bs, sel, o, columns, sel.Unit(), sc)
 }
 
 // integrate sorts the events and returns the integral of J. Flatness has no basis.

@@ -34,7 +34,7 @@ func (pt part[T]) joint() (walk.Result, error) {
 	var ba *moments.Basis
 	if !pt.plan.Flat {
 		columns := moments.JointColumns(pt.ev.Masses, ranges, pt.plan.Order)
-		if err := bins.Settle(bs, sel, &bins.Options{Kind: config.GivenEdges}, columns, sel.Unit(), pt.sc); err != nil {
+		if _, err := bins.Settle(bs, sel, &bins.Options{Kind: config.GivenEdges}, columns, sel.Unit(), pt.sc); err != nil {
 			return walk.Result{}, err
 		}
 		if ba, err = moments.New(bs, nil, &pt.plan.Config, &pt.sc.Arena); err != nil {

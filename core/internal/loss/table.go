@@ -69,13 +69,7 @@ func inspect[T events.Float](ev events.Events[T], p *Plan, sc *par.Scratch) (*ev
 		}
 		ev, index = di.Events, di.Index
 	}
-	o := &p.Masses[0]
-	sel, err := events.Select(ev, index, nil, o.Limits, sc)
-	if err != nil {
-		return nil, nil, nil, err
-	}
-	bs, newton, err := settle(sel, o, &p.Config, sc)
-	return sel, bs, newton, err
+	return settle(ev, index, p.Masses[0], &p.Config, sc)
 }
 
 // cdfsAt returns F_b at each of the scores.

@@ -22,10 +22,6 @@ type bin struct {
 	cdf, squares  float64 // F_b and S_b
 }
 
-// fewestEffective is the lowest number of effective events, 1/T_b, from which a bin's variance can be estimated. No step is
-// above sqrt T_b, so the denominator of V_b is at least (1 - sqrt T_b)^2 = 6e-4 and loses at most four digits.
-const fewestEffective = 1.05
-
 // setVariance sets the constants of V_b in the bins of the integrand. If weights differ, it adds the squares of the steps to the
 // records.
 func (in *Integrand) setVariance(bs *bins.Bins, rs *order.Records, sc *par.Scratch) error {
@@ -37,9 +33,10 @@ func (in *Integrand) setVariance(bs *bins.Bins, rs *order.Records, sc *par.Scrat
 		if thirds != nil {
 			total = rs.Squares[(len(rs.Chunks)-1)*len(in.step)+b]
 		}
-		if effective := 1 / total; !(effective >= fewestEffective) {
+		// No step is above sqrt T_b, so the denominator of V_b is at least (1 - sqrt T_b)^2 = 6e-4 and loses at most four digits.
+		if effective := 1 / total; !(effective >= bins.FewestEffective) {
 			return bs.Error(b, "has (sum of weights)^2 / (sum of squared weights) = %.4g effective events, "+
-				"and unbiased needs at least %v: use fewer bins or larger batches", effective, fewestEffective)
+				"and unbiased needs at least %v: use fewer bins or larger batches", effective, bins.FewestEffective)
 		}
 		third := total * total
 		if thirds != nil {

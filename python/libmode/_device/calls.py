@@ -40,8 +40,8 @@ def loss_and_grad(plan: Plan, events: Events, kind: torch.dtype) -> tuple[Tensor
     of_keys = torch.float32 if IN_DOUBLE.isdisjoint(kinds) else torch.float64
     constants = {
         "WEIGHTED": weight is not None, "LABELLED": label is not None, "HAS_EDGES": plan.has_edges,
-        "MERGES": plan.merges, "ORDER": plan.order, "UNBIASED": plan.unbiased, "MEAN": plan.mean, "NB": bins,
-        "BLOCK": BLOCK, "WIDE": WIDE,
+        "MERGES": plan.merges, "COUNTED": False, "ORDER": plan.order, "UNBIASED": plan.unbiased, "MEAN": plan.mean,
+        "NB": bins, "BLOCK": BLOCK, "WIDE": WIDE,
     }  # fmt: skip
 
     def memory(*shape: int, kind: torch.dtype = torch.float64) -> Tensor:
@@ -51,7 +51,7 @@ def loss_and_grad(plan: Plan, events: Events, kind: torch.dtype) -> tuple[Tensor
         run(kernel, grid, arguments, {name: constants[name] for name in kernel.arg_names if name in constants})
 
     sizes = (
-        3 * MOST, 2 * loss.ROWS.value * programs * bins, 4 * programs * bins, 4 * bins, 5 * bins, 2 * MOST, 2 * n,
+        4 * MOST, 2 * loss.ROWS.value * programs * bins, 4 * programs * bins, 4 * bins, 5 * bins, 2 * MOST, 2 * n,
         -(-n // 2),
     )  # fmt: skip
     parts: tuple[Tensor, ...] = memory(sum(sizes)).split(sizes)  # type: ignore[no-untyped-call] # one allocation
@@ -60,10 +60,18 @@ def loss_and_grad(plan: Plan, events: Events, kind: torch.dtype) -> tuple[Tensor
     grad, value, good = memory(n, kind=kind), memory(kind=kind), memory(kind=torch.bool)
     launch(loss.select, (programs,), score, mass, weight, label, limits, keys, chunks, n, chunk)
     in_order, order = torch.sort(keys, stable=True)
-    launch(
-        loss.add, (programs, 2), in_order, order, mass, weight, limits, chunks, places, sums, n, chunk, programs,
-        plan.bins,
-    )  # fmt: skip
+
+    def add(ways: int) -> None:
+        launch(
+            loss.add, (programs, ways), in_order, order, mass, weight, limits, chunks, places, sums, n, chunk, programs,
+            plan.bins,
+        )  # fmt: skip
+
+    if plan.merges and weight is not None:
+        add(1)
+        launch(loss.count, (1,), sums, chunks, programs)
+        constants["COUNTED"] = True
+    add(2)
     launch(loss.fit, (5,), sums, before, chunks, vectors, table, programs, plan.bins)
     launch(
         loss.walk, (programs, 2), order, weight, places, before, chunks, vectors, table, score, limits, halves,

@@ -1,4 +1,4 @@
-"""The kernels of the loss, in the order of a call: select, (torch.sort), add, fit, walk, finish.
+"""The kernels of the loss, in the order of a call: select, (torch.sort), add, count, add, fit, walk, finish.
 
 A chunk of events is one program, which goes through it in blocks. Sums over chunks are added in their order, so that
 two runs give the same bits. All numbers are in double precision. J and its bias are those of core/doc.go.
@@ -15,6 +15,8 @@ launched = triton.jit(do_not_specialize=["n", "chunk", "programs", "bins"])
 #: The most chunks, and the rows of ``sums``: the sums of a bin.
 MOST = tl.constexpr(1024)
 ROWS = tl.constexpr(8)
+#: The fewest effective events of a merged bin, and more than rounding takes away.
+ENOUGH = tl.constexpr(1.05 * (1 + 1e-9))
 W, SQUARE, COUNT, CUBE, POWERS = (tl.constexpr(row) for row in range(5))
 #: Numbers that depend on the options, before the edges of bins.
 LABEL, LOW, HIGH, MASS_LOW, MASS_HIGH, EDGES = (tl.constexpr(place) for place in range(6))
@@ -72,9 +74,21 @@ def load_chunks(chunks, row, programs):
 
 
 @triton.jit
-def number_of_bins(selected, bins, MERGES: tl.constexpr, ORDER: tl.constexpr):
-    """The number of bins before any are merged: ``bins``, or fewer, so that each has at least 8 events."""
-    return tl.maximum(tl.minimum(selected // 8, bins), ORDER + 2) if MERGES else bins
+def number_of_bins(chunks, selected, bins, MERGES: tl.constexpr, COUNTED: tl.constexpr, ORDER: tl.constexpr):
+    """The number of bins before any are merged: ``bins``, or fewer, so that each has at least 8 (effective) events."""
+    most = tl.minimum(selected // 8, bins)
+    if COUNTED:
+        most = tl.minimum(most, tl.load(chunks + 3 * MOST).to(tl.int64))
+    return tl.maximum(most, ORDER + 2) if MERGES else bins
+
+
+@launched
+def count(sums, chunks, programs, NB: tl.constexpr):
+    """Writes the number of bins that effective events, sums of W_b^2/sum w^2, are enough for into ``chunks``."""
+    all_ = totals(sums, programs, NB)
+    w, square = pick_row(all_, W), pick_row(all_, SQUARE)
+    effective = tl.sum(tl.where(square > 0, w * w / tl.where(square > 0, square, 1.0), 0.0), 0)
+    tl.store(chunks + 3 * MOST, tl.floor(effective / 8 * (1 + 1e-9)))
 
 
 @triton.jit
@@ -95,8 +109,8 @@ def load_weights(weight, event, here, unit, WEIGHTED: tl.constexpr):
 @launched
 def add(
     keys, order, mass, weight, numbers, chunks, places, sums, n, chunk, programs, bins,
-    WEIGHTED: tl.constexpr, HAS_EDGES: tl.constexpr, MERGES: tl.constexpr, ORDER: tl.constexpr, NB: tl.constexpr,
-    BLOCK: tl.constexpr,
+    WEIGHTED: tl.constexpr, HAS_EDGES: tl.constexpr, MERGES: tl.constexpr, COUNTED: tl.constexpr, ORDER: tl.constexpr,
+    NB: tl.constexpr, BLOCK: tl.constexpr,
 ):  # fmt: skip
     """Finds the bins, and adds up the events of each chunk of each order by bin: sums (2, programs, ROWS, NB).
 
@@ -106,7 +120,7 @@ def add(
     """
     program, way, lanes, bin_ = tl.program_id(0), tl.program_id(1), tl.arange(0, BLOCK), tl.arange(0, NB)
     selected = tl.sum(load_chunks(chunks, 0, programs), 0).to(tl.int64)
-    bins = number_of_bins(selected, bins, MERGES, ORDER)
+    bins = number_of_bins(chunks, selected, bins, MERGES, COUNTED, ORDER)
     inner = (bin_ > 0) & (bin_ < bins)
     if HAS_EDGES:
         edge = tl.load(numbers + EDGES + bin_, inner, float("inf"))
@@ -212,7 +226,8 @@ def begins(w, square, bins, ENOUGH: tl.constexpr, NB: tl.constexpr):
 @launched
 def fit(
     sums, before, chunks, vectors, table, programs, bins,
-    HAS_EDGES: tl.constexpr, MERGES: tl.constexpr, ORDER: tl.constexpr, UNBIASED: tl.constexpr, NB: tl.constexpr,
+    HAS_EDGES: tl.constexpr, MERGES: tl.constexpr, COUNTED: tl.constexpr, ORDER: tl.constexpr, UNBIASED: tl.constexpr,
+    NB: tl.constexpr,
 ):  # fmt: skip
     """Merges bins, and finds the vectors v_k of J = F'F - sum_k (v_k'F)^2. Other programs scan, each one row of sums.
 
@@ -229,10 +244,10 @@ def fit(
         return
     all_, bin_ = totals(sums, programs, NB), tl.arange(0, NB)
     selected = tl.sum(load_chunks(chunks, 0, programs), 0).to(tl.int64)
-    asked = number_of_bins(selected, bins, MERGES, ORDER)
+    asked = number_of_bins(chunks, selected, bins, MERGES, COUNTED, ORDER)
     w, square = pick_row(all_, W), pick_row(all_, SQUARE)
     if MERGES:
-        start = begins(w, square, asked, 4, NB)
+        start = begins(w, square, asked, ENOUGH, NB)
         if tl.sum(start.to(tl.int32), 0) < ORDER + 2:
             start = begins(w, square, asked, 0, NB)
     elif HAS_EDGES:

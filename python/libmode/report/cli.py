@@ -22,9 +22,9 @@ from .formats import find
 from .judge import Judge, plain
 from .problem import Problem
 from .sample import look
-from .spurious import Search
+from .spurious import TEMPLATE, Search
 
-FAILED, SHAPES = 1, tuple(FAMILIES)
+FAILED, SHAPES = 1, (*FAMILIES, TEMPLATE)
 SIGNAL_POINTS, BACKGROUND_POINTS = (0.8, 0.5, 0.2), (0.5, 0.2, 0.05)
 
 
@@ -72,7 +72,10 @@ def main() -> None:
 @click.option("--signal-masses", type=Numbers(), default=(), metavar="M,M,...", help="Scan these masses.")
 @click.option("--signal-width", type=Numbers(0), default=(), metavar="W[,W,...]", help="One, or one for each mass.")
 @click.option(
-    "--background", type=click.Choice(SHAPES), default=SHAPES[0], help="The shape that is fitted; dijet: masses in GeV."
+    "--background",
+    type=click.Choice(SHAPES),
+    default=SHAPES[0],
+    help="The shape that is fitted; dijet: masses in GeV; template: the spectrum before the selection.",
 )
 @click.option("--out", type=Path, default="report", metavar="DIR", help="Where report.html and report.json go.")
 @click.option("--max-dependence", type=click.FloatRange(0, 1), metavar="P", help="Fail if a p-value is below P.")

@@ -53,7 +53,8 @@ class Judge:
             )
         self._unknown: dict[str, str] = {}
         signal = sample.signal.mass
-        self._said: list[str] = []
+        self._said: list[tuple[str, str]] = []  # where, and a warning
+        self._shapes: dict[str, int] = {}  # the orders of shapes that describe the background before the selection
         self._scan = self._searched("", self._unknown, lambda: spurious.plan(self._mass, signal, order, search))
         self._background_order = 0  # of the fits
         self._fit: Numbers | None = None
@@ -91,7 +92,7 @@ class Judge:
         """Sentences on masses, labels and fits that may be wrong."""
         masses, (background, signal) = far(self._mass), self._sample.events
         said: list[str | None] = [f"{masses}: leave out events without a mass, by --cut"] if masses else []
-        said += self._said
+        said += _joined(self._said)
         if self._fit is not None and self._background_order > FLEXIBLE:
             said.append(
                 f"the fit of the spurious signal needs a background of order {self._background_order} before the "
@@ -112,6 +113,7 @@ class Judge:
             self._scan = None
             return None
         self._background_order = before.background_order
+        self._shapes = scan.orders(histogram, order)
         orders = {"order": order, "background_order": before.background_order}
         return scan._asdict() | orders | {"before": scan.numbers(before)}
 
@@ -155,10 +157,16 @@ class Judge:
         most = most_bins(self._sample.background.weight, self._order) or BINS
         bins = min(max(few // PER_BIN, self._order + 2), BINS, most)
         scan, fits = self._scan, None
+        where_from = f"{self._wanted.scores[place]} at {words.efficiency(wanted)}: "
         if scan is not None:
             orders = self._order, self._background_order
-            where_from = f"{self._wanted.scores[place]} at {words.efficiency(wanted)}: "
             fits = self._searched(where_from, unknown, lambda: scan.of(histogram, *orders, threshold=threshold))
+        signal = scan and fits and scan.numbers(fits)
+        if scan and signal and signal["quoted"]:
+            mass = signal["quoted"]["signal_mass"]
+            signal["by_shape"] = scan.by_shape(histogram, self._order, self._shapes, mass, threshold=threshold)
+            if sentence := spurious.disagreement(mass, signal["by_shape"]):
+                self._said.append((where_from, sentence))
         labeled = self._wanted.label is not None
         point = {
             "wanted": wanted,
@@ -172,7 +180,7 @@ class Judge:
             "inverse_jsd": 1 / jsd if jsd else None,
             "inverse_jsd_ceiling": 1 / blind if blind else None,
             "dependence": _or_unknown(unknown, "dependence", lambda: self._dependence(selected, bins)),
-            "spurious_signal": scan and fits and scan.numbers(fits),
+            "spurious_signal": signal,
             "unknown": unknown,
         }
         return {**point, "level": words.level(point)}
@@ -182,7 +190,7 @@ class Judge:
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
             result = _or_unknown(unknown, "spurious signal", compute)
-        self._said += [where + _without_arguments(str(one.message)) for one in caught]
+        self._said += [(where, _without_arguments(str(one.message))) for one in caught]
         return result
 
     def _dependence(self, score: Array, bins: int | None) -> Dependence:
@@ -208,6 +216,17 @@ class Judge:
         weight = both.weight * np.where(both.label, share[1], share[0])
         closure = metrics.closure(both.scores[:, place], both.label, both.scores[:, -1], weight=weight)
         return {**vars(closure), "worst": closure.worst._asdict()}
+
+
+def _joined(said: Iterable[tuple[str, str]]) -> list[str]:
+    """Warnings with their places. Warnings whose first words differ in numbers alone are one, with the other places."""
+    alike: dict[str, list[tuple[str, str]]] = {}
+    for where, message in said:
+        alike.setdefault(re.sub(r"[-+]?\d[\d.]*(e[-+]\d+)?", "#", message.split(": ")[0]), []).append((where, message))
+    return [
+        where + message + (f" (and so for {', '.join(other.rstrip(': ') for other, _ in others)})" if others else "")
+        for (where, message), *others in alike.values()
+    ]
 
 
 def _or_unknown(unknown: dict[str, str], name: str, compute: Callable[[], T]) -> T | None:
