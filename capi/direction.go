@@ -59,7 +59,7 @@ func modeStateField(k C.size_t, field *C.mode_state_field, text *C.char, capacit
 func modeStateFieldCount() C.size_t { return C.size_t(len(fields())) }
 
 func direction[F core.Float](o *C.mode_options, from *C.mode_events_f64, how *C.mode_steering, found *C.mode_pushed, push, multiplier, slope unsafe.Pointer) error {
-	ev, cfg, err := arguments[F](o, from, false)
+	in, err := argumentsOf[F](o, from, false)
 	if err != nil {
 		return err
 	}
@@ -91,10 +91,11 @@ func direction[F core.Float](o *C.mode_options, from *C.mode_events_f64, how *C.
 	if slope != nil {
 		slopes = unsafe.Slice((*F)(slope), len(dst))
 	}
-	if err := apart(inputs(ev), regionOf("push", dst), regionOf("multiplier", multipliers), regionOf("slope", slopes)); err != nil {
+	if err := core.CheckApart(append(in.inputs, one("steering", how)), core.ArrayOf("state", st.State), core.ArrayOf("push", dst),
+		core.ArrayOf("multiplier", multipliers), core.ArrayOf("slope", slopes), one("found", found)); err != nil {
 		return err
 	}
-	result, err := constraint.Direction(dst, multipliers, slopes, ev, cfg, st)
+	result, err := constraint.Direction(dst, multipliers, slopes, in.ev, in.cfg, st)
 	if err != nil {
 		return err
 	}

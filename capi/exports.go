@@ -17,6 +17,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 	"unsafe"
 
 	"github.com/libmode/libmode/core"
@@ -175,29 +176,49 @@ func labelsOf[L core.Label](name string, n C.size_t, p unsafe.Pointer) (core.Lab
 	return core.LabelsOf(given), err
 }
 
-// arguments returns the events and the options of a call.
-func arguments[F core.Float](o *C.mode_options, from *C.mode_events_f64, withoutScore bool) (ev core.Events[F], cfg core.Config, err error) {
-	if cfg, err = configOf(o); err != nil {
-		return ev, cfg, err
+// arguments has the events and the options of a call, and the memory of both, which no output may overlap.
+type arguments[F core.Float] struct {
+	ev     core.Events[F]
+	cfg    core.Config
+	inputs []core.Array
+}
+
+func argumentsOf[F core.Float](o *C.mode_options, from *C.mode_events_f64, withoutScore bool) (in arguments[F], err error) {
+	if in.cfg, err = configOf(o); err != nil {
+		return in, err
 	}
-	ev, err = events[F](from, withoutScore)
-	return ev, cfg, err
+	if in.ev, err = events[F](from, withoutScore); err != nil {
+		return in, err
+	}
+	in.inputs = slices.Concat(in.ev.Arrays(), in.cfg.Arrays(), []core.Array{
+		one("options", o), one("events", from), core.ArrayOf("mass", unsafe.Slice(from.mass, int(from.n_mass))),
+		core.ArrayOf("variables", unsafe.Slice(o.variables, len(in.cfg.Variables))),
+	})
+	return in, nil
+}
+
+// one returns the memory of one number or struct; nil: none.
+func one[E any](name string, p *E) core.Array {
+	if p == nil {
+		return core.Array{}
+	}
+	return core.ArrayOf(name, unsafe.Slice(p, 1))
 }
 
 // lossArguments returns the arguments of a function that computes a loss and its gradient.
-func lossArguments[F core.Float](o *C.mode_options, from *C.mode_events_f64, loss *C.double, grad unsafe.Pointer) (ev core.Events[F], cfg core.Config, slopes []F, err error) {
+func lossArguments[F core.Float](o *C.mode_options, from *C.mode_events_f64, loss *C.double, grad unsafe.Pointer) (in arguments[F], slopes []F, err error) {
 	if loss == nil {
-		return ev, cfg, nil, argumentError("loss is NULL: there is nowhere to put the result")
+		return in, nil, argumentError("loss is NULL: there is nowhere to put the result")
 	}
-	if ev, cfg, err = arguments[F](o, from, false); err != nil {
-		return ev, cfg, nil, err
+	if in, err = argumentsOf[F](o, from, false); err != nil {
+		return in, nil, err
 	}
 	slopes, err = array("grad", (*F)(grad), from.n, true)
-	return ev, cfg, slopes, err
+	return in, slopes, err
 }
 
 func evaluate[F core.Float](o *C.mode_options, from *C.mode_events_f64, loss *C.double, grad unsafe.Pointer, quality *C.mode_quality, smoothing C.double, hess unsafe.Pointer) error {
-	ev, cfg, slopes, err := lossArguments[F](o, from, loss, grad)
+	in, slopes, err := lossArguments[F](o, from, loss, grad)
 	if err != nil {
 		return err
 	}
@@ -205,17 +226,17 @@ func evaluate[F core.Float](o *C.mode_options, from *C.mode_events_f64, loss *C.
 	if err != nil {
 		return err
 	}
-	if err = apart(inputs(ev), regionOf("grad", slopes), regionOf("hess", bounds)); err != nil {
+	if err = core.CheckApart(in.inputs, core.ArrayOf("grad", slopes), core.ArrayOf("hess", bounds), one("loss", loss), one("quality", quality)); err != nil {
 		return err
 	}
 	var found core.Result
 	switch {
 	case bounds != nil:
-		found, err = core.Curvature(slopes, bounds, float64(smoothing), ev, cfg)
+		found, err = core.Curvature(slopes, bounds, float64(smoothing), in.ev, in.cfg)
 	case quality != nil:
-		found, err = core.Evaluate(slopes, ev, cfg)
+		found, err = core.Evaluate(slopes, in.ev, in.cfg)
 	default:
-		found.Loss, err = core.LossAndGrad(slopes, ev, cfg)
+		found.Loss, err = core.LossAndGrad(slopes, in.ev, in.cfg)
 	}
 	if err != nil {
 		return err
@@ -238,14 +259,14 @@ func modeEvaluate(single C.int, o *C.mode_options, from *C.mode_events_f64, loss
 }
 
 func flatness[F core.Float](o *C.mode_options, from *C.mode_events_f64, loss *C.double, grad unsafe.Pointer) error {
-	ev, cfg, slopes, err := lossArguments[F](o, from, loss, grad)
+	in, slopes, err := lossArguments[F](o, from, loss, grad)
 	if err != nil {
 		return err
 	}
-	if err = apart(inputs(ev), regionOf("grad", slopes)); err != nil {
+	if err = core.CheckApart(in.inputs, core.ArrayOf("grad", slopes), one("loss", loss)); err != nil {
 		return err
 	}
-	found, err := core.Flatness(slopes, ev, cfg)
+	found, err := core.Flatness(slopes, in.ev, in.cfg)
 	if err == nil {
 		*loss = C.double(found)
 	}
@@ -274,11 +295,11 @@ func distanceCorrelation[F core.Float](n C.size_t, x, y, weight unsafe.Pointer, 
 			return err
 		}
 	}
-	var regions [len(names)]region
+	var all []core.Array
 	for k, name := range names {
-		regions[k] = regionOf(name, arrays[k])
+		all = append(all, core.ArrayOf(name, arrays[k]))
 	}
-	if err := apart(regions[:3:3], regions[3:]...); err != nil {
+	if err := core.CheckApart(all[:3], append(all[3:], one("value", value))...); err != nil {
 		return err
 	}
 	found, err := disco.Correlation(arrays[3], arrays[4], arrays[0], arrays[1], arrays[2], unbiased != 0)
@@ -302,22 +323,27 @@ func edges[F core.Float](o *C.mode_options, from *C.mode_events_f64, room C.size
 	if count == nil {
 		return argumentError("n_edges is NULL: there is nowhere to put the number of edges")
 	}
-	ev, cfg, err := arguments[F](o, from, true)
+	in, err := argumentsOf[F](o, from, true)
 	if err != nil {
 		return err
 	}
-	found, err := core.Edges(ev, cfg)
+	found, err := core.Edges(in.ev, in.cfg)
 	if err != nil {
+		return err
+	}
+	var edges []float64
+	isEnough := uint64(room) >= uint64(len(found))
+	if out != nil && isEnough {
+		edges = unsafe.Slice((*float64)(unsafe.Pointer(out)), len(found))
+	}
+	if err = core.CheckApart(in.inputs, core.ArrayOf("edges", edges), one("n_edges", count)); err != nil {
 		return err
 	}
 	*count = C.size_t(len(found))
-	if out == nil {
-		return nil
-	}
-	if uint64(room) < uint64(len(found)) {
+	if out != nil && !isEnough {
 		return argumentError("capacity = %d is less than the %d edges of the bins used", uint64(room), len(found))
 	}
-	copy(unsafe.Slice((*float64)(unsafe.Pointer(out)), len(found)), found)
+	copy(edges, found)
 	return nil
 }
 
@@ -335,7 +361,7 @@ func moments[F core.Float](o *C.mode_options, from *C.mode_events_f64, nAt C.siz
 	if count == nil {
 		return argumentError("n_bins is NULL: there is nowhere to put the number of bins")
 	}
-	ev, cfg, err := arguments[F](o, from, false)
+	in, err := argumentsOf[F](o, from, false)
 	if err != nil {
 		return err
 	}
@@ -343,18 +369,35 @@ func moments[F core.Float](o *C.mode_options, from *C.mode_events_f64, nAt C.siz
 	if err != nil {
 		return err
 	}
-	table, err := core.MomentsAt(scores, ev, cfg)
+	table, err := core.MomentsAt(scores, in.ev, in.cfg)
 	if err != nil {
 		return err
 	}
 	bins := len(table.Edges) - 1
+	rows := func(dst *C.double, width int) []float64 {
+		if dst == nil {
+			return nil
+		}
+		return unsafe.Slice((*float64)(unsafe.Pointer(dst)), len(scores)*width)
+	}
+	var cdfs []float64
+	needed := len(scores) * bins
+	isEnough := uint64(room) >= uint64(needed)
+	if isEnough {
+		cdfs = rows(cdf, bins)
+	}
+	c, ofBound := rows(moments, in.cfg.Order+1), rows(bounded, in.cfg.Order+1)
+	if err = core.CheckApart(append(in.inputs, core.ArrayOf("at", scores)), core.ArrayOf("cdf", cdfs), core.ArrayOf("moments", c),
+		core.ArrayOf("bounded", ofBound), one("n_bins", count)); err != nil {
+		return err
+	}
 	*count = C.size_t(bins)
-	if needed := len(scores) * bins; cdf != nil && uint64(room) < uint64(needed) {
+	if cdf != nil && !isEnough {
 		return argumentError("capacity = %d is less than the %d elements of cdf, for %d scores and %d bins", uint64(room), needed, len(scores), bins)
 	}
-	copyRows(cdf, table.CDF)
-	copyRows(moments, table.Moments)
-	copyRows(bounded, table.Bounded)
+	copyRows(cdfs, table.CDF)
+	copyRows(c, table.Moments)
+	copyRows(ofBound, table.Bounded)
 	return nil
 }
 
@@ -368,14 +411,10 @@ func modeMoments(single C.int, o *C.mode_options, from *C.mode_events_f64, nAt C
 	})
 }
 
-// copyRows writes rows one after another to dst, unless that is NULL.
-func copyRows(dst *C.double, rows [][]float64) {
-	if dst == nil {
-		return
-	}
-	for k, row := range rows {
-		out := unsafe.Slice((*float64)(unsafe.Add(unsafe.Pointer(dst), k*len(row)*8)), len(row))
-		copy(out, row)
+// copyRows writes rows one after another to dst, unless it is nil.
+func copyRows(dst []float64, rows [][]float64) {
+	for _, row := range rows {
+		dst = dst[copy(dst, row):]
 	}
 }
 

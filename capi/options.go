@@ -10,7 +10,6 @@ import "C"
 import (
 	"fmt"
 	"reflect"
-	"slices"
 	"sync"
 	"unsafe"
 
@@ -56,7 +55,7 @@ func (m *member) countIn(o *C.mode_options) C.size_t {
 	return *(*C.size_t)(unsafe.Add(unsafe.Pointer(o), m.count))
 }
 
-// configOf returns the configuration for the options of a C program.
+// configOf returns the configuration for the options of a C program, whose lists are those of the program.
 func configOf(o *C.mode_options) (core.Config, error) {
 	cfg := core.DefaultConfig()
 	for k := range members {
@@ -76,14 +75,14 @@ func configOf(o *C.mode_options) (core.Config, error) {
 			if err != nil {
 				return cfg, err
 			}
-			*field = slices.Clone(given)
+			*field = given
 		case *[]int32:
 			given, err := listIn[int32](m, o)
 			if err != nil {
 				return cfg, err
 			}
 			if given != nil { // NULL is the default
-				*field = slices.Clone(given)
+				*field = given
 			}
 		case *[]core.Variable:
 			given, err := variablesIn(m, o)
@@ -113,7 +112,7 @@ func variablesIn(m *member, o *C.mode_options) ([]core.Variable, error) {
 			return nil, err
 		}
 		massRange := *(*[2]float64)(unsafe.Pointer(&v.mass_range))
-		found[k] = core.Variable{Bins: int(v.bins), MassRange: massRange, Edges: slices.Clone(edges)}
+		found[k] = core.Variable{Bins: int(v.bins), MassRange: massRange, Edges: edges}
 	}
 	return found, nil
 }

@@ -2,6 +2,7 @@ package core
 
 import (
 	"cmp"
+	"slices"
 
 	"github.com/libmode/libmode/core/internal/config"
 	"github.com/libmode/libmode/core/internal/errs"
@@ -91,6 +92,9 @@ func call[T Float](out events.Derivatives[T], ev Events[T], cfg Config, set func
 		return Result{}, err
 	}
 	if err := cmp.Or(ev.CheckLengths(), out.CheckLengths(len(ev.Score))); err != nil {
+		return Result{}, err
+	}
+	if err := CheckApart(slices.Concat(ev.Arrays(), cfg.Arrays()), out.Arrays()...); err != nil {
 		return Result{}, err
 	}
 	p, err := loss.NewPlan[T](cfg, len(ev.Variables()))

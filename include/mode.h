@@ -41,8 +41,8 @@
  *           mode_set_threads. Signal handlers must not call the library.
  * Memory    The caller owns all arguments, and the library keeps no pointer to them
  *           after the call. Arrays are contiguous, and aligned for their type. An
- *           output must not overlap an input or another output. The library keeps
- *           its working memory. A bad pointer, or a lack of memory, ends the process.
+ *           output that overlaps an input, an option or another output is
+ *           MODE_ERROR_ARGUMENT. The library keeps its working memory. A bad pointer, or a lack of memory, ends the process.
  *           On Linux, loading ends it with a sentence and status 127 if less than
  *           0.9 GB of address space is left (ulimit -v): Go could not start.
  * fork()    In a child of a process that had loaded the library, every call that

@@ -54,11 +54,15 @@ func Direction[T events.Float](dst, multiplier, slope []T, ev events.Events[T], 
 	if st.Batch < 0 || st.Batch > n {
 		return Pushed{}, errs.Of(errs.ErrLength, "batch = %d: must be 1 to the number of events, %d", st.Batch, n)
 	}
-	arrays := [...][]T{dst, multiplier, slope}
+	arrays, outputs := [...][]T{dst, multiplier, slope}, []events.Array{events.ArrayOf("state", st.State)}
 	for k, name := range [...]string{"push", "multiplier", "slope"} {
 		if length := len(arrays[k]); length != st.Batch && (k < 2 || slope != nil) {
 			return Pushed{}, errs.Of(errs.ErrLength, "%s has length %d, but the batch has %d events", name, length, st.Batch)
 		}
+		outputs = append(outputs, events.ArrayOf(name, arrays[k]))
+	}
+	if err := events.CheckApart(slices.Concat(ev.Arrays(), cfg.Arrays()), outputs...); err != nil {
+		return Pushed{}, err
 	}
 	if err := st.check(labels); err != nil {
 		return Pushed{}, err

@@ -32,6 +32,10 @@ func Correlation[T Float](gradX, gradY, x, y, weight []T, unbiased bool) (float6
 			return 0, errs.Of(errs.ErrNotFinite, "%s[%d] = %v: every %s must be finite", names[k], i, array[i], names[k])
 		}
 	}
+	if err := events.CheckApart([]events.Array{events.ArrayOf("x", x), events.ArrayOf("y", y), events.ArrayOf("weight", weight)},
+		events.ArrayOf("grad_x", gradX), events.ArrayOf("grad_y", gradY)); err != nil {
+		return 0, err
+	}
 	least := 2
 	if unbiased {
 		least = 4

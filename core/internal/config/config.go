@@ -1,7 +1,11 @@
 // Package config has the options of a call, with their table and the checks of their values.
 package config
 
-import "math"
+import (
+	"math"
+
+	"github.com/libmode/libmode/core/internal/events"
+)
 
 // MaxOrder is the highest polynomial order of a Config.
 const MaxOrder = 16
@@ -91,6 +95,16 @@ func Unbounded() [2]float64 { return [2]float64{math.Inf(-1), math.Inf(1)} }
 
 // Bounded reports whether moments are bounded, so that c~ is not linear in F. Defaults are spelled out.
 func (c *Config) Bounded() bool { return !math.IsInf(c.MaxSlope, 1) || c.Monotonic }
+
+// Arrays returns the memory of the options that are lists.
+func (c *Config) Arrays() []events.Array {
+	all := []events.Array{events.ArrayOf("edges", c.Edges), events.ArrayOf("background_label", c.BackgroundLabel),
+		events.ArrayOf("variables", c.Variables)}
+	for k := range c.Variables {
+		all = append(all, events.ArrayOf("edges"+ofVariable(k), c.Variables[k].Edges))
+	}
+	return all
+}
 
 // OfVariable returns the options of variable k: its own, or the common ones. Defaults are spelled out.
 func (c *Config) OfVariable(k int) Variable {
