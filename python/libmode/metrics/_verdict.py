@@ -37,6 +37,9 @@ class Bump(NamedTuple):
     p_value: Probability
 
 
+LEAST = 0.05  # of the mean efficiency of a cut, for variances
+
+
 class Null:
     """Selected background at each cut, and what the nearest polynomial expects, by weighted least squares."""
 
@@ -55,12 +58,13 @@ class Null:
         # The fraction of the squares that is selected: a polynomial in mass too, where weights depend on the score. All
         # bins count alike, since a single heavy event can have most of the squares of a bin.
         of_squares = np.linalg.lstsq(basis, squares / table.square.sum(axis=1)[:, None], rcond=None)[0]
-        self.of_squares = np.clip(basis @ of_squares, 0, 1)
+        self.of_squares = _above(basis @ of_squares)
         self.variance = np.repeat(self.square[:, None], len(self.cuts), axis=1)
         for _ in range(2):
             self.coefficients, _ = self._fit(self.terms)
             self.expected = self.design @ self.coefficients  # (b, k)
-            self.variance = variance(self.square[:, None], self.of_squares, basis @ self.coefficients)
+            self.efficiency = _above(basis @ self.coefficients)
+            self.variance = variance(self.square[:, None], self.of_squares, self.efficiency)
 
     def _fit(self, terms: int) -> tuple[Doubles, Doubles]:
         """Coefficients (t, k), and their covariances (k, t, t).
@@ -89,6 +93,12 @@ class Null:
         return coefficients[:, 0], covariance[0]
 
 
+def _above(efficiency: Doubles) -> Doubles:
+    """Efficiencies (b, k) for variances: where a polynomial reaches 0 or 1 the errors are not 0."""
+    mean = np.clip(efficiency.mean(axis=0), 0, 1)
+    return np.clip(efficiency, LEAST * mean, 1 - LEAST * (1 - mean))
+
+
 def variance(square: Doubles, of_squares: Doubles, efficiency: Doubles) -> Doubles:
     """Of the selected weight less what an efficiency expects, given the events; it is above 0."""
     part = of_squares * (1 - efficiency) ** 2 + (1 - of_squares) * efficiency**2
@@ -111,7 +121,7 @@ def all_cuts(table: Table, order: int, share: float) -> Probability | None:
         return None
     null = Null(table, order, cuts)
     value = float(np.mean(null.pulls() ** 2, axis=1).sum())
-    efficiency, squares = null.expected / null.weight[:, None], null.of_squares
+    efficiency, squares = null.efficiency, null.of_squares
     both = squares[:, np.maximum.outer(np.arange(len(cuts)), np.arange(len(cuts)))]  # later columns select fewer
     cross = both - squares[:, :, None] * efficiency[:, None] - squares[:, None] * efficiency[:, :, None]
     cross = (cross + efficiency[:, :, None] * efficiency[:, None]) * null.square[:, None, None]
