@@ -28,6 +28,7 @@ from typing import Any
 
 ROOT = Path(__file__).resolve().parents[1]
 Environment = dict[str, str]
+OF_THE_TREE = {"GOTOOLCHAIN": "local", "GO111MODULE": "on", "GOWORK": "off"}
 
 
 def found(pattern: str, path: str) -> str:
@@ -55,7 +56,10 @@ def environment() -> Environment:
     It uses the programs inside the packages, not pip's commands for them: an isolated build sees packages of
     environments whose commands it does not see.
     """
-    env = {"PATH": os.defpath, **os.environ, "GOTOOLCHAIN": "local"}
+    # The modules are those of go.mod, or of vendor/ in an sdist, whatever the user has set for other programs.
+    flags = [flag for flag in os.environ.get("GOFLAGS", "").split() if not flag.startswith("-mod=")]
+    flags.append(f"-mod={'vendor' if (ROOT / 'vendor').is_dir() else 'readonly'}")
+    env = {"PATH": os.defpath, **os.environ, **OF_THE_TREE, "GOFLAGS": " ".join(flags)}
     if not go_is_enough(env):
         put_on_path(env, "go", "bin")
     if not env.get("CC"):
@@ -89,7 +93,7 @@ def go_is_enough(env: Environment) -> bool:
 
 def go_version(env: Environment) -> tuple[int, ...]:
     """The version of Go; nothing without a Go."""
-    return numbers(go(env, "env", "GOVERSION").stdout) if which("go", env) else ()
+    return numbers(go({**env, "GOFLAGS": ""}, "version").stdout) if which("go", env) else ()
 
 
 def numbers(text: str) -> tuple[int, ...]:
@@ -157,11 +161,16 @@ def compile_library(path: Path, system: str, env: Environment) -> None:
     env = env | {"CGO_ENABLED": "1", "CGO_CFLAGS": flags}
     modules = go(env, "list", "-deps", "./capi")
     if modules.returncode:
-        cache = go(env, "env", "GOMODCACHE").stdout.strip()
-        stop(
-            f"a Go module is neither in the module cache, {cache}, nor can it be downloaded: connect once, "
-            f"or set GOMODCACHE to a cache that has it. Go says: {modules.stderr.strip().splitlines()[-1]}"
-        )
+        said, advice = modules.stderr.strip().splitlines()[-1], ""
+        if re.search(r"dial tcp|lookup|GOPROXY", said):
+            cache = go(env, "env", "GOMODCACHE").stdout.strip()
+            advice = (
+                f"a Go module is neither in the module cache, {cache}, nor can it be downloaded: connect once, "
+                "or set GOMODCACHE to a cache that has it. "
+            )
+        elif re.search("cache|mkdir", said):
+            advice = "set HOME, or GOCACHE and GOMODCACHE, to folders that you may write. "
+        stop(f"{advice}Go says: {said}")
     # A path of the tree may have a space, which would end an option; and what is moved at the end is
     # beside its place, so that it gets there at once: a process that has the old one open keeps it.
     with tempfile.TemporaryDirectory() as work, tempfile.TemporaryDirectory(dir=path.parent) as beside:
@@ -240,7 +249,7 @@ def main() -> None:
             print(*missing())
         case ["environment"]:
             env = environment()
-            names = [name for name in ("PATH", "CC", "GOTOOLCHAIN") if name in env]
+            names = ["PATH", "CC", "GOFLAGS", *OF_THE_TREE]
             print("export", *(f"{name}={shlex.quote(env[name])}" for name in names))
         case ["stage", prefix] if not prefix.startswith("-"):
             stage(Path(prefix))

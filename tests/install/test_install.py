@@ -85,6 +85,19 @@ def test_python_and_c_need_only_the_wheel(wheel, environment, tmp_path):
     assert "loss" in run(tmp_path / "program")
 
 
+def test_pyinstaller_packs_the_library(wheel, environment, tmp_path):
+    environment.install(wheel, "pyinstaller", "jinja2")
+    program = (
+        "import libmode.report\nprint(libmode.mode_loss([.1, .4, .3, .9], [60, 70, 80, 90], order=0, bins=2) > 0)\n"
+    )
+    (tmp_path / "program.py").write_text(program)
+    run(environment.bin / "pyinstaller", "--noconfirm", "program.py", cwd=tmp_path)
+    packed = tmp_path / "dist" / "program"
+    (environment.bin.parent).rename(tmp_path / "gone")  # the program must not need it
+    assert run(packed / "program") == "True\n"
+    assert next(packed.rglob("page.html"))
+
+
 def test_the_sdist_is_the_tree(sdist):
     """With all that its tests import, and nothing that was built."""
     with tarfile.open(sdist) as archive:
@@ -128,3 +141,37 @@ def test_without_a_network_and_modules_the_tree_says_so(environment, tmp_path):
         )
     reason = f"libmode was not built: a Go module is neither in the module cache, {tmp_path / 'empty'}"
     assert reason in str(failure.value)
+
+
+SETTINGS = {  # of Go for other programs
+    "no modules": {"GO111MODULE": "off"},
+    "vendor": {"GOFLAGS": "-mod=vendor"},
+    "workspace": {"GOWORK": "/none/go.work"},
+}
+
+
+@pytest.mark.parametrize("name", SETTINGS)
+def test_settings_of_go_for_other_programs_change_nothing(tmp_path, name):
+    run(sys.executable, ROOT / "packaging" / "build_library.py", "stage", tmp_path, **SETTINGS[name])
+    assert (tmp_path / "lib" / "libmode.so").exists()
+
+
+NO_PLACE = {name: "" for name in ("GOPATH", "GOCACHE", "GOMODCACHE", "XDG_CACHE_HOME")}
+
+
+@pytest.mark.parametrize(
+    ("settings", "reason"),
+    [
+        (NO_PLACE | {"HOME": ""}, "set HOME, or GOCACHE and GOMODCACHE, to folders that you may write. Go says: "),
+        (
+            NO_PLACE | {"HOME": "/proc/none"},
+            "set HOME, or GOCACHE and GOMODCACHE, to folders that you may write. Go says: ",
+        ),
+        ({"GOFLAGS": "-bogus"}, "Go says: go: parsing $GOFLAGS: unknown flag -bogus"),
+    ],
+    ids=["no home", "a home that is not writable", "flags"],
+)
+def test_what_keeps_go_from_building_is_named(tmp_path, settings, reason):
+    with pytest.raises(AssertionError) as failure:
+        run(sys.executable, ROOT / "packaging" / "build_library.py", "stage", tmp_path, **settings)
+    assert f"libmode was not built: {reason}" in str(failure.value)
