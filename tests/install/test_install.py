@@ -87,14 +87,13 @@ def test_python_and_c_need_only_the_wheel(wheel, environment, tmp_path):
 
 def test_pyinstaller_packs_the_library(wheel, environment, tmp_path):
     environment.install(wheel, "pyinstaller", "jinja2")
-    program = (
-        "import libmode.report\nprint(libmode.mode_loss([.1, .4, .3, .9], [60, 70, 80, 90], order=0, bins=2) > 0)\n"
-    )
-    (tmp_path / "program.py").write_text(program)
+    loss = "libmode.mode_loss([.1, .9], [60, 70], order=0, bins=2, unbiased=False)"
+    (tmp_path / "program.py").write_text(f"import libmode.report\nprint({loss})\n")
     run(environment.bin / "pyinstaller", "--noconfirm", "program.py", cwd=tmp_path)
     packed = tmp_path / "dist" / "program"
     (environment.bin.parent).rename(tmp_path / "gone")  # the program must not need it
-    assert run(packed / "program") == "True\n"
+    # F is 1 in one of the two bins and 0 in the other from .1 to .9: (1/2)^2 in both.
+    assert float(run(packed / "program")) == pytest.approx(0.8 * 0.25)
     assert next(packed.rglob("page.html"))
 
 
