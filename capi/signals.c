@@ -9,24 +9,38 @@
 void move_handlers_off_the_stack(void) {}
 #else
 
+#include <pthread.h>
 #include <signal.h>
 #include <stddef.h>
 
 /* The signals of defects, which Go turns into panics, and signals that come often: Go preempts goroutines by SIGURG. */
 static const int numbers[] = {SIGSEGV, SIGBUS, SIGFPE, SIGPIPE, SIGURG, SIGPROF, SIGALRM};
 
+static int needs_flag(const struct sigaction *action) {
+    return !(action->sa_flags & SA_ONSTACK) && action->sa_handler != SIG_DFL && action->sa_handler != SIG_IGN;
+}
+
+static pthread_mutex_t moving = PTHREAD_MUTEX_INITIALIZER; /* one thread of the library at a time */
+
 /*
- * Reading and setting an action are two steps. If another thread sets a handler between them, it has been replaced by the
- * handler before it: it is put back at once, and gets the flag at the next call. A signal that comes meanwhile goes to the
- * handler before. Two threads that give the same handler the flag do no harm.
+ * Reading and setting an action are two steps. A handler that another thread sets between them comes back from the second: it is
+ * newer, so it is set in its turn, until what comes back is what was set last. A signal that comes meanwhile goes to a handler before.
  */
 static void move_handler(int number) {
-    struct sigaction found, moved, replaced;
-    if (sigaction(number, NULL, &found) || found.sa_flags & SA_ONSTACK) return;
-    if (found.sa_handler == SIG_DFL || found.sa_handler == SIG_IGN) return;
-    moved = found;
-    moved.sa_flags |= SA_ONSTACK;
-    if (!sigaction(number, &moved, &replaced) && replaced.sa_handler != found.sa_handler) sigaction(number, &replaced, NULL);
+    struct sigaction set, replaced;
+    void (*last)(int);
+    if (sigaction(number, NULL, &set) || !needs_flag(&set)) return;
+    pthread_mutex_lock(&moving);
+    if (!sigaction(number, NULL, &set) && needs_flag(&set)) {
+        last = set.sa_handler;
+        for (;;) {
+            if (needs_flag(&set)) set.sa_flags |= SA_ONSTACK;
+            if (sigaction(number, &set, &replaced) || replaced.sa_handler == last) break;
+            last = set.sa_handler;
+            set = replaced;
+        }
+    }
+    pthread_mutex_unlock(&moving);
 }
 
 /* Costs 1.5 us if nothing is to be done: seven system calls. */
