@@ -7,6 +7,7 @@ package main
 /*
 #cgo CFLAGS: -I${SRCDIR}/../include -std=gnu99 -Wall -Wextra -DMODE_BUILDING
 #cgo LDFLAGS: -pthread
+#cgo linux LDFLAGS: -Wl,--wrap=x_cgo_sys_thread_create
 #include <stdlib.h>
 
 #include "mode.h"

@@ -13,6 +13,7 @@
 
 #include "_cgo_export.h"
 #include "signals.h"
+#include "start.h"
 
 enum { MESSAGE_SIZE = 1024, MAX_VARIABLES = 3 };
 
@@ -64,6 +65,10 @@ static int enter(void) {
         return fail(MODE_ERROR_FORKED,
                     "libmode was loaded before fork() and cannot be used in the child: "
                     "load a copy of it under another path there, or start children by spawn");
+    if (!go_has_started())
+        return fail(MODE_ERROR_MEMORY,
+                    "loading libmode takes 1.7 GB of address space, and this process may not have so much more: "
+                    "raise its limit (ulimit -v)");
     move_handlers_off_the_stack();
     return MODE_OK;
 }

@@ -42,9 +42,10 @@
  * Memory    The caller owns all arguments, and the library keeps no pointer to them
  *           after the call. Arrays are contiguous, and aligned for their type. An
  *           output that overlaps an input, an option or another output is
- *           MODE_ERROR_ARGUMENT. The library keeps its working memory. A bad pointer, or a lack of memory, ends the process.
- *           On Linux, loading ends it with a sentence and status 127 if less than
- *           0.9 GB of address space is left (ulimit -v): Go could not start.
+ *           MODE_ERROR_ARGUMENT. The library keeps its working memory. A bad pointer, or
+ *           a lack of memory during a call, ends the process. If the process may not have
+ *           1.7 GB of address space more when it loads the library on Linux (ulimit -v),
+ *           calls return MODE_ERROR_MEMORY, until one finds so much.
  * fork()    In a child of a process that had loaded the library, every call that
  *           computes returns MODE_ERROR_FORKED; none hangs. Load a copy of the
  *           library from another path there, or start children by spawn or exec.
@@ -118,7 +119,8 @@ enum {
     MODE_ERROR_OVERFLOW = 7,    /* the result overflows double precision */
     MODE_ERROR_FORKED = 8,      /* the library was loaded before fork(), and this is the child */
     MODE_ERROR_INTERNAL = 9,    /* a defect of the library */
-    MODE_ERROR_UNDEFINED = 10   /* DisCo of these events would be 0/0 */
+    MODE_ERROR_UNDEFINED = 10,  /* DisCo of these events would be 0/0 */
+    MODE_ERROR_MEMORY = 11      /* too little address space is left to start Go (ulimit -v) */
 };
 
 /*

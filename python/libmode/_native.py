@@ -7,7 +7,6 @@ gone. It loads a fresh copy of the file, from memory or from a temporary directo
 from __future__ import annotations
 
 import ctypes
-import mmap
 import operator
 import os
 import sys
@@ -22,9 +21,6 @@ from ._interruptible import LARGE, interruptible
 from ._messages import in_python, shown
 
 ABI_VERSION = 2
-
-# Bytes: Go reserves 0.84 GB when it is loaded, and more for the stacks of threads.
-_ADDRESS_SPACE = 10**9
 
 _NAME = "libmode." + {"win32": "dll", "darwin": "dylib"}.get(sys.platform, "so")
 
@@ -49,6 +45,7 @@ class BatchError(ValueError):
 _ERRORS: dict[int, type[Exception]] = {
     **dict.fromkeys((5, 6, 10), BatchError),  # MODE_ERROR_TOO_FEW_EVENTS, MODE_ERROR_BIN, MODE_ERROR_UNDEFINED
     **dict.fromkeys((8, 9), RuntimeError),  # MODE_ERROR_FORKED, MODE_ERROR_INTERNAL
+    11: ImportError,  # MODE_ERROR_MEMORY, of the first call
 }
 
 
@@ -228,21 +225,7 @@ def _candidates() -> list[Path]:
     return [Path(__file__).parent / "lib" / _NAME, Path(sys.prefix) / "lib" / _NAME]
 
 
-def _check_address_space() -> None:
-    """Raises ImportError if too little address space is left, where Go would end the process."""
-    if sys.platform != "linux":
-        return
-    try:
-        mmap.mmap(-1, _ADDRESS_SPACE, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS, prot=0).close()
-    except OSError as error:
-        raise ImportError(
-            f"libmode: loading the library takes {_ADDRESS_SPACE / 1e9:g} GB of address space, and this process may "
-            "not have so much more: raise its limit (ulimit -v)"
-        ) from error
-
-
 def _load() -> ctypes.CDLL:
-    _check_address_space()
     tried = []
     for path in _candidates():
         try:
@@ -251,8 +234,8 @@ def _load() -> ctypes.CDLL:
             tried.append(f"  {path}: {_reason(path, error)}")
         else:
             _declare(loaded, path)
-            _read_options(loaded)
             _check(loaded, loaded.mode_set_threads(_threads))
+            _read_options(loaded)
             return loaded
     raise ImportError(
         f"libmode: cannot load the library {_NAME}; tried\n" + "\n".join(tried) + "\n"

@@ -1,4 +1,4 @@
-"""A process with little address space gets a sentence where the library is loaded, in place of Go's trace."""
+"""A process with little address space gets an error of its first call, in place of Go's trace or an end."""
 
 import os
 import subprocess
@@ -21,7 +21,20 @@ limit = pages * resource.getpagesize() + int(sys.argv[1])
 resource.setrlimit(resource.RLIMIT_AS, (limit, resource.getrlimit(resource.RLIMIT_AS)[1]))
 """
 PYTHON = PROGRAM + "print(libmode.mode_loss([0.1, 0.2, 0.3], [1, 2, 3], bins=1, order=0))"
-C = PROGRAM + "ctypes.CDLL(sys.argv[2]).mode_abi_version(); print('loaded')"
+C = (
+    PROGRAM
+    + """
+library, threads = ctypes.CDLL(sys.argv[2]), ctypes.c_int()
+library.mode_last_error.restype = ctypes.c_char_p
+print(library.mode_abi_version() > 0, library.mode_get_threads(ctypes.byref(threads)), library.mode_last_error().decode())
+resource.setrlimit(resource.RLIMIT_AS, [resource.getrlimit(resource.RLIMIT_AS)[1]] * 2)
+print(library.mode_get_threads(ctypes.byref(threads)), threads.value > 0)
+"""
+)
+TOO_LITTLE = (
+    "loading libmode takes 1.7 GB of address space, and this process may not have so much more: raise its limit "
+    "(ulimit -v)"
+)
 MB = 10**6
 
 
@@ -32,27 +45,31 @@ def limited(program, left):
     return subprocess.run(command, env=environment, capture_output=True, text=True, timeout=60)
 
 
-@pytest.mark.parametrize("left", [20 * MB, 300 * MB, 800 * MB, 990 * MB])
+LEFT = [300 * MB, 800 * MB, 900 * MB, 1000 * MB, 1100 * MB, 1250 * MB, 1300 * MB, 1350 * MB, 1500 * MB, 1600 * MB]
+
+
+@pytest.mark.parametrize("left", LEFT)
 def test_python_raises_an_import_error(left):
     done = limited(PYTHON, left)
     assert (done.returncode, done.stdout) == (1, "")
-    assert done.stderr.splitlines()[-1] == (
-        "ImportError: libmode: loading the library takes 1 GB of address space, and this process may not have so much "
-        "more: raise its limit (ulimit -v)"
-    )
+    assert done.stderr.splitlines()[-1] == f"ImportError: {TOO_LITTLE}"
 
 
-@pytest.mark.parametrize("left", [20 * MB, 300 * MB, 800 * MB, 890 * MB])
-def test_a_c_program_ends_with_a_sentence(left):
-    """ctypes stands for it: the loader does the same for a program that is linked to the library."""
+@pytest.mark.parametrize("left", LEFT)
+def test_a_c_program_gets_an_error_until_there_is_room(left):
+    """ctypes stands for it. Loading starts no Go, and the second call does."""
     done = limited(C, left)
-    assert (done.returncode, done.stdout) == (127, "")
-    assert done.stderr == (
-        "libmode: loading it takes 0.9 GB of address space, and this process may not have so much: raise its limit "
-        "(ulimit -v)\n"
-    )
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout == f"True 11 {TOO_LITTLE}\n0 True\n"
 
 
-@pytest.mark.parametrize(("program", "left"), [(PYTHON, 1010 * MB), (C, 920 * MB)])
-def test_so_much_is_enough(program, left):
-    assert limited(program, left).returncode == 0
+def test_a_library_that_does_not_fit_is_an_import_error():
+    done = limited(PYTHON, 2 * MB)
+    assert done.returncode == 1
+    assert done.stderr.splitlines()[-1].startswith(("ImportError", "Set LIBMODE_LIBRARY", "MemoryError"))
+
+
+@pytest.mark.parametrize("left", [1720 * MB, 1800 * MB, 2000 * MB, 2500 * MB, 4000 * MB])
+def test_so_much_is_enough(left):
+    done = limited(PYTHON, left)
+    assert (done.returncode, done.stderr) == (0, "")
