@@ -9,8 +9,7 @@ from typing import Any
 import numpy as np
 import torch
 from libmode import metrics
-from libmode.compat.disco import distance_corr
-from libmode.torch import ABCDLoss, MoDeConstraint
+from libmode.torch import ABCDLoss, MoDeConstraint, distance_correlation
 from torch import Tensor, nn
 
 from .toy import FEATURES, RATIO, events
@@ -71,7 +70,7 @@ class Constrained(nn.Module):
 
 def disco(first: Tensor, second: Tensor) -> Tensor:
     """Double DisCo, arXiv:2007.14400, as its authors' code computes it."""
-    return distance_corr(first, second, torch.ones_like(first))
+    return distance_correlation(first, second, unbiased=False)
 
 
 def random_cut(first: Tensor, second: Tensor) -> Tensor:

@@ -186,7 +186,6 @@ NEEDED = {
     "keras": ("keras", "keras"),
     "jax": ("jax", "jax"),
     "compat.pytorch": ("torch", "torch"),
-    "compat.tf": ("tensorflow", "tensorflow"),
     "plots": ("matplotlib", "plot"),
 }
 

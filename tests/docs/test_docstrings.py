@@ -17,8 +17,8 @@ ROOT = Path(__file__).resolve().parents[2]
 
 # Who shares a process, by how names begin; those that are not here are NumPy's.
 PROCESSES = {
-    "libmode.torch": "torch", "libmode.compat.pytorch": "torch", "libmode.compat.disco": "torch", "libmode.TrainingWarning": "torch",
-    "libmode.keras": "tensorflow", "libmode.compat.tf": "tensorflow",
+    "libmode.torch": "torch", "libmode.compat.pytorch": "torch", "libmode.TrainingWarning": "torch",
+    "libmode.keras": "tensorflow",
     "libmode.jax": "jax",
     "libmode.xgboost": "trees", "libmode.lightgbm": "trees",
 }  # fmt: skip

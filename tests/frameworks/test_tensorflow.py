@@ -1,4 +1,4 @@
-"""libmode._tensorflow, on which Keras and libmode.compat.tf stand, in a tf.function; and libmode.compat.tf.MoDeLoss.
+"""libmode._tensorflow, on which Keras stands, in a tf.function.
 
 Its numbers and errors: on_keras.py and on_keras_constraint.py.
 """
@@ -7,13 +7,11 @@ import importlib
 
 import libmode
 import numpy as np
-import pandas as pd
 import pytest
 import tensorflow as tf
 from libmode._events import Events
 from libmode._options import check
 from libmode._tensorflow import loss as tf_loss
-from libmode.compat.tf import MoDeLoss
 
 N = 60
 OPTIONS = dict(order=2, bins=5, monotonic=True, moments="projection", unbiased=True)
@@ -108,58 +106,3 @@ def test_without_a_private_name_of_tensorflow_xla_refuses_by_itself(monkeypatch)
     importlib.reload(tf_loss)
     with pytest.raises(RuntimeError, match="jit_compile=False"):
         tf.function(mode_loss, jit_compile=True)(score, mass)
-
-
-# ----------------------------------------------------------- libmode.compat
-
-
-CENTERS = dict(unbiased=False, moments="quadrature")
-
-
-@WAYS
-@pytest.mark.parametrize(
-    "arguments, options",
-    [
-        (dict(bins=5, order=1, lambd=0.5), dict(bins=5, order=1, slope_penalty=0.5)),
-        (dict(bins=4, dynamicbins=False, normalize=False), dict(bins=4, binning="uniform", mass_range=(-1, 1))),
-    ],
-    ids=str,
-)
-def test_compat_maps_the_arguments(way, arguments, options):
-    score, mass, weight, label = events()
-    mass, theirs = 2 * mass - 1, MoDeLoss(background_label=1.0, **arguments)
-    s, m, w, y = (tensor.numpy() for tensor in (score, mass, weight, label))
-    got = way(lambda s, m, w, y: theirs(s[:, None], y[:, None], m, w))(score, mass, weight, tf.cast(label, tf.int32))
-    assert got == np.float32(
-        libmode.mode_loss(s, m, weight=w, label=y, background_label=1, **({"order": 0} | options), **CENTERS)
-    )
-    pooled = MoDeLoss(background_only=False, **arguments)(score, None, mass)
-    assert pooled == np.float32(libmode.mode_loss(s, m, **({"order": 0} | options), **CENTERS))
-
-
-def test_compat_refuses_what_it_cannot_honor():
-    score, mass, _, label = events()
-    with pytest.raises(ValueError, match="power = 1: must be 2"):
-        MoDeLoss(power=1)
-    with pytest.raises(ValueError, match=r"x_biased has shape \(59,\), but pred has shape \(60,\)"):
-        MoDeLoss(bins=5)(score, label, mass[1:])
-    with pytest.raises(tf.errors.InvalidArgumentError, match=r"every mass must be inside \[-1, 1\]"):
-        MoDeLoss(bins=5, normalize=False)(score, label, 3 * mass)
-    with pytest.warns(UserWarning, match="sbins = 64 has no effect"):
-        MoDeLoss(sbins=64)
-    with pytest.warns(UserWarning, match="memory = True has no effect"):
-        MoDeLoss(memory=True)
-
-
-@pytest.mark.parametrize("name", ["target", "x_biased", "weights"])
-def test_compat_refuses_series_of_another_index(name):
-    rng = np.random.default_rng(1)
-    given = {
-        "pred": rng.random(200),
-        "target": np.arange(200) % 2,
-        "x_biased": rng.random(200),
-        "weights": np.ones(200),
-    }
-    series = {one: pd.Series(values) for one, values in given.items()}
-    with pytest.raises(ValueError, match=f"{name} and pred have different indexes"):
-        MoDeLoss(bins=4)(**series | {name: series[name][::-1]})

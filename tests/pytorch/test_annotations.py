@@ -9,7 +9,7 @@ import typing
 import pytest
 
 MODULES = ["libmode", "libmode.metrics", "libmode.plots", "libmode.torch"]
-MODULES += ["libmode.compat.pytorch", "libmode.compat.disco"]
+MODULES += ["libmode.compat.pytorch"]
 
 
 def public(module):

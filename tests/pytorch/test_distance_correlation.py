@@ -1,18 +1,22 @@
-"""The distance correlation of two tensors with both gradients, and distance_corr of the authors of DisCo."""
+"""The distance correlation of two tensors, with both gradients."""
 
 import libmode
 import numpy as np
 import pytest
 import torch
 from libmode import BatchError
-from libmode.compat.disco import distance_corr
 from libmode.torch import distance_correlation, mode_loss
 
 from bench.peers import disco_loss
 
 
 @pytest.mark.parametrize("power", [1, 2, 0.5])
-def test_distance_corr_is_that_of_the_authors(power):
+def test_the_plain_form_is_that_of_the_authors(power):
+    """With the signature of their function, as docs/from-disco.md has it."""
+
+    def distance_corr(var_1, var_2, normedweight, power=1):
+        return distance_correlation(var_1, var_2, weight=normedweight, unbiased=False) ** power
+
     torch.manual_seed(3)
     first = torch.rand(300, dtype=torch.float64)
     second = torch.round(first + torch.rand(300, dtype=torch.float64), decimals=1)
@@ -51,6 +55,10 @@ def test_compiled_and_second_derivative():
         grad.sum().backward()
 
 
+def weighted(x, y, weight):
+    return distance_correlation(x, y, weight=weight)
+
+
 X, ONES = torch.rand(20, generator=torch.Generator().manual_seed(8)), torch.ones(20)
 ERRORS = [
     (BatchError, "x: all 20 events have the same x 7, so DisCo is 0/0", distance_correlation, (7 * ONES, X)),
@@ -58,9 +66,9 @@ ERRORS = [
     (ValueError, r"x\[0\] = NaN: every x must be finite", distance_correlation, (torch.nan * X, X)),
     (TypeError, "x is list: expected a tensor", distance_correlation, ([1.0] * 20, X)),
     (ValueError, "x has shape", distance_correlation, (torch.rand(20, 2), X)),
-    (BatchError, "var_2: all 20 events have the same var_2 1", distance_corr, (X, ONES, ONES)),
-    (ValueError, "normedweight has length 19, but var_1 has length 20", distance_corr, (X, X**2, ONES[1:])),
-    (ValueError, "normedweight requires a gradient", distance_corr, (X, X**2, ONES.clone().requires_grad_())),
+    (BatchError, "y: all 20 events have the same y 1", distance_correlation, (X, ONES)),
+    (ValueError, "weight has length 19, but x has length 20", weighted, (X, X**2, ONES[1:])),
+    (ValueError, "weight requires a gradient", weighted, (X, X**2, ONES.clone().requires_grad_())),
 ]
 
 

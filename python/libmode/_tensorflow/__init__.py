@@ -1,1 +1,1 @@
-"""TensorFlow for Keras and :mod:`libmode.compat.tf`, with the same files as libmode.jax."""
+"""TensorFlow for Keras, with the same files as libmode.jax."""

@@ -1,1 +1,1 @@
-"""libmode behind the signatures of other packages: :mod:`libmode.compat.pytorch` and :mod:`libmode.compat.tf`."""
+"""libmode behind the signature of another package: :mod:`libmode.compat.pytorch`."""

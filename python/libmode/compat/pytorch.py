@@ -10,8 +10,8 @@ import warnings
 from typing import Any
 
 from .._messages import needed
+from .._native import int32
 from ..option_types import LossOptions
-from ._arguments import Arguments, described, without_options
 
 with needed("torch", by="libmode.compat.pytorch", extra="torch"):
     import torch
@@ -20,17 +20,50 @@ with needed("torch", by="libmode.compat.pytorch", extra="torch"):
     from ..torch import Events
     from ..torch import MoDeLoss as _MoDeLoss
 
+_SBINS, _EPS = 32, 1e-4  # the defaults of arguments without effect
 _MEMORY = 1_000_000  # events, which take some 30 ms a call; modeloss keeps all of them
 
 
-class MoDeLoss(Arguments, _MoDeLoss):
-    __doc__ = described(
-        """:class:`libmode.torch.MoDeLoss` for programs written for ``modeloss``.
+class MoDeLoss(_MoDeLoss):
+    """:class:`libmode.torch.MoDeLoss` for programs written for ``modeloss``.
 
-    Its repr shows the options of libmode that the arguments stand for.""",
-        memory="""Adds up to 1,000,000 background events of earlier batches to each batch, with their scores at that
-        time. So a training can look decorrelated and not be: a warning says so.""",
-        examples=""">>> import torch
+    Its repr shows the options of libmode that the arguments stand for.
+
+    Parameters
+    ----------
+    bins : int
+        Number of mass bins.
+    sbins, eps : number
+        Have no effect: the integral over scores has no grid, and no bound divides by
+        zero. A warning says so for values other than the defaults.
+    memory : bool
+        Adds up to 1,000,000 background events of earlier batches to each batch, with their scores at that
+        time. So a training can look decorrelated and not be: a warning says so.
+    background_label : integer
+        The loss sees the events whose target is this.
+    background_only : bool
+        False pools all events, whatever their target.
+    power : number
+        Must be 2.
+    order : int
+        Degree of the polynomial dependence on mass that costs nothing, 0 to 16.
+    lambd : float, optional
+        ``slope_penalty``: adds ``lambd * c_1^2`` to the integrand; order >= 1.
+    max_slope : float, optional
+        Bound on the slope c_1 relative to c_0. Order 0 has no slope to bound.
+    monotonic : bool
+        Keep the allowed dependence monotonic in mass. At orders 0 and 1 it always is.
+    dynamicbins : bool
+        Bins of equal numbers of events, or else of equal widths.
+    normalize : bool
+        Map the lowest and the highest mass to -1 and 1. False: masses are inside
+        [-1, 1] already, and one of a selected event outside is an error.
+    sign_func : str
+        Must be "tanh".
+
+    Examples
+    --------
+    >>> import torch
     >>> from libmode.compat.pytorch import MoDeLoss  # in place of modeloss.pytorch
     >>> _ = torch.manual_seed(1)
     >>> target, mass = torch.randint(0, 2, (2_000,)).float(), torch.rand(2_000)
@@ -40,20 +73,61 @@ class MoDeLoss(Arguments, _MoDeLoss):
     >>> loss = mode(torch.sigmoid(mass + torch.randn(2_000)), target, mass)
     >>> print(f"{loss.item():.4f}")
     0.0020
-    >>> mode.reset()  # with memory=True it forgets earlier batches""",
-    )
+    >>> mode.reset()  # with memory=True it forgets earlier batches
+    """
 
     _skipping = "libmode.torch.MoDeLoss(on_bad_batch='skip')"
 
-    def _make(self, options: LossOptions, memory: bool, background_only: bool) -> None:
-        _MoDeLoss.__init__(self, background_only=background_only, **options)
-        self.memory = memory
+    def __init__(
+        self,
+        bins: int = 32,
+        sbins: int = _SBINS,
+        memory: bool = False,
+        background_label: float = 0,
+        background_only: bool = True,
+        power: float = 2,
+        order: int = 0,
+        lambd: float | None = None,
+        max_slope: float | None = None,
+        monotonic: bool = False,
+        eps: float = _EPS,
+        dynamicbins: bool = True,
+        normalize: bool = True,
+        sign_func: str = "tanh",
+    ) -> None:
+        if power != 2:
+            raise ValueError(f"power = {power!r}: must be 2, the loss is made of squared residuals")
+        if sign_func != "tanh":
+            raise ValueError(f"sign_func = {sign_func!r}: must be 'tanh', the function in both bounds")
+        if sbins != _SBINS:
+            warnings.warn(f"sbins = {sbins!r} has no effect: the integral over scores is exact", stacklevel=2)
+        if eps != _EPS:
+            warnings.warn(f"eps = {eps!r} has no effect: no bound divides by zero", stacklevel=2)
+        if isinstance(background_label, float) and background_label.is_integer():  # targets often are floats
+            background_label = int(background_label)
+        label = int32("background_label", background_label)
+
+        options: LossOptions = {"order": order, "bins": bins, "moments": "quadrature", "unbiased": False}
+        if lambd is not None:
+            options["slope_penalty"] = lambd
+        if max_slope is not None and order != 0:
+            options["max_slope"] = max_slope
+        if monotonic and order not in (0, 1):
+            options["monotonic"] = True
+        if not dynamicbins:
+            options["binning"] = "uniform"
+        if not normalize:
+            options["mass_range"] = (-1, 1)
+        if label != 0:
+            options["background_label"] = label
+        super().__init__(background_only=bool(background_only), **options)
+        self._label, self.normalize, self.memory = label, bool(normalize), bool(memory)
         self.reset()
         if memory:
             warnings.warn(
                 "memory = True averages over scores that the network no longer has: one that oscillates can look "
                 "decorrelated and not be. Use libmode.torch.MoDeLoss or MoDeConstraint with reference events",
-                stacklevel=4,
+                stacklevel=2,
             )
 
     def reset(self) -> None:
@@ -80,8 +154,8 @@ class MoDeLoss(Arguments, _MoDeLoss):
     def _loss(self, *arguments: Any, **reference: Any) -> Tensor:
         try:
             return super()._loss(*arguments, **reference)
-        except ValueError as error:
-            raise without_options(error) from None
+        except ValueError as error:  # without the advice to use an option that this class lacks
+            raise type(error)(str(error).removesuffix(", or use score_range=None")) from None
 
     def _remember(self, batch: Events) -> None:
         """Adds the background events of the batch, with their scores, to those of earlier batches."""
