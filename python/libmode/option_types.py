@@ -6,7 +6,7 @@ appear in ``help(libmode.mode_loss)``.
 
 # Annotations stay objects here: libmode._option_values reads the types.
 from collections.abc import Iterable, Sequence
-from typing import Literal, TypedDict
+from typing import Any, Literal, TypedDict
 
 Loss = Literal["mode", "disco", "flatness"]
 
@@ -58,8 +58,21 @@ class LossOptions(TypedDict, total=False):
     each with its own bins. Without labels, every event takes part."""
 
 
-class SummaryOptions(LossOptions, total=False):
-    """The keyword arguments of :func:`libmode.metrics.summary`: the options of the loss, and two more."""
+class CheckOptions(TypedDict, total=False):
+    """The keyword arguments of :func:`libmode.metrics.check` but for the events."""
 
-    tolerance: float
-    efficiencies: Sequence[float]
+    order: int
+    background_label: Any
+    signal_efficiency: float | Sequence[float] | None
+    background_efficiency: float | Sequence[float] | None
+    threshold: float | Sequence[float] | None
+    bins: Any
+    mass_range: tuple[float, float] | None
+    missing: Literal["error", "ignore"]
+    signal_mass: float | Sequence[float] | None
+    signal_width: float | Sequence[float] | None
+    background: str | None
+    tolerance: float | None
+    training_events: float | None
+    max_slope: float | None
+    monotonic: bool

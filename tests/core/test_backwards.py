@@ -5,6 +5,7 @@ import warnings
 import numpy as np
 import pytest
 from libmode import metrics
+from libmode.metrics.check import Judge, Settings
 
 RNG = np.random.default_rng(3)
 LABEL = RNG.integers(0, 2, 4_000)
@@ -16,6 +17,7 @@ CALLS = {
         score, label, MASS, weight=weight, signal_efficiency=0.5
     ),
     "dependence": lambda score, label, weight: metrics.dependence(score, label, MASS, weight=weight, order=0),
+    "check": lambda score, label, weight: metrics.check(score, label, MASS, weight=weight, order=0),
     "closure": lambda score, label, weight: metrics.closure(score, label, MASS, weight=weight),
 }
 each = pytest.mark.parametrize("call", CALLS.values(), ids=CALLS.keys())
@@ -42,5 +44,8 @@ def test_no_separation_and_ties_are_not_said(call):
     metrics.auc([0.4, 0.3, 0.2, 0.1], [0, 0, 1, 1])  # too few events to tell
 
 
-def test_a_summary_says_nothing_since_a_training_begins_anywhere():
-    assert metrics.summary(SCORE, 1 - LABEL, MASS, order=0)["auc"] < 0.2
+def test_a_training_may_begin_anywhere():
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        _, numbers = Judge(Settings.checked(order=0), 1 - LABEL, MASS).log(SCORE)
+    assert numbers["auc"] < 0.2

@@ -3,9 +3,11 @@
 import json
 import math
 
+import libmode
 import numpy as np
 import pytest
 from libmode import metrics
+from libmode.metrics.check import Judge, Settings
 
 WIDTH, MASS = 8.0, 120.0
 
@@ -307,3 +309,62 @@ def test_a_response_that_falls_to_zero_is_flat():
         found.append(metrics.check(score, None, mass, order=1, background_efficiency=0.08).p_all_cuts)
     assert min(found) > 1e-3 and max(found) < 1 - 1e-6
     assert 0.3 < np.mean(found) < 0.7
+
+
+@pytest.mark.parametrize("order", [0, 1])
+def test_a_bump_of_background_at_the_signal_never_ranks_first(order):
+    """A tight selection that leaves background under the signal alone, so little that its residual is mostly chance."""
+    rng = np.random.default_rng(5)
+    label = np.repeat([0, 1], [200_000, 20_000])
+    mass = np.where(label == 1, rng.normal(125, 12, len(label)), 50 + rng.exponential(80, len(label)))
+    logit = rng.normal(3.0 * label)
+    peak = np.exp(-0.5 * ((mass - 125) / 12) ** 2)
+    flat, bump = (metrics.sensitivity(one, label, mass, order=order) for one in (logit, logit + 3 * peak - 3))
+    assert metrics.auc(logit + 3 * peak - 3, label) > metrics.auc(logit, label) + 0.005
+    assert bump < 0.8 * flat
+
+
+def test_the_sensitivity_by_itself():
+    score, label, mass, _ = with_bump(np.random.default_rng(20), 20)
+    score = score + np.random.default_rng(21).random(len(score))
+    weight = np.where(label == 1, 0.5, 2.0)
+    arguments = {"weight": weight, "order": 1, "tolerance": 20_000, "efficiencies": (0.7, 0.3), "bins": 12}
+    alone = metrics.sensitivity(score, label, mass, **arguments)
+    # The best of both working points, each from rates that are counted, at the masses of the signal.
+    significances, edges = [], libmode.mode_edges(mass, label=label, bins=12)
+    of_signal = np.histogram(mass[label == 1], edges)[0]
+    for wish in (0.7, 0.3):
+        cut = metrics.threshold(score, label, signal_efficiency=wish)
+        rates = np.histogram(mass[(label == 0) & (score >= cut)], edges)[0] / np.histogram(mass[label == 0], edges)[0]
+        rate = np.sum(of_signal * rates) / np.sum(of_signal)
+        found = metrics.flatness(score, label, mass, threshold=cut, bins=edges, order=1)
+        extra = max(found.rms**2 - found.expected**2, 0)
+        significances.append(np.mean(score[label == 1] >= cut) / np.sqrt(rate * (1 + extra * rate * 20_000 / 12)))
+    assert alone == pytest.approx(max(significances), rel=1e-3)
+    with pytest.raises(ValueError, match="tolerance = 0"):
+        metrics.sensitivity(score, label, mass, order=1, tolerance=0)
+
+
+def test_the_numbers_of_a_log_are_floats():
+    rng = np.random.default_rng(22)
+    score, label, mass, _ = events(rng)
+    check, numbers = Judge(Settings.checked(order=0), label, mass).log(score)
+    assert check.flat is True and numbers["flat"] == 1.0
+    assert all(type(value) is float for value in numbers.values())
+    assert numbers["auc"] == metrics.auc(score, label) and math.isnan(numbers["zero_at"])
+    with pytest.raises(TypeError, match="check: unknown argument 'efficiency'"):
+        Settings.checked(order=0, efficiency=0.5)
+
+
+def test_float32_masses_on_a_limit_count():
+    """0.8 in float32 is above 0.8, and 0.1 is too: the loss rounds limits to the type of the masses."""
+    mass = np.repeat(np.linspace(0.1, 0.8, 8), 1_000).astype(np.float32)
+    score = np.random.default_rng(23).random(8_000)
+    where = {"mass_range": (0.1, 0.8), "background_efficiency": 0.5}
+    assert metrics.check(score, None, mass, order=0, **where).events == 8_000
+    rates = metrics.efficiency(score, None, mass, **where)
+    assert rates.background.sum() == 8_000
+    edges = np.linspace(0.1, 0.8, 8)
+    np.testing.assert_array_equal(
+        metrics.efficiency(score, None, mass, bins=edges, threshold=0.5).background, [1_000] * 6 + [2_000]
+    )

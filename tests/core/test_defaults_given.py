@@ -64,14 +64,13 @@ NEEDED = {
         "jsd": CUT,
         "residual": CUT | ORDER,
     },
-    **{"flatness": CUT | ORDER, "dependence": ORDER, "sensitivity": ORDER, "summary": ORDER, "closure": {}},
+    **{"flatness": CUT | ORDER, "dependence": ORDER, "sensitivity": ORDER, "check": ORDER, "closure": {}},
     **{name: CUT | ORDER | {"signal_width": 10.0, "bins": 40} for name in ("signal_bias", "spurious_signal")},
 }
 NEEDED["signal_bias"] |= {"signal_mass": 150.0}
 #: The defaults of arguments that a signature does not list.
 FURTHER = {name: {"bins": None, "mass_range": None} for name in ("efficiency", "flatness", "jsd", "residual")}
 FURTHER |= {name: {"background": "polynomial", "mass_range": None} for name in ("signal_bias", "spurious_signal")}
-FURTHER["summary"] = {"score_range": (0, 1), "joint": False, "slope_penalty": 0, "binning": "quantile"}
 OF_METRICS = [
     (name, argument)
     for name in NEEDED

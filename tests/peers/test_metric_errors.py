@@ -1,6 +1,5 @@
 """What is wrong with the input of a metric is named, with its value and its place."""
 
-import libmode
 import numpy as np
 import pytest
 from libmode import metrics
@@ -47,10 +46,6 @@ def closure(**change):
 
 def dependence(**change):
     return metrics.dependence(**MANY | {"order": 0} | change)
-
-
-def summary(**change):
-    return metrics.summary(**{**MANY, "label": np.arange(400) % 2, "order": 0} | change)
 
 
 BAD = """
@@ -142,14 +137,6 @@ dependence(score=HISTOGRAM) | TypeError | mass belongs to events
 metrics.dependence(HISTOGRAM, order=1) | ValueError | has 2 mass bins: expected 3 to 512
 metrics.dependence((np.array([[1.0, 2], [0, 0]]), [0, 1, 2], [0, 0.5, 1]), order=0) | ValueError | weights of bin 1, [1, 2] sum to 0
 metrics.dependence((np.array([[1.0, 0], [2, 2]]), [0, 1, 2], [0, 0.5, 1]), order=0) | ValueError | bin 0, [0, 1) has 1 effective events
-summary(mass=np.repeat([1.0, 2], 200), order=1) | ValueError | expected at least order + 2
-summary(efficiencies=[]) | ValueError | efficiencies is empty
-summary(score=put(MANY["score"], 6, 1.5)) | ValueError | score[6] = 1.5 lies outside score_range
-summary(weight=np.where(MANY["mass"] < 0.1, -0.1, 1.0)) | ValueError | weight sums to -
-summary(tolerance=0) | ValueError | tolerance = 0
-summary(order=None) | TypeError | order is missing
-summary(bins=2, order=1) | ValueError | bins = 2: expected at least 3
-summary(slope=1) | TypeError | unknown option 'slope'
 """
 ROWS = [row.split(" | ") for row in BAD.strip().splitlines()]
 
@@ -159,8 +146,3 @@ def test_bad_input_is_named(call, kind, words):
     with pytest.raises({"ValueError": ValueError, "TypeError": TypeError}[kind]) as caught:
         eval(call)
     assert words in str(caught.value)
-
-
-def test_too_little_background_is_a_bad_batch():
-    with pytest.raises(libmode.BatchError):
-        metrics.summary(np.linspace(0, 1, 101), np.arange(101) > 0, np.arange(101.0), order=0)

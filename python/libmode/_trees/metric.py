@@ -15,9 +15,9 @@ from .._evaluate import Result
 from .._events import Events, of_one_index
 from .._functions import mode_evaluate
 from ..metrics._arguments import number
+from ..metrics.check import Settings as Judged
+from ..metrics.check import sensitivity
 from ..metrics.roc import threshold
-from ..metrics.summary import Settings as Judged
-from ..metrics.summary import sensitivity
 from .multipliers import bins_given, checked, sums_of_weights, targets
 from .objective import Objective, ReadRows, same_length
 
@@ -77,7 +77,7 @@ class Metric:
         self._options, self._background_only = settings.options, settings.background_only
         self._read_rows, self._strength, self._events = read_rows, strength, events
         number("events", events, 0)
-        Judged.checked(self._options["order"], events, mass_range=self._options.get("mass_range"))
+        Judged.checked(order=self._options["order"], tolerance=events, mass_range=self._options.get("mass_range"))
 
     def __call__(self, margin: Any, data: Any) -> list[tuple[str, float]]:
         """The pairs for margins of shape (n,)."""

@@ -10,16 +10,14 @@ from keras import ops
 from .._arrays import read
 from .._events import same_length, takes_events, together
 from .._typing import Unpack
-from ..metrics import summary
-from ..metrics._arguments import numbers
-from ..metrics.summary import Settings
-from ..option_types import SummaryOptions
+from ..metrics.check import Check, Judge, Settings
+from ..option_types import CheckOptions
 from .constraint import MoDeConstraint
 from .events import Score, pick_score
 
 
 class MoDeCallback(keras.callbacks.Callback):
-    """Adds the numbers of :func:`libmode.metrics.summary` to the ``logs`` of each epoch.
+    """Adds the AUC and the numbers of :func:`libmode.metrics.check` to the ``logs`` of each epoch.
 
     History, ``CSVLogger`` and ``TensorBoard`` read them there. So do ``EarlyStopping`` and ``ModelCheckpoint``, if they
     come after this callback in the list. The end of ``fit`` warns if a :class:`MoDeConstraint` has not made the
@@ -31,7 +29,7 @@ class MoDeCallback(keras.callbacks.Callback):
         The validation events.
     label, mass, weight : (n,) or (n, 1), weight optional
     **settings
-        ``order``, as for the loss, and other arguments of :func:`libmode.metrics.summary`.
+        ``order``, as for the loss, and other arguments of :func:`libmode.metrics.check`, such as your working point.
     score : int or callable, optional
         The output that is the score, or a function of the outputs, as for :class:`MoDeLoss`.
     batch_size : int, optional
@@ -43,7 +41,12 @@ class MoDeCallback(keras.callbacks.Callback):
     ------
     ValueError, TypeError
         At once for bad options and for arrays of different lengths; at the end of an epoch as
-        :func:`libmode.metrics.summary`.
+        :func:`libmode.metrics.check`.
+
+    Attributes
+    ----------
+    check : :class:`libmode.metrics.Check` or None
+        Of the last epoch: print it for the verdict. In the logs unknown numbers are NaN.
 
     Examples
     --------
@@ -74,21 +77,20 @@ class MoDeCallback(keras.callbacks.Callback):
         score: Score = None,
         batch_size: int | None = None,
         prefix: str = "val_mode_",
-        **settings: Unpack[SummaryOptions],
+        **settings: Unpack[CheckOptions],
     ) -> None:
         super().__init__()
-        Settings.checked(**settings)
         self._label, self._mass, self._weight = together(read, label=read("label", label), mass=mass, weight=weight)
-        numbers("mass", self._mass)  # now, not after an epoch
+        self._judge = Judge(Settings.checked(**settings), self._label, self._mass, self._weight)
         self._x, self._score, self._batch_size, self._prefix = x, score, batch_size, prefix
-        self._settings: Any = settings
+        self.check: Check | None = None
 
     def on_epoch_end(self, epoch: int, logs: dict[str, Any] | None = None) -> None:
         """Scores the events, and adds the numbers to ``logs``."""
         outputs = self.model.predict(self._x, batch_size=self._batch_size, verbose=0)
         scores = ops.convert_to_numpy(pick_score(ops.convert_to_tensor(outputs), self._score))
         same_length("the prediction for x", scores, "label", self._label)
-        values = summary(scores, self._label, self._mass, weight=self._weight, **self._settings)
+        self.check, values = self._judge.log(scores)
         if logs is not None:
             logs.update({self._prefix + name: value for name, value in values.items()})
 

@@ -6,8 +6,8 @@ are selected; :func:`efficiency` explains its keywords. ``order``, the degree of
 analysis allows, has no default. Results are floats and frozen dataclasses in float64. A bad value is a ValueError or a
 TypeError that names the argument, the value and the place.
 
-A histogram can replace the events, for samples that do not fit into memory, in all functions but :func:`closure`,
-:func:`sensitivity` and :func:`summary`:
+A histogram can replace the events, for samples that do not fit into memory, in all functions but :func:`closure` and
+:func:`sensitivity`:
 
 - a ``hist.Hist`` with axes named ``mass`` and ``score``, and ``label`` if it has signal: a bin for 0, background,
   and one for 1, signal, or the categories "background" and "signal". Weighted events need a storage
@@ -26,12 +26,11 @@ mass axis. The overflow of score counts as the highest scores; the overflow of m
 """
 
 from .bias import signal_bias, spurious_signal
-from .check import Check, check
+from .check import Check, check, sensitivity
 from .closure import closure
 from .dependence import dependence
 from .mass import efficiency, flatness, jsd, residual
 from .roc import auc, rejection, roc, threshold
-from .summary import sensitivity, summary
 
 __all__ = [
     "Check",
@@ -48,6 +47,5 @@ __all__ = [
     "sensitivity",
     "signal_bias",
     "spurious_signal",
-    "summary",
     "threshold",
 ]

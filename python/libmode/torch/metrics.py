@@ -12,17 +12,16 @@ from torch import Tensor
 
 from .._events import takes_events
 from .._typing import Unpack
-from ..metrics import summary
 from ..metrics._arguments import numbers
-from ..metrics.summary import Settings
-from ..option_types import SummaryOptions
+from ..metrics.check import Check, Judge, Settings
+from ..option_types import CheckOptions
 from ._gather import processes
 from ._module import read_tensors
 from ._op import as_numpy
 
 
 class MoDeMetrics:
-    """Collects scored events and computes the numbers of :func:`libmode.metrics.summary`.
+    """Collects scored events and judges them by :func:`libmode.metrics.check`, at your working point.
 
     Use it like a metric of torchmetrics; it does not need that package::
 
@@ -35,7 +34,12 @@ class MoDeMetrics:
     prefix : str, by default ``"val_mode_"``
         The start of each name, as in ``val_mode_sensitivity``.
     **settings
-        ``order``, as for the loss, and other arguments of :func:`libmode.metrics.summary`.
+        ``order``, as for the loss, and other arguments of :func:`libmode.metrics.check`.
+
+    Attributes
+    ----------
+    check : :class:`libmode.metrics.Check` or None
+        Of the last :meth:`compute`: print it for the verdict.
 
     Raises
     ------
@@ -52,19 +56,19 @@ class MoDeMetrics:
     >>> import torch
     >>> from libmode.torch import MoDeMetrics
     >>> _ = torch.manual_seed(1)
-    >>> metrics = MoDeMetrics(order=1, efficiencies=[0.5])
+    >>> metrics = MoDeMetrics(order=1, signal_efficiency=0.5)
     >>> for batch in range(10):
     ...     label, mass = torch.randint(0, 2, (1_000,)), 50 + 250 * torch.rand(1_000)
     ...     metrics.update(torch.sigmoid(torch.randn(1_000) + label), label, mass)
     >>> numbers = metrics.compute()
-    >>> print(f"AUC {numbers['val_mode_auc']:.2f}, R50 {numbers['val_mode_rejection_50']:.1f}")
-    AUC 0.76, R50 6.4
+    >>> print(f"AUC {numbers['val_mode_auc']:.2f}, flat: {metrics.check.flat}")
+    AUC 0.76, flat: True
     >>> metrics.reset()  # before the next validation
     """
 
-    def __init__(self, *, prefix: str = "val_mode_", **settings: Unpack[SummaryOptions]) -> None:
-        Settings.checked(**settings)  # now, not after an epoch
-        self._settings: Any = settings
+    def __init__(self, *, prefix: str = "val_mode_", **settings: Unpack[CheckOptions]) -> None:
+        self._settings = Settings.checked(**settings)
+        self.check: Check | None = None
         self.prefix = prefix
         self._batches: list[tuple[NDArray[Any], ...]] = []
 
@@ -84,7 +88,10 @@ class MoDeMetrics:
         self._batches.append(batch)
 
     def compute(self) -> dict[str, float]:
-        """The numbers of all events since the last reset. Every process must call it, and gets those of all."""
+        """The AUC and ``to_dict()`` of the check as floats, NaN for unknown ones, of all events since the last reset.
+
+        Every process must call it, and gets the numbers of the events of all.
+        """
         batches = self._batches
         if processes(None) > 1:
             gathered: list[Any] = [None] * processes(None)
@@ -93,7 +100,8 @@ class MoDeMetrics:
         if not sum(len(score) for score, *_ in batches):
             raise ValueError("there are no events: call update for each batch before compute")
         score, label, mass, weight = (np.concatenate(arrays) for arrays in zip(*batches, strict=True))
-        values = summary(score, label, mass, weight=None if (weight == 1).all() else weight, **self._settings)
+        judge = Judge(self._settings, label, mass, None if (weight == 1).all() else weight)
+        self.check, values = judge.log(score)
         return {self.prefix + name: value for name, value in values.items()}
 
     def reset(self) -> None:
