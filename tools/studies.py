@@ -20,7 +20,8 @@ class Study(NamedTuple):
 SIMPLE, JETS, TREES = ("simple_model.report",), ("w_tagging.report",), ("trees.report",)
 W_TAGGING = ("w_tagging.paper", "w_tagging.keras_check", "w_tagging.cost")
 STUDIES = {
-    "zoo": Study(("zoo.study",), ("zoo.report",)),
+    "zoo": Study(("zoo.study",), ("zoo.report", "limit.report")),
+    "limit": Study(("limit.study",), ("limit.report", "zoo.report")),
     "abcd": Study(("abcd.study",)),
     "simple": Study(("simple_model.paper",), SIMPLE),
     "batches": Study(("simple_model.small_batches",), SIMPLE),
