@@ -247,6 +247,8 @@ public:
     mode_variable to_c() const noexcept { return values_; }
 
 private:
+    friend class options;
+
     mode_variable values_; /* points to the edges below */
     std::shared_ptr<const std::vector<double>> edges_;
 };
@@ -315,8 +317,8 @@ public:
         variables_.clear();
         c_variables_.clear();
         for (const variable &value : values) add(value);
-        for (const mode_variable &c : c_variables_)
-            if (c.n_edges) binning(mode::binning::edges);
+        for (const variable &value : variables_)
+            if (value.edges_) binning(mode::binning::edges); /* also if they are empty, which is an error */
         return *this;
     }
 

@@ -110,6 +110,10 @@ void test_options_own_their_lists() {
     mode::status status;
     mode::options().variables({mode::variable(), mode::variable().bins(-1)}).check(status);
     expect(status, MODE_ERROR_OPTION, "bins of variable 1 = -1 must be at least 1");
+    mode::options().variables({mode::variable().edges({})}).check(status);
+    expect(status, MODE_ERROR_OPTION, "edges of variable 0 has length 0: binning = edges needs at least 2 edges");
+    mode::options().edges({}).check(status);
+    expect(status, MODE_ERROR_OPTION, "edges has length 0: binning = edges needs at least 2 edges");
 }
 
 // ------------------------------------------------------------------- arrays
