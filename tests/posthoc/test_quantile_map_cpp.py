@@ -3,6 +3,7 @@
 import os
 import shlex
 import shutil
+import subprocess
 import sys
 
 import numpy as np
@@ -60,6 +61,29 @@ def test_it_returns_what_python_does(order, variables, n_fitted, tmp_path):
     np.testing.assert_allclose(
         np.fromfile(tmp_path / "out.bin"), fitted.transform(scores, masses), rtol=0, atol=tolerance
     )
+
+
+@pytest.mark.parametrize("name", ["class", "double", "xor", "co_await", "main", "std", "NAN"])
+def test_a_name_that_does_not_compile_is_refused(name, tmp_path):
+    """The compiler says which."""
+    fitted = QuantileMap(1).fit(np.linspace(0, 1, 200), np.linspace(3, 5, 200) ** 2)
+    fitted.to_cpp(tmp_path / "map.h", "classes")
+    text = (tmp_path / "map.h").read_text()
+    for use, is_right in (("classes", True), (name, False)):
+        (tmp_path / "map.cpp").write_text(text.replace("classes", use))
+        done = subprocess.run(
+            [*compiler(), "-std=c++20", "-fsyntax-only", "map.cpp"], cwd=tmp_path, capture_output=True
+        )
+        assert (done.returncode == 0) is is_right
+    with pytest.raises(ValueError, match=f"name = '{name}': has a meaning in C"):
+        fitted.to_cpp(tmp_path / "map.h", name)
+
+
+def test_a_name_of_the_c_library_is_refused(tmp_path):
+    """Programs would call the map in place of the library's function."""
+    fitted = QuantileMap(1).fit(np.linspace(0, 1, 200), np.linspace(3, 5, 200) ** 2)
+    with pytest.raises(ValueError, match="name = 'pow': has a meaning in C"):
+        fitted.to_cpp(tmp_path / "map.h", "pow")
 
 
 def test_no_text_of_a_map_is_in_its_header(tmp_path):

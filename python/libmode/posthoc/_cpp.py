@@ -15,6 +15,17 @@ if TYPE_CHECKING:
     from .quantile_map import QuantileMap
 
 TEMPLATE = Path(__file__).with_name("quantile_map.h.in")
+# What a function of two doubles cannot be called in C++11 to C++20, and functions of <cmath> that it would replace.
+TAKEN = (
+    "alignas alignof and and_eq asm auto bitand bitor bool break case catch char char8_t char16_t char32_t class compl "
+    "concept const consteval constexpr constinit const_cast continue co_await co_return co_yield decltype default "
+    "delete do double dynamic_cast else enum explicit export extern false float for friend goto if inline int long "
+    "mutable namespace new noexcept not not_eq nullptr operator or or_eq private protected public register "
+    "reinterpret_cast requires return short signed sizeof static static_assert static_cast struct switch template this "
+    "thread_local throw true try typedef typeid typename union unsigned using virtual void volatile wchar_t while xor "
+    "xor_eq main std NAN NULL INFINITY HUGE_VAL atan2 copysign drem fdim fmax fmin fmod hypot nextafter pow remainder "
+    "scalb errno assert"
+)
 OF_ONE = """\
 // The same for one variable of mass.
 inline double {name}(double score, double mass) {{ return {name}(score, &mass); }}
@@ -25,6 +36,8 @@ def header(quantile_map: QuantileMap, name: str) -> str:
     """The text of the header, with a function of this name."""
     if not re.fullmatch(r"[A-Za-z][A-Za-z0-9_]*", name):
         raise ValueError(f"name = {name!r}: must be a name in C++, of letters, digits and _")
+    if name in TAKEN.split() or "__" in name:
+        raise ValueError(f"name = {name!r}: has a meaning in C++: choose another name for the function")
     variables = len(quantile_map.knots_)
     targets = np.zeros((len(quantile_map.levels_), 0)) if quantile_map.targets_ is None else quantile_map.targets_
     columns = targets.shape[1]
