@@ -15,7 +15,9 @@ func TestResultsOverArguments(t *testing.T) {
 		for i := range n {
 			ev.Score[i], ev.Mass[i], ev.Weight[i] = float64(i*17%n)/n, float64(i), 1
 		}
-		return ev, Config{Binning: GivenEdges, Edges: []float64{0, 20, 40, 63}}
+		cfg := DefaultConfig()
+		cfg.Binning, cfg.Edges = GivenEdges, []float64{0, 20, 40, 63}
+		return ev, cfg
 	}
 	for name, share := range map[string]func(ev *Events[float64], cfg *Config) []float64{
 		"score":  func(ev *Events[float64], _ *Config) []float64 { return ev.Score },

@@ -5,11 +5,11 @@ import "github.com/libmode/libmode/core/internal/config"
 // MaxOrder is the highest polynomial order of a Config.
 const MaxOrder = config.MaxOrder
 
-// Config holds every option of the loss. The zero Config is the default loss: a field that is zero has its default.
-// core/internal/config has the fields, each with its meaning.
+// Config holds every option of the loss. DefaultConfig makes it. A zero is a value: the zero Config is an error, and so is a bound or a
+// range of 0. core/internal/config has the fields, each with its meaning.
 type Config = config.Config
 
-// Variable has the options of one of several protected variables.
+// Variable has the options of one of several protected variables. DefaultVariable makes it.
 type Variable = config.Variable
 
 // Binning is the source of the edges of the mass bins.
@@ -74,6 +74,8 @@ const (
 // Options returns the table, in the order of the members of mode_options in mode.h.
 func Options() []Option { return config.Options() }
 
-// DefaultConfig returns the default configuration with every default spelled out, from which all bindings start. In what it
-// returns a zero is a value: a bound or a range of 0 is an error, as it is in other languages.
+// DefaultConfig returns the default configuration.
 func DefaultConfig() Config { return config.Default() }
+
+// DefaultVariable returns the default options of one of several variables.
+func DefaultVariable() Variable { return config.DefaultVariable() }

@@ -106,19 +106,24 @@ func TestOptionsOfFlatness(t *testing.T) {
 	assert.Equal(t, 8, refused)
 }
 
-// A zero field of a Config is its default. In a Config from DefaultConfig it is a value.
-func TestTheZeroConfigIsTheDefault(t *testing.T) {
+// A zero is a value in every Config, so that a sweep of a bound down to 0 does not remove the bound.
+func TestAZeroIsAValue(t *testing.T) {
 	ev := spreadEvents[float64](500, false, 0.1)
-	want, err := Loss(ev, DefaultConfig())
+	for _, cfg := range []Config{{}, {Order: 1}, {Order: 1, Bins: 7}} {
+		_, err := Loss(ev, cfg)
+		assert.ErrorIs(t, err, ErrOption)
+		assert.ErrorContains(t, err, "DefaultConfig()")
+	}
+	_, err := Loss(ev, Config{MaxSlope: inf})
+	assert.ErrorContains(t, err, "mass_range = [0, 0]")
+	of, cfg := severalVariables[float64](500, false, 0), DefaultConfig()
+	cfg.Variables = []Variable{DefaultVariable(), DefaultVariable(), DefaultVariable()}
+	cfg.Variables[1].Bins = 4
+	_, err = Loss(of, cfg)
 	assert.NoError(t, err)
-	got, err := Loss(ev, Config{})
-	assert.NoError(t, err)
-	assert.Equal(t, want, got)
-	of := severalVariables[float64](500, false, 0)
-	bins := Config{Variables: []Variable{{Bins: 3}, {Bins: 4}, {}}}
-	_, err = Loss(of, bins)
-	assert.NoError(t, err)
-	assert.Zero(t, bins.Variables[0].MassRange, "the caller's variables stay as they are")
+	cfg.Variables[2] = Variable{Bins: 3}
+	_, err = Loss(of, cfg)
+	assert.ErrorContains(t, err, "mass_range of variable 2 = [0, 0]")
 	for name, change := range map[string]func(*Config){
 		"score_range = [0, 0]": func(c *Config) { c.ScoreRange = [2]float64{} },
 		"mass_range = [0, 0]":  func(c *Config) { c.MassRange = [2]float64{} },

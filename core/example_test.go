@@ -24,7 +24,7 @@ func sculpted(n int) core.Events[float64] {
 // the gradient makes the loss smaller.
 func ExampleLossAndGrad() {
 	ev := sculpted(10_000)
-	cfg := core.Config{}
+	cfg := core.DefaultConfig()
 
 	grad := make([]float64, len(ev.Score))
 	before, err := core.LossAndGrad(grad, ev, cfg)
@@ -54,7 +54,8 @@ func ExampleLossAndGrad() {
 // The bins that the loss uses, in units of mass.
 func ExampleEdges() {
 	ev := core.Events[float64]{Mass: []float64{60, 61, 64, 70, 80, 95, 115, 150}}
-	cfg := core.Config{Bins: 4}
+	cfg := core.DefaultConfig()
+	cfg.Bins = 4
 	edges, err := core.Edges(ev, cfg)
 	fmt.Println(edges, err)
 	// Output: [60 62.5 75 105 150] <nil>
@@ -63,7 +64,8 @@ func ExampleEdges() {
 // What the loss is made of at a score: the fraction of each bin's events below it, and
 // the slope of their dependence on mass.
 func ExampleMomentsAt() {
-	cfg := core.Config{Order: 1, Bins: 3}
+	cfg := core.DefaultConfig()
+	cfg.Order, cfg.Bins = 1, 3
 	table, err := core.MomentsAt([]float64{0.5}, sculpted(30_000), cfg)
 	if err != nil {
 		panic(err)
@@ -76,7 +78,7 @@ func ExampleMomentsAt() {
 func ExampleLoss_error() {
 	ev := sculpted(1_000)
 	ev.Score[17] = 1.5
-	_, err := core.Loss(ev, core.Config{})
+	_, err := core.Loss(ev, core.DefaultConfig())
 	fmt.Println(errors.Is(err, core.ErrScoreRange))
 	fmt.Println(err)
 	// Output:
@@ -87,7 +89,7 @@ func ExampleLoss_error() {
 // Whether a loss is significant: n events see nothing where it is at most Bias Events/n. These 10,000 see the dependence
 // on the mass, 100 of them would not.
 func ExampleEvaluate() {
-	found, err := core.Evaluate(nil, sculpted(10_000), core.Config{})
+	found, err := core.Evaluate(nil, sculpted(10_000), core.DefaultConfig())
 	if err != nil {
 		panic(err)
 	}
@@ -103,7 +105,7 @@ func ExampleEvaluate() {
 func ExampleCurvature() {
 	ev := sculpted(10_000)
 	grad, hess := make([]float64, len(ev.Score)), make([]float64, len(ev.Score))
-	found, err := core.Curvature(grad, hess, 0.5, ev, core.Config{})
+	found, err := core.Curvature(grad, hess, 0.5, ev, core.DefaultConfig())
 	if err != nil {
 		panic(err)
 	}
@@ -115,7 +117,8 @@ func ExampleCurvature() {
 func ExampleLabelsOf() {
 	ev := core.Events[float64]{Mass: []float64{60, 61, 64, 70, 80, 95}}
 	ev.Label = core.LabelsOf([]bool{true, true, false, true, true, false})
-	cfg := core.Config{Bins: 2, BackgroundLabel: []int32{1}}
+	cfg := core.DefaultConfig()
+	cfg.Bins, cfg.BackgroundLabel = 2, []int32{1}
 	edges, err := core.Edges(ev, cfg)
 	fmt.Println(edges, err)
 	// Output: [60 65.5 80] <nil>
@@ -130,7 +133,9 @@ func ExampleDefaultConfig() {
 
 // The flatness loss takes the options of the bins and of the integral.
 func ExampleFlatness() {
-	loss, err := core.Flatness(nil, sculpted(10_000), core.Config{Bins: 10})
+	cfg := core.DefaultConfig()
+	cfg.Bins = 10
+	loss, err := core.Flatness(nil, sculpted(10_000), cfg)
 	if err != nil {
 		panic(err)
 	}
@@ -140,7 +145,8 @@ func ExampleFlatness() {
 
 // Validate finds bad options before there are events.
 func ExampleConfig_Validate() {
-	cfg := core.Config{Order: 17}
+	cfg := core.DefaultConfig()
+	cfg.Order = 17
 	err := cfg.Validate()
 	fmt.Println(errors.Is(err, core.ErrOption))
 	fmt.Println(err)

@@ -147,7 +147,7 @@ func TestThePushReportsTheUnbiasedLoss(t *testing.T) {
 // The gradient is lifted by the root of the mean size of all weights over the mean size in the bin, and at most by 1000.
 func TestTheLiftOfSmallWeights(t *testing.T) {
 	const n = 1000
-	ev, cfg := batch(rand.New(rand.NewPCG(87, 88)), n), core.Config{Bins: 2}
+	ev, cfg := batch(rand.New(rand.NewPCG(87, 88)), n), binned(2)
 	edges, err := core.Edges(ev, cfg)
 	require.NoError(t, err)
 	for small, want := range map[float64]float64{0.5: math.Sqrt(0.75 / 0.5), 1e-9: 1e3} {
@@ -179,7 +179,7 @@ func TestBinsOfAPush(t *testing.T) {
 		require.NoError(t, err)
 		return push
 	}
-	require.InDeltaSlice(t, of(core.Config{Bins: 24}), of(core.Config{}), 0)
+	require.InDeltaSlice(t, of(binned(24)), of(binned(0)), 0)
 }
 
 // Many independent events have a small gradient, which is a push all the same. A fit with as many functions as bins has none.
@@ -190,7 +190,9 @@ func TestSmallGradientsPush(t *testing.T) {
 	}
 	for order, pushes := range map[int]bool{0: true, 3: false} {
 		push := make([]float64, 40_000)
-		_, err := constraint.Direction(push, like(push), nil, ev, core.Config{Bins: 4, Order: order}, constraint.Steering{})
+		cfg := binned(4)
+		cfg.Order = order
+		_, err := constraint.Direction(push, like(push), nil, ev, cfg, constraint.Steering{})
 		require.NoError(t, err)
 		require.Equal(t, pushes, floats.Norm(push, 1) > 0, order)
 	}

@@ -132,7 +132,9 @@ func TestDirectionErrors(t *testing.T) {
 	require.ErrorContains(t, err, "slope has length 5, but the batch has 200 events")
 	_, err = constraint.Direction(push, push[:7], nil, ev, cfg, constraint.Steering{})
 	require.ErrorContains(t, err, "multiplier has length 7, but the batch has 200 events")
-	_, err = constraint.Direction(push, like(push), nil, ev, core.Config{Order: 17}, constraint.Steering{})
+	wrong := cfg
+	wrong.Order = 17
+	_, err = constraint.Direction(push, like(push), nil, ev, wrong, constraint.Steering{})
 	require.ErrorIs(t, err, core.ErrOption)
 	one := core.Events[float32]{Score: []float32{0}, Mass: []float32{1}}
 	for want, limits := range map[string][2]float64{"[-1, 1e+40]": {-1, 1e40}, "[0, 1e-310]": {0, 1e-310}} {

@@ -8,6 +8,13 @@ import (
 
 var nan, inf = math.NaN(), math.Inf(1)
 
+// binned returns options with a number of bins.
+func binned(bins int) core.Config {
+	cfg := core.DefaultConfig()
+	cfg.Bins = bins
+	return cfg
+}
+
 func finite(x float64) bool { return x-x == 0 }
 
 // forThreads calls f with different numbers of threads, and several times, as goroutines do not always take turns alike.

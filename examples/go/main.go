@@ -30,7 +30,7 @@ func main() {
 		massLike[i] = (events.Mass[i]-110)/60 + rng.NormFloat64()/2
 	}
 
-	options := core.Config{Order: 0} // the score of background shall not depend on mass at all
+	options := core.DefaultConfig() // order 0: the score of background shall not depend on mass at all
 	for _, strength := range []float64{0, 10} {
 		var loss, a, b, c float64
 		for range steps {

@@ -55,8 +55,8 @@ const (
 	Sum                   // the sum over bins: the paper's formula
 )
 
-// Config holds every option of the loss. The zero Config is the default loss: a field that is zero has its default. The
-// table of options has the limits of each option.
+// Config holds every option of the loss. DefaultConfig makes it. A zero is a value: the zero Config is an error, and so is a bound or a
+// range of 0. The table of options has the limits of each option.
 type Config struct {
 	Order        int        // degree of the allowed dependence on mass
 	Bins         int        // number of bins; 0: as many as the events are enough for; no effect with GivenEdges
@@ -68,32 +68,30 @@ type Config struct {
 	Biased       bool       // do not subtract the bias of a finite sample: the paper's formula
 	Joint        bool       // bin several variables together, not one by one
 	Missing      Missing    // the treatment of NaN masses
-	MaxSlope     float64    // bound on |c_1| over c_0 or 1-c_0; 0 or +Inf: none
+	MaxSlope     float64    // bound on |c_1| over c_0 or 1-c_0, above 0; +Inf: none
 	SlopePenalty float64    // adds SlopePenalty * c_1^2 to the integrand
-	MassRange    [2]float64 // events outside take no part; {0, 0} or {-Inf, Inf}: lowest to highest mass
-	ScoreRange   [2]float64 // limits of the integral; {0, 0}: {0, 1}; {-Inf, Inf}: lowest to highest score
+	MassRange    [2]float64 // events outside take no part; {-Inf, Inf}: lowest to highest mass
+	ScoreRange   [2]float64 // limits of the integral; {-Inf, Inf}: lowest to highest score
 	Edges        []float64  // for GivenEdges: increasing, in units of mass
 	Variables    []Variable // the differences between several variables; nil: all have Bins, and no limits
 
-	// BackgroundLabel lists the labels of the events that take part. Each label has bins of its own. If it is nil, events
-	// of the label 0 take part. Without labels every event takes part.
+	// BackgroundLabel lists the labels of the events that take part, 0 by default. Each label has bins of its own. Without labels
+	// every event takes part.
 	BackgroundLabel []int32
-
-	spelled bool // whether a zero is a value and not a default, see Default
 }
 
-// Variable has the options of one of several protected variables. The fields of Config with the same names say what they
-// mean.
+// Variable has the options of one of several protected variables. DefaultVariable makes it. The fields of Config with the same
+// names say what they mean.
 type Variable struct {
 	Bins      int        // 0: Config.Bins
-	MassRange [2]float64 // {0, 0} or {-Inf, Inf}: from the data
+	MassRange [2]float64 // {-Inf, Inf}: from the data
 	Edges     []float64  // for GivenEdges: increasing, in units of this mass
 }
 
 // Unbounded returns the range of all numbers.
 func Unbounded() [2]float64 { return [2]float64{math.Inf(-1), math.Inf(1)} }
 
-// Bounded reports whether moments are bounded, so that c~ is not linear in F. Defaults are spelled out.
+// Bounded reports whether moments are bounded, so that c~ is not linear in F.
 func (c *Config) Bounded() bool { return !math.IsInf(c.MaxSlope, 1) || c.Monotonic }
 
 // Arrays returns the memory of the options that are lists.
@@ -106,7 +104,7 @@ func (c *Config) Arrays() []events.Array {
 	return all
 }
 
-// OfVariable returns the options of variable k: its own, or the common ones. Defaults are spelled out.
+// OfVariable returns the options of variable k: its own, or the common ones.
 func (c *Config) OfVariable(k int) Variable {
 	v := Variable{c.Bins, c.MassRange, c.Edges}
 	if len(c.Variables) > 0 {

@@ -108,41 +108,23 @@ var options = []Option{
 }
 
 // defaults is the default configuration.
-var defaults = Config{}.filled()
+var defaults = func() (c Config) {
+	for k := range options {
+		field := reflect.ValueOf(options[k].field(&c)).Elem()
+		field.Set(reflect.ValueOf(options[k].byDefault).Convert(field.Type()))
+	}
+	return c
+}()
 
-// Default returns the default configuration with every default spelled out, from which all bindings start. In what it
-// returns a zero is a value: a bound or a range of 0 is an error, as it is in other languages.
+// Default returns the default configuration.
 func Default() Config {
 	cfg := defaults
 	cfg.BackgroundLabel = slices.Clone(cfg.BackgroundLabel)
 	return cfg
 }
 
-// filled returns the configuration with the defaults of fields that are zero.
-func (c Config) filled() Config {
-	if c.spelled {
-		return c
-	}
-	c.spelled = true
-	c.Variables = slices.Clone(c.Variables)
-	for k := range options {
-		o := &options[k]
-		fill(o.field(&c), o.byDefault)
-		for v := range c.Variables {
-			if o.ofVariable != nil {
-				fill(o.ofVariable(&c.Variables[v]), o.byDefault)
-			}
-		}
-	}
-	return c
-}
-
-// fill sets a field that is zero to its default.
-func fill(field, byDefault any) {
-	if value := reflect.ValueOf(field).Elem(); value.IsZero() {
-		value.Set(reflect.ValueOf(byDefault))
-	}
-}
+// DefaultVariable returns the default options of one of several variables.
+func DefaultVariable() Variable { return Variable{MassRange: Unbounded()} }
 
 // optionOf returns the row of the table that has a name.
 func optionOf(name string) *Option {

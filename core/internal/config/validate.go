@@ -33,14 +33,14 @@ func (c Config) Validate() error {
 	return err
 }
 
-// Checked returns a configuration with its defaults spelled out, if it is valid.
-func Checked(c Config) (Config, error) {
-	c = c.filled()
-	return c, c.check()
-}
+// Checked returns a configuration, if it is valid.
+func Checked(c Config) (Config, error) { return c, c.check() }
 
-// check returns an error for the first option that is wrong. Defaults are spelled out.
+// check returns an error for the first option that is wrong.
 func (c *Config) check() error {
+	if c.MaxSlope == 0 && c.ScoreRange == [2]float64{} && c.BackgroundLabel == nil {
+		return errs.Of(errs.ErrOption, "these options do not come from DefaultConfig(): a zero is a value, and max_slope = 0 is no bound")
+	}
 	for k := range options {
 		o := &options[k]
 		if err := o.check(o.field(c), ""); err != nil {
