@@ -43,7 +43,7 @@ const (
 
 // Field is one of the numbers or tables of a state.
 type Field struct {
-	Name string // in mode.h, in small letters
+	Name string // as bindings read it
 	// At is the place of its first number, in the state or in the first part.
 	At int
 	// Stride is the distance to the same field of the next part. 0: the state has the field once.
