@@ -31,6 +31,7 @@ from .closure import closure
 from .dependence import dependence
 from .mass import efficiency, flatness, jsd, residual
 from .roc import auc, rejection, roc, threshold
+from .scorer import scorer
 
 __all__ = [
     "Check",
@@ -44,6 +45,7 @@ __all__ = [
     "rejection",
     "residual",
     "roc",
+    "scorer",
     "sensitivity",
     "signal_bias",
     "spurious_signal",

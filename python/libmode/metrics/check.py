@@ -130,10 +130,10 @@ class Check:
     events: float  #: effective background events inside the bins
     tolerance: float  #: background events of the search
     taught: float  #: sqrt(1 + N / T): errors of a search that a training with T events cannot avoid; NaN if unknown
-    cuts: tuple[AtCut, ...]
-    categories: dict[Any, Check]
-    max_slope: float | None = None
-    monotonic: bool = False
+    cuts: tuple[AtCut, ...]  #: the working points
+    categories: dict[Any, Check]  #: the check of each category
+    max_slope: float | None = None  #: the bound that was asked for
+    monotonic: bool = False  #: whether the polynomial was to be monotonic
 
     @property
     def sensitivity(self) -> float:
