@@ -100,3 +100,32 @@ func TestHalfRecordsHaveRoomForTheBin(t *testing.T) {
 		assert.Equal(t, c.half, la.Half, "%d events, %d bins", c.events, c.bins)
 	}
 }
+
+// Records of one cut key come out in order of their numbers, and equal numbers in order of the records: as saturated scores, of which
+// the range is wide and nearly all lie near 1. Also where a word has no room for the place in the run.
+func TestCrowdsOfOneCutKey(t *testing.T) {
+	for _, n := range []int{2, 23, 24, 100, 3_000} {
+		for _, cut := range []uint{0, 62} { // 0: by the layout
+			rng := rand.New(rand.NewPCG(11, uint64(n)))
+			numbers := make([]float64, n)
+			for i := range numbers {
+				numbers[i] = 1 - float64(rng.IntN(n/2+1))*0x1p-53
+			}
+			la := NewLayout[float64](-1e300, 1, 1<<20, 32)
+			if cut > 0 {
+				la.cut = cut
+			}
+			records := make([]uint64, n)
+			for i, x := range numbers {
+				records[i] = la.record(x, rng.IntN(32), i)
+			}
+			rng.Shuffle(n, func(i, j int) { records[i], records[j] = records[j], records[i] })
+			want := slices.Clone(records)
+			slices.SortFunc(want, func(a, b uint64) int {
+				return cmp.Or(cmp.Compare(numbers[la.Index(a)], numbers[la.Index(b)]), cmp.Compare(a, b))
+			})
+			Sort(records, []uint32{0, uint32(n)}, &la, numbers)
+			require.Equal(t, want, records)
+		}
+	}
+}

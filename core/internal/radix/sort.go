@@ -31,7 +31,7 @@ func Sort[T lanes.Float](records []uint64, starts []uint32, la *Layout, numbers 
 	end := starts[len(starts)-1]
 	sortNear(records[first:end], records[first:end])
 	if la.cut > 0 {
-		resolve(records[starts[0]:end], la, numbers)
+		resolve(records[starts[0]:end], la, numbers, &room.Arena)
 	}
 }
 
@@ -156,19 +156,49 @@ func sortDigits(records, spare []uint64, lo uint64, keyShift, top uint, arena *p
 }
 
 // resolve sorts records of equal keys by their numbers.
-func resolve[T lanes.Float](records []uint64, la *Layout, numbers []T) {
-	mask, keyShift := la.IndexMask, la.keyShift
-	byNumber := func(a, b uint64) int {
-		return cmp.Or(cmp.Compare(numbers[a&mask], numbers[b&mask]), cmp.Compare(a, b))
+func resolve[T lanes.Float](records []uint64, la *Layout, numbers []T, arena *par.Arena) {
+	keyShift := la.keyShift
+	for i := 1; i < len(records); i++ {
+		key := records[i] >> (keyShift & 63)
+		if records[i-1]>>(keyShift&63) != key {
+			continue
+		}
+		lo := i - 1
+		for i < len(records) && records[i]>>(keyShift&63) == key {
+			i++
+		}
+		resolveRun(records[lo:i], la, numbers, arena)
 	}
-	for lo := 0; lo < len(records); {
-		hi := lo + 1
-		for hi < len(records) && records[hi]>>(keyShift&63) == records[lo]>>(keyShift&63) {
-			hi++
-		}
-		if hi > lo+1 && !slices.IsSortedFunc(records[lo:hi], byNumber) {
-			slices.SortFunc(records[lo:hi], byNumber)
-		}
-		lo = hi
+}
+
+// resolveRun sorts records of one key by the low bits of their numbers' keys, and then by the records. Saturated scores have many of
+// one key.
+func resolveRun[T lanes.Float](run []uint64, la *Layout, numbers []T, arena *par.Arena) {
+	defer arena.Release(arena.Mark())
+	low, shift := uint64(1)<<la.cut-1, bitsFor(len(run))
+	if la.cut+shift > 64 { // no word has room for the place in the run
+		slices.SortFunc(run, func(a, b uint64) int {
+			return cmp.Or(cmp.Compare(numbers[la.Index(a)], numbers[la.Index(b)]), cmp.Compare(a, b))
+		})
+		return
+	}
+	sortAll(run, 0, arena)
+	order, sorted := par.Unset[uint64](arena, len(run)), par.Unset[uint64](arena, len(run))
+	for i, r := range run {
+		order[i] = (Key(float64(numbers[la.Index(r)]))-la.base)&low<<shift | uint64(i)
+	}
+	sortAll(order, shift, arena)
+	for i, word := range order {
+		sorted[i] = run[word&(1<<shift-1)]
+	}
+	copy(run, sorted)
+}
+
+// sortAll sorts words by their bits from keyShift on; few words by all bits.
+func sortAll(words []uint64, keyShift uint, arena *par.Arena) {
+	if len(words) < smallCell {
+		sortNear(words, words)
+	} else {
+		sortCell(words, keyShift, arena)
 	}
 }
