@@ -113,7 +113,7 @@ class State(NamedTuple):
 NUMBERS = State._fields.index("sums")
 
 
-def step_of(memory: NDArray[Any]) -> str:
+def training_step(memory: NDArray[Any]) -> str:
     """The part of a message with the training step of a state, which may be corrupt."""
     return f"in training step {number(memory, 'steps'):.0f}"
 
@@ -161,7 +161,7 @@ class Constraint:
                 f"score_range = {options['score_range']} and from_logits = True: leave score_range out, which is "
                 "(0, 1) for logits"
             )
-        self.labels, self._said = self.options.labels, said or Said()
+        self.labels, self.said = self.options.labels, said or Said()
         self.lock = Lock()  # from reading a state to writing it: threads that share a layer take turns
         self._named = "background_label" in options
         self._unsure, self._like_scores = from_logits, 0  # may be scores, and the batches that look like scores
@@ -189,7 +189,7 @@ class Constraint:
                 self.categories,
             )
             try:
-                pushed = direction(self.options, steering, events, now, self._said)
+                pushed = direction(self.options, steering, events, now, self.said)
             except ValueError as error:
                 if self._limits_given:
                     raise

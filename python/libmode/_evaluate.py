@@ -12,7 +12,7 @@ from . import _native
 from ._arrays import address, check_labels, explained, for_core, is_double, read, ready
 from ._disco import disco
 from ._events import Events, read_events
-from ._far_masses import look
+from ._far_masses import look, look_at_type
 from ._options import Options
 from ._said import IN_LINES, Said
 
@@ -86,6 +86,7 @@ def evaluate(
     except ValueError as error:
         raise explained(error, events.score, events.mass, events.label, options) from None
     look(said, options, arrays.mass, arrays.label)
+    look_at_type(said, events.mass.dtype, arrays.mass)
     kind, shape = events.score.dtype, np.shape(score)
     if kind.kind != "f" or kind.itemsize < 4:  # in float16 most of a gradient would be 0
         kind = np.dtype(np.float32 if kind.kind == "f" else np.float64)
@@ -116,5 +117,6 @@ def direction(
     except ValueError as error:
         raise explained(error, events.score, events.mass, events.label, options) from None
     look(said, options, arrays.mass, arrays.label)
+    look_at_type(said, events.mass.dtype, arrays.mass)
     pushed.rows, (pushed.push, pushed.multiplier, pushed.slope) = rows, rows
     return pushed

@@ -5,6 +5,7 @@ A missing mass often stands as -999. One per cent of such events turns a polynom
 
 from __future__ import annotations
 
+import math
 import warnings
 from typing import TYPE_CHECKING, Any
 
@@ -23,7 +24,7 @@ FAR = 5.0  # the range of all masses over the range of the bulk, at most
 _SAMPLE = 1_000  # events for the percentiles
 _LEAST = 20  # events for percentiles, at least
 _FEW = 500  # events of a first look
-_THING = "far masses"
+_THING, _HALF = "far masses", "half masses"
 
 
 def look(said: Said, options: Options, mass: Any, label: Any) -> None:
@@ -45,6 +46,29 @@ def look(said: Said, options: Options, mass: Any, label: Any) -> None:
             sentence = far(row if label is None else row[is_background(label, options.labels)])
             if sentence:
                 said.warn(_THING, _with(sentence, "mass_range"))
+
+
+_DIGITS = {"float16": 11, "bfloat16": 8}  # of the types of half precision, binary
+
+
+def look_at_type(said: Said, kind: Any, mass: Any = None) -> None:
+    """Warns, once, of masses of a type of half precision; ``mass`` has their values, if they are known."""
+    name = str(kind).removeprefix("torch.")
+    if name not in _DIGITS or said.has_said(_HALF):
+        return
+    what = f"mass is in {name}, of {_DIGITS[name]} binary digits"
+    if mass is not None:
+        mass = np.asarray(mass, np.float64)
+        values = np.unique(mass[np.isfinite(mass)])
+        top = float(np.abs(values).max(initial=0))
+        step = 2.0 ** (math.floor(math.log2(top)) + 1 - _DIGITS[name]) if top > 0 else 0.0
+        what += f": masses near {top:.6g} are {step:.3g} apart, and {mass.size} masses have {len(values)} values"
+    said.warn(
+        _HALF,
+        f"{what}. Give the masses in float32, and keep them out of what casts inputs, such as FSDP's "
+        "cast_forward_inputs or a training in half precision",
+        TrainingWarning,
+    )
 
 
 def _are_labels(mass: NDArray[Any]) -> bool:

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from ._arrays import check_reference, read
 from ._bad_batches import OnBadBatch, SkipsBadBatches
-from ._constraint import Constraint, State, step_of, unpack_state
+from ._constraint import Constraint, State, training_step, unpack_state
 from ._convergence import number
 from ._events import Events, joined, read_events
 from ._monitor import Monitor, look
@@ -55,7 +55,7 @@ class HostConstraint(SkipsBadBatches, Learns):
         count, state = len(Events._fields), self._memory
         batch, reference, constraint = Events(*events[:count]), events[count:], self._constraint
         score = batch.score
-        where = [] if state is None else [step_of(state)]
+        where = [] if state is None else [training_step(state)]
         if reference:
             where.append(f"events from {len(score)} on are those of reference")
         try:

@@ -57,7 +57,9 @@ class TrainingWarning(UserWarning):
 class Monitor:
     """Looks at every twentieth batch, and warns once of each problem."""
 
-    def __init__(self) -> None:
+    def __init__(self, of_loss: bool = False) -> None:
+        self._of_loss = of_loss
+        self.where: tuple[str, int] | None = None  # the line of the last call, for a warning that no line causes
         self.calls = 0
         self._in_a_row: dict[str, int] = {}
         self._said: set[str] = set()
@@ -140,9 +142,9 @@ class Monitor:
         self.watch(
             "signal lost",
             fall > 0.5 * self._best and fall > _SIGNIFICANT * math.sqrt(self._variance + self._best_variance),
-            f"the AUC of the batches has fallen from {0.5 + self._best:.3f} to {0.5 + now:.3f}: the constraint "
-            "removes the signal. If only the mass separates it, this is the price; otherwise lower the strength or "
-            f"the learning rate, give MoDeConstraint a tolerance, or raise the order. {_LOG_ODDS}",
+            f"the AUC of the batches has fallen from {0.5 + self._best:.3f} to {0.5 + now:.3f}. If only the mass "
+            "separates the signal, this is the price of flatness; otherwise lower the strength or the learning rate"
+            f"{', give MoDeConstraint a tolerance,' * (not self._of_loss)} or raise the order. {_LOG_ODDS}",
         )
 
     def watch(self, what: str, wrong: bool, sentence: str) -> None:
@@ -156,7 +158,10 @@ class Monitor:
         if what not in self._said and not (what in _OF_SOFTMAX and "softmax" in self._said):
             self._said.add(what)
             sentence += ". (monitor=False turns such warnings off.)"
-            warnings.warn(sentence, TrainingWarning, stacklevel=level_of_the_user())
+            if self.where is None:
+                warnings.warn(sentence, TrainingWarning, stacklevel=level_of_the_user())
+            else:
+                warnings.warn_explicit(sentence, TrainingWarning, *self.where)
 
 
 def _auc(score: NDArray[Any], background: NDArray[np.bool_]) -> tuple[float, float]:

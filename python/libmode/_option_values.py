@@ -6,6 +6,7 @@ The core has the limits and defaults.
 from __future__ import annotations
 
 import difflib
+import inspect
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, Literal, get_args, get_origin
 
@@ -39,17 +40,28 @@ _OTHER_NAMES = {
 _MEANT = {other: name for name, others in _OTHER_NAMES.items() for other in others}
 
 
-def plain(loss: Loss, options: Mapping[str, Any]) -> dict[str, Any]:
-    """The options as Python's numbers, strings and tuples of numbers."""
+def plain(loss: Loss, options: Mapping[str, Any], owner: Callable[..., Any] | None = None) -> dict[str, Any]:
+    """The options as Python's numbers, strings and tuples of numbers.
+
+    ``owner`` is the function that has them beside keywords of its own, which an error lists too.
+    """
     if not isinstance(loss, str) or loss not in TAKEN:
         raise ValueError(f"loss = {shown(loss)}: must be one of {', '.join(map(repr, TAKEN))}")
     names = TAKEN[loss]
     for name in options:
         if name not in names:
-            raise TypeError(f"unknown option {name!r}: {_suggestion(name, names)} options are {', '.join(names)}")
+            own = () if owner is None else keywords(owner)
+            known = *names, *own
+            raise TypeError(f"unknown option {name!r}: {_suggestion(name, known)} options are {', '.join(known)}")
     if loss == "mode" and "order" not in options:
         raise TypeError(ORDER)
     return {name: _plain_value(name, value) for name, value in options.items()}
+
+
+def keywords(function: Callable[..., Any]) -> tuple[str, ...]:
+    """The names that a function takes by keyword alone."""
+    parameters = inspect.signature(function).parameters.values()
+    return tuple(one.name for one in parameters if one.kind is one.KEYWORD_ONLY)
 
 
 def _suggestion(name: str, names: Sequence[str]) -> str:

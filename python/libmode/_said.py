@@ -24,6 +24,10 @@ class Said:
         self._calls += 1
         return thing not in self._things and (self._calls <= _FIRST or self._calls % _EVERY == 0)
 
+    def has_said(self, thing: str) -> bool:
+        """Whether it has warned of this thing before."""
+        return thing in self._things
+
     def warn(self, thing: str, sentence: str, category: type[Warning] = UserWarning) -> None:
         """Warns, unless it has warned of this thing before."""
         if thing not in self._things:
@@ -42,6 +46,9 @@ class _InLines(Said):
 
     def due(self, thing: str) -> bool:
         return True
+
+    def has_said(self, thing: str) -> bool:
+        return False
 
     def warn(self, thing: str, sentence: str, category: type[Warning] = UserWarning) -> None:
         level = level_of_the_user()

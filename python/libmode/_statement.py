@@ -16,6 +16,7 @@ from ._constraint import USUAL_TOLERANCE, Constraint, Dependence, State
 from ._convergence import SIGNIFICANT, Convergence, Sample, convergence, number, overlap, usual_samples
 from ._events import Events, is_background
 from ._loops import Lines
+from ._messages import line_of_the_user
 from ._monitor import Monitor, TrainingWarning
 
 LARGEST_LOGIT = 500.0  # in trainings that become flat, logits stay below 100
@@ -56,6 +57,7 @@ class Statement:
         self._monitor, self._constraint, self._lines = monitor, constraint, Lines()
         self._state: NDArray[np.float64] | None = None
         self._samples: list[Sample] = []
+        self._called_at = ("libmode", 0)
         self._low, self._high = math.inf, -math.inf
         self._final, self._evaluated, self._of_evaluation = False, constraint.start(), list[Sample]()
         self._looks, self._passing = 0, np.zeros(len(constraint.labels))
@@ -69,6 +71,7 @@ class Statement:
             self._owner = id(owner)
             weakref.finalize(owner, self._say_at_the_end)
         self._lines.trains()
+        self._called_at = line_of_the_user()
         self._state, self._samples = state, self._count(events, slope, state)
         self._see_tight_cut(events)
         if self._constraint.from_logits:
@@ -196,6 +199,7 @@ class Statement:
 
     def _say_at_the_end(self) -> None:
         """Calls :meth:`say` for a layer that is gone: where warnings are errors, no caller could catch this one."""
+        self._monitor.where = self._called_at  # the line at which a layer ends may be one of weakref.py
         try:
             self.say()
         except TrainingWarning as warning:

@@ -1,5 +1,7 @@
 """libmode.keras.MoDeConstraint on the backend that KERAS_BACKEND names: test_keras.py runs this file once for each."""
 
+from functools import partial
+
 import keras
 import libmode
 import numpy as np
@@ -237,6 +239,33 @@ def test_save_load_and_go_on(strength, tmp_path):
     assert np.isnan(loaded.loss.mode_loss) and np.isfinite(loss.mode_loss)
     more = loaded.fit(**as_arrays(X, Y), epochs=1, verbose=0, shuffle=False).history["loss"][0]
     assert more < 1.1 * history["loss"][-1] and np.isfinite(loaded.loss.mode_loss)
+
+
+@pytest.mark.parametrize("make", [
+    partial(MoDeConstraint, order=0), partial(MoDeConstraint, order=0, tolerance=1e3), partial(MoDeLoss, order=0, strength=20.0),
+], ids=["constraint", "tolerance", "loss"])  # fmt: skip
+def test_a_resumed_training_equals_one_that_went_on(make, tmp_path):
+    model, _ = trained(make(score=0), epochs=2)
+    model.save(tmp_path / "model.keras")
+    loaded = keras.saving.load_model(tmp_path / "model.keras")
+    for one in (model, loaded):
+        one.fit(**as_arrays(X, Y), epochs=2, verbose=0, shuffle=False)
+    for went_on, again in zip(model.get_weights(), loaded.get_weights(), strict=True):
+        np.testing.assert_array_equal(went_on, again)
+    kept = model.loss.get_config()["memory"]
+    assert len(kept) == len(loaded.loss.get_config()["memory"]) and kept == loaded.loss.get_config()["memory"]
+    assert "memory" not in make(score=0).get_config()
+
+
+def test_a_saved_state_that_cannot_be():
+    model, _ = trained(MoDeConstraint(order=0, score=0), epochs=1)
+    config = model.loss.get_config()
+    config["memory"][0] = 9.0
+    with pytest.raises(ValueError, match=r"state\[0\] = 9: the version of the state, and this library reads version 1"):
+        MoDeConstraint.from_config(config)
+    config["memory"] = config["memory"][:-1]
+    with pytest.raises(ValueError, match="state"):
+        MoDeConstraint.from_config(config)
 
 
 @TRACING_WARNS

@@ -83,6 +83,20 @@ def of_torch(tmp_path_factory):
     return layered(cases, tmp_path_factory.mktemp("layered"))
 
 
+def test_a_resumed_training_equals_one_that_went_on(tmp_path):
+    """With the state from a file."""
+    step, went_on, again = stepping(jax.jit, entropy), State(), State()
+    for k in range(4):
+        if k == 2:
+            np.savez(tmp_path / "state", *again)
+            again = State(*np.load(tmp_path / "state.npz").values())
+        grads, states = zip(*(step(SCORE, LABEL, MASS, None, state) for state in (went_on, again)), strict=True)
+        went_on, again = states
+        np.testing.assert_array_equal(*grads)
+    jax.tree.map(np.testing.assert_array_equal, went_on, again)
+    assert went_on.steps == 4
+
+
 @WAYS
 @pytest.mark.parametrize("name", CASES)
 def test_gradients_and_state_are_those_of_pytorch(way, name, of_torch):

@@ -129,7 +129,7 @@ def test_types_scales_and_limits(dtype):
     found = []
     for scale in (2.0**10, 2.0**-4):
         constraint = MoDeConstraint(order=1)
-        out = constraint(score, target, mass)
+        out = constraint(score, target, mass.float())
         assert out.dtype is dtype
         (grad,) = torch.autograd.grad(scale * binary_cross_entropy(out.float(), target.float()), score)
         assert grad.dtype is dtype and grad.isfinite().all() and constraint.scale > 0
@@ -162,7 +162,7 @@ def test_reference_events_count_and_get_no_gradient():  # without weights ranks 
     extra, bare = added(constraint, (score, target, mass, weight), reference=reference)
     all_scores, all_masses = np.append(score.detach(), further[0].detach()), np.append(mass, further[2])
     labels, weights = np.append(target, further[1]), np.append(weight, further[3])
-    want = libmode.mode_evaluate(all_scores, all_masses, label=labels, weight=weights, order=1, bins=24)
+    want = libmode.mode_evaluate(all_scores, all_masses, label=labels, weight=weights, order=1)
     assert constraint.loss == pytest.approx(want.loss, rel=1e-10)
     push, lift = smoothed(all_scores, all_masses, labels == 0, weights, order=1, bins=24)
     slope, background = (score * (1 - score)).detach(), target == 0
@@ -251,7 +251,7 @@ def test_dependence_is_what_the_events_tell():
     constraint = MoDeConstraint(monitor=False, order=1)
     score, target, mass, _ = events()
     constraint(score, target, mass)
-    found = libmode.mode_evaluate(score.detach(), mass, label=target, order=1, bins=24)
+    found = libmode.mode_evaluate(score.detach(), mass, label=target, order=1)
     assert constraint.dependence.value == pytest.approx(found.loss / (found.bias * found.events / 1e5), rel=1e-9)
     plain = MoDeConstraint(monitor=False, unbiased=False, order=1)
     plain(score, target, mass)

@@ -2,12 +2,17 @@
 
 import copy
 import io
+import pickle
+import re
+import threading
 
 import processes
 import pytest
 import torch
+import torch.distributed as dist
 from libmode._constraint import NUMBERS
 from libmode.torch import MoDeConstraint
+from torch.distributed.fsdp import FullyShardedDataParallel, MixedPrecision
 from torch.nn.functional import binary_cross_entropy
 from torch.nn.parallel import DistributedDataParallel
 from torch.optim.swa_utils import AveragedModel, get_ema_multi_avg_fn
@@ -89,6 +94,11 @@ def test_two_processes_without_gather_of_which_one_begins_without_background():
     assert (no, some) == (0, 2)
 
 
+def same(one, other):
+    """Whether two dicts of tensors are the same."""
+    return one.keys() == other.keys() and all(torch.equal(one[name], other[name]) for name in one)
+
+
 OTHERS = [  # of the checkpoint, of the module, and what is said
     ({"order": 0}, {"order": 1}, "order = 1, .* order = 0"),
     ({}, {"order": 2}, "order = 2, .* order = 1"),
@@ -104,10 +114,21 @@ OTHERS = [  # of the checkpoint, of the module, and what is said
 
 @pytest.mark.parametrize("saved, own, said", OTHERS, ids=str)
 def test_a_checkpoint_of_other_options(saved, own, said):
-    state = Classifier(**saved).state_dict()
+    """It changes nothing of the layer, and the remedy that the error names works."""
+    model, other = Classifier(**saved), Classifier(**own)
+    for one, steps in ((model, 2), (other, 1)):
+        several = any(isinstance(value, tuple) for value in ({**saved, **own}.get("bins"),))
+        for _ in train(one, steps=steps, variables=2 if several else 1):
+            pass
+    state, before = model.state_dict(), copy.deepcopy(other.constraint.state_dict())
     for strict in (True, False):
-        with pytest.raises(ValueError, match=said):
-            Classifier(**own).load_state_dict(copy.deepcopy(state), strict=strict)
+        with pytest.raises(ValueError, match=said) as caught:
+            other.load_state_dict(copy.deepcopy(state), strict=strict)
+        assert same(other.constraint.state_dict(), before)
+    command = re.search(r"model\.load_state_dict\(.*strict=False\)", str(caught.value)).group()
+    eval(command, {"model": other, "saved": state})
+    assert same(other.constraint.state_dict(), before)
+    assert torch.equal(other.network[0].weight, model.network[0].weight)
 
 
 @pytest.mark.parametrize("saved, own", [
@@ -125,6 +146,126 @@ def test_a_checkpoint_of_the_same_options(saved, own):
     other = Classifier(**own)
     other.load_state_dict(torch.load(file, weights_only=True))
     assert torch.equal(other.constraint.state, model.constraint.state) and other.constraint.state[NUMBERS:].any()
+
+
+@pytest.mark.parametrize("spoil, said", [
+    (lambda state: state.copy_(torch.cat([torch.tensor([7.0]), state[1:]])), r"state\[0\] = 7: the version of the state"),
+    (lambda state: state[7].fill_(-5), r"state\[7\] = -5: factor must be a number from"),
+    (lambda state: state[8].fill_(1.5), r"state\[8\] = 1.5: masses must be an integer from 1 to 3"),
+    (lambda state: state[1].fill_(torch.nan), r"state\[1\] = NaN: must be finite"),
+    (lambda state: state[0].fill_(torch.nan), r"state\[0\] = NaN: the version of the state"),
+    (lambda state: state[0].zero_(), r"state\[1\] = 2, and state\[0\] = 0: a state without a version"),
+], ids=["version", "factor", "masses", "NaN", "no version", "version 0"])  # fmt: skip
+def test_a_state_that_cannot_be(spoil, said):
+    """When it is loaded, and where a program has written it into the layer."""
+    model, other = Classifier(), Classifier()
+    for _ in train(model):
+        pass
+    saved = copy.deepcopy(model.state_dict())
+    spoil(saved["constraint.state"])
+    with pytest.raises(ValueError, match=said):
+        other.load_state_dict(saved)
+    assert not other.constraint.state.any()
+    spoil(model.constraint.state)
+    before = model.constraint.state.clone()
+    with pytest.raises(ValueError, match=rf"{said}.*\(in training step (2|nan)\)"):
+        next(train(model))
+    assert torch.equal(torch.nan_to_num(before), torch.nan_to_num(model.constraint.state))
+
+
+def test_states_of_other_sizes_and_types():
+    saved = Classifier(categories=3).state_dict()
+    with pytest.raises(ValueError, match="state has length 6370, and must have 2130 .* 0 categories"):
+        Classifier().load_state_dict(saved)
+    rounded = {**Classifier().state_dict(), "constraint.state": torch.zeros(2130, dtype=torch.bfloat16)}
+    with pytest.raises(ValueError, match="state has torch.bfloat16, which rounds it"):
+        Classifier().load_state_dict(rounded)
+
+
+def resumed(way, steps=6, **arguments):
+    """Weights and state after some steps, with a new model at half of them."""
+    model = Classifier(**arguments)
+    optimizer = torch.optim.Adam(model.parameters(), 0.01)
+    for step in range(steps):
+        if step == steps // 2 and way is not None:
+            file = io.BytesIO()
+            torch.save({"model": model.state_dict(), "optimizer": optimizer.state_dict()}, file)
+            file.seek(0)
+            saved = torch.load(file)
+            model = Classifier(**arguments)
+            model.load_state_dict(saved["model"])
+            optimizer = torch.optim.Adam(model.parameters(), 0.01)
+            optimizer.load_state_dict(saved["optimizer"])
+        x, target, mass = batch(step % 2)
+        optimizer.zero_grad()
+        binary_cross_entropy(model(x, target, mass), target).backward()
+        optimizer.step()
+    return [*model.parameters(), model.constraint.state]
+
+
+@pytest.mark.parametrize("arguments", [{}, {"tolerance": 100.0}, {"background_label": (0, 1)}], ids=str)
+def test_a_resumed_training_equals_one_that_went_on(arguments):
+    for went_on, again in zip(resumed(None, **arguments), resumed("resumed", **arguments), strict=True):
+        assert torch.equal(went_on, again)
+
+
+def of_batches(model):
+    """The state after more batches than a type of 16 bits can count."""
+    for step in range(260):
+        x, target, mass = batch(step, n=100)
+        binary_cross_entropy(model(x, target, mass), target).backward()
+    return model.constraint.state
+
+
+@pytest.fixture
+def group(tmp_path):
+    dist.init_process_group("gloo", init_method=f"file://{tmp_path / 'store'}", rank=0, world_size=1)
+    yield
+    dist.destroy_process_group()
+
+
+@pytest.mark.usefixtures("group")
+@pytest.mark.filterwarnings("ignore:FSDP is switching to use `NO_SHARD`")
+def test_fsdp_with_buffers_of_less_precision():
+    plain = of_batches(Classifier(monitor=False))
+    for kind in (torch.bfloat16, torch.float16, torch.float32):
+        model, precision = Classifier(monitor=False), MixedPrecision(buffer_dtype=kind)
+        wrapped = FullyShardedDataParallel(model, mixed_precision=precision, device_id=torch.device("cpu"))
+        assert torch.equal(of_batches(wrapped), plain) and plain[1] == 260
+
+
+def test_a_state_that_something_else_has_rounded():
+    model = Classifier()
+    for _ in train(model):
+        pass
+    model.constraint.state.data = model.constraint.state.bfloat16() + 1
+    with pytest.raises(ValueError, match="state has torch.bfloat16, which rounds it: keep torch.float64"):
+        next(train(model))
+
+
+def test_threads_that_share_a_layer():
+    """Each batch counts, and the sum of the batches is that of one thread."""
+    batches = [batch(k) for k in range(40)]
+    layer, alone = MoDeConstraint(order=1, monitor=False), MoDeConstraint(order=1, monitor=False)
+
+    def call(layer, own):
+        for x, target, mass in own:
+            layer(torch.sigmoid(x[:, 0]).requires_grad_(), target, mass)
+
+    threads = [threading.Thread(target=call, args=(layer, batches[k::4])) for k in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    call(alone, batches)
+    assert layer.state[1] == 40
+    assert layer.dependence.value == pytest.approx(alone.dependence.value, rel=1e-9)  # means of the same batches
+
+
+def test_copies_of_a_layer_have_their_own_lock():
+    layer = MoDeConstraint(order=1)
+    for other in (copy.deepcopy(layer), pickle.loads(pickle.dumps(layer))):
+        assert other._constraint.lock is not layer._constraint.lock
 
 
 def test_a_state_dict_holds_tensors_alone():

@@ -7,6 +7,8 @@ import torch
 from libmode.torch import MoDeLoss, mode_loss
 
 N = 100
+pytestmark = pytest.mark.filterwarnings("ignore:mass is in")  # half precision, which is said
+
 TYPES = pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16, torch.float32, torch.float64], ids=str)
 # Of the plain loss: what crossing the first or last event of a bin adds to it, the bias takes away.
 PLAIN = dict(unbiased=False)

@@ -38,6 +38,28 @@ def test_a_name_that_is_no_option_says_which_is_meant(name, meant):
         mode_loss(LOGITS.sigmoid(), MASSES, loss="disco", order=1)
 
 
+@pytest.mark.parametrize("make, typo, meant, others", [
+    (MoDeLoss, "strenght", "strength", {"per_class", "on_bad_batch"}),
+    (MoDeConstraint, "strenght", "strength", {"tolerance", "from_logits", "categories"}),
+    (MoDeConstraint, "tolerence", "tolerance", {"strength"}),
+], ids=str)  # fmt: skip
+def test_a_typing_error_in_an_argument_of_a_module(make, typo, meant, others):
+    with pytest.raises(TypeError, match=f"unknown option '{typo}': did you mean {meant}\\? The options are ") as caught:
+        make(order=1, **{typo: 3})
+    assert {meant, "order", "bins", *others} <= set(str(caught.value).partition("options are ")[2].split(", "))
+
+
+@pytest.mark.parametrize("make", [MoDeLoss, MoDeConstraint], ids=str)
+def test_events_without_labels(make):
+    """Signal must not become background by silence."""
+    score = LOGITS.sigmoid().float().requires_grad_()
+    with pytest.raises(TypeError, match="label is None, .* background_only=False"):
+        make(order=0)(score, None, MASSES)
+    pooled = [make(order=0, background_only=False)(score, label, MASSES) for label in (None, TARGET)]
+    assert torch.equal(*pooled)
+    assert mode_loss(score, MASSES, order=0) == MoDeLoss(order=0, background_only=False)(score, None, MASSES)
+
+
 @pytest.mark.parametrize(
     "module, example",
     [(MoDeLoss, "order=1"), (MoDeConstraint, "order=1")],
@@ -73,7 +95,6 @@ def test_a_mass_that_stands_for_none_is_noticed_once(make, options, times):
     [
         (MoDeConstraint, {"order": 1}, "give from_logits=True for raw outputs, or use score_range=None"),
         (MoDeLoss, {"order": 0, "score_range": (0, 0.5)}, "score_range = [0, 0.5]: widen it, or use score_range=None"),
-        (MoDeConstraint, {"order": 1, "score_range": (0, 1)}, "apply a sigmoid to raw outputs, or"),
         (compat.MoDeLoss, {}, "apply a sigmoid to raw outputs"),
     ],
 )

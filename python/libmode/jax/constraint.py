@@ -100,7 +100,7 @@ def mode_constraint(
     if strength is None and state is None:
         strength = WITHOUT_STATE
     function = FunctionConstraint(
-        tuple(plain("mode", options).items()),
+        tuple(plain("mode", options, mode_constraint).items()),
         None if strength is None else positive("strength", strength),
         None if tolerance is None else positive("tolerance", tolerance),
         bool(from_logits),

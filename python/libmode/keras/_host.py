@@ -126,3 +126,16 @@ class Layer(HostConstraint):
             return constrain(flat("y_pred", score))
         signal, background = self._constraint.classes(self.signal, shape)
         return _softmax.constrained(_OPS, score, signal, background, self._constraint.from_logits, constrain)
+
+
+def memory(owner: Loss | Layer) -> NDArray[np.float64] | None:
+    """What a layer, or a loss with a strength, remembers of earlier batches."""
+    return owner._memory if isinstance(owner, Layer) else owner._norms
+
+
+def remember(owner: Loss | Layer, numbers: NDArray[np.float64]) -> None:
+    """Makes a layer or a loss go on from there."""
+    if isinstance(owner, Layer):
+        owner._memory = numbers
+    else:
+        owner._norms = owner._norms_before = numbers

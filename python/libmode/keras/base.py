@@ -7,13 +7,15 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import keras
+import numpy as np
 from keras import ops
+from numpy.typing import NDArray
 
 from .._events import flat, same_length
 from .._host_constraint import HostConstraint
 from .._messages import keywords_only, shown
 from .._option_values import plain
-from .backend import replicas
+from .backend import memory, remember, replicas
 from .events import Columns, unpack
 
 #: Losses of Keras that take the number of a class, and an output for each class; others take a label for each output.
@@ -32,7 +34,7 @@ class WithBase(keras.losses.Loss):
     ) -> None:
         keywords_only(self, positional, "order=1")
         super().__init__(name=name, dtype=dtype)
-        self.base, self._base, self.options = base, keras.losses.get(base), plain("mode", options)
+        self.base, self._base, self.options = base, keras.losses.get(base), plain("mode", options, type(self).__init__)
         self._more: dict[str, bool] = {}
 
     def _base_of_logits(self, from_logits: bool) -> None:
@@ -112,15 +114,25 @@ class WithBase(keras.losses.Loss):
         return ops.mean(values * weight) / replicas()
 
     def get_config(self) -> dict[str, Any]:
-        """The arguments, as Keras saves them."""
+        """The arguments, as Keras saves them, and what the loss remembers of earlier batches."""
         arguments = {name: getattr(self, name) for name in ("name", "dtype", "base", *self._arguments)}
-        return {name: _saved(value) for name, value in {**arguments, **self.options}.items()}
+        config = {name: _saved(value) for name, value in {**arguments, **self.options}.items()}
+        numbers = memory(self._layer)
+        return config if numbers is None or not numbers.any() else {**config, "memory": numbers.tolist()}
 
     @classmethod
     def from_config(cls, config: dict[str, Any]) -> Any:
-        """The loss that :meth:`get_config` describes."""
+        """The loss that :meth:`get_config` describes, with what it remembers of earlier batches."""
         objects = {name: keras.saving.deserialize_keras_object(config[name]) for name in ("base", "score")}
-        return cls(**{**config, **objects})
+        loss = cls(**{name: value for name, value in {**config, **objects}.items() if name != "memory"})
+        if "memory" in config:
+            numbers = np.array(config["memory"], np.float64)
+            loss._check_memory(numbers)
+            remember(loss._layer, numbers)
+        return loss
+
+    def _check_memory(self, numbers: NDArray[np.float64]) -> None:
+        """Raises ValueError for numbers that it cannot go on from."""
 
 
 def takes_logits(base: Any) -> bool | None:

@@ -8,6 +8,7 @@ import keras
 from keras import ops
 
 from .._arrays import read
+from .._constraint import sigmoid
 from .._events import same_length, takes_events, together
 from .._typing import Unpack
 from ..metrics.check import Check, Judge, Settings
@@ -31,7 +32,8 @@ class MoDeCallback(keras.callbacks.Callback):
     **settings
         ``order``, as for the loss, and other arguments of :func:`libmode.metrics.check`, such as your working point.
     score : int or callable, optional
-        The output that is the score, or a function of the outputs, as for :class:`MoDeLoss`.
+        The output that is the score, or a function of the outputs, as for :class:`MoDeLoss`; by default what a
+        :class:`MoDeConstraint` of the model takes, also from logits.
     batch_size : int, optional
         The argument of ``model.predict``.
     prefix : str, by default ``"val_mode_"``
@@ -88,7 +90,12 @@ class MoDeCallback(keras.callbacks.Callback):
     def on_epoch_end(self, epoch: int, logs: dict[str, Any] | None = None) -> None:
         """Scores the events, and adds the numbers to ``logs``."""
         outputs = self.model.predict(self._x, batch_size=self._batch_size, verbose=0)
-        scores = ops.convert_to_numpy(pick_score(ops.convert_to_tensor(outputs), self._score))
+        chosen, loss = self._score, self.model.loss
+        if chosen is None and isinstance(loss, MoDeConstraint):
+            chosen = loss.score
+        scores = ops.convert_to_numpy(pick_score(ops.convert_to_tensor(outputs), chosen))
+        if self._score is None and isinstance(loss, MoDeConstraint) and loss.from_logits:
+            scores = sigmoid(scores)
         same_length("the prediction for x", scores, "label", self._label)
         self.check, values = self._judge.log(scores)
         if logs is not None:

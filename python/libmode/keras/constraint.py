@@ -5,7 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 import keras
+import numpy as np
 from keras import ops
+from numpy.typing import NDArray
 
 from .._bad_batches import OnBadBatch
 from .._constraint import Dependence
@@ -54,8 +56,8 @@ class MoDeConstraint(WithBase):
 
     Notes
     -----
-    A saved model has the arguments, and not the state. Keras has no place for reference events: use batches of
-    thousands of events. The notes of :class:`MoDeLoss` apply too.
+    A saved model has the arguments and the state; a file of its weights has neither. Keras has no place for reference
+    events: use batches of thousands of events. The notes of :class:`MoDeLoss` apply too.
 
     Examples
     --------
@@ -133,6 +135,9 @@ class MoDeConstraint(WithBase):
             before, after = y_pred[:, : self.score], y_pred[:, self.score + 1 :]
             score = ops.concatenate([before, score[:, None], after], axis=1)
         return self._base_loss(events, score)
+
+    def _check_memory(self, numbers: NDArray[np.float64]) -> None:
+        self._layer._constraint.check_state(numbers)
 
     @property
     def mode_loss(self) -> float:

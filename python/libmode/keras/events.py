@@ -6,11 +6,13 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
-from keras import ops
+from keras import backend, ops
 from numpy.typing import NDArray
 
 from .._arrays import missing_label, read, vector
 from .._events import flat, same_length, takes_events, variables
+from .._far_masses import look_at_type
+from .._said import IN_LINES
 from .backend import by_column
 
 Score = int | Callable[[Any], Any] | None
@@ -62,6 +64,7 @@ def pack(label: Any, mass: Any, weight: Any = None, category: Any = None) -> NDA
     if (missing := np.isnan(labels).any(axis=1)).any():
         raise missing_label(missing)
     masses = variables(read("mass", mass))
+    look_at_type(IN_LINES, masses.dtype, masses)
     weights = np.ones(len(labels), np.float32) if weight is None else vector("weight", weight)
     numbers = np.zeros(len(labels)) if category is None else vector("category", category)
     for name, column in (("mass", masses), ("weight", weights), ("category", numbers)):
@@ -108,6 +111,7 @@ def unpack(y_true: Any) -> Columns:
             f"y_true has shape {shape}: expected the columns that libmode.keras.pack(label, mass, weight, category) "
             "makes"
         )
+    look_at_type(IN_LINES, backend.standardize_dtype(y_true.dtype))
     columns = by_column(y_true)
     category = ops.cast(columns[0, 0, 1], "int32") if has_category else None
     packed = columns[:, :, 0] if has_category else columns

@@ -18,7 +18,7 @@ from torch import Tensor
 
 from .._events import Events
 from .._monitor import Monitor
-from ._module import read, read_tensors
+from ._module import read_tensors
 from ._op import in_torch_func
 from .reference import joined
 
@@ -39,7 +39,7 @@ def read_batch(
     labels: Sequence[int], score: Any, label: Any, mass: Any, weight: Any, category: Any, reference: Any
 ) -> Batch:
     """The checked arguments of a call, with background of these labels."""
-    batch = read_tensors(score, read("label", label) if label is None else label, mass, weight, category)
+    batch = read_tensors(score, label, mass, weight, category)
     return Batch(batch if reference is None else joined(batch, reference, labels), batch.score.shape[0])
 
 

@@ -65,6 +65,16 @@ def read(name: str, tensor: Any) -> Tensor:
     raise TypeError(f"{name} is {kind}: expected {wanted}")
 
 
+def own_labels(label: Any, background_only: bool) -> Any:
+    """The labels that say which events are background; None for all. A TypeError where they are missing."""
+    if label is None and background_only:
+        raise TypeError(
+            "label is None, which would count signal as background: give the labels, or background_only=False if all "
+            "events are to count"
+        )
+    return label if background_only else None
+
+
 def as_arguments(options: Mapping[str, Any], owner: object, defaults: Mapping[str, Any]) -> str:
     """The options, and the owner's attributes that differ from their defaults, as the arguments of a call."""
     others = {name: getattr(owner, name) for name in defaults}

@@ -18,7 +18,7 @@ from .. import _native
 from .._arrays import check_labels, explained
 from .._disco import disco
 from .._events import Events
-from .._far_masses import look
+from .._far_masses import look, look_at_type
 from .._messages import NO_SECOND_DERIVATIVE
 from .._options import Options, check, parse_options
 from .._said import IN_LINES, Said
@@ -31,6 +31,7 @@ _LABEL_TYPES = {getattr(torch, name): number for name, number in _native.LABEL_T
 #: Types whose values float32 may round: the core computes in double if masses or weights have one of them.
 IN_DOUBLE = {torch.float64, torch.int32, torch.int64, torch.uint32, torch.uint64}
 
+HALF = (torch.float16, torch.bfloat16)
 _SIZE = ctypes.sizeof(_native.ModeEvents)
 
 
@@ -78,7 +79,7 @@ def evaluate(
 
     Loss and gradient are float64 for float64 scores, and float32 otherwise.
     """
-    original, labels = score, label
+    original, labels, kind_of_mass = score, label, mass.dtype
     double = score.dtype is torch.float64 or mass.dtype in IN_DOUBLE
     double = double or weight is not None and weight.dtype in IN_DOUBLE
     kind = torch.float64 if double else torch.float32
@@ -136,6 +137,8 @@ def evaluate(
         known = None if labels is None else as_numpy(labels)
         raise explained(error, score.numpy(), mass.numpy(), known, options) from None
     look(said, options, mass, label)
+    if kind_of_mass in HALF:
+        look_at_type(said, kind_of_mass, mass)
     kind = torch.float64 if original.dtype is torch.float64 else torch.float32
     if grad.dtype is not kind or not original.is_cpu:
         grad = back_to(original.device, kind, grad)

@@ -10,12 +10,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import torch
-from torch import Tensor, nn
+from torch import Tensor
 
 from .. import _softmax
 from .._bad_batches import OnBadBatch, SkipsBadBatches
-from .._constraint import Constraint, State, step_of, unpack_state
+from .._constraint import Constraint, State, training_step, unpack_state
 from .._events import Events, takes_events
+from .._far_masses import look_at_type
 from .._messages import keywords_only
 from .._monitor import MOST_WAITING, Monitor, look
 from .._native import BatchError, int32
@@ -24,6 +25,7 @@ from .._options import parse_options
 from .._statement import Learns, Statement
 from .._typing import Never, Unpack
 from ..option_types import LossOptions
+from ._digits import KeepsDigits
 from ._gather import (
     Batch,
     Group,
@@ -36,16 +38,15 @@ from ._gather import (
     read_batch,
 )
 from ._graph import has_dropout, is_one_of_several
-from ._module import as_arguments, in_python
-from ._op import Tied, as_arrays, as_numpy, in_torch_func, result_type, state_type
+from ._module import as_arguments, in_python, own_labels
+from ._op import HALF, Tied, as_arrays, as_numpy, in_torch_func, result_type
 from ._pinned import back_to, on_host
 
 _OPS = _softmax.Ops(torch.where, torch.stack, torch.logsumexp, Tensor.detach)
-_HALF = (torch.float16, torch.bfloat16)
 _AS_THEY_ARE = nullcontext()  # errors of a process by itself
 
 
-class MoDeConstraint(SkipsBadBatches, Learns, nn.Module):
+class MoDeConstraint(SkipsBadBatches, Learns, KeepsDigits):
     """A layer between network and loss that keeps the response to background smooth in the mass.
 
     It returns the predictions unchanged. In the backward pass it changes the incoming gradient G of your loss. With
@@ -161,7 +162,7 @@ class MoDeConstraint(SkipsBadBatches, Learns, nn.Module):
     if TYPE_CHECKING:
         state: Tensor  # TorchScript reads annotations of classes, but no texts
     __jit_unused_properties__ = ("strength", "scale", "factor", "loss", "dependence", "convergence")
-    _gets = "no gradient of MoDe"
+    _gets, _name = "no gradient of MoDe", "state"
 
     def __init__(
         self,
@@ -183,7 +184,7 @@ class MoDeConstraint(SkipsBadBatches, Learns, nn.Module):
         super().__init__()
         self.gather, self.process_group = checked_group(gather, process_group)
         self._set_on_bad_batch(on_bad_batch)
-        self.options = plain("mode", options)
+        self.options = plain("mode", options, type(self).__init__)
         self._constraint = Constraint(
             self.options, strength=strength, tolerance=tolerance, from_logits=from_logits, categories=categories
         )
@@ -195,10 +196,9 @@ class MoDeConstraint(SkipsBadBatches, Learns, nn.Module):
                 "on_device = True: MoDeConstraint has no kernels for the GPU; leave on_device out, and the core "
                 "computes the push on the CPU, with copies of tensors on a GPU (MoDeLoss takes on_device=True)"
             )
-        start = self._constraint.start()
-        self.register_buffer("state", torch.from_numpy(start))
+        self._hold(self._constraint.start())
         # Results of the last call and backward pass. A dict, since a module takes microseconds to set an attribute.
-        self._last: dict[str, Any] = {"loss": math.nan, "scale": math.nan, "waiting": 0, "exact": start}
+        self._last: dict[str, Any] = {"loss": math.nan, "scale": math.nan, "waiting": 0}
 
     @property
     def strength(self) -> float | None:
@@ -294,13 +294,15 @@ class MoDeConstraint(SkipsBadBatches, Learns, nn.Module):
                     pushed = self._constraint.direction(state, events, batch.size)
                 if state is not before or not self.state.is_cpu:  # otherwise state is the memory of the buffer
                     self.state.copy_(back_to(self.state.device, self.state.dtype, state))
-                self._last["exact"] = state
+                self._digits[0] = state
         except BatchError as error:
             self._skip(error)
             return score
         except ValueError as error:
-            raise ValueError(f"{error} ({step_of(as_numpy(self.state))}{where})") from None
+            raise ValueError(f"{error} ({training_step(as_numpy(self.state))}{where})") from None
         self._succeed()
+        if batch.events.mass.dtype is torch.bfloat16:  # NumPy has none, and the core saw float32
+            look_at_type(self._constraint.said, torch.bfloat16, events.mass)
         push, multiplier, slope = back_to(score.device, result_type(score), pushed.rows[:, batch.own])
         if self._monitor is not None:
             if not (self.gather or self._monitor.calls):
@@ -352,6 +354,7 @@ class MoDeConstraint(SkipsBadBatches, Learns, nn.Module):
             )
 
     def _read(self, *arguments: Any) -> Batch:
+        own_labels(arguments[1], self.background_only)
         batch = read_batch(self._constraint.labels, *arguments)
         return batch if self.background_only else batch._replace(events=batch.events._replace(label=None))
 
@@ -376,7 +379,7 @@ class MoDeConstraint(SkipsBadBatches, Learns, nn.Module):
         try:
             if options is not None:
                 self.set_extra_state(options)
-            if state is not None and state.dtype in _HALF:
+            if state is not None and state.dtype in HALF:
                 raise ValueError(f"state has {state.dtype}, which rounds it: save it as the layer has it")
             if state is not None:
                 self._constraint.check_state(np.array(as_numpy(state), np.float64))
@@ -387,33 +390,6 @@ class MoDeConstraint(SkipsBadBatches, Learns, nn.Module):
                 "strict=False)"
             ) from None
         super()._load_from_state_dict(saved, prefix, *others)
-        self._keep_state()
-
-    def _apply(self, fn: Callable[[Tensor], Tensor], recurse: bool = True) -> MoDeConstraint:
-        # The state moves to the device, but keeps its digits.
-        before = self.state
-        super()._apply(fn, recurse)  # type: ignore[no-untyped-call]
-        self.state = before.to(self.state.device, state_type(self.state.device))
-        self._keep_state()
-        return self
-
-    def _keep_state(self) -> None:
-        """Keeps the digits of the state where nobody rounds them."""
-        if not self.state.is_meta:
-            self._last["exact"] = as_numpy(self.state)
-
-    def _undo_rounding(self) -> None:
-        """Gives the state its digits back after FSDP's MixedPrecision, which replaces buffers by rounded ones."""
-        kind = state_type(self.state.device)
-        if self.state.dtype is kind:
-            return
-        exact = torch.from_numpy(self._last["exact"])
-        if not torch.equal(exact.to(self.state.dtype), self.state.cpu()):
-            raise ValueError(
-                f"state has {self.state.dtype}, which rounds it: keep {kind}, for instance by leaving buffer_dtype out "
-                "of MixedPrecision"
-            )
-        self.state.data = exact.clone().to(self.state.device, kind)
 
     def extra_repr(self) -> str:
         """The options, and other arguments that differ from their defaults."""

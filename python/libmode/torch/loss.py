@@ -6,8 +6,9 @@ from collections.abc import Callable
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import torch
-from torch import Tensor, nn
+from torch import Tensor
 
 from .._bad_batches import OnBadBatch, SkipsBadBatches
 from .._events import Events, is_background, takes_events
@@ -21,9 +22,10 @@ from .._strength import checked_strength, scale
 from .._typing import Never, Unpack
 from ..option_types import Loss, LossOptions
 from ._device import device_loss, is_on_device, refuse_options
+from ._digits import KeepsDigits
 from ._gather import Batch, Group, checked_group, gather_events, naming_ranks, only_a_part, processes, read_batch
-from ._module import as_arguments, in_python, or_skip, read_tensors
-from ._op import as_numpy, checked, core_loss, evaluate, loss_op, score_limits, stands_for_others, state_type
+from ._module import as_arguments, in_python, or_skip, own_labels, read_tensors
+from ._op import as_numpy, checked, core_loss, evaluate, loss_op, score_limits, stands_for_others
 from .transform import ScoreTransform, transformed
 
 
@@ -81,7 +83,7 @@ def mode_loss(
     return core_loss(tensors, settings)
 
 
-class MoDeLoss(SkipsBadBatches, nn.Module):
+class MoDeLoss(SkipsBadBatches, KeepsDigits):
     """The MoDe loss (arXiv:2010.09745) as a module without parameters.
 
     Parameters
@@ -152,6 +154,7 @@ class MoDeLoss(SkipsBadBatches, nn.Module):
 
     if TYPE_CHECKING:
         norms: Tensor  # TorchScript reads annotations of classes, but no texts
+    _name = "norms"
     _defaults: dict[str, Any] = {"background_only": True, "per_class": False, "on_bad_batch": "raise"}
     _defaults |= {"strength": None, "score_transform": None, "gather": False, "on_device": None}
 
@@ -174,19 +177,19 @@ class MoDeLoss(SkipsBadBatches, nn.Module):
         self._set_on_bad_batch(on_bad_batch)
         self.background_only = flag("background_only", background_only)
         self.per_class = flag("per_class", per_class)
-        self.options = plain("mode", options)
+        self.options = plain("mode", options, type(self).__init__)
         self._checked = check("mode", self.options)
         self._labels, self._encoded = self._checked.labels, self._checked.text
         self._evaluated: Evaluated | None = None  # by the core, for the monitor
         self.gather, self.process_group = checked_group(gather, process_group)
-        self._monitor, self._said = Monitor() if flag("monitor", monitor) else None, Said()
+        self._monitor, self._said = Monitor(of_loss=True) if flag("monitor", monitor) else None, Said()
         self.on_device, self.score_transform = on_device, score_transform
         self.strength: float | None = None
         if strength is not None:
             excluded = {"per_class": self.per_class, "score_transform": score_transform is not None}
             self.strength = checked_strength(strength, self._checked, **excluded)
             # The number of batches, and the averages of |C| and |M|.
-            self.register_buffer("norms", torch.zeros(3, dtype=torch.float64))
+            self._hold(np.zeros(3))
         self._last: dict[str, Tensor] = {}  # the gradient of the plain loss, for the strength
         if on_device:  # now, not with the first batch
             refuse_options(self._encoded)
@@ -236,21 +239,16 @@ class MoDeLoss(SkipsBadBatches, nn.Module):
         """The loss of events times K |C|/|M|. The first ``count`` events are the batch, whose gradient has a factor."""
         if events.score.is_meta:
             return loss
+        self._undo_rounding()
         before = self.norms.to(events.score.device)
         tensors = events.score, events.label, events.weight, factor * grad
         batch = (None if tensor is None else tensor[:count].detach().to(before.dtype) for tensor in tensors)
         factor_of_loss, after = scale(self.strength or 0.0, before, batch, self._labels, torch.where)
         if self.training:
             self.norms.copy_(torch.stack(after))
+            self._keep()
         strengthened: Tensor = loss * factor_of_loss.to(loss)
         return strengthened
-
-    def _apply(self, fn: Callable[[Tensor], Tensor], recurse: bool = True) -> MoDeLoss:
-        before = self.norms if self.strength is not None else None
-        super()._apply(fn, recurse)  # type: ignore[no-untyped-call]
-        if before is not None:  # the averages move to the device, but keep their digits
-            self.norms = before.to(self.norms.device, state_type(self.norms.device))
-        return self
 
     def _watched(self, *arguments: Any) -> tuple[Tensor, Tensor, Evaluated]:
         """:func:`evaluate`, whose results stay for the monitor, if it looks at this batch, and for the strength."""
@@ -292,10 +290,11 @@ class MoDeLoss(SkipsBadBatches, nn.Module):
         category: Tensor | None,
         reference: Events | None = None,
     ) -> Tensor:
+        own = own_labels(label, self.background_only)
         if self.gather and processes(self.process_group) > 1:
             return _outside_of_the_graph(self, score, label, mass, weight, category, reference)
         if reference is None and self.score_transform is None:
-            tensors = read_tensors(score, label if self.background_only else None, mass, weight, category)
+            tensors = read_tensors(score, own, mass, weight, category)
             if self.strength is None and not self.on_device:  # a call less
                 return core_loss(tensors, self._checked, self._watched)
             loss, grad = self._compute(tensors, self._checked)

@@ -1,0 +1,53 @@
+"""Masses in half precision are said: few of them differ."""
+
+import warnings
+
+import libmode
+import numpy as np
+import pytest
+import torch
+from libmode import TrainingWarning
+from libmode.torch import MoDeConstraint, MoDeLoss, mode_loss
+
+MASS = 5_279 + 20 * torch.randn(2_000, generator=torch.Generator().manual_seed(1), dtype=torch.float64)  # MeV
+LABEL = (torch.arange(2_000) % 2).float()
+
+
+def score(kind):
+    values = torch.rand(2_000, generator=torch.Generator().manual_seed(2)).to(kind)
+    return values.requires_grad_()
+
+
+@pytest.mark.parametrize("kind", [torch.bfloat16, torch.float16], ids=str)
+@pytest.mark.parametrize("call", [
+    lambda mass, kind: MoDeLoss(order=0)(score(kind), LABEL, mass),
+    lambda mass, kind: MoDeConstraint(order=0, monitor=False)(score(kind), LABEL, mass),
+    lambda mass, kind: mode_loss(score(kind), mass, label=LABEL, order=0),
+], ids=["loss", "constraint", "function"])  # fmt: skip
+def test_what_the_masses_have_become(call, kind):
+    mass = MASS.to(kind)
+    exact = mass.double()
+    values = exact.unique()
+    apart = (values[1:] - values[:-1]).min()
+    with pytest.warns(TrainingWarning) as caught:
+        call(mass, kind)
+    (sentence,) = [str(one.message) for one in caught if "mass is in" in str(one.message)]
+    assert str(kind).removeprefix("torch.") in sentence
+    assert f"are {apart:.3g} apart, and 2000 masses have {len(values)} values" in sentence
+    assert caught[0].filename == __file__
+
+
+def test_it_is_said_once_and_not_of_other_types():
+    mode = MoDeLoss(order=0)
+    with pytest.warns(TrainingWarning, match="mass is in bfloat16"):
+        mode(score(torch.float32), LABEL, MASS.bfloat16())
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        mode(score(torch.float32), LABEL, MASS.bfloat16())
+        for kind in (torch.float32, torch.float64):
+            MoDeLoss(order=0)(score(torch.float16), LABEL, MASS.to(kind))
+
+
+def test_numpy():
+    with pytest.warns(TrainingWarning, match="mass is in float16, of 11 binary digits: masses near .* are 4 apart"):
+        libmode.mode_loss(np.linspace(0, 1, 2_000), MASS.numpy().astype(np.float16), order=0)
