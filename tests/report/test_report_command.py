@@ -182,7 +182,11 @@ def test_the_page_says_what_the_numbers_say(page):
     for score in report_toys.numbers(folder)["scores"]:
         assert words.short(score["auc"], 4) in found.text
         for point in score["working_points"]:
-            shown = [words.percent(point["flatness"]["expected"]), point["level"], *point["unknown"].values()]
+            shown = [
+                words.percent(point["flatness"]["expected"]),
+                words.VERDICTS[point["flat"]],
+                *point["unknown"].values(),
+            ]
             assert all(each in found.text for each in shown)
 
 

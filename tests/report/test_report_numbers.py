@@ -40,8 +40,8 @@ def test_what_is_counted(labeled, passing, toy):
     assert [score["score"] for score in found["scores"]] == list(SCORES)
     assert [point["wanted"] for point in found["scores"][0]["working_points"]] == list(POINTS)
     assert found["max_dependence"] is None and found["passed"] is None
-    levels = [[point["level"] for point in score["working_points"]] for score in found["scores"]]
-    assert levels == [["none seen"] * 2, ["dependent"] * 2]
+    flat = [[point["flat"] for point in score["working_points"]] for score in found["scores"]]
+    assert flat[1] == [False] * 2 and False not in flat[0]
 
 
 @pytest.mark.parametrize("place", range(2))
@@ -87,9 +87,9 @@ def test_numbers_of_a_working_point(labeled, passing, place, wanted):
     assert found["flatness"] == pytest.approx(vars(flat), rel=1e-9)
     assert found["inverse_jsd"] == pytest.approx(1 / metrics.jsd(*events, **point), rel=1e-9)
     assert found["inverse_jsd_ceiling"] == pytest.approx(1 / metrics.jsd(*events, blind=True, **point), rel=1e-9)
-    test = metrics.dependence(score >= threshold, label, mass, weight=weight, order=1, bins=20)
-    assert found["dependence"]["cut"] is test.cut is None, "a selection has one cut"
-    assert found["dependence"] | {"cut": 0} == pytest.approx(vars(test) | {"cut": 0}, rel=1e-9)
+    (cut,) = metrics.check(*events, order=1, **point).cuts
+    assert found["dependence"]["p_value"] == pytest.approx(cut.p_value, rel=1e-9) and found["flat"] is cut.flat
+    assert found["template"]["spurious_signal"] == pytest.approx(cut.spurious_signal, rel=1e-9)
     assert found["unknown"] == {} or set(found["unknown"]) == {"spurious signal"}
 
 
@@ -188,7 +188,7 @@ def test_more_events_than_are_kept_fill_histograms_in_a_second_pass(toy, files, 
     (point,) = found["scores"][0]["working_points"]
     background, weight = toy["label"] == 0, toy["weight"]
     assert (found["events"], found["background"]) == (20_000, background.sum())
-    assert 1500 < found["tested"] < 3000 and point["dependence"]["events"] < found["tested"]
+    assert 1500 < found["tested"] < 3000
     page = (tmp_path / "report.html").read_text(encoding="utf-8")
     assert f"These tests use {found['tested']:,} of the {background.sum():,} background events, drawn at random" in page
     assert found["edges"][0] == toy["mass"][background].min() and found["edges"][-1] == toy["mass"][background].max()

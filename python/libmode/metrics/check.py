@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
@@ -63,7 +63,7 @@ OF_SEARCH = 6.0  # the same in errors of the search
 SOME = 10_000  # events that give quantiles
 FEWEST_SIGNAL = 10  # signal events, from which mass and width of the signal are taken
 LINES = 12  # of the text
-DRAWN = ("efficiency", "polynomial")
+NO_NUMBERS = ("wanted", "name", "unknown", "flat", "why", "p_value", "efficiency", "polynomial")
 
 
 @dataclass(frozen=True, eq=False)
@@ -96,11 +96,14 @@ class AtCut:
     turn_error: float
     sensitivity: float  #: significance of a signal over its value without a selection, see :func:`check`
     unknown: str  #: why this sample is too small; empty if it is not
+    flat: bool | None = None  #: the rule of :func:`check` for the tests of this cut alone
+    why: str = ""  #: the same as a sentence
+    p_value: float = math.nan  #: of the smallest of their p-values, times their number
     efficiency: Efficiency | None = field(repr=False, default=None)
     polynomial: Doubles | None = field(repr=False, default=None)  #: (bins,) the allowed efficiency
 
 
-NUMBERS = [each.name for each in fields(AtCut) if each.name not in ("wanted", "name", "unknown", *DRAWN)]
+NUMBERS = [each.name for each in fields(AtCut) if each.name not in NO_NUMBERS]
 
 
 @dataclass(frozen=True, eq=False)
@@ -690,7 +693,11 @@ def _part(table: Table, at: Context) -> Part:
     terms = int(np.count_nonzero(table.degree <= order))
     if len(merged.weight) <= terms or (merged.weight.sum(axis=1) <= 0).any():
         few = f"the masses fill {len(merged.weight)} bins, and order = {order} needs {terms + 1}"
-        return Part([], [], math.nan, _effective(table), few)
+        empty = [
+            AtCut(**_of_point((*point, cut, rates)), unknown=few, why=f"not known: {few}")
+            for point, cut, rates in zip(settings.points, at.cuts, at.rates, strict=True)
+        ]
+        return Part(empty, [], math.nan, _effective(table), few)
     share = min(at.ratio, 1.0)
     tests: list[Test] = []
     every = all_cuts(merged, order, share)
@@ -700,23 +707,31 @@ def _part(table: Table, at: Context) -> Part:
     for (name, value), cut, rates in zip(settings.points, at.cuts, at.rates, strict=True):
         column = int(np.searchsorted(at.thresholds, cut)) + 1 if cut > -np.inf else 0
         at_cut, own = _at_cut(table, merged, column, (name, value, cut, rates), at)
-        cuts.append(at_cut)
+        why_not = [at_cut.unknown] if at_cut.unknown else []
+        flat, why, p = _rule(own, why_not, [at_cut.smallest_bump], order)
+        cuts.append(replace(at_cut, flat=flat, why=why, p_value=p))
         tests += own
     return Part(cuts, tests, math.nan if every is None else every.here, _effective(table), "")
+
+
+def _of_point(point: tuple[str, float, float, tuple[float, ...]]) -> dict[str, Any]:
+    """The fields of a cut of which only the working point is known."""
+    name, value, cut, rates = point
+    percent = f"{100 * value:g}"
+    return {each: math.nan for each in NUMBERS} | {
+        "wanted": f"score >= {value:g}" if name == POINTS[2] else f"{percent} % {name.replace('_', ' ')}",
+        "name": f"{value:g}" if name == POINTS[2] else percent,
+        "threshold": cut, "signal_efficiency": rates[0], "background_efficiency": rates[1],
+        "zero_at": None, "maximum_at": None, "ndof": 0, "selected": 0.0,
+    }  # fmt: skip
 
 
 def _at_cut(
     table: Table, merged: Table, column: int, point: tuple[str, float, float, tuple[float, ...]], at: Context
 ) -> tuple[AtCut, list[Test]]:
-    name, value, cut, rates = point
     settings, order = at.settings, at.settings.order
-    percent = f"{100 * value:g}"
-    wanted = f"score >= {value:g}" if name == POINTS[2] else f"{percent} % {name.replace('_', ' ')}"
-    values: dict[str, Any] = {each: math.nan for each in NUMBERS} | {
-        "wanted": wanted, "name": f"{value:g}" if name == POINTS[2] else percent, "threshold": cut,
-        "signal_efficiency": rates[0], "background_efficiency": rates[1], "zero_at": None, "maximum_at": None,
-        "ndof": 0, "selected": 0.0,
-    }  # fmt: skip
+    values = _of_point(point)
+    wanted = values["wanted"]
     selected, squares = (values[:, column:].sum() for values in (merged.weight, merged.square))
     rest = merged.square.sum() - squares
     if not (selected > 0 and squares > 0 and rest > 1e-12 * squares):
@@ -883,6 +898,26 @@ def _together(parts: Mapping[Any, Part], at: Context) -> Check:
     return _verdict(parts, at, checks)
 
 
+def _rule(tests: list[Test], unknown: list[str], heights: list[float], order: int) -> tuple[bool | None, str, float]:
+    """``flat``, the sentence and the p-value of all tests."""
+    count = len(tests)
+    p_value = min(1.0, *(count * test.p.here for test in tests)) if tests else math.nan
+    seen = [test for test in tests if count * test.p.here < NOT_FLAT and test.p.there < SEEN]
+    at_order = f"at order {order}"
+    if seen:
+        worst = min(seen, key=lambda test: (-test.rank, test.p.here))
+        return False, f"not flat {at_order}: {worst.said} (p {shown(count * worst.p.here)})", p_value
+    if unknown or not tests:
+        return None, f"not known: {unknown[0] if unknown else 'it has too few events'}", p_value
+    if NOT_FLAT <= p_value <= FLAT:
+        worst = min(tests, key=lambda test: test.p.here)
+        why = f"not known {at_order}: {worst.said} (p {shown(p_value)}, between {NOT_FLAT} and {FLAT})"
+        return None, why, p_value
+    known = [height for height in heights if math.isfinite(height)]
+    would = f"; it would show a bump of {100 * max(known):.2g} % of the background" if known else ""
+    return True, f"flat {at_order}: no dependence on the mass is seen (p {shown(p_value)}){would}", p_value
+
+
 def _verdict(parts: Mapping[Any, Part], at: Context, categories: Mapping[Any, Check] | None = None) -> Check:
     """``flat`` by the rule of :func:`check`, and the sentence."""
     settings = at.settings
@@ -898,27 +933,11 @@ def _verdict(parts: Mapping[Any, Part], at: Context, categories: Mapping[Any, Ch
         if why
     ]
     first = next(iter(parts.values()))
-    count = len(tests)
-    p_value = min(1.0, *(count * test.p.here for test in tests)) if tests else 1.0
-    seen = [test for test in tests if count * test.p.here < NOT_FLAT and test.p.there < SEEN]
-    flat: bool | None = None
-    at_order = f"at order {settings.order}"
-    if seen:
-        worst = min(seen, key=lambda test: (-test.rank, test.p.here))
-        flat, why = False, f"not flat {at_order}: {worst.said} (p {shown(count * worst.p.here)})"
-    elif unknown or not tests:
-        why = f"not known: {unknown[0] if unknown else 'it has too few events'}"
-    elif NOT_FLAT <= p_value <= FLAT:
-        worst = min(tests, key=lambda test: test.p.here)
-        why = f"not known {at_order}: {worst.said} (p {shown(p_value)}, between {NOT_FLAT} and {FLAT})"
-    else:
-        heights = [cut.smallest_bump for part in parts.values() for cut in part.cuts]
-        known = [height for height in heights if math.isfinite(height)]
-        would = f"; it would show a bump of {100 * max(known):.2g} % of the background" if known else ""
-        flat, why = True, f"flat {at_order}: no dependence on the mass is seen (p {shown(p_value)}){would}"
+    heights = [cut.smallest_bump for part in parts.values() for cut in part.cuts]
+    flat, why, p_value = _rule(tests, unknown, heights, settings.order)
     t, share = settings.training_events, at.search
     return Check(
-        flat, why, p_value, count, first.p_all_cuts, settings.order, first.events, share,
+        flat, why, p_value, len(tests), first.p_all_cuts, settings.order, first.events, share,
         math.sqrt(1 + share / t) if t else math.nan, tuple(first.cuts), dict(categories or {}), settings.max_slope,
         settings.monotonic,
     )  # fmt: skip

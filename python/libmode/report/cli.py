@@ -150,8 +150,8 @@ def _report(
     with bar(judge.scores(histograms), length=len(wanted.scores), label="scores") as judged:
         results = judge.numbers([*judged])
     results |= {"libmode": __version__, "files": list(map(str, sources)), "max_dependence": max_dependence}
-    results["passed"] = _passed(results)
     numbers: dict[str, Any] = plain(results)
+    numbers["passed"] = _passed(numbers)
     (out / "report.json").write_text(json.dumps(numbers, indent=1, allow_nan=False) + "\n", encoding="utf-8")
     (out / "report.html").write_text(page(numbers, pictures(results)), encoding="utf-8")
     return numbers
@@ -170,13 +170,16 @@ def _passed(numbers: dict[str, Any]) -> bool | None:
     limit, known = numbers["max_dependence"], [test["dependence"] for *_, test in _tests(numbers)]
     if limit is None:
         return None
-    if any(test is not None and test.p_value < limit for test in known):
+    if any(test is not None and test["p_value"] < limit for test in known):
         return False
     return None if None in known else True
 
 
 def _show(numbers: dict[str, Any], out: Path) -> None:
-    """The tables of the page, on the terminal."""
+    """The verdicts and tables of the page, on the terminal."""
+    for score in numbers["scores"]:
+        click.echo(f"{score['score']}: {score['check']['why']}")
+    click.echo()
     for table in words.tables(numbers):
         widths = [max(map(len, column)) for column in zip(table.columns, *table.rows, strict=True)]
         click.echo(table.caption)

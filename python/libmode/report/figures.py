@@ -168,6 +168,4 @@ def page(numbers: dict[str, Any], pictures: Sequence[Picture]) -> str:
         reasons=list(words.unknown(numbers)),
         tables=list(words.tables(numbers)),
         made=datetime.now(timezone.utc).strftime("%Y-%m-%d %H:%M UTC"),
-        hint=words.HINT,
-        clear=words.CLEAR,
     )

@@ -16,7 +16,9 @@ from .. import metrics, mode_edges
 from .._far_masses import far
 from ..metrics._backwards import sentence
 from ..metrics._histogram import Histogram
-from ..metrics.dependence import Dependence, most_bins
+from ..metrics.check import AtCut, Settings
+from ..metrics.check import Judge as Check
+from ..metrics.dependence import Dependence
 from ..metrics.roc import Roc, working_point
 from . import spurious, words
 from .events import Events, Wanted
@@ -26,9 +28,7 @@ from .sample import Sample
 
 FLEXIBLE = 6  # A background of a higher order takes the shape of a bump that is wider than the signal.
 BINS = 20  # of mass, with equal numbers of background events
-# A bin of a test has at least so many selected events on average. In 1000 toys with two, 0.7 % had p < 0.01 (10 bins)
-# and 0.5 % (20 bins); with one, 1.6 to 1.9 %, and 0.3 % had p < 0.001.
-PER_BIN = 2
+BUMP = ("signal_mass", "spurious_signal", "spurious_error", "significance", "smallest_bump")  # of a template
 ROC_POINTS = 500  # evenly spaced among all, and as many more towards the highest scores
 
 T = TypeVar("T")
@@ -58,6 +58,17 @@ class Judge:
         self._scan = self._searched("", self._unknown, lambda: spurious.plan(self._mass, signal, order, search))
         self._background_order = 0  # of the fits
         self._fit: Numbers | None = None
+        labeled = wanted.label is not None
+        both = Events.joined([sample.background, sample.signal]) if labeled else sample.background
+        cuts: dict[str, Any] = {("signal" if labeled else "background") + "_efficiency": list(points)}
+        settings = Settings.checked(
+            order=order,
+            **cuts,
+            mass_range=sample.mass_range,
+            signal_mass=search.mass,
+            signal_width=search.widths[0] if len(search.widths) == 1 else None,
+        )
+        self._check = Check(settings, both.label, both.mass, both.weight)
 
     def histograms(self, chunks: Iterable[Events]) -> list[Histogram]:
         """A histogram of all events for each score."""
@@ -121,22 +132,27 @@ class Judge:
         unknown: dict[str, str] = {}
         # Without a label the background stands for the signal, so that these are its efficiencies.
         curve = metrics.roc(histogram)
-        score = self._sample.background.scores[:, place]
-        dependence = _or_unknown(unknown, "dependence", lambda: self._dependence(score, None))
+        background, signal = self._sample.background.scores[:, place], self._sample.signal.scores[:, place]
+        dependence = _or_unknown(unknown, "dependence", lambda: self._dependence(background))
+        labeled = self._wanted.label is not None
+        check = self._check(np.append(background, signal) if labeled else background)
         closure = None
         if self._wanted.second is not None:
             closure = _or_unknown(unknown, "closure", lambda: self._closure(place))
-        labeled = self._wanted.label is not None
         return {
+            "check": {**check.to_dict(), "why": check.why},
             "auc": metrics.auc(histogram) if labeled else None,
             "dependence": dependence,
             "roc": _thinned(curve) if labeled else None,
             "closure": closure,
             "unknown": unknown,
-            "working_points": [self._point(place, wanted, curve, score, histogram) for wanted in self._points],
+            "working_points": [
+                self._point(place, wanted, curve, cut, histogram)
+                for wanted, cut in zip(self._points, check.cuts, strict=True)
+            ],
         }
 
-    def _point(self, place: int, wanted: float, curve: Roc, score: Array, histogram: Histogram) -> Numbers:
+    def _point(self, place: int, wanted: float, curve: Roc, cut: AtCut, histogram: Histogram) -> Numbers:
         """One working point: events with score >= threshold are selected."""
         at = working_point(curve, wanted)
         threshold, rate = float(curve.threshold[at]), float(curve.false_positive_rate[at])
@@ -152,10 +168,8 @@ class Judge:
         blind = _or_unknown(unknown, "1/JSD", lambda: metrics.jsd(histogram, blind=True, **where))
         if jsd == 0:
             unknown["1/JSD"] = "the masses of what is selected and what is not have the same spectrum"
-        selected = score >= threshold
-        few = min(int(selected.sum()), int((~selected).sum()))
-        most = most_bins(self._sample.background.weight, self._order) or BINS
-        bins = min(max(few // PER_BIN, self._order + 2), BINS, most)
+        if not cut.p_value <= 1:
+            unknown["dependence"] = cut.why
         scan, fits = self._scan, None
         where_from = f"{self._wanted.scores[place]} at {words.efficiency(wanted)}: "
         if scan is not None:
@@ -168,7 +182,7 @@ class Judge:
             if sentence := spurious.disagreement(mass, signal["by_shape"]):
                 self._said.append((where_from, sentence))
         labeled = self._wanted.label is not None
-        point = {
+        return {
             "wanted": wanted,
             "threshold": threshold,
             "signal_efficiency": float(curve.signal_efficiency[at]) if labeled else None,
@@ -179,11 +193,13 @@ class Judge:
             "flatness": residual and residual.flatness,
             "inverse_jsd": 1 / jsd if jsd else None,
             "inverse_jsd_ceiling": 1 / blind if blind else None,
-            "dependence": _or_unknown(unknown, "dependence", lambda: self._dependence(selected, bins)),
+            "dependence": {"p_value": cut.p_value} if cut.p_value <= 1 else None,
+            "flat": cut.flat,
+            "why": cut.why,
+            "template": {name: getattr(cut, name) for name in BUMP} if np.isfinite(cut.significance) else None,
             "spurious_signal": signal,
             "unknown": unknown,
         }
-        return {**point, "level": words.level(point)}
 
     def _searched(self, where: str, unknown: dict[str, str], compute: Callable[[], T]) -> T | None:
         """The result of a search for a signal, whose warnings the page shows."""
@@ -193,15 +209,14 @@ class Judge:
         self._said += [(where, _without_arguments(str(one.message))) for one in caught]
         return result
 
-    def _dependence(self, score: Array, bins: int | None) -> Dependence:
-        """The test of scores, or of a selection, of the background of the sample."""
+    def _dependence(self, score: Array) -> Dependence:
+        """The test of scores of the background of the sample."""
         return metrics.dependence(
             score,
             None,
             self._mass,
             weight=self._sample.background.weight,
             order=self._order,
-            bins=bins,
             mass_range=self._sample.mass_range,
             score_range=None,
         )

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
-HINT, CLEAR = 0.05, 0.001  # p-values below these are a hint of a dependence, and a dependence
+VERDICTS = {True: "flat", False: "not flat", None: "not known"}
 
 
 def short(value: float | None, digits: int = 3) -> str:
@@ -50,14 +50,6 @@ def chance(value: float | None, expected: float | None) -> str:
     return f"{percent(value)} ({percent(expected)})"
 
 
-def level(point: dict[str, Any]) -> str:
-    """The result of the test of a working point, in a word."""
-    if point["dependence"] is None or point["residual"] is None:
-        return "not known"
-    p = point["dependence"].p_value
-    return "dependent" if p < CLEAR else "hint" if p < HINT else "none seen"
-
-
 def unknown(numbers: dict[str, Any]) -> Iterator[tuple[str, str, str]]:
     """Each number that is not known: its score and working point, its name, and the reason."""
     yield from (("", *item) for item in numbers["unknown"].items())
@@ -94,7 +86,8 @@ def tables(numbers: dict[str, Any]) -> Iterator[Table]:
     yield Table(
         "Each working point; in brackets the residual from statistics alone, and the 1/JSD of a random selection",
         ["score", kind, "threshold", *["background efficiency"] * labeled, "rejection", "residual", "p-value",
-         "dependence", "largest spurious signal" if quoted is None else f"spurious signal at {short(quoted)}",
+         "verdict", "errors of a template",
+         "largest spurious signal" if quoted is None else f"spurious signal at {short(quoted)}",
          "chi2 / ndof without it", "1/JSD"],
         [_point(score["score"], point, labeled) for score in scores for point in score["working_points"]],
     )  # fmt: skip
@@ -143,7 +136,8 @@ def _point(name: str, point: dict[str, Any], labeled: bool) -> list[str]:
         short(point["rejection"]),
         chance(flat["rms"], flat["expected"]),
         p_value(test["p_value"]) if test else "–",
-        point["level"],
+        VERDICTS[point["flat"]],
+        f"{point['template']['significance']:+.1f} σ".replace("-", "−") if point["template"] else "–",
         f"{signal_and_error(quoted)} at {short(quoted['signal_mass'])}" if quoted else "–",
         f"{short(fits['chi2'])} / {fits['ndof']}" if fits else "–",
         f"{short(point['inverse_jsd'])} ({short(point['inverse_jsd_ceiling'])})",
