@@ -20,7 +20,7 @@ with needed("lightgbm", "libmode.lightgbm", "lightgbm"):
 with needed("sklearn", "libmode.lightgbm", "lightgbm"):
     from ._trees.classifier import BoostedClassifier, Called, Trained, described
 
-from ._trees.metric import USUAL_EVENTS, Metric, Stopping
+from ._trees.metric import USUAL_EVENTS, Metric, Stopping, judged
 from ._trees.multipliers import ScoreTransform, checked
 from ._trees.objective import Objective, Rows, refuse_parts
 from ._typing import Unpack
@@ -73,6 +73,8 @@ def metric(
     of: str | Iterable[str] = "inverse_sensitivity",
     strength: float | None = None,
     events: float = USUAL_EVENTS,
+    signal_efficiency: float | None = None,
+    background_efficiency: float | None = None,
     background_only: bool = True,
     objective: Objective | None = None,
     **options: Unpack[LossOptions],
@@ -92,7 +94,9 @@ def metric(
     >>> [(name, round(value, 3)) for name, value, _ in judge(np.zeros(4), validation)]
     [('logloss', 0.693)]
     """
-    return _feval(Metric(_read_rows, masses, of, strength, events, background_only, options, objective))
+    settings = checked(strength, None, None, background_only, options)
+    point = {"signal_efficiency": signal_efficiency, "background_efficiency": background_efficiency}
+    return _feval(Metric(_read_rows, masses, of, events, settings, judged(settings, None, point), objective))
 
 
 def _feval(metric: Metric) -> Callable[[Any, Any], list[tuple[str, float, bool]]]:
@@ -232,7 +236,7 @@ class MoDeLGBMClassifier(BoostedClassifier):
         linear = parameters.get("linear_tree", False)
         if str(linear).lower() not in ("false", "-"):  # LightGBM reads both as False
             raise ValueError(f"linear_tree = {linear!r}: MoDe trains leaves that are numbers, leave linear_tree out")
-        objective, metric, stopping, callbacks, verbose = called
+        objective, metric, stopping, callbacks, verbose, rounds = called
         depth = parameters["max_depth"]
         history: dict[str, dict[str, list[float]]] = {}
         callbacks += [lightgbm.record_evaluation(history)] * bool(sets)
@@ -244,7 +248,7 @@ class MoDeLGBMClassifier(BoostedClassifier):
                     f"boosting = 'dart' and early_stopping_rounds = {self.early_stopping_rounds}: later rounds change "
                     "earlier trees, so the first trees are not the model of the best round; leave one of them out"
                 )
-            callbacks.append(_Callback(stopping, (f"validation_{len(sets) - 1}", "inverse_sensitivity")))
+            callbacks.append(_Callback(stopping, (f"validation_{len(sets) - 1}", metric.names[-1])))
         booster = lightgbm.train(
             {
                 "objective": objective,
@@ -255,7 +259,7 @@ class MoDeLGBMClassifier(BoostedClassifier):
                 **parameters,
             },
             data,
-            self.n_estimators,
+            rounds,
             valid_sets=sets,
             valid_names=[f"validation_{k}" for k in range(len(sets))],
             feval=_feval(metric),

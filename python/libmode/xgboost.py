@@ -23,7 +23,7 @@ with needed("xgboost", "libmode.xgboost", "xgboost"):
 with needed("sklearn", "libmode.xgboost", "xgboost"):
     from ._trees.classifier import BoostedClassifier, Called, Trained, described
 
-from ._trees.metric import USUAL_EVENTS, Metric, Stopping
+from ._trees.metric import USUAL_EVENTS, Metric, Stopping, judged
 from ._trees.multipliers import ScoreTransform, checked
 from ._trees.objective import Objective, Rows, refuse_parts
 from ._typing import Unpack
@@ -113,6 +113,8 @@ def metric(
     of: str | Iterable[str] = "inverse_sensitivity",
     strength: float | None = None,
     events: float = USUAL_EVENTS,
+    signal_efficiency: float | None = None,
+    background_efficiency: float | None = None,
     background_only: bool = True,
     objective: Objective | None = None,
     **options: Unpack[LossOptions],
@@ -127,15 +129,17 @@ def metric(
     of : names, or one
         Smaller is better for all of them, and early stopping uses the last:
 
-        - ``"inverse_sensitivity"``: 1 over :func:`libmode.metrics.sensitivity`, which falls as the classifier gets
-          better and rises if it sculpts a bump.
+        - ``"inverse_sensitivity"``: 1 over the ``sensitivity`` of :func:`libmode.metrics.check`, which falls as the
+          classifier gets better and rises if it sculpts a bump.
         - ``"dependence"``: rho, at most 1 if a test with ``events`` background events sees no dependence.
         - ``"logloss"``: the mean cross entropy.
         - ``"loss"``: the cross entropy plus ``strength`` times the MoDe loss.
     strength : float
         For ``"loss"`` only.
     events : float
-        N, of the sensitivity and rho.
+        N, of rho.
+    signal_efficiency, background_efficiency : float, optional
+        The working point of the sensitivity, by default a signal efficiency of 0.5.
     background_only : bool, default True
         For rho and the loss, as for :func:`objective`. The sensitivity is always for signal over background.
     objective : what :func:`objective` returned, optional
@@ -159,7 +163,9 @@ def metric(
     >>> [(name, round(value, 3)) for name, value in judge(np.zeros(4), validation)]
     [('logloss', 0.693)]
     """
-    return Metric(_read_rows, masses, of, strength, events, background_only, options, objective)
+    settings = checked(strength, None, None, background_only, options)
+    point = {"signal_efficiency": signal_efficiency, "background_efficiency": background_efficiency}
+    return Metric(_read_rows, masses, of, events, settings, judged(settings, None, point), objective)
 
 
 def _read_rows(data: xgboost.DMatrix) -> Rows:
@@ -186,7 +192,7 @@ class MoDeXGBClassifier(BoostedClassifier):
         return xgboost.DMatrix(features, label, feature_names=names, feature_types=kinds, enable_categorical=True)
 
     def _train(self, parameters: dict[str, Any], data: Any, sets: list[Any], start: float, called: Called) -> Trained:
-        objective, metric, stopping, callbacks, verbose = called
+        objective, metric, stopping, callbacks, verbose, rounds = called
         history: dict[str, dict[str, list[float]]] = {}
         parameters = {"objective": "binary:logistic", "disable_default_eval_metric": True, **parameters}
         for name in _unused(parameters, data):
@@ -198,11 +204,11 @@ class MoDeXGBClassifier(BoostedClassifier):
                     f"booster = {parameters['booster']!r} and early_stopping_rounds = {self.early_stopping_rounds}: "
                     "the first trees are not the model of the best round; leave one of them out"
                 )
-            callbacks.append(_Callback(stopping, (f"validation_{len(sets) - 1}", "inverse_sensitivity")))
+            callbacks.append(_Callback(stopping, (f"validation_{len(sets) - 1}", metric.names[-1])))
         booster = xgboost.train(
             {"base_score": float(expit(start)), **parameters},
             data,
-            self.n_estimators,
+            rounds,
             obj=objective,
             evals=[(own, f"validation_{k}") for k, own in enumerate(sets)],
             custom_metric=metric,

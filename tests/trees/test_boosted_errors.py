@@ -11,7 +11,10 @@ import xgboost
 from boosted import LGB, LIBRARIES, SMALL, XGB
 from xgboost.tracker import RabitTracker
 
-pytestmark = pytest.mark.filterwarnings("ignore:the push has not settled")  # in so few rounds
+# In so few rounds, and with the training as evaluation set.
+pytestmark = [
+    pytest.mark.filterwarnings(f"ignore:{said}:libmode.TrainingWarning") for said in ("the push has not", "eval_set")
+]
 EVENTS = len(SMALL)
 ITS = (SMALL.features, SMALL.label)
 MASS, LABEL, FEATURES, WEIGHT = SMALL.mass, SMALL.label, SMALL.features, np.ones(EVENTS)
@@ -106,9 +109,9 @@ fitted(library, y=but([3, 4], [0, 2])) | y has 3 classes (multiclass): Only bina
 fitted(library, y=WEIGHT) | y has 1 class (binary)
 fitted(library, n_estimators=0) | n_estimators = 0:
 fitted(library, early_stopping_rounds=5) | early_stopping_rounds = 5: give eval_set and eval_mass
-fitted(library, events=-1) | events = -1: must be positive
+fitted(library, events=-1) | events = -1: expected
 fitted(library, dict(eval_set=[ITS], eval_mass=[MASS]), early_stopping_rounds=0) | early_stopping_rounds = 0:
-fitted(library, dict(eval_set=[ITS], eval_mass=[PAIRS]), mass=PAIRS, early_stopping_rounds=3) | early_stopping_rounds = 3:
+fitted(library, validation_fraction=1.0) | validation_fraction = 1.0: must be
 fitted(library, dict(eval_set=[ITS])) | eval_mass is missing
 fitted(library, dict(eval_mass=[MASS])) | eval_mass or eval_sample_weight is given without eval_set
 evaluated(library, eval_set=[ITS, ITS]) | eval_mass has length 1, but eval_set has 2
@@ -125,7 +128,7 @@ judged(library, MASS, -WEIGHT) | the weights of the class of background sum to -
 judged(library, but(2, nan, MASS)) | mass[2] = nan:
 library.metric({}, of='auc') | of = 'auc': must be one or some of 'logloss'
 library.metric({}, of='loss') | strength = None: give one if of has 'loss'
-library.metric({}, strength=2) | strength = 2: give one if of has 'loss', and only then
+library.metric({}, strength=2) | strength = 2.0: give one if of has 'loss', and only then
 library.metric({}, of='loss', strength=-1) | strength = -1: must be positive
 library.metric({}, events=0) | events = 0:
 library.metric({}, background_only=False, background_label=1) | background_label = 1 and
@@ -150,6 +153,7 @@ fitted(library, scale_pos_weight=1) | parameter 'scale_pos_weight' has no effect
 fitted(library, dict(bins=5)) | unexpected keyword argument 'bins'
 library.objective(MASS)(MARGIN, MARGIN) | use MoDeXGBClassifier or MoDeLGBMClassifier
 library.Estimator(objective=library.objective(MASS)).fit(*ITS) | use MoDeXGBClassifier or MoDeLGBMClassifier
+fitted(library, signal_efficiency=0.5, background_efficiency=0.1) | signal_efficiency and background_efficiency both are
 fitted(library, strength='much') | strength = 'much': must be a number
 fitted(library, background_only='no') | background_only = 'no': must be
 """)

@@ -18,7 +18,10 @@ FEATURES, LABEL, MASS = SMALL.features[KEPT], SMALL.label[KEPT], SMALL.mass[KEPT
 PRIOR = float(LABEL.mean())
 START = float(np.log(PRIOR / (1 - PRIOR)))
 
-pytestmark = pytest.mark.filterwarnings("ignore:the push has not settled")  # in so few rounds
+# In so few rounds, and with the training as evaluation set.
+pytestmark = [
+    pytest.mark.filterwarnings(f"ignore:{said}:libmode.TrainingWarning") for said in ("the push has not", "eval_set")
+]
 WITHOUT_LIBMODE = """
 import sys
 sys.modules["libmode"] = None  # an import of it is an error
@@ -50,7 +53,7 @@ def classifier(library):
     fitted = library.Classifier(order=1, n_estimators=20, n_jobs=1).fit(FEATURES, LABEL, mass=MASS)
     # With hardly any push it is calibrated; a prior that is lost or counted twice would show.
     weak = library.Classifier(order=1, n_estimators=40, n_jobs=1, strength=1e-3).fit(FEATURES, LABEL, mass=MASS)
-    assert weak.predict_proba(FEATURES)[:, 1].mean() == pytest.approx(PRIOR, rel=0.02)
+    assert weak.predict_proba(FEATURES)[:, 1].mean() == pytest.approx(PRIOR, rel=0.05)
     return fitted.booster_, fitted.predict_proba(SMALL.features)[:, 1]
 
 

@@ -5,7 +5,7 @@ import libmode.lightgbm
 import numpy as np
 import pytest
 from boosted import LIBRARIES, SMALL, XGB, Watched, beyond_flat
-from libmode.metrics import auc, dependence, sensitivity
+from libmode.metrics import auc, check, dependence
 from numpy.testing import assert_allclose
 from sklearn.metrics import log_loss
 
@@ -30,7 +30,7 @@ def expected(probability, strength, weight=None):
     found = dependence(probability, VALID.label, VALID.mass, weight=size, order=1)
     loss = libmode.mode_loss(*of_background, weight=size[background], order=1)
     entropy = log_loss(VALID.label, probability.astype(float), sample_weight=weight)
-    seen = sensitivity(probability, VALID.label, VALID.mass, weight=weight, order=1, tolerance=EVENTS)
+    seen = check(probability, VALID.label, VALID.mass, weight=weight, order=1).sensitivity
     rho = (found.value / found.expectation - 1) * EVENTS / found.events
     return dict(zip(NAMES, (rho, entropy, entropy + strength * loss, 1 / seen), strict=True))
 

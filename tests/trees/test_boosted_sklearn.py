@@ -18,7 +18,10 @@ from sklearn.utils.estimator_checks import check_estimator
 
 from studies.simple_model.data import simple_model
 
-pytestmark = pytest.mark.filterwarnings("ignore:the push has not settled")  # in so few rounds
+# In so few rounds.
+pytestmark = [
+    pytest.mark.filterwarnings(f"ignore:{said}:libmode.TrainingWarning") for said in ("the push has not", "eval_set")
+]
 VALID = simple_model(2_000, np.random.default_rng(21))
 FEW = {"order": 1, "n_estimators": 12, "n_jobs": 1}
 EVALUATED = {"eval_set": [(VALID.features, VALID.label)], "eval_mass": [VALID.mass]}
@@ -158,8 +161,8 @@ def test_masses_of_evaluation_sets_may_be_missing(kind):
     kept = ~np.isnan(mass)
     less = {"eval_set": [(VALID.features[kept], VALID.label[kept])], "eval_mass": [mass[kept]]}
     found = [fitted(kind, missing="ignore", evaluated=one).evals_result_["validation_0"] for one in (given, less)]
-    for name in ("dependence", "inverse_sensitivity"):
-        np.testing.assert_allclose(*(one[name] for one in found), rtol=1e-5)
+    np.testing.assert_allclose(*(one["dependence"] for one in found), rtol=1e-5)
+    assert np.isfinite(found[0]["inverse_sensitivity"]).all()  # its cut counts events without a mass
 
 
 @pytest.mark.parametrize("own", [{}, {"min_child_weight": 10.0, "reg_lambda": 5.0}], ids=str)

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import logging
 import math
 import warnings
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,34 +17,39 @@ from sklearn.utils.multiclass import check_classification_targets, type_of_targe
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
 
 from .._arrays import read
-from .._constraint import positive
 from .._events import Events, of_one_index, read_events
 from .._messages import ORDER, level_of_the_user, near, shown
 from .._monitor import TrainingWarning
-from .._option_values import TAKEN
+from .._option_values import TAKEN, real
 from ..metrics._arguments import whole
-from .metric import USUAL_EVENTS, Metric, Stopping
-from .multipliers import ScoreTransform, checked, mean_size, sums_of_weights
+from ..metrics.check import Settings as Judged
+from .metric import USUAL_EVENTS, Metric, Stopping, judge, judged
+from .multipliers import ScoreTransform, Settings, checked, mean_size, sums_of_weights
 from .objective import Objective, ReadRows, same_length
 
 # The defaults of min_child_weight and reg_lambda, over the sum of the absolute weights. Trees with smaller leaves are
 # flat on the events of the training, and not on others.
 _LEAST_SHARE, _ADDED_SHARE = 0.002, 0.001
 _LEAST_EVENTS, _LARGEST_SHARE = 60, 0.01  # a leaf has at least so many events, but no larger share
-_DEPTH, _DEPTH_OF_FEW, _FEW = 4, 3, 10_000  # with fewer events, deeper trees know the background by heart
+# With fewer events, twice those of the rarer class, deeper trees and more rounds know the background by heart
+# (studies/trees). Early stopping chooses among more rounds.
+_DEPTH, _DEPTH_OF_FEW, _FEW = 4, 3, 20_000
+_LEAST_ROUNDS, _MOST_ROUNDS, _OF_LEAST = 200, 500, 30_000
 
 # The arguments that both libraries take by these names.
 _OF_LIBRARY = (
     *("learning_rate", "max_depth", "min_child_weight", "subsample", "colsample_bytree", "reg_lambda", "random_state"),
     "n_jobs",
 )
-# A warning names an evaluation set whose dependence is so many times that of the training: residuals of 1.5.
-_FAR_ABOVE = 2.25
+# The share of the events that is kept to judge a training, the most of them, and the fewest background events.
+_KEPT, _MOST_KEPT, _FEWEST_KEPT = 0.1, 20_000, 1_000
+_COPIED = 0.01  # an evaluation set with a larger share of rows of the training judges nothing
 _BY_HEART = (
-    "for the trees know the events of the training by heart. Give more training events, fewer rounds, a larger "
-    "min_child_weight or a lower max_depth"
+    "Trees know their training events by heart: give more of them, early_stopping_rounds, a smaller n_estimators or a "
+    "lower max_depth"
 )
-_BLIND = 0.4  # a residual of the background efficiency that early stopping must see, or it warns
+_log = logging.getLogger("libmode")
+
 _DESCRIPTION = """A classifier of {library} that keeps the response to background smooth in the mass.
 
     Cross entropy and the MoDe loss (arXiv:2010.09745) by the method of multipliers, see
@@ -54,12 +60,13 @@ _DESCRIPTION = """A classifier of {library} that keeps the response to backgroun
     ----------
     order, strength, tolerance, score_transform, background_only
         As for :func:`libmode.xgboost.objective`. Without ``order`` fit is an error.
-    n_estimators : int, default 500
-        Rounds. The push settles sooner if they are fewer; with less than about 60 a warning says that they are too
-        few.
+    n_estimators : int, optional
+        Rounds: by default 200 with up to 30,000 events, more as the root of their number, and 500 above 187,000 and
+        with early stopping. Twice the effective events of the rarer class count as the number of events. The push
+        settles sooner if rounds are fewer, but needs 60.
     learning_rate : float, default 0.15
     max_depth : int, optional
-        4 by default, and 3 with fewer than 10,000 events.
+        4 by default, and 3 with fewer than 20,000 events.
     min_child_weight : float, optional
         The least sum of Hessians in a leaf, in units of the mean size of the weights. By default 0.2 % of the number
         of events, and at least 60, or 1 % of fewer than 6,000 events.
@@ -68,12 +75,17 @@ _DESCRIPTION = """A classifier of {library} that keeps the response to backgroun
     reg_lambda : float, optional
         Added to that sum; by default 0.1 % of the number of events.
     early_stopping_rounds : int, optional
-        Stop where the last of ``eval_set`` has not become better by :func:`libmode.metrics.sensitivity`
-        for so many rounds, and predict with the best. A round counts only after the push has settled, and if the
-        background of that set depends on the mass at most 1.75 times as much as by chance. If the set sees the
-        fluctuations of fewer training events in all rounds, the best of all rounds counts, with a warning.
-    events : float, default 100,000
-        N, of that sensitivity and of the dependence in ``evals_result_``.
+        Stop where the ``sensitivity`` of ``check_`` has not grown for so many rounds, and predict with the best. With
+        several variables of mass, or without ``background_only``, the logloss decides. A round counts after the push
+        has settled, and one that is not flat only if no round is flat.
+    signal_efficiency, background_efficiency : float, or several, optional
+        The working point of ``check_`` and of early stopping, by default a signal efficiency of 0.5. Without
+        ``background_only`` it is a share of all events.
+    validation_fraction : float, "auto" or None
+        The share of the events that fit keeps without ``eval_set``, stratified by label and category, for ``check_``
+        and early stopping. "auto": a tenth, at most 20,000, if 1,000 of them are background. None: nothing is kept.
+    events : float, optional
+        N, the background events of the search, for ``check_``; by default ``tolerance``, or as many as judge.
     random_state : int or RandomState, optional
     n_jobs : int, optional
         Threads; by default those of the library.
@@ -86,14 +98,16 @@ _DESCRIPTION = """A classifier of {library} that keeps the response to backgroun
     booster_ : {booster}
         Up to the best round, where early stopping found one.
     classes_ : (2,), as sorted by NumPy: usually background and signal
+    check_ : :class:`libmode.metrics.Check` or None
+        What the last of ``eval_set``, or the events that fit kept, say of the finished trees; None without such events.
     evals_result_ : dict
-        By the names validation_0, ... a list for each of logloss, dependence (rho) and inverse_sensitivity;
-        the latter is left out with several variables of mass.
+        By the names validation_0, ... a list for each of logloss, dependence (rho of 100,000 events) and
+        inverse_sensitivity; the latter is left out where the logloss stops the training.
     best_iteration_ : int or None
         The best round of early stopping, counted from 0 as {library} does: ``booster_`` has one round more.
     settled_round_ : int or None
         The number of rounds after which the push had settled, and so the least ``best_iteration_ + 1``. 0 with a fixed
-        strength. None comes with a warning.
+        strength. None if it has not settled.
     feature_importances_ : (features,), the share of each feature in the gain of all splits
     n_features_in_, feature_names_in_
         As for every estimator.
@@ -130,6 +144,7 @@ class Called(NamedTuple):
     stopping: Stopping | None
     callbacks: list[Any]
     verbose: bool | int
+    rounds: int
 
 
 #: The features and the other arrays of an evaluation set.
@@ -158,7 +173,7 @@ class BoostedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         tolerance: float | None = None,
         score_transform: ScoreTransform = "odds",
         background_only: bool = True,
-        n_estimators: int = 500,
+        n_estimators: int | None = None,
         learning_rate: float = 0.15,
         max_depth: int | None = None,
         min_child_weight: float | None = None,
@@ -166,7 +181,10 @@ class BoostedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         colsample_bytree: float = 1.0,
         reg_lambda: float | None = None,
         early_stopping_rounds: int | None = None,
-        events: float = USUAL_EVENTS,
+        signal_efficiency: float | Sequence[float] | None = None,
+        background_efficiency: float | Sequence[float] | None = None,
+        validation_fraction: float | Literal["auto"] | None = "auto",
+        events: float | None = None,
         random_state: Any = None,
         n_jobs: int | None = None,
         **parameters: Any,
@@ -184,6 +202,9 @@ class BoostedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self.colsample_bytree = colsample_bytree
         self.reg_lambda = reg_lambda
         self.early_stopping_rounds = early_stopping_rounds
+        self.signal_efficiency = signal_efficiency
+        self.background_efficiency = background_efficiency
+        self.validation_fraction = validation_fraction
         self.events = events
         self.random_state = random_state
         self.n_jobs = n_jobs
@@ -241,17 +262,15 @@ class BoostedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         ValueError, TypeError
             For arrays that do not fit each other, other than two classes, bad options, and parameters without effect.
         RuntimeError
-            If early stopping finds no round, since the push has not settled in ``n_estimators``, or the last of
-            ``eval_set`` depends on the mass more than the fluctuations of it and of the training explain.
+            If early stopping finds no round, since the push has not settled in ``n_estimators``.
 
         Warns
         -----
         TrainingWarning
-            If the push has not settled, or the training depends on the mass again in the end. If the background of an
-            evaluation set depends on the mass over 2.25 times as much as by chance, or at the best round over 1.75
-            times. If early stopping has too few evaluation events to see a residual of 40 % of the background
-            efficiency at 50 % signal efficiency. If ``eval_sample_weight`` is left out, and the events of a class have
-            different weights.
+            If ``check_`` says that the background is not flat, or if ``eval_set`` is too small to tell. If the push
+            has not settled, or the training depends on the mass again in the end, and no other events say that it is
+            flat. If ``eval_set`` has rows of the training. If ``eval_sample_weight`` is left out, and the events of a
+            class have different weights.
         """
         for callback in callbacks or ():
             if isinstance(callback, self._stops):
@@ -259,6 +278,47 @@ class BoostedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
                     f"callbacks has {type(callback).__name__}, which may stop before the push has settled: give "
                     f"early_stopping_rounds to the constructor, {type(self).__name__}(early_stopping_rounds=...)"
                 )
+        X, events = self._events(X, y, mass, sample_weight, category)
+        options, further = self._divided()
+        if self.order is None:
+            raise TypeError(ORDER)
+        settings = checked(self.strength, self.tolerance, self.score_transform, self.background_only, options)
+        several = _several(events.mass)
+        evaluated = self._evaluated(eval_set, eval_mass, eval_sample_weight, several)
+        point = {"signal_efficiency": self.signal_efficiency, "background_efficiency": self.background_efficiency}
+        judging = judged(settings, self.events, point)
+        if self.n_estimators is not None:
+            whole("n_estimators", self.n_estimators, 1)
+        if self.early_stopping_rounds is not None:
+            whole("early_stopping_rounds", self.early_stopping_rounds, 1)
+        sums_of_weights(events.label, events.weight)  # before a part is kept: its errors name places
+        name, self._copied = f"eval_set[{len(evaluated) - 1}]", False
+        if evaluated:
+            self._look_at(evaluated[-1], eval_sample_weight, X, events, name)
+        else:
+            X, events, evaluated = self._kept(X, events)
+            name = "validation_fraction"
+        if self.early_stopping_rounds is not None and not evaluated:
+            raise ValueError(
+                f"early_stopping_rounds = {self.early_stopping_rounds}: give eval_set and eval_mass, or a number as "
+                "validation_fraction"
+            )
+        objective, stopping = self._trained(X, events, evaluated, settings, judging, further, callbacks, verbose)
+        self.best_iteration_, self.settled_round_ = (stopping and stopping.best), objective.settled
+        unsettled = objective.unsettled()
+        if stopping is not None and stopping.best is None and unsettled:
+            raise RuntimeError(
+                f"early_stopping_rounds = {self.early_stopping_rounds}: no round can be the best, since {unsettled}"
+            )
+        self.check_ = None
+        if evaluated and not self._copied:
+            features, others = evaluated[-1]
+            self.check_ = judge(judging, others, self.background_only)(self._margins(features).astype(float))
+        self._warn(name, unsettled if stopping is None else None)
+        return self
+
+    def _events(self, X: Any, y: Any, mass: Any, sample_weight: Any, category: Any) -> Evaluated:
+        """The training, with labels 1 for signal and 0 for background."""
         of_one_index({"X": X, "y": y, "mass": mass, "sample_weight": sample_weight, "category": category})
         self._categories = {
             place: X.iloc[:, place].cat.categories for place, dtype in enumerate(getattr(X, "dtypes", ()))
@@ -269,117 +329,109 @@ class BoostedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         label = self._is_signal(y)
         weight = None if sample_weight is None else _check_sample_weight(sample_weight, X)
         same_length({"mass": mass, "category": category}, len(X), "X")
-        options, further = self._divided()
-        if self.order is None:
-            raise TypeError(ORDER)
-        several = _several(mass)
-        evaluated = self._evaluated(eval_set, eval_mass, eval_sample_weight, several)
-        positive("events", self.events)
-        whole("n_estimators", self.n_estimators, 1)
-        if self.early_stopping_rounds is not None:
-            whole("early_stopping_rounds", self.early_stopping_rounds, 1)
-            if several:
-                raise ValueError(
-                    f"early_stopping_rounds = {self.early_stopping_rounds}: the sensitivity needs one variable of "
-                    f"mass, and mass has shape {np.shape(mass)}"
-                )
+        return X, read_events(read, label.astype(np.float32), label, mass, weight, category)
+
+    def _look_at(self, last: Evaluated, weights: Any, X: NDArray[Any], events: Events, name: str) -> None:
+        """Warns of rows of the training in an evaluation set, and of weights that it lacks."""
+        features, others = last
+        self._copied = _copied(_rows(X, events.mass), _rows(features, others.mass))
+        if self._copied:
+            warnings.warn(
+                f"{name} has rows of the training, mass included, so it judges nothing: trees know these events by "
+                "heart. Give other events",
+                TrainingWarning,
+                stacklevel=level_of_the_user(),
+            )
+        if events.weight is not None and weights is None and _differ(events.weight, events.label):
+            warnings.warn(
+                "sample_weight differs within a class, and eval_sample_weight is left out: each event of eval_set "
+                "counts once, and the sets are judged with another spectrum. Give eval_sample_weight",
+                TrainingWarning,
+                stacklevel=level_of_the_user(),
+            )
+
+    def _kept(self, X: NDArray[Any], events: Events) -> tuple[NDArray[Any], Events, list[Evaluated]]:
+        """The training without the events that are kept to judge it, and these."""
+        share, count = self.validation_fraction, len(X)
+        if share is None:
+            return X, events, []
+        automatic = isinstance(share, str) and share == "auto"
+        if not automatic and not 0 < real("validation_fraction", share) < 1:
+            raise ValueError(f'validation_fraction = {shown(share)}: must be "auto", None, or between 0 and 1')
+        share = min(_KEPT, _MOST_KEPT / count) if automatic else real("validation_fraction", share)
+        strata = events.label if events.category is None else 2 * events.category + events.label
+        order = np.random.default_rng(self._seed()).permutation(count)
+        order = order[np.argsort(strata[order], kind="stable")]
+        kept = np.zeros(count, bool)
+        kept[order[np.diff(np.floor(np.arange(count + 1) * share)) > 0]] = True
+        if automatic and np.count_nonzero(events.label[kept] == 0) < _FEWEST_KEPT:
+            _log.info(
+                "%s: fewer than %d background events would be left to judge the trees, so all %d events train, and "
+                "nothing judges", type(self).__name__, _FEWEST_KEPT, count,
+            )  # fmt: skip
+            return X, events, []
+        background = events.label == 0 if self.background_only else slice(None)
+        self._refuse_missing(events.mass, background)  # while places are those of the user
+        return X[~kept], events.where(~kept), [(X[kept], events.where(kept))]
+
+    def _trained(
+        self, X: NDArray[Any], events: Events, evaluated: list[Evaluated], settings: Settings, judging: Judged,
+        further: dict[str, Any], callbacks: Any, verbose: bool | int,
+    ) -> tuple[Objective, Stopping | None]:  # fmt: skip
+        """Trains the booster."""
+        _, label, mass, weight, category = events
         of_background, of_signal = sums_of_weights(label, weight)
-        if weight is not None:
-            if evaluated and eval_sample_weight is None and _differ(weight, label):
-                warnings.warn(
-                    "sample_weight differs within a class, and eval_sample_weight is left out: each event of eval_set "
-                    "counts once, and the sets are judged with another spectrum. Give eval_sample_weight",
-                    TrainingWarning,
-                    stacklevel=level_of_the_user(),
-                )
-            weight = weight / mean_size(weight)  # the thresholds of the libraries are in units of the weights
-        settings = checked(
-            self.strength,
-            self.tolerance,
-            self.score_transform,
-            self.background_only,
-            options,
-        )
-        judges = ("logloss", "dependence") if several else ("logloss", "dependence", "inverse_sensitivity")
+        # Classes of equal weight: class weights move all margins by a constant, which changes no selection.
+        weight = (1.0 if weight is None else weight) / np.where(label == 1, of_signal, of_background)
+        weight /= mean_size(weight)  # the thresholds of the libraries are in units of the weights
+        patience, start = self.early_stopping_rounds, math.log(of_signal / of_background)
+        few = 2 * min(_effective(weight[label == one]) for one in (0, 1))
+        rounds = self.n_estimators or (_usual_rounds(few) if patience is None else _MOST_ROUNDS)
+        settings = settings._replace(prior=start).within(rounds, patience is not None)
         names = [str(name) for name in self.feature_names_in_] if hasattr(self, "feature_names_in_") else None
-        start = math.log(of_signal / of_background)
         data = self._data(X, label.astype(np.float32), names, start)
-        sets = [self._data(features, events.label, names, start, data) for features, events in evaluated]
-        masses = [(made, (events.mass, events.weight)) for made, (_, events) in zip(sets, evaluated, strict=True)]
-        settings = settings.within(self.n_estimators, self.early_stopping_rounds is not None)
+        sets = [self._data(features, others.label, names, start, data) for features, others in evaluated]
+        masses = [(made, (others.mass, others.weight)) for made, (_, others) in zip(sets, evaluated, strict=True)]
         objective = Objective(self._read_rows, mass, weight, None, category, settings)
-        metric = Metric(self._read_rows, masses, judges, None, self.events, self.background_only, settings.options)
-        patience = self.early_stopping_rounds
+        by_sensitivity = self.background_only and not _several(mass)
+        judges = ("logloss", "dependence", "inverse_sensitivity") if by_sensitivity else ("dependence", "logloss")
+        metric = Metric(self._read_rows, masses, judges, USUAL_EVENTS, settings._replace(strength=None), judging)
         stopping = None if patience is None else Stopping(patience, objective, metric)
         self.booster_, self.evals_result_ = self._train(
-            self._for_library(len(X), len(X) if weight is None else float(np.abs(weight).sum())) | further,
-            data,
-            sets,
-            start,
-            Called(objective, metric, stopping, list(callbacks or ()), verbose),
-        )
-        self.best_iteration_, self.settled_round_ = (stopping and stopping.best), objective.settled
-        if stopping is not None:
-            self._check_best(stopping, objective, len(sets) - 1)
-            evaluated = evaluated[:-1]
-        elif unsettled := objective.unsettled():
-            warnings.warn(unsettled, TrainingWarning, stacklevel=level_of_the_user())
-            return self
-        if self.strength is None:
-            self._warn_if_far_above(evaluated, metric, objective)
-        return self
+            self._for_library(few, float(np.abs(weight).sum())) | further, data, sets, start,
+            Called(objective, metric, stopping, list(callbacks or ()), verbose, rounds),
+        )  # fmt: skip
+        return objective, stopping
 
-    def _check_best(self, stopping: Stopping, objective: Objective, last: int) -> None:
-        """An error if early stopping found no round, and warnings of a round that other events may find not flat."""
-        no_round = f"early_stopping_rounds = {self.early_stopping_rounds}: no round can be the best, since"
-        if objective.settled is None:
-            raise RuntimeError(f"{no_round} {objective.unsettled()}")
-        ratio, residual, resolution, events = stopping.seen
-        if stopping.best is None:
-            raise RuntimeError(
-                f"{no_round} the background of the last of eval_set depends on the mass {ratio:.1f} times as much as "
-                f"by chance, {_BY_HEART}"
-            )
-        if not stopping.is_flat:
-            warnings.warn(
-                f"eval_set[{last}]: at the best round its background depends on the mass {ratio:.1f} times as much as "
-                f"by chance. At 50 % signal efficiency the background efficiency has a residual of {residual:.0%}, and "
-                f"no round is flat: the fluctuations of {objective.events:.0f} effective background events of the "
-                "training explain as much. Give more training events",
-                TrainingWarning,
-                stacklevel=level_of_the_user(),
-            )
-        if resolution > _BLIND:
-            warnings.warn(
-                f"eval_set[{last}] has {events:.0f} effective background events: at 50 % signal efficiency their "
-                f"background efficiency has a residual of {resolution:.0%} by chance, and early stopping does not see "
-                "a smaller one. Give more evaluation events",
-                TrainingWarning,
-                stacklevel=level_of_the_user(),
-            )
+    def _warn(self, name: str, unsettled: str | None) -> None:
+        """Warns of what ``check_`` says, and of a push that has not settled, if nothing says that it is flat."""
+        check = self.check_
+        if self.strength is not None or check is not None and check.flat:
+            return
+        said = [unsettled] if unsettled else []
+        if check is not None and check.flat is False:
+            said.insert(0, f"{name}: {check.why}" + ("" if unsettled else f". {_BY_HEART}"))
+        elif check is not None and name != "validation_fraction":
+            said.insert(0, f"{name}: {check.why}")
+        elif check is not None:
+            _log.info("%s, %s: %s", type(self).__name__, name, check.why)
+        if said:
+            warnings.warn(". ".join(said), TrainingWarning, stacklevel=level_of_the_user())
 
-    def _warn_if_far_above(self, evaluated: Sequence[Evaluated], metric: Metric, objective: Objective) -> None:
-        """Warns of evaluation sets that depend on the mass far more than the training events do."""
-        for k, (features, events) in enumerate(evaluated):
-            ratio = metric.seen(self._margins(features), events).ratio
-            if ratio > _FAR_ABOVE * max(1.0, objective.dependence):
-                warnings.warn(
-                    f"eval_set[{k}]: its background depends on the mass {ratio:.1f} times as much as by chance, and "
-                    f"that of the training {objective.dependence:.1f} times, {_BY_HEART}",
-                    TrainingWarning,
-                    stacklevel=level_of_the_user(),
-                )
-
-    def _for_library(self, count: int, size: float) -> dict[str, Any]:
-        """The arguments for the library; ``size`` is the sum of the absolute weights of the events."""
+    def _for_library(self, few: float, size: float) -> dict[str, Any]:
+        """The arguments for the library, for so many events and so large a sum of their absolute weights."""
         least = max(_LEAST_SHARE * size, min(_LEAST_EVENTS, _LARGEST_SHARE * size))
-        depth = _DEPTH_OF_FEW if count < _FEW else _DEPTH
+        depth = _DEPTH_OF_FEW if few < _FEW else _DEPTH
         defaults = {"max_depth": depth, "min_child_weight": least, "reg_lambda": _ADDED_SHARE * size}
         values = {name: getattr(self, name) for name in _OF_LIBRARY}
         values = {name: defaults.get(name) if value is None else value for name, value in values.items()}
-        random = self.random_state
-        values["random_state"] = 0 if random is None else check_random_state(random).randint(2**31 - 1)
+        values["random_state"] = self._seed()
         return {name: value for name, value in values.items() if value is not None}
+
+    def _seed(self) -> int:
+        """The seed of the library, and of the events that are kept."""
+        random = self.random_state
+        return 0 if random is None else int(check_random_state(random).randint(2**31 - 1))
 
     def _divided(self) -> tuple[dict[str, Any], dict[str, Any]]:
         """The options of the loss, and further parameters of the library; TypeError for others.
@@ -439,8 +491,6 @@ class BoostedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     def _evaluated(self, sets: Any, masses: Any, weights: Any, several: bool) -> list[Evaluated]:
         """The evaluation sets; a mass that is missing is an error."""
         if sets is None:
-            if self.early_stopping_rounds is not None:
-                raise ValueError(f"early_stopping_rounds = {self.early_stopping_rounds}: give eval_set and eval_mass")
             if masses is not None or weights is not None:
                 raise ValueError("eval_mass or eval_sample_weight is given without eval_set")
             return []
@@ -475,15 +525,20 @@ class BoostedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         mass = events.mass
         if _several(mass) != several:
             raise ValueError(f"mass has shape {mass.shape}, but the training had another number of variables")
-        finite = np.isfinite(mass).reshape(len(mass), -1).all(axis=1)
-        if not finite.all() and self.parameters.get("missing") != "ignore":
-            place = int(np.argmin(finite))
+        self._refuse_missing(mass, slice(None))
+        sums_of_weights(label, events.weight)
+        return X, events
+
+    def _refuse_missing(self, mass: NDArray[Any], of: Any) -> None:
+        """ValueError for a mass of these events that is missing, if none may be."""
+        missing = np.zeros(len(mass), bool)
+        missing[of] = ~np.isfinite(mass[of]).reshape(len(mass[of]), -1).all(axis=1)
+        if missing.any() and self.parameters.get("missing") != "ignore":
+            place = int(np.argmax(missing))
             raise ValueError(
                 f"mass[{place}] = {mass[place]}: every mass must be finite; leave such events out, or give "
                 'missing="ignore" and NaN for a missing mass'
             )
-        sums_of_weights(label, events.weight)
-        return X, events
 
     def _read(self, X: Any, y: Any = "no_validation") -> Any:
         """Events to predict or judge, in the columns of the training."""
@@ -555,3 +610,24 @@ def _several(mass: Any) -> bool:
 def _differ(weight: NDArray[Any], label: NDArray[Any]) -> bool:
     """Whether the events of one class have different weights."""
     return any(np.ptp(weight[label == one]) > 0 for one in (0, 1))
+
+
+def _effective(weight: NDArray[Any]) -> float:
+    """(sum w)^2 / sum w^2."""
+    return float(weight.sum() ** 2 / (weight @ weight))
+
+
+def _usual_rounds(few: float) -> int:
+    return int(np.clip(_LEAST_ROUNDS * math.sqrt(few / _OF_LEAST), _LEAST_ROUNDS, _MOST_ROUNDS))
+
+
+def _rows(features: NDArray[Any], mass: NDArray[Any]) -> NDArray[Any]:
+    """A number for each row with its mass, equal for equal rows alone."""
+    columns = np.nan_to_num(np.column_stack([features, mass]).astype(float), nan=math.pi, posinf=1e300, neginf=-1e300)
+    return np.asarray(columns @ np.random.default_rng(0).normal(size=columns.shape[1]))
+
+
+def _copied(training: NDArray[Any], others: NDArray[Any]) -> bool:
+    """Whether other rows are rows of the training; of values with few digits equal rows may be other events."""
+    known, counts = np.unique(training, return_counts=True)
+    return bool(np.isin(others, known).mean() > _COPIED + counts[counts > 1].sum() / len(training))

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Iterable, Mapping
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,31 +14,14 @@ from .._evaluate import Result
 from .._events import Events, of_one_index
 from .._functions import mode_evaluate
 from ..metrics._arguments import number
+from ..metrics.check import Check, Judge
 from ..metrics.check import Settings as Judged
-from ..metrics.check import sensitivity
-from ..metrics.roc import threshold
-from .multipliers import bins_given, checked, sums_of_weights, targets
+from .multipliers import Settings, sums_of_weights, targets
 from .objective import Objective, ReadRows, same_length
 
-USUAL_EVENTS = 100_000.0
+USUAL_EVENTS = 100_000.0  # of rho
 
-# Signal efficiencies, over which the dependence by chance is averaged, and the default number of bins of mass: in more
-# bins a bump as wide as a signal stands out less.
-_EFFICIENCIES, _MIDDLE, _BINS = (0.8, 0.5, 0.2), 1, 10
-_FLAT = 1.75  # up to which a round can be the best: chance alone gives 1.0 +- 0.35
-
-
-class Seen(NamedTuple):
-    """How much the background of an evaluation set depends on the mass, and how little the set could show."""
-
-    ratio: float
-    """The mean square residual over its value by chance, averaged over three signal efficiencies."""
-    residual: float
-    """The root mean square residual at 50 % signal efficiency, over the background efficiency and beyond chance."""
-    resolution: float
-    """The value of this residual by chance."""
-    events: float
-    """The effective number of background events."""
+_MOST = 50_000  # events that are judged in a round: so many take some 30 ms
 
 
 class Metric:
@@ -50,10 +32,9 @@ class Metric:
         read_rows: ReadRows,
         masses: Any,
         of: Any,
-        strength: float | None,
         events: float,
-        background_only: bool,
-        options: Mapping[str, Any],
+        settings: Settings,
+        judging: Judged,
         objective: Objective | None = None,
     ) -> None:
         if not (objective is None or isinstance(objective, Objective)):
@@ -68,27 +49,28 @@ class Metric:
         for _, arrays in self._pairs:
             if isinstance(arrays, tuple):
                 of_one_index(dict(zip(("mass", "weight"), arrays, strict=False)))
-        self._names = (of,) if isinstance(of, str) or not isinstance(of, Iterable) else tuple(of)
-        if not self._names or not set(self._names) <= set(_VALUES):
+        self.names = (of,) if isinstance(of, str) or not isinstance(of, Iterable) else tuple(of)
+        if not self.names or not set(self.names) <= set(_VALUES):
             raise ValueError(f"of = {of!r}: must be one or some of {', '.join(map(repr, _VALUES))}")
-        if ("loss" in self._names) != (strength is not None):
-            raise ValueError(f"strength = {strength!r}: give one if of has 'loss', and only then")
-        settings = checked(strength, None, None, background_only, options)
+        if ("loss" in self.names) != (settings.strength is not None):
+            raise ValueError(f"strength = {settings.strength!r}: give one if of has 'loss', and only then")
         self._options, self._background_only = settings.options, settings.background_only
-        self._read_rows, self._strength, self._events = read_rows, strength, events
-        number("events", events, 0)
-        Judged.checked(order=self._options["order"], tolerance=events, mass_range=self._options.get("mass_range"))
+        self._read_rows, self._strength, self._judging = read_rows, settings.strength, judging
+        self._events = number("events", events, 0)
+        self._judges: dict[int, tuple[Any, Judge]] = {}
+        self._seen: Check | None = None
+        self._last: tuple[NDArray[Any], Events, int] | None = None
 
     def __call__(self, margin: Any, data: Any) -> list[tuple[str, float]]:
         """The pairs for margins of shape (n,)."""
-        margin, rows = np.asarray(margin), self._read_rows(data)
+        margin, rows = np.asarray(margin).astype(float), self._read_rows(data)
         mass, weight = self._mass_and_weight(len(margin), data)
         same_length({"mass": mass, "weight": weight}, len(margin), "the data set")
         weight = rows.weight if weight is None else read("weight", weight).astype(float)
-        events = Events(expit(margin.astype(float)), targets(rows.label), mass, weight)
-        self._last = margin, events
+        events = Events(expit(margin), targets(rows.label), mass, weight)
         sums_of_weights(events.label, weight)  # its errors name bad weights
-        return [(name, _VALUES[name](self, margin, events)) for name in self._names]
+        self._seen, self._last = None, (margin, events, id(data))
+        return [(name, _VALUES[name](self, margin, events)) for name in self.names]
 
     def _mass_and_weight(self, count: int, data: Any) -> tuple[Any, Any]:
         for known, arrays in self._pairs:
@@ -100,7 +82,6 @@ class Metric:
         )
 
     def _logloss(self, margin: NDArray[Any], events: Events) -> float:
-        margin = margin.astype(float)
         return float(np.average(np.logaddexp(0, margin) - events.label * margin, weights=events.weight))
 
     def _loss(self, margin: NDArray[Any], events: Events) -> float:
@@ -111,49 +92,32 @@ class Metric:
         result = self._evaluated(events, {**self._options, "unbiased": True})
         return result.loss * self._events / (result.bias * result.events) if result.bias > 0 else 0.0
 
-    def seen(self, margin: NDArray[Any], events: Events) -> Seen:
-        """The dependence of events with these margins.
-
-        A selection is a score of 0 and 1, so the loss is the mean square of the residual of the efficiency.
-        """
-        options = {**self._options, "unbiased": False}
-        if not bins_given(options):
-            options["bins"] = max(_BINS, options["order"] + 4)
-        cuts = [
-            threshold(margin, events.label, weight=events.weight, signal_efficiency=share) for share in _EFFICIENCIES
-        ]
-        results = [self._evaluated(events._replace(score=(margin >= cut).astype(float)), options) for cut in cuts]
-        ratios = [result.loss / result.bias for result in results if result.bias > 0]
-        middle, judged = results[_MIDDLE], events.label == 0 if self._background_only else slice(None)
-        weight = None if events.weight is None else events.weight[judged]
-        efficiency = float(np.average(margin[judged] >= cuts[_MIDDLE], weights=weight))
-        return Seen(
-            float(np.mean(ratios)) if ratios else np.nan,
-            math.sqrt(max(middle.loss - middle.bias, 0.0)) / efficiency if efficiency > 0 else np.nan,
-            math.sqrt(middle.bias) / efficiency if efficiency > 0 else np.nan,
-            middle.events,
-        )
-
-    def last_seen(self) -> Seen:
-        """The dependence of the data set that was judged last."""
-        return self.seen(*self._last)
-
     def _evaluated(self, events: Events, options: Mapping[str, Any]) -> Result:
         score, label, mass, weight, _ = events
         label = label if self._background_only else None
         return mode_evaluate(score, mass, weight=weight, label=label, grad=False, **options)
 
+    def seen(self) -> Check:
+        """The check of the data set that was judged last, or of some of its events, without spurious signals."""
+        if self._seen is None:
+            assert self._last is not None
+            margin, events, data = self._last
+            if data not in self._judges:
+                count = len(margin)
+                some = slice(None) if count <= _MOST else np.random.default_rng(0).choice(count, _MOST, replace=False)
+                chosen = events.where(some)
+                self._judges[data] = some, judge(self._judging, chosen, self._background_only)
+            some, own = self._judges[data]
+            self._seen = own(margin[some], fits=False)
+        return self._seen
+
     def _inverse_sensitivity(self, margin: NDArray[Any], events: Events) -> float:
         """1 over the sensitivity, or 1, as without a selection, if it is unknown. Large before the push has settled."""
         if self._objective is not None and self._objective.settled is None:
             return 1e6 - self._objective.rounds  # it falls, and early stopping waits
-        score, label, mass, weight, _ = events
-        if np.ndim(mass) > 1:
-            raise ValueError(f"mass has shape {np.shape(mass)}: the sensitivity needs one variable of mass")
-        options = {"order": self._options["order"], "mass_range": self._options.get("mass_range")}
-        if self._options.get("missing") == "ignore" and not np.isfinite(mass).all():
-            score, label, mass, weight, _ = events.where(np.flatnonzero(np.isfinite(mass)))
-        best = sensitivity(score, label, mass, weight=weight, tolerance=self._events, **options)
+        if np.ndim(events.mass) > 1:
+            raise ValueError(f"mass has shape {np.shape(events.mass)}: the sensitivity needs one variable of mass")
+        best = self.seen().sensitivity
         return 1 / best if best > 0 else 1.0
 
     def __deepcopy__(self, memo: Any) -> Metric:
@@ -161,37 +125,43 @@ class Metric:
 
 
 class Stopping:
-    """Stops when a value has not fallen for so many rounds. The best round is flat, and the push has settled before it.
+    """Stops when a value has not fallen for so many rounds.
 
-    A round is flat if the evaluation set depends on the mass little more than by chance. The sensitivity alone would
-    choose rounds that sculpt. A large evaluation set also sees the fluctuations of the training sample, which no round
-    can undo. If no round is flat, the best is one whose dependence these fluctuations explain.
+    Rounds count after the push has settled. A round that is not flat counts only if no round is flat.
     """
 
     def __init__(self, patience: int, objective: Objective, metric: Metric) -> None:
         self._patience, self._objective, self._metric = patience, objective, metric
         self.best: int | None = None
-        self.seen = Seen(np.nan, np.nan, np.nan, np.nan)
-        """The dependence of the evaluation set at the best round; without one, at the last round."""
-        self.is_flat = False
-        """Whether the best round is flat."""
-        self._least = np.inf
+        self._is_flat, self._least = False, np.inf
 
     def over(self, iteration: int, value: float) -> bool:
         """Whether to stop after a round with this value."""
         if self._objective.settled is None:
             return False
-        if value < self._least or not self.is_flat:
-            seen, training = self._metric.last_seen(), self._objective.dependence
-            # With a tolerance or a fixed strength the training itself may depend on the mass.
-            by_chance = math.inf if math.isnan(training) else max(1.0, training)
-            is_flat = seen.ratio <= _FLAT * by_chance or math.isnan(training)
-            explained = seen.ratio <= _FLAT * (by_chance + seen.events / self._objective.events)
-            if is_flat and not self.is_flat or (is_flat or explained) and value < self._least:
-                self.best, self.seen, self.is_flat, self._least = iteration, seen, is_flat, value
-            elif self.best is None:
-                self.seen = seen
-        return self.is_flat and self.best is not None and iteration - self.best >= self._patience
+        if value < self._least or not self._is_flat:
+            is_flat = self._objective.fixed or self._metric.seen().flat is not False
+            if self.best is None or is_flat > self._is_flat or is_flat == self._is_flat and value < self._least:
+                self.best, self._is_flat, self._least = iteration, is_flat, value
+        return self.best is not None and iteration - self.best >= self._patience
+
+
+def judged(settings: Settings, events: float | None, point: Mapping[str, Any]) -> Judged:
+    """The settings of a check of what is trained with these, at a working point."""
+    options, point = settings.options, {name: value for name, value in point.items() if value is not None}
+    names = ["order", "mass_range", "missing", "monotonic"]
+    names += ["max_slope"] * (options.get("slope_of", "rejected") == "selected")
+    if not settings.background_only:  # a share of all events
+        (share,) = point.values() or [0.5]
+        point = {"background_efficiency": share}
+    taken = {name: options[name] for name in names if name in options}
+    tolerance = settings.tolerance if events is None else number("events", events, 0)
+    return Judged.checked(tolerance=tolerance, **taken, **point)
+
+
+def judge(settings: Judged, events: Events, background_only: bool) -> Judge:
+    """The judge of events, of which background alone may count."""
+    return Judge(settings, events.label if background_only else None, events.mass, events.weight, events.category)
 
 
 _VALUES: dict[str, Callable[[Metric, NDArray[Any], Events], float]] = {

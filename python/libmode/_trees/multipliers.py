@@ -51,6 +51,7 @@ _PACE, _PACE_IF_STOPPED = Pace(9, 150), Pace(12, 40)
 # in a row see at most 0.7 of its value by chance, or ten looks at most that value. The dependence of some trainings,
 # with weights of both signs for instance, stays between the two for hundreds of rounds.
 _LOOK_EVERY, _FAR_BELOW, _LOOKS_FAR_BELOW, _LOOKS_BELOW, _EARLIEST = 5, 0.7, 2, 10, 60
+_MARGIN = 1.3  # up to which the dependence of a training is no reason for a warning
 _FEW_ROUNDS = 150  # the least number of rounds that an error advises
 # The push over the step that the classifier's part of the Hessian allows in one round.
 _GAIN = 20.0
@@ -81,6 +82,7 @@ class Settings(NamedTuple):
     options: Mapping[str, Any]
     rounds: int = _USUAL_ROUNDS
     pace: Pace = _PACE
+    prior: float = 0.0  #: what margins have been shifted by, for classes of other weights than in the training
 
     def within(self, rounds: int, stopped: bool) -> Settings:
         """The settings of a training of so many rounds; the push is faster if early stopping waits for it."""
@@ -129,7 +131,7 @@ class Boosting:
     """The effective number of background events of the training."""
 
     def __init__(self, settings: Settings) -> None:
-        self._settings = settings
+        self._settings, self.fixed = settings, settings.strength is not None
 
     def begin(self, label: Any, mass: Any, weight: Any, background: Any, category: Any) -> None:
         """Begins a training with these events; ``background`` has the labels for ``background_label``, or is None."""
@@ -167,11 +169,11 @@ class Boosting:
         self._sum: NDArray[Any] | float = 0.0  # the part of the push from earlier rounds
         self.loss = self.dependence = np.nan
         self.rounds = self._looks_far_below = self._looks_below = 0
-        self.settled = None if settings.strength is None else 0
+        self.settled = 0 if self.fixed else None
 
     def derivatives(self, margin: NDArray[Any]) -> Pushed:
         """The derivatives by margins of shape (n,), log(p/(1 - p)), to which trees add."""
-        margin, at = margin.astype(float, copy=False), self._at
+        margin, at = margin.astype(float) - self._settings.prior, self._at
         prob = expit(margin)  # single precision would make ties of margins above 15
         slope = expit(-margin)
         slope *= prob  # dp/dmargin
@@ -251,19 +253,17 @@ class Boosting:
 
     def unsettled(self) -> str | None:
         """A sentence if the push has not settled, or if the training depends on the mass again; None otherwise."""
+        allowed = 1.0 if self._settings.tolerance is None else max(1.0, self.events / self._settings.tolerance)
+        if self.dependence <= _MARGIN * allowed:
+            return None
         seen = f"the background of the training depends on the mass {self.dependence:.2f} times as much as by chance"
         rounds = f"Give about {max(_FEW_ROUNDS, 2 * self.rounds)} rounds"
         if self.settled is not None:
-            # A push with a tolerance stops growing at the tolerance, and the dependence stays near it.
-            if self._settings.tolerance is not None or not self.dependence > 1:
+            if math.isnan(self.dependence):  # of a fixed strength
                 return None
             return f"the push had settled by round {self.settled}, but in round {self.rounds} {seen} again. {rounds}"
         if math.isnan(self.dependence):
             seen = "the dependence of the training on the mass is not known"
-        elif self._looks_below:
-            since = self.rounds - self.rounds % _LOOK_EVERY - (self._looks_below - 1) * _LOOK_EVERY
-            least = "by chance" if self._settings.tolerance is None else "the tolerance allows"
-            seen = f"only since round {since} the background of the training depends on the mass no more than {least}"
         return f"the push has not settled in {self.rounds} rounds: {seen}. {rounds}"
 
     def _transformed(self, prob: NDArray[Any], slope: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:

@@ -1,0 +1,165 @@
+"""Trees are judged on events that they have not seen: those of an evaluation set, or some that fit keeps."""
+
+import logging
+import warnings
+
+import numpy as np
+import pytest
+from boosted import LIBRARIES, SMALL, TRAIN
+from libmode import TrainingWarning, metrics
+from libmode._events import Events
+
+from studies.simple_model.data import simple_model
+
+VALID = simple_model(12_000, np.random.default_rng(41))
+BIASED = np.where(VALID.features[:, 0] > 0.5, np.abs(VALID.mass), VALID.mass)  # masses that know the score
+pytestmark = [  # in so few rounds
+    pytest.mark.filterwarnings(f"ignore:{said}:libmode.TrainingWarning") for said in ("the push has not", "validation_")
+]
+QUICK = {"order": 1, "n_jobs": 1, "n_estimators": 100}
+
+
+@pytest.fixture(params=LIBRARIES)
+def library(request):
+    return LIBRARIES[request.param]
+
+
+def fitted(library, mass=None, features=None, training=TRAIN, **parameters):
+    """A classifier, with an evaluation set if its masses are given."""
+    given = {}
+    if mass is not None:
+        features = VALID.features if features is None else features
+        given = {"eval_set": [(features, VALID.label)], "eval_mass": [mass]}
+    classifier = library.Classifier(**QUICK | parameters)
+    return classifier.fit(training.features, training.label, mass=training.mass, **given)
+
+
+@pytest.mark.parametrize("point", [{}, {"background_efficiency": 0.02}, {"signal_efficiency": [0.8, 0.2]}], ids=str)
+def test_the_last_evaluation_set_is_checked_at_the_cut_of_the_user(library, point):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", TrainingWarning)  # of what it finds
+        found = fitted(library, VALID.mass, **point)
+    want = metrics.check(found.decision_function(VALID.features), VALID.label, VALID.mass, order=1, **point)
+    assert found.check_.to_dict() == want.to_dict() and str(found.check_) == str(want)
+
+
+def test_signal_efficiencies_are_of_the_weights_of_the_signal(library):
+    """50 % of the events once were 14 % of the weighted signal."""
+    weight = np.where(VALID.label == 1, np.exp(-VALID.features[:, 0]), 1.0)
+    given = {"eval_set": [(VALID.features, VALID.label)], "eval_mass": [BIASED], "eval_sample_weight": [weight]}
+    with pytest.warns(TrainingWarning, match="not flat"):
+        found = library.Classifier(**QUICK).fit(TRAIN.features, TRAIN.label, mass=TRAIN.mass, **given)
+    signal = VALID.label == 1
+    selected = found.decision_function(VALID.features)[signal] >= found.check_.cuts[0].threshold
+    assert np.average(selected, weights=weight[signal]) == pytest.approx(0.5, abs=0.01)
+    assert abs(selected.mean() - 0.5) > 0.05
+
+
+@pytest.mark.parametrize("patience", [None, 30])
+def test_a_background_that_is_not_flat_is_said(library, patience):
+    with pytest.warns(TrainingWarning, match=r"eval_set\[0\]: not flat at order 1: .* know their training events by"):
+        assert fitted(library, BIASED, early_stopping_rounds=patience, n_estimators=150).check_.flat is False
+
+
+@pytest.mark.parametrize("patience", [None, 30])
+def test_a_set_that_cannot_tell_says_so(library, monkeypatch, patience):
+    few = slice(300)
+    given = {"eval_set": [(VALID.features[few], VALID.label[few])], "eval_mass": [VALID.mass[few]]}
+    classifier = library.Classifier(**QUICK, early_stopping_rounds=patience)
+    with pytest.warns(TrainingWarning, match=r"eval_set\[0\]: not known"):
+        classifier.fit(TRAIN.features, TRAIN.label, mass=TRAIN.mass, **given)
+    assert classifier.check_.flat is None
+
+
+def test_a_set_of_rows_of_the_training_judges_nothing(library):
+    given = {"eval_set": [(TRAIN.features[::9], TRAIN.label[::9])], "eval_mass": [TRAIN.mass[::9]]}
+    classifier = library.Classifier(**QUICK)
+    with pytest.warns(TrainingWarning, match=r"eval_set\[0\] has rows of the training, mass included"):
+        classifier.fit(TRAIN.features, TRAIN.label, mass=TRAIN.mass, **given)
+    assert classifier.check_ is None
+    # Of values with few digits, equal rows are other events.
+    rng = np.random.default_rng(1)
+    features, mass, label = rng.integers(0, 3, (8_000, 2)), rng.integers(50, 99, 8_000), rng.integers(0, 2, 8_000)
+    given = {"eval_set": [(features[4_000:], label[4_000:])], "eval_mass": [mass[4_000:]]}
+    with warnings.catch_warnings():
+        warnings.filterwarnings("error", message=".* rows of the training")
+        classifier.fit(features[:4_000], label[:4_000], mass=mass[:4_000], **given)
+    assert classifier.check_ is not None
+
+
+def test_events_are_kept_where_a_tenth_has_a_thousand_of_background(library, caplog):
+    caplog.set_level(logging.INFO, "libmode")
+    found = fitted(library)  # 20,000 events, half of them background
+    assert found.check_.events == pytest.approx(1_000, rel=0.01) and "left" not in caplog.text
+    found = fitted(library, training=SMALL)
+    assert found.check_ is None and found.evals_result_ == {}
+    assert "fewer than 1000 background events would be left" in caplog.text
+    assert fitted(library, validation_fraction=None).check_ is None
+
+
+def test_a_share_of_each_class_and_category_is_kept(library):
+    rng = np.random.default_rng(3)
+    label, category = (rng.random(9_001) < 0.03).astype(int), rng.integers(0, 3, 9_001)
+    events = Events(label.astype(float), label, np.arange(9_001.0), None, category)
+    first, again, other = (
+        library.Classifier(order=1, validation_fraction=0.2, random_state=seed)._kept(events.mass[:, None], events)
+        for seed in (1, 1, 2)
+    )
+    trained, kept = first[1], first[2][0][1]
+    np.testing.assert_array_equal(np.sort(np.concatenate([trained.mass, kept.mass])), events.mass)
+    for one in (0, 1):
+        for kind in range(3):
+            count, of = (np.sum((own.label == one) & (own.category == kind)) for own in (kept, events))
+            assert abs(count - 0.2 * of) <= 1
+    np.testing.assert_array_equal(first[2][0][0][:, 0], kept.mass)
+    np.testing.assert_array_equal(again[1].mass, trained.mass)
+    assert not np.array_equal(other[1].mass, trained.mass)
+
+
+def test_kept_events_stop_a_training(library):
+    found = fitted(library, early_stopping_rounds=8, n_estimators=300)
+    values = found.evals_result_["validation_0"]["inverse_sensitivity"]
+    assert found.settled_round_ - 1 <= found.best_iteration_ == len(values) - 9
+    few = {"early_stopping_rounds": 8, "training": SMALL}
+    with pytest.raises(ValueError, match="give eval_set and eval_mass, or a number as validation_fraction"):
+        fitted(library, **few)
+    assert fitted(library, **few, validation_fraction=0.3).check_ is not None
+    for share in (0, 1, 1.5, -0.1, "tenth"):
+        with pytest.raises((ValueError, TypeError), match="validation_fraction = "):
+            fitted(library, validation_fraction=share)
+
+
+@pytest.mark.filterwarnings("ignore:eval_set:libmode.TrainingWarning")  # of what it finds
+@pytest.mark.parametrize("point", [{}, {"background_efficiency": 0.02}], ids=str)
+def test_early_stopping_is_by_the_sensitivity_at_the_cut_of_the_user(library, point):
+    found = fitted(library, VALID.mass, early_stopping_rounds=10, n_estimators=300, **point)
+    values = found.evals_result_["validation_0"]["inverse_sensitivity"]
+    score = found.decision_function(VALID.features)
+    want = 1 / metrics.check(score, VALID.label, VALID.mass, order=1, **point).sensitivity
+    assert values[found.best_iteration_] == pytest.approx(want, rel=1e-3)
+
+
+def test_several_masses_are_stopped_by_the_logloss(library):
+    both = np.column_stack([TRAIN.mass, np.random.default_rng(1).random(len(TRAIN))])
+    classifier = library.Classifier(
+        order=1, n_jobs=1, n_estimators=300, early_stopping_rounds=10, validation_fraction=0.3
+    )
+    classifier.fit(TRAIN.features, TRAIN.label, mass=both)
+    history, best = classifier.evals_result_["validation_0"], classifier.best_iteration_
+    assert set(history) == {"logloss", "dependence"} and classifier.settled_round_ - 1 <= best < len(history["logloss"])
+
+
+def test_class_weights_change_no_selection(library):
+    """The push goes by odds: at 1 % background, class weights of 2 and 6 once left 3 times the residual."""
+    label, found = SMALL.label, []
+    for factor in (1.0, 6.0):
+        classifier = library.Classifier(**QUICK)
+        classifier.fit(SMALL.features, label, mass=SMALL.mass, sample_weight=np.where(label == 1, factor, 1.0))
+        found.append(classifier.decision_function(SMALL.features).astype(float))
+    np.testing.assert_allclose(found[1] - found[0], np.log(6), atol=2e-3)
+    # Calibrated: the mean probability of the weighted events is the weighted share of signal.
+    weak = library.Classifier(order=1, n_estimators=60, n_jobs=1, strength=1e-3)
+    weight = np.where(label == 1, 6.0, 1.0)
+    weak.fit(SMALL.features, label, mass=SMALL.mass, sample_weight=weight)
+    mean = np.average(weak.predict_proba(SMALL.features)[:, 1], weights=weight)
+    assert mean == pytest.approx(np.average(label, weights=weight), abs=0.02)
