@@ -1,15 +1,14 @@
-"""MoDe in Lightning: a module, the callback, and two processes that train as one. python lightning_ddp.py
+"""MoDe in Lightning: a module, its metrics, and two processes that train as one. python lightning_ddp.py
 
 For trainings on several GPUs: with ``gather=True`` the loss is that of the events of all processes, since the mean of
-the losses of parts is another loss. ``MoDeCallback`` logs the strength in training and the metrics of each
-validation, of the events of all processes as well. Here two processes on CPUs; with GPUs say ``accelerator="gpu",
-strategy="ddp"``.
+the losses of parts is another loss. The module logs the dependence in training and the metrics of each validation, of
+the events of all processes as well: ``EarlyStopping("val_mode_sensitivity", mode="max")`` can stop by them. Here two
+processes on CPUs; with GPUs say ``accelerator="gpu", strategy="ddp"``.
 """
 
 import lightning.pytorch as lightning
 import torch
 from libmode.torch import MoDeConstraint, MoDeMetrics
-from libmode.torch.lightning import MoDeCallback
 from torch.utils.data import DataLoader, TensorDataset
 from toys import events, reached
 
@@ -19,7 +18,7 @@ class Classifier(lightning.LightningModule):
         super().__init__()
         torch.manual_seed(1)
         self.network = torch.nn.Sequential(torch.nn.Linear(2, 32), torch.nn.SiLU(), torch.nn.Linear(32, 1))
-        self.constraint = constraint
+        self.constraint, self.metrics = constraint, MoDeMetrics(order=0, tolerance=10_000)
 
     def forward(self, features):
         return torch.sigmoid(self.network(features)[:, 0])
@@ -29,11 +28,16 @@ class Classifier(lightning.LightningModule):
         score = self(features)
         if self.constraint is not None:
             score = self.constraint(score, label, mass)
+            self.log("mode_dependence", self.constraint.dependence.value)
         return torch.nn.functional.binary_cross_entropy(score, label.float())
 
     def validation_step(self, batch, number):
         features, label, mass = batch
-        return {"score": self(features), "label": label, "mass": mass}
+        self.metrics.update(self(features), label, mass)
+
+    def on_validation_epoch_end(self):
+        self.log_dict(self.metrics.compute(), sync_dist=self.trainer.world_size > 1)
+        self.metrics.reset()
 
     def configure_optimizers(self):
         return torch.optim.Adam(self.parameters(), lr=0.02)
@@ -52,7 +56,7 @@ if __name__ == "__main__":
             accelerator="cpu",
             devices=processes,
             strategy="ddp_spawn" if processes > 1 else "auto",
-            callbacks=[MoDeCallback(MoDeMetrics(order=0, tolerance=10_000))],
+            num_sanity_val_steps=0,
             logger=False,
             enable_checkpointing=False,
             enable_progress_bar=False,
