@@ -328,3 +328,13 @@ def test_p_values_are_uniform_with_many_bins(monkeypatch):
     """More than have 16 directions each in the matrix: 4, as 256 bins have."""
     monkeypatch.setattr("libmode.metrics._spectrum.MOST_ROWS", 256)
     assert_uniform(toys(5, 100, 2000, 2, bins=64))
+
+
+def test_a_bin_of_a_single_effective_event_is_an_error():
+    """Its variance is 0 / 0: the expectation was NaN, with p = 0.59."""
+    rng = np.random.default_rng(24)
+    mass, score = rng.random((2, 400))
+    weight = np.ones(400)
+    weight[np.argmax(mass)] = 1e9
+    with pytest.raises(ValueError, match=r"bin 7, \[.* has 1 effective events: expected at least 1\.05"):
+        metrics.dependence(score, None, mass, weight=weight, order=0, bins=8)

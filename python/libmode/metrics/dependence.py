@@ -193,7 +193,11 @@ def _of_events(
     place = used.find(masses)
     there = (place >= 0) & (weigh != 0)
     place, weigh = place[there], weigh[there]
-    share = weigh / sums(place, weigh, used.count)[place]
+    of_bin = sums(place, weigh, used.count)
+    share = weigh / of_bin[place]
+    for k, left in enumerate(1 / sums(place, share**2, used.count)):
+        if left < FEWEST_EFFECTIVE:
+            raise ValueError(f"{used.name(k)} has {left:.3g} effective events: expected at least {FEWEST_EFFECTIVE}")
     terms = used.polynomials(masses[there], order)
     means = np.column_stack([sums(place, share * term, used.count) for term in terms])
     binned = Binned(used, place, scores[there], share, share**2, means)
