@@ -34,7 +34,7 @@ _LEAST_EVENTS, _LARGEST_SHARE = 60, 0.01  # a leaf has at least so many events, 
 # With fewer events, twice those of the rarer class, deeper trees and more rounds know the background by heart
 # (studies/trees). Early stopping chooses among more rounds.
 _DEPTH, _DEPTH_OF_FEW, _FEW = 4, 3, 20_000
-_LEAST_ROUNDS, _MOST_ROUNDS, _OF_LEAST = 200, 500, 30_000
+_LEAST_ROUNDS, _MOST_ROUNDS = 200, 500
 
 # The arguments that both libraries take by these names.
 _OF_LIBRARY = (
@@ -61,7 +61,7 @@ _DESCRIPTION = """A classifier of {library} that keeps the response to backgroun
     order, strength, tolerance, score_transform, background_only
         As for :func:`libmode.xgboost.objective`. Without ``order`` fit is an error.
     n_estimators : int, optional
-        Rounds: by default 200 with up to 30,000 events, more as the root of their number, and 500 above 187,000 and
+        Rounds: by default 200 with up to 20,000 events, more as the root of their number, and 500 above 125,000 and
         with early stopping. Twice the effective events of the rarer class count as the number of events. The push
         settles sooner if rounds are fewer, but needs 60.
     learning_rate : float, default 0.15
@@ -618,7 +618,7 @@ def _effective(weight: NDArray[Any]) -> float:
 
 
 def _usual_rounds(few: float) -> int:
-    return int(np.clip(_LEAST_ROUNDS * math.sqrt(few / _OF_LEAST), _LEAST_ROUNDS, _MOST_ROUNDS))
+    return int(np.clip(_LEAST_ROUNDS * math.sqrt(few / _FEW), _LEAST_ROUNDS, _MOST_ROUNDS))
 
 
 def _rows(features: NDArray[Any], mass: NDArray[Any]) -> NDArray[Any]:
