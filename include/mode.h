@@ -414,7 +414,8 @@ MODE_API int mode_flatness_f64(const mode_options *options, const mode_events_f6
  * The state of a constraint: mode_state_size() numbers, which the caller keeps from batch to batch, all 0 before the first.
  * The numbers below come first. Then each category of each background label has a part: the number of its batches; the sum of
  * its residuals; tables for the tail of its scores, which are v and averages of the residual over some, few and many batches;
- * the number of events behind the last; and 64 masses by which an epoch is known again. docs/how-it-works.md has the law.
+ * the number of events behind the last; 64 masses by which an epoch is known again; and the spectra of background and signal
+ * in cells of the masses. docs/how-it-works.md has the law.
  *
  * The dependence that is left is rho = D N/(B n), at most 1 if a test with N background events sees none, where D is
  * state[MODE_STATE_LOSS], B is state[MODE_STATE_BIAS] and n is state[MODE_STATE_EVENTS].
@@ -483,7 +484,8 @@ typedef struct mode_pushed {
     double bias;   /* as in mode_quality */
     double events; /* as in mode_quality */
     double size;   /* of the push per |G|, see below: min(1, sigma)/sqrt(n) for n events that take part, sigma the standard
-                      deviation of their logits */
+                      deviation of their logits; times the factor by which start changes the norm of the gradient of cross
+                      entropy */
     uint64_t reserved[4]; /* 0 */
 } mode_pushed;
 
@@ -504,11 +506,21 @@ typedef struct mode_pushed {
  * events, the state's sum grows by .02 factor sqrt(n/512) r: then r averages to 0. The multiplier flattens the tail, where
  * the push is too weak:
  *
+<<<<<<< HEAD
  *     multiplier = lift exp(v) for v > 0, lift (1 + v) for v < 0        |v(m, s)| <= 5
  *
  * v is the sum of the significant residuals of the background efficiency at 16 thresholds, each relative to the efficiency. It is
  * 0 with a fixed strength, and in the first batch. The lift is 1 if all weights have one size. Otherwise it is the square root of
  * the mean |w| of all background over the mean |w| in the event's mass bin, at most 1000, since small weights make small gradients.
+=======
+ *     multiplier = start(m) exp(v) for v > 0, start(m) (1 + v) for v < 0        |v(m, s)| <= 5
+ *
+ * start is .9 r + .1, with the density r of signal over the density of background at this mass: planing (arXiv:1709.10106).
+ * Signal events have none of the background labels. Their masses and weights alone are read, and a mass that is not finite
+ * or out of range counts for nothing. Without signal start is 1.
+ * v is the sum of the significant residuals of the background efficiency at 16 thresholds, each relative to the efficiency.
+ * With a fixed strength all multipliers are 1.
+>>>>>>> b824b3b4 (wip)
  *
  *   push        steering->batch numbers, or n: 0 for events that take no part, and for scores that are not logits and lie
  *               within 1e-6 of the width of score_range from one of its ends

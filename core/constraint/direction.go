@@ -144,7 +144,10 @@ func Direction[T events.Float](dst, multiplier, slope []T, ev events.Events[T], 
 		result.Loss -= result.Bias
 	}
 	groups := collect(background, grad, limits, p.Joint, views, st.Categories, sc)
-	return steer(dst, multiplier, slope, groups, st, result, cfg.ScoreRange, labels)
+	spectraOf := func(g *group[T]) *spectra {
+		return g.spectra(&ev, limits, p.Joint, cfg.BackgroundLabel, st.Categories > 0)
+	}
+	return steer(dst, multiplier, slope, groups, spectraOf, st, result, cfg.ScoreRange, labels)
 }
 
 // checkCategories returns an error for the first event of a division whose category is none of so many.

@@ -13,7 +13,8 @@ import (
 // inside its limits.
 type group[T events.Float] struct {
 	label     int
-	part      int      // of the state
+	part      int // of the state
+	category  int64
 	place     []uint32 // in the input, increasing
 	score     []T
 	masses    [][]T     // NaN outside the limits of a variable
@@ -45,7 +46,7 @@ const block = 1 << 14
 func collect[T events.Float](di *events.Division[T], grad []T, limits [][2]float64, joint bool, views []loss.View, divided int, sc *par.Scratch) []group[T] {
 	groups := make([]group[T], 0, len(di.Subsets))
 	for k, su := range di.Subsets {
-		g := group[T]{label: su.Label, part: su.Label*max(divided, 1) + int(su.Category), basis: &ofMasses[len(limits)], sc: sc}
+		g := group[T]{label: su.Label, part: su.Label*max(divided, 1) + int(su.Category), category: su.Category, basis: &ofMasses[len(limits)], sc: sc}
 		for _, v := range views {
 			if v.Subset == k {
 				g.views = append(g.views, view{View: v})

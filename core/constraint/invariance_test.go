@@ -269,6 +269,54 @@ func TestPushIgnoresSignal(t *testing.T) {
 	}
 }
 
+// Of signal the masses alone matter: not the scores, the number, a common factor of the weights, events of no known mass.
+func TestPushReadsTheMassesOfSignalAlone(t *testing.T) {
+	const signal = 300
+	rng := rand.New(rand.NewPCG(109, 110))
+	for _, divided := range []bool{false, true} {
+		ev, cfg := batch(rng, 900), core.DefaultConfig()
+		cfg.MassRange, cfg.Missing = [2]float64{10, 150}, core.MissingIgnore
+		masses, weights := make([]float64, signal), make([]float64, signal)
+		for i := range masses {
+			masses[i], weights[i] = 60+20*rng.NormFloat64(), rng.ExpFloat64()-0.1
+		}
+		with := func(copies int, factor, score float64, more ...float64) []float64 {
+			both := core.Events[float64]{Score: slices.Clone(ev.Score), Mass: slices.Clone(ev.Mass), Weight: slices.Repeat([]float64{2}, 900)}
+			labels, categories := make([]int8, 900), make([]int8, 900)
+			add := func(mass, weight float64, category int) {
+				both.Score, both.Mass, both.Weight = append(both.Score, score), append(both.Mass, mass), append(both.Weight, weight)
+				labels, categories = append(labels, 1), append(categories, int8(category))
+			}
+			for i := range 900 {
+				categories[i] = int8(i % 2)
+			}
+			for range copies {
+				for i, m := range masses {
+					add(m, factor*weights[i], i/20%2)
+				}
+			}
+			for _, m := range more {
+				add(m, 1e9, 0)
+			}
+			if both.Label = core.LabelsOf(labels); divided {
+				both.Category = core.LabelsOf(categories)
+			}
+			all := pushes(t, both, cfg, constraint.Steering{})
+			var background []float64
+			for k := range 2 * batches {
+				background = append(background, all[k*len(labels):][:900]...)
+			}
+			return background
+		}
+		want := with(1, 1, 0.5)
+		require.NotEqual(t, want, with(0, 1, 0.5)) // so signal matters
+		requireSame(t, want, with(4, 1, 0.5), 1e-9)
+		requireSame(t, want, with(1, 1e-300, 0.5), 1e-9)
+		requireSame(t, want, with(1, 1e300, 0.9), 1e-9)
+		requireSame(t, want, with(1, 1, 0.5, nan, math.Inf(1), math.Inf(-1), 9, 151), 1e-9)
+	}
+}
+
 func TestPushByLogitsOrScoresIsTheSame(t *testing.T) {
 	forKinds(t, func(t *testing.T, ev core.Events[float64], cfg core.Config, want []float64) {
 		requireSame(t, want, pushes(t, ev, cfg, constraint.Steering{Logits: true}), 1e-12)

@@ -28,16 +28,19 @@ const (
 
 // The fields of a part.
 const (
-	ofBatches   = iota // the number of batches that had events enough of the part
-	ofSum              // of the residuals
-	ofLevel            // the tables of tail
-	ofNow              //
-	ofRecent           //
-	ofMean             //
-	ofKnown            //
-	ofSeen             // the numbers of sample
-	ofSightings        //
-	ofMarks            //
+	ofBatches    = iota // the number of batches that had events enough of the part
+	ofSum               // of the residuals
+	ofLevel             // the tables of tail
+	ofNow               //
+	ofRecent            //
+	ofMean              //
+	ofKnown             //
+	ofSeen              // the numbers of sample
+	ofSightings         //
+	ofMarks             //
+	ofSignals           // batches with signal
+	ofBackground        // the tables of start
+	ofSignal            //
 	fieldsOfPart
 )
 
@@ -80,16 +83,19 @@ var Layout = func() []Field {
 		categories: number("categories", 0, math.MaxInt32, true),
 	}...)
 	fields = append(fields, []Field{
-		ofBatches:   number("batches", 0, anything, true),
-		ofSum:       table("sum", ofScore.functions),
-		ofLevel:     table("level", thresholds),
-		ofNow:       table("now", thresholds),
-		ofRecent:    table("recent", thresholds),
-		ofMean:      table("mean", thresholds),
-		ofKnown:     number("known", 0, anything, false),
-		ofSeen:      number("seen", 0, anything, true),
-		ofSightings: number("sightings", -1, anything, true),
-		ofMarks:     {Name: "marks", Rows: 1, Columns: tracked, Least: -anything, Most: anything},
+		ofBatches:    number("batches", 0, anything, true),
+		ofSum:        table("sum", ofScore.functions),
+		ofLevel:      table("level", thresholds),
+		ofNow:        table("now", thresholds),
+		ofRecent:     table("recent", thresholds),
+		ofMean:       table("mean", thresholds),
+		ofKnown:      number("known", 0, anything, false),
+		ofSeen:       number("seen", 0, anything, true),
+		ofSightings:  number("sightings", -1, anything, true),
+		ofMarks:      {Name: "marks", Rows: 1, Columns: tracked, Least: -anything, Most: anything},
+		ofSignals:    number("signals", 0, anything, true),
+		ofBackground: {Name: "background", Rows: 1, Columns: mostCells, Least: -1 - 1e-6, Most: 1 + 1e-6},
+		ofSignal:     {Name: "signal", Rows: 1, Columns: mostCells, Least: -1 - 1e-6, Most: 1 + 1e-6},
 	}...)
 	at := 0
 	for k := range fields {
@@ -141,6 +147,11 @@ func (s state) tail(part, functions int, tolerance float64) tail {
 func (s state) sample(part int) sample {
 	from, to := &Layout[numbers+ofSeen], &Layout[numbers+ofMarks]
 	return sample(s[from.At+part*from.Stride:][:to.At+to.Columns-from.At])
+}
+
+// start returns what is remembered of the masses of a part, in so many cells.
+func (s state) start(part, cells int) start {
+	return start{&s.field(part, ofSignals)[0], s.field(part, ofBackground)[:cells], s.field(part, ofSignal)[:cells]}
 }
 
 // CheckState returns an error if an array is no state for so many background labels and categories.

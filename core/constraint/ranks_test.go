@@ -161,14 +161,14 @@ func TestSpreadOfLogits(t *testing.T) {
 
 // A length has room for any number of masses, and is 0 where an int has none for it.
 func TestStateSize(t *testing.T) {
-	require.Equal(t, 1+27*12+4*27*16+1+66, ofPart)
+	require.Equal(t, 1+27*12+4*27*16+1+66+1+2*125, ofPart)
 	for _, of := range []struct{ labels, categories, want int }{
-		{-1, 0, 0}, {0, 0, 0}, {0, 3, 0}, {1, -1, 0}, {1, 0, 10 + 2120}, {1, 1, 10 + 2120}, {2, 0, 10 + 2*2120}, {2, 3, 10 + 6*2120},
-		{math.MaxInt, 0, 0}, {1, math.MaxInt, 0}, {math.MaxInt, math.MaxInt, 0}, {math.MaxInt/2120 + 1, 0, 0}, {1 << 32, 1 << 31, 0},
+		{-1, 0, 0}, {0, 0, 0}, {0, 3, 0}, {1, -1, 0}, {1, 0, 10 + 2371}, {1, 1, 10 + 2371}, {2, 0, 10 + 2*2371}, {2, 3, 10 + 6*2371},
+		{math.MaxInt, 0, 0}, {1, math.MaxInt, 0}, {math.MaxInt, math.MaxInt, 0}, {math.MaxInt/2371 + 1, 0, 0}, {1 << 32, 1 << 31, 0},
 	} {
 		require.Equal(t, of.want, StateSize(of.labels, of.categories), of)
 	}
-	require.Positive(t, StateSize(math.MaxInt/2120-1, 1))
+	require.Positive(t, StateSize(math.MaxInt/2371-1, 1))
 }
 
 // The fields of all parts share the state without a gap, and none of them overlaps another.
@@ -179,6 +179,7 @@ func TestPlacesInTheState(t *testing.T) {
 		tail := s.tail(part, mostFunctions, 0)
 		for _, table := range [][]float64{
 			s.field(part, ofBatches), s.sum(part, mostFunctions), tail.level, tail.now, tail.recent, tail.mean, s.sample(part),
+			s.field(part, ofSignals), s.start(part, mostCells).background, s.start(part, mostCells).signal,
 		} {
 			for i := range table {
 				table[i]++

@@ -52,6 +52,7 @@ func (s state) learn(of *residuals, share, tolerance float64, fixed bool) {
 	batches[0]++
 	tail := s.tail(of.part, of.basis.functions, tolerance)
 	tail.average(of, batches[0], s.sample(of.part).size())
+	s.start(of.part, of.basis.cells).take(of.spectra)
 	if fixed {
 		return
 	}
@@ -67,6 +68,7 @@ type residuals struct {
 	part           int
 	basis          *basis // of the masses
 	ofPush, ofTail []float64
+	spectra        *spectra
 	events         float64 // the number of events,
 	effective      float64 // in effect, (sum |w|)^2 / sum w^2,
 	moved          float64 // and of events that are pushed

@@ -33,7 +33,8 @@ type Steering struct {
 type Pushed struct {
 	walk.Result // the loss, without its bias; NaN if the bias cannot be known
 	// Size is what the push is to be multiplied with, over the norm of the gradient of the events that are moved: the standard
-	// deviation of the logits of background events, at most 1, over the square root of the number of events that are moved.
+	// deviation of the logits of background events, at most 1, over the square root of the number of events that are moved. It counts
+	// in that the start of the multiplier makes the gradient larger, as far as it is the gradient of cross entropy.
 	Size float64
 }
 
@@ -65,7 +66,7 @@ const (
 // steer sets push, multiplier and slope, with an element for each event of the batch, and brings the state up to date. Events that
 // take no part have the push 0, the multiplier 1 and the slope 0. scores is the range of the scores, and found the unbiased loss of the
 // batch.
-func steer[T events.Float](push, multiplier, slope []T, groups []group[T], st Steering, found walk.Result, scores [2]float64, labels int) (Pushed, error) {
+func steer[T events.Float](push, multiplier, slope []T, groups []group[T], spectraOf func(*group[T]) *spectra, st Steering, found walk.Result, scores [2]float64, labels int) (Pushed, error) {
 	clear(push)
 	clear(slope)
 	for i := range multiplier {
@@ -110,6 +111,18 @@ func steer[T events.Float](push, multiplier, slope []T, groups []group[T], st St
 		ofLabel[groups[k].label] += groups[k].total
 		eventsOfLabel[groups[k].label] += float64(len(groups[k].place))
 	}
+	probability := func(T) float64 { return 1 } // of scores without bounds
+	switch {
+	case st.Logits:
+		probability = func(logit T) float64 { return 1 / (1 + math.Exp(-float64(logit))) }
+	case bounded:
+		probability = func(score T) float64 { return placeIn(scores, float64(score)) }
+	}
+	largest := 0.0
+	for k := range groups {
+		largest = max(largest, groups[k].largest)
+	}
+	plain, planed := 0.0, 0.0 // squares of the gradient of cross entropy, without and with the start of the multiplier
 	learned, moved := make([]residuals, len(groups)), 0
 	for k := range groups {
 		g := &groups[k]
@@ -123,9 +136,16 @@ func steer[T events.Float](push, multiplier, slope []T, groups []group[T], st St
 			floats.AddScaledTo(coefficients, now.sum(g.part, g.basis.functions), trusted*proportional*now[factor], residual)
 			levels = g.levels(now.tail(g.part, g.basis.functions, st.Tolerance))
 		}
+		spectra := spectraOf(g)
+		if st.RelativeStrength == 0 {
+			of := now.start(g.part, g.basis.cells).clone() // the state changes at the end
+			of.take(spectra)
+			b, a := g.plane(of.multipliers(), probability, largest)
+			plain, planed = plain+b, planed+a
+		}
 		tail := g.tailResidual()
 		pushed := g.set(push, multiplier, slope, g.function(coefficients), levels, scores, bounded)
-		learned[k] = residuals{g.part, g.basis, residual, tail, count, g.effective, float64(pushed)}
+		learned[k] = residuals{g.part, g.basis, residual, tail, spectra, count, g.effective, float64(pushed)}
 		moved += pushed
 	}
 	if i := events.FirstNotFinite(push); i >= 0 {
@@ -141,6 +161,9 @@ func steer[T events.Float](push, multiplier, slope []T, groups []group[T], st St
 	}
 	if moved == 0 {
 		return Pushed{Result: found}, nil
+	}
+	if plain > 0 {
+		spread *= math.Sqrt(planed / plain)
 	}
 	return Pushed{found, spread / math.Sqrt(float64(moved))}, nil
 }

@@ -9,7 +9,7 @@ from libmode._arrays import address
 from libmode._evaluate import direction
 from libmode._events import Events
 from libmode._options import check
-from push import Group, Law
+from push import NUMBER, Group, Law
 
 BATCHES = 3
 
@@ -29,6 +29,17 @@ def batch(rng, dtype, variables, what, n=600):
         mass[rng.random((n, variables)) < 0.1] = np.nan
         mass[np.isnan(mass).all(axis=1), 0] = 50
     return score, mass, weight
+
+
+def signal(rng, dtype, variables, what, n):
+    """Masses and weights of signal, in and out of the range of background, some without a mass or with a negative weight."""
+    mass = rng.normal(60, 30, (n, variables)).astype(dtype)
+    if what == "ties":
+        mass = np.round(mass / 3)
+    mass[rng.random((n, variables)) < 0.1] = np.nan
+    mass[::40] = np.inf
+    weight = rng.uniform(0.5, 1, n).astype(dtype) * np.where(rng.random(n) < 0.1, -1, 1)
+    return mass, weight.astype(dtype)
 
 
 def direction_of(options, state, tolerance, score, mass, weight, label=None, category=None):
@@ -73,16 +84,28 @@ def test_direction_is_the_one_of_the_definition(dtype, variables, what):
         options |= {"joint": True, "unbiased": False, "binning": "quantile" if what == "joint" else "uniform"}
     state, tolerance = np.zeros(_native.state_size(1)), 1000.0 if what == "plain" else 0.0
     law = Law(variables, tolerance)
-    for _ in range(BATCHES):
+    for k in range(BATCHES):
         score, mass, weight = batch(rng, dtype, variables, what)
         given = mass[:, 0] if variables == 1 else mass
         loss = mode_evaluate(score, given, weight=weight, **({"order": 0} | options))
-        found = direction_of(options, state, tolerance, score, given, weight)
+        masses, weights = signal(rng, dtype, variables, what, 150 if k else 0)  # the first batch has none
+        both = (
+            np.concatenate(own)
+            for own in ((score, np.full(len(weights), 0.5, dtype)), (mass, masses), (weight, weights))
+        )
+        score_of, mass_of, weight_of = both
+        label = np.repeat([0, 1], [len(score), len(weights)])
+        found = direction_of(
+            options, state, tolerance, score_of, mass_of if variables > 1 else mass_of[:, 0], weight_of, label
+        )
+        assert not found.push[len(score) :].any() and (found.multiplier[len(score) :] == 1).all()
+        found.push, found.multiplier = found.push[: len(score)], found.multiplier[: len(score)]
         group = Group(loss.grad.astype(float), score.astype(float), mass.astype(float), weight.astype(float), options)
-        want = law.direction([(0, group)], (found.loss, found.bias, found.events))
+        of = {0: (masses.astype(float), weights.astype(float))} if k else None
+        want = law.direction([(0, group)], (found.loss, found.bias, found.events), of)
         compare(found, want, state, law, dtype)
-        assert found.slope.tolist() == [1.0] * len(score)
-    assert np.ptp(found.multiplier) > 1e-3
+        assert found.slope.tolist() == [1.0] * len(score) + [0.0] * len(weights)
+    assert np.ptp(found.multiplier) > 1
 
 
 def test_groups_of_labels_and_categories():
@@ -99,9 +122,34 @@ def test_groups_of_labels_and_categories():
         of = {"binning": "quantile", **options}
         subsets = [(2 * k + c, (label == value) & (category == c)) for k, value in enumerate([2, 0]) for c in range(2)]
         groups = [(k, Group(loss.grad[own], score[own], mass[own], weight[own], of)) for k, own in subsets]
-        want = law.direction(groups, (found.loss, found.bias, found.events))
+        others = label == 1
+        alike = {c: (mass[others & (category == c)], weight[others & (category == c)]) for c in range(2)}
+        want = law.direction(groups, (found.loss, found.bias, found.events), {k: alike[k % 2] for k, _ in subsets})
         places = np.concatenate([np.flatnonzero(own) for _, own in subsets])
-        signal = label == 1
-        assert not found.push[signal].any() and (found.multiplier[signal] == 1).all()
+        assert not found.push[others].any() and (found.multiplier[others] == 1).all()
         found.push, found.multiplier = found.push[places], found.multiplier[places]
         compare(found, want, state, law, np.float64)
+
+
+@pytest.mark.parametrize("weights", ["none", "of each slice of the mass"])
+def test_the_multiplier_starts_from_the_ratio_of_known_densities(weights):
+    """Background is uniform, signal has the density 2m; weights that fall with the mass give background the density w/3."""
+    rng, n = np.random.default_rng(4), 200_000
+    mass = np.concatenate([rng.random(n), np.sqrt(rng.random(n))])
+    label, score = np.repeat([0, 1], n), rng.random(2 * n)
+    weight, density = np.ones(2 * n), np.ones(n)
+    if weights != "none":
+        weight = np.where(label == 1, 7, 5 - 4 * mass)
+        density = weight[:n] / 3
+    state = np.zeros(_native.state_size(1))
+    found = direction_of({"order": 1}, state, 0.0, score, mass, weight, label)
+    other = np.zeros(_native.state_size(1))
+    alone = direction_of({"order": 1}, other, 0.0, score[:n], mass[:n], weight[:n])
+    seen = found.multiplier[:n] / alone.multiplier
+    start = NUMBER["floor"] + (1 - NUMBER["floor"]) * 2 * mass[:n] / density
+    cell = 1 / 16  # twice the width, over which a mean is taken
+    np.testing.assert_allclose(seen, start, atol=0.02, rtol=0.05 + cell * 1.5)
+    assert weight[:n] @ seen == pytest.approx(weight[:n].sum(), rel=0.01)
+    of_entropy = weight[:n] * score[:n]  # the gradient by the logits of background
+    ratio = np.linalg.norm(of_entropy * seen) / np.linalg.norm(of_entropy)
+    assert found.size / alone.size == pytest.approx(ratio, rel=1e-9)

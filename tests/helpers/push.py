@@ -15,7 +15,7 @@ from reference import bin_of
 CORE = Path(__file__).parents[2] / "core" / "constraint"
 NUMBER = {
     name: eval(value, {"__builtins__": {}})
-    for file in ("tail.go", "state.go", "group.go")
+    for file in ("tail.go", "state.go", "group.go", "start.go")
     for name, value in re.findall(
         r"^(?:const |\t)(\w+)\s*= ([\d./e ]+?)\s*(?://.*)?$", (CORE / file).read_text(), re.MULTILINE
     )
@@ -26,6 +26,7 @@ OF_SCORE = 12, 32  # functions and cells
 TRACKED = 64  # masses
 NEAR_BORDER = 1e-9  # what rounding may take of a rank
 OF_MASSES = {1: (24, 32), 2: (5, 8), 3: (3, 4)}  # of each mass
+MOST_CELLS = 5**3  # of all masses
 
 
 def ranks(values, size):
@@ -119,7 +120,8 @@ class Group:
         sums = [((scaled * np.sign(self.omega))[part == k].sum(), size[part == k].sum()) for k in range(parts)]
         mean = np.array([sum_of / size_of if size_of else 0 for sum_of, size_of in sums])
         self.direction = scaled - self.omega * mean[part]
-        self.of_mass = multiplied([functions(ranks(own, size), *OF_MASSES[self.mass.shape[1]]) for own in self.mass.T])
+        self.ranks_of_mass = [ranks(own, size) for own in self.mass.T]
+        self.of_mass = multiplied([functions(own, *OF_MASSES[self.mass.shape[1]]) for own in self.ranks_of_mass])
         self.of_score = functions(self.rank, *OF_SCORE)
 
     def residual(self, unit):
@@ -146,6 +148,34 @@ class Group:
     def push(self, coefficients):
         """By logits, per size."""
         return self.omega * np.einsum("im,mk,ik->i", self.of_mass, coefficients, self.of_score)
+
+    def cells_of(self, mass):
+        """The cell of all masses: of each the cell of the next event of background, or the last for none in range."""
+        cells, found = OF_MASSES[self.mass.shape[1]][1], np.zeros(len(mass), int)
+        for own, rank, asked in zip(self.mass.T, self.ranks_of_mass, mass.T, strict=True):
+            there = ~np.isnan(own)
+            known, of = own[there], cell_of(rank[there], cells).astype(int)
+            inside = within(asked, range_of(known, self.options.get("mass_range")))
+            next_one = [of[known >= m][known[known >= m].argmin()] if (known >= m).any() else cells - 1 for m in asked]
+            found = found * (cells + 1) + np.where(inside, next_one, cells)
+        return found
+
+    def spectra(self, mass, weight):
+        """The parts of the sizes of weights in each cell, of background and of signal with these masses."""
+        cells = OF_MASSES[self.mass.shape[1]][1]
+        inside = np.array(
+            [
+                within(own, range_of(of[~np.isnan(of)], self.options.get("mass_range")))
+                for own, of in zip(mass.T, self.mass.T, strict=True)
+            ]
+        )
+        chosen = inside.all(axis=0) if self.options.get("joint") else inside.any(axis=0)
+        if not np.abs(weight[chosen]).sum():
+            return None
+        return [
+            np.bincount(self.cells_of(m), w, (cells + 1) ** m.shape[1]) / np.abs(w).sum()
+            for m, w in ((self.mass, self.weight), (mass[chosen], weight[chosen]))
+        ]
 
     def multiplier(self, level, now):
         """What multiplies the gradient, by v and what is added to it at once."""
@@ -189,12 +219,31 @@ class Memory:
     seen: float = 0.0  # events
     sightings: float = 0.0  # of masses of the first batch, -1 if these repeat among its events
     marks: np.ndarray = field(default_factory=lambda: np.zeros(TRACKED))
+    signals: float = 0.0  # batches with signal
+    background: np.ndarray = field(default_factory=lambda: np.zeros(MOST_CELLS))  # in each cell of the masses
+    signal: np.ndarray = field(default_factory=lambda: np.zeros(MOST_CELLS))
 
     @classmethod
     def of(cls, variables):
         """Nothing."""
         count = OF_MASSES[variables][0] ** variables
         return cls(0.0, np.zeros((count, OF_SCORE[0])), *(np.zeros((count, THRESHOLDS)) for _ in range(4)))
+
+    def learn_spectra(self, spectra):
+        """Takes the spectra of a batch into the averages."""
+        self.signals += 1
+        for mean, own in zip((self.background, self.signal), spectra, strict=True):
+            mean[: len(own)] += max(1 / self.signals, NUMBER["rate"]) * (own - mean[: len(own)])
+
+    def start(self, cells):
+        """What the multiplier starts from, in these cells of the masses: signal's share of itself over background's."""
+        if not self.signals or self.signal.sum() <= 0 or self.background.sum() <= 0:
+            return np.ones(len(cells))
+        shares = [table / table.sum() for table in (self.background, self.signal)]
+        with np.errstate(divide="ignore", invalid="ignore"):
+            r = np.where(shares[0] > 0, shares[1].clip(0) / shares[0], 1)[cells]
+        start = (1 - NUMBER["floor"]) * r + NUMBER["floor"]
+        return np.minimum(start, np.exp(NUMBER["mostLevel"]))
 
     def see(self, masses):
         """Takes the masses of a batch, of one variable, into the sample."""
@@ -252,10 +301,10 @@ class Law:
         """The place of the background label of a part."""
         return part // max(1, self.categories)
 
-    def direction(self, groups, loss):
+    def direction(self, groups, loss, signal=None):
         """Push and multiplier of the events of each group, a list of pairs of part and Group.
 
-        loss has the unbiased loss, its bias and the number of events.
+        loss has the unbiased loss, its bias and the number of events. signal has masses and weights, by part.
         """
         n = sum(len(group.score) for _, group in groups)
         for _, group in groups:
@@ -278,10 +327,14 @@ class Law:
             memory, count = self.memory[part], len(group.score)
             alike = sum(len(other.score) for of, other in groups if self.label_of(of) == self.label_of(part))
             trusted = min(1, count / min(NUMBER["eventsOfABatch"], alike))
+            spectra = group.spectra(*signal[part]) if signal and part in signal else None
+            if spectra is not None:
+                memory.learn_spectra(spectra)
+            start = memory.start(group.cells_of(group.mass))
             found.append(
                 (
                     group.push(trusted * NUMBER["proportional"] * before * group.residual(unit) + memory.sum),
-                    group.multiplier(memory.level, memory.now * memory.significance(self.tolerance)),
+                    start * group.multiplier(memory.level, memory.now * memory.significance(self.tolerance)),
                 )
             )
         factor = before
@@ -303,7 +356,7 @@ class Law:
 
     def state(self):
         """The numbers as the core has them."""
-        rooms = [1, 27 * OF_SCORE[0]] + 4 * [27 * THRESHOLDS] + [1, 1, 1, TRACKED]
+        rooms = [1, 27 * OF_SCORE[0]] + 4 * [27 * THRESHOLDS] + [1, 1, 1, TRACKED, 1, MOST_CELLS, MOST_CELLS]
         found = [[1.0], self.numbers, [float(self.categories)]]  # first the version
         for memory in self.memory:
             for room, table in zip(rooms, vars(memory).values(), strict=True):

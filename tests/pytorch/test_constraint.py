@@ -16,11 +16,15 @@ from torch.nn.functional import binary_cross_entropy, binary_cross_entropy_with_
 N = 800
 
 
-def events(n=N, seed=1, dtype=torch.float64):
-    """Scores that depend on the mass, targets, masses and weights."""
+def events(n=N, seed=1, dtype=torch.float64, signal=False):
+    """Scores that depend on the mass, targets, masses and weights. Without ``signal`` its masses are unknown.
+
+    The multiplier then starts from 1, and the push can be seen by itself.
+    """
     rng = np.random.default_rng(seed)
     mass, target = rng.exponential(1, n), rng.integers(0, 2, n)
     score = 1 / (1 + np.exp(-(rng.normal(0, 1, n) + 0.5 * mass + target)))
+    mass[(target == 1) & (not signal)] = np.nan
     score, mass, weight = (torch.tensor(array).to(dtype) for array in (score, mass, rng.uniform(0.5, 1.5, n)))
     return score.requires_grad_(), torch.tensor(target), mass, weight
 
@@ -78,6 +82,26 @@ def test_the_default_adds_the_sum_of_earlier_batches_and_multiplies():
     multiplier = 1 + ((last - grown * first) / bare)[::2]  # of events of signal 1
     torch.testing.assert_close(multiplier[~background[::2]], torch.ones_like(multiplier)[~background[::2]])
     assert multiplier.min() < 0.8 < 1.25 < multiplier.max()
+
+
+def test_the_gradient_of_background_starts_with_the_masses_of_signal():
+    """Signal has masses of background above 1, so in the first batch the gradient there is larger, and small below."""
+    score, target, mass, _ = events(n=8_000, signal=True)
+    mass = torch.where(target == 1, mass + 1, mass)  # an exponential, of which e^-1 of background lies above 1
+    background = target == 0
+    extra, bare = added(MoDeConstraint(order=1), (score, target, mass))
+    alone, _ = added(MoDeConstraint(order=1), (score, target, torch.where(background, mass, math.nan)))
+    by_logit = (score * (1 - score)).detach()
+    start, size = torch.ones_like(mass), (mass > 1) & background
+    start[background] = 0.1
+    start[size] = 0.1 + 0.9 * math.e
+    of_norm = (start * bare * by_logit)[background].norm() / (bare * by_logit)[background].norm()
+    found = 1 + (extra - of_norm * alone) / bare
+    near = abs(mass - 1) < 0.15  # an event or two of the cell of 1 may lie on the other side
+    for above in (True, False):
+        chosen = background & ~near & ((mass > 1) == above)
+        torch.testing.assert_close(found[chosen].median(), start[chosen].median(), rtol=0.1, atol=0.02)
+    assert (found[~background] == 1).all()
 
 
 @pytest.mark.parametrize("spread", [1e-3, 0.3, 3.0])
@@ -280,7 +304,7 @@ def test_a_tolerance_has_nothing_to_follow_where_every_response_can_be_fitted():
 @pytest.mark.filterwarnings("ignore:The .grad attribute of a Tensor that is not a leaf")  # of torch's own tracing
 def test_a_network_with_it_compiles():
     network = torch.nn.Sequential(torch.nn.Linear(2, 1), torch.nn.Sigmoid())
-    _, target, mass, _ = events(dtype=torch.float32)
+    _, target, mass, _ = events(signal=True, dtype=torch.float32)
     features, found = torch.stack([mass, target + torch.randn(N)], 1), []
     for backend in (None, "aot_eager"):
         constraint = MoDeConstraint(order=1)

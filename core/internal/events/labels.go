@@ -84,3 +84,22 @@ func (all labelsOf[L]) find(dst []uint32, lo int, wanted []int32) {
 		dst[i] = place
 	}
 }
+
+// EachOther calls visit for each event whose label is none of the wanted ones, with its category (0 without categories).
+func (ev *Events[T]) EachOther(wanted []int32, visit func(i int, category int64)) {
+	if ev.Label == nil {
+		return
+	}
+	places := make([]uint32, ev.Label.Length())
+	ev.Label.find(places, 0, wanted)
+	for i, place := range places {
+		if place != notWanted {
+			continue
+		}
+		category := int64(0)
+		if ev.Category != nil {
+			category = ev.Category.integer(i)
+		}
+		visit(i, category)
+	}
+}

@@ -1,0 +1,162 @@
+package constraint
+
+import (
+	"math"
+	"slices"
+	"sort"
+
+	"github.com/libmode/libmode/core/internal/events"
+	"gonum.org/v1/gonum/floats"
+)
+
+// The multiplier starts from planing: it gives background the masses of signal, but for a part, so that the mass alone says little.
+// v learns on top.
+const floor = 0.1
+
+// mostCells is the largest number of cells of all masses together.
+var mostCells = max(ofMasses[1].cells, ofMasses[2].cells, ofMasses[3].cells)
+
+// spectra has the sum of weights in each cell of the masses of background, over the sum of all sizes, of the background and of the signal
+// of a batch.
+type spectra struct{ background, signal []float64 }
+
+// spectra returns the spectra of a group. Signal has none of the background labels, and the category of the group if there are
+// categories. Its masses and weights alone are read. Nil: no signal has a mass in the
+// limits and among the masses of background.
+func (g *group[T]) spectra(ev *events.Events[T], limits [][2]float64, joint bool, background []int32, divided bool) *spectra {
+	variables, cells, all := len(g.masses), int(massCells[len(g.masses)]), ev.Variables()
+	var ends [][]float64 // of each variable, see ends
+	var places []int
+	var weights []float64
+	ev.EachOther(background, func(i int, category int64) {
+		if divided && category != g.category {
+			return
+		}
+		if ends == nil { // most batches of the functions without labels have no signal
+			ends = g.ends()
+		}
+		w, cell, present := 1.0, 0, 0
+		if ev.Weight != nil {
+			w = float64(ev.Weight[i])
+		}
+		for v := range variables {
+			c := cells
+			m, own := float64(all[v][i]), ends[v]
+			if m >= max(own[0], limits[v][0]) && m <= min(own[cells], limits[v][1]) {
+				c = sort.SearchFloat64s(own[1:], m)
+				present++
+			}
+			cell = cell*(cells+1) + c
+		}
+		if present > 0 && (!joint || present == variables) && events.IsFinite(w) {
+			places, weights = append(places, cell), append(weights, w)
+		}
+	})
+	largest := floats.Norm(weights, math.Inf(1))
+	if largest == 0 { // also of no signal
+		return nil
+	}
+	found, sizes := spectra{signal: make([]float64, g.basis.cells)}, 0.0
+	for k, w := range weights {
+		found.signal[places[k]] += w / largest
+		sizes += math.Abs(w / largest)
+	}
+	floats.Scale(1/sizes, found.signal)
+	sums := g.sums(g.basis.cells+1, func(lo, hi int, sums []float64) {
+		for i, w := range g.raw[lo:hi] {
+			sums[g.massCell(lo+i)] += w
+			sums[g.basis.cells] += math.Abs(w)
+		}
+	})
+	found.background = slices.Clone(sums[:g.basis.cells])
+	floats.Scale(1/sums[g.basis.cells], found.background)
+	return &found
+}
+
+// ends returns the lowest mass of background of each variable, and after it the largest in each cell, or in the cells below if it has none.
+func (g *group[T]) ends() [][]float64 {
+	variables, cells := len(g.masses), int(massCells[len(g.masses)])
+	found := make([][]float64, variables)
+	for v := range found {
+		found[v] = slices.Repeat([]float64{math.Inf(-1)}, cells+1)
+		found[v][0] = math.Inf(1)
+	}
+	for i := range g.place {
+		cell := g.massCell(i)
+		for v := variables - 1; v >= 0; v-- {
+			if c := cell % (cells + 1); c < cells {
+				m := float64(g.masses[v][i])
+				found[v][0], found[v][c+1] = min(found[v][0], m), max(found[v][c+1], m)
+			}
+			cell /= cells + 1
+		}
+	}
+	for _, own := range found {
+		for c := 2; c <= cells; c++ {
+			own[c] = max(own[c], own[c-1])
+		}
+	}
+	return found
+}
+
+// start is what a constraint remembers of the masses: averages of spectra over 200 batches with signal.
+type start struct {
+	batches            *float64
+	background, signal []float64
+}
+
+// take takes the spectra of a batch into the averages.
+func (st start) take(batch *spectra) {
+	if batch == nil {
+		return
+	}
+	*st.batches++
+	share := max(1 / *st.batches, rate)
+	for c := range st.signal {
+		st.background[c] += share * (batch.background[c] - st.background[c])
+		st.signal[c] += share * (batch.signal[c] - st.signal[c])
+	}
+}
+
+// clone returns a copy.
+func (st start) clone() start {
+	batches := *st.batches
+	return start{&batches, slices.Clone(st.background), slices.Clone(st.signal)}
+}
+
+// multipliers returns what the gradient of background is multiplied with in each cell of the masses: (1 - floor) r + floor, where r
+// is the density of signal over the density of background. Nil: signal is unknown.
+func (st start) multipliers() []float64 {
+	background, signal := floats.Sum(st.background), floats.Sum(st.signal)
+	if *st.batches == 0 || !(background > 0 && signal > 0) {
+		return nil
+	}
+	found := make([]float64, len(st.signal))
+	for c := range found {
+		found[c] = 1 // of a cell whose background weighs nothing
+		if st.background[c] > 0 {
+			ratio := max(0, st.signal[c]/signal) / (st.background[c] / background)
+			found[c] = min((1-floor)*ratio+floor, math.Exp(mostLevel))
+		}
+	}
+	return found
+}
+
+// plane multiplies the lift of the gradient with the multipliers of each cell of the masses. It returns the sums of squares of the gradient of
+// cross entropy before and after, which is the weight, over unit, times the
+// probability of the score.
+func (g *group[T]) plane(multipliers []float64, probability func(score T) float64, unit float64) (before, after float64) {
+	sums := g.sums(2, func(lo, hi int, sums []float64) {
+		for i, w := range g.raw[lo:hi] {
+			by := 1.0
+			if multipliers != nil {
+				by = multipliers[g.massCell(lo+i)]
+			}
+			g.lift[lo+i] *= by
+			w *= g.largest / unit * probability(g.score[lo+i])
+			sums[0] += w * w
+			sums[1] += w * w * by * by
+		}
+	})
+	return sums[0], sums[1]
+}
