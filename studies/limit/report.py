@@ -11,10 +11,11 @@ import numpy as np
 from libmode.plots._style import OKABE_ITO
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.ticker import LogLocator
 
 from .. import pages
 from ..zoo.study import stored
-from .study import CUTS, FINE, RESIDUALS, RESULTS
+from .study import CUTS, RESULTS
 
 REST = Path(__file__).with_name("tables.md")
 Found = dict[str, Any]
@@ -28,6 +29,7 @@ OF_ZOO["modified, order 1, max_slope 0.5"] = ("modified", "1, max_slope 0.5")
 OF_ZOO["modified, order 2, monotonic"] = ("modified", "2, monotonic")
 OF_ZOO["few events, order 1"] = OF_ZOO["simple, order 1"]
 SHOWN = [name for name in OF_ZOO if "without" not in name and "few" not in name]
+IN_TABLES = (0.0, 0.05, 0.1, 0.3)  # residuals
 CERTAIN = 0.1  # how far two samples' bounds may be apart in a table
 METHODS = {  # marker and color
     "MoDeConstraint()": ("*", "vermillion"),
@@ -82,15 +84,15 @@ def tables(results: Mapping[str, Found]) -> dict[str, str]:
     """By the names of their marks."""
     found = {}
     for cut in CUTS:
-        residuals = FINE if cut == "50 %" else RESIDUALS
-        rows = [["problem", "order", *(f"{residual:g}" for residual in residuals), "no constraint (its residual)"]]
+        rows = [["problem", "order", *(f"{residual:g}" for residual in IN_TABLES), "no constraint (its residual)"]]
         for name, one in results.items():
             problem, kind, of = name.split("; ")
             if of == cut:
-                cells = [_cell(one["of"][f"{residual:g}"], cut) for residual in residuals]
+                cells = [_cell(one["of"][f"{residual:g}"], cut) for residual in IN_TABLES]
                 rows.append([problem, kind, *cells, f"{_value(one['free'], cut)} ({one['free']['residual']:.2f})"])
         name = f"limit at {cut}" + (" of the signal" if CUTS[cut].of_signal else " of the background")
-        found[name] = pages.table(rows)
+        if len(rows) > 1:
+            found[name] = pages.table(rows)
     return found
 
 
@@ -143,6 +145,9 @@ def _panel(axes: Axes, name: str, limit: Found, zoo: Mapping[str, Found]) -> Non
             axes.annotate(text, (x, y), (0, -11), textcoords="offset points", fontsize=7, ha="center", color="0.3")
     lowest = min(r[0] * 0.6, *(one["r50"] for key, one in zoo.items() if key.startswith(f"{name}; default; ")))
     axes.set(title=name, yscale="log", xlim=(0, 1.15 * residuals[-1]), ylim=(0.9 * lowest, 1.35 * r[-1]))
+    axes.yaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
+    axes.yaxis.set_major_formatter("{x:g}")
+    axes.yaxis.set_minor_formatter("")
     ticks = [tick for tick in (0, 0.01, 0.05, 0.1, 0.2, 0.5, 1, 2, 3) if tick < 1.15 * residuals[-1]]
     axes.set_xticks(ticks, [f"{tick:g}" for tick in ticks])
 

@@ -13,6 +13,7 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import LogLocator
 
 from .. import pages
+from ..limit import report as limit
 from .judge import BACKGROUND, SIGNAL
 from .problems import PROBLEMS
 from .study import STRENGTHS, VARIATIONS, VARIED, stored
@@ -70,13 +71,24 @@ def tables(results: Mapping[str, Any]) -> dict[str, str]:
     """The tables of the page, by the names of their marks. A cell without a training is "-"."""
     default = "`MoDeConstraint()`"
     start = f"`MoDeLoss(strength={START})`"
-    rows = [["problem", "no constraint", default, start, *(f"best {method} as flat" for method in STRENGTHS)]]
+    limits = limit.limits()
+    rows = [
+        [
+            "problem",
+            "no constraint",
+            default,
+            "of the limit",
+            start,
+            *(f"best {method} as flat" for method in STRENGTHS),
+        ]
+    ]
     tight = [["problem", "`MoDeConstraint()`", start, "trainings of the layer that warn"]]
     for problem in PROBLEMS:
         found = of_method(results, problem)
         best_of = [_best(found, method) for method in STRENGTHS]
         one = _cell(found, f"MoDeLoss {START}")
-        rows.append([problem, _cell(found, "none"), _cell(found, "default"), one, *best_of])
+        share = limit.shares(limit.of_zoo(limits, problem), found.get("default", []))
+        rows.append([problem, _cell(found, "none"), _cell(found, "default"), share, one, *best_of])
         tight.append([problem, _tight(found, "default"), _tight(found, f"MoDeLoss {START}"), _warned(found)])
     varied = [["problem", "change", "no constraint", default]]
     for problem in VARIED:

@@ -8,6 +8,7 @@ from studies import pages
 from studies.abcd import report as abcd
 from studies.abcd import study as abcd_study
 from studies.dalitz import report as dalitz
+from studies.limit import report as limit
 from studies.simple_model import report as simple_model
 from studies.trees import report as trees
 from studies.w_tagging import curves, paper, summary
@@ -23,6 +24,7 @@ def stored(path):
 SHOWN = {
     "abcd": (lambda: abcd.tables(stored(abcd_study.RESULTS)), abcd.REST),
     "dalitz": (lambda: dalitz.tables(dalitz.committed()), dalitz.REST),
+    "limit": (lambda: limit.tables(limit.limits()), limit.REST),
     "simple_model": (simple_model.all_tables, simple_model.REST),
     "trees": (lambda: trees.tables(stored(trees.RESULTS)), trees.REST),
     "w_tagging": (w_tagging.tables, w_tagging.REST),
@@ -42,6 +44,7 @@ def test_figures_are_drawn_of_the_committed_results():
         dalitz.figure(dalitz.committed()),
         trees.figure(stored(trees.RESULTS)),
         zoo.figure(zoo_study.stored()),
+        limit.figure(limit.limits(), zoo_study.stored()),
         *curves.figures(summary.points(stored(paper.RESULTS))).values(),
     ):
         assert all(axes.has_data() for axes in figure.axes)

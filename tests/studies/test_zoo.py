@@ -149,6 +149,6 @@ def test_tables_of_a_study_that_is_not_complete():
         "tagger, order 0; default; 2": {"auc": 0.8, "r50": 512.3, "cuts": {"80 %": cuts["80 %"] | {"ratio": 2.0}}},
     }
     found = report.tables(results)
-    assert "| tagger, order 0 | - | 0.850 (512) 1.5 - - | - | - | - |" in found["zoo"]
+    assert "| tagger, order 0 | - | 0.850 (512) 1.5 - - | - | - | - | - |" in found["zoo"]
     assert "| tagger, order 0 | - - - | - | 1/1 |" in found["tight cuts of the zoo"]
     assert "| tagger, order 0 | test events alone | 3.0 | - | - | 3.0 | - | - | - |" in found["other scales of the zoo"]
