@@ -112,7 +112,7 @@ def _value(one: Found, cut: str) -> str:
 def figure(results: Mapping[str, Found], zoo: Mapping[str, Found]) -> Figure:
     """A panel for each problem of the zoo whose limit is known: R50 against the residual."""
     shown = {name: limit for name in SHOWN if (limit := of_zoo(results, name))}
-    drawn = Figure(figsize=(15, 7.2), layout="constrained")
+    drawn = Figure(figsize=(16, 7.2), layout="constrained")
     panels = drawn.subplots(2, -(-len(shown) // 2), squeeze=False).T.flat
     for (name, limit), axes in zip(shown.items(), panels, strict=False):
         _panel(axes, name, limit, zoo)
@@ -144,11 +144,12 @@ def _panel(axes: Axes, name: str, limit: Found, zoo: Mapping[str, Found]) -> Non
         for x, y, text in points:
             axes.annotate(text, (x, y), (0, -11), textcoords="offset points", fontsize=7, ha="center", color="0.3")
     lowest = min(r[0] * 0.6, *(one["r50"] for key, one in zoo.items() if key.startswith(f"{name}; default; ")))
-    axes.set(title=name, yscale="log", xlim=(0, 1.15 * residuals[-1]), ylim=(0.9 * lowest, 1.35 * r[-1]))
+    axes.set_title(name, fontsize=10)
+    axes.set(yscale="log", xlim=(0, 1.15 * residuals[-1]), ylim=(0.9 * lowest, 1.35 * r[-1]))
     axes.yaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
     axes.yaxis.set_major_formatter("{x:g}")
     axes.yaxis.set_minor_formatter("")
-    ticks = [tick for tick in (0, 0.01, 0.05, 0.1, 0.2, 0.5, 1, 2, 3) if tick < 1.15 * residuals[-1]]
+    ticks = [tick for tick in (0, 0.05, 0.2, 0.5, 1, 2, 3) if tick < 1.15 * residuals[-1]]
     axes.set_xticks(ticks, [f"{tick:g}" for tick in ticks])
 
 
