@@ -22,6 +22,18 @@ func modeStateSize(labels, categories C.size_t) C.size_t {
 	return C.size_t(constraint.StateSize(count(labels), count(categories)))
 }
 
+// steeringOf returns how a constraint acts, but for the size of a batch.
+func steeringOf(how *C.mode_steering) (st constraint.Steering, err error) {
+	st = constraint.Steering{
+		RelativeStrength: float64(how.relative_strength), Tolerance: float64(how.tolerance), TrainingEvents: float64(how.training_events),
+		Logits: how.logits != 0, Categories: int(how.categories),
+	}
+	if how.state != nil {
+		st.State, err = array("state", (*float64)(unsafe.Pointer(how.state)), how.n_state, false)
+	}
+	return st, err
+}
+
 //export modeStateCheck
 func modeStateCheck(state *C.double, n, labels, categories C.size_t, text *C.char, capacity C.size_t) C.int {
 	return guarded(text, capacity, func() error {
@@ -63,14 +75,9 @@ func direction[F core.Float](o *C.mode_options, from *C.mode_events_f64, how *C.
 	if err != nil {
 		return err
 	}
-	st := constraint.Steering{
-		RelativeStrength: float64(how.relative_strength), Tolerance: float64(how.tolerance), Logits: how.logits != 0,
-		Categories: int(how.categories),
-	}
-	if how.state != nil {
-		if st.State, err = array("state", (*float64)(unsafe.Pointer(how.state)), how.n_state, false); err != nil {
-			return err
-		}
+	st, err := steeringOf(how)
+	if err != nil {
+		return err
 	}
 	if how.batch > from.n {
 		return argumentError("batch = %d is more than the n = %d events", uint64(how.batch), uint64(from.n))

@@ -269,3 +269,10 @@ int mode_get_threads(int *threads) {
 const char *mode_version(void) { return MODE_VERSION; }
 
 int mode_abi_version(void) { return MODE_ABI_VERSION; }
+
+int mode_constraint_verdict(const mode_options *options, const mode_steering *steering, mode_verdict *found) {
+    ENTER(options);
+    if ((status = CHECK_STRUCT(PLAIN(steering, "steering"), steering))) return status;
+    if ((status = CHECK_STRUCT(PLAIN(verdict, "found"), found))) return status;
+    return finish(modeConstraintVerdict((mode_options *)options, (mode_steering *)steering, found, TEXT), text);
+}

@@ -474,6 +474,8 @@ typedef struct mode_steering {
     int32_t logits;           /* flag: the scores of the events are logits, and the push is with respect to them; score_range is 0, 1 */
     int32_t categories;       /* the events' category is from 0 to categories - 1, and each has a push and a part of the state of
                                  its own; one with too few events for bins gets no push from a batch. 0: no categories */
+    double training_events;   /* background events of the whole training, of all labels and processes: v learns no fluctuations of so
+                                 few, and the verdict is for a search with as many. 0: unknown */
     uint64_t reserved[4];     /* 0 */
 } mode_steering;
 
@@ -506,21 +508,14 @@ typedef struct mode_pushed {
  * events, the state's sum grows by .02 factor sqrt(n/512) r: then r averages to 0. The multiplier flattens the tail, where
  * the push is too weak:
  *
-<<<<<<< HEAD
- *     multiplier = lift exp(v) for v > 0, lift (1 + v) for v < 0        |v(m, s)| <= 5
+ *     multiplier = lift start(m) exp(v) for v > 0, lift start(m) (1 + v) for v < 0        |v(m, s)| <= 5
  *
  * v is the sum of the significant residuals of the background efficiency at 16 thresholds, each relative to the efficiency. It is
  * 0 with a fixed strength, and in the first batch. The lift is 1 if all weights have one size. Otherwise it is the square root of
  * the mean |w| of all background over the mean |w| in the event's mass bin, at most 1000, since small weights make small gradients.
-=======
- *     multiplier = start(m) exp(v) for v > 0, start(m) (1 + v) for v < 0        |v(m, s)| <= 5
- *
  * start is .9 r + .1, with the density r of signal over the density of background at this mass: planing (arXiv:1709.10106).
  * Signal events have none of the background labels. Their masses and weights alone are read, and a mass that is not finite
- * or out of range counts for nothing. Without signal start is 1.
- * v is the sum of the significant residuals of the background efficiency at 16 thresholds, each relative to the efficiency.
- * With a fixed strength all multipliers are 1.
->>>>>>> b824b3b4 (wip)
+ * or out of range counts for nothing. Without signal, and with a fixed strength, start is 1.
  *
  *   push        steering->batch numbers, or n: 0 for events that take no part, and for scores that are not logits and lie
  *               within 1e-6 of the width of score_range from one of its ends
@@ -535,6 +530,37 @@ MODE_API int mode_direction_f32(const mode_options *options, const mode_events_f
                                 mode_pushed *found, float *push, float *multiplier, float *slope);
 MODE_API int mode_direction_f64(const mode_options *options, const mode_events_f64 *events, const mode_steering *steering,
                                 mode_pushed *found, double *push, double *multiplier, double *slope);
+
+enum { MODE_CUTS = 16 }; /* of a verdict */
+
+/* What the batches of a constraint show of its background: of the label, or category, that is least flat. */
+typedef struct mode_verdict {
+    size_t struct_size; /* sizeof(mode_verdict), which the caller sets */
+    int32_t flat;       /* 1: no dependence seen, -1: not flat, 0: not known */
+    int32_t label;      /* the place of the label among the background labels */
+    int32_t category;   /* -1 without categories */
+    int32_t worst;      /* the cut that is most above the limit */
+    double batches;     /* of all labels and categories, */
+    double events;      /* and the background events in them */
+    double tolerance;   /* N, the background events of the search: steering->tolerance, or training_events, or 100,000 */
+    double limit;       /* the largest |errors| that counts as flat: 1.8 sqrt(1 + N/T), for T = training_events; N if unknown */
+    double zero, zero_at; /* the mass near which the allowed response reaches 0, and the background efficiency of the cut; NaN: none */
+    double peak, peak_at; /* the mass of a maximum of the selected spectrum that the spectrum before has not, and the cut; NaN: none */
+    double efficiency[MODE_CUTS]; /* of background at each cut, from a half to a thousandth */
+    double errors[MODE_CUTS]; /* the signal that a search with N events finds in selected background, over its error: at the mass
+                                 of the signal events, or in the worst of the windows of an eighth of the background. NaN: the
+                                 batches do not reach the cut */
+    double doubt[MODE_CUTS];  /* the standard error of errors */
+    double height[MODE_CUTS]; /* of that bump over the background under it */
+    double mass[MODE_CUTS];   /* where it is */
+    uint64_t reserved[4];     /* 0 */
+} mode_verdict;
+
+/*
+ * Sets *found to what the state of a constraint shows. options are those of its batches, and of steering state,
+ * tolerance and training_events count. It reads the state alone: so a search with other numbers of events can be asked too.
+ */
+MODE_API int mode_constraint_verdict(const mode_options *options, const mode_steering *steering, mode_verdict *found);
 
 /* ------------------------------------------------------ distance correlation */
 

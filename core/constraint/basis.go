@@ -14,10 +14,17 @@ type basis struct {
 var (
 	ofScore  = newBasis(cosines(32, 12))
 	ofMasses = [...]basis{1: massBasis(1, 32, 24), 2: massBasis(2, 8, 5), 3: massBasis(3, 4, 3)}
+	// ofOneMass has the cells and functions of one mass, by the number of masses.
+	ofOneMass = [...]*basis{1: oneMass(32, 24), 2: oneMass(8, 5), 3: oneMass(4, 3)}
 )
 
 // massCells is the number of cells of one mass, by the number of masses. One cell more has the events without a value.
 var massCells = [...]uint32{1: 32, 2: 8, 3: 4}
+
+func oneMass(cells, functions int) *basis {
+	of := newBasis(cosines(cells, functions))
+	return &of
+}
 
 func newBasis(cells, functions int, values []float64) basis {
 	ba := basis{cells, functions, values, make([]float64, len(values))}

@@ -34,10 +34,13 @@ const (
 	ofNow               //
 	ofRecent            //
 	ofMean              //
-	ofKnown             //
-	ofSeen              // the numbers of sample
-	ofSightings         //
-	ofMarks             //
+	ofAllowed           // the average of the allowed response, with the share of the mean
+	ofKnown             // how many different events in effect are behind the mean
+	ofNoise             // 1 over the events in effect behind recent and mean, and behind their product
+	ofSeen              // background events of all batches
+	ofEach              // background events of a batch
+	ofShares            // of the weights in the cells of the masses, and the mean masses in them
+	ofMeanMass          //
 	ofSignals           // batches with signal
 	ofBackground        // the tables of start
 	ofSignal            //
@@ -89,10 +92,13 @@ var Layout = func() []Field {
 		ofNow:        table("now", thresholds),
 		ofRecent:     table("recent", thresholds),
 		ofMean:       table("mean", thresholds),
+		ofAllowed:    table("allowed", thresholds),
 		ofKnown:      number("known", 0, anything, false),
+		ofNoise:      {Name: "noise", Rows: 1, Columns: 3, Most: anything},
 		ofSeen:       number("seen", 0, anything, true),
-		ofSightings:  number("sightings", -1, anything, true),
-		ofMarks:      {Name: "marks", Rows: 1, Columns: tracked, Least: -anything, Most: anything},
+		ofEach:       number("each", 0, anything, false),
+		ofShares:     {Name: "shares", Rows: 1, Columns: mostCells, Most: 1 + 1e-6},
+		ofMeanMass:   {Name: "mass", Rows: 1, Columns: mostOfVariables, Least: -anything, Most: anything},
 		ofSignals:    number("signals", 0, anything, true),
 		ofBackground: {Name: "background", Rows: 1, Columns: mostCells, Least: -1 - 1e-6, Most: 1 + 1e-6},
 		ofSignal:     {Name: "signal", Rows: 1, Columns: mostCells, Least: -1 - 1e-6, Most: 1 + 1e-6},
@@ -139,14 +145,9 @@ func (s state) sum(part, functions int) []float64 { return s.table(part, ofSum, 
 func (s state) tail(part, functions int, tolerance float64) tail {
 	return tail{
 		level: s.table(part, ofLevel, functions), now: s.table(part, ofNow, functions), recent: s.table(part, ofRecent, functions),
-		mean: s.table(part, ofMean, functions), known: &s.field(part, ofKnown)[0], tolerance: tolerance,
+		mean: s.table(part, ofMean, functions), allowed: s.table(part, ofAllowed, functions), known: &s.field(part, ofKnown)[0],
+		noise: s.field(part, ofNoise), tolerance: tolerance,
 	}
-}
-
-// sample returns what is remembered of the masses of a part.
-func (s state) sample(part int) sample {
-	from, to := &Layout[numbers+ofSeen], &Layout[numbers+ofMarks]
-	return sample(s[from.At+part*from.Stride:][:to.At+to.Columns-from.At])
 }
 
 // start returns what is remembered of the masses of a part, in so many cells.

@@ -44,10 +44,9 @@ func TestStatesThatCannotBe(t *testing.T) {
 		"state is of 1 categories, and not of 2":                                   {at("categories", 0), 1},
 		"batches must be an integer, at least 0":                                   {at("batches", 1), -1},
 		"known must be a number, at least 0":                                       {at("known", 1), -1},
-		"sightings must be an integer, at least -1":                                {at("sightings", 1), -2},
 		"signals must be an integer, at least 0":                                   {at("signals", 1), -1},
 		"signal must be a number from -1.000001 to 1.000001":                       {at("signal", 1) + 3, 1.5},
-		"= -Inf: must be finite":                                                   {at("marks", 1) + 7, math.Inf(-1)},
+		"= -Inf: must be finite":                                                   {at("mass", 1) + 7, math.Inf(-1)},
 	} {
 		state := slices.Clone(begun)
 		state[of.at] = of.value
@@ -60,5 +59,5 @@ func TestStatesThatCannotBe(t *testing.T) {
 		}
 	}
 	require.ErrorContains(t, constraint.CheckState(begun, 2, 1), "state is of 2 categories, and not of 1")
-	require.ErrorContains(t, constraint.CheckState(begun[:5], 1, 2), "state has length 5, and must have 4752")
+	require.ErrorContains(t, constraint.CheckState(begun[:5], 1, 2), "state has length 5, and must have 5808")
 }

@@ -46,13 +46,14 @@ func (s state) follow(tolerance float64) {
 }
 
 // learn takes the residuals of a batch into the averages of a part and, if the strength is not fixed, into its sum and into v. share is
-// the part of all weights that the label has. While the factor is below 1, the sum gets smaller.
-func (s state) learn(of *residuals, share, tolerance float64, fixed bool) {
+// the part of all weights that the label has, and different the number of events of the training. While the factor is below 1, the sum gets smaller.
+func (s state) learn(of *residuals, share, tolerance, different float64, fixed bool) {
 	batches := s.field(of.part, ofBatches)
 	batches[0]++
 	tail := s.tail(of.part, of.basis.functions, tolerance)
-	tail.average(of, batches[0], s.sample(of.part).size())
+	tail.average(of, batches[0], different)
 	s.start(of.part, of.basis.cells).take(of.spectra)
+	s.see(of, batches[0])
 	if fixed {
 		return
 	}
@@ -69,7 +70,9 @@ type residuals struct {
 	basis          *basis // of the masses
 	ofPush, ofTail []float64
 	spectra        *spectra
-	events         float64 // the number of events,
-	effective      float64 // in effect, (sum |w|)^2 / sum w^2,
-	moved          float64 // and of events that are pushed
+	allowed        []float64 // response, as ofTail
+	shares, masses []float64 // see inCells
+	events         float64   // the number of events,
+	effective      float64   // in effect, (sum |w|)^2 / sum w^2,
+	moved          float64   // and of events that are pushed
 }

@@ -24,6 +24,9 @@ type Steering struct {
 	Batch int
 	// Logits says that the scores of the events are logits. The push is with respect to them, and their order alone matters for it.
 	Logits bool
+	// TrainingEvents is the number of background events of the whole training, of all labels and processes. The multiplier learns
+	// no fluctuations of so few. 0: unknown.
+	TrainingEvents float64
 	// Categories is the number of values of Events.Category, 0 to Categories-1. Each has a push and a memory of its own. A
 	// category with too few events in a batch for bins gets no push from it, and its memory stays. 0: events have no category.
 	Categories int
@@ -52,10 +55,20 @@ func (st *Steering) check(labels int) error {
 			st.RelativeStrength, st.Tolerance)
 	case st.Tolerance > 0 && st.State == nil:
 		return errs.Of(errs.ErrOption, "tolerance = %v, but there is no state, which it follows", st.Tolerance)
+	case !(st.TrainingEvents >= 0) || !events.IsFinite(st.TrainingEvents):
+		return errs.Of(errs.ErrOption, "training_events = %v: must be finite and at least 0", st.TrainingEvents)
 	case st.State != nil:
 		return CheckState(st.State, labels, st.Categories)
 	}
 	return nil
+}
+
+// different returns the number of different events of a part, which has such a share of the events of a batch; Inf: unknown.
+func (st *Steering) different(share float64) float64 {
+	if st.TrainingEvents == 0 {
+		return math.Inf(1)
+	}
+	return st.TrainingEvents * share
 }
 
 const (
@@ -143,10 +156,16 @@ func steer[T events.Float](push, multiplier, slope []T, groups []group[T], spect
 			b, a := g.plane(of.multipliers(), probability, largest)
 			plain, planed = plain+b, planed+a
 		}
-		tail := g.tailResidual()
+		tail, allowed := g.tailResidual()
+		shares, masses := g.inCells()
 		pushed := g.set(push, multiplier, slope, g.function(coefficients), levels, scores, bounded)
-		learned[k] = residuals{g.part, g.basis, residual, tail, spectra, count, g.effective, float64(pushed)}
+		learned[k] = residuals{g.part, g.basis, residual, tail, spectra, allowed, shares, masses, count, g.effective, float64(pushed)}
 		moved += pushed
+	}
+	if st.TrainingEvents > 0 && float64(moved) > st.TrainingEvents {
+		copy(now, before[:])
+		return Pushed{}, errs.Of(errs.ErrOption, "training_events = %v: this batch has %d background events, and the whole training cannot have fewer",
+			st.TrainingEvents, moved)
 	}
 	if i := events.FirstNotFinite(push); i >= 0 {
 		copy(now, before[:])
@@ -156,8 +175,7 @@ func steer[T events.Float](push, multiplier, slope []T, groups []group[T], spect
 	now.follow(st.Tolerance)
 	for k := range groups {
 		g := &groups[k]
-		see(now.sample(g.part), g.masses[0])
-		now.learn(&learned[k], ofLabel[g.label]/n, st.Tolerance, st.RelativeStrength > 0)
+		now.learn(&learned[k], ofLabel[g.label]/n, st.Tolerance, st.different(learned[k].events/n), st.RelativeStrength > 0)
 	}
 	if moved == 0 {
 		return Pushed{Result: found}, nil

@@ -27,11 +27,13 @@ var rankOf = func() (q [thresholds]float64) {
 // tail is what a constraint remembers of the tail of the scores of one part. Each table has a row for each function of the
 // masses, with a number for each threshold.
 type tail struct {
-	level  []float64 // v, the sum of significant residuals
-	now    []float64 // the average of the residuals over the last 2,560 events
-	recent []float64 // the average over 25,600 events, which tells users whether the response is flat
-	mean   []float64 // the average over 256,000 events, which tells what is significant
-	known  *float64  // how many different events in effect are behind the mean
+	level   []float64 // v, the sum of significant residuals
+	now     []float64 // the average of the residuals over the last 2,560 events
+	recent  []float64 // the average over 25,600 events, which tells users whether the response is flat
+	mean    []float64 // the average over 256,000 events, which tells what is significant
+	allowed []float64 // over as many, of the allowed response
+	known   *float64  // how many different events in effect are behind the mean
+	noise   []float64 // 1 over the events in effect behind recent and mean, and behind their product
 	// tolerance is the number of events of a test that need not see a residual. 0: none.
 	tolerance float64
 }
@@ -69,9 +71,9 @@ const (
 
 // tailResidual returns the coefficients of the relative residual in the functions of the masses, at each threshold: the
 // distance of the efficiency of each bin from the allowed response, over the efficiency of all bins. It is the mean over the
-// variables of mass.
-func (g *group[T]) tailResidual() []float64 {
-	residual := par.Make[float64](&g.sc.Arena, g.basis.functions*thresholds)
+// variables of mass. allowed has the allowed response over that efficiency.
+func (g *group[T]) tailResidual() (residual, allowed []float64) {
+	residual, allowed = par.Make[float64](&g.sc.Arena, g.basis.functions*thresholds), make([]float64, g.basis.functions*thresholds)
 	cells := g.basis.cells
 	for _, v := range g.views {
 		// First the part of each bin between two thresholds; the events above the last one have a row of their own.
@@ -105,9 +107,15 @@ func (g *group[T]) tailResidual() []float64 {
 			for l, of := range g.product(r, functions, g.basis.functions) {
 				residual[l*thresholds+k] += unit * of
 			}
+			for b := range r {
+				r[b] += 1 - cdf[b] // the efficiency less its distance from the allowed response
+			}
+			for l, of := range g.product(r, functions, g.basis.functions) {
+				allowed[l*thresholds+k] -= unit * of
+			}
 		}
 	}
-	return residual
+	return residual, allowed
 }
 
 // levels returns v plus the significant average of the last batches: a row for each cell of the masses. What acts at
@@ -153,6 +161,10 @@ func (t tail) average(of *residuals, batch, different float64) {
 		t.now[i] += now * (r - t.now[i])
 		t.recent[i] += recent * (r - t.recent[i])
 		t.mean[i] += share * (r - t.mean[i])
+		t.allowed[i] += share * (of.allowed[i] - t.allowed[i])
+	}
+	for k, shares := range [...][2]float64{{recent, recent}, {share, share}, {recent, share}} {
+		t.noise[k] = t.noise[k]*(1-shares[0])*(1-shares[1]) + shares[0]*shares[1]/of.effective
 	}
 }
 

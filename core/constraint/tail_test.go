@@ -73,12 +73,12 @@ func TestTailOfLargeBatches(t *testing.T) {
 // newTail returns the tail before the first batch.
 func newTail() tail {
 	table := func() []float64 { return make([]float64, ofMasses[1].functions*thresholds) }
-	return tail{table(), table(), table(), table(), new(float64), 0}
+	return tail{level: table(), now: table(), recent: table(), mean: table(), allowed: table(), known: new(float64), noise: make([]float64, 3)}
 }
 
 // lesson returns what n events of equal weights teach, without a residual.
 func lesson(n float64) *residuals {
-	return &residuals{basis: &ofMasses[1], ofTail: newTail().level, events: n, effective: n, moved: n}
+	return &residuals{basis: &ofMasses[1], ofTail: newTail().level, allowed: newTail().level, events: n, effective: n, moved: n}
 }
 
 // v is at most mostLevel in all cells of the masses, at each threshold for itself.
@@ -135,7 +135,6 @@ func TestNumbersOfTheLawAreDocumented(t *testing.T) {
 		fmt.Sprintf("| %v batches | the average for `convergence`", inRecent),
 		fmt.Sprintf("| %v batches, at least %v | the average that tells what is significant", inMean, fewestOfMean),
 		fmt.Sprintf("| %v | times the variance, the noise that the square of the average must be above", doubt),
-		fmt.Sprintf("| %v masses | of the first batch", tracked),
 		fmt.Sprintf("| %v | how much of v a step forgets where nothing is significant", leakOfTail),
 		fmt.Sprintf("| %v | the largest size of v", mostLevel),
 		fmt.Sprintf("| %v | how fast a factor follows the tolerance, at least %v", pace, leastFactor),

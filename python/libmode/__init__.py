@@ -16,9 +16,9 @@ from ._functions import (
     mode_loss_and_grad,
     mode_moments,
 )
-from ._monitor import TrainingWarning
 from ._native import BatchError, get_threads, set_threads
 from ._planing import planing_weights
+from ._problems import TrainingWarning
 
 __all__ = [
     "BatchError",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Literal, get_args
 
 from ._native import BatchError
-from ._said import Said
+from ._problems import Said
 
 OnBadBatch = Literal["raise", "skip"]
 

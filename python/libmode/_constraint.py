@@ -20,17 +20,15 @@ from numpy.typing import NDArray
 
 from . import _native
 from ._arrays import address
-from ._convergence import Convergence, convergence, number, overlap, usual_samples
+from ._convergence import Convergence, convergence, number
 from ._evaluate import direction
 from ._events import Events
 from ._messages import level_of_the_user, shown
-from ._monitor import TrainingWarning
 from ._option_values import flag, real
 from ._options import check
-from ._said import Said
-
-#: The number of background events of a later test, for rho without a tolerance.
-USUAL_TOLERANCE = 100_000.0
+from ._problems import Said, TrainingWarning
+from ._typing import Unpack
+from .option_types import LossOptions
 
 #: The share of a batch in the averages of a state.
 RATE = 1 / 200
@@ -95,18 +93,31 @@ class State(NamedTuple):
         unit = self.bias * self.events / tolerance
         if not unit > 0:  # before the first batch, and if the polynomial fits every response
             return Dependence(math.nan, math.nan)
-        spread, share = max(self.square - self.loss**2, 0.0), overlap(self.steps, RATE)
+        # The sum of the squares of the shares of all batches: the share of a new one is 1/steps, and at least the rate.
+        first, limit = min(self.steps, 1 / RATE), RATE / (2 - RATE)
+        share = limit + (1 / first - limit) * (1 - RATE) ** (2 * (self.steps - first))
+        spread = max(self.square - self.loss**2, 0.0)
         error = math.sqrt(spread * share / (1 - share)) if share < 1 else math.inf
         return Dependence(self.loss / unit, error / unit)
 
-    def convergence(self, tolerance: float = USUAL_TOLERANCE, order: int = 1, joint: bool = False) -> Convergence:
-        """Whether the response is flat at each cut for N = tolerance, as far as batches show it.
+    def memory(self) -> NDArray[np.float64]:
+        """The state as one array."""
+        sums = self.sums if len(self.sums) else State.start().sums
+        return np.concatenate([np.ravel(number) for number in (*self[:NUMBERS], sums)])
 
-        ``order`` and ``joint`` are those of the constraint.
-        """
-        memory = np.concatenate([np.ravel(number) for number in (*self[:NUMBERS], self.sums)])
-        samples, categories = usual_samples(memory), int(self.categories)
-        return convergence(memory, samples, order=order, tolerance=tolerance, joint=joint, categories=categories)
+    def convergence(
+        self, tolerance: float | None = None, training_events: float | None = None, **options: Unpack[LossOptions]
+    ) -> Convergence:
+        """Whether the response is flat at each cut, as far as batches show it, for the options of the constraint."""
+        constraint = Constraint(
+            {"order": 1, **options},
+            strength=None,
+            tolerance=tolerance,
+            from_logits=False,
+            categories=int(self.categories) or None,
+            training_events=training_events,
+        )
+        return constraint.verdict(self.memory())
 
 
 #: The number of fields of a state that are single numbers.
@@ -150,12 +161,14 @@ class Constraint:
         tolerance: float | None,
         from_logits: bool,
         categories: int | None = None,
+        training_events: float | None = None,
         said: Said | None = None,
     ) -> None:
         self.strength, self.tolerance = either(strength, tolerance)
         self.categories = checked_categories(categories)
         self.options, self.from_logits = check("mode", options), flag("from_logits", from_logits)
         self._limits_given = self.options.score_range != (0, 1)
+        self.training_events = None if training_events is None else positive("training_events", training_events)
         if from_logits and self._limits_given:
             raise ValueError(
                 f"score_range = {options['score_range']} and from_logits = True: leave score_range out, which is "
@@ -187,6 +200,7 @@ class Constraint:
                 count,
                 self.from_logits,
                 self.categories,
+                self.training_events or 0.0,
             )
             try:
                 pushed = direction(self.options, steering, events, now, self.said)
@@ -197,6 +211,19 @@ class Constraint:
             if state is not None:
                 state[:] = now
         return pushed
+
+    def verdict(self, state: NDArray[np.float64]) -> Convergence:
+        """What a state shows."""
+        steering = {"tolerance": self.tolerance or 0.0, "categories": self.categories}
+        return convergence(self.options.struct, state, self.training_events, **steering)
+
+    def few(self, state: NDArray[np.float64]) -> tuple[float, int, int] | None:
+        """Of the first category with too few events in most batches: its batches, its number and its label."""
+        for part in range(self.categories * len(self.labels)):
+            if 0 < (batches := number(state, "batches", part)) < 0.5 * number(state, "steps"):
+                label, category = divmod(part, self.categories)
+                return batches, category, self.labels[label]
+        return None
 
     def classes(self, signal: int, shape: tuple[Any, ...]) -> tuple[int, list[int]]:
         """The columns of signal and of the background classes, for outputs of a softmax of shape (n, k)."""

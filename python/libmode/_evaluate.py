@@ -12,9 +12,8 @@ from . import _native
 from ._arrays import address, check_labels, explained, for_core, is_double, read, ready
 from ._disco import disco
 from ._events import Events, read_events
-from ._far_masses import look, look_at_type
 from ._options import Options
-from ._said import IN_LINES, Said
+from ._problems import IN_LINES, Said, look_at_masses, look_at_type
 
 #: The type of :func:`loss_and_grad`, and of functions that modules put in its place to skip batches.
 Evaluate = Callable[[Options, Any, Any, Any, Any, Any], tuple[float, NDArray[Any]]]
@@ -85,7 +84,7 @@ def evaluate(
             )
     except ValueError as error:
         raise explained(error, events.score, events.mass, events.label, options) from None
-    look(said, options, arrays.mass, arrays.label)
+    look_at_masses(said, options, arrays.mass, arrays.label)
     look_at_type(said, events.mass.dtype, arrays.mass)
     kind, shape = events.score.dtype, np.shape(score)
     if kind.kind != "f" or kind.itemsize < 4:  # in float16 most of a gradient would be 0
@@ -116,7 +115,7 @@ def direction(
         pushed = _native.direction(options.struct, packed, double, steering, *out, held)
     except ValueError as error:
         raise explained(error, events.score, events.mass, events.label, options) from None
-    look(said, options, arrays.mass, arrays.label)
+    look_at_masses(said, options, arrays.mass, arrays.label)
     look_at_type(said, events.mass.dtype, arrays.mass)
     pushed.rows, (pushed.push, pushed.multiplier, pushed.slope) = rows, rows
     return pushed

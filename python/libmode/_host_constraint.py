@@ -14,10 +14,8 @@ from ._bad_batches import OnBadBatch, SkipsBadBatches
 from ._constraint import Constraint, State, training_step, unpack_state
 from ._convergence import number
 from ._events import Events, joined, read_events
-from ._monitor import Monitor, look
 from ._native import BatchError
-from ._said import IN_LINES, Said
-from ._statement import Learns, Statement
+from ._problems import IN_LINES, Learns, Monitor, Said, Statement, look
 
 
 class HostConstraint(SkipsBadBatches, Learns):
@@ -95,6 +93,7 @@ class FunctionConstraint:
     options: tuple[tuple[str, Any], ...]
     strength: float | None
     tolerance: float | None
+    training_events: float | None
     from_logits: bool
     categories: int | None
     on_bad_batch: OnBadBatch
@@ -105,6 +104,7 @@ class FunctionConstraint:
             dict(self.options),
             strength=self.strength,
             tolerance=self.tolerance,
+            training_events=self.training_events,
             from_logits=self.from_logits,
             categories=self.categories,
             said=IN_LINES,

@@ -112,6 +112,19 @@ class ModeSteering(ctypes.Structure):
         ("state", _address),
         ("n_state batch", _size),
         ("logits categories", _int32),
+        ("training_events", _double),
+        _room,
+    )
+
+
+class ModeVerdict(ctypes.Structure):
+    """``mode_verdict`` of mode.h."""
+
+    _fields_ = _members(
+        ("struct_size", _size),
+        ("flat label category worst", _int32),
+        ("batches events tolerance limit zero zero_at peak peak_at", _double),
+        ("efficiency errors doubt height mass", _double * 16),
         _room,
     )
 
@@ -186,6 +199,7 @@ _SIGNATURES: dict[str, list[Any]] = {
     "mode_moments_f64": [*_of_events, _size, _address, _size, _address, ctypes.POINTER(_size), _address, _address],
     "mode_state_check": [_address, _size, _size, _size],
     "mode_state_field_at": [_size, ctypes.POINTER(_Field)],
+    "mode_constraint_verdict": [ctypes.POINTER(ModeOptions), ctypes.POINTER(ModeSteering), ctypes.POINTER(ModeVerdict)],
     "mode_set_threads": [ctypes.c_int],
     "mode_get_threads": [ctypes.POINTER(ctypes.c_int)],
 }
@@ -402,6 +416,13 @@ def direction(
     pushed = ModePushed(ctypes.sizeof(ModePushed))
     _call_with("mode_direction", double, events.n, held, options, events, steering, pushed, push, multiplier, slope)
     return pushed
+
+
+def verdict(options: Any, steering: ModeSteering) -> ModeVerdict:
+    """What the state of a constraint shows; mode.h describes it."""
+    shown, loaded = ModeVerdict(ctypes.sizeof(ModeVerdict)), _library or library()
+    _check(loaded, loaded.mode_constraint_verdict(options, steering, shown))
+    return shown
 
 
 def _call_with(name: str, double: bool, n: int, held: tuple[object, ...], *arguments: Any) -> None:

@@ -12,10 +12,10 @@ from numpy.typing import NDArray
 from ._arrays import check_labels, no_background, read, refuse
 from ._events import is_background, together, variables
 from ._messages import level_of_the_user
-from ._monitor import TrainingWarning
 from ._native import BatchError
 from ._option_values import real
 from ._options import check
+from ._problems import TrainingWarning
 
 _CELLS = 64  # the most
 _IN_CELL = 10  # effective events of background, and of both classes in equal parts

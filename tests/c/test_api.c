@@ -158,7 +158,7 @@ static void test_distance_correlation(void) {
     expect("no value", mode_distance_correlation_f64(N, c.mass, c.score, NULL, 0, NULL, x, y), MODE_ERROR_ARGUMENT, "value is NULL");
 }
 
-enum { N_STATE = 2381 }; /* of one label */
+enum { N_STATE = 2909 }; /* of one label */
 
 /* The push of a batch, alone and after one that is remembered; reference events are counted in nothing. */
 static void test_direction(void) {
@@ -217,9 +217,20 @@ static void test_direction(void) {
     for (int i = 0; i < N; i++) multiplied += multiplier[i] != 1;
     CHECK(multiplied > 0, "%d multipliers other than 1", multiplied);
     CHECK(state[MODE_STATE_STEPS] == 100 && state[MODE_STATE_PARTS + 14] != 0 && memcmp(again, push, sizeof push), "%g steps", state[MODE_STATE_STEPS]);
+    mode_verdict verdict;
+    BEGIN(verdict);
+    how.tolerance = 0, how.training_events = N;
+    CHECK(!mode_constraint_verdict(&c.options, &how, &verdict), "%s", mode_last_error());
+    CHECK(verdict.batches == 100 && verdict.events == N / 2 + 99 * N && verdict.tolerance == N && verdict.category == -1, "%g events", verdict.events);
+    CHECK(verdict.flat >= -1 && verdict.flat <= 1 && verdict.efficiency[0] == .5 && verdict.doubt[0] > 0 && fabs(verdict.limit - 1.8 * sqrt(2)) < 1e-12,
+          "%d, +- %g", (int)verdict.flat, verdict.doubt[0]);
+    expect("no verdict", mode_constraint_verdict(&c.options, &how, NULL), MODE_ERROR_ARGUMENT, "found is NULL");
+    how.training_events = N - 1;
+    expect("too few", mode_direction_f64(&c.options, &e, &how, &other, again, multiplier, NULL), MODE_ERROR_OPTION, "training_events = ");
+    how.tolerance = 1000, how.training_events = 0;
     memcpy(before, state, sizeof state);
     how.n_state = 3;
-    expect("n_state", mode_direction_f64(&c.options, &e, &how, &other, again, multiplier, NULL), MODE_ERROR_ARGUMENT, "state has length 3, and must have 2381");
+    expect("n_state", mode_direction_f64(&c.options, &e, &how, &other, again, multiplier, NULL), MODE_ERROR_ARGUMENT, "state has length 3, and must have 2909");
     how.n_state = N_STATE;
     how.batch = N + 1;
     expect("batch", mode_direction_f64(&c.options, &e, &how, &other, again, multiplier, NULL), MODE_ERROR_ARGUMENT, "batch");

@@ -142,5 +142,5 @@ def test_eval_after_a_fit_says_what_is_not_flat():
         enable_model_summary=False, num_sanity_val_steps=0,
     )  # fmt: skip
     trainer.fit(model, batches, batches)  # every warning is an error
-    with pytest.warns(TrainingWarning, match="has not become flat: after 80 batches"):
+    with pytest.warns(TrainingWarning, match="is not flat: after 80 batches"):
         model.eval()

@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from libmode import metrics
-from libmode._far_masses import far
+from libmode._problems import far
 
 SENTENCE = (
     r"mass is -999 for 30 of 3000 events \(1 %\): its range, -999 to \d+.*, is \d times that from the 1st to the 99th "

@@ -279,8 +279,8 @@ BAD = [
     (r"unknown option 'orders'", {"orders": 1}),
     (r"on_bad_batch = 'pass'", {"on_bad_batch": "pass"}),
     (r"category has dtype float..: expected integers", {"category": np.ones(N)}),
-    (r"state.sums has shape \(4742,\): expected \(2371,\) for 1 background labels", {"state": State.start(2)}),
-    (r"\(4742,\) for 2 background labels", {"state": State.start(), "background_label": (0, 1)}),
+    (r"state.sums has shape \(5798,\): expected \(2899,\) for 1 background labels", {"state": State.start(2)}),
+    (r"\(5798,\) for 2 background labels", {"state": State.start(), "background_label": (0, 1)}),
     (r"score\[16\] = \+Inf: every score", {"score": np.where(np.arange(N) == 16, np.inf, SCORE), "from_logits": True}),
     (r"'weights' of mode_constraint: did you mean weight", {"weights": MASS}),
     (r"reference.mass has length 511, but score has length 512", {"reference": Events(SCORE, None, MASS[1:])}),
@@ -354,5 +354,5 @@ def test_a_state_says_whether_the_response_is_flat():
                 return same.sum(), state
 
             _, state = jax.grad(loss, has_aux=True)(score, state)
-        found = state.convergence()
+        found = state.convergence(training_events=20_000)
         assert found.flat is flat and found.batches == 40

@@ -19,8 +19,8 @@ from sklearn.utils.validation import _check_sample_weight, check_is_fitted, vali
 from .._arrays import read
 from .._events import Events, of_one_index, read_events
 from .._messages import ORDER, level_of_the_user, near, shown
-from .._monitor import TrainingWarning
 from .._option_values import TAKEN, real
+from .._problems import TrainingWarning
 from ..metrics._arguments import whole
 from ..metrics.check import Settings as Judged
 from .metric import USUAL_EVENTS, Metric, Stopping, judge, judged

@@ -19,7 +19,7 @@ from .._messages import shown
 from .._native import BatchError
 from .._option_values import flag
 from .._options import check
-from .._said import Said
+from .._problems import Said
 
 ScoreTransform = Literal["odds"] | None
 

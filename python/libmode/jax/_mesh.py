@@ -7,8 +7,7 @@ from typing import Any
 
 import jax
 
-from .._monitor import TrainingWarning
-from .._said import IN_LINES
+from .._problems import IN_LINES, TrainingWarning
 
 Axes = str | Sequence[str]
 

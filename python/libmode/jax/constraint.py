@@ -33,6 +33,7 @@ def mode_constraint(
     reference: Events | None = None,
     strength: float | None = None,
     tolerance: float | None = None,
+    training_events: float | None = None,
     state: State | None = None,
     from_logits: bool = False,
     signal: int = -1,
@@ -60,7 +61,7 @@ def mode_constraint(
         ``jax.lax.scan`` must know before: see :meth:`State.start`.
     strength : float, optional
         The fixed strength. Left out, the sum finds the strength; without a state it is 10.
-    tolerance, from_logits, signal, categories, background_only, on_bad_batch, **options
+    tolerance, training_events, from_logits, signal, categories, background_only, on_bad_batch, **options
         See :class:`libmode.torch.MoDeConstraint`. A tolerance needs a state. A
         function counts no bad batches: "skip" only warns. All but the arrays and the state are static under ``jit``.
 
@@ -103,6 +104,7 @@ def mode_constraint(
         tuple(plain("mode", options, mode_constraint).items()),
         None if strength is None else positive("strength", strength),
         None if tolerance is None else positive("tolerance", tolerance),
+        None if training_events is None else positive("training_events", training_events),
         bool(from_logits),
         categories,
         on_bad_batch,

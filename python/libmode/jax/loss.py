@@ -17,10 +17,9 @@ import numpy as np
 from .. import _arrays
 from .._evaluate import loss_and_grad
 from .._events import Events, read_events
-from .._far_masses import look_at_type
 from .._messages import NO_SECOND_DERIVATIVE
 from .._options import Options, check
-from .._said import IN_LINES
+from .._problems import IN_LINES, look_at_type
 from .._strength import checked_strength, scaled
 from ._mesh import Axes, as_varied_as, gathered_loss, warn_of_parts
 from ._narrow import refuse_to_change

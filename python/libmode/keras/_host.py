@@ -17,10 +17,9 @@ from .._evaluate import loss_and_grad
 from .._events import Events, flat
 from .._host_constraint import HostConstraint
 from .._messages import in_keras
-from .._monitor import Monitor
 from .._native import BatchError, int32
 from .._options import Options, check
-from .._said import Said
+from .._problems import Monitor, Said
 from .._strength import checked_strength, scaled
 
 if keras.backend.backend() == "jax":
@@ -94,6 +93,7 @@ class Layer(HostConstraint):
         *,
         strength: float | None,
         tolerance: float | None,
+        training_events: float | None,
         from_logits: bool,
         signal: int,
         categories: int | None,
@@ -103,7 +103,12 @@ class Layer(HostConstraint):
         **options: Any,
     ) -> None:
         constraint = Constraint(
-            options, strength=strength, tolerance=tolerance, from_logits=from_logits, categories=categories
+            options,
+            strength=strength,
+            tolerance=tolerance,
+            training_events=training_events,
+            from_logits=from_logits,
+            categories=categories,
         )
         super().__init__(
             constraint,

@@ -31,7 +31,7 @@ class MoDeConstraint(WithBase):
     ----------
     base, background_only, name, dtype
         As for :class:`MoDeLoss`; the default base is "binary_crossentropy".
-    strength, tolerance, categories, on_bad_batch, monitor, **options
+    strength, tolerance, training_events, categories, on_bad_batch, monitor, **options
         See :class:`libmode.torch.MoDeConstraint`.
     from_logits : bool, default False
         Whether outputs are logits instead of scores from 0 to 1, also for a ``base`` given by its name. An object
@@ -80,7 +80,7 @@ class MoDeConstraint(WithBase):
 
     _layer: Layer
     _arguments = (
-        *("strength", "tolerance", "from_logits", "score", "signal", "categories"),
+        *("strength", "tolerance", "training_events", "from_logits", "score", "signal", "categories"),
         *("background_only", "on_bad_batch", "monitor"),
     )
 
@@ -90,6 +90,7 @@ class MoDeConstraint(WithBase):
         base: Any = "binary_crossentropy",
         strength: float | None = None,
         tolerance: float | None = None,
+        training_events: float | None = None,
         from_logits: bool = False,
         score: int | None = None,
         signal: int = -1,
@@ -109,6 +110,7 @@ class MoDeConstraint(WithBase):
         layer = Layer(
             strength=strength,
             tolerance=tolerance,
+            training_events=training_events,
             from_logits=from_logits,
             signal=signal,
             categories=categories,
@@ -119,6 +121,7 @@ class MoDeConstraint(WithBase):
         )
         self._hold(layer)
         self.strength, self.tolerance = layer._constraint.strength, layer._constraint.tolerance
+        self.training_events = layer._constraint.training_events
         self.from_logits, self.score, self.background_only = from_logits, score, background_only
         self.signal, self.categories, self.monitor = layer.signal, categories, monitor
 
@@ -146,7 +149,7 @@ class MoDeConstraint(WithBase):
 
     @property
     def convergence(self) -> Convergence:
-        """rho at each cut, see :class:`libmode.torch.MoDeConstraint`."""
+        """The bump at each cut, see :class:`libmode.torch.MoDeConstraint`."""
         return self._layer.convergence
 
     @property

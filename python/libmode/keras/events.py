@@ -11,8 +11,7 @@ from numpy.typing import NDArray
 
 from .._arrays import missing_label, read, vector
 from .._events import flat, same_length, takes_events, variables
-from .._far_masses import look_at_type
-from .._said import IN_LINES
+from .._problems import IN_LINES, look_at_type
 from .backend import by_column
 
 Score = int | Callable[[Any], Any] | None

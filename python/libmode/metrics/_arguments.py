@@ -11,9 +11,9 @@ from numpy.typing import NDArray
 
 from .._arrays import check_labels, read, refuse, vector, without_masks
 from .._events import same_length
-from .._far_masses import say_if_far
 from .._functions import mode_edges
 from .._messages import ORDER
+from .._problems import say_if_far
 
 Doubles = NDArray[np.float64]
 Edges = Doubles | tuple[Doubles, ...]  # of one mass, or of several

@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 
 from .._arrays import read
 from .._events import same_length, takes_events
-from .._far_masses import say_if_far
 from .._messages import refuse_unknown
+from .._problems import say_if_far
 from ._arguments import (
     THIS_ORDER,
     Bins,

@@ -14,8 +14,8 @@ from numpy.typing import NDArray
 
 from .._arrays import read
 from .._events import together, variables
-from .._far_masses import say_if_far
 from .._messages import ORDER, level_of_the_user, needed
+from .._problems import say_if_far
 from ._cpp import header
 from ._file import HIGHEST_ORDER, VERSION, Doubles
 from ._file import read as read_file

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .. import metrics, mode_edges
-from .._far_masses import far
+from .._problems import far
 from ..metrics._backwards import sentence
 from ..metrics._histogram import Histogram
 from ..metrics.check import AtCut, Settings

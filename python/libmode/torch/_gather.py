@@ -17,7 +17,7 @@ import torch.distributed as dist
 from torch import Tensor
 
 from .._events import Events
-from .._monitor import Monitor
+from .._problems import Monitor
 from ._module import read_tensors
 from ._op import in_torch_func
 from .reference import joined

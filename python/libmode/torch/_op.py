@@ -18,10 +18,9 @@ from .. import _native
 from .._arrays import check_labels, explained
 from .._disco import disco
 from .._events import Events
-from .._far_masses import look, look_at_type
 from .._messages import NO_SECOND_DERIVATIVE
 from .._options import Options, check, parse_options
-from .._said import IN_LINES, Said
+from .._problems import IN_LINES, Said, look_at_masses, look_at_type
 from ..option_types import Loss
 from ._pinned import back_to, on_host
 
@@ -136,7 +135,7 @@ def evaluate(
     except ValueError as error:
         known = None if labels is None else as_numpy(labels)
         raise explained(error, score.numpy(), mass.numpy(), known, options) from None
-    look(said, options, mass, label)
+    look_at_masses(said, options, mass, label)
     if kind_of_mass in HALF:
         look_at_type(said, kind_of_mass, mass)
     kind = torch.float64 if original.dtype is torch.float64 else torch.float32

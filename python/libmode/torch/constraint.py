@@ -16,13 +16,11 @@ from .. import _softmax
 from .._bad_batches import OnBadBatch, SkipsBadBatches
 from .._constraint import Constraint, State, training_step, unpack_state
 from .._events import Events, takes_events
-from .._far_masses import look_at_type
 from .._messages import keywords_only
-from .._monitor import MOST_WAITING, Monitor, look
 from .._native import BatchError, int32
 from .._option_values import flag, plain
 from .._options import parse_options
-from .._statement import Learns, Statement
+from .._problems import MOST_WAITING, Learns, Monitor, Statement, look, look_at_type
 from .._typing import Never, Unpack
 from ..option_types import LossOptions
 from ._digits import KeepsDigits
@@ -37,7 +35,6 @@ from ._gather import (
     processes,
     read_batch,
 )
-from ._graph import has_dropout, is_one_of_several
 from ._module import as_arguments, in_python, own_labels
 from ._op import HALF, Tied, as_arrays, as_numpy, in_torch_func, result_type
 from ._pinned import back_to, on_host
@@ -75,6 +72,9 @@ class MoDeConstraint(SkipsBadBatches, Learns, KeepsDigits):
         While a test with this many background events sees no dependence, the push shrinks and the sum leaks, within
         some 500 batches, and v learns what such a test sees. Averages over 200 batches measure the dependence, so 200
         batches must hold more background events than the tolerance.
+    training_events : float, optional
+        T, how many background events the whole training has, over all processes and labels. The layer learns
+        no fluctuations of so few events, and ``convergence`` judges for a search with as many. Left out, it is unknown.
     from_logits : bool, default False
         Whether predictions are logits instead of scores from 0 to 1.
     signal : int, default -1
@@ -91,8 +91,8 @@ class MoDeConstraint(SkipsBadBatches, Learns, KeepsDigits):
     monitor : bool, default True
         Warn, once each, if the scores collapse, the classifier stops separating or loses half of its AUC, bins have
         too few events, or the push is 0 (:class:`libmode.TrainingWarning`). ``eval()`` after the training, or the end
-        of the layer, warns if the response has not become flat. In evaluation mode the layer measures the events
-        that it gets, and warns if the response is flat in training mode alone.
+        of the layer, warns if the response is not flat. In evaluation mode the layer measures the events that it
+        gets, and judges by them where they tell enough.
     background_only, gather, process_group
         As for :class:`MoDeLoss`. All processes share one state.
     on_device : bool, optional
@@ -115,7 +115,7 @@ class MoDeConstraint(SkipsBadBatches, Learns, KeepsDigits):
         sees no dependence. D and B are the averages of the unbiased loss and of its bias, and n is the number of
         events.
     convergence : Convergence
-        rho at cuts with background efficiencies from 1/2 to 1/1000, as far as batches show it.
+        The bump that a search would find at cuts with background efficiencies from 1/2 to 1/1000.
 
     Raises
     ------
@@ -169,6 +169,7 @@ class MoDeConstraint(SkipsBadBatches, Learns, KeepsDigits):
         *positional: Never,
         strength: float | None = None,
         tolerance: float | None = None,
+        training_events: float | None = None,
         from_logits: bool = False,
         signal: int = -1,
         categories: int | None = None,
@@ -186,7 +187,12 @@ class MoDeConstraint(SkipsBadBatches, Learns, KeepsDigits):
         self._set_on_bad_batch(on_bad_batch)
         self.options = plain("mode", options, type(self).__init__)
         self._constraint = Constraint(
-            self.options, strength=strength, tolerance=tolerance, from_logits=from_logits, categories=categories
+            self.options,
+            strength=strength,
+            tolerance=tolerance,
+            training_events=training_events,
+            from_logits=from_logits,
+            categories=categories,
         )
         self.background_only = flag("background_only", background_only)
         self.signal, self._monitor = int32("signal", signal), Monitor() if flag("monitor", monitor) else None
@@ -307,8 +313,6 @@ class MoDeConstraint(SkipsBadBatches, Learns, KeepsDigits):
         if self._monitor is not None:
             if not (self.gather or self._monitor.calls):
                 only_a_part(self._monitor, type(self).__name__)
-            if self._statement is not None and not self._monitor.calls:
-                self._statement.dropout = has_dropout(score)
             if self._monitor.due():
                 look(self._monitor, self._constraint, events, pushed, self.scale)
                 self._show(events, pushed.slope, state, score, gathers)
@@ -322,7 +326,7 @@ class MoDeConstraint(SkipsBadBatches, Learns, KeepsDigits):
         statement = self._statement
         assert statement is not None
         statement.see(events, slope, state, self)
-        if self._constraint.from_logits and not gathers and is_one_of_several(score):
+        if self._constraint.from_logits and not gathers and _is_one_of_several(score):
             chosen = np.flatnonzero(slope)
             weight = None if events.weight is None else events.weight[chosen]
             self._last["compare"] = len(slope), chosen, partial(statement.compare, events.score[chosen], weight)
@@ -330,7 +334,7 @@ class MoDeConstraint(SkipsBadBatches, Learns, KeepsDigits):
     @torch.no_grad()
     def _evaluate(self, score: Tensor, label: Tensor, mass: Tensor, *others: Any) -> None:
         """Shows a batch in evaluation mode to the statement."""
-        if self._statement is None or self._statement.convergence() is None:
+        if self._statement is None:
             return
         with suppress(ValueError, TypeError, AttributeError):  # bad arguments are no error in evaluation mode
             batch = self._read(score, label, mass, *others)
@@ -338,8 +342,10 @@ class MoDeConstraint(SkipsBadBatches, Learns, KeepsDigits):
 
     def train(self, mode: bool = True) -> MoDeConstraint:
         """As for any module. The first evaluation after the training warns if the response has not become flat."""
-        if self._statement is not None and mode is not self.training:
-            (self._statement.trains if mode else self._statement.ends)()
+        if self._statement is not None and not mode:
+            self._statement.ends(self.training)
+        elif self._statement is not None and not self.training:
+            self._statement.trains()
         super().train(mode)
         return self
 
@@ -393,8 +399,15 @@ class MoDeConstraint(SkipsBadBatches, Learns, KeepsDigits):
 
     def extra_repr(self) -> str:
         """The options, and other arguments that differ from their defaults."""
-        own = as_arguments(self.options, self._constraint, {"strength": None, "tolerance": None, "categories": 0})
+        defaults = {"strength": None, "tolerance": None, "training_events": None, "categories": 0}
+        own = as_arguments(self.options, self._constraint, defaults)
         return ", ".join(filter(None, (own, as_arguments({}, self, {"gather": False}))))
+
+
+def _is_one_of_several(score: Tensor) -> bool:
+    """Whether the predictions are a view of one column of several."""
+    base = score._base
+    return base is not None and base.ndim == 2 and base.shape[1] > 1
 
 
 _is_tracing: Callable[[], bool] = torch.jit.is_tracing  # type: ignore[attr-defined]

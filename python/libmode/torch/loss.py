@@ -13,11 +13,10 @@ from torch import Tensor
 from .._bad_batches import OnBadBatch, SkipsBadBatches
 from .._events import Events, is_background, takes_events
 from .._messages import keywords_only
-from .._monitor import EVERY, Monitor
 from .._native import Evaluated
 from .._option_values import flag, plain
 from .._options import Options, check
-from .._said import Said
+from .._problems import EVERY, Monitor, Said
 from .._strength import checked_strength, scale
 from .._typing import Never, Unpack
 from ..option_types import Loss, LossOptions

@@ -1,0 +1,383 @@
+package constraint
+
+import (
+	"math"
+
+	"github.com/libmode/libmode/core/internal/config"
+	"github.com/libmode/libmode/core/internal/errs"
+	"gonum.org/v1/gonum/floats"
+)
+
+// The answers of a verdict.
+const (
+	NotFlat  = iota - 1 // a search would find a signal in selected background
+	NotKnown            // the batches have too few events
+	Flat                // no dependence is seen
+)
+
+// Verdict says whether batches show a dependence of a part: of a background label, or of one of its categories.
+type Verdict struct {
+	Label     int     // the place of the label in Config.BackgroundLabel
+	Category  int     // -1 without categories
+	Answer    int     // NotFlat, NotKnown or Flat
+	Batches   float64 // of all parts
+	Events    float64 // of background in all batches
+	Tolerance float64 // N, the background events of the search
+	Teaches   float64 // T, the background events of the training; 0: unknown
+	// Efficiency of the background at each cut, from a half to a thousandth. Errors is the signal that a search with N events
+	// would find in the selected background, over its statistical error, and Mass where; Doubt is the standard error of Errors.
+	// Height is this bump relative to the background under it. NaN: the batches do not reach the cut.
+	Efficiency, Errors, Doubt, Height, Mass [thresholds]float64
+	Limit                                   float64 // the largest size of Errors that counts as flat
+	Worst                                   int     // the cut that is most above it
+	Zero                                    float64 // the mass near which the allowed response reaches 0; NaN: none
+	ZeroAt                                  float64 // the efficiency of its cut
+	Peak                                    float64 // the mass of a maximum of the selected spectrum that the spectrum before the cut has not; NaN: none
+	PeakAt                                  float64 // the efficiency of its cut
+}
+
+// A bump counts if it is larger than the limit by its doubt. Training events teach their own fluctuations, which add N/T to the
+// variance of a search; an unknown T counts as N. docs/verdict.md has the study behind the numbers.
+const (
+	largestBump = 1.8 // errors, times sqrt(1 + N/T)
+	surely      = 3.0 // standard errors above the limit
+	elsewhere   = 2.0 // the limit of a window over the limit of the bump of the signal
+	agreeing    = 2.0 // standard errors between two averages of one residual
+	mostDoubt   = 1.0 // error of the number of errors, above which nothing is known
+	enough      = 0.5 // of the batches must have had events enough of a category
+	leastSeen   = 1.0 // event of a batch that passes a cut, which its ranks reach
+	visible     = 0.1 // of the square of a shape, what its polynomial leaves, at least
+	ofWindow    = 4   // cells in 32
+)
+
+// shown is what the batches have shown of one variable of mass of a part.
+type shown struct {
+	basis                      *basis    // of one variable
+	recent, mean               []float64 // the residual, a row for each function of the mass
+	allowed                    []float64 // the allowed response over the efficiency
+	ofRecent, ofMean, ofBoth   float64   // 1 over the events behind the averages; of both: their covariance
+	background, signal, masses []float64 // the shares and the mean mass of each cell
+	events                     float64   // of a batch
+}
+
+// shape is a bump to look for: its coefficients in the functions of the mass, for a residual per error of one event.
+type shape struct {
+	of          []float64
+	height      float64 // of the bump relative to the background under it, per projected residual
+	mass, times float64 // where it is; its limit over the limit of the signal
+}
+
+// shapes returns the bumps to look for: that of the signal, and windows.
+func (sh *shown) shapes(order int) (found []shape) {
+	cells := sh.basis.cells
+	if sum := floats.Sum(sh.signal); sum > 0 {
+		s := make([]float64, cells)
+		for c := range s {
+			if sh.background[c] > 0 {
+				s[c] = sh.signal[c] / sum / sh.background[c]
+			}
+		}
+		if one, ok := sh.shape(s, order, 1); ok {
+			found = append(found, one)
+		}
+	}
+	wide := max(1, cells*ofWindow/32)
+	for from := 0; from+wide <= cells; from += max(1, wide/2) {
+		s := make([]float64, cells)
+		for c := from; c < from+wide; c++ {
+			s[c] = 1
+		}
+		if one, ok := sh.shape(s, order, elsewhere); ok {
+			found = append(found, one)
+		}
+	}
+	return found
+}
+
+// shape takes the polynomial out of a bump with these values in the cells. It is not ok if little is left.
+func (sh *shown) shape(s []float64, order int, times float64) (found shape, ok bool) {
+	w, before := sh.background, sh.dot(s, s)
+	d := append([]float64(nil), s...)
+	for _, p := range sh.polynomials(order) {
+		floats.AddScaled(d, -sh.dot(d, p), p)
+	}
+	of := make([]float64, sh.basis.functions)
+	for l := range of {
+		of[l] = floats.Dot(sh.basis.transposed[l*sh.basis.cells:][:sh.basis.cells], d) / float64(sh.basis.cells)
+	}
+	for c := range d {
+		d[c] = floats.Dot(sh.basis.values[c*len(of):][:len(of)], of)
+	}
+	norm := sh.dot(d, d)
+	if !(norm > visible*before) {
+		return found, false
+	}
+	var mass, sum float64
+	for c, x := range s {
+		mass += w[c] * x * sh.masses[c]
+		sum += w[c] * x
+	}
+	floats.Scale(1/math.Sqrt(norm), of)
+	return shape{of: of, height: before / math.Sqrt(norm) / sum, mass: mass / sum, times: times}, true
+}
+
+func (sh *shown) dot(a, b []float64) (sum float64) {
+	for c, w := range sh.background {
+		sum += w * a[c] * b[c]
+	}
+	return sum
+}
+
+// polynomials returns orthonormal polynomials in the mean masses of the cells.
+func (sh *shown) polynomials(order int) (found [][]float64) {
+	lo, hi := math.Inf(1), math.Inf(-1)
+	for c, m := range sh.masses {
+		if sh.background[c] > 0 {
+			lo, hi = min(lo, m), max(hi, m)
+		}
+	}
+	power := make([]float64, len(sh.masses))
+	for c := range power {
+		power[c] = 1
+	}
+	for range order + 1 {
+		p := append([]float64(nil), power...)
+		for range 2 { // twice is enough
+			for _, q := range found {
+				floats.AddScaled(p, -sh.dot(p, q), q)
+			}
+		}
+		norm := math.Sqrt(sh.dot(p, p))
+		if !(norm > 1e-6) {
+			break
+		}
+		floats.Scale(1/norm, p)
+		found = append(found, p)
+		for c, m := range sh.masses {
+			power[c] *= 2*(m-lo)/(hi-lo) - 1
+		}
+	}
+	return found
+}
+
+// look sets the bump of each cut that is most above its limit in this variable.
+func (sh *shown) look(v *Verdict, order int, excess *[thresholds]float64) {
+	apart := sh.ofRecent + sh.ofMean - 2*sh.ofBoth
+	for _, s := range sh.shapes(order) {
+		for k := range thresholds {
+			e := v.Efficiency[k]
+			if sh.events*e < leastSeen {
+				continue
+			}
+			var recent, mean float64
+			for l, x := range s.of {
+				recent += x * sh.recent[l*thresholds+k]
+				mean += x * sh.mean[l*thresholds+k]
+			}
+			// A residual that changes is known from the last batches, and one that lasts better from many.
+			of, variance := mean, sh.ofMean
+			if d := recent - mean; d*d > agreeing*agreeing*apart*(1-e)/e {
+				of, variance = recent, sh.ofRecent
+			}
+			unit := math.Sqrt(v.Tolerance * e)
+			errors, doubt := unit*of, unit*math.Sqrt(variance*(1-e)/e)
+			if above := (math.Abs(errors)-s.times*v.Limit)/doubt - surely; above > excess[k] || math.IsNaN(v.Errors[k]) {
+				excess[k] = above
+				v.Errors[k], v.Doubt[k], v.Height[k], v.Mass[k] = errors, doubt, s.height*of, s.mass
+			}
+		}
+	}
+}
+
+// Judge says what a state shows, of the part that is least flat, for a search with N = tolerance events. 0: as many as
+// Steering.TrainingEvents, or 100,000 if those are unknown.
+func Judge(cfg config.Config, st Steering) (Verdict, error) {
+	cfg, err := config.Checked(cfg)
+	if err != nil {
+		return Verdict{}, err
+	}
+	if st.State == nil {
+		return Verdict{}, errs.Of(errs.ErrLength, "there is no state, which the verdict is of")
+	}
+	labels := len(cfg.BackgroundLabel)
+	if err := st.check(labels); err != nil {
+		return Verdict{}, err
+	}
+	var worst Verdict
+	above := math.Inf(-1)
+	for part := range labels * max(st.Categories, 1) {
+		v, excess := state(st.State).judge(part, &cfg, st)
+		if part == 0 || excess > above {
+			worst, above = v, excess
+			worst.Label, worst.Category = part/max(st.Categories, 1), -1
+			if st.Categories > 0 {
+				worst.Category = part % st.Categories
+			}
+		}
+	}
+	return worst, nil
+}
+
+// usual is N without a tolerance and without a known number of events.
+const usual = 100_000
+
+// judge returns the verdict of a part, and by how many standard errors its worst cut is above the limit.
+func (s state) judge(part int, cfg *config.Config, st Steering) (v Verdict, worst float64) {
+	v.Batches, v.Teaches, v.Tolerance = s[steps], st.TrainingEvents, st.Tolerance
+	for k := range len(cfg.BackgroundLabel) * max(st.Categories, 1) {
+		v.Events += s.field(k, ofSeen)[0]
+	}
+	if v.Tolerance == 0 {
+		if v.Tolerance = v.Teaches; v.Tolerance == 0 {
+			v.Tolerance = usual
+		}
+	}
+	teaches := v.Teaches
+	if teaches == 0 {
+		teaches = v.Tolerance
+	}
+	v.Limit = largestBump * math.Sqrt(1+v.Tolerance/teaches)
+	v.Zero, v.Peak, v.ZeroAt, v.PeakAt = math.NaN(), math.NaN(), math.NaN(), math.NaN()
+	var excess [thresholds]float64
+	for k, q := range rankOf {
+		v.Efficiency[k], v.Errors[k], v.Doubt[k], v.Height[k], v.Mass[k] = 1-q, math.NaN(), math.NaN(), math.NaN(), math.NaN()
+	}
+	if s.field(part, ofBatches)[0] < enough*s[steps] || s[steps] == 0 {
+		return v, math.Inf(-1)
+	}
+	variables := int(s[masses])
+	for of := range variables {
+		sh := s.shown(part, of, variables, cfg.Joint)
+		sh.look(&v, cfg.Order, &excess)
+		if variables == 1 {
+			sh.lookAtSpectrum(&v, teaches)
+		}
+	}
+	worst = math.Inf(-1)
+	for k := range thresholds {
+		if math.IsNaN(v.Errors[k]) {
+			continue
+		}
+		if excess[k] > worst {
+			v.Worst, worst = k, excess[k]
+		}
+		if v.Doubt[k] <= mostDoubt {
+			v.Answer = Flat
+		}
+	}
+	if worst > 0 {
+		v.Answer = NotFlat
+	}
+	return v, worst
+}
+
+// shown returns what a part has shown of one of its variables of mass.
+func (s state) shown(part, of, variables int, joint bool) *shown {
+	together, one := &ofMasses[variables], ofOneMass[variables]
+	sh := &shown{basis: one, events: s.field(part, ofEach)[0]}
+	noise := s.field(part, ofNoise)
+	sh.ofRecent, sh.ofMean, sh.ofBoth = noise[0], noise[1], noise[2]
+	step, times := 1, 1.0 // in a table of all masses: the distance of the functions of this mass alone; a residual is the mean of several
+	for range variables - 1 - of {
+		step *= one.functions
+	}
+	if !joint {
+		times = float64(variables)
+	}
+	table := func(k int) []float64 {
+		all, own := s.table(part, k, together.functions), make([]float64, 0, one.functions*thresholds)
+		for l := range one.functions {
+			own = append(own, all[l*step*thresholds:][:thresholds]...)
+		}
+		floats.Scale(times, own)
+		return own
+	}
+	sh.recent, sh.mean, sh.allowed = table(ofRecent), table(ofMean), table(ofAllowed)
+	each := func(k int) []float64 { // the sums over the cells of the other masses
+		sums := make([]float64, one.cells+1)
+		stride := 1
+		for range variables - 1 - of {
+			stride *= one.cells + 1
+		}
+		for c, x := range s.field(part, k)[:together.cells] {
+			sums[c/stride%(one.cells+1)] += x
+		}
+		return sums[:one.cells]
+	}
+	sh.background, sh.signal = each(ofShares), each(ofSignal)
+	if sum := floats.Sum(sh.background); sum > 0 {
+		floats.Scale(1/sum, sh.background)
+		sh.masses = append(sh.masses, s.field(part, ofMeanMass)[of*one.cells:][:one.cells]...)
+		for c, share := range sh.background {
+			if share > 0 {
+				sh.masses[c] /= share * sum
+			}
+		}
+	}
+	return sh
+}
+
+// A response that reaches 0, or a new maximum, is clearly there.
+const (
+	nearZero = 0.03 // of the mean response
+	rise     = 1.2  // of the maximum above the spectrum on both of its sides
+	fall     = 1.05 // of the spectrum before from one of them to the maximum
+	sure     = 4.0  // standard errors
+)
+
+// lookAtSpectrum looks for an allowed response that reaches 0, and for a maximum of the spectrum that it selects where the spectrum
+// before falls or rises.
+func (sh *shown) lookAtSpectrum(v *Verdict, teaches float64) {
+	cells := sh.basis.cells
+	for k, e := range v.Efficiency {
+		// Of the selected spectrum in a cell, relative to its mean; the training events have a noise of their own before the cut too.
+		noise := math.Sqrt((sh.ofMean*(1-e)/e + 1/teaches) * float64(sh.basis.functions))
+		if sh.events*e < leastSeen || noise > 0.1 {
+			continue
+		}
+		before, selected := make([]float64, cells), make([]float64, cells)
+		for c := range cells {
+			row := sh.basis.values[c*sh.basis.functions:][:sh.basis.functions]
+			var allowed float64
+			for l, x := range row {
+				allowed += x * sh.allowed[l*thresholds+k]
+			}
+			if allowed < nearZero && math.IsNaN(v.Zero) {
+				v.Zero, v.ZeroAt = sh.masses[c], e
+			}
+			if c > 0 && c < cells-1 {
+				before[c] = sh.background[c] / (sh.masses[c+1] - sh.masses[c-1])
+				selected[c] = before[c] * max(0, allowed)
+			}
+		}
+		if c := maximum(before, selected, rise*(1+sure*noise)); c > 0 && math.IsNaN(v.Peak) {
+			v.Peak, v.PeakAt = sh.masses[c], e
+		}
+	}
+}
+
+// maximum returns the place of a maximum of a spectrum that is so many times what is on both of its sides, on one of which the spectrum
+// before is higher than at the maximum; 0: there is none. The ends do not count.
+func maximum(before, after []float64, times float64) int {
+	top := 0
+	for c := 1; c < len(after)-1; c++ {
+		if after[c] > after[top] {
+			top = c
+		}
+	}
+	if top == 0 {
+		return 0
+	}
+	var low, high, fallsLow, fallsHigh bool
+	for c := 1; c < len(after)-1; c++ {
+		if after[c]*times < after[top] {
+			low, high = low || c < top, high || c > top
+			fallsLow = fallsLow || c < top && before[c] > fall*before[top]
+			fallsHigh = fallsHigh || c > top && before[c] > fall*before[top]
+		}
+	}
+	if low && high && (fallsLow || fallsHigh) {
+		return top
+	}
+	return 0
+}

@@ -1,0 +1,1 @@
+"""Trainings whose flatness other events tell: what does the layer say of them?"""
