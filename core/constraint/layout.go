@@ -75,7 +75,7 @@ var Layout = func() []Field {
 	}
 	fields := append(make([]Field, 0, numbers+fieldsOfPart), []Field{
 		version:    number("version", Version, Version, true),
-		steps:      number("steps", 1, anything, true),
+		steps:      number("steps", 1, anything, false), // counts of averaged states are fractions
 		meanNorm:   number("norm", 0, anything, false),
 		meanLoss:   number("loss", -anything, anything, false),
 		meanBias:   number("bias", -anything, anything, false),
@@ -86,7 +86,7 @@ var Layout = func() []Field {
 		categories: number("categories", 0, math.MaxInt32, true),
 	}...)
 	fields = append(fields, []Field{
-		ofBatches:    number("batches", 0, anything, true),
+		ofBatches:    number("batches", 0, anything, false),
 		ofSum:        table("sum", ofScore.functions),
 		ofLevel:      table("level", thresholds),
 		ofNow:        table("now", thresholds),
@@ -95,11 +95,11 @@ var Layout = func() []Field {
 		ofAllowed:    table("allowed", thresholds),
 		ofKnown:      number("known", 0, anything, false),
 		ofNoise:      {Name: "noise", Rows: 1, Columns: 3, Most: anything},
-		ofSeen:       number("seen", 0, anything, true),
+		ofSeen:       number("seen", 0, anything, false),
 		ofEach:       number("each", 0, anything, false),
 		ofShares:     {Name: "shares", Rows: 1, Columns: mostCells, Most: 1 + 1e-6},
 		ofMeanMass:   {Name: "mass", Rows: 1, Columns: mostOfVariables, Least: -anything, Most: anything},
-		ofSignals:    number("signals", 0, anything, true),
+		ofSignals:    number("signals", 0, anything, false),
 		ofBackground: {Name: "background", Rows: 1, Columns: mostCells, Least: -1 - 1e-6, Most: 1 + 1e-6},
 		ofSignal:     {Name: "signal", Rows: 1, Columns: mostCells, Least: -1 - 1e-6, Most: 1 + 1e-6},
 	}...)
