@@ -47,7 +47,6 @@ def tables(results: Results) -> dict[str, str]:
     of_jets = points(results, "jets", jets.CLASSIFIERS)
     return {
         "trees, simple model": _simple(results),
-        "trees, simple model, in short": _simple_in_short(results),
         "trees, W tagging": _jets(of_jets),
         "trees, W tagging at equal flatness": _equal(of_jets),
         "trees, Dalitz plane": _plane(results),
@@ -103,16 +102,6 @@ def _simple(results: Results) -> str:
                 "" if one.seconds is None else f"{one.seconds:.1f}",
             ]
         )
-    return pages.table(rows)
-
-
-def _simple_in_short(results: Results) -> str:
-    """The table of classifiers without a strength, as medians."""
-    rows = [["order", "classifier", "AUC", "residual at 80, 50, 20 %", "seconds"]]
-    for one in by_order(results):
-        if not one.strength and "tolerance" not in one.name:
-            cells = f"{np.median(one.auc):.3f}", _three(np.median(one.residual, axis=0))
-            rows.append([str(one.order), one.name, *cells, "" if one.seconds is None else f"{one.seconds:.1f}"])
     return pages.table(rows)
 
 
