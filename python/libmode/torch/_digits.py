@@ -29,12 +29,12 @@ class KeepsDigits(nn.Module):
         if buffer is not None:
             self._digits[0] = buffer.detach().clone()
 
-    def _undo_rounding(self) -> None:
-        """Gives the buffer its digits back after FSDP's MixedPrecision, which replaces buffers by rounded ones."""
-        buffer = getattr(self, self._name)
+    def _undo_rounding(self) -> Tensor:
+        """The buffer, with its digits back after FSDP's MixedPrecision, which replaces buffers by rounded ones."""
+        buffer: Tensor = getattr(self, self._name)
         kind = state_type(buffer.device)
         if buffer.dtype is kind:
-            return
+            return buffer
         exact = torch.as_tensor(self._digits[0]).to(buffer.device)
         if not torch.equal(exact.to(buffer.dtype), buffer):
             raise ValueError(
@@ -42,6 +42,7 @@ class KeepsDigits(nn.Module):
                 "out of MixedPrecision"
             )
         buffer.data = exact.to(kind, copy=True)
+        return buffer
 
     def _load_from_state_dict(self, *arguments: Any) -> None:
         super()._load_from_state_dict(*arguments)

@@ -65,14 +65,11 @@ def read(name: str, tensor: Any) -> Tensor:
     raise TypeError(f"{name} is {kind}: expected {wanted}")
 
 
-def own_labels(label: Any, background_only: bool) -> Any:
-    """The labels that say which events are background; None for all. A TypeError where they are missing."""
-    if label is None and background_only:
-        raise TypeError(
-            "label is None, which would count signal as background: give the labels, or background_only=False if all "
-            "events are to count"
-        )
-    return label if background_only else None
+#: The TypeError of a layer that counts background only, called without labels.
+NO_LABELS = (
+    "label is None, which would count signal as background: give the labels, or background_only=False if all events "
+    "are to count"
+)
 
 
 def as_arguments(options: Mapping[str, Any], owner: object, defaults: Mapping[str, Any]) -> str:

@@ -35,7 +35,7 @@ from ._gather import (
     processes,
     read_batch,
 )
-from ._module import as_arguments, in_python, own_labels
+from ._module import NO_LABELS, as_arguments, in_python
 from ._op import HALF, Tied, as_arrays, as_numpy, in_torch_func, result_type
 from ._pinned import back_to, on_host
 
@@ -291,15 +291,15 @@ class MoDeConstraint(SkipsBadBatches, Learns, KeepsDigits):
             if not gathers and batch.events.score.shape[0] > batch.size:
                 where = f", where events from {batch.size} on are those of reference"
             with self._constraint.lock:
-                self._undo_rounding()
-                tensors = on_host((self.state, *batch.events)) if score.is_cuda else (self.state, *batch.events)
+                own = self._undo_rounding()  # once: a module takes microseconds to find a buffer
+                tensors = on_host((own, *batch.events)) if score.is_cuda else (own, *batch.events)
                 before, *arrays = as_arrays(tensors)
                 events = Events(*arrays)
                 state = np.ascontiguousarray(before, np.float64)
                 with naming_ranks(batch) if gathers else _AS_THEY_ARE:
                     pushed = self._constraint.direction(state, events, batch.size)
-                if state is not before or not self.state.is_cpu:  # otherwise state is the memory of the buffer
-                    self.state.copy_(back_to(self.state.device, self.state.dtype, state))
+                if state is not before or not own.is_cpu:  # otherwise state is the memory of the buffer
+                    own.copy_(back_to(own.device, own.dtype, state))
                 self._digits[0] = state
         except BatchError as error:
             self._skip(error)
@@ -360,7 +360,8 @@ class MoDeConstraint(SkipsBadBatches, Learns, KeepsDigits):
             )
 
     def _read(self, *arguments: Any) -> Batch:
-        own_labels(arguments[1], self.background_only)
+        if arguments[1] is None and self.background_only:
+            raise TypeError(NO_LABELS)
         batch = read_batch(self._constraint.labels, *arguments)
         return batch if self.background_only else batch._replace(events=batch.events._replace(label=None))
 

@@ -23,7 +23,7 @@ from ..option_types import Loss, LossOptions
 from ._device import device_loss, is_on_device, refuse_options
 from ._digits import KeepsDigits
 from ._gather import Batch, Group, checked_group, gather_events, naming_ranks, only_a_part, processes, read_batch
-from ._module import as_arguments, in_python, or_skip, own_labels, read_tensors
+from ._module import NO_LABELS, as_arguments, in_python, or_skip, read_tensors
 from ._op import as_numpy, checked, core_loss, evaluate, loss_op, score_limits, stands_for_others
 from .transform import ScoreTransform, transformed
 
@@ -289,7 +289,9 @@ class MoDeLoss(SkipsBadBatches, KeepsDigits):
         category: Tensor | None,
         reference: Events | None = None,
     ) -> Tensor:
-        own = own_labels(label, self.background_only)
+        if label is None and self.background_only:
+            raise TypeError(NO_LABELS)
+        own = label if self.background_only else None
         if self.gather and processes(self.process_group) > 1:
             return _outside_of_the_graph(self, score, label, mass, weight, category, reference)
         if reference is None and self.score_transform is None:
