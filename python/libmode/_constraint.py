@@ -167,6 +167,7 @@ class Constraint:
         self.strength, self.tolerance = either(strength, tolerance)
         self.categories = checked_categories(categories)
         self.options, self.from_logits = check("mode", options), flag("from_logits", from_logits)
+        self.logits = self.from_logits  # what the core gets: of outputs of a softmax always the log odds
         self._limits_given = self.options.score_range != (0, 1)
         self.training_events = None if training_events is None else positive("training_events", training_events)
         if from_logits and self._limits_given:
@@ -198,7 +199,7 @@ class Constraint:
                 address(now),
                 0 if now is None else now.size,
                 count,
-                self.from_logits,
+                self.logits,
                 self.categories,
                 self.training_events or 0.0,
             )
@@ -226,7 +227,16 @@ class Constraint:
         return None
 
     def classes(self, signal: int, shape: tuple[Any, ...]) -> tuple[int, list[int]]:
-        """The columns of signal and of the background classes, for outputs of a softmax of shape (n, k)."""
+        """The columns of signal and of the background classes, for outputs of a softmax of shape (n, k).
+
+        Their odds are logits for all that follows.
+        """
+        if self._limits_given:
+            raise ValueError(
+                f"score_range = {self.options.score_range} and score of shape {shape}: leave score_range out for "
+                "outputs of a softmax"
+            )
+        self.logits = True
         if len(shape) != 2 or not -shape[1] <= signal < shape[1]:
             raise ValueError(
                 f"score has shape {shape}: expected (n,), (n, 1), or (n, k) of a softmax with a class {signal}"
@@ -293,7 +303,7 @@ class Constraint:
 
     def scores(self, pred: Any) -> Any:
         """The scores of predictions."""
-        return sigmoid(pred) if self.from_logits else pred
+        return sigmoid(pred) if self.logits else pred
 
 
 def sigmoid(logit: Any) -> NDArray[np.float64]:

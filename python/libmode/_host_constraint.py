@@ -97,10 +97,11 @@ class FunctionConstraint:
     from_logits: bool
     categories: int | None
     on_bad_batch: OnBadBatch
+    logits: bool = False  #: of outputs of a softmax, whose odds the core gets
 
     def constraint(self) -> Constraint:
         """The checked options."""
-        return Constraint(
+        constraint = Constraint(
             dict(self.options),
             strength=self.strength,
             tolerance=self.tolerance,
@@ -109,6 +110,8 @@ class FunctionConstraint:
             categories=self.categories,
             said=IN_LINES,
         )
+        constraint.logits |= self.logits
+        return constraint
 
     def push(self, *events: Any) -> tuple[NDArray[Any], NDArray[Any]]:
         """As :meth:`HostConstraint.push`."""

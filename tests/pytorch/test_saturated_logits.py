@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 import torch
-from libmode.torch import MoDeConstraint
+from libmode.torch import Events, MoDeConstraint
 
 N = 1_200
 _RNG = np.random.default_rng(1)
@@ -48,6 +48,83 @@ def test_the_push_is_that_of_scores_of_the_same_order(kind, moved):
     for want, grad in zip(of_scores(), gradients(z, from_logits=True), strict=True):
         background = LABEL == 0
         assert (grad - want)[background].abs().max() < digits * want[background].abs().max()
+
+
+@pytest.mark.parametrize("offset", [0, 1000, -(2**16)])
+@pytest.mark.parametrize("classes", [2, 3])
+def test_the_push_of_outputs_of_a_softmax_is_that_of_their_odds_in_double(offset, classes):
+    """Three classes have two backgrounds, whose logits differ by another multiple of 1/32 in each event."""
+    other = np.random.default_rng(2).permutation(N) / 32 - 18
+    rows = np.stack([0 * Z, *[other] * (classes - 2), Z], 1) + offset
+    odds = torch.tensor(Z - np.log1p(np.exp(other)) * (classes - 2))
+    label = torch.where(LABEL == 0, torch.arange(N) % (classes - 1), classes - 1)
+    makes = {"order": 0, "monitor": False, "from_logits": True, "background_label": tuple(range(classes - 1))}
+    layer, other, incoming = MoDeConstraint(**makes), MoDeConstraint(**makes), torch.zeros(rows.shape)
+    incoming[:, -1] = INCOMING
+    for _ in range(3):
+        leaf, one = torch.tensor(rows).float().requires_grad_(), odds.clone().requires_grad_()
+        layer(leaf, label, MASS.float()).backward(incoming)
+        other(one, label, MASS).backward(INCOMING)
+        assert (leaf.grad[:, -1] - one.grad).abs().max() < 1e-5 * one.grad[LABEL == 0].abs().max()
+
+
+@pytest.mark.parametrize("kind, middle", [
+    (torch.float64, 25), (torch.float64, 300), (torch.float64, -300), (torch.float32, 20), (torch.float32, 60), (torch.float32, -60),
+    (torch.bfloat16, 20), (torch.float16, -5),
+], ids=range(8))  # fmt: skip
+def test_the_push_of_probabilities_is_that_of_their_odds_in_double(kind, middle):
+    """The probability of background has digits that 1 minus itself has lost."""
+    both = torch.tensor(np.stack([1 / (1 + np.exp(Z + middle)), 1 / (1 + np.exp(-Z - middle))], 1)).to(kind)
+    q, p = np.longdouble(both.double().numpy()).T
+    odds, slope = torch.tensor(np.float64(np.log(p) - np.log(q))), torch.tensor(np.float64(p * q / (p + q)))
+    layer = MoDeConstraint(order=0, monitor=False)
+    digits = {torch.float64: 1e-9, torch.float32: 1e-5, torch.bfloat16: 3e-2, torch.float16: 3e-3}[kind]
+    for want in gradients(odds, from_logits=True):
+        leaf, incoming = both.clone().requires_grad_(), torch.zeros(both.shape).double()
+        incoming[:, 1] = INCOMING / slope
+        layer(leaf, LABEL, MASS if kind is torch.float64 else MASS.float()).backward(incoming.to(kind))
+        grad = slope * (leaf.grad[:, 1].double() - leaf.grad[:, 0].double())
+        assert (grad - want)[LABEL == 0].abs().max() < digits * want[LABEL == 0].abs().max()
+
+
+def test_probabilities_of_0_get_no_push_and_leave_all_others_theirs():
+    both = torch.tensor(np.stack([1 / (1 + np.exp(Z)), 1 / (1 + np.exp(-Z))], 1)).float()
+    place = torch.argmax((LABEL == 0).int())
+    for row in ([0.0, 1.0], [1.0, 0.0], [1e-44, 1.0], [1.0, 1e-44]):
+        both[place] = torch.tensor(row)
+        leaf = both.clone().requires_grad_()
+        MoDeConstraint(order=0, monitor=False)(leaf, LABEL, MASS.float()).backward(
+            torch.stack([INCOMING, 0 * INCOMING], 1).float()
+        )
+        assert leaf.grad.isfinite().all() and (leaf.grad[:, 1] != 0)[LABEL == 0].sum() > 500
+
+
+@pytest.mark.parametrize("from_logits", [False, True])
+def test_reference_events_have_all_outputs_too(from_logits):
+    rows = torch.rand(N, 2).requires_grad_()
+    rows = rows if from_logits else torch.softmax(rows, 1)
+    with pytest.raises(ValueError, match=r"reference.score has shape \(1200,\), and score has several columns"):
+        layer = MoDeConstraint(order=0, from_logits=from_logits, monitor=False)
+        layer(rows, LABEL, MASS.float(), reference=Events(rows[:, 1].detach(), LABEL, MASS.float()))
+
+
+def test_working_points_of_a_score_range_are_none_of_odds():
+    with pytest.raises(
+        ValueError, match=r"score_range = \(0.2, 0.8\) and score of shape \(1200, 2\): leave score_range out"
+    ):
+        MoDeConstraint(order=0, score_range=(0.2, 0.8))(torch.full((N, 2), 0.5), LABEL, MASS.float())
+
+
+def test_one_layer_takes_outputs_of_both_shapes():
+    layer, p = MoDeConstraint(order=0, monitor=False), torch.tensor(1 / (1 + np.exp(-Z)))
+    first, second = (torch.stack([1 - p, p], 1).requires_grad_(), p.clone().requires_grad_())
+    for leaf in (first, second):
+        layer(leaf, LABEL, MASS).sum().backward()
+    other = MoDeConstraint(order=0, monitor=False)
+    for _ in range(2):
+        leaf = p.clone().requires_grad_()
+        other(leaf, LABEL, MASS).sum().backward()
+    torch.testing.assert_close(second.grad, leaf.grad)
 
 
 @pytest.mark.parametrize("kind", [torch.float16, torch.bfloat16, torch.float32], ids=str)

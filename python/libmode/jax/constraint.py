@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -19,7 +20,10 @@ from ..option_types import LossOptions
 from ._mesh import warn_of_parts
 from .loss import call_back, known_to_numpy, read
 
-_OPS = _softmax.Ops(jnp.where, jnp.stack, jax.nn.logsumexp, jax.lax.stop_gradient)
+_OPS = _softmax.Ops(
+    *(jnp.where, jnp.stack, jnp.log, jax.nn.logsumexp, jnp.max, jax.lax.stop_gradient, jnp.astype),
+    lambda column: jnp.asarray(column, float),
+)
 
 
 @takes_events
@@ -129,8 +133,7 @@ def mode_constraint(
     else:
         score = read("score", score)
         chosen = *constraint.classes(signal, score.shape), constraint.from_logits
-        if isinstance(reference, Events) and jnp.ndim(reference.score) == 2 and jnp.shape(reference.score)[1] > 1:
-            reference = reference._replace(score=_softmax.odds(_OPS, read("score", reference.score), *chosen))
+        function, reference = replace(function, logits=True), _softmax.of_reference(_OPS, reference, *chosen)
         same = _softmax.constrained(_OPS, score, *chosen, constrain)
     return same if state is None else (same, after)
 

@@ -23,15 +23,24 @@ from .._problems import Monitor, Said
 from .._strength import checked_strength, scaled
 
 if keras.backend.backend() == "jax":
+    from jax import dtypes
+
     from ..jax.constraint import constrained
     from ..jax.loss import core_loss
+
+    WIDE = str(dtypes.canonicalize_dtype("float64"))
 else:
     from .._tensorflow.loss import constrained, core_loss
+
+    WIDE = "float64"
 
 # The devices of a distribution call from threads of their own.
 _ONE_CALL_AT_A_TIME = threading.Lock()
 
-_OPS = _softmax.Ops(ops.where, ops.stack, ops.logsumexp, ops.stop_gradient)
+_OPS = _softmax.Ops(
+    *(ops.where, ops.stack, ops.log, ops.logsumexp, ops.max, ops.stop_gradient, ops.cast),
+    lambda column: ops.cast(column, WIDE),
+)
 
 
 class Loss(SkipsBadBatches):
@@ -128,6 +137,7 @@ class Layer(HostConstraint):
 
         shape = tuple(score.shape)
         if len(shape) != 2 or shape[1] == 1:
+            self._constraint.logits = self._constraint.from_logits
             return constrain(flat("y_pred", score))
         signal, background = self._constraint.classes(self.signal, shape)
         return _softmax.constrained(_OPS, score, signal, background, self._constraint.from_logits, constrain)

@@ -39,7 +39,10 @@ from ._module import NO_LABELS, as_arguments, in_python
 from ._op import HALF, Tied, as_arrays, as_numpy, in_torch_func, result_type
 from ._pinned import back_to, on_host
 
-_OPS = _softmax.Ops(torch.where, torch.stack, torch.logsumexp, Tensor.detach)
+_OPS = _softmax.Ops(
+    *(torch.where, torch.stack, torch.log, torch.logsumexp, torch.amax, Tensor.detach, Tensor.to),
+    lambda column: column.float() if column.device.type == "mps" else column.double(),
+)
 _AS_THEY_ARE = nullcontext()  # errors of a process by itself
 
 
@@ -241,6 +244,7 @@ class MoDeConstraint(SkipsBadBatches, Learns, KeepsDigits):
         """Predictions of shape (n,), (n, 1) or (n, k), unchanged; the arguments are those of :class:`MoDeLoss`."""
         if isinstance(score, Tensor) and score.ndim == 2 and score.shape[1] > 1:
             return self._constrain_softmax(score, label, mass, weight, category, reference)
+        self._constraint.logits = self._constraint.from_logits
         return self._constrain_scores(score, label, mass, weight, category, reference)
 
     def _constrain_scores(
@@ -262,9 +266,7 @@ class MoDeConstraint(SkipsBadBatches, Learns, KeepsDigits):
         first = self._monitor is not None and not self._monitor.calls
         if first and not (torch.compiler.is_compiling() or score.is_meta):
             self._constraint.look_at_rows(as_numpy(score), len(background) + 1)
-        if isinstance(reference, Events) and getattr(reference.score, "ndim", 1) == 2 and reference.score.shape[1] > 1:
-            odds = _softmax.odds(_OPS, reference.score, signal, background, from_logits)
-            reference = reference._replace(score=odds)
+        reference = _softmax.of_reference(_OPS, reference, signal, background, from_logits)
 
         def constrain(odds: Tensor) -> Tensor:
             return self._constrain_scores(odds, label, mass, weight, category, reference)
