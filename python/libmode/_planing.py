@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ._arrays import check_labels, no_background, read, refuse
-from ._events import is_background, together, variables
+from ._events import is_background, takes_events, together, variables
 from ._messages import level_of_the_user
 from ._native import BatchError
 from ._option_values import real
@@ -25,6 +25,7 @@ _ROUNDING = 1e-9
 Doubles = NDArray[np.float64]
 
 
+@takes_events
 def planing_weights(
     mass: Any,
     label: Any,
@@ -111,7 +112,7 @@ def planing_weights(
     of_background = is_background(label, labels)
     missing = ~np.isfinite(mass)
     refuse("mass", mass, (missing.T & of_background).T, "a finite number of background; leave such events out")
-    mass, missing = mass.reshape(len(mass), -1).astype(np.float64), missing.reshape(len(mass), -1)
+    mass, missing = (each.reshape(-1, 1) if each.ndim == 1 else each for each in (mass.astype(np.float64), missing))
     signal = np.flatnonzero(~of_background & ~missing.any(axis=1))
     if not len(signal):
         raise BatchError(f"no signal: each of the {len(label)} events has a background label, or no finite mass")

@@ -206,6 +206,8 @@ def test_equal_spectra_stay_as_they_are(mass):
         ({"mass": np.c_[np.arange(40), np.r_[0, 0, math.inf, np.arange(37)]]}, ValueError, "mass[2, 1] = inf"),
         ({"mass": np.zeros((40, 4))}, ValueError, "mass has shape (40, 4)"),
         ({"mass": "high"}, TypeError, "mass has dtype"),
+        ({"mass": [], "label": []}, libmode.BatchError, "no signal: each of the 0 events"),
+        ({"sample_weight": np.ones(40)}, TypeError, "'sample_weight' of planing_weights: did you mean weight?"),
         ({"weight": np.r_[np.ones(39), math.inf]}, ValueError, "weight[39] = inf"),
         ({"weight": np.where(np.arange(40) % 2, 1.0, -1.0)}, libmode.BatchError, "the sum over background of label 0"),
         ({"weight": np.where(np.arange(40) % 2, 0.0, 1.0)}, libmode.BatchError, "the sum over signal is 0"),
