@@ -368,3 +368,25 @@ def test_float32_masses_on_a_limit_count():
     np.testing.assert_array_equal(
         metrics.efficiency(score, None, mass, bins=edges, threshold=0.5).background, [1_000] * 6 + [2_000]
     )
+
+
+def test_a_signal_outside_the_edges_is_an_error():
+    """The verdict was "flat", and nothing had looked at the signal."""
+    rng = np.random.default_rng(24)
+    score, label, mass, _ = events(rng)
+    sculpted, edges = score + 2 * np.exp(-(((mass - MASS) / WIDTH) ** 2)), [50, 60, 70, 80, 100]
+    with pytest.raises(ValueError, match=r"signal_mass = 120: expected a mass of the background, 50\S* to 99"):
+        metrics.check(sculpted, label, mass, order=0, bins=edges, signal_mass=MASS)
+    cut = metrics.check(score, label, mass, order=0, bins=edges).cuts[0]  # looks where it can
+    assert 50 < cut.signal_mass < 100
+    inside = np.where(mass < 100, score + 2 * np.exp(-(((mass - 85) / 4) ** 2)), score)
+    assert metrics.check(inside, label, mass, order=0, bins=np.linspace(50, 100, 26)).flat is False
+
+
+@pytest.mark.parametrize("bump, flat", [(0.0, True), (0.3, False)])
+def test_masses_of_two_values(bump, flat):
+    """As of a protected attribute: a signal between the values has no events."""
+    rng = np.random.default_rng(25)
+    mass = rng.integers(0, 2, 20_000).astype(float)
+    found = metrics.check(rng.normal(size=20_000) + bump * mass, None, mass, order=0, background_efficiency=0.3)
+    assert found.flat is flat

@@ -194,8 +194,8 @@ def template(table: Table, null: Null, masses: Doubles, widths: Doubles, share: 
                 break
             coefficients = fit.background
         searched = _signal(*columns, selected, np.maximum(square * fraction, 1e-9 * square.max()))  # Poisson
-        under = float(shape @ (efficiency * total)) / float(shape @ shape)
-        if fit is None or searched is None or not under > 0:
+        under = float(shape @ (efficiency * total)) / max(float(shape @ shape), 1e-300)
+        if fit is None or searched is None or not under > 0 or shape.sum() < 1e-3:  # between masses of few values
             continue
         third = square * (fraction * heavy * (1 - efficiency) ** 3 - (1 - fraction) * light * efficiency**3)
         skew = float(np.sum(fit.of_each**3 * third)) / fit.error**3

@@ -850,7 +850,8 @@ def _hunted(settings: Settings, mass: Doubles, signal: NDArray[np.bool_]) -> tup
         if settings.signal_mass is not None:
             raise ValueError(f"signal_mass with {mass.shape[1]} masses: a spurious signal needs one mass")
         return None
-    low, high = (-np.inf, np.inf) if settings.mass_range is None else settings.mass_range
+    limits = settings.bins if settings.mass_range is None and np.ndim(settings.bins) == 1 else settings.mass_range
+    low, high = (-np.inf, np.inf) if limits is None else (limits[0], limits[-1])
     every = mass[:, 0]
     inside = (every >= low) & (every <= high) & np.isfinite(every)
     background, of_signal = every[inside & ~signal].astype(float), every[inside & signal].astype(float)
