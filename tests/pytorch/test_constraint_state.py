@@ -174,12 +174,17 @@ def test_a_state_that_cannot_be(spoil, said):
 
 
 def test_states_of_other_sizes_and_types():
-    saved = Classifier(categories=3).state_dict()
-    with pytest.raises(ValueError, match="state has length 7123, and must have 2381 .* 0 categories"):
+    saved, other = Classifier(categories=3).state_dict(), Classifier().state_dict()
+    sizes = [each["constraint.state"].numel() for each in (saved, other)]
+    assert sizes[0] - NUMBERS == 3 * (sizes[1] - NUMBERS)
+    with pytest.raises(ValueError, match=f"state has length {sizes[0]}, and must have {sizes[1]} .* 0 categories"):
         Classifier().load_state_dict(saved)
-    rounded = {**Classifier().state_dict(), "constraint.state": torch.zeros(2381, dtype=torch.bfloat16)}
-    with pytest.raises(ValueError, match="state has torch.bfloat16, which rounds it"):
-        Classifier().load_state_dict(rounded)
+    for kind in (torch.bfloat16, torch.int64, torch.complex128):
+        rounded = {**other, "constraint.state": torch.zeros(sizes[1], dtype=kind)}
+        with pytest.raises(ValueError, match=f"state is {kind}: give the tensor"):
+            Classifier().load_state_dict(rounded)
+    with pytest.raises(ValueError, match="state is float64: give the tensor"):
+        Classifier().load_state_dict({**other, "constraint.state": other["constraint.state"].numpy()})
 
 
 def resumed(way, steps=6, **arguments):

@@ -36,7 +36,7 @@ from ._gather import (
     read_batch,
 )
 from ._module import NO_LABELS, as_arguments, in_python
-from ._op import HALF, Tied, as_arrays, as_numpy, in_torch_func, result_type
+from ._op import Tied, as_arrays, as_numpy, in_torch_func, result_type
 from ._pinned import back_to, on_host
 
 _OPS = _softmax.Ops(
@@ -388,8 +388,8 @@ class MoDeConstraint(SkipsBadBatches, Learns, KeepsDigits):
         try:
             if options is not None:
                 self.set_extra_state(options)
-            if state is not None and state.dtype in HALF:
-                raise ValueError(f"state has {state.dtype}, which rounds it: save it as the layer has it")
+            if state is not None and getattr(state, "dtype", None) not in (torch.float32, torch.float64):
+                raise ValueError(f"state is {getattr(state, 'dtype', type(state))}: give the tensor that it saves")
             if state is not None:
                 self._constraint.check_state(np.array(as_numpy(state), np.float64))
         except ValueError as error:
