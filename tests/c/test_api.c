@@ -217,6 +217,21 @@ static void test_direction(void) {
     for (int i = 0; i < N; i++) multiplied += multiplier[i] != 1;
     CHECK(multiplied > 0, "%d multipliers other than 1", multiplied);
     CHECK(state[MODE_STATE_STEPS] == 100 && state[MODE_STATE_PARTS + 14] != 0 && memcmp(again, push, sizeof push), "%g steps", state[MODE_STATE_STEPS]);
+    double read_again[N_STATE], push_again[N], multiplier_again[N];
+    FILE *file = tmpfile();
+    CHECK(file && fwrite(state, 1, sizeof state, file) == sizeof state, "no file");
+    rewind(file);
+    CHECK(fread(read_again, 1, sizeof read_again, file) == sizeof read_again && !fclose(file), "no file");
+    memcpy(before, state, sizeof state);
+    for (int k = 0; k < 3; k++) {
+        how.state = before;
+        CHECK(!mode_direction_f64(&c.options, &e, &how, &other, again, multiplier, NULL), "%s", mode_last_error());
+        how.state = read_again;
+        CHECK(!mode_direction_f64(&c.options, &e, &how, &other, push_again, multiplier_again, NULL), "%s", mode_last_error());
+        CHECK(!memcmp(again, push_again, sizeof again) && !memcmp(multiplier, multiplier_again, sizeof multiplier), "batch %d after reading", k);
+        CHECK(!memcmp(before, read_again, sizeof before) && before[MODE_STATE_STEPS] == 101 + k, "batch %d after reading", k);
+    }
+    how.state = state;
     mode_verdict verdict;
     BEGIN(verdict);
     how.tolerance = 0, how.training_events = N;

@@ -61,7 +61,7 @@ class Classifier:
         return torch.optim.Adam(self.parameters(), lr=0.1)
 
 
-def fit(directory, *callbacks, package=lightning, epochs=3):
+def fit(directory, *callbacks, package=lightning, epochs=3, resume=None):
     """A model that was trained with 8 batches an epoch, and what callbacks see of these."""
     model = type("Module", (Classifier, package.LightningModule), {})()
     trainer = package.Trainer(
@@ -75,7 +75,7 @@ def fit(directory, *callbacks, package=lightning, epochs=3):
         callbacks=list(callbacks),
     )
     batches = DataLoader(TensorDataset(*events()), BATCH)
-    trainer.fit(model, batches, batches)
+    trainer.fit(model, batches, batches, ckpt_path=resume)
     return model, {name: float(value) for name, value in trainer.callback_metrics.items()}
 
 
@@ -96,6 +96,19 @@ def test_the_metrics_are_logged(package, tmp_path):
     sensitivities = [found["val_mode_sensitivity"] for found in of_epochs]
     assert len(set(sensitivities)) == 3
     assert float(best.best_model_score) == pytest.approx(max(sensitivities), rel=1e-6)
+
+
+@pytest.mark.filterwarnings("ignore:The dirpath has changed")
+@pytest.mark.parametrize("package", [lightning, pytorch_lightning], ids=["lightning", "pytorch_lightning"])
+def test_a_resumed_training_equals_one_that_went_on(package, tmp_path):
+    went_on, _ = fit(tmp_path / "went_on", package=package, epochs=4)
+    kept = package.callbacks.ModelCheckpoint(tmp_path / "kept", save_last=True)
+    fit(tmp_path / "first", kept, package=package, epochs=2)
+    again, _ = fit(tmp_path / "again", package=package, epochs=4, resume=kept.last_model_path)
+    found = again.state_dict()
+    for name, want in went_on.state_dict().items():
+        assert torch.equal(found[name], want), name
+    assert unpack_state(found["constraints.0.state"].numpy()).steps == 32
 
 
 AVERAGES = {
