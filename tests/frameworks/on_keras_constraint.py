@@ -257,6 +257,34 @@ def test_a_resumed_training_equals_one_that_went_on(make, tmp_path):
     assert "memory" not in make(score=0).get_config()
 
 
+def test_class_weight_says_where_weights_belong():
+    """What Keras makes of it reaches the loss in a data set; of arrays Keras refuses it itself."""
+    model = network()
+    model.compile("adam", MoDeConstraint(order=0))
+    batches = [(X[:500], np.asarray(Y[:500]))]
+    if BACKEND == "tensorflow":
+        import tensorflow as tf
+
+        data = tf.data.Dataset.from_tensor_slices(batches[0]).batch(500)
+        with pytest.raises(ValueError, match="leave class_weight out, and give pack"):
+            model.fit(data, class_weight={0: 1.0, 1: 2.0}, shuffle=False, verbose=0)
+    with pytest.raises(ValueError, match=r"sample_weight has shape \(500, 2\).* leave class_weight out, and give pack"):
+        model.loss(Y[:500], model(X[:500]), sample_weight=np.ones((500, 2)))
+    with pytest.raises(TypeError):
+        model.fit(*batches[0], class_weight={0: 1.0, 1: 2.0}, verbose=0)
+
+
+def test_the_callback_reads_the_logits_of_the_constraint():
+    model = keras.Sequential([keras.layers.Input((2,)), keras.layers.Dense(1)])
+    model.compile("adam", MoDeConstraint(order=0, from_logits=True))
+    x, label, mass = sample(6_000, seed=4)
+    judge = MoDeCallback(x, label, mass, order=0)
+    history = model.fit(X, Y, batch_size=3000, verbose=0, callbacks=[judge]).history
+    score = 1 / (1 + np.exp(-model.predict(x, verbose=0)[:, 0].astype(float)))
+    assert history["val_mode_auc"] == pytest.approx([metrics.auc(score, label)], rel=1e-6)
+    assert str(judge.check) == str(metrics.check(score, label, mass, order=0))
+
+
 def test_a_saved_state_that_cannot_be():
     model, _ = trained(MoDeConstraint(order=0, score=0), epochs=1)
     config = model.loss.get_config()
