@@ -316,9 +316,10 @@ def look(monitor: Monitor, constraint: Constraint, events: Events, pushed: ModeP
 class Learns:
     """The part of a layer that reports its state."""
 
-    _constraint: Constraint
-    _statement: Statement | None
-    _state: Callable[[], State]
+    if TYPE_CHECKING:  # get_type_hints of a layer could not find them: _constraint imports this file
+        _constraint: Constraint
+        _statement: Statement | None
+        _state: Callable[[], State]
 
     @property
     def dependence(self) -> Dependence:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, fields, replace
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -50,9 +50,6 @@ from ._working_point import CLASSES, POINTS, number_of_point, tightest
 from .bias import Background
 from .mass import Efficiency
 from .roc import area, curve
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
 # The rule, see :func:`check`.
 NOT_FLAT, FLAT = 0.01, 0.05  # p-values below which it is not flat, and above which nothing is seen
@@ -199,7 +196,7 @@ class Check:
             if self.monotonic:
                 yield f"turn {cut.turn:.2g} +- {cut.turn_error:.1g}, above 1 not monotonic ({at})"
 
-    def plot(self, figure: Figure | None = None) -> Figure:
+    def plot(self, figure: Any = None) -> Any:
         """Draws the spectra before and after each cut, and the efficiency with the allowed polynomial.
 
         Parameters
