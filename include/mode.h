@@ -414,8 +414,8 @@ MODE_API int mode_flatness_f64(const mode_options *options, const mode_events_f6
  * The state of a constraint: mode_state_size() numbers, which the caller keeps from batch to batch, all 0 before the first.
  * The numbers below come first. Then each category of each background label has a part: the number of its batches; the sum of
  * its residuals; tables for the tail of its scores, which are v and averages of the residual over some, few and many batches;
- * the number of events behind the last; 64 masses by which an epoch is known again; and the spectra of background and signal
- * in cells of the masses. docs/how-it-works.md has the law.
+ * the number of events behind the last; what the verdict needs; and the spectra of background and signal in cells of the
+ * masses. docs/how-it-works.md has the law.
  *
  * The dependence that is left is rho = D N/(B n), at most 1 if a test with N background events sees none, where D is
  * state[MODE_STATE_LOSS], B is state[MODE_STATE_BIAS] and n is state[MODE_STATE_EVENTS].
@@ -523,8 +523,8 @@ typedef struct mode_pushed {
  *   slope       as many derivatives of the scores by their logits: 1 for logits, 0 for events that take no part; NULL: not
  *               wanted
  *
- * A slope that overflows, or a loss or gradient too large to be squared, is MODE_ERROR_OVERFLOW. After an error *found and the state are unchanged, and push, multiplier
- * and slope mean nothing.
+ * A slope that overflows, or a loss or gradient too large to be squared, is MODE_ERROR_OVERFLOW. After an error *found and the
+ * state are unchanged, and push, multiplier and slope mean nothing.
  */
 MODE_API int mode_direction_f32(const mode_options *options, const mode_events_f32 *events, const mode_steering *steering,
                                 mode_pushed *found, float *push, float *multiplier, float *slope);
