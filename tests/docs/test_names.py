@@ -42,7 +42,7 @@ ATTRIBUTES = {
     "metrics": PUBLIC,
     "plots": PUBLIC,
     "libmode": PUBLIC | {"__version__"} | {path.stem for path in (ROOT / "python" / "libmode").iterdir()},
-    "constraint": {"eval", "state_dict", "skipped", "Direction"}.union(
+    "constraint": {"eval", "state_dict", "skipped", "Direction", "Judge"}.union(
         *(
             {node.name for node in one.body if isinstance(node, ast.FunctionDef)}
             for one in CLASSES
