@@ -75,8 +75,8 @@ class Cells:
         self.inside = place >= 0
         place, mass, every = place[self.inside], mass[self.inside].astype(np.float64), every[self.inside]
         self.edges = None
+        sizes = [sums(place, values, grid.count) for values in (every, every**2)]
         if mass.shape[1] == 1:
-            sizes = [sums(place, values, grid.count) for values in (every, every**2)]
             coarse = grid.axes[0][_merged(*sizes)]
             self.edges = coarse
             if width is not None:
@@ -88,7 +88,6 @@ class Cells:
             self.bins = np.unique(np.minimum(np.searchsorted(self.edges, coarse), len(self.edges) - 1))
             rows = len(self.edges) - 1
         else:  # cells without events, as outside a Dalitz plot, are left out
-            sizes = [sums(place, values, grid.count) for values in (every, every**2)]
             kept = (sizes[0] > 0) & (sizes[0] ** 2 >= FEWEST / 2 * sizes[1])
             number = np.cumsum(kept) - 1
             self.inside[self.inside] = kept[place]

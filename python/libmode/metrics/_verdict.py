@@ -132,8 +132,10 @@ def all_cuts(table: Table, order: int, share: float) -> Probability | None:
 
 
 def _probability(value: float, scales: Doubles, share: float) -> Probability:
-    mean = float(scales.sum())
-    return Probability(tail(value, scales), tail(max(mean + (value - mean) * share, 0.0), scales))
+    here, mean = tail(value, scales), float(scales.sum())
+    if share == 1:
+        return Probability(here, here)
+    return Probability(here, tail(max(mean + (value - mean) * share, 0.0), scales))
 
 
 def one_cut(null: Null, share: float) -> Probability:

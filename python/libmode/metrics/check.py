@@ -22,6 +22,7 @@ from ._arguments import (
     number,
     numbers,
     read_labels,
+    sums,
     variables,
     weights,
     whole,
@@ -579,7 +580,9 @@ class Judge:
         if every.edges is not None and self.signal.any():
             of_signal = self.weight[self.signal]
             coarse = every.edges[every.bins]
-            self._of_signal = np.maximum(np.histogram(self.mass[self.signal, 0], coarse, weights=of_signal)[0], 0.0)
+            place = np.searchsorted(coarse[:-1], self.mass[self.signal, 0], "right")
+            place[~(self.mass[self.signal, 0] <= coarse[-1])] = 0  # outside, as masses that are NaN
+            self._of_signal = np.maximum(sums(place, of_signal, len(coarse))[1:], 0.0)
         if category is not None:
             kinds = np.asarray(category)
             if kinds.ndim == 2 and kinds.shape[1] == 1:
@@ -616,7 +619,7 @@ class Judge:
         places = np.unique((len(some) / (1 + np.exp(-logits))).astype(int).clip(0, len(some) - 1))
         thresholds = np.unique(np.r_[some[places], cuts])
         rates = [
-            tuple(float(each @ (own >= cut) / each.sum()) if len(own) else math.nan for own, each in classes)
+            tuple(float(each[own >= cut].sum() / each.sum()) if len(own) else math.nan for own, each in classes)
             for cut in cuts
         ]
         settings, hunted = self._settings, self._hunted if fits else None
