@@ -61,6 +61,7 @@ OF_SEARCH = 6.0  # the same in errors of the search
 SOME = 10_000  # events that give quantiles
 FEWEST_SIGNAL = 10  # signal events, from which mass and width of the signal are taken
 LINES = 12  # of the text
+HEAD = ["cut", "background", "residual (by chance)", "chi2/ndof", "p", "spurious signal", "errors", "would show"]
 NO_NUMBERS = ("wanted", "name", "unknown", "flat", "why", "p_value", "efficiency", "polynomial")
 
 
@@ -166,19 +167,9 @@ class Check:
             rest = len(rows) - most + 1
             rows = sorted(rows, key=lambda row: min(row[2].p_cut, row[2].p_spurious))[: most - 1]
             notes = [f"and {rest} more", *notes]
-        head = [
-            "cut",
-            "background",
-            "residual (by chance)",
-            "chi2/ndof",
-            "p",
-            "spurious signal",
-            "errors",
-            "would show",
-        ]
-        lines = [head] + [_row(cut) for *_, cut in rows]
+        lines = [HEAD] + [_row(cut) for *_, cut in rows]
         if self.categories:
-            lines = [["category", *head]] + [[name, *line] for (name, *_), line in zip(rows, lines[1:], strict=True)]
+            lines = [["category", *HEAD]] + [[name, *line] for (name, *_), line in zip(rows, lines[1:], strict=True)]
         widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
         table = [
             "  ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True)).rstrip() for line in lines
