@@ -39,16 +39,16 @@ class MoDeCallback(keras.callbacks.Callback):
     prefix : str, by default ``"val_mode_"``
         The start of each name, as in ``val_mode_sensitivity``.
 
+    Attributes
+    ----------
+    check : :class:`libmode.metrics.Check` or None
+        Of the last epoch: print it for the verdict. In the logs unknown numbers are NaN.
+
     Raises
     ------
     ValueError, TypeError
         At once for bad options and for arrays of different lengths; at the end of an epoch as
         :func:`libmode.metrics.check`.
-
-    Attributes
-    ----------
-    check : :class:`libmode.metrics.Check` or None
-        Of the last epoch: print it for the verdict. In the logs unknown numbers are NaN.
 
     Examples
     --------
