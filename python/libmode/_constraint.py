@@ -61,8 +61,8 @@ class State(NamedTuple):
     >>> rng, state = np.random.default_rng(1), State.start()  # for one background label
     >>> label, mass, score = rng.integers(0, 2, 4_000), rng.uniform(50, 300, 4_000), rng.random(4_000)
     >>> same, state = mode_constraint(score, label, mass, order=1, state=state)
-    >>> int(state.steps), state.dependence(10_000)  # nothing was differentiated
-    (0, Dependence(value=nan, error=nan))
+    >>> int(state.steps), int(state.memory()[1]), state.dependence(10_000)  # nothing was differentiated
+    (0, 0, Dependence(value=nan, error=nan))
     >>> state.convergence(tolerance=10_000).flat  # None before the first batch
     """
 
@@ -108,7 +108,7 @@ class State(NamedTuple):
     def convergence(
         self, tolerance: float | None = None, training_events: float | None = None, **options: Unpack[LossOptions]
     ) -> Convergence:
-        """Whether the response is flat at each cut, as far as batches show it, for the options of the constraint."""
+        """What batches show of the response at each cut, for the constraint's ``training_events`` and other options."""
         constraint = Constraint(
             {"order": 1, **options},
             strength=None,
