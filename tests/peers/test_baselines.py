@@ -42,6 +42,7 @@ OPTIONS = {
 }
 
 
+@pytest.mark.filterwarnings("ignore:mass is in bfloat16")  # test_half_masses.py has what is said
 @pytest.mark.parametrize("name", OPTIONS)
 @pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float32, torch.float64], ids=str)
 def test_tensors_give_what_numpy_gives(name, dtype):
