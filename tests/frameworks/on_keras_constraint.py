@@ -1,8 +1,8 @@
 """libmode.keras.MoDeConstraint on the backend that KERAS_BACKEND names: test_keras.py runs this file once for each."""
 
+import gc
 from functools import partial
 
-import gc
 import keras
 import libmode
 import numpy as np
