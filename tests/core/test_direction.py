@@ -42,11 +42,12 @@ def signal(rng, dtype, variables, what, n):
     return mass, weight.astype(dtype)
 
 
-def direction_of(options, state, tolerance, score, mass, weight, label=None, category=None):
+def direction_of(options, state, tolerance, score, mass, weight, label=None, category=None, training=0.0):
     """What the core finds, and the state after the batch."""
     steering = _native.ModeSteering(
         ctypes.sizeof(_native.ModeSteering),
         tolerance=tolerance,
+        training_events=training,
         state=address(state),
         n_state=state.size,
         logits=True,
@@ -83,7 +84,8 @@ def test_direction_is_the_one_of_the_definition(dtype, variables, what):
     if "joint" in what:
         options |= {"joint": True, "unbiased": False, "binning": "quantile" if what == "joint" else "uniform"}
     state, tolerance = np.zeros(_native.state_size(1)), 1000.0 if what == "plain" else 0.0
-    law = Law(variables, tolerance)
+    training = 700.0 if what == "weights that fall with the mass" else 0.0  # as 1.2 batches
+    law = Law(variables, tolerance, training=training or np.inf)
     for k in range(BATCHES):
         score, mass, weight = batch(rng, dtype, variables, what)
         given = mass[:, 0] if variables == 1 else mass
@@ -96,7 +98,15 @@ def test_direction_is_the_one_of_the_definition(dtype, variables, what):
         score_of, mass_of, weight_of = both
         label = np.repeat([0, 1], [len(score), len(weights)])
         found = direction_of(
-            options, state, tolerance, score_of, mass_of if variables > 1 else mass_of[:, 0], weight_of, label
+            options,
+            state,
+            tolerance,
+            score_of,
+            mass_of if variables > 1 else mass_of[:, 0],
+            weight_of,
+            label,
+            None,
+            training,
         )
         assert not found.push[len(score) :].any() and (found.multiplier[len(score) :] == 1).all()
         found.push, found.multiplier = found.push[: len(score)], found.multiplier[: len(score)]

@@ -23,10 +23,10 @@ NUMBER = {
 THRESHOLDS = int(NUMBER["thresholds"])
 LOGIT = np.linspace(0, NUMBER["highest"], THRESHOLDS)  # of the rank of each threshold
 OF_SCORE = 12, 32  # functions and cells
-TRACKED = 64  # masses
 NEAR_BORDER = 1e-9  # what rounding may take of a rank
 OF_MASSES = {1: (24, 32), 2: (5, 8), 3: (3, 4)}  # of each mass
 MOST_CELLS = 5**3  # of all masses
+MOST_OF_VARIABLES = 32  # cells of each variable, one after the other
 
 
 def ranks(values, size):
@@ -129,8 +129,8 @@ class Group:
         return unit * (self.of_mass.T @ (self.direction[:, None] * self.of_score)) / self.total
 
     def tail(self):
-        """The coefficients of the relative residual at each threshold."""
-        found = np.zeros((self.of_mass.shape[1], THRESHOLDS))
+        """The coefficients of the relative residual at each threshold, and of the allowed response."""
+        found, response = np.zeros((2, self.of_mass.shape[1], THRESHOLDS))
         rank_of = 1 / (1 + np.exp(-LOGIT))
         for bins, polynomials in self.views:
             members = [bins == b for b in range(bins.max() + 1)]
@@ -143,7 +143,8 @@ class Group:
                 )
                 allowed = rows @ np.linalg.lstsq(rows, 1 - efficiency, rcond=1e-12)[0]  # of the CDF
                 found[:, k] += share.T @ (efficiency - 1 + allowed) / (1 - q) / len(self.views)
-        return found
+                response[:, k] += share.T @ (1 - allowed) / (1 - q) / len(self.views)
+        return found, response
 
     def push(self, coefficients):
         """By logits, per size."""
@@ -159,6 +160,17 @@ class Group:
             next_one = [of[known >= m][known[known >= m].argmin()] if (known >= m).any() else cells - 1 for m in asked]
             found = found * (cells + 1) + np.where(inside, next_one, cells)
         return found
+
+    def in_cells(self):
+        """The part of the weights of the law in each cell of the masses, and in each of a variable times its mean mass."""
+        cells, variables = OF_MASSES[self.mass.shape[1]][1], self.mass.shape[1]
+        size, of = np.abs(self.omega) / self.total, self.cells_of(self.mass)
+        each = np.stack(np.unravel_index(of, [cells + 1] * variables))
+        moments = [
+            [size[cell == c] @ own[cell == c] for c in range(cells)]
+            for cell, own in zip(each, self.mass.T, strict=True)
+        ]
+        return np.bincount(of, size, (cells + 1) ** variables), np.ravel(moments)
 
     def spectra(self, mass, weight):
         """The parts of the sizes of weights in each cell, of background and of signal with these masses."""
@@ -215,10 +227,15 @@ class Memory:
     now: np.ndarray
     recent: np.ndarray
     mean: np.ndarray
+    allowed: np.ndarray  # the average of the allowed response, of as many events as the mean
     known: float = 0.0  # how many different events in effect are behind the mean
+    noise: np.ndarray = field(default_factory=lambda: np.zeros(3))  # variances of recent and mean, and their covariance
     seen: float = 0.0  # events
-    sightings: float = 0.0  # of masses of the first batch, -1 if these repeat among its events
-    marks: np.ndarray = field(default_factory=lambda: np.zeros(TRACKED))
+    each: float = 0.0  # events of a batch
+    shares: np.ndarray = field(
+        default_factory=lambda: np.zeros(MOST_CELLS)
+    )  # of the weights in the cells of the masses
+    masses: np.ndarray = field(default_factory=lambda: np.zeros(MOST_OF_VARIABLES))  # there, times the share
     signals: float = 0.0  # batches with signal
     background: np.ndarray = field(default_factory=lambda: np.zeros(MOST_CELLS))  # in each cell of the masses
     signal: np.ndarray = field(default_factory=lambda: np.zeros(MOST_CELLS))
@@ -227,7 +244,7 @@ class Memory:
     def of(cls, variables):
         """Nothing."""
         count = OF_MASSES[variables][0] ** variables
-        return cls(0.0, np.zeros((count, OF_SCORE[0])), *(np.zeros((count, THRESHOLDS)) for _ in range(4)))
+        return cls(0.0, np.zeros((count, OF_SCORE[0])), *(np.zeros((count, THRESHOLDS)) for _ in range(5)))
 
     def learn_spectra(self, spectra):
         """Takes the spectra of a batch into the averages."""
@@ -245,21 +262,13 @@ class Memory:
         start = (1 - NUMBER["floor"]) * r + NUMBER["floor"]
         return np.minimum(start, np.exp(NUMBER["mostLevel"]))
 
-    def see(self, masses):
-        """Takes the masses of a batch, of one variable, into the sample."""
-        masses = masses[~np.isnan(masses)]
-        first = self.seen == 0 and len(masses) > 0
-        if first:
-            self.marks = np.sort(masses)[(2 * np.arange(TRACKED) + 1) * len(masses) // (2 * TRACKED)]
-        self.seen += len(masses)
-        if self.sightings >= 0:
-            self.sightings += np.isin(masses, self.marks).sum()
-            if first and self.sightings > 1.5 * len(np.unique(self.marks)):
-                self.sightings = -1
-
-    def different(self):
-        """How many different events there are."""
-        return self.seen * len(np.unique(self.marks)) / self.sightings if self.sightings > 0 else np.inf
+    def see(self, group):
+        """Takes what a batch shows beside its residuals into the averages."""
+        share, count = max(1 / self.batches, NUMBER["rate"]), len(group.score)
+        for mean, own in zip((self.shares, self.masses), group.in_cells(), strict=True):
+            mean[: len(own)] += share * (own - mean[: len(own)])
+        self.each += share * (count - self.each)
+        self.seen += count
 
     def significance(self, tolerance):
         """The part of each residual that counts: with a tolerance what a test with so many events sees."""
@@ -267,14 +276,18 @@ class Memory:
         with np.errstate(divide="ignore", invalid="ignore"):
             return np.fmax(0, 1 - NUMBER["doubt"] * np.exp(LOGIT) / known / self.mean**2)
 
-    def learn_tail(self, r, batch, n, effective, tolerance, variables):
-        """Takes a batch of n background events, in effect fewer, into v."""
+    def learn_tail(self, r, response, batch, n, effective, different, tolerance, variables):
+        """Takes a batch of n background events, in effect fewer, into v. The training has so many different events."""
         size = n / NUMBER["eventsOfABatch"]
         self.now += min(1, max(size / NUMBER["inNow"], 1 / batch)) * (r - self.now)
-        self.recent += min(1, max(size / NUMBER["inRecent"], 1 / batch)) * (r - self.recent)
+        recent = min(1, max(size / NUMBER["inRecent"], 1 / batch))
+        self.recent += recent * (r - self.recent)
         share = max(min(size / NUMBER["inMean"], 1 / NUMBER["fewestOfMean"]), 1 / batch)
         self.mean += share * (r - self.mean)
-        self.known = min(effective / share, self.different() * effective / n)
+        self.allowed += share * (response - self.allowed)
+        for k, (one, other) in enumerate([(recent, recent), (share, share), (recent, share)]):
+            self.noise[k] = (1 - one) * (1 - other) * self.noise[k] + one * other / effective
+        self.known = min(effective / share, different * effective / n)
         g = self.significance(tolerance)
         step = min(NUMBER["mostStep"], NUMBER["step"] * size / (1 + batch * size / NUMBER["slowAfter"]))
         self.level += step * (r * g - NUMBER["leakOfTail"] * (1 - g) * self.level)
@@ -290,6 +303,7 @@ class Law:
     tolerance: float = 0.0
     labels: int = 1
     categories: int = 0
+    training: float = np.inf  # its background events
     numbers: np.ndarray = field(
         default_factory=lambda: np.zeros(8)
     )  # the averages, the factor, and the number of masses
@@ -349,14 +363,18 @@ class Law:
             memory.sum *= 1 - NUMBER["leak"] * (1 - factor)
             gain = factor * NUMBER["integral"] * np.sqrt(events / NUMBER["eventsOfABatch"])
             memory.sum += gain * group.residual(unit) * of_label / n
-            memory.see(group.mass[:, 0])
+            memory.see(group)
             effective = group.total**2 / (group.omega @ group.omega)
-            memory.learn_tail(group.tail(), memory.batches, events, effective, self.tolerance, self.variables)
+            different = self.training * events / n
+            memory.learn_tail(
+                *group.tail(), memory.batches, events, effective, different, self.tolerance, self.variables
+            )
         return found
 
     def state(self):
         """The numbers as the core has them."""
-        rooms = [1, 27 * OF_SCORE[0]] + 4 * [27 * THRESHOLDS] + [1, 1, 1, TRACKED, 1, MOST_CELLS, MOST_CELLS]
+        rooms = [1, 27 * OF_SCORE[0]] + 5 * [27 * THRESHOLDS] + [1, 3, 1, 1, MOST_CELLS, MOST_OF_VARIABLES]
+        rooms += [1, MOST_CELLS, MOST_CELLS]
         found = [[1.0], self.numbers, [float(self.categories)]]  # first the version
         for memory in self.memory:
             for room, table in zip(rooms, vars(memory).values(), strict=True):
