@@ -78,6 +78,7 @@ def test_the_layout_of_mass_does_not_matter(layout, joint):
     assert loss == want and (grad == want_grad).all()
 
 
+@pytest.mark.filterwarnings("ignore:mass is in float16")
 @pytest.mark.parametrize("dtype", [np.float16, np.float32])
 @pytest.mark.parametrize(
     "limits", [{"mass_range": [(0, 0.8), (0.1, 0.7)]}, {"edges": [(0, 0.5, 0.8), (0.1, 0.5, 0.7)]}]
