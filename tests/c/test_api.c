@@ -236,7 +236,7 @@ static void test_direction(void) {
     BEGIN(verdict);
     how.tolerance = 0, how.training_events = N;
     CHECK(!mode_constraint_verdict(&c.options, &how, &verdict), "%s", mode_last_error());
-    CHECK(verdict.batches == 100 && verdict.events == N / 2 + 99 * N && verdict.tolerance == N && verdict.category == -1, "%g events", verdict.events);
+    CHECK(verdict.batches == 100 && verdict.events == (double)(N / 2 + 99 * N) && verdict.tolerance == (double)N && verdict.category == -1, "%g events", verdict.events);
     CHECK(verdict.flat >= -1 && verdict.flat <= 1 && verdict.efficiency[0] == .5 && verdict.doubt[0] > 0 && fabs(verdict.limit - 1.8 * sqrt(2)) < 1e-12,
           "%d, +- %g", (int)verdict.flat, verdict.doubt[0]);
     expect("no verdict", mode_constraint_verdict(&c.options, &how, NULL), MODE_ERROR_ARGUMENT, "found is NULL");

@@ -154,7 +154,7 @@ class Check:
         return values
 
     def raise_if_not_flat(self) -> None:
-        """Raises AssertionError with :meth:`__str__` unless ``flat`` is True; None, not known, raises too."""
+        """Raises AssertionError with the text of the check unless ``flat`` is True; None, not known, raises too."""
         if self.flat is not True:
             raise AssertionError(str(self))
 
