@@ -7,6 +7,7 @@ import warnings
 
 import fuzzed
 import numpy as np
+import pytest
 import torch
 from fuzzed import fuzzing
 from hypothesis import given, settings
@@ -75,6 +76,7 @@ def check(loss, score):
         assert torch.isfinite(grad.double()).all() or score.dtype.itemsize < 4
 
 
+@pytest.mark.filterwarnings("ignore:mass is in")  # test_half_masses.py has what is said
 @settings(fuzzing, max_examples=fuzzed.EXAMPLES or 500)
 @given(tensors(), fuzzed.options(), st.booleans())
 def test_a_loss_and_its_gradient_or_a_sentence(events, options, module):
