@@ -111,7 +111,7 @@ class Smeared:
         return Densities(*(np.concatenate(parts) for parts in zip(*found, strict=True)))
 
     def _signal(self) -> tuple[Array, Array]:
-        """Masses of signal, and the share of each: of 6 widths within the range, and of what is clipped."""
+        """Masses of signal and the share of each: 6 widths inside the range, and the ends, where masses are clipped."""
         mean, width = self.signal_mass
         x, w = np.polynomial.legendre.leggauss(4 * NODES)
         low, high = max(self.low, mean - 6 * width), min(self.high, mean + 6 * width)

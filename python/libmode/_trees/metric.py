@@ -147,7 +147,7 @@ class Stopping:
 
 
 def judged(settings: Settings, events: float | None, point: Mapping[str, Any]) -> Judged:
-    """The settings of a check of what is trained with these, at a working point."""
+    """The settings with which check judges this training at a working point."""
     options, point = settings.options, {name: value for name, value in point.items() if value is not None}
     names = ["order", "mass_range", "missing", "monotonic"]
     names += ["max_slope"] * (options.get("slope_of", "rejected") == "selected")

@@ -629,7 +629,7 @@ class Judge:
         return _together(parts, at)
 
     def log(self, score: Any) -> tuple[Check, dict[str, float]]:
-        """The check, and its numbers as floats with the AUC; NaN for what is not known."""
+        """The check, and its numbers as floats with the AUC. An unknown number is NaN."""
         check = self(score)
         events = Sample(numbers("score", score), self.signal, self.mass, self.weight)
         values = {"auc": area(curve(events)), **check.to_dict()}
