@@ -9,10 +9,14 @@ from scipy.stats import norm
 from studies.limit import densities
 from studies.limit.densities import BINS, PROBLEMS, Smeared, sample
 from studies.limit.program import Cut, best, bound, residual_of, unconstrained
+from studies.limit.report import OF_ZOO as LIMIT_OF_ZOO
+from studies.limit.report import limits, of_zoo, share
 from studies.zoo import events
+from studies.zoo.study import stored
 
 HALF, TIGHT = Cut(True, 0.5), Cut(False, 1e-2)
 THIRD = 2_048  # of the events of a program
+FRESH = 30_000  # events
 #: How the features of a problem come from the zoo's, and from the mass.
 OF_ZOO = {
     "simple": (events.simple, lambda x, m: np.column_stack([x[:, 0], m])),
@@ -63,6 +67,12 @@ def test_the_densities_are_those_of_the_generator(name):
             of_zoo, variance = shares(x, weight[chosen].astype(float), cells)
             of_sample, _ = shares(y, weights, cells)
             assert np.all(abs(of_sample - of_zoo) < 4 * np.sqrt(variance) + rounding), of_class
+
+
+def efficiency_of(chosen, weight):
+    """The share of the weight that is chosen, and its variance."""
+    share = weight[chosen].sum() / weight.sum()
+    return share, ((weight * (chosen - share)) ** 2).sum() / weight.sum() ** 2
 
 
 def on_a_grid(order, signal_efficiency):
@@ -144,3 +154,37 @@ def test_what_is_allowed_orders_the_limits(name, cut):
             assert np.all(np.diff(values) >= -1e-3 * values[-1])
     for kind in ("0", "1", "2", "2, monotonic", "1, max_slope 0.5"):
         assert np.all(np.diff([value[kind, residual] for residual in (0.0, 0.05, 0.3)]) >= -1e-3 * value[kind, 0.3])
+
+
+@pytest.mark.parametrize("name", PROBLEMS)
+def test_committed_multipliers_prove_their_limit_with_counts_of_events_of_the_zoo(name):
+    """By duality, see ``bound``, with efficiencies of labelled events: densities only decide which are selected."""
+    features, label, mass, weight = (values[:FRESH] for values in drawn(name, seed=11))
+    problem = PROBLEMS[name]()
+    density, share, _ = problem.densities(features), *problem.bins()
+    edges = problem.quantile(np.linspace(0, 1, BINS + 1)) if isinstance(problem, Smeared) else np.linspace(-1, 1, 21)
+    place = np.clip(np.searchsorted(edges, mass, "right") - 1, 0, BINS - 1)
+    for kind in ("0", "1", "2"):
+        for residual in ("0.1", "0.3"):
+            one = limits()[f"{name}; {kind}; 50 %"]["of"][residual]
+            multipliers, b = np.array(one["multipliers"]), np.array(one["bins"])
+            chosen = density.signal > density.background @ multipliers
+            classes = [label == 1, *((label == 0) & (place == k) for k in range(BINS))]
+            found, variance = np.transpose([efficiency_of(chosen[c], weight[c].astype(float)) for c in classes])
+            price = share @ b / (multipliers @ b)
+            least = price * (0.5 - found[0] + multipliers @ found[1:])
+            chance = price * np.sqrt(variance[0] + multipliers**2 @ variance[1:])
+            assert chance < 0.3 * one["background"]
+            assert least == pytest.approx(one["background"], abs=3.5 * chance)
+
+
+def test_no_training_of_the_zoo_is_beyond_its_limit():
+    """By more than the errors of both samples: some percent at an R50 below 100, and counts of the test events above."""
+    checked = 0
+    for key, one in stored().items():
+        problem = key.split("; ")[0]
+        limit = of_zoo(limits(), problem) if problem in LIMIT_OF_ZOO else None
+        if limit and "50 %" in one["cuts"]:
+            checked += 1
+            assert share(limit, one["cuts"]["50 %"]) < 1.12, key
+    assert checked > 100
