@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Sequence
 from ctypes import addressof, c_char, c_void_p, sizeof
 from typing import Any
@@ -10,9 +9,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ._events import MOST_VARIABLES, Events, flat, is_background
+from ._events import Events
 from ._native import LABEL_TYPES, BatchError, ModeEvents
 from ._options import Options
+from ._read import MOST_VARIABLES, check_labels, is_background
 
 _LABELS_SHOWN = 5
 
@@ -39,63 +39,6 @@ def address(array: NDArray[Any] | None) -> int | None:
         return addressof(c_char.from_buffer(array))  # type: ignore[arg-type]
     start: int = array.__array_interface__["data"][0]
     return start
-
-
-def read(name: str, values: Any) -> NDArray[Any]:
-    """``values`` as an array of a real type."""
-    if values is None:
-        raise TypeError(f"{name} is None: expected an array of real numbers")
-    try:
-        array = np.asarray(without_masks(name, values))
-    except ValueError as error:  # ragged lists
-        raise ValueError(f"{name} cannot be made an array: expected one number for each event") from error
-    if array.dtype.kind not in "fiub" or name == "category" and array.dtype.kind == "f":
-        if array.size == 0:
-            return np.zeros(0, bool)
-        wanted = "integers" if name == "category" else "real numbers"
-        raise TypeError(f"{name} has dtype {array.dtype}: expected {wanted}")
-    return array
-
-
-def without_masks(name: str, values: Any) -> Any:
-    """``values`` with NaN for each masked mass; any other masked value is a TypeError.
-
-    A mask may come from NumPy, Awkward (option types) or pandas (NA).
-    """
-    package = type(values).__module__.partition(".")[0]
-    if package == "awkward":
-        values = sys.modules[package].to_numpy(values)
-    elif package == "pandas" and name == "mass" and np.asarray(values).dtype == object:
-        try:
-            return values.to_numpy(dtype=float, na_value=np.nan)
-        except (TypeError, ValueError):  # strings
-            return values
-    # Without a look at sys.modules, the first np.ma.MaskedArray would import numpy.ma, which takes 20 ms.
-    if "numpy.ma" not in sys.modules or not isinstance(values, np.ma.MaskedArray):
-        return values
-    hidden = np.ma.getmaskarray(values)
-    if hidden.any() and name == "mass":
-        return np.where(hidden, np.nan, values.data)
-    if hidden.any():
-        raise TypeError(
-            f"{name}{np.argwhere(hidden)[0].tolist()} is masked: take the same events of all arguments, for instance "
-            f"those of ~numpy.ma.getmaskarray({name})"
-        )
-    return values.data
-
-
-def vector(name: str, values: Any) -> NDArray[Any]:
-    """``values``, of shape (n,) or (n, 1), as an array of shape (n,) of a real type."""
-    array: NDArray[Any] = flat(name, read(name, values))
-    return array
-
-
-def refuse(name: str, array: NDArray[Any], bad: NDArray[np.bool_], expected: str) -> None:
-    """ValueError for the first of the bad values."""
-    if bad.any():
-        place = np.argwhere(bad)[0]
-        value = array[tuple(place)]
-        raise ValueError(f"{name}[{', '.join(map(str, place))}] = {value:g}: expected {expected}")
 
 
 def is_double(events: Events) -> bool:
@@ -155,24 +98,6 @@ def explained(error: ValueError, score: Any, mass: Any, label: Any, options: Opt
         f"score[{place}] = {score[place]:g} lies outside score_range = [{low:g}, {high:g}], in which all masses lie: "
         "score and mass are swapped"
     )
-
-
-def check_labels(label: NDArray[Any] | None, labels: Sequence[int], name: str = "label") -> None:
-    """Raises ValueError for a label that is NaN, as where a join of tables finds no partner.
-
-    Where no label is a background label, the error of the core lists the labels, and NaN among them.
-    """
-    if label is None or label.dtype.kind != "f":
-        return
-    missing = np.isnan(label)
-    # In a quarter of the time of missing.any(), and without a call of Python.
-    if missing.size and missing.item(missing.argmax()) and is_background(label, labels).any():
-        raise missing_label(missing, name)
-
-
-def missing_label(missing: NDArray[np.bool_], name: str = "label") -> ValueError:
-    """The error of the first event whose label is missing."""
-    return ValueError(f"{name}[{missing.argmax()}] = nan: expected a number; leave such events out of all arguments")
 
 
 def check_reference(label: NDArray[Any], labels: Sequence[int]) -> None:

@@ -24,9 +24,9 @@ from ._convergence import Convergence, convergence, number
 from ._evaluate import direction
 from ._events import Events
 from ._messages import level_of_the_user, shown
-from ._option_values import flag, real
 from ._options import check
 from ._problems import Said, TrainingWarning
+from ._read import flag, positive, whole
 from ._typing import Unpack
 from .option_types import LossOptions
 
@@ -169,7 +169,7 @@ class Constraint:
         self.options, self.from_logits = check("mode", options), flag("from_logits", from_logits)
         self.logits = self.from_logits  # what the core gets: of outputs of a softmax always the log odds
         self._limits_given = self.options.score_range != (0, 1)
-        self.training_events = None if training_events is None else positive("training_events", training_events)
+        self.training_events = positive("training_events", training_events)
         if from_logits and self._limits_given:
             raise ValueError(
                 f"score_range = {options['score_range']} and from_logits = True: leave score_range out, which is "
@@ -316,27 +316,15 @@ def checked_categories(categories: Any) -> int:
     """The number of categories, 0 for None."""
     if categories is None:
         return 0
-    number = _native.int32("categories", categories)
-    if number < 1:
-        raise ValueError(f"categories = {number}: must be at least 1; leave it out for events without a category")
-    return number
+    return whole("categories", categories, 1)
 
 
 def either(strength: Any, tolerance: Any) -> tuple[float | None, float | None]:
     """A fixed strength and a tolerance, at most one of them, as positive numbers or None."""
-    both = ("strength", strength), ("tolerance", tolerance)
-    fixed, limit = (None if value is None else positive(name, value) for name, value in both)
+    fixed, limit = positive("strength", strength), positive("tolerance", tolerance)
     if fixed is not None and limit is not None:
         raise ValueError(
             f"strength = {shown(strength)} and tolerance = {shown(tolerance)}: a fixed strength ignores the tolerance; "
             "leave one of them out"
         )
     return fixed, limit
-
-
-def positive(name: str, value: Any) -> float:
-    """``value`` as a number; TypeError if it is no number, ValueError if it is not positive and finite."""
-    number = real(name, value)
-    if not (0 < number < math.inf):
-        raise ValueError(f"{name} = {shown(value)}: must be positive and finite")
-    return number

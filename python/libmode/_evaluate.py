@@ -9,11 +9,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from . import _native
-from ._arrays import address, check_labels, explained, for_core, is_double, read, ready
+from ._arrays import address, explained, for_core, is_double, ready
 from ._disco import disco
 from ._events import Events, read_events
 from ._options import Options
 from ._problems import IN_LINES, Said, look_at_masses, look_at_type
+from ._read import as_array, check_labels
 
 #: The type of :func:`loss_and_grad`, and of functions that modules put in its place to skip batches.
 Evaluate = Callable[[Options, Any, Any, Any, Any, Any], tuple[float, NDArray[Any]]]
@@ -64,7 +65,7 @@ def evaluate(
 
     ``said`` knows the earlier warnings of the caller.
     """
-    events = read_events(read, score, label, mass, weight, category)
+    events = read_events(as_array, score, label, mass, weight, category)
     options, arrays, double = _ready(options, events)
     slope, bound = (np.empty_like(arrays.score) if wanted else None for wanted in (grad, hess))
     try:

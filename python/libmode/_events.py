@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from functools import partial, wraps
 from typing import Any, NamedTuple, ParamSpec, TypeVar
 
+from ._read import of_one_index, together, variables
+
 P = ParamSpec("P")
 R = TypeVar("R")
-
-_OPTIONAL = ("label", "weight", "category")
-
-#: How many variables of mass a call may have.
-MOST_VARIABLES = 3
 
 #: Names of the argument ``weight`` in other packages.
 NOT_WEIGHT = ("weights", "sample_weight", "sample_weights")
@@ -46,10 +43,10 @@ class Events(NamedTuple):
 
 
 def read_events(
-    read: Callable[[str, Any], Any], score: Any, label: Any, mass: Any, weight: Any = None, category: Any = None
+    convert: Callable[[str, Any], Any], score: Any, label: Any, mass: Any, weight: Any = None, category: Any = None
 ) -> Events:
     """The arguments of a loss, read by :func:`together`, with up to three variables of mass."""
-    arrays = together(read, variables, score=score, label=label, mass=mass, weight=weight, category=category)
+    arrays = together(convert, variables, score=score, label=label, mass=mass, weight=weight, category=category)
     return Events(*arrays)
 
 
@@ -68,7 +65,7 @@ def joined(
     batch: Events,
     reference: Any,
     labels: Sequence[int],
-    read: Callable[[str, Any], Any],
+    convert: Callable[[str, Any], Any],
     filled: Callable[[Any, int, Any], Any],
     concatenated: Callable[[str, Any, Any], Any],
     check: Callable[[Any, Sequence[int]], None],
@@ -78,7 +75,7 @@ def joined(
     ``filled(score, value, like)`` returns an array like ``score`` of one value, of the type of ``like``. ``check`` is
     :func:`libmode._arrays.check_reference`, for labels of the framework.
     """
-    further: Events = read_reference(reference, partial(read_events, read))
+    further: Events = read_reference(reference, partial(read_events, convert))
     if batch.label is None:
         further = further._replace(label=None)
     elif further.label is None:
@@ -115,83 +112,3 @@ def takes_events(function: Callable[P, R]) -> Callable[P, R]:
         return function(*args, **kwargs)
 
     return checked
-
-
-def of_one_index(arguments: Mapping[str, Any]) -> None:
-    """Raises ValueError if two of the arguments are a pandas.Series or DataFrame with different indexes."""
-    first = ""
-    for name, values in arguments.items():
-        # The type is asked first: torch.compile leaves the graph for an attribute of a tensor.
-        index = getattr(values, "index", None) if hasattr(type(values), "loc") else None
-        if index is None or not hasattr(index, "equals"):
-            continue
-        if not first:
-            first, expected = name, index
-        elif not (index is expected or index.equals(expected)):
-            raise ValueError(
-                f"{name} and {first} have different indexes, and libmode matches events by position: select the same "
-                f"rows by {name}.loc[{first}.index], or give .to_numpy() of both if they are in the same order"
-            )
-
-
-def together(
-    read: Callable[[str, Any], Any], shape_mass: Callable[[Any], Any] | None = None, /, **arguments: Any
-) -> list[Any]:
-    """The arguments as arrays ``read(name, values)`` of shape (n,), in their order.
-
-    Label, weight and category may be None. ``shape_mass`` reads a mass of another shape, which is an error without it.
-    """
-    of_one_index(arguments)
-    arrays: list[Any] = []
-    first_name, first = "", None
-    for name, values in arguments.items():
-        if values is None and name in _OPTIONAL:
-            arrays.append(None)
-            continue
-        array = read(name, values)
-        if array.ndim != 1:
-            array = shape_mass(array) if shape_mass and name == "mass" else flat(name, array)
-        arrays.append(array)
-        if first is None:
-            first_name, first = name, array
-        elif array.shape[0] != first.shape[0]:
-            same_length(name, array, first_name, first)
-    return arrays
-
-
-def is_background(label: Any, labels: Sequence[int]) -> Any:
-    """A mask of the events whose label, an array of any framework, is one of ``labels``."""
-    mask = label == labels[0]
-    for other in labels[1:]:
-        mask = mask | (label == other)
-    return mask
-
-
-def variables(mass: Any) -> Any:
-    """Masses of shape (n, d), or (n,) for one variable, from an array or tensor of shape (n,) or (n, d)."""
-    shape = tuple(mass.shape)
-    if len(shape) == 1:
-        return mass
-    if len(shape) != 2 or not 1 <= shape[1] <= MOST_VARIABLES:
-        raise ValueError(f"mass has shape {shape}: expected (n,), or (n, d) for d variables, at most {MOST_VARIABLES}")
-    return mass[:, 0] if shape[1] == 1 else mass
-
-
-def flat(name: str, array: Any) -> Any:
-    """An array or tensor of shape (n,), from shape (n,) or (n, 1)."""
-    shape = array.shape
-    if len(shape) == 2 and shape[1] == 1:
-        return array[:, 0]
-    if len(shape) != 1:
-        why = {"mass": "; this is for one variable at a time", "label": "; of one-hot labels give label.argmax(1)"}
-        raise ValueError(
-            f"{name} has shape {tuple(shape)}: expected (n,) or (n, 1){why.get(name, '') * (len(shape) == 2)}"
-        )
-    return array
-
-
-def same_length(name: str, array: Any, other_name: str, other: Any) -> None:
-    """Raises ValueError for arrays of different lengths; a length of None is not known yet, and fits."""
-    length, expected = array.shape[0], other.shape[0]
-    if length != expected and None not in (length, expected):
-        raise ValueError(f"{name} has length {length}, but {other_name} has length {expected}")

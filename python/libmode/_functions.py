@@ -11,11 +11,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from . import _native, option_types
-from ._arrays import address, check_labels, explained, for_core, read, ready, vector, with_labels
+from ._arrays import address, explained, for_core, ready, with_labels
 from ._evaluate import Result, evaluate, loss_and_grad
-from ._events import Events, together
-from ._option_values import flag
+from ._events import Events
 from ._options import Options, check
+from ._read import as_array, check_labels, flag, together, vector
 from ._typing import Unpack
 from .option_types import Loss, LossOptions
 
@@ -251,7 +251,7 @@ def mode_edges(
     >>> mode_edges(mass, bins=3, binning="uniform", mass_range=(0, 300))
     array([  0., 100., 200., 300.])
     """
-    label, mass, weight = together(read, label=label, mass=mass, weight=weight)
+    label, mass, weight = together(as_array, label=label, mass=mass, weight=weight)
     checked = _check_one({"order": 0, **options}, mass, mass)
     return _edges(checked, ready(Events(None, label, mass, weight), double=True))
 
@@ -300,7 +300,7 @@ def mode_moments(
     >>> parts.cdf.round(2), parts.moments.round(2)
     (array([[0.7 , 0.42, 0.14]]), array([[ 0.42, -0.42]]))
     """
-    arrays = Events(*together(read, score=score, label=label, mass=mass, weight=weight))
+    arrays = Events(*together(as_array, score=score, label=label, mass=mass, weight=weight))
     checked = _check_one(options, arrays.score, arrays.mass)
     events = ready(arrays, double=True)
     edges = _edges(checked, events._replace(score=None))

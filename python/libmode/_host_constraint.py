@@ -9,13 +9,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ._arrays import check_reference, read
+from ._arrays import check_reference
 from ._bad_batches import OnBadBatch, SkipsBadBatches
 from ._constraint import Constraint, State, training_step, unpack_state
 from ._convergence import number
 from ._events import Events, joined, read_events
 from ._native import BatchError
 from ._problems import IN_LINES, Learns, Monitor, Said, Statement, look
+from ._read import as_array
 
 
 class HostConstraint(SkipsBadBatches, Learns):
@@ -57,10 +58,10 @@ class HostConstraint(SkipsBadBatches, Learns):
         if reference:
             where.append(f"events from {len(score)} on are those of reference")
         try:
-            every = read_events(read, *batch)
+            every = read_events(as_array, *batch)
             if reference:
                 every = joined(
-                    every, Events(*reference), constraint.labels, read, _filled, _concatenated, check_reference
+                    every, Events(*reference), constraint.labels, as_array, _filled, _concatenated, check_reference
                 )
             pushed = constraint.direction(state, every, len(score))
         except BatchError as error:

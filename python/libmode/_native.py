@@ -7,7 +7,6 @@ gone. It loads a fresh copy of the file, from memory or from a temporary directo
 from __future__ import annotations
 
 import ctypes
-import operator
 import os
 import sys
 import tempfile
@@ -18,7 +17,8 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from ._interruptible import LARGE, interruptible
-from ._messages import in_python, shown
+from ._messages import in_python
+from ._read import whole
 
 ABI_VERSION = 2
 
@@ -350,17 +350,6 @@ def call(name: str, *arguments: Any) -> None:
     _check(loaded, getattr(loaded, name)(*arguments))
 
 
-def int32(name: str, value: Any) -> int:
-    """``value`` as an integer of 32 bits."""
-    try:
-        number = operator.index(value)
-    except TypeError:
-        raise TypeError(f"{name} = {shown(value)}: must be an integer") from None
-    if not -(2**31) <= number < 2**31:
-        raise ValueError(f"{name} = {shown(number)}: does not fit in 32 bits")
-    return int(number)
-
-
 def default_options() -> ModeOptions:
     """A ``ModeOptions`` with the defaults of the core."""
     library()  # its table has the members
@@ -519,7 +508,7 @@ def set_threads(threads: int) -> None:
     >>> libmode.set_threads(0)
     """
     global _threads
-    call("mode_set_threads", int32("threads", threads))
+    call("mode_set_threads", whole("threads", threads))
     _threads = threads
 
 

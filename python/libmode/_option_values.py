@@ -12,7 +12,7 @@ from typing import Any, Literal, get_args, get_origin
 
 from ._events import NOT_WEIGHT
 from ._messages import ORDER, shown
-from ._native import int32
+from ._read import as_python, flag, real, whole
 from .option_types import Loss, LossOptions
 
 # The options that say which events take part, and how they are binned.
@@ -80,21 +80,10 @@ def _plain_value(name: str, value: Any) -> Any:
 
 
 def _integer(name: str, value: Any) -> int:
-    number = int32(name, value)
+    number = whole(name, value)
     if name.startswith("bins") and number == 0:  # in C 0 stands for bins left out
         raise ValueError(f"{name} = 0: must be at least 1")
     return number
-
-
-def flag(name: str, value: Any) -> bool:
-    """``value`` as True or False; TypeError if it is neither."""
-    try:
-        known = value in (True, False)
-    except Exception:  # the comparison fails for arrays of several values and for pandas.NA
-        known = False
-    if not known:
-        raise TypeError(f"{name} = {shown(value)}: must be True or False")
-    return bool(value)
 
 
 def _choice(name: str, value: Any) -> str:
@@ -103,27 +92,15 @@ def _choice(name: str, value: Any) -> str:
     return str(value)
 
 
-def real(name: str, value: Any) -> float:
-    """``value`` as a number; TypeError or ValueError if it is no number."""
-    if isinstance(value, (str, bytes)):
-        raise TypeError(f"{name} = {shown(value)}: must be a number")
-    try:
-        return float(_as_python(value))
-    except (TypeError, ValueError):
-        raise TypeError(f"{name} = {shown(value)}: must be a number") from None
-    except OverflowError:  # an integer
-        raise ValueError(f"{name} = {shown(value)}: is too large for double precision") from None
-
-
 def _listed(name: str, values: Any) -> Sequence[Any]:
-    listed = _as_python(values)
+    listed = as_python(values)
     if isinstance(listed, (str, bytes)) or not hasattr(listed, "__iter__"):
         raise TypeError(f"{name} = {shown(values)}: must be a sequence of numbers")
     return tuple(listed)
 
 
 def _is_list(value: Any) -> bool:
-    return not isinstance(value, (int, float, str, bytes)) and hasattr(_as_python(value), "__iter__")
+    return not isinstance(value, (int, float, str, bytes)) and hasattr(as_python(value), "__iter__")
 
 
 def _reals(name: str, values: Any) -> tuple[float, ...]:
@@ -138,7 +115,7 @@ def _range(name: str, value: Any) -> tuple[float, ...]:
 
 
 def _bins_of_variables(name: str, value: Any) -> int | tuple[int | None, ...]:
-    return _integer(name, value) if not _is_list(value) else _for_each(name, _as_python(value), _integer)
+    return _integer(name, value) if not _is_list(value) else _for_each(name, as_python(value), _integer)
 
 
 def _ranges(name: str, value: Any) -> tuple[Any, ...]:
@@ -152,10 +129,11 @@ def _lists(name: str, values: Any) -> tuple[Any, ...]:
     return _for_each(name, listed, _reals) if any(map(_is_list, listed)) else _reals(name, listed)
 
 
-def _for_each(name: str, listed: Iterable[Any], read: Callable[[str, Any], Any]) -> tuple[Any, ...]:
+def _for_each(name: str, listed: Iterable[Any], convert: Callable[[str, Any], Any]) -> tuple[Any, ...]:
     """The values of an option for each variable; None, which edges do not take, stands for the default."""
     values = tuple(
-        None if value is None and read is not _reals else read(f"{name}[{k}]", value) for k, value in enumerate(listed)
+        None if value is None and convert is not _reals else convert(f"{name}[{k}]", value)
+        for k, value in enumerate(listed)
     )
     if not values:
         raise ValueError(f"{name} = (): must have a value for each variable of mass")
@@ -170,17 +148,10 @@ def is_for_each(value: Any) -> bool:
 def _labels(name: str, value: Any) -> int | tuple[int, ...]:
     if isinstance(value, (str, bytes)):
         raise TypeError(f"{name} = {shown(value)}: must be an integer or a sequence of integers")
-    values = _as_python(value)
+    values = as_python(value)
     if isinstance(values, Iterable):
-        return tuple(int32(f"{name}[{k}]", label) for k, label in enumerate(values))
-    return int32(name, values)
-
-
-def _as_python(value: Any) -> Any:
-    """Arrays and tensors as Python's numbers and lists."""
-    if not hasattr(value, "tolist") and hasattr(value, "numpy"):  # TensorFlow's
-        value = value.numpy()
-    return value.tolist() if hasattr(value, "tolist") else value
+        return tuple(whole(f"{name}[{k}]", label) for k, label in enumerate(values))
+    return whole(name, values)
 
 
 # The function that reads the value of an option, by its type.

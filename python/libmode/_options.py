@@ -10,9 +10,9 @@ from functools import lru_cache
 from typing import Any
 
 from . import _native
-from ._events import MOST_VARIABLES
 from ._limits import dtype_name, exact, outwards
 from ._option_values import TAKEN, is_for_each, plain
+from ._read import MOST_VARIABLES
 from .option_types import Loss
 
 # The options that may have a value for each of several variables, the members of ``mode_variable``.

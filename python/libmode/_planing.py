@@ -9,13 +9,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ._arrays import check_labels, no_background, read, refuse
-from ._events import is_background, takes_events, together, variables
+from ._arrays import no_background
+from ._events import takes_events
 from ._messages import level_of_the_user
 from ._native import BatchError
-from ._option_values import real
 from ._options import check
 from ._problems import TrainingWarning
+from ._read import as_array, check_labels, finite, is_background, number, refuse, together, variables
 
 _CELLS = 64  # the most
 _IN_CELL = 10  # effective events of background, and of both classes in equal parts
@@ -102,13 +102,12 @@ def planing_weights(
     """
     if label is None:
         raise TypeError("label is None: planing needs the labels of signal and background")
-    label, mass, weight = together(read, variables, label=label, mass=mass, weight=weight)
-    floor, labels = real("floor", floor), check("mode", {"order": 0, "background_label": background_label}).labels
-    if not 0 <= floor <= 1:
-        raise ValueError(f"floor = {floor:g}: must be from 0 to 1")
+    label, mass, weight = together(as_array, variables, label=label, mass=mass, weight=weight)
+    floor = number("floor", floor, least=0, most=1)
+    labels = check("mode", {"order": 0, "background_label": background_label}).labels
     check_labels(label, labels)
     planed = np.ones(len(mass)) if weight is None else weight.astype(np.float64)
-    refuse("weight", planed, ~np.isfinite(planed), "a finite number")
+    finite("weight", planed, "a finite number")
     of_background = is_background(label, labels)
     missing = ~np.isfinite(mass)
     refuse("mass", mass, (missing.T & of_background).T, "a finite number of background; leave such events out")
@@ -122,7 +121,7 @@ def planing_weights(
             raise BatchError(no_background(label, one))
         ratio = _ratio(mass[signal], mass[background], planed[signal], planed[background], one)
         planed[background] *= (1 - floor) * ratio + floor
-    refuse("weight", planed, ~np.isfinite(planed), "a smaller number")
+    finite("weight", planed, "a smaller number")
     return planed
 
 

@@ -14,8 +14,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ._events import Events, is_background
+from ._events import Events
 from ._messages import level_of_the_user, line_of_the_user
+from ._read import is_background
 
 if TYPE_CHECKING:
     from ._constraint import Constraint, Dependence, State

@@ -6,17 +6,15 @@ norms are averages over batches.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ._events import is_background
 from ._messages import shown
-from ._option_values import real
 from ._options import Options
+from ._read import is_background, number
 
 #: How many batches the averages cover.
 BATCHES = 200
@@ -27,16 +25,14 @@ LEAST_DISTANCE = 0.01
 
 def checked_strength(strength: Any, options: Options, **others: bool) -> float:
     """The strength as a number; ``others`` says which arguments are set that exclude a strength."""
-    number = real("strength", strength)
-    if not 0 <= number < math.inf:
-        raise ValueError(f"strength = {shown(strength)}: must be finite and at least 0")
+    checked = number("strength", strength, least=0)
     others["score_range other than (0, 1)"] = options.score_range != (0, 1)
     if which := [name for name, is_set in others.items() if is_set]:
         raise ValueError(
             f"strength = {shown(strength)} and {which[0]}: a strength is relative to the cross entropy of scores from "
             "0 to 1; leave it out, and multiply the loss by a number of your own"
         )
-    return number
+    return checked
 
 
 def scale(

@@ -119,7 +119,7 @@ bias(signal_width=0) | ValueError | signal_width[0] = 0
 bias(signal_width=1e4) | ValueError | can take the shape of the signal
 bias(background="bernstein") | ValueError | background = 'bernstein'
 bias(background="power") | ValueError | bins[0] = -1: expected more than 0
-bias(mass=UNIFORM + 2, bins=TWENTY + 2, signal_masses=[2.2], background="dijet", background_order=1, energy=9) | ValueError | background_order = 1: expected at least 2
+bias(mass=UNIFORM + 2, bins=TWENTY + 2, signal_masses=[2.2], background="dijet", background_order=1, energy=9) | ValueError | background_order = 1: must be at least 2
 bias(mass=UNIFORM + 2, bins=TWENTY + 2, signal_masses=[2.2], background="dijet", energy=2) | ValueError | energy = 2 with bins up to 3
 bias(background=np.arange(20.0)) | ValueError | background[0] = 0: expected a template above 0
 bias(background=np.ones(19)) | ValueError | background has length 19, but there are 20 bins

@@ -214,7 +214,7 @@ def test_the_width_is_a_number_one_for_each_mass_or_a_function():
     np.testing.assert_array_equal(scan(lambda m: m / 15), scan([6, 8]))
     np.testing.assert_array_equal(scan(8), scan([8, 8]))
     assert scan(8)[1] == scan([6, 8])[1] == metrics.signal_bias(signal_mass=120, signal_width=8, **given).signal
-    with pytest.raises(ValueError, match=r"signal_width\[1\] = -8.0: expected a finite number above 0"):
+    with pytest.raises(ValueError, match=r"signal_width\[1\] = -8.0: must be positive and finite"):
         scan(lambda m: 112 - m)
 
 

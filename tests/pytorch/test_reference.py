@@ -110,7 +110,7 @@ def test_it_draws_different_background_events_and_scores_them(kind, size):
 @pytest.mark.parametrize(
     "make, error, message",
     [
-        (lambda: Reference(table(), 0), ValueError, "size = 0: must be positive"),
+        (lambda: Reference(table(), 0), ValueError, "size = 0: must be at least 1"),
         (lambda: Reference(table(), 2.5), TypeError, "size = 2.5: must be an integer"),
         (lambda: Reference(table()[:2]), TypeError, "events has Tensor, Tensor: expected the tensors inputs, label, mass"),
         (lambda: Reference((*table()[:2], table(9)[2])), ValueError, "mass has length 9, but inputs has length 5000"),

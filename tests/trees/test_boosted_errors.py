@@ -109,7 +109,7 @@ fitted(library, y=but([3, 4], [0, 2])) | y has 3 classes (multiclass): Only bina
 fitted(library, y=WEIGHT) | y has 1 class (binary)
 fitted(library, n_estimators=0) | n_estimators = 0:
 fitted(library, early_stopping_rounds=5) | early_stopping_rounds = 5: give eval_set and eval_mass
-fitted(library, events=-1) | events = -1: expected
+fitted(library, events=-1) | events = -1: must be positive
 fitted(library, dict(eval_set=[ITS], eval_mass=[MASS]), early_stopping_rounds=0) | early_stopping_rounds = 0:
 fitted(library, validation_fraction=1.0) | validation_fraction = 1.0: must be
 fitted(library, dict(eval_set=[ITS])) | eval_mass is missing

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import tensorflow as tf
 
-from .. import _arrays
+from .. import _read
 from .._evaluate import Evaluate, loss_and_grad
 from .._events import Events
 from .._host_constraint import HostConstraint
@@ -31,7 +31,7 @@ except ImportError:  # then XLA itself refuses the call, with a message of its o
 @tf.autograph.experimental.do_not_convert  # AutoGraph would rewrite the callback too, at a cost of 0.4 ms a call
 def core_loss(options: Options, events: Events, evaluate: Evaluate = loss_and_grad) -> Any:
     """The loss of checked options, by :func:`loss_and_grad` or a function like it, which checks the shapes."""
-    score, mass = read("score", events.score), read("mass", events.mass)
+    score, mass = as_tensor("score", events.score), as_tensor("mass", events.mass)
     options = options.rounded_to(score.dtype, mass.dtype)
     batch = [known_to_numpy(tensor) for tensor in events._replace(score=score, mass=mass)]
 
@@ -43,13 +43,13 @@ def core_loss(options: Options, events: Events, evaluate: Evaluate = loss_and_gr
     return of_score(score)
 
 
-def read(name: str, values: Any) -> Any:
+def as_tensor(name: str, values: Any) -> Any:
     """``values`` as a tensor; scores must be floating."""
-    values = _arrays.without_masks(name, values)
+    values = _read.without_masks(name, values)
     try:
         tensor = tf.convert_to_tensor(values)
     except (TypeError, ValueError, OverflowError) as error:  # None, objects, ragged lists
-        _arrays.read(name, values)  # raises its error
+        _read.as_array(name, values)  # raises its error
         raise TypeError(f"{name} cannot be made a tensor: {error}") from None
     if name == "score" and not tensor.dtype.is_floating:
         raise TypeError(f"score has dtype {tensor.dtype.name}: expected a floating type")

@@ -16,12 +16,11 @@ from sklearn.utils import check_random_state
 from sklearn.utils.multiclass import check_classification_targets, type_of_target
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
 
-from .._arrays import read
-from .._events import Events, of_one_index, read_events
+from .._events import Events, read_events
 from .._messages import ORDER, level_of_the_user, near, shown
-from .._option_values import TAKEN, real
+from .._option_values import TAKEN
 from .._problems import TrainingWarning
-from ..metrics._arguments import whole
+from .._read import as_array, of_one_index, real, whole
 from ..metrics.check import Settings as Judged
 from .metric import USUAL_EVENTS, Metric, Stopping, judge, judged
 from .multipliers import ScoreTransform, Settings, checked, mean_size, sums_of_weights
@@ -329,7 +328,7 @@ class BoostedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         label = self._is_signal(y)
         weight = None if sample_weight is None else _check_sample_weight(sample_weight, X)
         same_length({"mass": mass, "category": category}, len(X), "X")
-        return X, read_events(read, label.astype(np.float32), label, mass, weight, category)
+        return X, read_events(as_array, label.astype(np.float32), label, mass, weight, category)
 
     def _look_at(self, last: Evaluated, weights: Any, X: NDArray[Any], events: Events, name: str) -> None:
         """Warns of rows of the training in an evaluation set, and of weights that it lacks."""
@@ -521,7 +520,7 @@ class BoostedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             place = int(np.argmin(known))
             raise ValueError(f"y[{place}] = {y.tolist()[place]!r}: the training had {self.classes_.tolist()}")
         label = (y == self.classes_[self._signal]).astype(np.float32)
-        events = read_events(read, label, label, mass, weight)  # their scores are known later
+        events = read_events(as_array, label, label, mass, weight)  # their scores are known later
         mass = events.mass
         if _several(mass) != several:
             raise ValueError(f"mass has shape {mass.shape}, but the training had another number of variables")

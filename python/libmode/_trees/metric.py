@@ -9,11 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import expit
 
-from .._arrays import read
 from .._evaluate import Result
-from .._events import Events, of_one_index
+from .._events import Events
 from .._functions import mode_evaluate
-from ..metrics._arguments import number
+from .._read import as_array, number, of_one_index
 from ..metrics.check import Check, Judge
 from ..metrics.check import Settings as Judged
 from .multipliers import Settings, sums_of_weights, targets
@@ -56,7 +55,7 @@ class Metric:
             raise ValueError(f"strength = {settings.strength!r}: give one if of has 'loss', and only then")
         self._options, self._background_only = settings.options, settings.background_only
         self._read_rows, self._strength, self._judging = read_rows, settings.strength, judging
-        self._events = number("events", events, 0)
+        self._events = number("events", events, above=0)
         self._judges: dict[int, tuple[Any, Judge]] = {}
         self._seen: Check | None = None
         self._last: tuple[NDArray[Any], Events, int] | None = None
@@ -66,7 +65,7 @@ class Metric:
         margin, rows = np.asarray(margin).astype(float), self._read_rows(data)
         mass, weight = self._mass_and_weight(len(margin), data)
         same_length({"mass": mass, "weight": weight}, len(margin), "the data set")
-        weight = rows.weight if weight is None else read("weight", weight).astype(float)
+        weight = rows.weight if weight is None else as_array("weight", weight).astype(float)
         events = Events(expit(margin), targets(rows.label), mass, weight)
         sums_of_weights(events.label, weight)  # its errors name bad weights
         self._seen, self._last = None, (margin, events, id(data))
@@ -155,7 +154,7 @@ def judged(settings: Settings, events: float | None, point: Mapping[str, Any]) -
         (share,) = point.values() or [0.5]
         point = {"background_efficiency": share}
     taken = {name: options[name] for name in names if name in options}
-    tolerance = settings.tolerance if events is None else number("events", events, 0)
+    tolerance = settings.tolerance if events is None else number("events", events, above=0)
     return Judged.checked(tolerance=tolerance, **taken, **point)
 
 

@@ -11,15 +11,14 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import expit
 
-from .._arrays import read
 from .._constraint import either
 from .._evaluate import evaluate
 from .._events import Events, read_events
 from .._messages import shown
 from .._native import BatchError
-from .._option_values import flag
 from .._options import check
 from .._problems import Said
+from .._read import as_array, flag
 
 ScoreTransform = Literal["odds"] | None
 
@@ -139,7 +138,7 @@ class Boosting:
         self._target = targets(label)
         if settings.background_only and background is None:
             background = self._target.astype(np.int32)
-        events = read_events(read, self._target, background, mass, weight, category)
+        events = read_events(as_array, self._target, background, mass, weight, category)
         self._weight, self._size = events.weight, None if events.weight is None else np.abs(events.weight)
         self._total = sum(sums_of_weights(self._target, self._weight))
         mean = 1.0 if self._weight is None else mean_size(self._weight)

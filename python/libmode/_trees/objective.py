@@ -9,8 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from .._arrays import read
-from .._events import of_one_index
+from .._read import as_array, of_one_index
 from .multipliers import Boosting, Pushed, Settings
 
 
@@ -87,7 +86,7 @@ def same_length(arrays: Mapping[str, Any], count: int, of: str, advice: str = ""
         try:
             shape = np.shape(array)
         except ValueError:
-            shape = read(name, array).shape  # its error names ragged lists
+            shape = as_array(name, array).shape  # its error names ragged lists
         if shape and shape[0] != count:
             raise ValueError(f"{name} has length {shape[0]}, but {of} has {count} rows{advice}")
 

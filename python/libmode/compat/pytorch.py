@@ -10,7 +10,7 @@ import warnings
 from typing import Any
 
 from .._messages import needed
-from .._native import int32
+from .._read import whole
 from ..option_types import LossOptions
 
 with needed("torch", by="libmode.compat.pytorch", extra="torch"):
@@ -105,7 +105,7 @@ class MoDeLoss(_MoDeLoss):
             warnings.warn(f"eps = {eps!r} has no effect: no bound divides by zero", stacklevel=2)
         if isinstance(background_label, float) and background_label.is_integer():  # targets often are floats
             background_label = int(background_label)
-        label = int32("background_label", background_label)
+        label = whole("background_label", background_label)
 
         options: LossOptions = {"order": order, "bins": bins, "moments": "quadrature", "unbiased": False}
         if lambd is not None:

@@ -11,14 +11,15 @@ import jax.numpy as jnp
 
 from .. import _softmax
 from .._bad_batches import OnBadBatch
-from .._constraint import NUMBERS, WITHOUT_STATE, State, positive
+from .._constraint import NUMBERS, WITHOUT_STATE, State
 from .._events import Events, read_events, read_reference, takes_events
 from .._host_constraint import FunctionConstraint, HostConstraint
 from .._option_values import plain
+from .._read import positive
 from .._typing import Unpack
 from ..option_types import LossOptions
 from ._mesh import warn_of_parts
-from .loss import call_back, known_to_numpy, read
+from .loss import as_jax, call_back, known_to_numpy
 
 _OPS = _softmax.Ops(
     *(jnp.where, jnp.stack, jnp.log, jax.nn.logsumexp, jnp.max, jax.lax.stop_gradient, jnp.astype),
@@ -106,22 +107,22 @@ def mode_constraint(
         strength = WITHOUT_STATE
     function = FunctionConstraint(
         tuple(plain("mode", options, mode_constraint).items()),
-        None if strength is None else positive("strength", strength),
-        None if tolerance is None else positive("tolerance", tolerance),
-        None if training_events is None else positive("training_events", training_events),
+        positive("strength", strength),
+        positive("tolerance", tolerance),
+        positive("training_events", training_events),
         bool(from_logits),
         categories,
         on_bad_batch,
     )
     function.on_host(None)  # raises the errors of arguments now
-    label = read("label", label) if background_only else None
+    label = as_jax("label", label) if background_only else None
     constraint, after = function.constraint(), state
 
     def constrain(score: Any) -> Any:
         nonlocal after
-        batch = read_events(read, score, label, mass, weight, category)
+        batch = read_events(as_jax, score, label, mass, weight, category)
         warn_of_parts("mode_constraint", batch.score, "call it on sharded arrays inside jit, outside of shard_map")
-        further = () if reference is None else read_reference(reference, partial(read_events, read))
+        further = () if reference is None else read_reference(reference, partial(read_events, as_jax))
         before = None if state is None else _numbers(state, len(constraint.labels), constraint.categories)
         same, numbers = _same(function, batch.score, (batch[1:], before, further))
         if state is not None:
@@ -131,7 +132,7 @@ def mode_constraint(
     if jnp.ndim(score) != 2 or jnp.shape(score)[1] == 1:
         same = constrain(score)
     else:
-        score = read("score", score)
+        score = as_jax("score", score)
         chosen = *constraint.classes(signal, score.shape), constraint.from_logits
         function, reference = replace(function, logits=True), _softmax.of_reference(_OPS, reference, *chosen)
         same = _softmax.constrained(_OPS, score, *chosen, constrain)

@@ -14,7 +14,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from .. import _arrays
+from .. import _read
 from .._evaluate import loss_and_grad
 from .._events import Events, read_events
 from .._messages import NO_SECOND_DERIVATIVE
@@ -124,7 +124,7 @@ def core_loss(
 
     With a state, the function takes it after the events, and returns the loss and the state as one array.
     """
-    batch = read_events(read, *events)
+    batch = read_events(as_jax, *events)
     if axes is None:
         warn_of_parts("mode_loss", batch.score, "give axis_name")
     options = options.for_events(batch.score.dtype, batch.mass.dtype, batch.mass.shape)
@@ -133,16 +133,16 @@ def core_loss(
     return loss
 
 
-def read(name: str, values: Any) -> jax.Array:
+def as_jax(name: str, values: Any) -> jax.Array:
     """``values`` as an array of real numbers; scores must be floating, and categories integers."""
     if values is None:
         raise TypeError(f"{name} is None: expected an array of real numbers")
-    values = _arrays.without_masks(name, values)
+    values = _read.without_masks(name, values)
     try:
         with np.errstate(over="ignore"):  # a number beyond float32 becomes infinite, with an error of its own
             array = jnp.asarray(values)
     except (TypeError, ValueError, OverflowError) as error:  # strings, objects, ragged lists
-        _arrays.read(name, values)  # raises its error
+        _read.as_array(name, values)  # raises its error
         raise TypeError(f"{name} cannot be made an array of JAX: {error}") from None
     if name == "score" and not jnp.issubdtype(array.dtype, jnp.floating):
         raise TypeError(f"score has dtype {array.dtype}: expected a floating type")

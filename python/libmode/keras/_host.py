@@ -14,12 +14,13 @@ from .. import _softmax
 from .._bad_batches import OnBadBatch, SkipsBadBatches
 from .._constraint import Constraint
 from .._evaluate import loss_and_grad
-from .._events import Events, flat
+from .._events import Events
 from .._host_constraint import HostConstraint
 from .._messages import in_keras
-from .._native import BatchError, int32
+from .._native import BatchError
 from .._options import Options, check
 from .._problems import Monitor, Said
+from .._read import flat, whole
 from .._strength import checked_strength, scaled
 
 if keras.backend.backend() == "jax":
@@ -126,7 +127,7 @@ class Layer(HostConstraint):
             memory=constraint.start(),
             monitor=Monitor() if monitor else None,
         )
-        self.signal, self._background_only = int32("signal", signal), background_only
+        self.signal, self._background_only = whole("signal", signal), background_only
 
     def __call__(self, score: Any, label: Any, mass: Any, weight: Any, *, category: Any) -> Any:
         """Predictions of shape (n,) or (n, k), unchanged."""

@@ -11,10 +11,10 @@ import numpy as np
 from keras import ops
 from numpy.typing import NDArray
 
-from .._events import flat, same_length
 from .._host_constraint import HostConstraint
 from .._messages import keywords_only, shown
 from .._option_values import plain
+from .._read import flat, same_length
 from .backend import memory, remember, replicas
 from .events import Columns, unpack
 

@@ -7,9 +7,9 @@ from typing import Any
 import keras
 from keras import ops
 
-from .._arrays import read
 from .._constraint import sigmoid
-from .._events import same_length, takes_events, together
+from .._events import takes_events
+from .._read import as_array, same_length, together
 from .._typing import Unpack
 from ..metrics.check import Check, Judge, Settings
 from ..option_types import CheckOptions
@@ -82,7 +82,9 @@ class MoDeCallback(keras.callbacks.Callback):
         **settings: Unpack[CheckOptions],
     ) -> None:
         super().__init__()
-        self._label, self._mass, self._weight = together(read, label=read("label", label), mass=mass, weight=weight)
+        self._label, self._mass, self._weight = together(
+            as_array, label=as_array("label", label), mass=mass, weight=weight
+        )
         self._judge = Judge(Settings.checked(**settings), self._label, self._mass, self._weight)
         self._x, self._score, self._batch_size, self._prefix = x, score, batch_size, prefix
         self.check: Check | None = None

@@ -9,9 +9,9 @@ import numpy as np
 from keras import backend, ops
 from numpy.typing import NDArray
 
-from .._arrays import missing_label, read, vector
-from .._events import flat, same_length, takes_events, variables
+from .._events import takes_events
 from .._problems import IN_LINES, look_at_type
+from .._read import as_array, flat, missing_label, same_length, variables, vector
 from .backend import by_column
 
 Score = int | Callable[[Any], Any] | None
@@ -55,14 +55,14 @@ def pack(label: Any, mass: Any, weight: Any = None, category: Any = None) -> NDA
     >>> pack([0, 1, 0], [[80.0, 300.0], [120.0, 410.0], [95.0, 350.0]], weight=[1, 2, 1], category=[0, 0, 1]).shape
     (3, 2, 3, 2)
     """
-    labels = read("label", label)
+    labels = as_array("label", label)
     if labels.ndim == 1:
         labels = labels[:, None]
     if labels.ndim != 2 or not labels.shape[1]:
         raise ValueError(f"label has shape {labels.shape}: expected (n,), (n, 1) or (n, classes)")
     if (missing := np.isnan(labels).any(axis=1)).any():
         raise missing_label(missing)
-    masses = variables(read("mass", mass))
+    masses = variables(as_array("mass", mass))
     look_at_type(IN_LINES, masses.dtype, masses)
     weights = np.ones(len(labels), np.float32) if weight is None else vector("weight", weight)
     numbers = np.zeros(len(labels)) if category is None else vector("category", category)

@@ -2,35 +2,22 @@
 
 from __future__ import annotations
 
-from numbers import Real
 from typing import Any
 
 import numpy as np
 from numpy.polynomial.legendre import legvander
 from numpy.typing import NDArray
 
-from .._arrays import check_labels, read, refuse, vector, without_masks
-from .._events import same_length
 from .._functions import mode_edges
 from .._messages import ORDER
 from .._problems import say_if_far
+from .._read import as_array, check_labels, finite, numbers, refuse, same_length, vector, whole, without_masks
 
 Doubles = NDArray[np.float64]
 Edges = Doubles | tuple[Doubles, ...]  # of one mass, or of several
 MOST_LABELS = 20  # an array with more is no label
 THIS_ORDER = "metrics take (score, label, mass) in this order"
 USUAL_BINS = 20
-FINITE = "a finite number; leave such events out of all arguments"
-
-
-def numbers(name: str, values: Any, like_name: str = "", like: NDArray[Any] | None = None) -> Doubles:
-    """Finite numbers of shape (n,), n > 0, as many as ``like`` has."""
-    array = vector(name, values)
-    if like is not None:
-        same_length(name, array, like_name, like)
-    if len(array) == 0:
-        raise ValueError(f"{name} is empty: expected at least one event")
-    return _finite(name, array)
 
 
 def variables(mass: Any, like_name: str = "", like: NDArray[Any] | None = None, infinite: bool = False) -> Doubles:
@@ -38,7 +25,7 @@ def variables(mass: Any, like_name: str = "", like: NDArray[Any] | None = None, 
 
     float32 stays float32, since limits are rounded to the type of the masses. Masses may be ``infinite``: outside.
     """
-    array = read("mass", mass)
+    array = as_array("mass", mass)
     array = array[:, None] if array.ndim == 1 else array
     if array.ndim != 2 or 0 in array.shape:
         raise ValueError(f"mass has shape {array.shape}: expected (n,) or (n, d), neither of them 0")
@@ -48,13 +35,7 @@ def variables(mass: Any, like_name: str = "", like: NDArray[Any] | None = None, 
         array = array.astype(np.float64, copy=False)
     if not infinite:
         place = (slice(None), 0) if array.shape[1] == 1 else slice(None)  # mass[3] rather than mass[3, 0]
-        refuse("mass", array[place], ~np.isfinite(array[place]), FINITE)
-    return array
-
-
-def _finite(name: str, array: NDArray[Any]) -> Doubles:
-    array = array.astype(np.float64, copy=False)
-    refuse(name, array, ~np.isfinite(array), FINITE)
+        finite("mass", array[place])
     return array
 
 
@@ -109,25 +90,6 @@ def checked_order(order: Any) -> int:
     if order is None:
         raise TypeError(ORDER)
     return whole("order", order, 0)
-
-
-def whole(name: str, value: Any, least: int) -> int:
-    """An integer that is not below ``least``."""
-    if isinstance(value, (bool, np.bool_)) or not isinstance(value, (int, np.integer)):
-        raise TypeError(f"{name} = {value!r}: expected an integer")
-    if value < least:
-        raise ValueError(f"{name} = {value}: expected at least {least}")
-    return int(value)
-
-
-def number(name: str, value: Any, low: float = -np.inf, high: float = np.inf) -> float:
-    """A finite number above ``low`` and up to ``high``."""
-    if isinstance(value, (bool, np.bool_)) or not isinstance(value, Real):
-        raise TypeError(f"{name} = {value!r}: expected a number")
-    if not (low < float(value) <= high and np.isfinite(float(value))):
-        limits = [f"above {low:g}"] * (low > -np.inf) + [f"at most {high:g}"] * (high < np.inf)
-        raise ValueError(f"{name} = {value}: expected a finite number {' and '.join(limits)}".rstrip())
-    return float(value)
 
 
 class Bins:

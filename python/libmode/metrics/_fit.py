@@ -6,8 +6,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .._arrays import refuse
-from ._arguments import Doubles, number, numbers
+from .._read import number, numbers, refuse
+from ._arguments import Doubles
 
 IMPROVES, AHEAD = 0.05, 2  # p-value of a better fit; a spectrum may have a cubic term and no quadratic one
 MOST_PULLS = 3.0  # a background describes the events if Pearson's chi2 is within so many standard deviations
@@ -77,7 +77,7 @@ class Fit:
     """A background of some order, and the spectrum that it is fitted to: sums over the events of each bin."""
 
     def __init__(self, edges: Doubles, weight: Doubles, square: Doubles, kind: Family, order: int, energy: Any):
-        energy = number("energy", energy, 0)
+        energy = number("energy", energy, above=0)
         if kind.template is not None and len(kind.template) != len(edges) - 1:
             raise ValueError(f"background has length {len(kind.template)}, but there are {len(edges) - 1} bins")
         if kind.name in ("power", "dijet") and edges[0] <= 0:

@@ -7,7 +7,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ._arguments import Bins, Doubles, numbers
+from .._read import numbers
+from ._arguments import Bins, Doubles
 from ._working_point import CLASSES, tightest
 
 AXES = ("mass", "score", "label")

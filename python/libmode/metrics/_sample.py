@@ -7,7 +7,8 @@ from typing import Any, NamedTuple, TypedDict
 import numpy as np
 from numpy.typing import NDArray
 
-from ._arguments import THIS_ORDER, Doubles, labels, numbers, variables, weights, yes_or_no
+from .._read import numbers
+from ._arguments import THIS_ORDER, Doubles, labels, variables, weights, yes_or_no
 from ._backwards import say_if_backwards
 from ._working_point import CLASSES, point, points, tightest
 

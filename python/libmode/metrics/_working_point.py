@@ -7,7 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from ._arguments import Doubles, number
+from .._read import number
+from ._arguments import Doubles
 
 # Sums of weights are rounded, so that 0.5 may come out as a little less.
 ROUNDING = 1e-12
@@ -33,7 +34,7 @@ def point(selection: Mapping[str, Any], names: tuple[str, ...] = POINTS) -> tupl
 def number_of_point(shown: str, name: str, value: Any) -> float:
     """The checked value of a working point; ``shown`` is its name in errors."""
     if name != "threshold":
-        return number(shown, value, 0, 1)
+        return number(shown, value, above=0, most=1)
     return float(value) if value == -np.inf else number(shown, value)
 
 

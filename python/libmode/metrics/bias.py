@@ -9,10 +9,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .._events import of_one_index, takes_events
+from .._events import takes_events
 from .._messages import level_of_the_user, refuse_unknown
+from .._read import number, numbers, of_one_index, whole
 from .._typing import Unpack
-from ._arguments import Doubles, checked_order, number, numbers, whole
+from ._arguments import Doubles, checked_order
 from ._fit import FLOOR, UNDER_SIGNAL, Fit, family, lowest_order
 from ._histogram import read_histogram
 from ._sample import Selection, sample, selected
@@ -261,7 +262,7 @@ def _fit(
     if len(widths) != len(masses):
         raise ValueError(f"signal_width has length {len(widths)}, but {name} has length {len(masses)}")
     for k, each in enumerate(widths):
-        number(f"signal_width[{k}]", float(each), 0)
+        number(f"signal_width[{k}]", float(each), above=0)
     return Background(events, order, options), masses, widths
 
 

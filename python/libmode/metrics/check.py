@@ -10,23 +10,11 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from .._arrays import read
-from .._events import same_length, takes_events
+from .._events import takes_events
 from .._messages import refuse_unknown
 from .._problems import say_if_far
-from ._arguments import (
-    THIS_ORDER,
-    Bins,
-    Doubles,
-    checked_order,
-    number,
-    numbers,
-    read_labels,
-    sums,
-    variables,
-    weights,
-    whole,
-)
+from .._read import as_array, flag, number, numbers, positive, same_length, whole
+from ._arguments import THIS_ORDER, Bins, Doubles, checked_order, read_labels, sums, variables, weights
 from ._backwards import say_if_backwards
 from ._fit import family
 from ._histogram import Histogram, read_histogram
@@ -327,22 +315,19 @@ class Settings(NamedTuple):
         )
         if widths is not None:
             for k, width in enumerate(widths.tolist()):
-                number(f"signal_width[{k}]" if len(widths) > 1 else "signal_width", width, 0)
+                number(f"signal_width[{k}]" if len(widths) > 1 else "signal_width", width, above=0)
             if len(widths) > 1 and (masses is None or len(masses) != len(widths)):
                 have = "none" if masses is None else len(masses)
                 raise ValueError(f"signal_width has {len(widths)} numbers, and signal_mass {have}: expected as many")
         for called, each in (("tolerance", tolerance), ("training_events", training_events)):
-            if each is not None:
-                number(called, each, 0)
+            positive(called, each)
         if max_slope is not None:
-            number("max_slope", max_slope, -1e-300)
+            number("max_slope", max_slope, least=0)
             if order < 1:
                 raise ValueError(
                     f"max_slope = {max_slope:g}: expected an order of at least 1, order = {order} has no slope"
                 )
-        if not isinstance(monotonic, (bool, np.bool_)):
-            raise TypeError(f"monotonic = {monotonic!r}: expected True or False")
-        if monotonic and order < 2:
+        if flag("monotonic", monotonic) and order < 2:
             raise ValueError(f"monotonic = True: expected an order of at least 2, order = {order} is monotonic")
         if np.ndim(bins) == 0:
             whole("bins", bins, 2)
@@ -542,7 +527,7 @@ class Judge:
 
     def __init__(self, settings: Settings, label: Any, mass: Any, weight: Any = None, category: Any = None) -> None:
         self._settings = settings
-        masses = read("mass", mass)
+        masses = as_array("mass", mass)
         if settings.missing == "ignore" and masses.dtype.kind == "f":
             masses = np.where(np.isnan(masses), np.inf, masses)
         self.mass = variables(masses, infinite=settings.missing == "ignore")

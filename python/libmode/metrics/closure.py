@@ -10,7 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._events import takes_events
-from ._arguments import Doubles, number, numbers
+from .._read import number, numbers
+from ._arguments import Doubles
 from ._sample import sample
 from ._working_point import CLASSES, tightest
 
@@ -102,7 +103,7 @@ def closure(
     events = sample(score, label, None, weight, needs_mass=False)
     first, signal, weigh = events.score, events.signal, events.weight
     other = numbers("second", second, "score", first)
-    wanted = [number(f"fractions[{k}]", value, 0, 1) for k, value in enumerate(fractions)]
+    wanted = [number(f"fractions[{k}]", value, above=0, most=1) for k, value in enumerate(fractions)]
     if not wanted or max(wanted) == 1:
         raise ValueError(f"fractions = {list(fractions)!r}: expected numbers above 0 and below 1")
     if signal.all():

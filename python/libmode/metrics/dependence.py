@@ -8,12 +8,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .._arrays import vector
 from .._evaluate import Result
-from .._events import same_length, takes_events
+from .._events import takes_events
 from .._functions import mode_edges, mode_evaluate, mode_loss
+from .._read import numbers, same_length, vector
 from ..option_types import LossOptions
-from ._arguments import Bins, Doubles, checked_order, labels, numbers, sums
+from ._arguments import Bins, Doubles, checked_order, labels, sums
 from ._backwards import say_if_backwards
 from ._chi_squared import tail
 from ._cuts import Cut, joined, ladder

@@ -10,8 +10,9 @@ from typing import Any
 import numpy as np
 
 from .._events import takes_events
+from .._read import number
 from .._typing import Unpack
-from ._arguments import Doubles, Edges, checked_order, number, positive
+from ._arguments import Doubles, Edges, checked_order, positive
 from ._sample import Selection
 from ._split import Split, split
 
@@ -292,7 +293,7 @@ def jsd(
     >>> print(f"{jsd(mass=mass, **cut):.4f}, by chance {jsd(mass=mass, blind=True, **cut):.4f}")
     0.0391, by chance 0.0016
     """
-    base = number("base", base, 1)
+    base = number("base", base, above=1)
     return divergence(split("jsd", score, label, mass, weight, selection), blind) / float(np.log(base))
 
 

@@ -8,8 +8,7 @@ import numpy as np
 from matplotlib.axes import Axes
 from numpy.typing import NDArray
 
-from .._arrays import vector
-from .._events import of_one_index
+from .._read import of_one_index, vector
 
 
 def numbers(name: str, values: Any) -> NDArray[np.float64]:

@@ -10,7 +10,7 @@ from matplotlib.cbook import normalize_kwargs
 from matplotlib.lines import Line2D
 from numpy.typing import NDArray
 
-from .._events import same_length
+from .._read import same_length
 from ._data import fields, finite, labeled
 
 

@@ -9,7 +9,7 @@ from matplotlib.axes import Axes
 from matplotlib.cbook import normalize_kwargs
 from matplotlib.lines import Line2D
 
-from .._events import of_one_index, same_length
+from .._read import of_one_index, same_length
 from ._data import fields, finite, labeled, not_negative, numbers
 
 

@@ -9,8 +9,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from .._events import MOST_VARIABLES
 from .._messages import shown
+from .._read import MOST_VARIABLES
 
 Doubles = NDArray[np.float64]
 VERSION = 1

@@ -12,10 +12,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .._arrays import read
-from .._events import together, variables
 from .._messages import ORDER, level_of_the_user, needed
 from .._problems import say_if_far
+from .._read import as_array, together, variables
 from ._cpp import header
 from ._file import HIGHEST_ORDER, VERSION, Doubles
 from ._file import read as read_file
@@ -292,7 +291,9 @@ def _order(order: Any) -> int | None:
 def _events(score: Any, mass: Any, weight: Any) -> tuple[Doubles, ...]:
     """Scores (n,), masses (n, d) and weights (n,), by default 1, in float64 and finite."""
     named = {"score": score, "mass": mass} | ({} if weight is None else {"sample_weight": weight})
-    arrays = {name: array.astype(float) for name, array in zip(named, together(read, variables, **named), strict=True)}
+    arrays = {
+        name: array.astype(float) for name, array in zip(named, together(as_array, variables, **named), strict=True)
+    }
     for name, array in arrays.items():
         bad = np.argwhere(~np.isfinite(array))
         if len(bad):

@@ -46,10 +46,10 @@ def read_tensors(score: Any, label: Any, mass: Any, weight: Any, category: Any =
             if category is None and len(shape) == 2 and shape[1] == 1:
                 label = None if label is None else label.squeeze(1)
                 return Events(score.squeeze(1), label, mass.squeeze(1), None if weight is None else weight.squeeze(1))
-    return read_events(read, score, label, mass, weight, category)
+    return read_events(as_tensor, score, label, mass, weight, category)
 
 
-def read(name: str, tensor: Any) -> Tensor:
+def as_tensor(name: str, tensor: Any) -> Tensor:
     """A dense tensor of real numbers, or a TypeError; scores must be floating, and categories integers."""
     if isinstance(tensor, Tensor) and not tensor.is_quantized:
         if tensor.is_nested or tensor.layout is not torch.strided:

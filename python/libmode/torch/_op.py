@@ -15,12 +15,13 @@ import torch
 from torch import Tensor
 
 from .. import _native
-from .._arrays import check_labels, explained
+from .._arrays import explained
 from .._disco import disco
 from .._events import Events
 from .._messages import NO_SECOND_DERIVATIVE
 from .._options import Options, check, parse_options
 from .._problems import IN_LINES, Said, look_at_masses, look_at_type
+from .._read import check_labels
 from ..option_types import Loss
 from ._pinned import back_to, on_host
 

@@ -9,11 +9,11 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from .._arrays import check_labels, no_background
+from .._arrays import no_background
 from .._bad_batches import OnBadBatch, SkipsBadBatches
-from .._events import together
-from .._native import BatchError, int32
-from ._module import as_arguments, in_python, or_skip, read
+from .._native import BatchError
+from .._read import check_labels, together, whole
+from ._module import as_arguments, as_tensor, in_python, or_skip
 from ._op import as_numpy, result_type
 from .distance import correlation
 from .transform import on_lines
@@ -81,7 +81,7 @@ class ABCDLoss(SkipsBadBatches, nn.Module):
     def __init__(self, *, background_label: int = 0, on_bad_batch: OnBadBatch = "raise") -> None:
         super().__init__()
         self._set_on_bad_batch(on_bad_batch)
-        self.background_label = int32("background_label", background_label)
+        self.background_label = whole("background_label", background_label)
 
     @in_python
     def forward(
@@ -101,7 +101,7 @@ class ABCDLoss(SkipsBadBatches, nn.Module):
 
     def _loss(self, score_1: Any, score_2: Any, label: Any, weight: Any, reference: Any) -> Tensor:
         arguments = {"score_1": score_1, "score_2": score_2, "label": label}
-        arrays = together(read, **arguments, **({} if weight is None else {"weight": weight}))
+        arrays = together(as_tensor, **arguments, **({} if weight is None else {"weight": weight}))
         chosen = arrays[2] == self.background_label
         if not chosen.any():
             raise BatchError(no_background(as_numpy(arrays[2]), self.background_label))
@@ -136,7 +136,7 @@ def _reference_axes(reference: Any) -> tuple[Tensor, Tensor, Tensor | None]:
         raise TypeError("reference: expected (score_1, score_2) or (score_1, score_2, weight) of background events")
     named = dict(zip(("score_1", "score_2", "weight"), reference, strict=False))
     try:
-        arrays = together(read, **named)
+        arrays = together(as_tensor, **named)
         every = torch.ones_like(arrays[0], dtype=torch.bool)
         first, second, *weight = (_selected(name, array, every) for name, array in zip(named, arrays, strict=True))
     except (TypeError, ValueError) as error:

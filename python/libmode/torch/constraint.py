@@ -17,10 +17,11 @@ from .._bad_batches import OnBadBatch, SkipsBadBatches
 from .._constraint import Constraint, State, training_step, unpack_state
 from .._events import Events, takes_events
 from .._messages import keywords_only
-from .._native import BatchError, int32
-from .._option_values import flag, plain
+from .._native import BatchError
+from .._option_values import plain
 from .._options import parse_options
 from .._problems import MOST_WAITING, Learns, Monitor, Statement, look, look_at_type
+from .._read import flag, whole
 from .._typing import Never, Unpack
 from ..option_types import LossOptions
 from ._digits import KeepsDigits
@@ -198,7 +199,7 @@ class MoDeConstraint(SkipsBadBatches, Learns, KeepsDigits):
             categories=categories,
         )
         self.background_only = flag("background_only", background_only)
-        self.signal, self._monitor = int32("signal", signal), Monitor() if flag("monitor", monitor) else None
+        self.signal, self._monitor = whole("signal", signal), Monitor() if flag("monitor", monitor) else None
         self._statement = None if self._monitor is None else Statement(self._monitor, self._constraint)
         if on_device:
             raise ValueError(
@@ -286,10 +287,10 @@ class MoDeConstraint(SkipsBadBatches, Learns, KeepsDigits):
                 "the batch twice: leave the layer out of the checkpointed part, for instance "
                 "score = constraint(checkpoint(network, x, use_reentrant=False), label, mass)"
             )
-        read = partial(self._read, score.detach(), label, mass, *others)
+        make = partial(self._batch, score.detach(), label, mass, *others)
         gathers, where = self.gather and processes(self.process_group) > 1, ""
         try:
-            batch = gather_events(read, repr(self), self.process_group) if gathers else read()
+            batch = gather_events(make, repr(self), self.process_group) if gathers else make()
             if not gathers and batch.events.score.shape[0] > batch.size:
                 where = f", where events from {batch.size} on are those of reference"
             with self._constraint.lock:
@@ -339,7 +340,7 @@ class MoDeConstraint(SkipsBadBatches, Learns, KeepsDigits):
         if self._statement is None:
             return
         with suppress(ValueError, TypeError, AttributeError):  # bad arguments are no error in evaluation mode
-            batch = self._read(score, label, mass, *others)
+            batch = self._batch(score, label, mass, *others)
             self._statement.evaluate(Events(*as_arrays(batch.events)))
 
     def train(self, mode: bool = True) -> MoDeConstraint:
@@ -361,7 +362,7 @@ class MoDeConstraint(SkipsBadBatches, Learns, KeepsDigits):
                 "what the call RETURNS, score = constraint(score, label, mass, weight), and not what went into it",
             )
 
-    def _read(self, *arguments: Any) -> Batch:
+    def _batch(self, *arguments: Any) -> Batch:
         if arguments[1] is None and self.background_only:
             raise TypeError(NO_LABELS)
         batch = read_batch(self._constraint.labels, *arguments)

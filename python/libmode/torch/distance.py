@@ -9,8 +9,8 @@ from torch import Tensor
 
 from .. import _native
 from .._disco import named
-from .._events import together
-from ._module import read
+from .._read import together
+from ._module import as_tensor
 from ._op import Tied, _ready
 
 
@@ -79,7 +79,7 @@ def correlation(x: Any, y: Any, weight: Any, unbiased: bool, names: tuple[str, s
 
 
 def _floating(name: str, values: Any) -> Tensor:
-    tensor = read(name, values)
+    tensor = as_tensor(name, values)
     return tensor if tensor.is_floating_point() else tensor.double()
 
 

@@ -11,12 +11,13 @@ import torch
 from torch import Tensor
 
 from .._bad_batches import OnBadBatch, SkipsBadBatches
-from .._events import Events, is_background, takes_events
+from .._events import Events, takes_events
 from .._messages import keywords_only
 from .._native import Evaluated
-from .._option_values import flag, plain
+from .._option_values import plain
 from .._options import Options, check
 from .._problems import EVERY, Monitor, Said
+from .._read import flag, is_background
 from .._strength import checked_strength, scale
 from .._typing import Never, Unpack
 from ..option_types import Loss, LossOptions

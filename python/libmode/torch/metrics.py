@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from .._events import takes_events
+from .._read import numbers
 from .._typing import Unpack
-from ..metrics._arguments import numbers
 from ..metrics.check import Check, Judge, Settings
 from ..option_types import CheckOptions
 from ._gather import processes

@@ -11,16 +11,19 @@ from torch import Tensor, nn
 from torch.utils.data import Dataset, TensorDataset, default_collate
 
 from .. import _events
-from .._arrays import check_labels, check_reference, no_background
+from .._arrays import check_reference, no_background
 from .._events import Events
-from .._native import BatchError, int32
-from ._module import read
+from .._native import BatchError
+from .._read import check_labels, whole
+from ._module import as_tensor
 from ._op import as_numpy, in_torch_func
 
 
 def joined(batch: Events, reference: Any, labels: Sequence[int]) -> Events:
     """The checked events of a batch, followed by the reference events, which get no gradient."""
-    return _events.joined(batch, reference, labels, lambda *one: read(*one).detach(), _filled, _concatenated, _check)
+    return _events.joined(
+        batch, reference, labels, lambda *one: as_tensor(*one).detach(), _filled, _concatenated, _check
+    )
 
 
 def _check(label: Tensor, labels: Sequence[int]) -> None:
@@ -83,9 +86,7 @@ class Reference:
     """
 
     def __init__(self, events: Sequence[Tensor] | Dataset[Any], size: int = 4096, *, background_label: int = 0) -> None:
-        self.size, self.background_label = int32("size", size), int32("background_label", background_label)
-        if self.size <= 0:
-            raise ValueError(f"size = {size}: must be positive")
+        self.size, self.background_label = whole("size", size, 1), whole("background_label", background_label)
         tensors = events.tensors if isinstance(events, TensorDataset) else events
         if isinstance(tensors, Dataset):
             self._dataset: Any = tensors
