@@ -1,4 +1,4 @@
-"""Writes the tables of docs/performance.md and docs/scaling.md from bench/results: ``python -m bench.summary``.
+"""Writes the tables of docs/scaling.md from bench/results: ``python -m bench.summary``.
 
 Replaces what stands between the marks there; a test checks that nobody edits it.
 """
@@ -10,18 +10,21 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from .methods import BOUNDS, FLOAT_SORT, MODELOSS, ORDER_2, PLAIN_ORDER_2, PLAIN_TORCH, STRONG
+from .methods import MODELOSS, PLAIN_ORDER_2, PLAIN_TORCH, STRONG
 
 ROOT = Path(__file__).resolve().parents[1]
 RESULTS = ROOT / "bench" / "results" / "results.json"
-BEGIN, END = "<!-- made by python -m bench.summary -->\n", "<!-- end -->\n"
+PAGE = ROOT / "docs" / "scaling.md"
+#: What stands before and after the tables.
+MARKS = {
+    "cpu": ("<!-- made by python -m bench.summary -->\n", "<!-- end -->\n"),
+    "gpu": ("<!-- of a GPU, made by python -m bench.summary -->\n", "<!-- end of a GPU -->\n"),
+}
 
 COLUMNS = {
     PLAIN_ORDER_2: "libmode, NumPy [ms]",
     PLAIN_TORCH: "from PyTorch",
-    "np.argsort": "np.argsort",
     STRONG: "strong PyTorch",
-    FLOAT_SORT: "with torch.sort",
     MODELOSS: "modeloss 0.1.0",
     "DisCo": "DisCo",
 }
@@ -36,26 +39,17 @@ ON_GPU = {
     "layer, core": "MoDeConstraint, core",
     "sort": "torch.sort",
 }
-STEPS = {
-    "network": "network",
-    "batch": "batch",
-    "without": "without",
-    "without, graph": "without, graph",
-    "loss": "MoDeLoss, device",
-    "loss, graph": "graph",
-    "layer, core": "MoDeConstraint, core",
-}
 
 Times = Mapping[tuple[str, int], float]  #: seconds by method and number of events
 
 
-def pages() -> dict[Path, str]:
-    """The tables of each page as Markdown."""
+def tables() -> dict[str, str]:
+    """The tables as Markdown, by the names of their marks."""
     results, of_device = (json.loads(path.read_text()) for path in (RESULTS, RESULTS.with_name("device.json")))
     times = {(row["method"], row["n"]): row["median"] for row in results["times"]}
     return {
-        ROOT / "docs" / "performance.md": _lines(_sizes(times), _options(times), _steps(results)),
-        ROOT / "docs" / "scaling.md": _lines(_events(of_device), _device_steps(of_device)),
+        "cpu": _lines(_sizes(times), _steps(results)),
+        "gpu": _lines(_events(of_device)),
     }
 
 
@@ -82,18 +76,6 @@ def sorts(times: Times, processor: str) -> list[str]:
     return [f"Loss and gradient relative to sorts of the float32 scores alone, on {processor}:", "", *lines]
 
 
-def _options(times: Times) -> list[str]:
-    names = {"the defaults": ORDER_2}
-    names |= {name: f"{PLAIN_ORDER_2} {name}" for name in (*BOUNDS, "weights", "float64", "1 thread", "256 bins")}
-    sizes = (10**4, 10**5, 10**6)
-    lines = [_row("order 2 with", *(f"{n:,}" for n in sizes)), _row(*["---"] * (len(sizes) + 1))]
-    for name, method in names.items():
-        if not any((method, n) in times for n in sizes):
-            continue  # newer than the results
-        lines.append(_row(name, *(_ratio(times.get((method, n)), times[PLAIN_ORDER_2, n]) for n in sizes)))
-    return ["The same for options, relative to the paper's formula alone:", "", *lines]
-
-
 def _steps(results: dict[str, Any]) -> list[str]:
     lines = [_row("batch", "step [ms]", "with MoDeLoss [ms]", "share", "MoDeConstraint, more"), _row(*["---"] * 5)]
     for batch, m in results["training_step"].items():
@@ -105,11 +87,6 @@ def _steps(results: dict[str, Any]) -> list[str]:
 def _events(results: dict[str, Any]) -> list[str]:
     head = f"Forward and backward at order 1 with labels and weights, in ms, on an {results['device']}:"
     return [head, "", *_of_rows(ON_GPU, results["events"])]
-
-
-def _device_steps(results: dict[str, Any]) -> list[str]:
-    head = "A training step of the paper's network and of a transformer of 2 million parameters:"
-    return [head, "", *_of_rows(STEPS, results["steps"])]
 
 
 def _of_rows(columns: Mapping[str, str], rows: list[dict[str, Any]]) -> list[str]:
@@ -133,10 +110,11 @@ def _row(*cells: str) -> str:
 
 
 def main() -> None:
-    for page, tables in pages().items():
-        before, _, rest = page.read_text().partition(BEGIN)
-        _, _, after = rest.partition(END)
-        page.write_text(before + BEGIN + tables + END + after)
+    for name, text in tables().items():
+        begin, end = MARKS[name]
+        before, _, rest = PAGE.read_text().partition(begin)
+        _, _, after = rest.partition(end)
+        PAGE.write_text(before + begin + text + end + after)
 
 
 if __name__ == "__main__":

@@ -37,7 +37,7 @@ type Verdict struct {
 }
 
 // A bump counts if it is larger than the limit by its doubt. Training events teach their own fluctuations, which add N/T to the
-// variance of a search; an unknown T counts as N. docs/verdict.md has the study behind the numbers.
+// variance of a search; an unknown T counts as N. studies/verdict/README.md has the study behind the numbers.
 const (
 	largestBump = 1.8 // errors, times sqrt(1 + N/T)
 	surely      = 3.0 // standard errors above the limit

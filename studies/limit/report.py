@@ -1,4 +1,4 @@
-"""The tables and the picture of docs/limit.md, and the column of docs/zoo.md: ``python -m studies.limit.report``."""
+"""The tables of the limit, its picture, and the column of docs/zoo.md: ``python -m studies.limit.report``."""
 
 from __future__ import annotations
 

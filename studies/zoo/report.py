@@ -20,7 +20,7 @@ from .study import STRENGTHS, VARIATIONS, VARIED, stored
 
 REST = Path(__file__).with_name("tables.md")
 CUTS = (*SIGNAL, *BACKGROUND)
-COLUMNS = 5  # of the picture
+COLUMNS = 3  # of the picture of the frontiers
 START = 30  # the strength of MoDeLoss that docs/training.md starts with
 COMPARED = ("80 %", "50 %", "20 %")  # the cuts that "as flat" compares, which each training has
 Found = dict[str, Any]
@@ -56,6 +56,11 @@ def size(one: Found) -> float:
     return float(np.sqrt(np.mean([one["ratio"].get(cut, np.nan) ** 2 for cut in COMPARED])))
 
 
+def worst(one: Found) -> float:
+    """The largest ratio at three working points."""
+    return float(max(one["ratio"].get(cut, 0) for cut in COMPARED))
+
+
 def best(found: Mapping[str, list[Found]], kind: str) -> tuple[str, Found] | None:
     """The strength with the largest AUC among trainings as flat as the default; None if there is none."""
     least = size(medians(found["default"]))
@@ -72,6 +77,7 @@ def tables(results: Mapping[str, Any]) -> dict[str, str]:
     default = "`MoDeConstraint()`"
     start = f"`MoDeLoss(strength={START})`"
     limits = limit.limits()
+    short = [["problem", "no constraint", default, "of the limit", *(f"best {method} as flat" for method in STRENGTHS)]]
     rows = [
         [
             "problem",
@@ -89,6 +95,7 @@ def tables(results: Mapping[str, Any]) -> dict[str, str]:
         one = _cell(found, f"MoDeLoss {START}")
         share = limit.shares(limit.of_zoo(limits, problem), found.get("default", []))
         rows.append([problem, _cell(found, "none"), _cell(found, "default"), share, one, *best_of])
+        short.append([problem, _short(found, "none"), _short(found, "default"), share, *best_of])
         tight.append([problem, _tight(found, "default"), _tight(found, f"MoDeLoss {START}"), _warned(found)])
     varied = [["problem", "change", "no constraint", default]]
     for problem in VARIED:
@@ -103,7 +110,8 @@ def tables(results: Mapping[str, Any]) -> dict[str, str]:
         judged = [one["cuts"] for one in trainings]
         others += [[problem, name, *_others(judged, of_cut)] for name, of_cut in OTHERS.items() if judged]
     return {
-        "zoo": pages.table(rows),
+        "zoo": pages.table(short),
+        "zoo in full": pages.table(rows),
         "other scales of the zoo": pages.table(others),
         "tight cuts of the zoo": pages.table(_measured(tight, 1)),
         "variations of the zoo": pages.table(_measured(varied, 2)),
@@ -147,6 +155,14 @@ def _cell(found: Mapping[str, list[Found]], method: str) -> str:
     return f"{one['auc']:.3f} ({_r50(one)}) {_ratios(one, COMPARED)}"
 
 
+def _short(found: Mapping[str, list[Found]], method: str) -> str:
+    """AUC, R50 and the worst residual over its scale."""
+    if method not in found:
+        return "-"
+    one = medians(found[method])
+    return f"{one['auc']:.3f} ({_r50(one)}) {worst(one):.1f}"
+
+
 def _r50(one: Found) -> str:
     return f"{one['r50']:.{0 if one['r50'] >= 100 else 1}f}"
 
@@ -177,12 +193,44 @@ def _warned(found: Mapping[str, list[Found]]) -> str:
     return f"{sum(said)}/{len(said)}" if said else "-"
 
 
+#: What the summary draws: the method of the study, and the style of its points.
+SUMMARY: dict[str, tuple[str, dict[str, Any]]] = {
+    "no constraint": ("none", {"marker": "s", "color": OKABE_ITO["black"]}),
+    "DisCo, strength 10": ("DisCo 10", {"marker": "^", "color": OKABE_ITO["bluish green"]}),
+    f"MoDeLoss, strength {START}": (f"MoDeLoss {START}", {"marker": "o", "color": OKABE_ITO["blue"]}),
+    "MoDeConstraint()": ("default", {"marker": "*", "color": OKABE_ITO["vermillion"], "markersize": 12}),
+}
+
+
+def summary(results: Mapping[str, Any]) -> Figure:
+    """The worst residual of each problem and the AUC, a row for each problem."""
+    every = {problem: of_method(results, problem) for problem in PROBLEMS}
+    shown = {problem: found for problem, found in every.items() if {"none", "default"} <= set(found)}
+    drawn = Figure(figsize=(12, 7), layout="constrained")
+    flat, auc = drawn.subplots(1, 2, sharey=True)
+    flat.axvspan(0.1, 1, color="0.92", zorder=0)
+    for label, (method, style) in SUMMARY.items():
+        there = [(place, medians(found[method])) for place, found in enumerate(shown.values()) if method in found]
+        places = [place for place, _ in there]
+        flat.plot([worst(one) for _, one in there], places, linestyle="none", label=label, **style)
+        auc.plot([one["auc"] for _, one in there], places, linestyle="none", **style)
+    flat.set(xscale="log", xlim=(0.3, 50), xlabel="worst residual over its scale (gray: flat)")
+    flat.xaxis.set_major_formatter("{x:g}")
+    flat.set_yticks(range(len(shown)), list(shown))
+    flat.invert_yaxis()
+    auc.set(xlabel="AUC")
+    for axes in (flat, auc):
+        axes.grid(axis="y", color="0.9")
+    drawn.legend(loc="outside upper center", ncols=4)
+    return drawn
+
+
 def figure(results: Mapping[str, Any]) -> Figure:
     """The frontier of each problem that was trained with the default."""
     every = {problem: of_method(results, problem) for problem in PROBLEMS}
     shown = {problem: found for problem, found in every.items() if {"none", "default"} <= set(found)}
     rows = -(-len(shown) // COLUMNS)
-    drawn = Figure(figsize=(15, 3.5 * rows), layout="constrained")
+    drawn = Figure(figsize=(11, 3.2 * rows), layout="constrained")
     panels = drawn.subplots(rows, COLUMNS, squeeze=False).flat
     for (problem, trainings), axes in zip(shown.items(), panels, strict=False):
         found = {method: medians(of_seeds) for method, of_seeds in trainings.items()}
@@ -212,7 +260,8 @@ def figure(results: Mapping[str, Any]) -> Figure:
 def main() -> None:
     results = stored()
     pages.write(tables(results), REST)
-    figure(results).savefig(pages.DOCS / "images" / "zoo.png", dpi=60)
+    for name, drawn in {"zoo": figure(results), "zoo_summary": summary(results)}.items():
+        drawn.savefig(pages.DOCS / "images" / f"{name}.png", dpi=80)
 
 
 if __name__ == "__main__":
