@@ -24,7 +24,6 @@ extensions = [
     "sphinx.ext.autosummary",
     "sphinx.ext.mathjax",
     "sphinx_copybutton",
-    "contents",
     "c_header",
     "links",
     "notebooks",

@@ -1,14 +1,23 @@
 """What a link of a page becomes on the site, where it is written for readers of the repository."""
 
+from pathlib import Path
 from typing import Any
 
 from docutils import nodes
 from sphinx import addnodes
 from sphinx.transforms import SphinxTransform
 
+ROOT = Path(__file__).resolve().parents[1]
+REPOSITORY = "https://github.com/libmode/libmode"
+
+
+def in_repository(path: str) -> str:
+    """The address of a file or folder, relative to the root."""
+    return f"{REPOSITORY}/{'tree' if (ROOT / path).is_dir() else 'blob'}/main/{path}"
+
 
 class Links(SphinxTransform):
-    """Links to folders outside of docs/ become their text: the site has copies of files, and none of folders.
+    """Links to folders and pages outside of docs/ lead to the repository: the site has copies of programs alone.
 
     Links whose text is the name of the page's file get the title of that page, or section, for a text.
     """
@@ -20,8 +29,12 @@ class Links(SphinxTransform):
         for link in list(self.document.findall(addnodes.pending_xref)):
             if link.get("reftype") != "myst":
                 continue
-            if link["reftarget"].startswith("../"):
-                link.replace_self(nodes.literal(text=link.astext()))
+            target = Path(self.env.srcdir, self.env.docname).parent / link["reftarget"]
+            # A page outside of docs/ is an absolute path without its ending, a folder is written as in the page.
+            page = target.with_suffix(".md") if target.with_suffix(".md").exists() else target
+            if link["reftarget"].startswith(("../", "/")) and page.exists():
+                path = page.resolve().relative_to(ROOT).as_posix()
+                link.replace_self(nodes.reference("", "", *link.children, refuri=in_repository(path)))
             elif link.astext() == f"{link['reftarget']}.md":
                 link["refexplicit"] = False
                 link.clear()
