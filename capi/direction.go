@@ -1,7 +1,7 @@
 package main
 
 /*
-#include "mode.h"
+#include "failure.h"
 */
 import "C"
 
@@ -35,8 +35,8 @@ func steeringOf(how *C.mode_steering) (st constraint.Steering, err error) {
 }
 
 //export modeStateCheck
-func modeStateCheck(state *C.double, n, labels, categories C.size_t, text *C.char, capacity C.size_t) C.int {
-	return guarded(text, capacity, func() error {
+func modeStateCheck(state *C.double, n, labels, categories C.size_t, failed *C.failure) C.int {
+	return guarded(failed, func() error {
 		numbers, err := array("state", (*float64)(unsafe.Pointer(state)), n, false)
 		if err != nil {
 			return err
@@ -57,8 +57,8 @@ var fields = sync.OnceValue(func() (rows []C.mode_state_field) {
 })
 
 //export modeStateField
-func modeStateField(k C.size_t, field *C.mode_state_field, text *C.char, capacity C.size_t) C.int {
-	return guarded(text, capacity, func() error {
+func modeStateField(k C.size_t, field *C.mode_state_field, failed *C.failure) C.int {
+	return guarded(failed, func() error {
 		if uint64(k) >= uint64(len(fields())) {
 			return argumentError("k = %d, but there are %d fields", uint64(k), len(fields()))
 		}
@@ -112,8 +112,8 @@ func direction[F core.Float](o *C.mode_options, from *C.mode_events_f64, how *C.
 }
 
 //export modeDirection
-func modeDirection(single C.int, o *C.mode_options, from *C.mode_events_f64, how *C.mode_steering, found *C.mode_pushed, push, multiplier, slope unsafe.Pointer, text *C.char, capacity C.size_t) C.int {
-	return guarded(text, capacity, func() error {
+func modeDirection(single C.int, o *C.mode_options, from *C.mode_events_f64, how *C.mode_steering, found *C.mode_pushed, push, multiplier, slope unsafe.Pointer, failed *C.failure) C.int {
+	return guarded(failed, func() error {
 		if single != 0 {
 			return direction[float32](o, from, how, found, push, multiplier, slope)
 		}

@@ -10,7 +10,7 @@ package main
 #cgo linux LDFLAGS: -Wl,--wrap=x_cgo_sys_thread_create
 #include <stdlib.h>
 
-#include "mode.h"
+#include "failure.h"
 */
 import "C"
 
@@ -50,13 +50,18 @@ func statusOf(err error) C.int {
 	return C.MODE_ERROR_INTERNAL
 }
 
-// guarded runs f and returns its status, since no panic may reach C. The text of an error goes to the calling thread's buffer,
+// guarded runs f and returns its status, since no panic may reach C. An error and its parts go to the calling thread's memory,
 // in mode.c.
-func guarded(text *C.char, capacity C.size_t, f func() error) (status C.int) {
+func guarded(failed *C.failure, f func() error) (status C.int) {
 	report := func(err error) C.int {
-		buffer := unsafe.Slice((*byte)(unsafe.Pointer(text)), int(capacity))
-		buffer[copy(buffer[:len(buffer)-1], err.Error())] = 0
-		return statusOf(err)
+		text, parts := unsafe.Slice((*byte)(unsafe.Pointer(&failed.text)), int(C.MESSAGE_SIZE)), core.FieldsOf(err)
+		n := copy(text[:len(text)-1], err.Error())
+		text[n] = 0
+		failed.parts = C.mode_error{
+			status: C.int32_t(statusOf(err)), advice: C.int32_t(parts.Advice), place: C.int64_t(parts.Place),
+			name_at: C.size_t(parts.NameAt), name_end: C.size_t(parts.NameEnd), advice_at: C.size_t(min(parts.AdviceAt, n)),
+		}
+		return C.int(failed.parts.status)
 	}
 	defer func() {
 		if r := recover(); r != nil {
@@ -96,8 +101,8 @@ func array[E any](name string, p *E, n C.size_t, optional bool) ([]E, error) {
 }
 
 //export modeCheck
-func modeCheck(o *C.mode_options, text *C.char, capacity C.size_t) C.int {
-	return guarded(text, capacity, func() error {
+func modeCheck(o *C.mode_options, failed *C.failure) C.int {
+	return guarded(failed, func() error {
 		cfg, err := configOf(o)
 		if err != nil {
 			return err
@@ -250,8 +255,8 @@ func evaluate[F core.Float](o *C.mode_options, from *C.mode_events_f64, loss *C.
 }
 
 //export modeEvaluate
-func modeEvaluate(single C.int, o *C.mode_options, from *C.mode_events_f64, loss *C.double, grad unsafe.Pointer, quality *C.mode_quality, smoothing C.double, hess unsafe.Pointer, text *C.char, capacity C.size_t) C.int {
-	return guarded(text, capacity, func() error {
+func modeEvaluate(single C.int, o *C.mode_options, from *C.mode_events_f64, loss *C.double, grad unsafe.Pointer, quality *C.mode_quality, smoothing C.double, hess unsafe.Pointer, failed *C.failure) C.int {
+	return guarded(failed, func() error {
 		if single != 0 {
 			return evaluate[float32](o, from, loss, grad, quality, smoothing, hess)
 		}
@@ -275,8 +280,8 @@ func flatness[F core.Float](o *C.mode_options, from *C.mode_events_f64, loss *C.
 }
 
 //export modeFlatness
-func modeFlatness(single C.int, o *C.mode_options, from *C.mode_events_f64, loss *C.double, grad unsafe.Pointer, text *C.char, capacity C.size_t) C.int {
-	return guarded(text, capacity, func() error {
+func modeFlatness(single C.int, o *C.mode_options, from *C.mode_events_f64, loss *C.double, grad unsafe.Pointer, failed *C.failure) C.int {
+	return guarded(failed, func() error {
 		if single != 0 {
 			return flatness[float32](o, from, loss, grad)
 		}
@@ -311,8 +316,8 @@ func distanceCorrelation[F core.Float](n C.size_t, x, y, weight unsafe.Pointer, 
 }
 
 //export modeDistanceCorrelation
-func modeDistanceCorrelation(single C.int, n C.size_t, x, y, weight unsafe.Pointer, unbiased C.int, value *C.double, gradX, gradY unsafe.Pointer, text *C.char, capacity C.size_t) C.int {
-	return guarded(text, capacity, func() error {
+func modeDistanceCorrelation(single C.int, n C.size_t, x, y, weight unsafe.Pointer, unbiased C.int, value *C.double, gradX, gradY unsafe.Pointer, failed *C.failure) C.int {
+	return guarded(failed, func() error {
 		if single != 0 {
 			return distanceCorrelation[float32](n, x, y, weight, unbiased, value, gradX, gradY)
 		}
@@ -349,8 +354,8 @@ func edges[F core.Float](o *C.mode_options, from *C.mode_events_f64, room C.size
 }
 
 //export modeEdges
-func modeEdges(single C.int, o *C.mode_options, from *C.mode_events_f64, room C.size_t, out *C.double, count *C.size_t, text *C.char, capacity C.size_t) C.int {
-	return guarded(text, capacity, func() error {
+func modeEdges(single C.int, o *C.mode_options, from *C.mode_events_f64, room C.size_t, out *C.double, count *C.size_t, failed *C.failure) C.int {
+	return guarded(failed, func() error {
 		if single != 0 {
 			return edges[float32](o, from, room, out, count)
 		}
@@ -403,8 +408,8 @@ func moments[F core.Float](o *C.mode_options, from *C.mode_events_f64, nAt C.siz
 }
 
 //export modeMoments
-func modeMoments(single C.int, o *C.mode_options, from *C.mode_events_f64, nAt C.size_t, at *C.double, room C.size_t, cdf *C.double, count *C.size_t, c, bounded *C.double, text *C.char, capacity C.size_t) C.int {
-	return guarded(text, capacity, func() error {
+func modeMoments(single C.int, o *C.mode_options, from *C.mode_events_f64, nAt C.size_t, at *C.double, room C.size_t, cdf *C.double, count *C.size_t, c, bounded *C.double, failed *C.failure) C.int {
+	return guarded(failed, func() error {
 		if single != 0 {
 			return moments[float32](o, from, nAt, at, room, cdf, count, c, bounded)
 		}

@@ -12,13 +12,14 @@
 #include <string.h>
 
 #include "_cgo_export.h"
+#include "failure.h"
 #include "signals.h"
 #include "start.h"
 
-enum { MESSAGE_SIZE = 1024, MAX_VARIABLES = 3 };
+enum { MAX_VARIABLES = 3 };
 
 /*
- * The key of each thread's message, MESSAGE_SIZE bytes that are allocated with the first one. Not __thread: a library
+ * The key of each thread's last error, which is allocated with the first one. Not __thread: a library
  * that is loaded at run time gets little of such memory, and a forked child loads a second copy.
  */
 static pthread_key_t message_key;
@@ -37,27 +38,37 @@ __attribute__((constructor)) static void start(void) {
     watch_forks();
 }
 
-/* Keeps the message of an error, unless there is no memory for it. */
-static int fail(int status, const char *text) {
-    char *kept = have_key ? pthread_getspecific(message_key) : NULL;
+/* Keeps an error for its thread, unless there is no memory for it. */
+static int keep(const failure *failed) {
+    failure *kept = have_key ? pthread_getspecific(message_key) : NULL;
     if (have_key && !kept) {
-        kept = malloc(MESSAGE_SIZE);
+        kept = malloc(sizeof *kept);
         if (kept && pthread_setspecific(message_key, kept)) {
             free(kept);
             kept = NULL;
         }
     }
-    if (kept) snprintf(kept, MESSAGE_SIZE, "%s", text);
-    return status;
+    if (kept) *kept = *failed;
+    return failed->parts.status;
 }
 
+/* Fails with a message that names no event. */
+static int fail(int status, const char *text) {
+    failure failed = {.parts = {.status = status, .place = -1}};
+    snprintf(failed.text, sizeof failed.text, "%s", text);
+    failed.parts.advice_at = strlen(failed.text);
+    return keep(&failed);
+}
+
+static const failure *last_error(void) { return have_key ? pthread_getspecific(message_key) : NULL; }
+
 const char *mode_last_error(void) {
-    const char *kept = have_key ? pthread_getspecific(message_key) : NULL;
-    return kept ? kept : "";
+    const failure *kept = last_error();
+    return kept ? kept->text : "";
 }
 
 /* Ends a call into Go. */
-static int finish(int status, const char *text) { return status ? fail(status, text) : MODE_OK; }
+static int finish(int status, const failure *failed) { return status ? keep(failed) : MODE_OK; }
 
 /* Begins a call into Go, whose threads do not survive a fork: a call could wait for them for ever. */
 static int enter(void) {
@@ -145,17 +156,16 @@ static int prepare(const mode_options **options, mode_options *room) {
     return status;
 }
 
-/* Begins a function that calls Go with `options`, and room for a message, `text`. */
+/* Begins a function that calls Go with `options`, and room for an error, `failed`. */
 #define ENTER(options)                       \
     mode_options defaults;                   \
-    char text[MESSAGE_SIZE];                 \
+    failure failed;                          \
     int status = prepare(&options, &defaults); \
-    text[0] = 0;                             \
     if (status) return status
 
 int mode_options_check(const mode_options *options) {
     ENTER(options);
-    return finish(modeCheck((mode_options *)options, text, sizeof text), text);
+    return finish(modeCheck((mode_options *)options, &failed), &failed);
 }
 
 size_t mode_option_count(void) { return enter() ? 0 : modeOptionCount(); }
@@ -164,7 +174,7 @@ int mode_option_at(size_t k, mode_option *option) {
     const mode_options *options = NULL;
     ENTER(options);
     if ((status = CHECK_STRUCT(PLAIN(option, "option"), option))) return status;
-    return finish(modeOption(k, option, text, sizeof text), text);
+    return finish(modeOption(k, option, &failed), &failed);
 }
 
 /* ENTER for a function that takes events too. */
@@ -172,9 +182,8 @@ int mode_option_at(size_t k, mode_option *option) {
     ENTER(options);               \
     if ((status = CHECK_STRUCT(EVENTS(suffix), events))) return status
 
-/* What Go takes: whether arrays are float, the options and the events; and the message. Go writes to none of them. */
+/* What Go takes: whether arrays are float, the options and the events. Go writes to none of them. */
 #define GIVEN(real) sizeof(real) == sizeof(float), (mode_options *)options, (mode_events_f64 *)events
-#define TEXT text, sizeof text
 
 /* The functions that take arrays of events, for one type of scores, masses and weights. */
 #define OF_TYPE(real, suffix)                                                                                          \
@@ -182,7 +191,7 @@ int mode_option_at(size_t k, mode_option *option) {
                                real *grad, mode_quality *quality, double smoothing, real *hess) {                      \
         ENTER_WITH_EVENTS(suffix);                                                                                     \
         if (quality && (status = CHECK_STRUCT(PLAIN(quality, "quality"), quality))) return status;                     \
-        return finish(modeEvaluate(GIVEN(real), loss, grad, quality, smoothing, hess, TEXT), text);                    \
+        return finish(modeEvaluate(GIVEN(real), loss, grad, quality, smoothing, hess, &failed), &failed);                    \
     }                                                                                                                  \
     int mode_loss_##suffix(const mode_options *options, size_t n, const real *score, const int32_t *label,             \
                            const real *mass, const real *weight, double *loss, real *grad) {                           \
@@ -193,7 +202,7 @@ int mode_option_at(size_t k, mode_option *option) {
     int mode_flatness_##suffix(const mode_options *options, const mode_events_##suffix *events, double *loss,          \
                                real *grad) {                                                                           \
         ENTER_WITH_EVENTS(suffix);                                                                                     \
-        return finish(modeFlatness(GIVEN(real), loss, grad, TEXT), text);                                              \
+        return finish(modeFlatness(GIVEN(real), loss, grad, &failed), &failed);                                              \
     }                                                                                                                  \
     int mode_direction_##suffix(const mode_options *options, const mode_events_##suffix *events,                       \
                                 const mode_steering *steering, mode_pushed *found, real *push, real *multiplier,       \
@@ -201,27 +210,27 @@ int mode_option_at(size_t k, mode_option *option) {
         ENTER_WITH_EVENTS(suffix);                                                                                     \
         if ((status = CHECK_STRUCT(PLAIN(steering, "steering"), steering))) return status;                             \
         if ((status = CHECK_STRUCT(PLAIN(pushed, "found"), found))) return status;                                     \
-        return finish(modeDirection(GIVEN(real), (mode_steering *)steering, found, push, multiplier, slope, TEXT), text); \
+        return finish(modeDirection(GIVEN(real), (mode_steering *)steering, found, push, multiplier, slope, &failed), &failed); \
     }                                                                                                                  \
     int mode_distance_correlation_##suffix(size_t n, const real *x, const real *y, const real *weight, int unbiased,   \
                                            double *value, real *grad_x, real *grad_y) {                                \
         const mode_options *options = NULL;                                                                            \
         ENTER(options);                                                                                                \
         return finish(modeDistanceCorrelation(sizeof(real) == sizeof(float), n, (real *)x, (real *)y, (real *)weight,  \
-                                              unbiased, value, grad_x, grad_y, TEXT),                                  \
-                      text);                                                                                           \
+                                              unbiased, value, grad_x, grad_y, &failed),                                  \
+                      &failed);                                                                                           \
     }                                                                                                                  \
     int mode_edges_##suffix(const mode_options *options, const mode_events_##suffix *events, size_t capacity,          \
                             double *edges, size_t *n_edges) {                                                          \
         ENTER_WITH_EVENTS(suffix);                                                                                     \
-        return finish(modeEdges(GIVEN(real), capacity, edges, n_edges, TEXT), text);                                   \
+        return finish(modeEdges(GIVEN(real), capacity, edges, n_edges, &failed), &failed);                                   \
     }                                                                                                                  \
     int mode_moments_##suffix(const mode_options *options, const mode_events_##suffix *events, size_t n_at,            \
                               const double *at, size_t capacity, double *cdf, size_t *n_bins, double *moments,         \
                               double *bounded) {                                                                       \
         ENTER_WITH_EVENTS(suffix);                                                                                     \
-        return finish(modeMoments(GIVEN(real), n_at, (double *)at, capacity, cdf, n_bins, moments, bounded, TEXT),     \
-                      text);                                                                                           \
+        return finish(modeMoments(GIVEN(real), n_at, (double *)at, capacity, cdf, n_bins, moments, bounded, &failed),     \
+                      &failed);                                                                                           \
     }
 
 OF_TYPE(float, f32)
@@ -234,7 +243,7 @@ size_t mode_state_size(size_t labels, size_t categories) {
 int mode_state_check(const double *state, size_t n_state, size_t labels, size_t categories) {
     const mode_options *options = NULL;
     ENTER(options);
-    return finish(modeStateCheck((double *)state, n_state, labels, categories, text, sizeof text), text);
+    return finish(modeStateCheck((double *)state, n_state, labels, categories, &failed), &failed);
 }
 
 size_t mode_state_field_count(void) { return enter() ? 0 : modeStateFieldCount(); }
@@ -243,7 +252,7 @@ int mode_state_field_at(size_t k, mode_state_field *field) {
     const mode_options *options = NULL;
     ENTER(options);
     if ((status = CHECK_STRUCT(PLAIN(state_field, "field"), field))) return status;
-    return finish(modeStateField(k, field, text, sizeof text), text);
+    return finish(modeStateField(k, field, &failed), &failed);
 }
 
 int mode_set_threads(int threads) {
@@ -270,9 +279,19 @@ const char *mode_version(void) { return MODE_VERSION; }
 
 int mode_abi_version(void) { return MODE_ABI_VERSION; }
 
+int mode_last_error_parts(mode_error *error) {
+    const failure *kept = last_error();
+    int status = CHECK_STRUCT(PLAIN(error, "error"), error);
+    if (status) return status;
+    const size_t size = error->struct_size;
+    *error = kept ? kept->parts : (mode_error){.place = -1};
+    error->struct_size = size;
+    return MODE_OK;
+}
+
 int mode_constraint_verdict(const mode_options *options, const mode_steering *steering, mode_verdict *found) {
     ENTER(options);
     if ((status = CHECK_STRUCT(PLAIN(steering, "steering"), steering))) return status;
     if ((status = CHECK_STRUCT(PLAIN(verdict, "found"), found))) return status;
-    return finish(modeConstraintVerdict((mode_options *)options, (mode_steering *)steering, found, TEXT), text);
+    return finish(modeConstraintVerdict((mode_options *)options, (mode_steering *)steering, found, &failed), &failed);
 }

@@ -3,7 +3,7 @@ package main
 /*
 #include <stdlib.h>
 
-#include "mode.h"
+#include "failure.h"
 */
 import "C"
 
@@ -163,8 +163,8 @@ var rows = sync.OnceValue(func() []C.mode_option {
 })
 
 //export modeOption
-func modeOption(k C.size_t, row *C.mode_option, text *C.char, capacity C.size_t) C.int {
-	return guarded(text, capacity, func() error {
+func modeOption(k C.size_t, row *C.mode_option, failed *C.failure) C.int {
+	return guarded(failed, func() error {
 		if uint64(k) >= uint64(len(members)) {
 			return argumentError("k = %d, but there are %d options", uint64(k), len(members))
 		}

@@ -1,7 +1,7 @@
 package main
 
 /*
-#include "mode.h"
+#include "failure.h"
 */
 import "C"
 
@@ -12,8 +12,8 @@ import (
 )
 
 //export modeConstraintVerdict
-func modeConstraintVerdict(o *C.mode_options, how *C.mode_steering, found *C.mode_verdict, text *C.char, capacity C.size_t) C.int {
-	return guarded(text, capacity, func() error {
+func modeConstraintVerdict(o *C.mode_options, how *C.mode_steering, found *C.mode_verdict, failed *C.failure) C.int {
+	return guarded(failed, func() error {
 		cfg, err := configOf(o)
 		if err != nil {
 			return err

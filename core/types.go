@@ -54,6 +54,13 @@ var (
 	ErrOverflow = errs.ErrOverflow
 )
 
+// ErrorFields are the parts of an error's sentence, for callers that word errors themselves: where the name of an
+// argument stands in it, the index of the event in that argument, and the number of its advice, 0 for none.
+type ErrorFields = errs.Fields
+
+// FieldsOf returns the parts of an error's sentence.
+func FieldsOf(err error) ErrorFields { return errs.FieldsOf(err) }
+
 // SetThreads limits the threads that one call may use. Zero or less restores the default: all that the process may run
 // on. Results do not depend on the number of threads. A limit above 1024 is 1024.
 func SetThreads(n int) { par.SetThreads(n) }

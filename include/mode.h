@@ -130,6 +130,31 @@ enum {
  */
 MODE_API const char *mode_last_error(void);
 
+enum { /* mode_error.advice: what the message advises, in the words of C */
+    MODE_ADVICE_NONE = 0,
+    MODE_ADVICE_WIDEN = 1,     /* widen score_range, or set it to [-Inf, +Inf] */
+    MODE_ADVICE_SIGMOID = 2,   /* apply a sigmoid to raw outputs, or the same */
+    MODE_ADVICE_LEAVE_OUT = 3  /* leave events out, or set missing to MODE_MISSING_IGNORE and give NaN */
+};
+
+/*
+ * The parts of the message of mode_last_error(), for a program that words errors itself: some bytes, the name of an
+ * argument, "[place]" if there is a place, more bytes, and the advice.
+ */
+typedef struct mode_error {
+    size_t struct_size;  /* sizeof(mode_error); set the others to 0 */
+    int32_t status;      /* MODE_ERROR_..., or MODE_OK before any error */
+    int32_t advice;      /* MODE_ADVICE_... */
+    int64_t place;       /* the index of the event in the arrays of the call; -1: none */
+    size_t name_at;      /* the first byte of the name, */
+    size_t name_end;     /* and the first byte after it; 0: there is no name */
+    size_t advice_at;    /* the first byte of the advice; the end of the message without one */
+    uint64_t reserved[4]; /* 0 */
+} mode_error;
+
+/* Sets *error to the parts of the last error of this thread. */
+MODE_API int mode_last_error_parts(mode_error *error);
+
 /* --------------------------------------------------------------- options */
 
 enum { /* mode_options.binning: where the edges of the mass bins come from */

@@ -165,5 +165,5 @@ func checkCategories[T events.Float](di *events.Division[T], categories int) err
 		return nil
 	}
 	su := di.Subsets[bad]
-	return errs.Of(errs.ErrOption, "category[%d] = %d: must be from 0 to %d, less than categories", di.Index[su.Lo], su.Category, categories-1)
+	return errs.At(errs.ErrOption, "category", int(di.Index[su.Lo]), " = %d: must be from 0 to %d, less than categories", su.Category, categories-1)
 }

@@ -64,9 +64,9 @@ func (ax *axis) setVariance(fm *form) error {
 	ax.variance = total(ax.z, ax.half)
 	// The largest |z| is about 1, so that a small size is one event far from all others.
 	if !(ax.variance > cancelledTo*size && size > 0x1p-900) {
-		return errs.Of(errs.ErrUndefined, "%s: the distance variance of the %d events is %.3g times their mean squared distance, "+
+		return errs.At(errs.ErrUndefined, ax.name, -1, ": the distance variance of the %d events is %.3g times their mean squared distance, "+
 			"so DisCo, which divides by its root, is not defined: all but one of them agree in double precision, or negative weights outweigh the others",
-			ax.name, len(ax.z), ax.variance/max(size, math.SmallestNonzeroFloat64))
+			len(ax.z), ax.variance/max(size, math.SmallestNonzeroFloat64))
 	}
 	return nil
 }

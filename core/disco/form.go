@@ -35,7 +35,7 @@ func newForm(weights []float64, unit float64, ones, unbiased bool) (form, error)
 	}
 	total := s[1]
 	if !(total > 0) {
-		return form{}, errs.Of(errs.ErrUndefined, "weight: the %d events have sum of weights %v, which must be positive", len(weights), total/unit)
+		return form{}, errs.At(errs.ErrUndefined, "weight", -1, ": the %d events have sum of weights %v, which must be positive", len(weights), total/unit)
 	}
 	if !unbiased {
 		return form{one: 1 / (total * total), row: -2 / (total * total * total), all: 1 / (total * total * total * total)}, nil
@@ -43,7 +43,7 @@ func newForm(weights []float64, unit float64, ones, unbiased bool) (form, error)
 	s2, s3, s4 := 2*s[2], 6*s[3], 24*s[4]
 	for p, sum := range []float64{s2 / (total * total), s3 / (total * total * total), s4 / (total * total * total * total)} {
 		if !(sum > cancelledTo) {
-			return form{}, errs.Of(errs.ErrUndefined, "weight: with unbiased, the means over %d different events have a sum of weights of %.3g times that over all, "+
+			return form{}, errs.At(errs.ErrUndefined, "weight", -1, ": with unbiased, the means over %d different events have a sum of weights of %.3g times that over all, "+
 				"and it must be positive: use larger batches, or weights that vary less", p+2, sum)
 		}
 	}

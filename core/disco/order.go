@@ -67,11 +67,11 @@ func (ax *axis) center() error {
 	z := ax.z
 	lo, hi, median := z[0], z[len(z)-1], z[len(z)/2]
 	if lo == hi {
-		return errs.Of(errs.ErrUndefined, "%s: all %d events have the same %s %v, so DisCo is 0/0, which is not defined",
-			ax.name, len(z), ax.name, lo)
+		return errs.At(errs.ErrUndefined, ax.name, -1, ": all %d events have the same %s %v, so DisCo is 0/0, which is not defined",
+			len(z), ax.name, lo)
 	}
 	if !events.IsFinite(hi - lo) {
-		return errs.Of(errs.ErrOverflow, "%s: the events span [%v, %v], which is too wide for double precision", ax.name, lo, hi)
+		return errs.At(errs.ErrOverflow, ax.name, -1, ": the events span [%v, %v], which is too wide for double precision", lo, hi)
 	}
 	ax.unit = events.UnitOf(max(median-lo, hi-median))
 	for k := range z {

@@ -10,9 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ._events import Events
+from ._messages import SIGMOID, WIDEN, Fault
 from ._native import LABEL_TYPES, BatchError, ModeEvents
 from ._options import Options
-from ._read import MOST_VARIABLES, check_labels, is_background
+from ._read import MOST_VARIABLES, at, check_labels, is_background
 
 _LABELS_SHOWN = 5
 
@@ -84,20 +85,18 @@ def for_core(events: Events) -> ModeEvents:
     )
 
 
-def explained(error: ValueError, score: Any, mass: Any, label: Any, options: Options) -> ValueError:
+def explained(error: ValueError, score: Any, mass: Any, label: Any, options: Options) -> Any:
     """The error of the core, or a better one if arguments seem to be swapped or no label fits."""
     if isinstance(error, BatchError):
         return with_labels(error, label, options)
-    if "lies outside score_range" not in str(error) or options.score_range is None:
+    fault: Fault | None = getattr(error, "fault", None)
+    if fault is None or fault.advice not in (WIDEN, SIGMOID) or options.score_range is None:
         return error
     low, high = options.score_range
     if (score < low).any() or (mass < low).any() or (mass > high).any():  # raw outputs: they have both signs
         return error
-    place = int((score > high).argmax())
-    return ValueError(
-        f"score[{place}] = {score[place]:g} lies outside score_range = [{low:g}, {high:g}], in which all masses lie: "
-        "score and mass are swapped"
-    )
+    where = f" lies outside score_range = [{low:g}, {high:g}], in which all masses lie: score and mass are swapped"
+    return at("score", score, int((score > high).argmax()), where)
 
 
 def check_reference(label: NDArray[Any], labels: Sequence[int]) -> None:

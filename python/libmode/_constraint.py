@@ -23,7 +23,7 @@ from ._arrays import address
 from ._convergence import Convergence, convergence, number
 from ._evaluate import direction
 from ._events import Events
-from ._messages import level_of_the_user, shown
+from ._messages import SIGMOID, level_of_the_user, reworded, shown
 from ._options import check
 from ._problems import Said, TrainingWarning
 from ._read import flag, positive, whole
@@ -39,6 +39,7 @@ WITHOUT_STATE = 10.0
 # After so many batches of predictions that look like scores, a warning says that they are scores.
 LIKE_SCORES = 20
 _ROUNDING_OF_SUMS = 0.02  # of probabilities in half precision
+_FROM_LOGITS = "give from_logits=True for raw outputs, or use score_range=None"
 
 
 class Dependence(NamedTuple):
@@ -206,9 +207,8 @@ class Constraint:
             try:
                 pushed = direction(self.options, steering, events, now, self.said)
             except ValueError as error:
-                if self._limits_given:
-                    raise
-                raise type(error)(str(error).replace("apply a sigmoid to", "give from_logits=True for")) from None
+                logits = {} if self._limits_given else {SIGMOID: _FROM_LOGITS}
+                raise reworded(error, logits) from None
             if state is not None:
                 state[:] = now
         return pushed

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
 from typing import Any
 
@@ -12,6 +11,7 @@ from numpy.typing import NDArray
 from . import _native
 from ._arrays import address, no_background
 from ._events import Events
+from ._messages import Fault, reworded
 from ._options import Options
 
 
@@ -34,8 +34,7 @@ def disco(options: Options, events: Events, double: bool, grad: NDArray[Any] | N
                 )
             except ValueError as error:
                 variable = f"variable {k} of mass: " if len(rows) > 1 else ""
-                sentence = named(str(error), ("mass", "score", "weight", "grad"), index)
-                raise type(error)(f"{whose}{variable}{sentence}") from None
+                raise named(error, ("mass", "score", "weight", "grad"), index, whose + variable) from None
             loss += share / len(rows) * value
             if grad is not None and part is not None:
                 grad[slice(None) if index is None else index] += part * grad.dtype.type(share / len(rows))
@@ -68,12 +67,13 @@ def _parts(events: Events, labels: Sequence[int]) -> Iterator[tuple[str, NDArray
             yield name, index, share
 
 
-def named(message: str, names: Sequence[str], index: NDArray[Any] | None = None) -> str:
-    """A message of the core about x, y, weight and grad_y, with these names, and places in the input."""
-    known = dict(zip(("x", "y", "weight", "grad_y"), names, strict=False))
-
-    def replaced(match: re.Match[str]) -> str:
-        name, place = known.get(match[1], match[1]), match[2]
-        return name if place is None else f"{name}[{place if index is None else index[int(place)]}]"
-
-    return re.sub(r"\b(x|y|weight|grad_y)\b(?:\[(\d+)\])?", replaced, message)
+def named(error: Exception, names: Sequence[str], index: NDArray[Any] | None = None, before: str = "") -> Exception:
+    """An error of the core about x, y, weight and grad_y, with these names, and places in the input."""
+    known, fault = (
+        dict(zip(("x", "y", "weight", "grad_y"), names, strict=False)),
+        getattr(error, "fault", Fault("", None, "")),
+    )
+    after = " ".join(known.get(word, word) for word in fault.after.split(" "))
+    place = fault.place if fault.place is None or index is None else int(index[fault.place])
+    name = known.get(fault.argument, fault.argument)
+    return reworded(error, before=before + fault.before, argument=name, place=place, after=after)

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from difflib import get_close_matches
+from typing import Any, NamedTuple
 
 NO_SECOND_DERIVATIVE = (
     "this loss or constraint has no second derivative: MoDe and flatness are piecewise linear in the scores, and for "
@@ -19,27 +20,45 @@ ORDER = (
     "1 a straight line, 2 a parabola. Give the highest order that the background estimate of your analysis absorbs"
 )
 
-#: Advice of the core in the words of C and Go, and in the words of Python.
-_IN_PYTHON = {
-    "or set it to [-Inf, +Inf]": "or use score_range=None",
-    "or set missing = ignore and give NaN": 'or give missing="ignore" and NaN',
+#: MODE_ADVICE_... of mode.h, and what it is in Python.
+WIDEN, SIGMOID, LEAVE_OUT = 1, 2, 3
+_ADVICE = {
+    WIDEN: "widen it, or use score_range=None",
+    SIGMOID: "apply a sigmoid to raw outputs, or use score_range=None",
+    LEAVE_OUT: 'leave such events out, or give missing="ignore" and NaN for a missing mass',
 }
 
 _LONGEST = 200  # characters; of a longer value both ends are shown
 
 
-def in_python(message: str) -> str:
-    """A message of the core with its advice in Python's words."""
-    for in_c, advice in _IN_PYTHON.items():
-        message = message.replace(in_c, advice)
-    return message
-
-
-def in_keras(error: ValueError) -> ValueError:
+def in_keras(error: Exception) -> Exception:
     """An error of the core about raw outputs, with the advice for Keras's MoDeLoss."""
-    advice = "raw outputs: give score=keras.ops.sigmoid, and from_logits=True to base"
-    sentence = str(error).replace("raw outputs, or use score_range=None", advice)
-    return type(error)(sentence)
+    advice = "apply a sigmoid to raw outputs: give score=keras.ops.sigmoid, and from_logits=True to base"
+    return reworded(error, {SIGMOID: advice})
+
+
+class Fault(NamedTuple):
+    """The parts of the sentence of an error: what comes before the name of an argument, its name, and so on."""
+
+    argument: str
+    place: Any  #: the index of the event, a tuple in an array of several dimensions, or None
+    after: str
+    before: str = ""
+    advice: int = 0  #: the last part of the sentence
+
+    def error(self, kind: type[Exception] = ValueError, advice: Mapping[int, str] = _ADVICE) -> Any:
+        """The error, which keeps its parts for :func:`reworded`."""
+        index = self.place if isinstance(self.place, tuple) else (self.place,)
+        place = "" if self.place is None else f"[{', '.join(map(str, index))}]"
+        error: Any = kind(f"{self.before}{self.argument}{place}{self.after}{advice.get(self.advice, '')}")
+        error.fault = self
+        return error
+
+
+def reworded(error: Exception, advice: Mapping[int, str] | None = None, **parts: Any) -> Exception:
+    """An error with other parts, or with advice in other words; the same error if its parts are unknown."""
+    fault: Fault | None = getattr(error, "fault", None)
+    return error if fault is None else fault._replace(**parts).error(type(error), {**_ADVICE, **(advice or {})})
 
 
 def shown(value: object) -> str:

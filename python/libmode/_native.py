@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from ._interruptible import LARGE, interruptible
-from ._messages import in_python
+from ._messages import Fault
 from ._read import whole
 
 ABI_VERSION = 2
@@ -85,6 +85,18 @@ class ModeEvents(ctypes.Structure):
         *(("mass", ctypes.POINTER(_address)), ("n_mass", _size)),
         ("weight category", _address),
         ("label_type category_type", _int32),
+        _room,
+    )
+
+
+class ModeError(ctypes.Structure):
+    """``mode_error`` of mode.h."""
+
+    _fields_ = _members(
+        ("struct_size", _size),
+        ("status advice", _int32),
+        ("place", ctypes.c_int64),
+        ("name_at name_end advice_at", _size),
         _room,
     )
 
@@ -200,6 +212,7 @@ _SIGNATURES: dict[str, list[Any]] = {
     "mode_state_check": [_address, _size, _size, _size],
     "mode_state_field_at": [_size, ctypes.POINTER(_Field)],
     "mode_constraint_verdict": [ctypes.POINTER(ModeOptions), ctypes.POINTER(ModeSteering), ctypes.POINTER(ModeVerdict)],
+    "mode_last_error_parts": [ctypes.POINTER(ModeError)],
     "mode_set_threads": [ctypes.c_int],
     "mode_get_threads": [ctypes.POINTER(ctypes.c_int)],
 }
@@ -340,8 +353,13 @@ def _read_options(loaded: ctypes.CDLL) -> None:
 
 def _check(loaded: ctypes.CDLL, status: int) -> None:
     if status:
-        message = in_python(loaded.mode_last_error().decode("utf-8", "replace"))
-        raise _ERRORS.get(status, ValueError)(message)
+        text, parts = loaded.mode_last_error(), ModeError(ctypes.sizeof(ModeError))
+        loaded.mode_last_error_parts(parts)
+        place = None if parts.place < 0 else parts.place
+        rest = parts.name_end if place is None else text.index(b"]", parts.name_end) + 1
+        pieces = text[: parts.name_at], text[parts.name_at : parts.name_end], text[rest : parts.advice_at]
+        before, name, after = (piece.decode("utf-8", "replace") for piece in pieces)
+        raise Fault(name, place, after, before, parts.advice).error(_ERRORS.get(status, ValueError))
 
 
 def call(name: str, *arguments: Any) -> None:

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ._messages import shown
+from ._messages import Fault, shown
 
 #: How many variables of mass a call may have.
 MOST_VARIABLES = 3
@@ -155,9 +155,12 @@ def finite(name: str, array: NDArray[Any], expected: str = _FINITE, of: Any = Tr
 def refuse(name: str, array: NDArray[Any], bad: NDArray[np.bool_], expected: str) -> None:
     """ValueError for the first of the bad values."""
     if bad.any():
-        place = np.argwhere(bad)[0]
-        value = array[tuple(place)]
-        raise ValueError(f"{name}[{', '.join(map(str, place))}] = {value:g}: expected {expected}")
+        raise at(name, array, tuple(np.argwhere(bad)[0].tolist()), f": expected {expected}")
+
+
+def at(name: str, array: NDArray[Any], place: Any, after: str) -> Any:
+    """An error about an element of an array, at an index."""
+    return Fault(name, place, f" = {array[place]:g}{after}").error()
 
 
 def together(
@@ -253,6 +256,7 @@ def check_labels(label: NDArray[Any] | None, labels: Sequence[int], name: str = 
         raise missing_label(missing, name)
 
 
-def missing_label(missing: NDArray[np.bool_], name: str = "label") -> ValueError:
+def missing_label(missing: NDArray[np.bool_], name: str = "label") -> Any:
     """The error of the first event whose label is missing."""
-    return ValueError(f"{name}[{missing.argmax()}] = nan: expected a number; leave such events out of all arguments")
+    after = " = nan: expected a number; leave such events out of all arguments"
+    return Fault(name, int(missing.argmax()), after).error()

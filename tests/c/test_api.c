@@ -323,6 +323,21 @@ static void test_the_message_stays_until_the_next_error(void) {
     check_message("after a good call", "threads");
 }
 
+static void test_the_parts_of_a_message(void) {
+    call c = good();
+    mode_error parts = {.struct_size = sizeof parts};
+    double loss;
+    c.score[5] = 2;
+    expect("a score", evaluate(&c, &loss, NULL), MODE_ERROR_SCORE_RANGE, "score[5] = 2 lies outside");
+    CHECK(!mode_last_error_parts(&parts) && parts.status == MODE_ERROR_SCORE_RANGE && parts.advice == MODE_ADVICE_SIGMOID, "%d", parts.advice);
+    CHECK(parts.place == 5 && parts.name_at == 0 && parts.name_end == strlen("score"), "%d", (int)parts.place);
+    CHECK(!strcmp(mode_last_error() + parts.advice_at, "apply a sigmoid to raw outputs, or set it to [-Inf, +Inf]"), "%s", mode_last_error() + parts.advice_at);
+    c.options.order = -1;
+    expect("an option", evaluate(&c, &loss, NULL), MODE_ERROR_OPTION, "order = -1");
+    CHECK(!mode_last_error_parts(&parts) && parts.place == -1 && !parts.name_end && parts.advice_at == strlen(mode_last_error()), "%d", (int)parts.place);
+    expect("no struct", mode_last_error_parts(NULL), MODE_ERROR_ARGUMENT, "error is NULL");
+}
+
 static void test_number_of_threads(void) {
     int before, now;
     CHECK(!mode_get_threads(&before) && before >= 1, "%d", before);
@@ -376,6 +391,7 @@ int main(void) {
     test_edges();
     test_moments();
     test_the_message_stays_until_the_next_error();
+    test_the_parts_of_a_message();
     test_number_of_threads();
     test_fork();
     return finish();

@@ -271,7 +271,11 @@ def test_missing_masses_and_those_outside_count_for_the_working_point_alone():
     [
         ({}, TypeError, "order is missing"),
         ({"order": 0, "signal_efficiency": 0.5, "threshold": 0.5}, TypeError, "signal_efficiency and threshold"),
-        ({"order": 0, "signal_efficiency": [0.5, 1.5]}, ValueError, r"signal_efficiency\[1\] = 1.5: expected"),
+        (
+            {"order": 0, "signal_efficiency": [0.5, 1.5]},
+            ValueError,
+            r"signal_efficiency\[1\] = 1.5: must be positive and at most 1",
+        ),
         ({"order": 0, "background_efficiency": 0}, ValueError, "background_efficiency = 0"),
         ({"order": 0, "threshold": []}, ValueError, "threshold is empty"),
         ({"order": 0, "tolerance": 0}, ValueError, "tolerance = 0"),

@@ -4,6 +4,7 @@ package errs
 import (
 	"errors"
 	"fmt"
+	"strings"
 )
 
 // The kinds of errors. Package core documents them.
@@ -18,18 +19,81 @@ var (
 	ErrOverflow   = errors.New("overflow")
 )
 
+// Advice is the number of what an error advises, as MODE_ADVICE_... of mode.h. Other languages have words of their own.
+type Advice int
+
+const (
+	NoAdvice Advice = iota
+	Widen
+	ApplySigmoid
+	LeaveOut
+)
+
+var advice = map[Advice]string{
+	Widen:        "widen it, or set it to [-Inf, +Inf]",
+	ApplySigmoid: "apply a sigmoid to raw outputs, or set it to [-Inf, +Inf]",
+	LeaveOut:     "leave such events out, or set missing = ignore and give NaN for a missing mass",
+}
+
+// Fields are the parts of an error's sentence: the bytes before the name of an argument, the name, "[Place]" unless it
+// is -1, more text, and the advice, which begins at AdviceAt. Without a name NameAt and NameEnd are 0.
+type Fields struct {
+	NameAt, NameEnd int
+	Place           int
+	Advice          Advice
+	AdviceAt        int
+}
+
 // sentence is an error for the user. It wraps its kind.
 type sentence struct {
 	kind error
 	text string
+	Fields
 }
 
 func (s *sentence) Error() string { return s.text }
 func (s *sentence) Unwrap() error { return s.kind }
 
-// Of returns an error of a kind: one of the above, or the kind of another error.
+// Of returns an error of a kind: one of the above, or the kind of another error, whose fields it has if it ends like it.
 func Of(kind error, format string, args ...any) error {
-	return &sentence{kind, fmt.Sprintf(format, args...)}
+	s := &sentence{kind: kind, text: fmt.Sprintf(format, args...), Fields: Fields{Place: -1}}
+	s.AdviceAt = len(s.text)
+	if inner, ok := kind.(*sentence); ok && strings.HasSuffix(s.text, inner.text) {
+		before := len(s.text) - len(inner.text)
+		s.Fields = inner.Fields
+		s.AdviceAt += before
+		if s.NameEnd > 0 {
+			s.NameAt, s.NameEnd = s.NameAt+before, s.NameEnd+before
+		}
+	}
+	return s
+}
+
+// At returns an error about element i of an argument, or, with -1, about all of it. The text follows its name.
+func At(kind error, name string, i int, format string, args ...any) error {
+	place := ""
+	if i >= 0 {
+		place = fmt.Sprintf("[%d]", i)
+	}
+	s := Of(kind, "%s%s%s", name, place, fmt.Sprintf(format, args...)).(*sentence)
+	s.NameEnd, s.Place = len(name), i
+	return s
+}
+
+// Advised adds advice to an error of Of or At.
+func Advised(err error, number Advice) error {
+	s := err.(*sentence)
+	s.Advice, s.AdviceAt = number, len(s.text)
+	s.text += advice[number]
+	return s
+}
+
+// FieldsOf returns the parts of an error's sentence.
+func FieldsOf(err error) Fields {
+	if s, ok := err.(*sentence); ok {
+		return s.Fields
+	}
+	return Fields{Place: -1, AdviceAt: len(err.Error())}
 }
 
 // OfOption returns an error about the value of an option.

@@ -190,9 +190,9 @@ func (sel *Selection[T]) badScore(i int, s float64) error {
 	if !IsFinite(s) {
 		return NotFinite("score", i, s)
 	}
-	hint := "widen it, or set it to [-Inf, +Inf]"
+	advice := errs.Widen
 	if sel.scoreLo <= 0 && sel.scoreHi >= 1 { // the results of a sigmoid are inside
-		hint = "apply a sigmoid to raw outputs, or set it to [-Inf, +Inf]"
+		advice = errs.ApplySigmoid
 	}
-	return errs.Of(errs.ErrScoreRange, "score[%d] = %v lies outside score_range = [%v, %v]: %s", i, s, sel.scoreLo, sel.scoreHi, hint)
+	return errs.Advised(errs.At(errs.ErrScoreRange, "score", i, " = %v lies outside score_range = [%v, %v]: ", s, sel.scoreLo, sel.scoreHi), advice)
 }

@@ -40,8 +40,8 @@ func (d Derivatives[T]) Check(team *par.Team) error {
 			}
 		})
 		if isBad.Load() {
-			return errs.Of(errs.ErrOverflow, "%s[%d] overflows its type: scores are too close together, "+
-				"or slope_penalty or weights relative to their sum in a bin are too large", derivativeNames[k], FirstNotFinite(of))
+			return errs.At(errs.ErrOverflow, derivativeNames[k], FirstNotFinite(of), " overflows its type: scores are too close together, "+
+				"or slope_penalty or weights relative to their sum in a bin are too large")
 		}
 	}
 	return nil

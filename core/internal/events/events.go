@@ -72,13 +72,6 @@ func (ev *Events[T]) CheckLengths() error {
 // IsFinite reports whether x is neither NaN nor infinite.
 func IsFinite(x float64) bool { return x-x == 0 }
 
-// advice says what to do where a value of an array is NaN or infinite.
-var advice = map[string]string{
-	"score":  "look for NaN in the inputs of the classifier, or lower the learning rate",
-	"mass":   "leave such events out, or set missing = ignore and give NaN for a missing mass",
-	"weight": "leave such events out",
-}
-
 // FirstNotFinite returns the index of the first value that is NaN or infinite, or -1.
 func FirstNotFinite[T Float](values []T) int {
 	i := 0
@@ -98,5 +91,12 @@ func FirstNotFinite[T Float](values []T) int {
 
 // NotFinite returns the error of a NaN or an infinite value of an array.
 func NotFinite(name string, i int, value float64) error {
-	return errs.Of(errs.ErrNotFinite, "%s[%d] = %v: every %s of a selected event must be finite; %s", name, i, value, name, advice[name])
+	err := errs.At(errs.ErrNotFinite, name, i, " = %v: every %s of a selected event must be finite; %s", value, name, map[string]string{
+		"score":  "look for NaN in the inputs of the classifier, or lower the learning rate",
+		"weight": "leave such events out",
+	}[name])
+	if name == "mass" {
+		return errs.Advised(err, errs.LeaveOut)
+	}
+	return err
 }

@@ -9,7 +9,7 @@ from __future__ import annotations
 import warnings
 from typing import Any
 
-from .._messages import needed
+from .._messages import SIGMOID, needed, reworded
 from .._read import whole
 from ..option_types import LossOptions
 
@@ -155,7 +155,7 @@ class MoDeLoss(_MoDeLoss):
         try:
             return super()._loss(*arguments, **reference)
         except ValueError as error:  # without the advice to use an option that this class lacks
-            raise type(error)(str(error).removesuffix(", or use score_range=None")) from None
+            raise reworded(error, {SIGMOID: "apply a sigmoid to raw outputs"}) from None
 
     def _remember(self, batch: Events) -> None:
         """Adds the background events of the batch, with their scores, to those of earlier batches."""

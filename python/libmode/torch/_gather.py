@@ -7,7 +7,6 @@ that loss.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any, NamedTuple
@@ -17,6 +16,7 @@ import torch.distributed as dist
 from torch import Tensor
 
 from .._events import Events
+from .._messages import Fault, reworded
 from .._problems import Monitor
 from ._module import read_tensors
 from ._op import in_torch_func
@@ -131,12 +131,11 @@ def naming_ranks(batch: Batch) -> Iterator[None]:
     try:
         yield
     except ValueError as error:
-        match = re.search(r"\b(?:score|mass|weight|label|category)\[(\d+)", str(error))
-        if not batch.sizes or match is None:
+        fault: Fault | None = getattr(error, "fault", None)
+        if not batch.sizes or fault is None or fault.place is None:
             raise
-        rank, place = _place(int(match[1]), batch.sizes)
-        start, end = match.span(1)
-        raise type(error)(f"on rank {rank}: {str(error)[:start]}{place}{str(error)[end:]}") from None
+        rank, place = _place(fault.place, batch.sizes)
+        raise reworded(error, before=f"on rank {rank}: {fault.before}", place=place) from None
 
 
 def _place(place: int, sizes: Sequence[tuple[int, int]]) -> tuple[int, int]:

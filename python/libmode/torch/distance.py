@@ -97,7 +97,7 @@ class _Correlation(torch.autograd.Function):
                 kind is torch.float64, len(x), _addresses(arrays), unbiased, _addresses(grads), held=(arrays, grads)
             )
         except ValueError as error:
-            raise type(error)(named(str(error), names)) from None
+            raise named(error, names) from None
         ctx.save_for_backward(x, y, *grads)
         return torch.scalar_tensor(value, dtype=kind, device=x.device)
 
