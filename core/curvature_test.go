@@ -116,6 +116,36 @@ func TestHessOfStrips(t *testing.T) {
 	}
 }
 
+// An event of weight k is k events: few events of large weights at high scores do not widen the strips there.
+func TestHessOfRepeatedEvents(t *testing.T) {
+	const n = 4_000
+	rng := rand.New(rand.NewPCG(34, 1))
+	var one, many Events[float64]
+	var first []int // of each event's copies
+	for range n {
+		score, mass, copies := rng.Float64(), rng.Float64(), 1
+		if score > 0.8 {
+			copies = 1 + rng.IntN(20)
+		}
+		one.Score, one.Mass = append(one.Score, score), append(one.Mass, mass)
+		one.Weight = append(one.Weight, float64(copies))
+		first = append(first, len(many.Score))
+		for range copies {
+			many.Score, many.Mass = append(many.Score, score), append(many.Mass, mass)
+		}
+	}
+	cfg := paperConfig()
+	cfg.Binning, cfg.Edges = GivenEdges, []float64{0, 0.2, 0.4, 0.6, 0.8, 1}
+	hess, ofMany := make([]float64, n), make([]float64, len(many.Score))
+	_, err := Curvature(nil, hess, 0, one, cfg)
+	require.NoError(t, err)
+	_, err = Curvature(nil, ofMany, 0, many, cfg)
+	require.NoError(t, err)
+	for i, h := range hess {
+		require.InEpsilon(t, one.Weight[i]*ofMany[first[i]], h, 1e-9, "event %d", i)
+	}
+}
+
 // Without a range of scores, equal scores do not say what is near: there is no bound.
 func TestHessOfEqualScores(t *testing.T) {
 	ev, cfg, hess := spreadEvents[float64](100, false, 0), DefaultConfig(), make([]float64, 100)

@@ -7,17 +7,18 @@ import (
 	"github.com/libmode/libmode/core/internal/errs"
 	"github.com/libmode/libmode/core/internal/order"
 	"github.com/libmode/libmode/core/internal/par"
+	"gonum.org/v1/gonum/floats"
 )
 
 // strip is the records start..end-1, and the range of their scores. Strips divide sorted records by score into parts of about equal
-// numbers, to find their density. All records of a tie are in one strip, and a tie that is as large as a strip is one by itself. So
+// sums of |w|, to find their density: equal numbers of events, also where a record stands for several. All records of a tie are in one strip, and a tie that is as large as a strip is one by itself. So
 // strips depend on the scores alone, and not on the order in which tied events are given.
 type strip struct {
 	start, end int
 	from, to   float64
 }
 
-// mostStrips is the number of strips of many events, so that each has 1/64 of the events. The statistical error of the
+// mostStrips is the number of strips of many events, so that each has 1/64 of the weight. The statistical error of the
 // densities averages out in a sum of curvatures over the leaf of a tree.
 const mostStrips = 64
 
@@ -32,10 +33,21 @@ func newStrips(rs *order.Records, count int) []strip {
 			last = at
 		}
 	}
+	size := func(lo, hi int) float64 {
+		if rs.Weights == nil {
+			return float64(hi - lo)
+		}
+		return floats.Norm(rs.Weights[lo:hi], 1)
+	}
+	at, below, share := 0, 0.0, size(0, n)/float64(count)
 	for k := range count {
-		lo, hi := rs.TieAt(int(uint64(n)*uint64(k)/uint64(count)), 0, n)
+		to := share * float64(k) * (1 + 1e-12) // sums of equal weights round
+		for w := math.Abs(rs.Weight(at)); at < n-1 && below+w <= to; w = math.Abs(rs.Weight(at)) {
+			below, at = below+w, at+1
+		}
+		lo, hi := rs.TieAt(at, 0, n)
 		cut(lo)
-		if hi-lo >= n/count {
+		if size(lo, hi) >= share*(1-1e-12) {
 			cut(hi)
 		}
 	}
