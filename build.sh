@@ -155,6 +155,7 @@ test_all() {
     say "Python"
     "$VENV/bin/ruff" check .
     "$VENV/bin/ruff" format --check .
+    "$VENV/bin/ruff" format --check --line-length 88 docs/*.md docs/tutorials/*.md
     "$VENV/bin/mypy"
     beside apart "$@"
     py_test tests "${without[@]}" "$@" || none_is_chosen $? "$@" || failed=1
