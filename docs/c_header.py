@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 
 from docutils import nodes
 from docutils.statemachine import StringList
+from links import in_repository
 from sphinx.util.docutils import SphinxDirective
 from sphinx.util.nodes import nested_parse_with_titles
 
@@ -120,7 +121,27 @@ class Header(SphinxDirective):
         return node.children
 
 
+PAGE = """mode.h
+======
+
+The header `mode.h`_, in its own words. How to compile with it: :doc:`/cpp`.
+
+.. _mode.h: {address}
+
+.. c-header:: ../../include/mode.h
+"""
+
+
+def _write(app: Any) -> None:
+    """The page of the header, next to the pages of the Python names."""
+    folder = Path(app.srcdir, "api")
+    folder.mkdir(exist_ok=True)
+    address = in_repository("include/mode.h")
+    (folder / "mode_h.rst").write_text(PAGE.format(address=address))
+
+
 def setup(app: Any) -> dict[str, bool]:
     """Called by Sphinx."""
     app.add_directive("c-header", Header)
+    app.connect("builder-inited", _write, priority=1)  # before the pages are found
     return {"parallel_read_safe": True}

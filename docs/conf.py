@@ -1,17 +1,22 @@
 """How Sphinx makes the site of these pages: ./build.sh docs."""
 
+import inspect
 import os
 import re
 import sys
 from pathlib import Path
+from typing import Any
 
 DOCS = Path(__file__).parent
 ROOT = DOCS.parent
 sys.path[:0] = [str(DOCS), str(ROOT / "python")]
+import links  # noqa: E402
+
 os.environ.setdefault("KERAS_BACKEND", "jax")  # for importing libmode.keras, no more
 
 project = "libmode"
 author = "The libmode developers"
+copyright = "2026, the libmode authors"
 _number = dict(
     re.findall(r"^#define MODE_VERSION_(MAJOR|MINOR|PATCH) (\d+)", (ROOT / "include/mode.h").read_text(), re.M)
 )
@@ -22,6 +27,7 @@ extensions = [
     "numpydoc",
     "sphinx.ext.autodoc",
     "sphinx.ext.autosummary",
+    "sphinx.ext.linkcode",
     "sphinx.ext.mathjax",
     "sphinx_copybutton",
     "c_header",
@@ -65,3 +71,27 @@ html_static_path = ["_static"]
 html_css_files = ["site.css"]
 html_copy_source = False
 html_show_sphinx = False
+html_theme_options = {
+    "source_repository": f"{links.REPOSITORY}/",
+    "source_branch": "main",
+    "source_directory": "docs/",
+    "top_of_page_buttons": ["view"],
+}
+
+
+def linkcode_resolve(domain: str, info: dict[str, str]) -> str | None:
+    """The lines of a public name in the repository."""
+    if domain != "py" or not info["module"]:
+        return None
+    found: Any = sys.modules[info["module"]]
+    for part in info["fullname"].split("."):
+        found = getattr(found, part, None)
+    try:
+        file = Path(inspect.getsourcefile(inspect.unwrap(found)) or "")
+        lines, start = inspect.getsourcelines(inspect.unwrap(found))
+    except (OSError, TypeError):  # a property, a value
+        return None
+    if ROOT not in file.parents:  # inherited from a framework
+        return None
+    address = links.in_repository(file.relative_to(ROOT).as_posix())
+    return f"{address}#L{start}-L{start + len(lines) - 1}"
