@@ -137,7 +137,7 @@ def _write(app: Any) -> None:
     folder = Path(app.srcdir, "api")
     folder.mkdir(exist_ok=True)
     address = in_repository("include/mode.h")
-    (folder / "mode_h.rst").write_text(PAGE.format(address=address))
+    (folder / "header.rst").write_text(PAGE.format(address=address))
 
 
 def setup(app: Any) -> dict[str, bool]:
