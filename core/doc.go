@@ -32,8 +32,8 @@
 //
 //	core      hands a call on: loss.go, tables.go
 //	config    fills in and checks a Config (table.go: one row an option, validate.go)
-//	loss      adds the losses of labels and categories (evaluate.go), and of variables of mass (variables.go, joint.go);
-//	          binned.go is the rest of this list as code
+//	loss      Prepare takes the events of a label and category through events, bins, moments and order, and Integrate through walk
+//	          (prepare.go, joint.go). Evaluate adds the losses of all labels and categories
 //	events    divides events by label and category, checks and selects them, and counts them in cells of score and mass
 //	bins      divides the masses into bins, and sums functions of the mass over each bin
 //	moments   P and A of a fit, and the bounds
@@ -43,7 +43,8 @@
 //
 // Evaluate walks each chunk twice, with the bias and without: the difference of the two losses is the bias. Curvature also writes a
 // bound of the curvature, from the densities of the bins in strips of the scores (walk). Flatness takes the same route, with other
-// moments. Package constraint pushes events along the gradient.
+// moments. Package constraint pushes events along the gradient: it prepares events once, takes their order to fewer bins, and
+// integrates in both.
 //
 // Package disco has the distance correlation. Package par has the goroutines and the memory of a call, radix sorts by a
 // number, lanes has the loops with vector instructions, and errs makes errors.

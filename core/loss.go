@@ -24,16 +24,13 @@ func Loss[T Float](ev Events[T], cfg Config) (float64, error) {
 // element for each event, 0 for events that take no part. If grad is nil, only the loss is computed. After an error the
 // contents of grad mean nothing.
 func LossAndGrad[T Float](grad []T, ev Events[T], cfg Config) (float64, error) {
-	found, err := call(events.Derivatives[T]{grad}, ev, cfg, func(*loss.Plan) error { return nil })
+	found, err := evaluate(events.Derivatives[T]{grad}, ev, cfg, kind{})
 	return found.Loss, err
 }
 
 // Evaluate is LossAndGrad that also returns the bias and the number of events, which takes up to a third longer.
 func Evaluate[T Float](grad []T, ev Events[T], cfg Config) (Result, error) {
-	return call(events.Derivatives[T]{grad}, ev, cfg, func(p *loss.Plan) error {
-		p.Measured = true
-		return nil
-	})
+	return evaluate(events.Derivatives[T]{grad}, ev, cfg, kind{measured: true})
 }
 
 // defaultSmoothing is about the distance by which a boosted tree moves events.
@@ -64,10 +61,7 @@ func Curvature[T Float](grad, hess []T, smoothing float64, ev Events[T], cfg Con
 	if !(smoothing > 0) || !events.IsFinite(smoothing) {
 		return Result{}, errs.Of(ErrOption, "smoothing = %v: must be finite and above 0, or 0 for the default", smoothing)
 	}
-	return call(events.Derivatives[T]{grad, hess}, ev, cfg, func(p *loss.Plan) error {
-		p.Measured, p.Smoothing = true, smoothing
-		return nil
-	})
+	return evaluate(events.Derivatives[T]{grad, hess}, ev, cfg, kind{measured: true, smoothing: smoothing})
 }
 
 // Flatness returns the loss of J. Stevens and M. Williams, arXiv:1305.7248, in the form of section 2.1 of arXiv:2010.09745,
@@ -77,16 +71,18 @@ func Curvature[T Float](grad, hess []T, smoothing float64, ev Events[T], cfg Con
 // over ScoreRange, where share_b is the share of bin b in the sum of weights. It sets grad as LossAndGrad does. Options that are
 // about moments, bounds or the bias must be at their defaults.
 func Flatness[T Float](grad []T, ev Events[T], cfg Config) (float64, error) {
-	found, err := call(events.Derivatives[T]{grad}, ev, cfg, func(p *loss.Plan) error {
-		err := config.CheckFlatness(&p.Config)
-		p.Flat, p.Biased = true, true // there is no bias to subtract
-		return err
-	})
+	found, err := evaluate(events.Derivatives[T]{grad}, ev, cfg, kind{flat: true})
 	return found.Loss, err
 }
 
-// call checks the arguments of a call, and computes what its plan asks for. set changes the plan of the loss.
-func call[T Float](out events.Derivatives[T], ev Events[T], cfg Config, set func(*loss.Plan) error) (Result, error) {
+// kind is a kind of evaluation.
+type kind struct {
+	flat, measured bool
+	smoothing      float64 // of the bound of the curvature
+}
+
+// evaluate checks the arguments of a call, and computes its loss.
+func evaluate[T Float](out events.Derivatives[T], ev Events[T], cfg Config, of kind) (Result, error) {
 	cfg, err := config.Checked(cfg)
 	if err != nil {
 		return Result{}, err
@@ -101,21 +97,14 @@ func call[T Float](out events.Derivatives[T], ev Events[T], cfg Config, set func
 	if err != nil {
 		return Result{}, err
 	}
-	if err := set(p); err != nil {
-		return Result{}, err
+	p.Smoothing = of.smoothing
+	if of.flat {
+		if err := config.CheckFlatness(&p.Config); err != nil {
+			return Result{}, err
+		}
+		p.Flat, p.Biased = true, true // there is no bias to subtract
 	}
 	sc := par.Take()
 	defer sc.Give()
-	switch out := any(out).(type) {
-	case events.Derivatives[float32]:
-		return single(out, any(ev).(Events[float32]), nil, p, sc)
-	default:
-		return double(any(out).(events.Derivatives[float64]), any(ev).(Events[float64]), nil, p, sc)
-	}
+	return loss.Evaluate(out, ev, p, of.measured, sc)
 }
-
-// The loss of either type. Tests replace them by both: with vector instructions and without.
-var (
-	single = loss.Evaluate[float32]
-	double = loss.Evaluate[float64]
-)

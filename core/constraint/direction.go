@@ -3,9 +3,7 @@ package constraint
 import (
 	"math"
 	"slices"
-	"sync"
 
-	"github.com/libmode/libmode/core/internal/bins"
 	"github.com/libmode/libmode/core/internal/config"
 	"github.com/libmode/libmode/core/internal/errs"
 	"github.com/libmode/libmode/core/internal/events"
@@ -13,10 +11,6 @@ import (
 	"github.com/libmode/libmode/core/internal/par"
 	"github.com/libmode/libmode/core/internal/walk"
 )
-
-// mostBins is the highest number of bins of the push if Config has none: fewer than for the loss, with less noise in each batch. With
-// 32 bins the zoo's response is less flat.
-const mostBins = 24
 
 // Direction sets dst to the push of a constraint and multiplier to the factors of the gradient, an element for each event of the
 // batch, and brings the state up to date. The gradient G_i of another loss by the score of event i becomes
@@ -88,62 +82,36 @@ func Direction[T events.Float](dst, multiplier, slope []T, ev events.Events[T], 
 	if err != nil {
 		return Pushed{}, err
 	}
-	p.Measured, p.Logits = true, st.Logits
+	p.Logits = st.Logits
 	sc := par.Take()
 	defer sc.Give()
 	sc.Team.PartsFor(n)
-	var background *events.Division[T]
-	if ev.Label == nil && ev.Category == nil {
-		background = &events.Division[T]{Events: ev, Subsets: []events.Subset{{Hi: n}}}
-	} else {
-		if background, err = events.Divide(ev, cfg.BackgroundLabel, sc); err != nil {
-			return Pushed{}, err
-		}
-		if err := checkCategories(background, st.Categories); err != nil {
-			return Pushed{}, err
-		}
+	background, err := events.Divide(ev, cfg.BackgroundLabel, sc)
+	if err != nil {
+		return Pushed{}, err
 	}
-	grad, limits := par.Make[T](&sc.Arena, n), make([][2]float64, variables)
-	for k := range limits {
-		limits[k] = p.Masses[k].Mass
+	if err := checkCategories(background, st.Categories); err != nil {
+		return Pushed{}, err
 	}
-	var views []loss.View
-	var mutex sync.Mutex
-	p.Watch = func(v loss.View) {
-		mutex.Lock()
-		defer mutex.Unlock()
-		views = append(views, v)
-	}
-	// The bins of the loss may do where fewer do not, and their error is the error of the loss.
-	p.Spares = st.Categories > 0
-	ofTheLoss := *p
-	ofTheLoss.Masses = slices.Clone(p.Masses)
-	p.Else = &ofTheLoss
-	for k := range p.Masses {
-		p.Masses[k].Most = mostBins
-	}
-	mark := sc.Arena.Mark()
-	var result walk.Result
-	areMore := n >= (mostBins+1)*bins.InEach // the bins of the loss
-	if areMore {
-		alone := ofTheLoss
-		alone.Watch = nil
-		if result, err = loss.Evaluate(events.Derivatives[T]{}, ev, background, &alone, sc); err != nil {
-			return Pushed{}, err
-		}
-	}
-	pushed, err := loss.Evaluate(events.Derivatives[T]{grad}, ev, background, p, sc)
-	if sc.Arena.Release(mark); !areMore {
-		result = pushed
-	}
+	parts, err := measure(background, p, st.Categories > 0, sc)
 	if err != nil {
 		return Pushed{}, err
 	}
 	sc.Team.PartsFor(n)
+	var result walk.Result
+	limits, groups := make([][2]float64, variables), make([]group[T], 0, len(parts))
+	for k := range limits {
+		limits[k] = p.Masses[k].Mass
+	}
+	for k := range parts {
+		result.Add(parts[k].found, parts[k].Factor, 1)
+		if g := collect(background, &parts[k], limits, p.Joint, st.Categories, sc); len(g.place) > 0 {
+			groups = append(groups, g)
+		}
+	}
 	if cfg.Biased {
 		result.Loss -= result.Bias
 	}
-	groups := collect(background, grad, limits, p.Joint, views, st.Categories, sc)
 	spectraOf := func(g *group[T]) *spectra {
 		return g.spectra(&ev, limits, p.Joint, cfg.BackgroundLabel, st.Categories > 0)
 	}

@@ -24,7 +24,7 @@ type group[T events.Float] struct {
 	lift      []float64 // of the gradient, see balance
 	total     float64   // of the sizes |weight|
 	effective float64   // the number of events in effect, (sum |weight|)^2 / sum weight^2
-	views     []view
+	views     []view[T]
 	rank      []float64 // of the score
 	cell      []uint32  // of the masses and the score
 	basis     *basis    // of the masses
@@ -32,38 +32,20 @@ type group[T events.Float] struct {
 	sc        *par.Scratch
 }
 
-// view has the bins of one variable of mass, or of all variables together. Bin has the events of the group.
-type view struct {
-	loss.View
+// view has the bins of one variable of mass, or of all variables together.
+type view[T events.Float] struct {
+	*loss.Prepared[T]
+	bin  []uint32  // of the events of the group, or events.NoPair
 	sums []float64 // of the raw weights in each bin
 }
 
 // block is the number of events that a goroutine handles at a time.
 const block = 1 << 14
 
-// collect returns the groups of a division, with the gradient as direction, and with the bins of the loss. If the division has
-// no Index, it is the input. The events are divided into so many categories. The groups use the memory of the scratch.
-func collect[T events.Float](di *events.Division[T], grad []T, limits [][2]float64, joint bool, views []loss.View, divided int, sc *par.Scratch) []group[T] {
-	groups := make([]group[T], 0, len(di.Subsets))
-	for k, su := range di.Subsets {
-		g := group[T]{label: su.Label, part: su.Label*max(divided, 1) + int(su.Category), category: su.Category, basis: &ofMasses[len(limits)], sc: sc}
-		for _, v := range views {
-			if v.Subset == k {
-				g.views = append(g.views, view{View: v})
-			}
-		}
-		if len(g.views) == 0 { // a category with too few events
-			continue
-		}
-		if g.collect(di, su, grad, limits, joint); len(g.place) > 0 {
-			groups = append(groups, g)
-		}
-	}
-	return groups
-}
-
-// collect copies the events of a subset that take part.
-func (g *group[T]) collect(di *events.Division[T], su events.Subset, grad []T, limits [][2]float64, joint bool) {
+// collect returns the events of a subset that take part, with the gradient as direction. The events are divided into so many
+// categories. The group uses the memory of the scratch.
+func collect[T events.Float](di *events.Division[T], su *measured[T], limits [][2]float64, joint bool, divided int, sc *par.Scratch) group[T] {
+	g := group[T]{label: su.Label, part: su.Label*max(divided, 1) + int(su.Category), category: su.Category, basis: &ofMasses[len(limits)], sc: sc}
 	ev, all, n, arena := &di.Events, di.Events.Variables(), su.Size(), &g.sc.Arena
 	inside := func(v, i int) bool {
 		m := float64(all[v][i])
@@ -88,20 +70,19 @@ func (g *group[T]) collect(di *events.Division[T], su events.Subset, grad []T, l
 	for v := range all {
 		g.masses[v] = par.Make[T](arena, count)
 	}
-	bins := make([][]uint32, len(g.views))
-	for v := range g.views {
-		bins[v], g.views[v].Bin = g.views[v].Bin, par.Make[uint32](arena, count)
+	bins := make([][]uint32, len(su.prs))
+	for v, pr := range su.prs {
+		bins[v] = par.Unset[uint32](arena, n)
+		pr.FindBins(bins[v], 0)
+		g.views = append(g.views, view[T]{Prepared: pr, bin: par.Unset[uint32](arena, count)})
 	}
 	g.sc.Team.Blocks(count, block, func(lo, hi int) {
 		for k := lo; k < hi; k++ {
-			i, at, w := int(from[k]), from[k], 1.0
-			if di.Index != nil {
-				at = di.Index[i]
-			}
+			i, w := int(from[k]), 1.0
 			if ev.Weight != nil {
 				w = float64(ev.Weight[i])
 			}
-			g.place[k], g.score[k], g.raw[k], g.direction[k] = at, ev.Score[i], w, float64(grad[at])
+			g.place[k], g.score[k], g.raw[k], g.direction[k] = uint32(di.Place(i)), ev.Score[i], w, float64(su.grad[i-su.Lo])*su.Factor
 			for v := range all {
 				g.masses[v][k] = T(math.NaN())
 				if inside(v, i) {
@@ -109,7 +90,7 @@ func (g *group[T]) collect(di *events.Division[T], su events.Subset, grad []T, l
 				}
 			}
 			for v := range g.views {
-				g.views[v].Bin[k] = bins[v][i-su.Lo]
+				g.views[v].bin[k] = bins[v][i-su.Lo]
 			}
 		}
 	})
@@ -118,6 +99,7 @@ func (g *group[T]) collect(di *events.Division[T], su events.Subset, grad []T, l
 			g.largest = size
 		}
 	}
+	return g
 }
 
 // mostSums is the most numbers that goroutines have for sums.
@@ -186,8 +168,8 @@ func (g *group[T]) balance(unit float64) {
 	ratios := make([][]float64, len(g.views)) // of the mean size of all weights to that in each bin
 	for v := range g.views {
 		of := &g.views[v]
-		found := g.sums(3*of.Bins, func(lo, hi int, sums []float64) {
-			for i, b := range of.Bin[lo:hi] {
+		found := g.sums(3*of.Count(), func(lo, hi int, sums []float64) {
+			for i, b := range of.bin[lo:hi] {
 				if b != events.NoPair {
 					w := g.raw[lo+i]
 					sums[3*b] += w
@@ -196,7 +178,7 @@ func (g *group[T]) balance(unit float64) {
 				}
 			}
 		})
-		of.sums, ratios[v] = make([]float64, of.Bins), make([]float64, of.Bins)
+		of.sums, ratios[v] = make([]float64, of.Count()), make([]float64, of.Count())
 		for b := range of.sums {
 			of.sums[b] = found[3*b]
 			ratios[v][b] = min(mean*found[3*b+2]/found[3*b+1], mostRatio)
@@ -208,9 +190,9 @@ func (g *group[T]) balance(unit float64) {
 			var weight, ratio, present float64
 			for v := range g.views {
 				of := &g.views[v]
-				if b := of.Bin[i]; b != events.NoPair {
+				if b := of.bin[i]; b != events.NoPair {
 					present++
-					weight += g.raw[i] / of.sums[b] / float64(of.Bins)
+					weight += g.raw[i] / of.sums[b] / float64(of.Count())
 					ratio += ratios[v][b]
 				}
 			}

@@ -76,9 +76,10 @@ func (g *group[T]) tailResidual() (residual, allowed []float64) {
 	residual, allowed = par.Make[float64](&g.sc.Arena, g.basis.functions*thresholds), make([]float64, g.basis.functions*thresholds)
 	cells := g.basis.cells
 	for _, v := range g.views {
+		bins := v.Count()
 		// First the part of each bin between two thresholds; the events above the last one have a row of their own.
-		parts := g.sums((thresholds+1)*v.Bins, func(lo, hi int, parts []float64) {
-			for i, b := range v.Bin[lo:hi] {
+		parts := g.sums((thresholds+1)*bins, func(lo, hi int, parts []float64) {
+			for i, b := range v.bin[lo:hi] {
 				if b == events.NoPair {
 					continue
 				}
@@ -86,11 +87,11 @@ func (g *group[T]) tailResidual() (residual, allowed []float64) {
 				for k < thresholds && rankOf[k] <= g.rank[lo+i]+nearBorder {
 					k++
 				}
-				parts[k*v.Bins+int(b)] += g.raw[lo+i] / v.sums[b]
+				parts[k*bins+int(b)] += g.raw[lo+i] / v.sums[b]
 			}
 		})
-		shares := g.sums(v.Bins*cells, func(lo, hi int, shares []float64) {
-			for i, b := range v.Bin[lo:hi] {
+		shares := g.sums(bins*cells, func(lo, hi int, shares []float64) {
+			for i, b := range v.bin[lo:hi] {
 				if b != events.NoPair {
 					shares[int(b)*cells+g.massCell(lo+i)] += math.Abs(g.weight[lo+i])
 				}
@@ -98,9 +99,9 @@ func (g *group[T]) tailResidual() (residual, allowed []float64) {
 		})
 		floats.Scale(1/g.total, shares)
 		functions := g.product(shares, g.basis.values, g.basis.functions)
-		cdf, r := make([]float64, v.Bins), make([]float64, v.Bins)
+		cdf, r := make([]float64, bins), make([]float64, bins)
 		for k := range thresholds {
-			floats.Add(cdf, parts[k*v.Bins:][:v.Bins])
+			floats.Add(cdf, parts[k*bins:][:bins])
 			copy(r, cdf)
 			v.Residuals(r)
 			unit := -1 / ((1 - rankOf[k]) * float64(len(g.views)))

@@ -40,11 +40,16 @@ func (d Derivatives[T]) Check(team *par.Team) error {
 			}
 		})
 		if isBad.Load() {
-			return errs.At(errs.ErrOverflow, derivativeNames[k], FirstNotFinite(of), " overflows its type: scores are too close together, "+
-				"or slope_penalty or weights relative to their sum in a bin are too large")
+			return Overflow(derivativeNames[k], FirstNotFinite(of))
 		}
 	}
 	return nil
+}
+
+// Overflow returns the error of a derivative that is beyond its type.
+func Overflow(name string, i int) error {
+	return errs.At(errs.ErrOverflow, name, i, " overflows its type: scores are too close together, "+
+		"or slope_penalty or weights relative to their sum in a bin are too large")
 }
 
 // Clear sets all derivatives to 0.

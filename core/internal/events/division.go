@@ -12,7 +12,7 @@ import (
 // Division holds copies of the selected events in order of label, category and place in the input.
 type Division[T Float] struct {
 	Events  Events[T] // without labels and categories
-	Index   []uint32  // the place of each event in the input
+	Index   []uint32  // the place of each event in the input; nil: the events are the input
 	Subsets []Subset
 	Labels  int // the number of labels
 }
@@ -28,23 +28,36 @@ type Subset struct {
 // Size returns the number of events.
 func (sub *Subset) Size() int { return sub.Hi - sub.Lo }
 
+// Place returns the place of event i in the input.
+func (di *Division[T]) Place(i int) int {
+	if di.Index == nil {
+		return i
+	}
+	return int(di.Index[i])
+}
+
 // divideBlock is the number of events that a goroutine handles at a time.
 const divideBlock = 1 << 14
 
 // notWanted is the number of an event that has none of the labels.
 const notWanted = math.MaxUint32
 
-// Divide returns the events that have one of the labels. It uses the memory of the scratch.
+// Divide returns the events that have one of the labels; without labels and categories the input. It uses the memory of the scratch.
 func Divide[T Float](ev Events[T], labels []int32, sc *par.Scratch) (*Division[T], error) {
-	n := 0
+	var n int
 	switch {
 	case ev.Label != nil:
 		n = ev.Label.Length()
 	case ev.Category != nil:
 		n = ev.Category.Length()
+	default:
+		n = len(ev.Variables()[0])
 	}
 	if n == 0 {
 		return nil, errs.Of(errs.ErrNoEvents, "no event selected: mass is empty (length 0)")
+	}
+	if ev.Label == nil && ev.Category == nil {
+		return &Division[T]{Events: ev, Subsets: []Subset{{Hi: n, Factor: 1}}, Labels: 1}, nil
 	}
 	parts := sc.Team.PartsFor(n)
 	if ev.Label == nil {

@@ -2,6 +2,7 @@ package events
 
 import (
 	"fmt"
+	"sync/atomic"
 
 	"github.com/libmode/libmode/core/internal/errs"
 	"github.com/libmode/libmode/core/internal/par"
@@ -58,14 +59,46 @@ func (di *Division[T]) Named(k int, labels []int32, err error) error {
 	return errs.Of(err, "events%s: %v", name, err)
 }
 
-// Subset returns the events of subset k, and their places in the input.
+// Subset returns the events of subset k, and their places in the input; nil: they are the input.
 func (di *Division[T]) Subset(k int) (Events[T], []uint32) {
 	lo, hi := di.Subsets[k].Lo, di.Subsets[k].Hi
 	ev := Events[T]{Score: cut(di.Events.Score, lo, hi), Mass: cut(di.Events.Mass, lo, hi), Weight: cut(di.Events.Weight, lo, hi)}
 	for _, mass := range di.Events.Masses {
 		ev.Masses = append(ev.Masses, cut(mass, lo, hi))
 	}
+	if di.Index == nil {
+		return ev, nil
+	}
 	return ev, di.Index[lo:hi]
+}
+
+// Each calls f for each subset, and returns the errors. Goroutines share the work on a large subset, and take small subsets one by one,
+// each with memory of its own, which lasts as long as that of sc. It skips subsets after one with an error, unless it spares them.
+func (di *Division[T]) Each(sc *par.Scratch, spares bool, f func(k int, sc *par.Scratch) error) []error {
+	failures := make([]error, len(di.Subsets))
+	var failed atomic.Int64 // the first subset with an error
+	failed.Store(int64(len(di.Subsets)))
+	one := func(k int, of func() *par.Scratch) {
+		if !spares && int64(k) > failed.Load() {
+			return
+		}
+		failures[k] = f(k, of())
+		for first := failed.Load(); failures[k] != nil && int64(k) < first; first = failed.Load() {
+			failed.CompareAndSwap(first, int64(k))
+		}
+	}
+	var small []int
+	events := 0 // of the small subsets
+	for k := range di.Subsets {
+		if size := di.Subsets[k].Size(); len(di.Subsets) > 1 && size < par.AloneCall {
+			small, events = append(small, k), events+size
+		} else {
+			one(k, func() *par.Scratch { return sc })
+		}
+	}
+	sc.Team.PartsFor(events)
+	sc.Team.Run(len(small), func(j int) { one(small[j], sc.Room) })
+	return failures
 }
 
 // cut returns elements lo..hi-1, or nil if there are none.

@@ -8,41 +8,40 @@ import (
 	"github.com/libmode/libmode/core/internal/config"
 	"github.com/libmode/libmode/core/internal/events"
 	"github.com/libmode/libmode/core/internal/moments"
-	"github.com/libmode/libmode/core/internal/walk"
+	"github.com/libmode/libmode/core/internal/par"
 )
 
-// joint returns the loss whose bins are cells of the space of several variables. Its P are products of Legendre polynomials
+// prepareJoint prepares events for bins that are cells of the space of several variables. Their P are products of Legendre polynomials
 // of each variable, up to a total degree: polynomials in all variables at once fit F_b. An event outside the range
 // of any variable takes no part.
-func (pt part[T]) joint() (walk.Result, error) {
-	limits := make([]events.Limits, len(pt.plan.Masses))
+func prepareJoint[T events.Float](ev events.Events[T], index []uint32, p *Plan, sc *par.Scratch) (*Prepared[T], error) {
+	limits := make([]events.Limits, len(p.Masses))
 	for k := range limits {
-		limits[k] = pt.plan.Masses[k].Limits
+		limits[k] = p.Masses[k].Limits
 	}
-	ranges, inside, err := events.LookInside(pt.ev.Masses, pt.index, limits, pt.sc)
+	ranges, inside, err := events.LookInside(ev.Masses, index, limits, sc)
 	if err != nil {
-		return walk.Result{}, err
+		return nil, err
 	}
-	bs, cellOf, err := bins.JointCells(pt.ev.Masses, pt.index, pt.plan.axes(ranges, len(inside)), inside, pt.sc)
-	if err != nil {
-		return walk.Result{}, err
+	pr := &Prepared[T]{plan: p}
+	var cellOf []uint32
+	if pr.Bins, cellOf, err = bins.JointCells(ev.Masses, index, p.axes(ranges, len(inside)), inside, sc); err != nil {
+		return nil, err
 	}
-	sel, err := events.Select(pt.ev, pt.index, cellOf, pt.plan.Masses[0].Limits, pt.sc)
-	if err != nil {
-		return walk.Result{}, err
+	if pr.sel, err = events.Select(ev, index, cellOf, limits[0], sc); err != nil {
+		return nil, err
 	}
-	var ba *moments.Basis
-	if !pt.plan.Flat {
-		columns := moments.JointColumns(pt.ev.Masses, ranges, pt.plan.Order)
-		if _, err := bins.Settle(bs, sel, &bins.Options{Kind: config.GivenEdges}, columns, sel.Unit(), pt.sc); err != nil {
-			return walk.Result{}, err
+	if !p.Flat {
+		columns := moments.JointColumns(ev.Masses, ranges, p.Order)
+		if _, err := bins.Settle(pr.Bins, pr.sel, &bins.Options{Kind: config.GivenEdges}, columns, pr.sel.Unit(), sc); err != nil {
+			return nil, err
 		}
-		if ba, err = moments.New(bs, nil, &pt.plan.Config, &pt.sc.Arena); err != nil {
-			return walk.Result{}, err
+		if pr.Basis, err = moments.New(pr.Bins, nil, &p.Config, &sc.Arena); err != nil {
+			return nil, err
 		}
-		pt.show(sel, bs.Count(), ba)
 	}
-	return pt.integrate(sel, bs, ba)
+	pr.sort(nil, sc)
+	return pr, nil
 }
 
 // mostPerAxis is the default number of bins of each variable, where there are events enough.

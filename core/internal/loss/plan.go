@@ -15,12 +15,8 @@ type Plan struct {
 	config.Config                // with limits that are rounded to the type of the events
 	Masses        []bins.Options // one for each variable of mass
 	Flat          bool           // the flatness loss, not MoDe
-	Measured      bool           // the bias is wanted too, whether or not it is subtracted
 	Logits        bool           // the scores are logits, and the integral is over their probabilities; ScoreRange is open
 	Smoothing     float64        // of the bound of the curvature
-	Else          *Plan          // for a subset that has no loss with this plan; nil: that is an error
-	Spares        bool           // leaves a category without a loss out, as if it had no events, unless its label has no other
-	Watch         func(View)     // is called by several goroutines, once for each subset and variable of mass; nil: nobody watches
 }
 
 // NewPlan returns the plan of a valid configuration, for events with so many variables of mass.

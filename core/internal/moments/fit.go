@@ -7,22 +7,23 @@ import (
 	"gonum.org/v1/gonum/floats"
 )
 
-// Residuals returns the function that replaces the F_b of all bins at one score by the residuals r_b = F_b - sum_l c~_l P_bl. It
-// outlives the arena of the basis.
-func Residuals(ba *Basis, c *config.Config) func(cdf []float64) {
-	apply := slices.Clone[[]float64]
-	if c.Bounded() {
-		apply = NewBound(c, ba).Apply
-	} else if ba.Orthonormal != nil {
+// Bounded returns the bounded moments of c.
+func Bounded(cfg *config.Config, ba *Basis, c []float64) []float64 {
+	if !cfg.Bounded() {
+		return slices.Clone(c)
+	}
+	return NewBound(cfg, ba).Apply(c)
+}
+
+// Residuals replaces the F_b of all bins at one score by the residuals r_b = F_b - sum_l c~_l P_bl.
+func Residuals(cfg *config.Config, ba *Basis, cdf []float64) {
+	if !cfg.Bounded() && ba.Orthonormal != nil {
 		ba = ba.Orthonormal // it has the P of an unbounded projection
 	}
-	own := &Basis{Size: ba.Size, P: slices.Clone(ba.P), A: slices.Clone(ba.A)}
-	return func(cdf []float64) {
-		c := make([]float64, own.Size)
-		own.Moments(c, cdf)
-		c = apply(c)
-		for b := range cdf {
-			cdf[b] -= floats.Dot(c, own.RowP(b))
-		}
+	c := make([]float64, ba.Size)
+	ba.Moments(c, cdf)
+	c = Bounded(cfg, ba, c)
+	for b := range cdf {
+		cdf[b] -= floats.Dot(c, ba.RowP(b))
 	}
 }

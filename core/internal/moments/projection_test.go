@@ -93,7 +93,7 @@ func TestProjectionByDefinition(t *testing.T) {
 				require.InDelta(t, 0, orthogonal, 1e-9)
 			}
 			residuals := slices.Clone(cdf)
-			Residuals(ba, c)(residuals)
+			Residuals(c, ba, residuals)
 			bounded := slices.Clone(moments)
 			if c.Bounded() {
 				bounded = NewBound(c, ba).Apply(moments)

@@ -22,15 +22,18 @@ func Sort[T events.Float](sel *events.Selection[T], bs *bins.Bins, sc *par.Scrat
 		cells := starts[groups[g] : groups[g+1]+1]
 		radix.Sort(rs.Words, cells, &rs.Layout, sel.Score)
 		fetchScores(rs, int(cells[0]), int(cells[len(cells)-1]), sel.Score)
+		fetchWeights(rs, int(cells[0]), int(cells[len(cells)-1]), sel.Weight, unit)
 	})
-	rs.setChunks(size)
-	rs.Sums = par.Make[float64](&sc.Arena, len(rs.Chunks)*rs.bins)
-	sc.Team.Run(len(rs.Chunks)-1, func(k int) {
-		fetchWeights(rs, k, sel.Weight, unit)
-		rs.addChunk(rs.Row(k+1), k)
-	})
-	addRows(rs.Sums, rs.bins)
+	rs.divide(sc)
 	return rs
+}
+
+// divide divides the records into chunks, and adds up the weights of each.
+func (rs *Records) divide(sc *par.Scratch) {
+	rs.setChunks(chunkSize(rs.bins))
+	rs.Sums = par.Make[float64](&sc.Arena, len(rs.Chunks)*rs.bins)
+	sc.Team.Run(len(rs.Chunks)-1, func(k int) { rs.addChunk(rs.Row(k+1), k) })
+	addRows(rs.Sums, rs.bins)
 }
 
 // groupCells returns the first cell of each group of cells that one goroutine sorts, and the end. A group has about size

@@ -51,6 +51,20 @@ func newRecords[T events.Float](sel *events.Selection[T], bs *bins.Bins, sc *par
 	return rs, starts
 }
 
+// Rebin returns the records with the bins that the pairs of the events have, of which there are no more.
+func (rs *Records) Rebin(bs *bins.Bins, pairs []uint32, sc *par.Scratch) *Records {
+	other := *rs
+	other.Words, other.bins, other.Squares = par.Unset[uint64](&sc.Arena, len(rs.Words)), bs.Count(), nil
+	sc.Team.Blocks(len(rs.Words), chunkSize(0), func(lo, hi int) {
+		to := other.Words[lo:hi]
+		for i, r := range rs.Words[lo:hi] {
+			to[i] = other.WithBin(r, pairs[r&rs.IndexMask]&events.BinMask)
+		}
+	})
+	other.divide(sc)
+	return &other
+}
+
 // fillBlock is the number of records that stay in the nearest cache.
 const fillBlock = 512
 
@@ -88,14 +102,13 @@ func fetchScores[T events.Float](rs *Records, lo, hi int, scores []T) {
 	}
 }
 
-// fetchWeights brings the weights of chunk k into the order of its records. The loop does nothing else, so that many of
+// fetchWeights brings the weights of the records lo..hi-1 into their order. The loop does nothing else, so that many of
 // these scattered reads are under way at a time.
-func fetchWeights[T events.Float](rs *Records, k int, weight []T, unit float64) {
+func fetchWeights[T events.Float](rs *Records, lo, hi int, weight []T, unit float64) {
 	if weight == nil {
 		return
 	}
-	lo, hi, mask := rs.Chunks[k], rs.Chunks[k+1], rs.IndexMask
-	weights := rs.Weights[lo:hi]
+	mask, weights := rs.IndexMask, rs.Weights[lo:hi]
 	for i, r := range rs.Words[lo:hi] {
 		weights[i] = float64(weight[r&mask]) * unit
 	}

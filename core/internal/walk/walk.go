@@ -25,6 +25,13 @@ type Result struct {
 	Events float64
 }
 
+// Add adds a result, times a factor, with a share of its events.
+func (r *Result) Add(other Result, factor, share float64) {
+	r.Loss += factor * other.Loss
+	r.Bias += factor * other.Bias
+	r.Events += share * other.Events
+}
+
 // walk is one pass over the sorted records. J is constant between neighboring scores, so that its integral is a finite sum.
 type walk[T events.Float] struct {
 	*order.Records

@@ -1,0 +1,93 @@
+package constraint
+
+import (
+	"errors"
+	"slices"
+
+	"github.com/libmode/libmode/core/internal/errs"
+	"github.com/libmode/libmode/core/internal/events"
+	"github.com/libmode/libmode/core/internal/loss"
+	"github.com/libmode/libmode/core/internal/par"
+	"github.com/libmode/libmode/core/internal/walk"
+)
+
+// mostBins is the highest number of bins of the push if Config has none: fewer than for the loss, with less noise in each batch. With
+// 32 bins the zoo's response is less flat.
+const mostBins = 24
+
+// measured is a subset of a division with its loss, the bins of the push, and its gradient in them.
+type measured[T events.Float] struct {
+	events.Subset
+	found walk.Result
+	prs   []*loss.Prepared[T]
+	grad  []T
+}
+
+// measure returns the subsets of a division that have a loss, with their shares in the loss. If it spares, subsets without a loss are
+// left out, unless their label has no other. Otherwise they are an error.
+func measure[T events.Float](di *events.Division[T], p *loss.Plan, spares bool, sc *par.Scratch) ([]measured[T], error) {
+	all := make([]measured[T], len(di.Subsets))
+	failures := di.Each(sc, spares, func(k int, sc *par.Scratch) error {
+		ev, index := di.Subset(k)
+		return all[k].measure(ev, index, p, sc)
+	})
+	left, lost := *di, make(map[int]error) // lost: the first error of each label
+	left.Subsets = nil
+	var found []measured[T]
+	for k, err := range failures {
+		label := di.Subsets[k].Label
+		if err == nil {
+			left.Subsets, found = append(left.Subsets, di.Subsets[k]), append(found, all[k])
+		} else if err := di.Named(k, p.BackgroundLabel, err); !spares || !errors.Is(err, errs.ErrNoEvents) && !errors.Is(err, errs.ErrBin) {
+			return nil, err
+		} else if lost[label] == nil {
+			lost[label] = err
+		}
+	}
+	for label := range di.Labels {
+		has := func(su events.Subset) bool { return su.Label == label }
+		if err := lost[label]; err != nil && !slices.ContainsFunc(left.Subsets, has) {
+			return nil, err
+		}
+	}
+	if err := left.SetFactors(p.BackgroundLabel); err != nil {
+		return nil, err
+	}
+	for k := range found {
+		found[k].Subset = left.Subsets[k]
+		if i := events.FirstNotFinite(found[k].grad); i >= 0 {
+			return nil, events.Overflow("grad", di.Place(found[k].Lo+i))
+		}
+	}
+	return found, nil
+}
+
+// measure finds the loss of events, and the gradient in fewer bins. The bins of the loss may do where fewer do not, and their error is
+// the error of the loss.
+func (m *measured[T]) measure(ev events.Events[T], index []uint32, p *loss.Plan, sc *par.Scratch) (err error) {
+	if m.prs, err = loss.Prepare(ev, index, p, sc); err != nil {
+		return err
+	}
+	var fewer []*loss.Prepared[T]
+	for _, pr := range m.prs {
+		if few, err := pr.AtMost(mostBins, sc); err == nil {
+			fewer = append(fewer, few)
+		}
+	}
+	m.grad = par.Make[T](&sc.Arena, len(ev.Score))
+	wanted := events.Derivatives[T]{m.grad}
+	if len(fewer) < len(m.prs) || slices.Equal(fewer, m.prs) {
+		m.found, err = loss.Integrate(wanted, m.prs, true, sc)
+		return err
+	}
+	if m.found, err = loss.Integrate(events.Derivatives[T]{}, m.prs, true, sc); err != nil {
+		return err
+	}
+	if _, err := loss.Integrate(wanted, fewer, false, sc); err == nil {
+		m.prs = fewer
+		return nil
+	}
+	clear(m.grad)
+	_, err = loss.Integrate(wanted, m.prs, false, sc)
+	return err
+}

@@ -1,0 +1,172 @@
+// Package loss computes the losses: Prepare takes events through events, bins, moments and order, and Integrate through walk.
+package loss
+
+import (
+	"github.com/libmode/libmode/core/internal/bins"
+	"github.com/libmode/libmode/core/internal/errs"
+	"github.com/libmode/libmode/core/internal/events"
+	"github.com/libmode/libmode/core/internal/moments"
+	"github.com/libmode/libmode/core/internal/order"
+	"github.com/libmode/libmode/core/internal/par"
+	"github.com/libmode/libmode/core/internal/walk"
+)
+
+// Prepared is the events of one label and category with their bins in one variable of mass, or in all together, in order of score.
+type Prepared[T events.Float] struct {
+	*bins.Bins
+	Basis    *moments.Basis // nil: the flatness loss
+	plan     *Plan
+	variable int // of mass
+	of       bins.Options
+	sel      *events.Selection[T]
+	rs       *order.Records // nil: there are no scores
+}
+
+// Prepare prepares the events of one label and category, whose places in the input are in index; nil: they are the input. It returns
+// them for each variable of mass of which some event has a value, or once for all variables together.
+func Prepare[T events.Float](ev events.Events[T], index []uint32, p *Plan, sc *par.Scratch) (found []*Prepared[T], err error) {
+	if p.Joint {
+		pr, err := prepareJoint(ev, index, p, sc)
+		return []*Prepared[T]{pr}, err
+	}
+	masses := ev.Variables()
+	for k, mass := range masses {
+		if len(masses) > 1 && !occurs(mass, &p.Masses[k].Limits) {
+			continue
+		}
+		pr := &Prepared[T]{plan: p, variable: k, of: p.Masses[k]}
+		err := pr.bin(events.Events[T]{Score: ev.Score, Mass: mass, Weight: ev.Weight}, index, nil, sc)
+		if err != nil && len(masses) > 1 {
+			err = errs.OfVariable(k, err)
+		}
+		if err != nil {
+			return nil, err
+		}
+		found = append(found, pr)
+	}
+	if len(found) == 0 {
+		return nil, errs.Of(errs.ErrNoEvents, "no event selected: none of the %d selected events has any variable of mass inside its range: "+
+			"check mass_range (or edges) and the unit of mass", len(ev.Score))
+	}
+	return found, nil
+}
+
+// occurs reports whether some event has a value inside the range, or a bad one, which is an error later.
+func occurs[T events.Float](mass []T, limits *events.Limits) bool {
+	for _, m := range mass {
+		x := float64(m)
+		if x != x && limits.IgnoreMissing {
+			continue
+		}
+		if !events.IsFinite(x) || x >= limits.Mass[0] && x <= limits.Mass[1] {
+			return true
+		}
+	}
+	return false
+}
+
+// bin selects events, and sets their bins, basis and order. Sorted events need no other sort.
+func (pr *Prepared[T]) bin(ev events.Events[T], index []uint32, sorted *order.Records, sc *par.Scratch) (err error) {
+	var newton *moments.Newton
+	for settled, o := false, pr.of; !settled; {
+		if pr.sel, err = events.Select(ev, index, nil, o.Limits, sc); err != nil {
+			return err
+		}
+		if pr.Bins, err = bins.New(pr.sel, &o, sc); err != nil {
+			return err
+		}
+		var columns *bins.Columns
+		columns, newton = moments.Columns(pr.sel, pr.Bins, &pr.plan.Config)
+		if settled, err = bins.Settle(pr.Bins, pr.sel, &o, columns, pr.sel.Unit(), sc); err != nil {
+			return err
+		}
+	}
+	if !pr.plan.Flat {
+		if pr.Basis, err = moments.New(pr.Bins, newton, &pr.plan.Config, &sc.Arena); err != nil {
+			return err
+		}
+	}
+	pr.sort(sorted, sc)
+	return nil
+}
+
+func (pr *Prepared[T]) sort(sorted *order.Records, sc *par.Scratch) {
+	switch {
+	case pr.sel.Score == nil:
+	case sorted == nil:
+		pr.rs = order.Sort(pr.sel, pr.Bins, sc)
+	default:
+		pr.rs = sorted.Rebin(pr.Bins, pr.sel.Pairs, sc)
+	}
+}
+
+// AtMost returns the events in at most so many bins, if their number is not given.
+func (pr *Prepared[T]) AtMost(most int, sc *par.Scratch) (*Prepared[T], error) {
+	fewer := *pr
+	fewer.of.Most = most
+	if pr.plan.Joint || !pr.of.Merges() || fewer.of.For(pr.sel.N) == pr.of.For(pr.sel.N) {
+		return pr, nil
+	}
+	return &fewer, fewer.bin(pr.sel.Events, nil, pr.rs, sc)
+}
+
+// FindBins sets dst to the bins of the events from lo on, or to events.NoPair.
+func (pr *Prepared[T]) FindBins(dst []uint32, lo int) { pr.sel.FindBins(dst, lo) }
+
+// Residuals replaces the F_b of all bins at one score by the residuals r_b = F_b - sum_l c~_l P_bl.
+func (pr *Prepared[T]) Residuals(cdf []float64) { moments.Residuals(&pr.plan.Config, pr.Basis, cdf) }
+
+// integrate returns the loss of one variable, and sets the derivatives that are wanted.
+func (pr *Prepared[T]) integrate(out events.Derivatives[T], measured bool, sc *par.Scratch) (walk.Result, error) {
+	defer sc.Arena.Release(sc.Arena.Mark())
+	p, unit := pr.plan, pr.sel.Unit()
+	var in *walk.Integrand
+	var err error
+	if p.Flat {
+		in, err = walk.FlatIntegrand(pr.Bins, pr.rs, unit, sc)
+	} else {
+		in, err = walk.NewIntegrand(&p.Config, measured, pr.Basis, pr.Bins, pr.rs, unit, sc)
+	}
+	if err != nil {
+		return walk.Result{}, err
+	}
+	return walk.Integrate(out, &pr.sel.Stats, in, pr.rs, &p.Config, p.Logits, measured, p.Smoothing, sc)
+}
+
+// sumBlock is the number of derivatives that a goroutine adds at a time.
+const sumBlock = 1 << 16
+
+// Integrate returns the mean of the losses of the variables of mass, and sets the derivatives that are wanted. The bias is wanted too,
+// whether or not it is subtracted, if it is measured.
+func Integrate[T events.Float](out events.Derivatives[T], prs []*Prepared[T], measured bool, sc *par.Scratch) (total walk.Result, err error) {
+	if len(prs[0].plan.Masses) == 1 || prs[0].plan.Joint {
+		return prs[0].integrate(out, measured, sc)
+	}
+	share := 1 / float64(len(prs))
+	one := out.ForEvents(len(prs[0].sel.Score), &sc.Arena)
+	var sums [len(one)][]float64
+	for d, of := range one {
+		sums[d] = par.Make[float64](&sc.Arena, len(of))
+	}
+	for _, pr := range prs {
+		one.Clear(sc.Team)
+		loss, err := pr.integrate(one, measured, sc)
+		if err != nil {
+			return walk.Result{}, errs.OfVariable(pr.variable, err)
+		}
+		total.Add(loss, share, share)
+		for d, of := range one {
+			sc.Team.Blocks(len(of), sumBlock, func(lo, hi int) {
+				for i, element := range of[lo:hi] {
+					sums[d][lo+i] += share * float64(element)
+				}
+			})
+		}
+	}
+	for d, sum := range sums {
+		for i, element := range sum {
+			out[d][i] = T(element)
+		}
+	}
+	return total, nil
+}
