@@ -8,7 +8,7 @@ from programs import run
 
 OTHERS = (
     "awkward click fastjet h5py hep_ml iminuit jax keras lightgbm lightning modeloss monotonicnetworks onnxmltools onnx onnxruntime "
-    "onnxscript optuna pyarrow pythia8 pytorch_lightning ROOT sklearn tensorboard tensorflow tqdm uproot weaver xgboost"
+    "onnxscript optuna pyarrow pythia8 pytorch_lightning ROOT sklearn tensorboard tensorflow tqdm uproot salt weaver xgboost"
 )
 RINGS = {
     "core": (["tests/core"], f"{OTHERS} torch matplotlib mplhep scipy"),

@@ -1,0 +1,129 @@
+"""MoDe between the logits of several classes and their loss: the common part of libmode.weaver and libmode.salt."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from . import _softmax
+from ._messages import shown
+from ._problems import TrainingWarning
+from .metrics import Check, check
+from .torch import MoDeConstraint, MoDeLoss
+from .torch.constraint import _OPS
+
+METHODS = "layer", "loss", "none"
+#: Options that the judge shares with the layer and the loss.
+SHARED = "order", "mass_range", "missing", "max_slope", "monotonic", "training_events"
+
+
+class MoDeOfClasses(torch.nn.Module):
+    """The layer or the loss for one class of signal against the background classes; other classes take no part."""
+
+    def __init__(
+        self,
+        names: Sequence[str],
+        *,
+        signal_class: str | None = None,
+        background_classes: Sequence[str] | None = None,
+        each_class: bool = False,
+        method: str = "layer",
+        check: dict[str, Any] | None = None,
+        **options: Any,
+    ) -> None:
+        super().__init__()
+        self.names, self.method, self.each_class = list(names), method, each_class
+        if method not in METHODS:
+            raise ValueError(f"method = {method!r}: expected one of {', '.join(METHODS)}")
+        backgrounds = [background_classes] if isinstance(background_classes, str) else background_classes
+        if backgrounds is None and signal_class is None:
+            raise ValueError(f"background_classes is missing: name the classes of background out of {self.names}")
+        if backgrounds is None:
+            backgrounds = [name for name in self.names if name != signal_class]
+        self.background = tuple(self._column("background_classes", name) for name in backgrounds)
+        rest = [name for name in self.names if name not in backgrounds]
+        if signal_class is None and len(rest) != 1:
+            raise ValueError(f"signal_class is missing: background_classes leave {rest}, name one of them")
+        self.signal = self._column("signal_class", rest[0] if signal_class is None else signal_class)
+        if self.signal in self.background or not self.background or len(set(self.background)) < len(self.background):
+            raise ValueError(
+                f"background_classes = {shown(backgrounds)} and signal_class = {self.names[self.signal]!r}: expected "
+                "different classes, and at least one of background"
+            )
+        self.settings = {name: options[name] for name in SHARED if name in options} | (check or {})
+        labels = tuple(range(1, len(self.background) + 1)) if each_class else 1
+        options |= {"gather": True, "background_label": labels}  # a process by itself gathers nothing
+        self.mode: MoDeConstraint | MoDeLoss | None = None
+        if method == "layer":
+            self.mode = MoDeConstraint(from_logits=True, **options)
+        elif method == "loss":
+            self.mode = MoDeLoss(**options)
+
+    def _column(self, argument: str, name: str) -> int:
+        if name not in self.names:
+            raise ValueError(f"{argument} = {name!r}: expected one of the classes {self.names}")
+        return self.names.index(name)
+
+    def __str__(self) -> str:
+        classes = f"{self.names[self.signal]} against {' + '.join(self.names[k] for k in self.background)}"
+        return f"MoDe is {'off' if self.mode is None else f'on: {self.mode!r}'}, {classes}"
+
+    def _events(self, logits: Tensor, label: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+        """The log odds of signal against background, (n,), the events of both, and their labels, 0 of signal."""
+        if logits.ndim != 2 or logits.shape[1] != len(self.names):
+            raise ValueError(f"logits have shape {tuple(logits.shape)}: expected (n, {len(self.names)}), {self.names}")
+        labels = torch.full_like(label, -1)
+        for k, column in enumerate((self.signal, *self.background)):
+            labels[label == column] = k if self.each_class else min(k, 1)
+        chosen = torch.nonzero(labels >= 0)[:, 0]
+        return _softmax.odds(_OPS, logits, self.signal, self.background, True), chosen, labels[chosen]
+
+    def forward(
+        self, logits: Tensor, label: Tensor, mass: Tensor, weight: Tensor | None = None
+    ) -> tuple[Tensor, Tensor | float]:
+        """The logits (n, k) to give to the classification loss, and the term to add to it."""
+        if self.mode is None or not self.training:
+            return logits, 0.0
+        odds, chosen, labels = self._events(logits, label)
+        events = labels, mass[chosen], None if weight is None else weight[chosen]
+        if isinstance(self.mode, MoDeLoss):
+            return logits, self.mode(torch.sigmoid(odds[chosen]), *events)
+        change = self.mode(odds[chosen], *events) - odds[chosen]  # 0, with the push in its gradient
+        column = torch.zeros_like(odds).index_put((chosen,), change)
+        others = torch.zeros_like(logits)
+        others[:, self.signal] = 1
+        return logits + others * column.to(logits.dtype)[:, None], 0.0
+
+    def check(self, batches: Sequence[Sequence[Tensor | None]]) -> Check:
+        """The verdict on the sum of the background classes, of batches of logits, labels, masses and weights.
+
+        An event that was drawn k times has the weight k.
+        """
+        joined: list[Any] = [None if each[0] is None else torch.cat(each) for each in zip(*batches, strict=True)]
+        logits, label, mass, weight = joined
+        odds, chosen, labels = self._events(logits, label)
+        weights = torch.ones_like(odds) if weight is None else weight
+        columns = [
+            each.detach().cpu().double().numpy() for each in (odds[chosen], labels > 0, mass[chosen], weights[chosen])
+        ]
+        columns[0] = columns[0].round(4)  # other batches round otherwise
+        (score, background, masses, own), count = np.unique(np.stack(columns), axis=1, return_counts=True)
+        return check(score, background, masses, weight=own * count, background_label=1, **self.settings)
+
+
+def warn_in(log: Any) -> None:
+    """Warnings of the layer go to a log, where users look, also the last one, at the end of the process."""
+    usual = warnings.showwarning
+
+    def show(message: Any, category: Any, *where: Any, **named: Any) -> None:
+        if issubclass(category, TrainingWarning):
+            log.warning("MoDe: %s", message)
+        else:
+            usual(message, category, *where, **named)
+
+    warnings.showwarning = show

@@ -1,0 +1,162 @@
+"""libmode.salt, by salt's own command on the jets of examples/salt: tests/install/salt.sh runs this."""
+
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import h5py
+import hdf5plugin  # noqa: F401, reads what salt writes
+import numpy as np
+import pytest
+import torch
+import yaml
+from libmode import metrics
+from libmode.torch import MoDeConstraint
+from numpy.lib.recfunctions import append_fields
+from programs import run
+
+EXAMPLE = Path(__file__).resolve().parents[2] / "examples" / "salt"
+BACKGROUNDS = ["QCDbb", "QCDcc", "QCDb", "QCDothers"]
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    made = tmp_path_factory.mktemp("salt")
+    run(sys.executable, EXAMPLE / "jets.py", made, 60_000)
+    shutil.copy(EXAMPLE / "salt.yaml", made)
+    return made
+
+
+def salt(folder, command, *arguments):
+    program = [Path(sys.executable).with_name("salt"), command, *arguments]
+    done = subprocess.run(list(map(str, program)), cwd=folder, capture_output=True, text=True, timeout=1200)
+    return done.returncode, done.stdout + done.stderr
+
+
+def fitted(folder, name, *arguments, config="salt.yaml"):
+    """The log, and the folder with config.yaml and checkpoints."""
+    given = ["--config", config, "--force", "--seed_everything=1", f"--log_suffix={name}", "--trainer.accelerator=cpu"]
+    status, log = salt(folder, "fit", *given, *arguments)
+    assert status == 0, log
+    return log, folder / "logs" / f"X_{name}"
+
+
+def task(folder, name, **settings):
+    """A YAML with the task changed; None takes a line out."""
+    config = yaml.safe_load((folder / "salt.yaml").read_text())
+    own = config["model"]["model"]["init_args"]["tasks"]["init_args"]["modules"][0]["init_args"]
+    for key, value in settings.items():
+        own.pop(key, None)
+        if value is not None:
+            own[key] = value
+    (folder / name).write_text(yaml.safe_dump(config))
+    return name
+
+
+def judged(folder, made):
+    """The check of the scores that ``salt test`` writes."""
+    status, log = salt(
+        folder, "test", "--config", made / "config.yaml", "--data.test_file", "test.h5", "--trainer.accelerator=cpu"
+    )
+    assert status == 0, log
+    (path,) = (made / "ckpts").glob("*.h5")
+    with h5py.File(path) as file:
+        written = file["jets"][:]
+    with h5py.File(folder / "test.h5") as file:
+        jets = file["jets"][:]
+    score = [written[f"X_p{name}"].astype(float) for name in ("X", *BACKGROUNDS)]
+    odds = np.log(score[0] + 1e-30) - np.log(sum(score[1:]) + 1e-30)
+    return metrics.check(odds, jets["flavour_label"], jets["mass"], order=0, background_label=(1, 2, 3, 4))
+
+
+@pytest.fixture(scope="module")
+def flat(folder):
+    return fitted(folder, "flat", "--trainer.max_epochs=25")
+
+
+def test_the_response_is_flat_with_mode(folder, flat):
+    config = task(folder, "none.yaml", method="none")
+    log, without = fitted(folder, "none", "--trainer.max_epochs=6", config=config)
+    assert "validation of jets_classification not flat at order 0" in log
+    sculpted, check = judged(folder, without), judged(folder, flat[1])
+    assert sculpted.flat is False and sculpted.cuts[0].residual > 4 * sculpted.cuts[0].expected
+    assert check.flat is not False and check.cuts[0].residual < 1.6 * check.cuts[0].expected, str(check)
+    assert check.cuts[0].background_efficiency < 0.15
+
+
+def test_each_validation_has_a_verdict_and_the_checkpoints_have_the_sensitivity(flat):
+    log, made = flat
+    assert len(re.findall(r"Epoch \d+: MoDe finds this validation of jets_classification (flat|not)", log)) == 25
+    names = sorted(path.name for path in (made / "ckpts").glob("*.ckpt"))
+    assert len(names) == 25 and all(0.2 < float(re.search(r"loss=([\d.]+\d)", name)[1]) < 2 for name in names)
+
+
+def test_the_state_of_the_layer_is_in_the_checkpoint_and_goes_on(folder, flat):
+    names = sorted((flat[1] / "ckpts").glob("*.ckpt"))
+    fitted(folder, "more", f"--ckpt_path={names[-2]}", config=str(flat[1] / "config.yaml"))
+    (again,) = (flat[1] / "X_more" / "ckpts").glob("*.ckpt")
+    for path, batches in ((names[-2], 24 * 30), (names[-1], 25 * 30), (again, 25 * 30)):
+        state = torch.load(path, weights_only=False)["state_dict"]
+        layer = MoDeConstraint(order=0, from_logits=True, background_label=1, gather=True)
+        start = "model.tasks.0.mode.mode."
+        layer.load_state_dict({name.removeprefix(start): one for name, one in state.items() if name.startswith(start)})
+        assert layer.convergence.batches == batches
+
+
+def test_the_loss_of_the_paper_with_weights_and_half_precision(folder):
+    with h5py.File(folder / "train.h5") as file:
+        jets = file["jets"][:2000]
+    with h5py.File(folder / "weighted.h5", "w") as file:
+        file["jets"] = append_fields(jets, "w", np.linspace(0.5, 2, 2000).astype("f4"), usemask=False)
+    loss = {"class_path": "torch.nn.CrossEntropyLoss", "init_args": {"reduction": "none"}}
+    settings = {"method": "loss", "options": {"strength": 30.0}, "sample_weight": "w", "loss": loss, "order": 1}
+    files = ["--data.train_file=weighted.h5", "--data.val_file=weighted.h5"]
+    config = task(folder, "loss.yaml", **settings)
+    log, _ = fitted(folder, "loss", *files, "--trainer.max_epochs=2", "--trainer.precision=bf16-mixed", config=config)
+    assert "MoDe finds this validation" in log
+
+
+@pytest.mark.parametrize(
+    "settings, message",
+    [
+        ({"background_classes": ["QCD"]}, r"background_classes = 'QCD': expected one of the classes \['X', 'QCDbb'"),
+        ({"targets": "weight"}, "weight"),
+        ({"options": {"tolerence": 1}}, "tolerence"),
+        ({"order": None}, "order"),
+    ],
+)
+def test_a_bad_setting_is_an_error_that_names_it(folder, settings, message):
+    config = task(folder, "bad.yaml", **settings)
+    status, log = salt(
+        folder, "fit", "--config", config, "--force", "--trainer.fast_dev_run=1", "--trainer.accelerator=cpu"
+    )
+    assert status and re.search(message, log[-4000:]), log[-4000:]
+
+
+EXPORT = """
+import sys, numpy, onnxruntime, torch
+from salt.modelwrapper import ModelWrapper
+class Network(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.salt = ModelWrapper.load_from_checkpoint(sys.argv[1], map_location="cpu", weights_only=False)
+    def forward(self, jets):
+        (task,) = self.salt.model.tasks
+        return task.get_onnx(self.salt({"jets": jets})[0]["jets"][task.name])
+network, jets = Network().eval(), torch.randn(3, 4)
+torch.onnx.export(network, (jets,), "network.onnx", input_names=["jets"], dynamo=False)
+session = onnxruntime.InferenceSession("network.onnx")
+(name,) = (one.name for one in session.get_inputs())
+assert name == "jets"
+for one, other in zip(session.run(None, {"jets": jets.numpy()}), network(jets), strict=True):
+    assert numpy.allclose(one, other.detach().numpy(), atol=1e-6)
+print("exported")
+"""
+
+
+def test_the_exported_network_has_no_mass(folder, flat):
+    """As salt's to_onnx does it, which itself exports networks with tracks alone."""
+    path = sorted((flat[1] / "ckpts").glob("*.ckpt"))[-1]
+    assert run(sys.executable, "-c", EXPORT, path, cwd=folder).splitlines()[-1] == "exported"
