@@ -1,6 +1,6 @@
 """Every program of examples/ runs as its first lines say: with MoDe, less of the mass is to be seen.
 
-What pages show of their output is what they print. The macros of examples/root are tested in tests/root, the recipes in tests/recipes.
+What pages show of their output is what they print. The macros of examples/root are tested in tests/root, the recipes and weaver in tests/recipes, salt in tests/salt.
 """
 
 import os
@@ -28,9 +28,9 @@ SOFIE = {"Gemm", "MatMul", "Add", "Mul", "Sigmoid", "Relu", "Tanh"}
 
 def test_all_are_tested_and_listed():
     files = {str(path.relative_to(EXAMPLES)) for path in EXAMPLES.rglob("*.*") if "__pycache__" not in path.parts}
-    assert {name for name in files if not name.startswith(("root/", "recipes/"))} == {"README.md", *PROGRAMS}
+    assert {name for name in files if not name.startswith(("root/", "recipes/", "salt/", "weaver/"))} == {"README.md", *PROGRAMS}
     listed = re.findall(r"\]\(([\w/.]+)\) \| ", (EXAMPLES / "README.md").read_text())
-    assert sorted(listed) == sorted([*PROGRAMS, "recipes", "root"])
+    assert sorted(listed) == sorted([*PROGRAMS, "recipes", "root", "salt", "weaver"])
 
 
 @pytest.mark.parametrize("name", TRAININGS)
