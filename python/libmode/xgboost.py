@@ -23,8 +23,9 @@ with needed("xgboost", "libmode.xgboost", "xgboost"):
 with needed("sklearn", "libmode.xgboost", "xgboost"):
     from ._trees.classifier import BoostedClassifier, Called, Trained, described
 
+from ._trees.collective import Workers
 from ._trees.metric import USUAL_EVENTS, Metric, Stopping, judged
-from ._trees.multipliers import ScoreTransform, checked
+from ._trees.multipliers import Alone, ScoreTransform, checked
 from ._trees.objective import Objective, Rows, refuse_parts
 from ._typing import Unpack
 from .option_types import LossOptions
@@ -58,9 +59,9 @@ def objective(
 
     Parameters
     ----------
-    mass : (n,) or (n, d) real numbers, in any unit
-        Of the rows of the training set, in their order.
-    weight : (n,) real numbers of either sign, optional
+    mass : (n,) or (n, d) real numbers, in any unit, or "label_lower_bound" or "label_upper_bound"
+        Of the rows of the training set, in their order, or the field of the DMatrix that has them, as on Dask.
+    weight : (n,) real numbers of either sign, or such a field, optional
         For cross entropy and MoDe; by default the weights of the DMatrix, which cannot be negative. XGBoost's
         thresholds are in units of the weights, so a mean size below 1e-3 gives a warning.
     label : (n,) integers, optional
@@ -84,9 +85,7 @@ def objective(
     ------
     ValueError, TypeError
         At once for bad options, and in the first round for arrays that do not fit the training set, and labels
-        other than 0 and 1.
-    RuntimeError
-        In a distributed training, where each process sees a part of the rows.
+        other than 0 and 1. On several workers an error of one is an error of all.
 
     Examples
     --------
@@ -104,7 +103,7 @@ def objective(
     (True, True, 20)
     """
     settings = checked(strength, tolerance, score_transform, background_only, options)
-    return Objective(_read_rows, mass, weight, label, category, settings)
+    return Objective(_read_rows, mass, weight, label, category, settings, _find_workers)
 
 
 def metric(
@@ -152,6 +151,8 @@ def metric(
     ------
     ValueError, TypeError
         At once for bad options, later for a DMatrix whose masses are not known or do not fit.
+    RuntimeError
+        On one of several workers, which sees a part of the rows.
 
     Examples
     --------
@@ -165,13 +166,21 @@ def metric(
     """
     settings = checked(strength, None, None, background_only, options)
     point = {"signal_efficiency": signal_efficiency, "background_efficiency": background_efficiency}
-    return Metric(_read_rows, masses, of, events, settings, judged(settings, None, point), objective)
+    return Metric(_read_all_rows, masses, of, events, settings, judged(settings, None, point), objective)
+
+
+def _find_workers() -> Alone:
+    return Workers() if xgboost.collective.get_world_size() > 1 else Alone()
 
 
 def _read_rows(data: xgboost.DMatrix) -> Rows:
-    refuse_parts(xgboost.collective.get_world_size(), "processes")
     weight = data.get_weight()
     return Rows(np.asarray(data.get_label()), weight if len(weight) else None)
+
+
+def _read_all_rows(data: xgboost.DMatrix) -> Rows:
+    refuse_parts(xgboost.collective.get_world_size(), "processes")
+    return _read_rows(data)
 
 
 class MoDeXGBClassifier(BoostedClassifier):

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import math
 import warnings
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
@@ -12,7 +13,7 @@ from numpy.typing import NDArray
 from scipy.special import expit
 
 from .._constraint import either
-from .._evaluate import evaluate
+from .._evaluate import Result, evaluate
 from .._events import Events, read_events
 from .._messages import shown
 from .._native import BatchError
@@ -112,6 +113,41 @@ def checked(strength: Any, tolerance: Any, score_transform: Any, background_only
     return Settings(strength, tolerance, score_transform, background_only, options)
 
 
+#: Takes sums over the events of this worker, and returns those over the events of all.
+Total = Callable[..., Any]
+#: Takes scores of shape (n,), and ``grad``, ``hess``, ``loss_alone`` and ``smoothing`` as evaluate does.
+Evaluation = Callable[..., Result]
+
+
+class Alone:
+    """The one process of a training, which has all events."""
+
+    @contextmanager
+    def agreed(self) -> Iterator[None]:
+        """For what a worker does without the others: an error of one becomes an error of all."""
+        yield
+
+    def total(self, *sums: Any) -> Any:
+        """Sums over the events of all workers, from sums over the events of this one."""
+        return sums
+
+    def evaluation(self, options: Mapping[str, Any], events: Events, at: NDArray[Any], said: Said) -> Evaluation:
+        """The loss of the events at these places, whose masses and weights stay."""
+        for tried in (_with_bins(options, np.asarray(events.mass)[at]), options):
+            own = check("mode", tried)
+            try:
+                evaluate(own, *events, grad=False, said=said)  # its errors name places among all events
+                break
+            except BatchError:  # bins that nobody asked for must not be too narrow
+                if tried is options:
+                    raise
+        # A round evaluates only the events that take part: background alone takes half of the time.
+        some = events.where(at)
+        if len(own.labels) == 1:
+            some = some._replace(label=None)
+        return lambda score, **wanted: evaluate(own, *some._replace(score=score), said=said, **wanted)
+
+
 class Boosting:
     """The objective of a training: cross entropy, and the push that keeps the background smooth in the mass."""
 
@@ -131,17 +167,23 @@ class Boosting:
 
     def __init__(self, settings: Settings) -> None:
         self._settings, self.fixed = settings, settings.strength is not None
+        self._workers = Alone()
 
-    def begin(self, label: Any, mass: Any, weight: Any, background: Any, category: Any) -> None:
-        """Begins a training with these events; ``background`` has the labels for ``background_label``, or is None."""
-        settings = self._settings
+    def read(self, label: Any, mass: Any, weight: Any, background: Any, category: Any) -> Events:
+        """Events of this worker; ``background`` has the labels for ``background_label``, or is None."""
         self._target = targets(label)
-        if settings.background_only and background is None:
+        if self._settings.background_only and background is None:
             background = self._target.astype(np.int32)
         events = read_events(as_array, self._target, background, mass, weight, category)
+        check_weights(events.weight)
+        return events
+
+    def begin(self, events: Events) -> None:
+        """Begins a training with these events."""
+        settings = self._settings
         self._weight, self._size = events.weight, None if events.weight is None else np.abs(events.weight)
-        self._total = sum(sums_of_weights(self._target, self._weight))
-        mean = 1.0 if self._weight is None else mean_size(self._weight)
+        self._total = sum(sums_of_weights(self._target, self._weight, self._workers.total))
+        mean = 1.0 if self._weight is None else mean_size(self._weight, self._workers.total)
         if mean < _SMALL_WEIGHT:
             warnings.warn(
                 f"the mean absolute weight is {mean:.3g}, and trees may stop splitting: min_child_weight, "
@@ -152,19 +194,7 @@ class Boosting:
         labels = check("mode", settings.options).labels
         takes_part = np.ones(len(self._target), bool) if events.label is None else np.isin(events.label, labels)
         self._at = np.flatnonzero(takes_part)
-        self._said = Said()
-        for options in (_with_bins(settings.options, np.asarray(events.mass)[self._at]), settings.options):
-            self._options = check("mode", options)
-            try:
-                evaluate(self._options, *events, grad=False, said=self._said)  # its errors name places among all events
-                break
-            except BatchError:  # bins that nobody asked for must not be too narrow
-                if options is settings.options:
-                    raise
-        # A round evaluates only the events that take part: background alone takes half of the time.
-        self._taking_part = events.where(self._at)
-        if len(labels) == 1:
-            self._taking_part = self._taking_part._replace(label=None)
+        self._evaluate = self._workers.evaluation(settings.options, events, self._at, Said())
         self._sum: NDArray[Any] | float = 0.0  # the part of the push from earlier rounds
         self.loss = self.dependence = np.nan
         self.rounds = self._looks_far_below = self._looks_below = 0
@@ -182,68 +212,66 @@ class Boosting:
         if self._size is not None:
             grad *= self._weight
             hess *= self._size
-        events = self._taking_part._replace(score=score)
-        result = evaluate(self._options, *events, hess=True, loss_alone=True, said=self._said)
+        result = self._evaluate(score, hess=True, loss_alone=True)
         self.loss, seen = result.loss, result.grad
         curve = result.hess * first**2
         if self._settings.strength is not None:
             scale = self._settings.strength * self._total
             force = scale * seen
-            curve = np.maximum(curve, self._of_small_moves(events) * first**2)
+            curve = np.maximum(curve, self._of_small_moves(score) * first**2)
         else:
-            scale, force = self._force(float(hess[at].sum(dtype=float)), curve, seen, events)
+            scale, force = self._force(float(hess[at].sum(dtype=float)), curve, seen, score)
         grad[at] += (force * first).astype(grad.dtype, copy=False)
         # The scores are curved functions of the margins, too.
         hess[at] += (scale * curve + np.maximum(force * second, 0)).astype(hess.dtype, copy=False)
         return Pushed(grad, np.maximum(hess, _LEAST_HESS, out=hess))
 
-    def _of_small_moves(self, events: Events) -> NDArray[Any] | float:
+    def _of_small_moves(self, score: NDArray[Any]) -> NDArray[Any] | float:
         """The bound of the curvature for moves as small as the scores' spread, which keeps scores from jumping."""
-        size = float(events.score.std(dtype=float)) * _SMALL
+        count, total = self._workers.total(len(score), score.sum(dtype=float))
+        (squares,) = self._workers.total(((score - total / count) ** 2).sum(dtype=float))
+        size = float(np.sqrt(squares / count)) * _SMALL
         if size <= _LEAST_MOVE:
             return 0.0
-        result = evaluate(
-            self._options, *events, grad=False, hess=True, loss_alone=True, smoothing=size, said=self._said
-        )
-        return np.asarray(result.hess)
+        return np.asarray(self._evaluate(score, grad=False, hess=True, loss_alone=True, smoothing=size).hess)
 
     def _force(
-        self, of_classifier: float, curve: NDArray[Any], seen: NDArray[Any], events: Events
+        self, of_classifier: float, curve: NDArray[Any], seen: NDArray[Any], score: NDArray[Any]
     ) -> tuple[float, NDArray[Any]]:
         """The factor of the bound of the curvature, and the gradient that pushes the scores: docs/trees.md.
 
         A fixed strength that flattens as much would need small steps, and the classifier could not learn.
         """
-        of_mode = float(curve.sum(dtype=float))
+        of_classifier, of_mode = self._workers.total(of_classifier, curve.sum(dtype=float))
         if not of_mode > 0:  # all scores are equal
             return 0.0, np.zeros_like(seen)
-        scale = of_classifier / of_mode
+        scale = float(of_classifier / of_mode)
         now = _GAIN * scale * seen
         tolerance = self._settings.tolerance
-        if tolerance is None or not self._dependence(events) * tolerance <= self.events:  # true for NaN
+        if tolerance is None or not self._dependence(score) * tolerance <= self.events:  # true for NaN
             slower = 1 + self.rounds / self._settings.pace.slower_after
             self._sum = self._sum + now / (self._settings.inertia * slower)
         self.rounds += 1
         if self.rounds % _LOOK_EVERY == 0:
-            self._look(events, tolerance)
+            self._look(score, tolerance)
         return scale, now + self._sum
 
-    def _dependence(self, events: Events) -> float:
+    def _dependence(self, score: NDArray[Any]) -> float:
         """The plain loss over its mean by chance; trees that know the training events by heart are below 1."""
-        result = evaluate(self._options, *events, grad=False, said=self._said)
+        result = self._evaluate(score, grad=False)
         plain = result.loss + result.bias if self._settings.options.get("unbiased", True) else result.loss
         self.events = result.events
         return plain / result.bias if result.bias > 0 else np.nan
 
-    def _look(self, events: Events, tolerance: float | None) -> None:
+    def _look(self, score: NDArray[Any], tolerance: float | None) -> None:
         """Notes whether the push has settled: a test with these events, or ``tolerance`` events, sees no dependence."""
-        self.dependence = self._dependence(events)
+        self.dependence = self._dependence(score)
         by_tolerance = 0.0 if tolerance is None else self.events / tolerance
         far_below, below = max(_FAR_BELOW, by_tolerance), max(1.0, by_tolerance)
         if self.dependence <= below and self._settings.score_transform:
-            prob = events.score * (1 + _ODDS) / (_ODDS + events.score)
+            prob = score * (1 + _ODDS) / (_ODDS + score)
             tail = np.minimum(_TAIL * prob / (1 + _TAIL - prob), 1)
-            self.dependence = max(self.dependence, self._dependence(events._replace(score=tail)))
+            self.dependence = max(self.dependence, self._dependence(tail))
         self._looks_far_below = self._looks_far_below + 1 if self.dependence <= far_below else 0
         self._looks_below = self._looks_below + 1 if self.dependence <= below else 0
         enough = self._looks_far_below >= _LOOKS_FAR_BELOW or self._looks_below >= _LOOKS_BELOW
@@ -287,15 +315,22 @@ def _with_bins(options: Mapping[str, Any], mass: NDArray[Any]) -> dict[str, Any]
     low, high = np.array([(-np.inf, np.inf) if one is None else one for one in ranges], float).T
     columns = np.atleast_2d(mass.T).T  # also of no events, of which evaluate has an error
     inside = ((columns >= low) & (columns <= high)).sum(axis=0)
-    more = min(_MOST_BINS, int(inside.min()) // _IN_BIN)
-    if bins_given(options) or options.get("binning", "quantile") != "quantile" or more <= 32:
+    more = usual_bins(int(inside.min()))
+    if bins_given(options) or options.get("binning", "quantile") != "quantile" or more is None:
         return dict(options)
     return {**options, "bins": more}
 
 
-def mean_size(weight: NDArray[Any]) -> float:
+def usual_bins(count: int) -> int | None:
+    """The number of bins for so many background events, if it is larger than in the loss."""
+    more = min(_MOST_BINS, count // _IN_BIN)
+    return more if more > 32 else None
+
+
+def mean_size(weight: NDArray[Any], total: Total = lambda *sums: sums) -> float:
     """The mean of abs(w) over the events with a weight other than 0; the mean of w could be 0 or negative."""
-    return float(np.abs(weight).sum(dtype=float)) / np.count_nonzero(weight)
+    size, count = total(np.abs(weight).sum(dtype=float), np.count_nonzero(weight))
+    return float(size) / float(count)
 
 
 def targets(label: Any) -> NDArray[np.float32]:
@@ -307,18 +342,26 @@ def targets(label: Any) -> NDArray[np.float32]:
     return labels.astype(np.float32)
 
 
-def sums_of_weights(target: NDArray[Any], weight: NDArray[Any] | None) -> tuple[float, float]:
-    """The sums over background and signal; ValueError if a weight is not finite or a sum is not positive."""
+def check_weights(weight: NDArray[Any] | None) -> None:
+    """ValueError if a weight is not finite."""
     if weight is not None and not np.isfinite(weight.sum(dtype=float)):
         place = np.argmin(np.isfinite(weight))
         raise ValueError(f"weight[{place}] = {weight[place]}: every weight must be finite")
-    sums = []
+
+
+def sums_of_weights(
+    target: NDArray[Any], weight: NDArray[Any] | None, total: Total = lambda *sums: sums
+) -> tuple[float, float]:
+    """The sums over background and signal; ValueError if a weight is not finite or a sum is not positive."""
+    check_weights(weight)
+    chosen = [target == label for label in (0, 1)]
+    counts = total(*map(np.count_nonzero, chosen))
+    sums = counts if weight is None else total(*(weight.sum(where=of, dtype=float) for of in chosen))
     for label, name in enumerate(("background", "signal")):
-        chosen = target == label
-        count = int(np.count_nonzero(chosen))
-        if count == 0:
-            raise ValueError(f"none of the {len(target)} events is {name} (label {label}): both classes are needed")
-        sums.append(float(count if weight is None else weight.sum(where=chosen, dtype=float)))
-        if not sums[-1] > 0:
-            raise ValueError(f"the weights of the class of {name} sum to {sums[-1]:g}: must be positive")
-    return sums[0], sums[1]
+        if counts[label] == 0:
+            raise ValueError(
+                f"none of the {int(sum(counts))} events is {name} (label {label}): both classes are needed"
+            )
+        if not sums[label] > 0:
+            raise ValueError(f"the weights of the class of {name} sum to {float(sums[label]):g}: must be positive")
+    return float(sums[0]), float(sums[1])

@@ -1,0 +1,242 @@
+"""Trainings of XGBoost on several workers, against the same training in one process."""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+
+import dask
+import dask.array as da
+import numpy as np
+import pytest
+import xgboost
+from distributed import Client, LocalCluster
+from libmode._events import Events
+from libmode._problems import Said
+from libmode._trees import collective
+from libmode._trees.multipliers import Alone
+from libmode.metrics import check
+from libmode.xgboost import objective
+from xgboost import dask as dxgb
+from xgboost.tracker import RabitTracker
+
+
+def at_once(count, work):
+    """What ``work(rank)`` returns on each worker of a communicator, by rank."""
+    tracker = RabitTracker(n_workers=count, host_ip="127.0.0.1")
+    tracker.start()
+
+    def on_a_worker(_):
+        with xgboost.collective.CommunicatorContext(**tracker.worker_args()):
+            rank = xgboost.collective.get_rank()
+            return rank, work(rank)
+
+    with ThreadPoolExecutor(count) as pool:
+        return [result for _, result in sorted(pool.map(on_a_worker, range(count)), key=lambda pair: pair[0])]
+
+
+def background(n, *, signed=False, masses=1):
+    """Background events whose scores grow with the mass."""
+    r = np.random.default_rng(1)
+    mass = (60 + r.exponential(55, (n, masses))).astype(np.float32)
+    score = 1 / (1 + np.exp(-r.normal(size=n) - (mass[:, 0] - 120) / 80))
+    weight = np.where(r.random(n) < 0.2, -1.0, 1.0) * r.uniform(0.5, 1.5, n) if signed else None
+    return Events(score, None, mass if masses > 1 else mass[:, 0], weight, None)
+
+
+def compared(events, options, sizes):
+    """The result of one process, and that of workers with so many events each, with the derivatives joined."""
+    n = len(events.score)
+    assert sum(sizes) == n
+    alone = Alone().evaluation(options, events, np.arange(n), Said())(events.score, hess=True)
+    cuts = np.cumsum([0, *sizes])
+
+    def work(rank):
+        own = events.where(slice(*cuts[rank : rank + 2]))
+        evaluate = collective.Workers().evaluation(options, own, np.arange(len(own.score)), Said())
+        return evaluate(own.score, hess=True)
+
+    every = at_once(len(sizes), work)
+    assert len({(result.loss, result.bias, result.events) for result in every}) == 1
+    joined = (np.concatenate(parts) for parts in zip(*((one.grad, one.hess) for one in every), strict=True))
+    return alone, every[0]._replace(**dict(zip(("grad", "hess"), joined, strict=True)))
+
+
+def close(result, wanted, tolerance):
+    """Whether a result is the wanted one, relative to the largest elements."""
+    assert result.events == pytest.approx(wanted.events)
+    assert result.bias == pytest.approx(wanted.bias, rel=tolerance)
+    assert abs(result.loss - wanted.loss) <= tolerance * (abs(wanted.loss) + wanted.bias)
+    assert abs(result.grad - wanted.grad).max() <= tolerance * abs(wanted.grad).max()
+    assert abs(result.hess - wanted.hess).max() <= tolerance * wanted.hess.max()
+
+
+OPTIONS = [
+    {"order": 0},
+    {"order": 1, "mass_range": (70.0, 200.0)},
+    {"order": 2, "bins": 12},
+    {"order": 1, "binning": "uniform", "bins": 6, "mass_range": (60, 200), "reduction": "sum", "slope_penalty": 0.2},
+    {"order": 3, "edges": [60, 70, 80, 100, 120, 160, 400], "unbiased": False},
+]
+
+
+@pytest.mark.parametrize("signed", [False, True])
+@pytest.mark.parametrize("options", OPTIONS, ids=str)
+def test_tables_with_a_cell_for_each_score_are_exact(options, signed, monkeypatch):
+    monkeypatch.setattr(collective, "MOST_GATHERED", 0)
+    alone, together = compared(background(6000, signed=signed), options, [3500, 0, 2500])
+    close(together, alone, 1e-4 if options["order"] > 2 else 1e-9)  # of degree 3 two masses have most, not all
+
+
+def test_tables_of_many_events(monkeypatch):
+    """The scores of a cell count as equal: 1e-3 of the largest derivative, more where strips of the curvature meet."""
+    monkeypatch.setattr(collective, "MOST_GATHERED", 0)
+    alone, together = compared(background(300_000), {"order": 0}, [200_000, 100_000])
+    off = abs(together.hess - alone.hess) > 1e-3 * alone.hess.max()
+    assert off.mean() < 0.03
+    close(together._replace(hess=np.where(off, alone.hess, together.hess)), alone, 2e-3)
+
+
+@pytest.mark.parametrize("workers", [2, 4])
+@pytest.mark.parametrize(
+    ("options", "kind"),
+    [
+        ({"order": 1}, {}),
+        ({"order": 2, "monotonic": True, "max_slope": 0.5}, {"signed": True}),
+        ({"order": 1, "missing": "ignore"}, {"masses": 2}),
+    ],
+)
+def test_gathered_events_are_those_of_one_process(options, kind, workers):
+    events = background(4000, **kind)
+    if options.get("missing"):
+        events.mass[:100, 1] = np.nan
+    events = events._replace(category=np.arange(4000) % 2)
+    close(*reversed(compared(events, options, [3000, 1000, 0, 0][:workers])), 1e-12)
+
+
+def test_more_events_than_are_gathered_have_fewer_options(monkeypatch):
+    monkeypatch.setattr(collective, "MOST_GATHERED", 100)
+
+    def refused(rank, events=background(500), **options):  # noqa: B008
+        with pytest.raises(ValueError, match="more than 100 background events on several workers"):
+            collective.Workers().evaluation({"order": 1, **options}, events, np.arange(500), Said())
+
+    def work(rank):
+        for options in ({"max_slope": 0.1}, {"monotonic": True, "order": 2}, {"moments": "quadrature"}):
+            refused(rank, **options)
+        refused(rank, background(500, masses=2))
+        with pytest.raises(ValueError, match=r"bins = 2000: the workers have 1000 background events"):
+            collective.Workers().evaluation({"order": 1, "bins": 2000}, background(500), np.arange(500), Said())
+
+    at_once(2, work)
+
+
+def test_an_error_of_one_worker_is_an_error_of_all():
+    mass = background(3000).mass
+    data = [xgboost.DMatrix(np.zeros((3000, 1)), np.arange(3000) % 2, label_lower_bound=mass) for _ in range(2)]
+    for margins, masses, message in (
+        (np.zeros(3000), [mass, np.where(np.arange(3000) == 8, np.nan, mass)], r"worker 1: mass\[8\] = nan"),
+        (np.zeros(3000), [mass, mass[1:]], "worker 1: mass has length 2999, but the training set has 3000 rows"),
+        (np.where(np.arange(3000) == 5, np.inf, 0), ["label_lower_bound"] * 2, r"worker 0: margin\[5\] = inf"),
+        (np.zeros(3000), ["label_upper_bound"] * 2, "worker 0: mass = 'label_upper_bound': the DMatrix has no"),
+    ):
+
+        def work(rank, margins=margins, masses=masses, message=message):
+            with pytest.raises(ValueError, match=message):
+                objective(masses[rank], order=1)(margins, data[rank])
+
+        at_once(2, work)
+
+
+def test_a_field_of_the_dmatrix_has_the_masses():
+    r = np.random.default_rng(3)
+    label, mass = r.integers(0, 2, 4000), (60 + r.exponential(55, 4000)).astype(np.float32)
+    weight = r.uniform(-0.2, 1, 4000).astype(np.float32)
+    x = np.column_stack([r.normal(label), mass])
+    data = xgboost.DMatrix(x, label, label_lower_bound=mass, label_upper_bound=weight)
+    modes = objective("label_lower_bound", weight="label_upper_bound", order=1), objective(mass, weight=weight, order=1)
+    parameters = {"objective": "binary:logistic", "max_depth": 3, "nthread": 1}
+    field, array = (xgboost.train(parameters, data, 5, obj=mode).predict(data) for mode in modes)
+    np.testing.assert_array_equal(field, array)
+    with pytest.raises(ValueError, match="mass = 'mass': must be an array, or of a DMatrix one of label_lower_bound"):
+        objective("mass", order=1)(np.zeros(4000), data)
+    with pytest.raises(ValueError, match=r"goes on after another: xgboost.cv and lightgbm.cv"):
+        xgboost.cv(parameters, data, 5, nfold=2, obj=objective("label_lower_bound", order=1))
+
+
+@pytest.fixture(scope="module")
+def client():
+    with (
+        LocalCluster(n_workers=4, threads_per_worker=1, dashboard_address=None) as cluster,
+        Client(cluster) as client,
+    ):
+        yield client
+
+
+def toy(n, seed):
+    """Half signal at 150 GeV; one of the features knows the mass."""
+    r = np.random.default_rng(seed)
+    y = r.integers(0, 2, n)
+    m = np.where(y == 1, r.normal(150, 15, n), r.uniform(50, 250, n))
+    x = np.column_stack([r.normal(y), m + r.normal(0, 20, n), r.normal(0.5 * y)])
+    return x.astype(np.float32), y.astype(np.float32), m.astype(np.float32)
+
+
+def trained(client, events, sizes, **options):
+    """A booster of workers with so many rows each."""
+    x, y, m = (
+        client.persist(
+            da.concatenate(
+                [
+                    da.from_delayed(
+                        dask.delayed(client.scatter(part, workers=[worker], hash=False)), part.shape, part.dtype
+                    )
+                    for worker, part in zip(
+                        client.scheduler_info(n_workers=-1)["workers"],
+                        np.split(array, np.cumsum(sizes)[:-1]),
+                        strict=False,
+                    )
+                ]
+            )
+        )
+        for array in events
+    )
+    data = dxgb.DaskDMatrix(client, x, y, label_lower_bound=m)
+    mode = objective("label_lower_bound", order=1)
+    return dxgb.train(client, PARAMETERS, data, 100, obj=mode, **options)["booster"]
+
+
+PARAMETERS = {"objective": "binary:logistic", "base_score": 0.5, "learning_rate": 0.15, "max_depth": 3}
+PARAMETERS |= {"min_child_weight": 60}
+
+
+def test_dask_trains_trees_as_flat_as_one_process(client):
+    events, (x, y, m) = toy(30_000, 1), toy(6_000, 2)
+    data = xgboost.DMatrix(events[0], events[1], label_lower_bound=events[2])
+    in_order = [array[np.argsort(-events[1], kind="stable")] for array in events]  # the first worker has signal alone
+    boosters = {
+        "plain": xgboost.train(PARAMETERS, data, 20),
+        "alone": xgboost.train(PARAMETERS, data, 100, obj=objective("label_lower_bound", order=1)),
+        "two": trained(client, events, [20_000, 10_000]),
+        "four": trained(client, in_order, [10_000, 13_000, 6_999, 1]),
+    }
+    checks = {name: check(one.predict(xgboost.DMatrix(x)), y, m, order=1) for name, one in boosters.items()}
+    assert checks.pop("plain").flat is False
+    for name, one in checks.items():
+        assert one.flat is not False, name
+        assert one.sensitivity > 0.9 * checks["alone"].sensitivity, name
+
+
+def test_dask_with_a_worker_without_rows_of_the_training(client):
+    events, (x, y, m) = toy(8_000, 1), toy(4_000, 2)
+    worker = list(client.scheduler_info(n_workers=-1)["workers"])[3]
+    other = [client.persist(da.from_array(array[:1000], chunks=-1), workers=[worker]) for array in events[:2]]
+    evaluated = [(dxgb.DaskDMatrix(client, *other), "other")]
+    booster = trained(client, events, [5_000, 3_000], evals=evaluated, verbose_eval=False)
+    assert check(booster.predict(xgboost.DMatrix(x)), y, m, order=1).flat is not False
+
+
+def test_dask_has_the_error_of_a_worker(client):
+    x, y, m = toy(8_000, 1)
+    m[7_900:][y[7_900:] == 0] = np.nan
+    with pytest.raises(ValueError, match=r"worker \d: mass\[.*\] = nan: must be finite"):
+        trained(client, (x, y, m), [4_000, 4_000])
