@@ -41,14 +41,13 @@
 //	walk      J as a quadratic form, a correction for bounds and a bias, and a walk of each chunk. At each event J changes
 //	          by minus the derivative of the loss, which goes to the event's place in the input
 //
-// Evaluate walks each chunk twice, with the bias and without: the difference of the two losses is the bias. Curvature also writes a
-// bound of the curvature, from the densities of the bins in strips of the scores (walk). Flatness takes the same route, with other
-// moments. Package constraint pushes events along the gradient: it prepares events once, takes their order to fewer bins, and
+// Evaluate integrates the bias in the same walk. Curvature also writes a bound of the curvature, from the densities of the bins
+// in strips of the scores (walk). Flatness takes the same route, with other moments. Package constraint pushes events along the gradient: it prepares events once, takes their order to fewer bins, and
 // integrates in both.
 //
 // Package disco has the distance correlation. Package par has the goroutines and the memory of a call, radix sorts by a
 // number, lanes has the loops with vector instructions, and errs makes errors.
 //
 // Results do not depend on the number of threads, to the last bit: the division of the work is the same for any number.
-// They do not depend on vector instructions either: all tests of this package compute each loss with them and without.
+// They do not depend on vector instructions either: a test compares the bits of all kinds of losses with them and without.
 package core

@@ -28,7 +28,7 @@ func LossAndGrad[T Float](grad []T, ev Events[T], cfg Config) (float64, error) {
 	return found.Loss, err
 }
 
-// Evaluate is LossAndGrad that also returns the bias and the number of events, which takes up to a third longer.
+// Evaluate is LossAndGrad that also returns the bias and the number of events, which takes up to a sixth longer.
 func Evaluate[T Float](grad []T, ev Events[T], cfg Config) (Result, error) {
 	return evaluate(events.Derivatives[T]{grad}, ev, cfg, kind{measured: true})
 }

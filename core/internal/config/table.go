@@ -137,10 +137,10 @@ func (o *Option) value(c *Config) reflect.Value { return reflect.ValueOf(o.field
 // isDefault reports whether the option is at its default.
 func (o *Option) isDefault(c *Config) bool {
 	value, other := o.value(c), o.value(&defaults)
-	if value.Kind() == reflect.Slice && value.Len() == 0 && other.Len() == 0 {
-		return true
+	if value.Kind() != reflect.Slice {
+		return value.Equal(other)
 	}
-	return reflect.DeepEqual(value.Interface(), other.Interface())
+	return value.Len() == 0 && other.Len() == 0 || reflect.DeepEqual(value.Interface(), other.Interface())
 }
 
 // shown returns the value as errors show it.

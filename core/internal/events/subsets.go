@@ -75,6 +75,9 @@ func (di *Division[T]) Subset(k int) (Events[T], []uint32) {
 // Each calls f for each subset, and returns the errors. Goroutines share the work on a large subset, and take small subsets one by one,
 // each with memory of its own, which lasts as long as that of sc. It skips subsets after one with an error, unless it spares them.
 func (di *Division[T]) Each(sc *par.Scratch, spares bool, f func(k int, sc *par.Scratch) error) []error {
+	if len(di.Subsets) == 1 {
+		return []error{f(0, sc)}
+	}
 	failures := make([]error, len(di.Subsets))
 	var failed atomic.Int64 // the first subset with an error
 	failed.Store(int64(len(di.Subsets)))
@@ -90,7 +93,7 @@ func (di *Division[T]) Each(sc *par.Scratch, spares bool, f func(k int, sc *par.
 	var small []int
 	events := 0 // of the small subsets
 	for k := range di.Subsets {
-		if size := di.Subsets[k].Size(); len(di.Subsets) > 1 && size < par.AloneCall {
+		if size := di.Subsets[k].Size(); size < par.AloneCall {
 			small, events = append(small, k), events+size
 		} else {
 			one(k, func() *par.Scratch { return sc })

@@ -16,7 +16,6 @@ type Records struct {
 	Weights []float64 // in order of the words; nil: all weights are 1
 	Chunks  []int     // chunk k has the records Chunks[k] .. Chunks[k+1]-1
 	Sums    []float64 // of the weights, see Row
-	Squares []float64 // sums of the squares of the steps of the events, in rows like Sums; nil: not wanted
 	bins    int
 	scores  []float64 // in order of the words; nil: the words hold the scores, see radix.Layout.Half
 }
@@ -54,7 +53,7 @@ func newRecords[T events.Float](sel *events.Selection[T], bs *bins.Bins, sc *par
 // Rebin returns the records with the bins that the pairs of the events have, of which there are no more.
 func (rs *Records) Rebin(bs *bins.Bins, pairs []uint32, sc *par.Scratch) *Records {
 	other := *rs
-	other.Words, other.bins, other.Squares = par.Unset[uint64](&sc.Arena, len(rs.Words)), bs.Count(), nil
+	other.Words, other.bins = par.Unset[uint64](&sc.Arena, len(rs.Words)), bs.Count()
 	sc.Team.Blocks(len(rs.Words), chunkSize(0), func(lo, hi int) {
 		to := other.Words[lo:hi]
 		for i, r := range rs.Words[lo:hi] {

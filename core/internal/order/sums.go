@@ -33,11 +33,11 @@ func (rs *Records) addChunk(totals []float64, k int) {
 	}
 }
 
-// AddSquares sums the squares of the steps of the events, and returns the sums of their third powers over each bin. An event
-// of weight 1 in bin b has the step step[b].
-func (rs *Records) AddSquares(step []float64, sc *par.Scratch) []float64 {
+// Powers returns the sums of the squares of the steps of the events, in rows like Sums, and those of their third powers over each bin. An
+// event of weight 1 in bin b has the step step[b].
+func (rs *Records) Powers(step []float64, sc *par.Scratch) (squares, thirds []float64) {
 	chunks, nb := len(rs.Chunks)-1, rs.bins
-	squares, thirds := par.Make[float64](&sc.Arena, (chunks+1)*nb), par.Make[float64](&sc.Arena, (chunks+1)*nb)
+	squares, thirds = par.Make[float64](&sc.Arena, (chunks+1)*nb), par.Make[float64](&sc.Arena, (chunks+1)*nb)
 	sc.Team.Run(chunks, func(k int) {
 		lo, row := rs.Chunks[k], (k+1)*nb
 		squares, thirds := squares[row:row+nb], thirds[row:row+nb]
@@ -50,6 +50,5 @@ func (rs *Records) AddSquares(step []float64, sc *par.Scratch) []float64 {
 	})
 	addRows(squares, nb)
 	addRows(thirds, nb)
-	rs.Squares = squares
-	return thirds[chunks*nb:]
+	return squares, thirds[chunks*nb:]
 }

@@ -27,7 +27,6 @@ type Sorted[T lanes.Float] struct {
 	Layout // its Index is the place of a value
 	Words  []uint64
 	Cells  []uint32 // the starts of cells of records, and the end; equal values are in one cell
-	low    uint64
 	shift  uint
 }
 
@@ -47,33 +46,37 @@ func (so *Sorted[T]) CellOf(value T) int {
 }
 
 // cellOf returns the cell of a record.
-func (so *Sorted[T]) cellOf(record uint64) int { return int((record - so.low) >> so.shift) }
+func (so *Sorted[T]) cellOf(record uint64) int { return int(record >> so.shift) }
 
 // SortValues sorts values. It uses the memory of the scratch.
 func SortValues[T lanes.Float](values []T, sc *par.Scratch) (so Sorted[T]) {
 	n := len(values)
-	parts := (n + sortBlock - 1) / sortBlock
-	ends := par.Make[[2]float64](&sc.Arena, parts)
-	sc.Team.Blocks(n, sortBlock, func(lo, hi int) {
-		lowest, highest := limits(values[lo:hi])
-		ends[lo/sortBlock] = [2]float64{lowest, highest}
-	})
-	lowest, highest := math.Inf(1), math.Inf(-1)
-	for _, e := range ends {
-		lowest, highest = min(lowest, e[0]), max(highest, e[1])
-	}
+	lowest, highest := limits(values)
+	so.Words, so.Cells, so.shift = par.Unset[uint64](&sc.Arena, n)[:0], par.Make[uint32](&sc.Arena, 2), 64
 	if lowest > highest {
-		so.Cells = []uint32{0}
 		return so
 	}
 	so.Layout = NewLayout[T](lowest, highest, n, 1)
-	so.low = Pack(&so.Layout, T(lowest), 0)
-	so.shift = 64 // few values have one cell
-	if n >= par.AloneCall {
-		so.shift = max(so.keyShift, uint(max(0, bits.Len64(Pack(&so.Layout, T(highest), 0)-so.low)-cellBits)))
+	if n < par.AloneCall {
+		for i, v := range values {
+			if v == v {
+				so.Words = append(so.Words, Pack(&so.Layout, v, i))
+			}
+		}
+		so.Cells[1] = uint32(len(so.Words))
+		Sort(so.Words, so.Cells, &so.Layout, values)
+		return so
 	}
+	so.share(values, highest, sc)
+	return so
+}
+
+// share sorts many values in cells.
+func (so *Sorted[T]) share(values []T, highest float64, sc *par.Scratch) {
+	n := len(values)
+	so.shift = max(so.keyShift, uint(max(0, bits.Len64(Pack(&so.Layout, T(highest), 0))-cellBits)))
 	cells := so.CellOf(T(highest)) + 1
-	next := make([][]uint32, parts) // where the next record of each part and cell goes
+	next := make([][]uint32, (n+sortBlock-1)/sortBlock) // where the next record of each block and cell goes
 	for k := range next {
 		next[k] = par.Make[uint32](&sc.Arena, cells)
 	}
@@ -87,7 +90,7 @@ func SortValues[T lanes.Float](values []T, sc *par.Scratch) (so Sorted[T]) {
 	})
 	so.Cells = par.Unset[uint32](&sc.Arena, cells+1)
 	Starts(so.Cells, next)
-	so.Words = par.Unset[uint64](&sc.Arena, int(so.Cells[cells]))
+	so.Words = so.Words[:so.Cells[cells]]
 	sc.Team.Blocks(n, sortBlock, func(lo, hi int) {
 		slots := next[lo/sortBlock]
 		for i, v := range values[lo:hi] {
@@ -100,7 +103,6 @@ func SortValues[T lanes.Float](values []T, sc *par.Scratch) (so Sorted[T]) {
 		}
 	})
 	sc.Team.Blocks(cells, cellsEach, func(lo, hi int) { Sort(so.Words, so.Cells[lo:hi+1], &so.Layout, values) })
-	return so
 }
 
 // ForTies calls f for each run lo..hi-1 of two or more equal values. The values are in order.

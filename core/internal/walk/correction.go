@@ -22,26 +22,27 @@ type correction struct {
 	*moments.Bound
 	gram     []float64 // a row for each of the moments 0..End-1
 	rows     []float64
-	width    int // of a row
-	z        int // the place of z in a row; without z, the place of Y
-	y, x     int // the places of Y and X in a row; without X, x is the width
-	unbiased bool
+	width    int  // of a row
+	z        int  // the place of z in a row; without z, the place of Y
+	y, x     int  // the places of Y and X in a row; without X, x is the width
+	tracks   bool // the bias
+	unbiased bool // the bias is subtracted from J
 }
 
 // newCorrection returns the correction of an integrand that is complete otherwise.
 func newCorrection(in *Integrand, bo *moments.Bound, arena *par.Arena) *correction {
 	ba, size := in.basis, bo.End
-	co := &correction{Bound: bo, gram: par.Make[float64](arena, size*size), z: size, y: size, unbiased: in.unbiased}
+	co := &correction{Bound: bo, gram: par.Make[float64](arena, size*size), z: size, y: size, tracks: in.unbiased || in.measured, unbiased: in.unbiased}
 	hasZ := ba.Orthonormal == nil
 	if hasZ {
 		co.y += size
 	}
 	co.x = co.y
-	if co.unbiased {
+	if co.tracks {
 		co.x += size * (size + 1) / 2
 	}
 	co.width = co.x
-	if co.unbiased && hasZ {
+	if co.tracks && hasZ {
 		co.width += 3 * size
 	}
 	for l := range size {
@@ -85,8 +86,8 @@ type correcting struct {
 	n, g              [2]moments.Numbers // the columns 0 and 1 of N, and of G N
 }
 
-// start moves to a state, and returns the correction there.
-func (co *correcting) start(of *correction, state []bin, arena *par.Arena) float64 {
+// start moves to a state, and returns the correction of J and of the bias there.
+func (co *correcting) start(of *correction, state []bin, arena *par.Arena) (j, bias float64) {
 	*co = correcting{correction: of, sums: par.Make[float64](arena, of.width), change: par.Make[float64](arena, of.y)}
 	for b := range state {
 		row := of.rows[b*of.width : (b+1)*of.width]
@@ -101,8 +102,8 @@ func (co *correcting) start(of *correction, state []bin, arena *par.Arena) float
 	return co.evaluate()
 }
 
-// cross follows steps, whose changes of V_b are given, and adds their changes of J to d.
-func (co *correcting) cross(st steps, changes, d []float64) {
+// cross follows steps, whose changes of V_b are given, and adds their changes of J to d, and of the bias to biases, if it is wanted.
+func (co *correcting) cross(st steps, changes, d, biases []float64) {
 	sums, change := co.sums[:co.y], co.change[:co.y]
 	ofBias := co.sums[co.y:]
 	for i, b := range st.bins {
@@ -111,21 +112,24 @@ func (co *correcting) cross(st steps, changes, d []float64) {
 			change[k] = float64(w * x)
 			sums[k] += change[k]
 		}
-		if co.unbiased {
+		if co.tracks {
 			for k, x := range row[len(sums):] {
 				ofBias[k] += float64(changes[i] * x)
 			}
 		}
-		d[i] += co.evaluate()
+		change, bias := co.evaluate()
+		if d[i] += change; biases != nil {
+			biases[i] += bias
+		}
 	}
 }
 
-// evaluate returns the change of the correction in the last step.
+// evaluate returns the change of the correction of J and of the bias in the last step.
 //
 // Where steps are small, a difference of two values of J would lose digits. With the change D and the sum S of delta before and
 // after a step, and likewise of z, J changes by D.(G S + S_z) + D_z.S. For the bias, which is small, a difference of two
 // values is enough.
-func (co *correcting) evaluate() (change float64) {
+func (co *correcting) evaluate() (change, bias float64) {
 	first, end := co.First, co.End
 	base := co.sums[first-1]
 	for l := first; l < end; l++ {
@@ -151,12 +155,14 @@ func (co *correcting) evaluate() (change float64) {
 		}
 		change += float64(co.differences[l] * along)
 	}
-	if co.unbiased {
+	if co.tracks {
 		before := co.bias
 		co.bias = co.biasNow()
-		change -= co.bias - before
+		if bias = co.bias - before; co.unbiased {
+			change -= bias
+		}
 	}
-	return change
+	return change, bias
 }
 
 // biasNow returns what bounds add to the bias. Of N, the columns 0 and 1 may be full, and the others have only the diagonal.

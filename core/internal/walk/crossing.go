@@ -26,13 +26,16 @@ type crossing struct {
 	block  int // the mark of the arena before the memory of a block
 	state  []bin
 	linear []lanes.Linear
-	tracks bool       // whether state follows F_b and V_b; otherwise the rows of the linear form are enough
-	scaled bool       // whether steps.scale is read
-	bounds correcting // of Integrand.correction
+	folded bool         // whether the rows of the linear form have the terms of e^2 and of V_b too
+	tracks bool         // whether state follows F_b and V_b; otherwise the rows are enough
+	scaled bool         // whether steps.scale is read
+	bounds correcting   // of Integrand.correction
+	ofBias lanes.Linear // the bias, where nothing tracks V_b
 
 	bins      []uint32  // of the events of a block, as all that follows
 	weights   []float64 // all 1 without weights
 	scores, d []float64 // d: the changes of J
+	biases    []float64 // the changes of the bias; nil: not wanted
 	places    []float64 // where the integral has the events: at their scores, or at the probabilities of logits
 
 	ones    []float64
@@ -44,44 +47,50 @@ const blockSize = 512
 
 var ones = slices.Repeat([]float64{1}, blockSize)
 
-// start moves to the middle between where chunks k and l begin, and returns J there.
-func (cr *crossing) start(in *Integrand, rs *order.Records, k, l int) float64 {
+// start moves to the middle between where chunks k and l begin, and returns J and the bias there.
+func (cr *crossing) start(in *Integrand, rs *order.Records, k, l int) (j, bias float64) {
 	cr.in, cr.state, cr.linear = in, par.Unset[bin](cr.arena, in.bins), make([]lanes.Linear, len(in.rows))
-	cr.tracks = rs.Weights != nil || in.correction != nil && in.unbiased
+	cr.folded = rs.Weights == nil && (in.correction == nil || !in.unbiased)
+	cr.tracks = !cr.folded || in.correction != nil && in.measured
 	cr.scaled = cr.tracks || in.correction != nil
 	for g := range cr.linear {
 		li := &cr.linear[g]
 		li.Rows, li.Y[3] = par.Unset[lanes.Row](cr.arena, in.bins), 1
 		copy(li.Rows, in.rows[g])
 	}
+	if in.measured && !cr.tracks {
+		cr.ofBias = lanes.Linear{Rows: par.Make[lanes.Row](cr.arena, in.bins), Y: [4]float64{3: 1}}
+	}
 	for i, b := range in.start {
 		step := b.step
 		b.cdf = (rs.Sums[k*in.bins+i] + rs.Sums[l*in.bins+i]) / 2 * step
-		switch {
-		case !in.unbiased:
-			b.total, b.factor = 0, 0
-		case rs.Squares == nil:
-			b.squares = b.cdf * step
-		default:
-			b.squares = (rs.Squares[k*in.bins+i] + rs.Squares[l*in.bins+i]) / 2
+		if b.squares = b.cdf * step; in.squares != nil {
+			b.squares = (in.squares[k*in.bins+i] + in.squares[l*in.bins+i]) / 2
 		}
 		cr.addToSums(uint32(i), b.cdf/step)
 		row := &cr.linear[0].Rows[i]
 		row.Y[3], row.X[3] = 2*step*b.cdf, 2*step*step
-		if !cr.tracks {
+		if cr.folded {
 			own := b.square * step * step
 			g := own * b.factor
+			if in.measured && !cr.tracks {
+				cr.ofBias.Rows[i].Y[3], cr.ofBias.Rows[i].X[3] = -(g*step + g*(2*b.cdf-1)), -2*g*step
+			}
+			if !in.unbiased {
+				g = 0
+			}
 			row.Y[3] += own + g*step + g*(2*b.cdf-1)
 			row.X[3] += 2 * g * step
 		}
 		cr.state[i] = b
 	}
-	j := in.at(cr.state, par.Make[float64](cr.arena, in.span.Size))
+	j, bias = in.at(cr.state, par.Make[float64](cr.arena, in.span.Size))
 	if in.correction != nil {
-		j += cr.bounds.start(in.correction, cr.state, cr.arena)
+		ofJ, ofBias := cr.bounds.start(in.correction, cr.state, cr.arena)
+		j, bias = j+ofJ, bias+ofBias
 	}
 	cr.block = cr.arena.Mark()
-	return j
+	return j, bias
 }
 
 // addToSums adds an event of a weight in a bin to the sums of the linear form.
@@ -108,51 +117,79 @@ func (cr *crossing) load(n int, weights []float64) {
 	if cr.weights = weights; weights == nil {
 		cr.weights = cr.ones
 	}
-}
-
-// cross crosses the events of the block, and returns the share of their changes of J in an integral that ends at this score.
-func (cr *crossing) cross(end float64) float64 {
-	var jumps float64
-	if lanes.FirstTie(cr.scores) == len(cr.scores)-1 {
-		cr.walk(steps{cr.bins, cr.weights, cr.ones}, cr.d)
-	} else {
-		jumps = cr.join(cr.changesOf(cr.splitTies()), end)
+	if cr.in.measured {
+		cr.biases = par.Unset[float64](cr.arena, n)
 	}
-	return lanes.Integrate(cr.d, cr.places, end) + jumps
 }
 
-// changesOf walks along steps, and returns their changes of J.
-func (cr *crossing) changesOf(st steps) []float64 {
-	d := par.Unset[float64](cr.arena, len(st.bins))
-	cr.walk(st, d)
-	return d
+// cross crosses the events of the block, and returns the shares of their changes of J and of the bias in integrals that end at this
+// score.
+func (cr *crossing) cross(end float64) (j, bias float64) {
+	if lanes.FirstTie(cr.scores) == len(cr.scores)-1 {
+		cr.walk(steps{cr.bins, cr.weights, cr.ones}, cr.d, cr.biases)
+	} else {
+		d, biases := cr.changesOf(cr.splitTies())
+		j = cr.join(cr.d, d, end)
+		if biases != nil {
+			bias = cr.join(cr.biases, biases, end)
+		}
+	}
+	if cr.biases != nil {
+		bias += lanes.Integrate(cr.biases, cr.places, end)
+	}
+	return j + lanes.Integrate(cr.d, cr.places, end), bias
 }
 
-// walk walks along steps, and sets d to their changes of J.
-func (cr *crossing) walk(st steps, d []float64) {
+// changesOf walks along steps, and returns their changes of J and of the bias.
+func (cr *crossing) changesOf(st steps) (d, biases []float64) {
+	d = par.Unset[float64](cr.arena, len(st.bins))
+	if cr.biases != nil {
+		biases = par.Unset[float64](cr.arena, len(st.bins))
+	}
+	cr.walk(st, d, biases)
+	return d, biases
+}
+
+// walk walks along steps, and sets d to their changes of J, and biases to those of the bias, if they are wanted.
+func (cr *crossing) walk(st steps, d, biases []float64) {
 	if cr.tracks {
 		cr.changes = par.Unset[float64](cr.arena, len(d))
+		own, subtracted := 1.0, 0.0 // the parts of the two terms
+		if cr.in.unbiased {
+			subtracted = 1
+		}
+		if cr.folded {
+			own = 0
+		}
 		state, weights, scale, changes := cr.state, st.weights[:len(d)], st.scale[:len(d)], cr.changes[:len(d)]
 		for i, number := range st.bins[:len(d)] {
 			b := &state[number]
 			e := weights[i] * b.step
 			square := e * e
 			changes[i] = b.change(e, square*scale[i])
-			d[i] = b.square * (square - changes[i])
+			d[i] = own * b.square * (square - subtracted*changes[i])
 			b.cdf, b.squares = b.cdf+e, b.squares+square*scale[i]
+		}
+		for i := range biases {
+			biases[i] = state[st.bins[i]].square * changes[i]
 		}
 	} else {
 		clear(d)
+		if clear(biases); biases != nil {
+			cr.ofBias.Cross(st.bins, st.weights, biases)
+		}
 	}
 	for g := range cr.linear {
 		cr.linear[g].Cross(st.bins, st.weights, d)
 	}
 	if cr.in.correction != nil {
 		for i, scale := range st.scale {
-			if scale != 1 {
-				d[i] = 0 // without bounds, the changes by half events add up to 0
+			if scale != 1 { // without bounds, the changes by half events add up to 0
+				if d[i] = 0; biases != nil {
+					biases[i] = 0
+				}
 			}
 		}
-		cr.bounds.cross(st, cr.changes, d)
+		cr.bounds.cross(st, cr.changes, d, biases)
 	}
 }

@@ -19,10 +19,11 @@ type Integrand struct {
 	scale      float64   // the loss is scale times the integral of J
 	step       []float64 // 1/W_b: by how much an event of weight 1 moves F_b
 	start      []bin     // the constants of each bin, with F_b = 0
-	unbiased   bool      // the bias is subtracted; otherwise the constants of V_b do not count
+	squares    []float64 // sums of the squares of steps, in rows like Records.Sums; nil: the weights are equal
+	unbiased   bool      // the bias is subtracted
+	measured   bool      // the integral of the bias is wanted, and can be known
 	basis      *moments.Basis
-	bound      *moments.Bound // nil: no moment is bounded, and there is no correction
-	correction *correction
+	correction *correction // nil: no moment is bounded
 
 	// Of the linear form, see setLinear.
 	span    *moments.Basis // of the functions that cost nothing
@@ -31,8 +32,7 @@ type Integrand struct {
 	rows    [][]lanes.Row // see setRows
 }
 
-// NewIntegrand returns the integrand of the MoDe loss of sorted records. It adds sums of squares to the records if the bias, which is
-// subtracted or measured, needs them.
+// NewIntegrand returns the integrand of the MoDe loss of sorted records, for a bias that is measured, subtracted or neither.
 func NewIntegrand(c *config.Config, measured bool, ba *moments.Basis, bs *bins.Bins, rs *order.Records, unit float64, sc *par.Scratch) (*Integrand, error) {
 	in := &Integrand{bins: bs.Count(), scale: 1, basis: ba}
 	if c.Reduction == config.Mean {
@@ -42,14 +42,14 @@ func NewIntegrand(c *config.Config, measured bool, ba *moments.Basis, bs *bins.B
 		return nil, err
 	}
 	in.setLinear(c.SlopePenalty, &sc.Arena)
-	if !c.Biased || measured {
-		if err := in.setVariance(bs, rs, sc); err != nil && !c.Biased {
+	if in.unbiased = !c.Biased; in.unbiased || measured {
+		err := in.setVariance(bs, rs, sc)
+		if in.measured = measured && err == nil; err != nil && in.unbiased {
 			return nil, err
 		}
 	}
 	if c.Bounded() {
-		in.bound = moments.NewBound(c, ba)
-		in.correction = newCorrection(in, in.bound, &sc.Arena)
+		in.correction = newCorrection(in, moments.NewBound(c, ba), &sc.Arena)
 	}
 	return in, nil
 }
@@ -79,16 +79,6 @@ func FlatIntegrand(bs *bins.Bins, rs *order.Records, unit float64, sc *par.Scrat
 	in.basis = moments.NewOrthonormal(roots, in.bins, &sc.Arena)
 	in.setLinear(0, &sc.Arena)
 	return in, nil
-}
-
-// plain returns the integrand from which the bias is not subtracted.
-func (in *Integrand) plain(sc *par.Scratch) *Integrand {
-	without := *in
-	without.unbiased = false
-	if in.bound != nil {
-		without.correction = newCorrection(&without, in.bound, &sc.Arena)
-	}
-	return &without
 }
 
 // setSteps sets the steps to 1/W_b. The weights of the records are in the given unit.

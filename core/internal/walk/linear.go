@@ -86,17 +86,22 @@ func (in *Integrand) element(a, b int) float64 {
 	return m
 }
 
-// at returns J, less the bias, at a state. It overwrites c.
-func (in *Integrand) at(state []bin, c []float64) float64 {
+// at returns J and the bias at a state, without their correction. It overwrites c.
+func (in *Integrand) at(state []bin, c []float64) (j, bias float64) {
 	clear(c)
 	for i := range state {
 		floats.AddScaled(c, state[i].cdf, in.span.RowA(i))
 	}
 	slope := floats.Dot(in.span.Slope, c)
-	j := in.penalty * slope * slope
+	j = in.penalty * slope * slope
 	for i := range state {
 		r := state[i].cdf - floats.Dot(c, in.span.RowP(i))
-		j += r*r - state[i].variance()*state[i].square
+		variance := state[i].variance() * state[i].square
+		if bias += variance; in.unbiased {
+			j += r*r - variance
+		} else {
+			j += r * r
+		}
 	}
-	return j
+	return j, bias
 }

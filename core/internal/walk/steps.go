@@ -73,10 +73,10 @@ func (cr *crossing) splitTies() steps {
 	return st
 }
 
-// join copies the changes of J from the steps to the events of a block. The steps of half events belong to no event: join
-// returns the integral of their changes of J, which is 0 unless moments are bounded.
-func (cr *crossing) join(changes []float64, end float64) (jumps float64) {
-	d, done := cr.d, 0 // d and changes are the rest of both
+// join copies changes from the steps to the events of a block. The steps of half events belong to no event: join
+// returns the integral of their changes, which is 0 unless moments are bounded.
+func (cr *crossing) join(d, changes []float64, end float64) (jumps float64) {
+	done := 0 // d and changes are the rest of both
 	radix.ForTies(cr.scores, func(from, to int) {
 		free, n := from-done, to-from
 		copy(d, changes[:free])
@@ -98,7 +98,7 @@ func (cr *crossing) join(changes []float64, end float64) (jumps float64) {
 func (cr *crossing) crossTie() {
 	st := newSteps(3*len(cr.bins), cr.arena)
 	st.addTie(cr, 0, len(cr.bins), false)
-	changes := cr.changesOf(st)
+	changes, _ := cr.changesOf(st)
 	for i := range cr.d {
 		cr.d[i] = changes[3*i+1]
 	}

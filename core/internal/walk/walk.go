@@ -39,11 +39,14 @@ type walk[T events.Float] struct {
 	limits limits
 	grad   []T // of the input's length; nil: not wanted
 
-	integrals []float64 // of J over each chunk
-	top       float64   // J above the highest score
-	topFrom   int       // the first event of the highest score, if the integral ends there; otherwise after the last event
-	topShare  float64   // the part of J that each of these events gains, because the integral ends with them
+	integrals []sums  // over each chunk
+	top       sums    // above the highest score
+	topFrom   int     // the first event of the highest score, if the integral ends there; otherwise after the last event
+	topShare  float64 // the part of J that each of these events gains, because the integral ends with them
 }
+
+// sums are J and the bias, or integrals of both.
+type sums struct{ j, bias float64 }
 
 // Integrate returns the loss of sorted records, and sets the derivatives that are wanted. The bias is wanted too, whether or not it
 // is subtracted, if it is measured. Smoothing is that of the bound of the curvature. If the scores are logits, the integral is over their
@@ -53,54 +56,34 @@ func Integrate[T events.Float](out events.Derivatives[T], stats *events.Stats, i
 	if logits {
 		limits.to, limits.from, limits.open, limits.logits = 1, 0, false, true
 	}
-	along := func(grad []T, in *Integrand) *walk[T] {
-		return &walk[T]{Records: rs, in: in, limits: limits, grad: grad}
-	}
-	own, second := in, in
-	if measured {
-		second = in.plain(sc)
-	}
-	if measured && c.Biased {
-		own, second = second, own
-	}
-	wa := along(out.Grad(), own)
-	var other *walk[T] // the bias is the difference between its integral and the integral of wa
-	if measured && in.unbiased {
-		other = along(nil, second)
-		other.begin(sc)
-	}
+	along := func(of []T) *walk[T] { return &walk[T]{Records: rs, in: in, limits: limits, grad: of} }
 	var curved *curvature[T]
 	if out.Hess() != nil {
 		var err error
-		if curved, err = newCurvature(along(out.Hess(), in), smoothing, sc); err != nil {
+		if curved, err = newCurvature(along(out.Hess()), smoothing, sc); err != nil {
 			return Result{}, err
 		}
 	}
+	wa := along(out.Grad())
 	wa.begin(sc)
 	sc.Team.Run(len(wa.Chunks)-1, func(k int) {
 		if wa.Chunks[k] == wa.Chunks[k+1] {
 			return
 		}
-		if other != nil {
-			other.integrals[k] = other.walkChunk(k)
-		}
 		if curved != nil {
 			curved.walkChunk(k)
 		}
-		wa.integrals[k] = wa.walkChunk(k)
+		wa.integrals[k].j, wa.integrals[k].bias = wa.walkChunk(k)
 	})
 	integral := wa.integral()
-	found := Result{Loss: in.scale * integral}
+	found := Result{Loss: in.scale * integral.j}
 	if measured {
 		found.Events, found.Bias = rs.Effective(), math.NaN()
 	}
-	if other != nil {
-		found.Bias = in.scale * (other.integral() - integral)
-		if c.Biased {
-			found.Bias = -found.Bias
-		}
+	if in.measured {
+		found.Bias = in.scale * integral.bias
 	}
-	if !events.IsFinite(found.Loss) || math.IsInf(found.Bias, 0) || other != nil && found.Bias != found.Bias {
+	if !events.IsFinite(found.Loss) || in.measured && !events.IsFinite(found.Bias) {
 		return Result{}, errs.Of(errs.ErrOverflow, "the loss overflows double precision: scores, or weights relative to their sum in a bin, are too large")
 	}
 	return found, nil
@@ -110,30 +93,32 @@ func Integrate[T events.Float](out events.Derivatives[T], stats *events.Stats, i
 // J that each event gains. An event of a tie moves the end only upwards, so it gains half.
 func (wa *walk[T]) begin(sc *par.Scratch) {
 	chunks, last := len(wa.Chunks)-1, len(wa.Words)-1
-	wa.integrals = par.Make[float64](&sc.Arena, chunks)
-	wa.top = (&crossing{arena: &sc.Arena}).start(wa.in, wa.Records, chunks, chunks)
+	wa.integrals = par.Make[sums](&sc.Arena, chunks)
+	wa.top.j, wa.top.bias = (&crossing{arena: &sc.Arena}).start(wa.in, wa.Records, chunks, chunks)
 	wa.topFrom = len(wa.Words)
 	if wa.limits.open {
 		wa.topFrom, _ = wa.TieAt(last, 0, last+1)
-		wa.topShare = wa.top
+		wa.topShare = wa.top.j
 		if wa.topFrom < last {
 			wa.topShare /= 2
 		}
 	}
 }
 
-// integral returns the integral of J.
-func (wa *walk[T]) integral() float64 {
-	total := wa.top * (wa.limits.to - wa.place(len(wa.Words)-1))
-	for _, integral := range wa.integrals {
-		total += integral
+// integral returns the integrals of J and of the bias.
+func (wa *walk[T]) integral() (total sums) {
+	above := wa.limits.to - wa.place(len(wa.Words)-1)
+	total = sums{wa.top.j * above, wa.top.bias * above}
+	for _, of := range wa.integrals {
+		total.j += of.j
+		total.bias += of.bias
 	}
 	return total
 }
 
-// walkChunk crosses the events of chunk k and writes their derivatives. It returns the integral of J from the score before
-// the chunk to its last one.
-func (wa *walk[T]) walkChunk(k int) float64 {
+// walkChunk crosses the events of chunk k and writes their derivatives. It returns the integrals of J and the bias from the score
+// before the chunk to its last one.
+func (wa *walk[T]) walkChunk(k int) (j, bias float64) {
 	room := par.Room()
 	defer room.Give()
 	cr := &crossing{arena: &room.Arena}
@@ -145,25 +130,28 @@ func (wa *walk[T]) walkChunk(k int) float64 {
 		return wa.walkTie(cr, k, before)
 	}
 	end := wa.place(hi - 1)
-	integral := cr.start(wa.in, wa.Records, k, k) * (end - before)
+	j, bias = cr.start(wa.in, wa.Records, k, k)
+	j, bias = j*(end-before), bias*(end-before)
 	for lo < hi {
 		next := wa.EndOfBlock(lo, hi, blockSize)
 		wa.load(cr, lo, next)
-		integral += cr.cross(end)
+		ofJ, ofBias := cr.cross(end)
+		j, bias = j+ofJ, bias+ofBias
 		wa.writeGradient(cr, lo)
 		lo = next
 	}
-	return integral
+	return j, bias
 }
 
 // walkTie is walkChunk for a chunk of one score, which other chunks may share. The state in the middle of the tie is the mean
 // of the states on both sides of the score.
-func (wa *walk[T]) walkTie(cr *crossing, k int, before float64) float64 {
+func (wa *walk[T]) walkTie(cr *crossing, k int, before float64) (j, bias float64) {
 	from, to := wa.ChunksOfTie(k)
 	lo, hi := wa.Chunks[k], wa.Chunks[k+1]
-	integral := cr.start(wa.in, wa.Records, from, from) * (wa.place(lo) - before)
+	j, bias = cr.start(wa.in, wa.Records, from, from)
+	j, bias = j*(wa.place(lo)-before), bias*(wa.place(lo)-before)
 	if wa.grad == nil {
-		return integral
+		return j, bias
 	}
 	cr.start(wa.in, wa.Records, from, to)
 	for ; lo < hi; lo += len(cr.d) {
@@ -171,7 +159,7 @@ func (wa *walk[T]) walkTie(cr *crossing, k int, before float64) float64 {
 		cr.crossTie()
 		wa.writeGradient(cr, lo)
 	}
-	return integral
+	return j, bias
 }
 
 // load makes the events lo..hi-1 the block to be crossed.
