@@ -5,7 +5,8 @@ import warnings
 import numpy as np
 import pytest
 from libmode import metrics
-from libmode.metrics.check import Judge, Settings
+from libmode.metrics._judge import Judge
+from libmode.metrics._settings import Settings
 
 RNG = np.random.default_rng(3)
 LABEL = RNG.integers(0, 2, 4_000)

@@ -7,7 +7,8 @@ import libmode
 import numpy as np
 import pytest
 from libmode import metrics
-from libmode.metrics.check import Judge, Settings
+from libmode.metrics._judge import Judge
+from libmode.metrics._settings import Settings
 
 WIDTH, MASS = 8.0, 120.0
 
@@ -271,11 +272,7 @@ def test_missing_masses_and_those_outside_count_for_the_working_point_alone():
     [
         ({}, TypeError, "order is missing"),
         ({"order": 0, "signal_efficiency": 0.5, "threshold": 0.5}, TypeError, "signal_efficiency and threshold"),
-        (
-            {"order": 0, "signal_efficiency": [0.5, 1.5]},
-            ValueError,
-            r"signal_efficiency\[1\] = 1.5: must be positive and at most 1",
-        ),
+        ({"order": 0, "signal_efficiency": [0.5, 1.5]}, ValueError, r"signal_efficiency\[1\] = 1.5: must be"),
         ({"order": 0, "background_efficiency": 0}, ValueError, "background_efficiency = 0"),
         ({"order": 0, "threshold": []}, ValueError, "threshold is empty"),
         ({"order": 0, "tolerance": 0}, ValueError, "tolerance = 0"),
@@ -323,7 +320,8 @@ def test_a_bump_of_background_at_the_signal_never_ranks_first(order):
     mass = np.where(label == 1, rng.normal(125, 12, len(label)), 50 + rng.exponential(80, len(label)))
     logit = rng.normal(3.0 * label)
     peak = np.exp(-0.5 * ((mass - 125) / 12) ** 2)
-    flat, bump = (metrics.sensitivity(one, label, mass, order=order) for one in (logit, logit + 3 * peak - 3))
+    options = {"order": order, "tolerance": 100_000, "signal_efficiency": [0.8, 0.5, 0.2]}
+    flat, bump = (metrics.check(one, label, mass, **options).sensitivity for one in (logit, logit + 3 * peak - 3))
     assert metrics.auc(logit + 3 * peak - 3, label) > metrics.auc(logit, label) + 0.005
     assert bump < 0.8 * flat
 
@@ -332,8 +330,8 @@ def test_the_sensitivity_by_itself():
     score, label, mass, _ = with_bump(np.random.default_rng(20), 20)
     score = score + np.random.default_rng(21).random(len(score))
     weight = np.where(label == 1, 0.5, 2.0)
-    arguments = {"weight": weight, "order": 1, "tolerance": 20_000, "efficiencies": (0.7, 0.3), "bins": 12}
-    alone = metrics.sensitivity(score, label, mass, **arguments)
+    arguments = {"weight": weight, "order": 1, "tolerance": 20_000, "signal_efficiency": (0.7, 0.3), "bins": 12}
+    alone = metrics.check(score, label, mass, **arguments).sensitivity
     # The best of both working points, each from rates that are counted, at the masses of the signal.
     significances, edges = [], libmode.mode_edges(mass, label=label, bins=12)
     of_signal = np.histogram(mass[label == 1], edges)[0]
@@ -345,8 +343,6 @@ def test_the_sensitivity_by_itself():
         extra = max(found.rms**2 - found.expected**2, 0)
         significances.append(np.mean(score[label == 1] >= cut) / np.sqrt(rate * (1 + extra * rate * 20_000 / 12)))
     assert alone == pytest.approx(max(significances), rel=1e-3)
-    with pytest.raises(ValueError, match="tolerance = 0"):
-        metrics.sensitivity(score, label, mass, order=1, tolerance=0)
 
 
 def test_the_numbers_of_a_log_are_floats():

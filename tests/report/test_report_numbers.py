@@ -1,16 +1,17 @@
-"""The numbers of ``libmode report`` are those of libmode.metrics."""
+"""The numbers of ``libmode report`` are those of libmode.metrics, and its page shows them in the unit of the mass."""
 
+import re
 import tracemalloc
 
 import numpy as np
 import pytest
 import report_toys
-from libmode import metrics, mode_edges
-from libmode.report import fill, formats, judge, sample, spurious
+from libmode import metrics
+from libmode.metrics._settings import Settings
+from libmode.report import formats, judge, sample
 from libmode.report.events import Events, Wanted
 from numpy.testing import assert_allclose
 
-POINTS = (0.8, 0.3)
 SCORES = ("flat", "carved")
 
 
@@ -34,24 +35,25 @@ def passing(toy):
 def test_what_is_counted(labeled, passing, toy):
     found = labeled
     assert found["entries"] == len(toy["mass"])
-    assert found["events"] == len(passing["mass"])
-    assert found["signal"] == passing["label"].sum() == found["events"] - found["background"]
+    assert found["signal"] == passing["label"].sum() == len(passing["mass"]) - found["background"]
     assert found["tested"] == found["background"]
     assert [score["score"] for score in found["scores"]] == list(SCORES)
-    assert [point["wanted"] for point in found["scores"][0]["working_points"]] == list(POINTS)
     assert found["max_dependence"] is None and found["passed"] is None
-    flat = [[point["flat"] for point in score["working_points"]] for score in found["scores"]]
-    assert flat[1] == [False] * 2 and False not in flat[0]
+    assert [score["check"]["flat"] for score in found["scores"]][1] is False
 
 
 @pytest.mark.parametrize("place", range(2))
 def test_numbers_of_a_score(labeled, passing, place):
     found, score = labeled["scores"][place], passing[SCORES[place]]
-    label, weight = passing["label"], passing["weight"]
+    label, mass, weight = passing["label"], passing["mass"], passing["weight"]
     assert found["auc"] == pytest.approx(metrics.auc(score, label, weight=weight), rel=1e-12)
-    test = metrics.dependence(score, label, passing["mass"], weight=weight, order=1, score_range=None)
-    assert found["dependence"]["cut"] == pytest.approx(vars(test.cut), rel=1e-9)
-    assert found["dependence"] | {"cut": 0} == pytest.approx(vars(test) | {"cut": 0}, rel=1e-9)
+    want = metrics.check(score, label, mass, weight=weight, order=1, signal_efficiency=[0.8, 0.3])
+    assert found["check"]["why"] == want.why and found["check"]["p_value"] == pytest.approx(want.p_value, rel=1e-9)
+    for cut, of_check in zip(found["check"]["cuts"], want.cuts, strict=True):
+        assert cut["flat"] is of_check.flat
+        assert cut["spurious_signal"] == pytest.approx(of_check.spurious_signal, rel=1e-9)
+        rejection = metrics.rejection(score, label, signal_efficiency=float(cut["name"]) / 100, weight=weight)
+        assert 1 / cut["background_efficiency"] == pytest.approx(rejection, rel=1e-9)
 
     whole, thinned = metrics.roc(score, label, weight=weight), found["roc"]
     assert 500 < len(thinned["threshold"]) <= 1000
@@ -59,101 +61,6 @@ def test_numbers_of_a_score(labeled, passing, place):
     at = [0, *np.searchsorted(-whole.threshold, -np.array(thinned["threshold"][1:]))]
     for name in ("signal_efficiency", "false_positive_rate"):
         assert_allclose(thinned[name], getattr(whole, name)[at], rtol=1e-12)
-
-
-@pytest.mark.parametrize("wanted", POINTS)
-@pytest.mark.parametrize("place", range(2))
-def test_numbers_of_a_working_point(labeled, passing, place, wanted):
-    found = labeled["scores"][place]["working_points"][POINTS.index(wanted)]
-    score, label, weight, mass = (passing[name] for name in (SCORES[place], "label", "weight", "mass"))
-    threshold = metrics.threshold(score, label, signal_efficiency=wanted, weight=weight)
-    rejection = metrics.rejection(score, label, signal_efficiency=wanted, weight=weight)
-    assert found["threshold"] == threshold
-    assert found["rejection"] == pytest.approx(rejection, rel=1e-12)
-    assert found["background_efficiency"] == pytest.approx(1 / rejection, rel=1e-12)
-    signal = weight[label == 1]
-    kept = np.sum(signal[score[label == 1] >= threshold]) / np.sum(signal)
-    assert found["signal_efficiency"] == pytest.approx(kept, rel=1e-12)
-
-    background = label == 0
-    assert labeled["edges"] == mode_edges(mass[background], bins=20).tolist()
-    events = score, label, mass
-    point = {"weight": weight, "signal_efficiency": wanted}
-    efficiency, residual = metrics.efficiency(*events, **point), metrics.residual(*events, order=1, **point)
-    for name, want in (("efficiency", efficiency), ("residual", residual)):
-        assert_allclose(found[name]["value"], want.value, rtol=1e-9, atol=1e-12)
-        assert_allclose(found[name]["error"], want.error, rtol=1e-9)
-    flat = metrics.flatness(*events, order=1, **point)
-    assert found["flatness"] == pytest.approx(vars(flat), rel=1e-9)
-    assert found["inverse_jsd"] == pytest.approx(1 / metrics.jsd(*events, **point), rel=1e-9)
-    assert found["inverse_jsd_ceiling"] == pytest.approx(1 / metrics.jsd(*events, blind=True, **point), rel=1e-9)
-    (cut,) = metrics.check(*events, order=1, **point).cuts
-    assert found["dependence"]["p_value"] == pytest.approx(cut.p_value, rel=1e-9) and found["flat"] is cut.flat
-    assert found["template"]["spurious_signal"] == pytest.approx(cut.spurious_signal, rel=1e-9)
-    assert found["unknown"] == {} or set(found["unknown"]) == {"spurious signal"}
-
-
-def test_spurious_signal(labeled, passing):
-    """Of the flat score at 80 %, with the fit that the report states; the other fits are allowed to be refused."""
-    found = labeled
-    fit, point = found["fit"], found["scores"][0]["working_points"][0]
-    background = passing["label"] == 0
-    signal, mass, weight = passing["mass"][~background], passing["mass"][background], passing["weight"][background]
-    below, above = np.quantile(signal, [0.1585, 0.8415])
-    assert fit["signal_width"] == pytest.approx((above - below) / 2)
-    assert_allclose([fit["edges"][0], fit["edges"][-1]], np.quantile(mass, [0.025, 0.975]))
-    selected = passing["flat"][background] >= point["threshold"]
-    for which, scan in ((selected | True, fit["before"]), (selected, point["spurious_signal"])):
-        options = {"signal_masses": scan["signal_mass"], "signal_width": fit["signal_width"], "bins": fit["edges"]}
-        options |= {"order": fit["order"], "background_order": fit["background_order"]}
-        want = metrics.spurious_signal(mass=mass, weight=weight, selected=which, **options)
-        # Where the minimum is, rounding decides to a thousandth of the error.
-        assert_allclose((np.array(scan["signal"]) - want.signal) / want.error, 0, atol=1e-3)
-        assert_allclose(scan["error"], want.error, rtol=1e-3)
-        at = np.abs(want.significance).argmax()
-        quoted = {"signal_mass": want.signal_mass[at], "signal": want.signal[at], "error": want.error[at]}
-        assert scan["quoted"] == pytest.approx(quoted, rel=2e-3)
-        assert np.all(np.abs(want.significance) < 4)
-
-
-@pytest.mark.parametrize("order", [0, 2])
-def test_the_polynomial_of_the_fit_describes_the_background(tmp_path, order):
-    """A spectrum of a known order, 1 + 0.8 P_3(x): it needs three, and no fifth is added for nothing."""
-    rng = np.random.default_rng(5)
-    x = rng.uniform(-1, 1, 100_000)
-    x = x[rng.random(len(x)) * 1.8 < 1 + 0.8 * (5 * x**3 - 3 * x) / 2]
-    file = report_toys.write(tmp_path / "x.parquet", {"mass": 100 + 50 * x, "s": rng.random(len(x))})
-    options = ["--score", "s", "--mass", "mass", "--order", order, "--working-points", "0.5", "--out", tmp_path]
-    assert report_toys.report(file, *options)[0] == 0
-    assert report_toys.numbers(tmp_path)["fit"]["background_order"] == 3
-
-
-def test_spectra_that_no_fit_describes_are_refused():
-    rng = np.random.default_rng(5)
-    mass = rng.uniform(50, 150, 100_000)
-    lines = np.where(rng.random(len(mass)) < 0.5, mass, rng.normal(110, 0.5, len(mass)))
-    scan = spurious.plan(lines, lines[:0], 0, spurious.Search())
-    with pytest.raises(ValueError, match="no polynomial background of order 12 or less"):
-        scan.of(np.histogram(lines, scan.edges), 0, None)
-    with pytest.raises(ValueError, match="the signal has a width of 2"):
-        spurious.plan(mass, rng.normal(100, 25, 1000), 0, spurious.Search())
-
-
-def test_masses_without_events_are_left_out(passing):
-    """A peak, and nothing above it."""
-    signal = passing["label"] == 1
-    scan = spurious.plan(passing["mass"][~signal], passing["mass"][signal], 0, spurious.Search())
-    rng = np.random.default_rng(3)
-    mass = np.r_[rng.normal(120, 8, 2000), rng.uniform(scan.edges[0], 150, 400)]
-    found = scan.of(np.histogram(mass, scan.edges), 0, 3)
-    known = ~np.isnan(found.signal)
-    assert known[found.signal_mass < 140].all() and not known[found.signal_mass > 190].any()
-    quoted = scan.numbers(found)["quoted"]
-    assert quoted["signal"] / quoted["error"] == np.max(found.significance[known]) > 10
-    assert abs(quoted["signal_mass"] - 120) < scan.signal_width
-    assert scan._replace(quoted=found.signal_mass[-1]).numbers(found)["quoted"] is None
-    with pytest.raises(ValueError, match="too few selected events"):
-        scan.of(np.histogram(mass[:0], scan.edges), 0, 3)
 
 
 @pytest.mark.parametrize("weighted", [False, True])
@@ -166,40 +73,98 @@ def test_without_a_label_the_working_points_are_of_background(toy, file, tmp_pat
     assert found["signal"] is None and found["background"] == len(score)
     (judged,) = found["scores"]
     assert judged["auc"] is None and judged["roc"] is None
-    for point in judged["working_points"]:
-        kept = {cut: weight[score >= cut].sum() / weight.sum() for cut in np.unique(score)}
-        want = max(cut for cut, fraction in kept.items() if fraction >= point["wanted"])
-        assert point["threshold"] == pytest.approx(want, abs=1e-9)
-        assert point["background_efficiency"] == pytest.approx(kept[want])
-        assert point["rejection"] == pytest.approx(1 / kept[want])
-        assert point["signal_efficiency"] is None
+    for cut, fraction in zip(judged["check"]["cuts"], (0.5, 0.1), strict=True):
+        kept = {at: weight[score >= at].sum() / weight.sum() for at in np.unique(score)}
+        want = max(at for at, share in kept.items() if share >= fraction)
+        assert cut["threshold"] == pytest.approx(want, abs=1e-9)
+        assert cut["background_efficiency"] == pytest.approx(kept[want])
 
 
-def test_more_events_than_are_kept_fill_histograms_in_a_second_pass(toy, files, tmp_path, monkeypatch):
-    """All but the tests are those of all events, at thresholds that are cells of the sample's quantiles."""
-    for module, name, value in ((sample, "MOST", 1500), (formats, "CHUNK", 700), (fill, "MOST_CELLS", 100)):
-        monkeypatch.setattr(module, name, value)
-    monkeypatch.setattr(fill, "QUANTILES", 400)
-    monkeypatch.setattr(fill, "IN_TAIL", 100)
-    options = ["--score", "carved", "--mass", "mass", "--label", "label", "--weight", "weight", "--order", 1]
-    status, printed = report_toys.report(files["root"], *options, "--working-points", "0.5", "--out", tmp_path)
-    assert status == 0, printed
-    found = report_toys.numbers(tmp_path)
-    (point,) = found["scores"][0]["working_points"]
-    background, weight = toy["label"] == 0, toy["weight"]
-    assert (found["events"], found["background"]) == (20_000, background.sum())
-    assert 1500 < found["tested"] < 3000
+def test_background_efficiencies_with_a_label(toy, file, tmp_path):
+    options = [file, "--score", "carved", "--mass", "mass", "--label", "label", "--out", tmp_path]
+    assert report_toys.report(*options, "--working-points", "background:0.1,0.02")[0] == 0
+    background = toy["carved"][toy["label"] == 0]
+    for cut, fraction in zip(report_toys.numbers(tmp_path)["scores"][0]["check"]["cuts"], (0.1, 0.02), strict=True):
+        assert cut["threshold"] == np.sort(background)[::-1][int(np.ceil(fraction * len(background))) - 1]
+    assert report_toys.report(*options, "--working-points", "threshold:0.7")[0] == 0
+    assert report_toys.numbers(tmp_path)["scores"][0]["check"]["cuts"][0]["threshold"] == 0.7
+
+
+def test_the_spectrum_before_the_cut_is_the_shape_by_default(file, tmp_path):
+    found = {}
+    for name, options in {
+        "usual": (),
+        "template": ("--background", "template"),
+        "fit": ("--background", "polynomial"),
+    }.items():
+        named = [
+            "--score",
+            "carved",
+            "--mass",
+            "mass",
+            "--label",
+            "label",
+            "--working-points",
+            "0.5",
+            "--out",
+            tmp_path,
+        ]
+        assert report_toys.report(file, *named, "--signal-mass", 125, "--signal-width", 8, *options)[0] == 0
+        (found[name],) = report_toys.numbers(tmp_path)["scores"][0]["check"]["cuts"]
+    assert found["usual"]["spurious_signal"] == found["template"]["spurious_signal"] != found["fit"]["spurious_signal"]
+    assert found["usual"]["signal_mass"] == 125 and found["usual"]["significance"] > 5
+
+
+def test_a_log_mass_is_shown_in_the_unit_of_the_mass(toy, file, tmp_path):
+    """On the page, in the text and in the numbers. The check itself is that of the logarithm."""
+    named = ["--score", "carved", "--label", "label", "--working-points", "0.5", "--out", tmp_path]
+    for written, factor in (("np.log(mass)", 1), (" log10(mass / 1000)", 1000)):
+        status, printed = report_toys.report(
+            file, *named, "--mass", written, "--mass-label", "m(jj) [GeV]", figures=True
+        )
+        assert status == 0
+        (cut,) = report_toys.numbers(tmp_path)["scores"][0]["check"]["cuts"]
+        edges = np.array(cut["efficiency"]["edges"]) * factor
+        background = toy["mass"][toy["label"] == 0]
+        assert_allclose(edges[[0, -1]], [background.min(), background.max()], rtol=1e-9)
+        assert cut["signal_mass"] * factor == pytest.approx(np.median(toy["mass"][toy["label"] == 1]), rel=0.01)
+        assert re.search(rf"at mass {cut['signal_mass']:.4g} at 50 %", printed)
+    want = metrics.check(toy["carved"], toy["label"], np.log10(toy["mass"] / 1000), order=0)
+    assert cut["spurious_signal"] == pytest.approx(want.cuts[0].spurious_signal, rel=1e-9)
+    assert judge.in_unit("log(m_jj / 1000)")[0] == "m_jj / 1000" and judge.in_unit("log(a) + 1")[0] == "log(a) + 1"
+
+
+def test_a_fit_that_fails_before_the_cut_is_said_beside_the_table(tmp_path):
+    """A spectrum of lines, which no exponential describes; the score sculpts, so that the verdict is another."""
+    rng = np.random.default_rng(5)
+    mass = rng.choice([60.0, 80, 90, 120, 150, 190, 220], 60_000) + rng.normal(0, 1, 60_000)
+    score = rng.random(60_000) + 0.5 * (abs(mass - 120) < 5)
+    file = report_toys.write(tmp_path / "lines.parquet", {"mass": mass, "s": score})
+    options = ["--score", "s", "--mass", "mass", "--background", "exponential", "--out", tmp_path]
+    status, printed = report_toys.report(file, *options, figures=True)
     page = (tmp_path / "report.html").read_text(encoding="utf-8")
-    assert f"These tests use {found['tested']:,} of the {background.sum():,} background events, drawn at random" in page
-    assert found["edges"][0] == toy["mass"][background].min() and found["edges"][-1] == toy["mass"][background].max()
-    assert found["scores"][0]["auc"] == pytest.approx(metrics.auc(toy["carved"], toy["label"], weight=weight), abs=1e-4)
+    assert status == 0 and "s: not flat at order 0" in printed
+    for text in (printed, page):
+        assert (
+            len(re.findall("not known: no exponential background of order 8 or less describes the events", text)) == 1
+        )
 
-    exact = metrics.threshold(toy["carved"], toy["label"], signal_efficiency=0.5, weight=weight)
-    assert 0 <= exact - point["threshold"] < 0.02
-    selected, own = (toy["carved"] >= point["threshold"])[background], weight[background]
-    assert point["background_efficiency"] == pytest.approx(own[selected].sum() / own.sum(), rel=1e-12)
-    jsd = metrics.jsd(mass=toy["mass"][background], selected=selected, bins=found["edges"], weight=own)
-    assert 1 / point["inverse_jsd"] == pytest.approx(jsd, rel=1e-9)
+
+def test_of_more_events_than_are_kept_a_part_is_drawn(toy, files, tmp_path, monkeypatch):
+    for module, name, value in ((sample, "MOST", 1500), (formats, "CHUNK", 700)):
+        monkeypatch.setattr(module, name, value)
+    options = ["--score", "carved", "--mass", "mass", "--label", "label", "--order", 1, "--out", tmp_path]
+    status, printed = report_toys.report(files["root"], *options, "--working-points", "0.5")
+    assert status == 0, printed
+    found, background = report_toys.numbers(tmp_path), toy["label"] == 0
+    assert found["background"] == background.sum() and 1500 < found["tested"] < 3000
+    page = (tmp_path / "report.html").read_text(encoding="utf-8")
+    assert f"The checks use {found['tested']:,} of the {background.sum():,} background events, drawn at random" in page
+    (cut,) = found["scores"][0]["check"]["cuts"]
+    edges = cut["efficiency"]["edges"]
+    assert edges[0] == toy["mass"][background].min() and edges[-1] == toy["mass"][background].max()
+    exact = metrics.rejection(toy["carved"], toy["label"], signal_efficiency=0.5)
+    assert 1 / cut["background_efficiency"] == pytest.approx(exact, rel=0.25)
 
 
 def test_memory_does_not_grow_with_the_files(monkeypatch):
@@ -214,11 +179,10 @@ def test_memory_does_not_grow_with_the_files(monkeypatch):
 
     def peak(count):
         tracemalloc.start()
-        looked = sample.look(chunks(count), True)
-        judged = judge.Judge(Wanted(("s",), "m", label="l"), looked, 0, [0.5], spurious.Search())
-        histograms = judged.histograms(events for _, events in chunks(count))
-        found = judged.numbers(list(judged.scores(histograms)))
-        assert found["events"] == 10_000 * count and 20_000 < found["tested"] <= 40_000
+        wanted, looked = Wanted(("s",), "m", label="l"), sample.look(chunks(count), True)
+        settings = Settings.checked(order=0, mass_range=looked.mass_range)
+        found = judge.numbers(wanted, looked, settings, list(judge.judge(wanted, looked, settings)))
+        assert found["entries"] == 10_000 * count and 20_000 < found["tested"] <= 40_000
         most = tracemalloc.get_traced_memory()[1]
         tracemalloc.stop()
         return most

@@ -21,7 +21,7 @@ from .._messages import ORDER, level_of_the_user, near, shown
 from .._option_values import TAKEN
 from .._problems import TrainingWarning
 from .._read import as_array, of_one_index, real, whole
-from ..metrics.check import Settings as Judged
+from ..metrics._settings import Settings as Judged
 from .metric import USUAL_EVENTS, Metric, Stopping, judge, judged
 from .multipliers import ScoreTransform, Settings, checked, mean_size, sums_of_weights
 from .objective import Objective, ReadRows, same_length

@@ -13,8 +13,8 @@ from .._evaluate import Result
 from .._events import Events
 from .._functions import mode_evaluate
 from .._read import as_array, number, of_one_index
-from ..metrics.check import Check, Judge
-from ..metrics.check import Settings as Judged
+from ..metrics._judge import Check, Judge
+from ..metrics._settings import Settings as Judged
 from .multipliers import Settings, sums_of_weights, targets
 from .objective import Objective, ReadRows, same_length
 

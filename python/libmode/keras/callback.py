@@ -11,7 +11,7 @@ from .._constraint import sigmoid
 from .._events import takes_events
 from .._read import as_array, same_length, together
 from .._typing import Unpack
-from ..metrics.check import Check, Judge, Settings
+from ..metrics._judge import Check, Judge, Settings
 from ..option_types import CheckOptions
 from .constraint import MoDeConstraint
 from .events import Score, pick_score

@@ -6,8 +6,7 @@ are selected; :func:`efficiency` explains its keywords. ``order``, the degree of
 analysis allows, has no default. Results are floats and frozen dataclasses in float64. A bad value is a ValueError or a
 TypeError that names the argument, the value and the place.
 
-A histogram can replace the events, for samples that do not fit into memory, in all functions but :func:`closure` and
-:func:`sensitivity`:
+A histogram can replace the events, for samples that do not fit into memory, in all functions but :func:`closure`:
 
 - a ``hist.Hist`` with axes named ``mass`` and ``score``, and ``label`` if it has signal: a bin for 0, background,
   and one for 1, signal, or the categories "background" and "signal". Weighted events need a storage
@@ -25,11 +24,12 @@ mass axis. The overflow of score counts as the highest scores; the overflow of m
 ``libmode[report]``.
 """
 
+from ._result import Check
 from .bias import signal_bias, spurious_signal
-from .check import Check, check, sensitivity
+from .check import check
 from .closure import closure
 from .dependence import dependence
-from .mass import efficiency, flatness, jsd, residual
+from .mass import efficiency, flatness, jsd
 from .roc import auc, rejection, roc, threshold
 from .scorer import scorer
 
@@ -43,10 +43,8 @@ __all__ = [
     "flatness",
     "jsd",
     "rejection",
-    "residual",
     "roc",
     "scorer",
-    "sensitivity",
     "signal_bias",
     "spurious_signal",
     "threshold",

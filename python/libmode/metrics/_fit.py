@@ -220,6 +220,6 @@ def lowest_order(edges: Doubles, weight: Doubles, square: Doubles, kind: Family,
         if not any(f.sf(ratio, k - order, bins - k - 1) < IMPROVES for ratio, k in ratios):
             return order
     raise ValueError(
-        f"no {kind.name} background of order {most} or less describes the events in bins: try another background, "
-        "other bins, or give background_order"
+        f"no {kind.name} background of order {most} or less describes the events in bins: try another background, or "
+        "a narrower range of masses"
     )

@@ -30,7 +30,6 @@ class Histogram(NamedTuple):
     square: Doubles  #: (m, c) of weights
     beyond: Doubles  #: (2, c) weights, and their squares, of background outside the mass bins
     signal: Doubles | None = None  #: (2, c) weights, and their squares, of signal at all masses
-    legendre: Doubles | None = None  #: (m, k) of w P_l(x), with x from -1 to 1 over the mass axis; None: not known
 
     def merged(self, bins: Any) -> tuple[Bins, NDArray[np.intp]]:
         """The bins with these edges, by default those of the axis, and the place of each among the axis's edges."""
@@ -55,14 +54,11 @@ class Histogram(NamedTuple):
 
     def polynomials(self, bins: Bins, edges: NDArray[np.intp], order: int) -> Doubles:
         """Sums over the background of w P_l(x) for l up to an order, (bins, order + 1)."""
-        if self.legendre is not None and order < self.legendre.shape[1] and edges[-1] - edges[0] == len(self.mass) - 1:
-            values = self.legendre[:, : order + 1].T
-        else:  # the events of a cell count as spread evenly over it
-            low, high = bins.axes[0][[0, -1]]
-            x = 2 * (self.mass - low) / (high - low) - 1
-            integrals = [np.polynomial.Legendre.basis(k).integ()(x) for k in range(order + 1)]
-            values = self.weight.sum(axis=1) * np.diff(integrals) / np.diff(x)
-        sums: Doubles = add(values, edges).T
+        # The events of a cell count as spread evenly over it.
+        low, high = bins.axes[0][[0, -1]]
+        x = 2 * (self.mass - low) / (high - low) - 1
+        integrals = [np.polynomial.Legendre.basis(k).integ()(x) for k in range(order + 1)]
+        sums: Doubles = add(self.weight.sum(axis=1) * np.diff(integrals) / np.diff(x), edges).T
         return sums
 
     def background(self) -> Doubles:
@@ -99,8 +95,6 @@ def read_histogram(source: Any, **events_only: Any) -> Histogram | None:
     for name, value in events_only.items():
         if value is not None:
             raise TypeError(f"{name} belongs to events: give a histogram without it")
-    if isinstance(source, Histogram):
-        return source
     if of_arrays:
         return _from_arrays(source)
     try:

@@ -44,8 +44,8 @@ class Sample(NamedTuple):
         return float(tightest(CLASSES[name], self.score[chosen], self.weight[chosen], np.array([value]))[0])
 
 
-def sample(score: Any, label: Any, mass: Any, weight: Any, needs_mass: bool = True, is_trained: bool = True) -> Sample:
-    """Checks the events, of which ``score`` and ``label`` may be None; scores in a training may separate badly."""
+def sample(score: Any, label: Any, mass: Any, weight: Any, needs_mass: bool = True) -> Sample:
+    """Checks the events, of which ``score`` and ``label`` may be None."""
     name, scores = "score", np.empty(0) if score is None else numbers("score", score)
     first: Doubles = scores
     masses = np.empty((len(scores), 0))
@@ -59,7 +59,7 @@ def sample(score: Any, label: Any, mass: Any, weight: Any, needs_mass: bool = Tr
     if needs_mass and signal.all():
         raise ValueError("label is 1 for all events: expected background, which has label 0")
     events = Sample(scores, signal, masses, weights(weight, name, first))
-    if is_trained and score is not None and label is not None:
+    if score is not None and label is not None:
         say_if_backwards(events.score, signal, events.weight)
     return events
 

@@ -6,7 +6,7 @@ import math
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.polynomial.legendre import legder, legval, legvander
+from numpy.polynomial.legendre import legder, legval
 
 from ._arguments import Doubles
 from ._chi_squared import tail
@@ -16,6 +16,7 @@ from ._table import Table
 PER_WINDOW = 2
 NEW_MAXIMUM = 4.0  # standard deviations by which a maximum of the selected spectrum stands above either side
 HAD = 2.0  # and by which the spectrum before has it too
+LEAST = 0.05  # of the mean efficiency of a cut, for variances
 
 
 class Probability(NamedTuple):
@@ -23,21 +24,6 @@ class Probability(NamedTuple):
 
     here: float
     there: float
-
-
-class Bump(NamedTuple):
-    """The signal that the fit of a template finds in selected background, where there is none."""
-
-    signal_mass: float
-    signal: float  #: fitted signal, a sum of weights
-    error: float  #: its standard error in this sample
-    significance: float  #: in errors of a search with ``tolerance`` events
-    height: float  #: signal over the background under it
-    height_error: float
-    p_value: Probability
-
-
-LEAST = 0.05  # of the mean efficiency of a cut, for variances
 
 
 class Null:
@@ -155,99 +141,16 @@ def one_cut(null: Null, share: float) -> Probability:
     return _probability(float(pulls @ windows @ pulls), scales, share)
 
 
-def template(table: Table, null: Null, masses: Doubles, widths: Doubles, share: float, taught: float) -> list[Bump]:
-    """The signals that a fit of (spectrum before the cut) x polynomial + Gaussian finds; one least squares for each.
-
-    ``share`` is N / n, ``taught`` is n / T, with n events here, N in a search and T in the training.
-    """
-    edges = table.edges
-    assert edges is not None
-    used = (table.events > 0) & (table.square.sum(axis=1) > 0)
-    ratio = null.square / null.table.events
-    inside = np.repeat(ratio, np.diff(table.bins))
-    square = (inside * table.events)[used]
-    design, instrument = table.legendre[used, : null.terms], table.instrument[used, : null.terms]
-    x = (edges[1:] + edges[:-1] - edges[0] - edges[-1]) / (edges[-1] - edges[0])
-    basis = legvander(x, null.terms - 1)[used]
-    coarse = np.repeat(np.arange(len(null.weight)), np.diff(table.bins))[used]
-    null_efficiency = np.maximum(null.expected[:, 0] / null.weight, 1e-300)[coarse]
-    selected = table.weight[used, null.cuts[0] :].sum(axis=1)
-    total = table.weight[used].sum(axis=1)
-    heavy, light = (
-        float(squares) / max(abs(float(sums)), 1e-300)
-        for squares, sums in (
-            (null.squares_selected[:, 0].sum(), null.selected[:, 0].sum()),
-            (table.square.sum() - null.squares_selected[:, 0].sum(), (null.weight - null.selected[:, 0]).sum()),
-        )
-    )
-    mean = null.selected[:, 0].sum() / null.weight.sum()
-    bumps = []
-    for at, width in zip(masses.tolist(), widths.tolist(), strict=True):
-        steps = np.array([math.erf((edge - at) / (math.sqrt(2) * width)) / 2 for edge in edges.tolist()])
-        shape = np.diff(steps)[used]
-        columns = np.column_stack([design, shape]), np.column_stack([instrument, shape])
-        coefficients, of_squares = null.coefficients[:, 0], null.of_squares[coarse, 0]
-        for _ in range(2):  # a bump should not raise the errors that its absence expects
-            efficiency = np.clip(basis @ coefficients, 0.05 * mean, 1 - 0.05 * (1 - mean))
-            fraction = np.clip(of_squares * efficiency / null_efficiency, 0, 1)
-            spread = variance(square, fraction, efficiency)
-            fit = _signal(*columns, selected, spread)
-            if fit is None:
-                break
-            coefficients = fit.background
-        searched = _signal(*columns, selected, np.maximum(square * fraction, 1e-9 * square.max()))  # Poisson
-        under = float(shape @ (efficiency * total)) / max(float(shape @ shape), 1e-300)
-        if fit is None or searched is None or not under > 0 or shape.sum() < 1e-3:  # between masses of few values
-            continue
-        third = square * (fraction * heavy * (1 - efficiency) ** 3 - (1 - fraction) * light * efficiency**3)
-        skew = float(np.sum(fit.of_each**3 * third)) / fit.error**3
-        there = fit.signal / searched.error * math.sqrt(share)
-        p = two_sided(skewed(fit.signal / fit.error, skew) / math.sqrt(1 + taught))
-        heights = fit.signal / under, fit.error / under
-        bumps.append(Bump(at, fit.signal, fit.error, there, *heights, Probability(p, two_sided(there))))
-    return bumps
-
-
-class _Signal(NamedTuple):
-    """The last parameter of a fit with its error, what each row adds to it, and the other parameters."""
-
-    signal: float
-    error: float
-    of_each: Doubles
-    background: Doubles
-
-
-def _signal(design: Doubles, instrument: Doubles, selected: Doubles, variances: Doubles) -> _Signal | None:
-    """The fit by least squares with instruments; None where the other parameters can take the shape of the signal."""
-    root = np.sqrt(variances)[:, None]
-    q, r = np.linalg.qr(instrument / root)
-    if not abs(r[-1, -1]) > 1e-6 * np.linalg.norm(r[:, -1]):
-        return None
-    solved = np.linalg.solve(q.T @ (design / root), q.T / root.T)
-    parameters = solved @ selected
-    return _Signal(float(parameters[-1]), math.sqrt(float(solved[-1] ** 2 @ variances)), solved[-1], parameters[:-1])
-
-
 def two_sided(significance: float) -> float:
     """The p-value of a Gaussian of either sign."""
     return math.erfc(abs(significance) / math.sqrt(2))
 
 
-def skewed(significance: float, skew: float) -> float:
-    """The significance of a sum with this skewness: the root of the likelihood ratio of a Poisson distribution."""
-    if abs(skew) < 1e-6:
-        return significance
-    mean, side = 1 / skew**2, math.copysign(1, skew)
-    seen = mean + side * significance * math.sqrt(mean)
-    ratio = seen * math.log(seen / mean) - (seen - mean) if seen > 0 else mean
-    return math.copysign(math.sqrt(max(2 * ratio, 0.0)), significance)
-
-
-def new_maximum(table: Table, null: Null) -> float | None:
+def new_maximum(edges: Doubles | None, null: Null) -> float | None:
     """The mass of a maximum of the selected spectrum that the spectrum before has not; None without one."""
-    if table.edges is None or len(null.weight) < 3:
+    if edges is None or len(null.weight) < 3:
         return None
-    widths = np.diff(table.edges)
+    widths = np.diff(edges)
     after, before = null.selected[:, 0] / widths, null.weight / widths
     least = np.maximum(null.of_squares[:, 0], 1 / null.table.events.sum())  # no bin expects less than an event in all
     errors = np.sqrt(null.square * least) / widths, np.sqrt(null.square) / widths
@@ -262,7 +165,7 @@ def new_maximum(table: Table, null: Null) -> float | None:
         left, right = int(np.argmax(up[:k, k])), k + 1 + int(np.argmax(up[k + 1 :, k]))
         size = min(up[left, k], up[right, k])
         if size > best[0] and not min(had[left, k], had[right, k]) > HAD:
-            best = float(size), float((table.edges[k] + table.edges[k + 1]) / 2)
+            best = float(size), float((edges[k] + edges[k + 1]) / 2)
     return best[1]
 
 

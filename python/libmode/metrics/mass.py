@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import warnings
 from dataclasses import dataclass
-from math import comb
 from typing import Any
 
 import numpy as np
@@ -26,23 +25,6 @@ class Efficiency:
     error: Doubles  #: (bins,) its standard error
     background: Doubles  #: (bins,) sum of weights of all background
     selected: Doubles  #: (bins,) sum of weights of selected background
-
-
-@dataclass(frozen=True, eq=False)
-class Residual:
-    """Efficiency against mass around its best polynomial, see :func:`residual`."""
-
-    edges: Edges  #: as of :class:`Efficiency`
-    value: Doubles  #: (bins,) efficiency less polynomial, relative to the mean efficiency
-    error: Doubles  #: (bins,) the standard error of the efficiency, relative to the same
-    order: int  #: of the polynomial
-
-    @property
-    def flatness(self) -> Flatness:
-        """The same in two numbers, see :func:`flatness`."""
-        left = 1 - comb(self.order + self.value.ndim, self.order) / np.isfinite(self.value).sum()
-        rms, error = (float(np.sqrt(np.nanmean(array**2))) for array in (self.value, self.error))
-        return Flatness(rms, error * float(np.sqrt(left)))
 
 
 @dataclass(frozen=True)
@@ -191,41 +173,10 @@ def flatness(
     order 1: 0.056, by chance 0.077
     """
     order = checked_order(order)
-    return around_polynomial(split("flatness", score, label, mass, weight, selection), order)[1].flatness
+    return _flatness(split("flatness", score, label, mass, weight, selection), order)
 
 
-@takes_events
-def residual(
-    score: Any = None,
-    label: Any = None,
-    mass: Any = None,
-    *,
-    weight: Any = None,
-    order: int | None = None,
-    **selection: Unpack[Selection],
-) -> Residual:
-    """The terms of :func:`flatness` bin by bin.
-
-    With its e_b, f_b and s_b, value = (e_b - f_b) / mean_b e_b and error = s_b / mean_b e_b. The error does not account
-    for the share of the fluctuations that the fit takes. Takes the arguments of :func:`flatness`.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from libmode.metrics import residual
-    >>> rng = np.random.default_rng(1)
-    >>> mass = rng.uniform(50, 250, 50_000)  # of background
-    >>> score = rng.random(50_000) - 0.02 * (abs(mass - 120) < 20)  # it avoids 120
-    >>> result = residual(score, None, mass, background_efficiency=0.1, bins=np.arange(50, 251, 25), order=1)
-    >>> (result.value / result.error).round(1)
-    array([ 2. ,  2.3, -4.3, -3.3,  1.1,  0.1,  0.2,  1.2])
-    """
-    order = checked_order(order)
-    return around_polynomial(split("residual", score, label, mass, weight, selection), order)[1]
-
-
-def around_polynomial(events: Split, order: int) -> tuple[Efficiency, Residual]:
-    """The efficiency, and its residual."""
+def _flatness(events: Split, order: int) -> Flatness:
     unknown = _without_weight(events)
     if unknown:
         raise ValueError(f"mass leaves the efficiency unknown in {unknown[0]}; use wider bins or a narrower range")
@@ -236,14 +187,14 @@ def around_polynomial(events: Split, order: int) -> tuple[Efficiency, Residual]:
             f"order = {order} has {size} terms, and {count} bins have events: expected more bins, or a lower order"
         )
     result = _efficiency(events)
-    mean = np.nanmean(result.value)
+    value, error = (array.reshape(-1)[events.filled] for array in (result.value, result.error))
+    mean = float(value.mean())
     if mean <= 0:
         raise ValueError(f"the selection has a mean efficiency of {mean:g} inside bins: expected more than 0")
     means = terms / events.weight.sum(axis=0)[events.filled, None]
-    known = result.value.reshape(-1)[events.filled]
-    distance = np.full(len(events.filled), np.nan)
-    distance[events.filled] = known - means @ np.linalg.lstsq(means, known, rcond=None)[0]
-    return result, Residual(events.bins.edges, distance.reshape(result.value.shape) / mean, result.error / mean, order)
+    distance = value - means @ np.linalg.lstsq(means, value, rcond=None)[0]
+    rms, expected = (float(np.sqrt(np.mean(array**2))) / mean for array in (distance, error))
+    return Flatness(rms, expected * float(np.sqrt(1 - size / count)))
 
 
 @takes_events

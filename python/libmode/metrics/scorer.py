@@ -9,7 +9,8 @@ import numpy as np
 from .._typing import Unpack
 from ..option_types import CheckOptions
 from ._arguments import read_labels
-from .check import Judge, Settings
+from ._judge import Judge
+from ._settings import Settings
 
 if TYPE_CHECKING:
     from sklearn.utils.metadata_routing import MetadataRequest

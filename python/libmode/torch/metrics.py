@@ -13,7 +13,7 @@ from torch import Tensor
 from .._events import takes_events
 from .._read import numbers
 from .._typing import Unpack
-from ..metrics.check import Check, Judge, Settings
+from ..metrics._judge import Check, Judge, Settings
 from ..option_types import CheckOptions
 from ._gather import processes
 from ._module import read_tensors

@@ -1,0 +1,167 @@
+"""Judges scores of the same events: tables of each score, and the verdict on them."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .._problems import say_if_far
+from .._read import as_array, numbers, same_length
+from ._arguments import Doubles, read_labels, sums, variables, weights
+from ._bumps import SOME, looked_for, sought
+from ._histogram import Histogram
+from ._result import Check
+from ._rule import Context, Part, effective, tested, verdict
+from ._sample import Sample
+from ._settings import Settings
+from ._table import CUTS, FEWEST, Cells
+from ._table import of_histogram as table_of_histogram
+from ._working_point import CLASSES, POINTS, tightest
+from .roc import area, curve
+
+__all__ = ["Check", "Judge", "Settings", "of_histogram"]
+
+
+class Judge:
+    """Judges scores of the same events, as after each epoch: masses are put into cells once."""
+
+    def __init__(self, settings: Settings, label: Any, mass: Any, weight: Any = None, category: Any = None) -> None:
+        self._settings = settings
+        masses = as_array("mass", mass)
+        if settings.missing == "ignore" and masses.dtype.kind == "f":
+            masses = np.where(np.isnan(masses), np.inf, masses)
+        self.mass = variables(masses, infinite=settings.missing == "ignore")
+        self.signal = read_labels(label, settings.background_label, "mass", self.mass)
+        self._weighted = weight is not None
+        self.weight = weights(weight, "mass", self.mass)
+        if self.signal.all():
+            raise ValueError("label has no background: expected events of background_label")
+        background = ~self.signal & np.isfinite(self.mass).all(axis=1)
+        if not background.any():
+            raise ValueError("mass is nan for all background events: expected masses")
+        for name, _ in settings.points:
+            if name == POINTS[0] and not self.signal.any():
+                why = "label is missing" if label is None else "label has no signal"
+                raise TypeError(f"{why}, and signal_efficiency needs it: give background_efficiency or threshold")
+        if settings.mass_range is None and np.ndim(settings.bins) == 0:
+            for column in self.mass[background].T:  # a sentinel, rather than the tail of a steep spectrum
+                if any(np.count_nonzero(column == end) > 1 for end in (column.min(), column.max())):
+                    say_if_far(column, "mass_range")
+        self._hunted = sought(settings, self.mass, self.signal)
+        width = None if self._hunted is None else float(self._hunted[1].min())
+        self._categories: dict[Any, tuple[NDArray[np.intp], Cells | str]] = {}
+        every = self._cells(background, width)
+        self._every = np.flatnonzero(background), every
+        self._of_signal = None
+        if every.edges is not None and self.signal.any():
+            of_signal = self.weight[self.signal]
+            coarse = every.edges[every.bins]
+            place = np.searchsorted(coarse[:-1], self.mass[self.signal, 0], "right")
+            place[~(self.mass[self.signal, 0] <= coarse[-1])] = 0  # outside, as masses that are NaN
+            self._of_signal = np.maximum(sums(place, of_signal, len(coarse))[1:], 0.0)
+        if category is not None:
+            kinds = np.asarray(category)
+            if kinds.ndim == 2 and kinds.shape[1] == 1:
+                kinds = kinds[:, 0]
+            same_length("category", kinds, "mass", self.mass)
+            for kind in np.unique(kinds).tolist():
+                chosen = background & (kinds == kind)
+                try:
+                    self._categories[kind] = np.flatnonzero(chosen), self._cells(chosen, width)
+                except ValueError as error:
+                    self._categories[kind] = np.flatnonzero(chosen), str(error)
+
+    def _cells(self, chosen: NDArray[np.bool_], width: float | None) -> Cells:
+        weight = self.weight[chosen] if self._weighted else None
+        settings = self._settings
+        limits, mass = settings.mass_range, self.mass[chosen]
+        if limits is None and np.ndim(settings.bins) == 0:  # so that no limit is missing, see below
+            pairs = [(column.min(), column.max()) for column in mass.T]
+            limits = pairs if len(pairs) > 1 else pairs[0]
+        bins = settings.bins
+        if np.ndim(bins) == 0:  # a bin that lacks events joins another, which mode_edges refuses
+            bins = min(bins, max(len(mass) // FEWEST, 2))
+        return Cells(mass, weight, settings.order, bins, limits, width)
+
+    def __call__(self, score: Any, fits: bool = True) -> Check:
+        """The check of scores, (n,); without ``fits`` no spurious signal is looked for."""
+        scores = numbers("score", score, "mass", self.mass)
+        weight = self.weight
+        cuts = [self._threshold(name, value, scores, weight) for name, value in self._settings.points]
+        classes = [(scores[chosen], weight[chosen]) for chosen in (self.signal, ~self.signal)]
+        background = classes[1][0]
+        some = np.sort(background[:: max(1, len(background) // SOME)])
+        logits = np.linspace(-1, 1, CUTS) * math.log(max(len(background), 2))
+        places = np.unique((len(some) / (1 + np.exp(-logits))).astype(int).clip(0, len(some) - 1))
+        thresholds = np.unique(np.r_[some[places], cuts])
+        rates = [
+            tuple(float(each[own >= cut].sum() / each.sum()) if len(own) else math.nan for own, each in classes)
+            for cut in cuts
+        ]
+        settings, hunted = self._settings, self._hunted if fits else None
+        places, cells = self._every
+        table = cells.table(scores[places], thresholds)
+        n = effective(table)
+        ratio = 1.0 if settings.tolerance is None else settings.tolerance / n
+        taught = 0.0 if settings.training_events is None else n / settings.training_events
+        at = Context(settings, thresholds, cuts, rates, ratio * n, ratio, taught, hunted, self._of_signal)
+        parts: dict[Any, Part] = {"": tested(table, at)}
+        for kind, (chosen, own_cells) in self._categories.items():
+            if isinstance(own_cells, str):
+                parts[kind] = Part([], [], math.nan, 0.0, own_cells)
+            else:
+                parts[kind] = tested(own_cells.table(scores[chosen], thresholds), at)
+        checks = {name: verdict({name: part}, at) for name, part in parts.items() if name != ""}
+        return verdict(parts, at, checks)
+
+    def log(self, score: Any) -> tuple[Check, dict[str, float]]:
+        """The check, and its numbers as floats with the AUC. An unknown number is NaN."""
+        check = self(score)
+        events = Sample(numbers("score", score), self.signal, self.mass, self.weight)
+        values = {"auc": area(curve(events)), **check.to_dict()}
+        return check, {name: math.nan if value is None else float(value) for name, value in values.items()}
+
+    def _threshold(self, name: str, value: float, scores: Doubles, weight: Doubles) -> float:
+        if name == POINTS[2]:
+            return value
+        chosen = self.signal == (name == POINTS[0])
+        return float(tightest(CLASSES[name], scores[chosen], weight[chosen], np.array([value]))[0])
+
+
+def of_histogram(histogram: Histogram, settings: Settings) -> Check:
+    """The check of a histogram, whose thresholds are edges of its score axis."""
+    background = histogram.background()[0]
+    share = np.cumsum(np.abs(background)) / np.abs(background).sum()
+    logits = np.linspace(-1, 1, CUTS) * 0.5 * math.log(len(share) * 100)
+    edges = histogram.score[np.unique(np.searchsorted(share, 1 / (1 + np.exp(-logits))).clip(1, len(share) - 1))]
+    cuts = []
+    for name, value in settings.points:
+        cuts.append(value if name == POINTS[2] else histogram.cut(name, value))
+    at = [histogram.cell(cut) for cut in cuts]
+    signal = histogram.signal
+    rates = [
+        tuple(
+            math.nan if each is None else float(each[place:].sum() / each.sum())
+            for each in (None if signal is None else signal[0], background)
+        )
+        for place in at
+    ]
+    exact = [float(histogram.score[place]) for place in at]
+    thresholds = np.unique(np.r_[edges, [cut for cut, place in zip(exact, at, strict=True) if place > 0]])
+    thresholds = thresholds[np.isfinite(thresholds)]
+    table = table_of_histogram(histogram, settings.order, settings.bins, thresholds)
+    assert table.edges is not None
+    total = table.weight.sum(axis=1)
+    cumulated = np.cumsum(np.abs(total)) / np.abs(total).sum()
+    ends = np.interp([0.025, 0.975], np.r_[0, cumulated], table.edges)
+    hunted = looked_for(settings, ends, np.empty(0), (float(table.edges[0]), float(table.edges[-1])))
+    n = effective(table)
+    context = Context(
+        settings, thresholds, [cut if place > 0 else -np.inf for cut, place in zip(exact, at, strict=True)], rates,
+        settings.tolerance or n, 1.0 if settings.tolerance is None else settings.tolerance / n,
+        0.0 if settings.training_events is None else n / settings.training_events, hunted, None,
+    )  # fmt: skip
+    return verdict({"": tested(table, context)}, context)

@@ -1,0 +1,203 @@
+"""What a check finds: numbers of each cut, a verdict, and both as text."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass, field, fields
+from typing import Any
+
+from ._arguments import Doubles
+from .mass import Efficiency
+
+LINES = 12  # of the text
+HEAD = ["cut", "background", "residual (by chance)", "chi2/ndof", "p", "spurious signal", "errors", "would show"]
+NO_NUMBERS = ("wanted", "name", "unknown", "flat", "why", "p_value", "efficiency", "polynomial")
+
+
+@dataclass(frozen=True, eq=False)
+class AtCut:
+    """One working point of a :class:`Check`. NaN, or None for a mass: not known, or there is none."""
+
+    wanted: str  #: the working point, such as "50 % signal efficiency"
+    name: str  #: its number, such as "50"
+    threshold: float  #: events with score >= threshold are selected
+    signal_efficiency: float
+    background_efficiency: float
+    selected: float  #: effective background events inside the bins
+    residual: float  #: rms of the efficiency around its best polynomial, over its mean: as :func:`flatness`
+    expected: float  #: the residual from statistics alone
+    chi2: float  #: of the fit of the polynomial, with the errors of the bins
+    ndof: int
+    p_cut: float  #: the p-value of the test of this cut
+    signal_mass: float  #: where the spurious signal is the most significant of those looked for
+    spurious_signal: float  #: a sum of weights
+    spurious_error: float
+    significance: float  #: of the spurious signal, in errors of a search with ``tolerance`` events
+    p_spurious: float  #: with as many masses tried as were looked at
+    height: float  #: of the spurious signal, over the background under it
+    smallest_bump: float  #: the height that this sample would show with 3 standard deviations
+    zero_at: float | None  #: the mass at which the allowed polynomial reaches 0
+    maximum_at: float | None  #: the mass of a maximum of the selected spectrum that the spectrum before has not
+    slope: float  #: |c_1| / c_0 of the best line, x from -1 to 1
+    slope_error: float
+    turn: float  #: 3 |c_2| / |c_1| of the best parabola: above 1 it is not monotonic
+    turn_error: float
+    sensitivity: float  #: significance of a signal over its value without a selection, see :func:`check`
+    unknown: str  #: why this sample is too small; empty if it is not
+    flat: bool | None = None  #: the rule of :func:`check` for the tests of this cut alone
+    why: str = ""  #: the same as a sentence
+    p_value: float = math.nan  #: of the smallest of their p-values, times their number
+    efficiency: Efficiency | None = field(repr=False, default=None)
+    polynomial: Doubles | None = field(repr=False, default=None)  #: (bins,) the allowed efficiency
+
+
+NUMBERS = [each.name for each in fields(AtCut) if each.name not in NO_NUMBERS]
+
+
+@dataclass(frozen=True, eq=False)
+class Check:
+    """What :func:`check` finds: a verdict, and the numbers that it rests on.
+
+    ``str(check)`` is the verdict and a table, of at most twelve lines.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from libmode import metrics
+    >>> rng = np.random.default_rng(1)
+    >>> mass, score = 50 + rng.exponential(60, 50_000), rng.random(50_000)
+    >>> found = metrics.check(score, None, mass, order=0, background_efficiency=0.1)
+    >>> found.raise_if_not_flat()
+    >>> found.to_dict()["flat"], found.sensitivity, len(found.plot().axes), found.notes()
+    (True, nan, 2, [])
+    """
+
+    flat: bool | None  #: True: no dependence seen; False: not flat; None: not known from this sample
+    why: str  #: the verdict in a sentence
+    p_value: float  #: of the smallest of all p-values, times their number (Bonferroni)
+    tests: int  #: their number
+    p_all_cuts: float  #: of the test at all cuts; NaN with too few events
+    order: int
+    events: float  #: effective background events inside the bins
+    tolerance: float  #: background events of the search
+    taught: float  #: sqrt(1 + N / T): errors of a search that a training with T events cannot avoid; NaN if unknown
+    cuts: tuple[AtCut, ...]  #: the working points
+    categories: dict[Any, Check]  #: the check of each category
+    max_slope: float | None = None  #: the bound that was asked for
+    monotonic: bool = False  #: whether the polynomial was to be monotonic
+
+    @property
+    def sensitivity(self) -> float:
+        """The largest sensitivity of the cuts."""
+        return max((cut.sensitivity for cut in self.cuts if cut.sensitivity == cut.sensitivity), default=math.nan)
+
+    def to_dict(self) -> dict[str, float | bool | None]:
+        """Named numbers for a log; of several cuts with the number of the cut, of categories with the category."""
+        values: dict[str, float | bool | None] = {"flat": self.flat, "sensitivity": self.sensitivity}
+        values |= {name: getattr(self, name) for name in ("p_value", "p_all_cuts", "events", "tolerance", "taught")}
+        for cut in self.cuts:
+            end = f"_{cut.name}" if len(self.cuts) > 1 else ""
+            values |= {name + end: getattr(cut, name) for name in NUMBERS}
+        for category, own in self.categories.items():
+            values |= {f"category_{category}_{name}": value for name, value in own.to_dict().items()}
+        return values
+
+    def raise_if_not_flat(self) -> None:
+        """Raises AssertionError with the text of the check unless ``flat`` is True; None, not known, raises too."""
+        if self.flat is not True:
+            raise AssertionError(str(self))
+
+    def __str__(self) -> str:
+        rows = [("", self, cut) for cut in self.cuts]
+        rows += [(f"{category}", own, cut) for category, own in self.categories.items() for cut in own.cuts]
+        notes = self.notes()[:3]
+        most = LINES - 2 - len(notes)
+        if len(rows) > most:
+            rest = len(rows) - most + 1
+            rows = sorted(rows, key=lambda row: min(row[2].p_cut, row[2].p_spurious))[: most - 1]
+            notes = [f"and {rest} more", *notes]
+        lines = [HEAD] + [cells(cut) for *_, cut in rows]
+        if self.categories:
+            lines = [["category", *HEAD]] + [[name, *line] for (name, *_), line in zip(rows, lines[1:], strict=True)]
+        widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
+        table = [
+            "  ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True)).rstrip() for line in lines
+        ]
+        return "\n".join([self.why, *table, *notes])
+
+    def notes(self) -> list[str]:
+        """What stands below the table: where the polynomial reaches 0, new maxima, bounds, and what is not known."""
+        checks = [("", self), *((f", category {name}", own) for name, own in self.categories.items())]
+        notes = (
+            note for end, check in checks for cut in check.cuts for note in self._of_cut(cut, f"{cut.wanted}{end}")
+        )
+        return list(dict.fromkeys(notes))
+
+    def _of_cut(self, cut: AtCut, at: str) -> Iterator[str]:
+        if cut.zero_at is not None:
+            yield f"the allowed polynomial reaches 0 at mass {cut.zero_at:.4g} ({at})"
+        if cut.maximum_at is not None:
+            yield f"the selected spectrum has a new maximum at mass {cut.maximum_at:.4g} ({at})"
+        if cut.unknown and cut.unknown not in self.why:
+            yield f"not known: {cut.unknown}"
+        if self.max_slope is not None:
+            yield f"slope {cut.slope:.2g} +- {cut.slope_error:.1g}, max_slope {self.max_slope:g} ({at})"
+        if self.monotonic:
+            yield f"turn {cut.turn:.2g} +- {cut.turn_error:.1g}, above 1 not monotonic ({at})"
+
+    def plot(self, figure: Any = None, mass_label: str = "mass") -> Any:
+        """Draws the spectra before and after each cut, and the efficiency with the allowed polynomial.
+
+        Parameters
+        ----------
+        figure : matplotlib Figure, optional
+            A new one by default.
+        mass_label : str
+            With its unit, such as "m [GeV]".
+
+        Returns
+        -------
+        matplotlib Figure
+        """
+        import textwrap
+
+        from matplotlib.figure import Figure
+
+        from ._draw import draw
+
+        drawn = [cut for cut in self.cuts if cut.efficiency is not None]
+        if not drawn:
+            raise ValueError(f"there is nothing to draw: {self.why}")
+        made = figure or Figure(figsize=(5.5 * len(drawn), 6.5), layout="constrained")
+        axes = made.subplots(2, len(drawn), sharex="col", squeeze=False, height_ratios=[3, 2])
+        for cut, above, below in zip(drawn, *axes, strict=True):
+            draw(cut, above, below, self.order)
+            below.set_xlabel(mass_label)
+        made.suptitle("\n".join(textwrap.wrap(self.why, 40 + 50 * len(drawn))), fontsize="medium")
+        return made
+
+
+def cells(cut: AtCut) -> list[str]:
+    """The cells of a line of the text."""
+    bump = math.isfinite(cut.spurious_signal)
+    return [
+        cut.wanted,
+        f"{100 * cut.background_efficiency:.3g} %",
+        f"{cut.residual:.3f} ({cut.expected:.3f})",
+        f"{cut.chi2:.1f}/{cut.ndof}",
+        shown(cut.p_cut).removeprefix("= "),
+        f"{cut.spurious_signal:.0f} +- {cut.spurious_error:.0f} at {cut.signal_mass:.4g}" if bump else "-",
+        f"{cut.significance:+.1f}" if bump else "-",
+        percent(cut.smallest_bump) if bump else "-",
+    ]
+
+
+def percent(share: float) -> str:
+    """Two digits: 24 %, 240 %."""
+    return f"{float(f'{100 * share:.2g}'):g} %"
+
+
+def shown(p_value: float) -> str:
+    """A p-value in a sentence; 0 stands for one below 1e-300."""
+    return f"= {min(p_value, 1.0):.2g}" if p_value > 0 else "< 1e-300"
