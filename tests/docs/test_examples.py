@@ -28,7 +28,10 @@ SOFIE = {"Gemm", "MatMul", "Add", "Mul", "Sigmoid", "Relu", "Tanh"}
 
 def test_all_are_tested_and_listed():
     files = {str(path.relative_to(EXAMPLES)) for path in EXAMPLES.rglob("*.*") if "__pycache__" not in path.parts}
-    assert {name for name in files if not name.startswith(("root/", "recipes/", "salt/", "weaver/"))} == {"README.md", *PROGRAMS}
+    assert {name for name in files if not name.startswith(("root/", "recipes/", "salt/", "weaver/"))} == {
+        "README.md",
+        *PROGRAMS,
+    }
     listed = re.findall(r"\]\(([\w/.]+)\) \| ", (EXAMPLES / "README.md").read_text())
     assert sorted(listed) == sorted([*PROGRAMS, "recipes", "root", "salt", "weaver"])
 
