@@ -14,10 +14,10 @@ from ._events import takes_events
 from ._messages import level_of_the_user
 from ._native import BatchError
 from ._options import check
-from ._problems import TrainingWarning
-from ._read import as_array, check_labels, finite, is_background, number, refuse, together, variables
+from ._problems import TrainingWarning, say_if_far
+from ._read import as_array, check_labels, finite, is_background, number, refuse, together, variables, without_masks
 
-_CELLS = 64  # the most
+_HALVINGS = 6  # to 64 cells
 _IN_CELL = 10  # effective events of background, and of both classes in equal parts
 _LEFT = 0.01  # of the background's effective events; fewer, and the training learns them by heart
 _ROUNDING = 1e-9
@@ -36,16 +36,14 @@ def planing_weights(
 ) -> Doubles:
     """Weights for the classification loss that give background nearly the mass spectrum of signal.
 
-    A classifier that learns from these weights tells signal from background of its own mass. This is planing (S.
-    Chang, T. Cohen and B. Ostdiek, arXiv:1709.10106), with a floor. It flattens little by itself, because features
-    still follow the mass. But MoDe gets flatter from there, most of all where signal lies on a tail of the background.
-    The weight of a background event becomes::
+    This is planing (S. Chang, T. Cohen and B. Ostdiek, arXiv:1709.10106), with a floor. It flattens little by itself,
+    because features still follow the mass. But MoDe gets flatter from there, most of all where signal lies on a tail
+    of the background, and MoDeConstraint starts so by itself. The weight of a background event becomes::
 
         weight ((1 - floor) p_S(m) / p_B(m) + floor)
 
     with the mass densities p_S of signal and p_B of background. Their ratio is a constant in each of up to 64 cells of
-    mass, the ratio of their shares of the events. Signal and background together have about the same share in all
-    cells. A cell has at least ten effective events of background, and of both together.
+    mass with at least ten effective events of background.
 
     Give these weights to the classification loss alone, and the original weights to MoDe. Trees take them as
     ``sample_weight``.
@@ -55,14 +53,13 @@ def planing_weights(
     mass : (n,) or (n, d) real numbers, in any unit
         The mass, or d = 1 to 3 variables, whose joint spectrum is planed. Signal events with a mass that is not finite
         count in no spectrum. Leave out background events whose mass is outside the range of your analysis.
-    label : (n,) or (n, 1) real numbers or bools
+    label : (n,) or (n, 1) real numbers, bools or strings
         Background events have ``background_label``, and all others are signal.
     weight : (n,) or (n, 1) real numbers of either sign, optional
         Event weights; all 1 by default.
     floor : float, default 0.3
-        The part of the background that keeps its spectrum, from 0 to 1. With 1 all weights are as before. With 0
-        background has no weight at masses without signal.
-    background_label : int or sequence of ints, default 0
+        The part of the background that keeps its spectrum, from 0 to 1.
+    background_label : int, string, or sequence of these, default 0
         The label of background. Each of several labels is planed by itself.
 
     Returns
@@ -81,9 +78,10 @@ def planing_weights(
 
     Warns
     -----
-    TrainingWarning
-        If there are too few events for two cells. Or if the effective number of background events falls to less than a
-        hundredth: signal lies at masses where nearly no background is.
+    TrainingWarning, UserWarning
+        If there are too few events for two cells, if the effective number of background events falls to less than a
+        hundredth (at the masses of signal is nearly no background), or if a few masses are far from all others, as a
+        sentinel for a missing mass is.
 
     Examples
     --------
@@ -95,13 +93,13 @@ def planing_weights(
     >>> weight, background = planing_weights(mass, label, floor=0.3), label == 0
     >>> bool(abs(weight[background].mean() - 1) < 1e-9), bool((weight[~background] == 1).all())
     (True, True)
-    >>> near = abs(mass - 125) < 20
-    >>> share = lambda weight, chosen: weight[near & chosen].sum() / weight[chosen].sum()
-    >>> print(f"{share(np.ones(60_000), background):.2f}", f"{share(weight, background):.2f}")
+    >>> near = background & (abs(mass - 125) < 20)
+    >>> print(f"{near.sum() / 50_000:.2f}", f"{weight[near].sum() / 50_000:.2f}")
     0.20 0.73
     """
     if label is None:
         raise TypeError("label is None: planing needs the labels of signal and background")
+    label, background_label, names = _coded(label, background_label)
     label, mass, weight = together(as_array, variables, label=label, mass=mass, weight=weight)
     floor = number("floor", floor, least=0, most=1)
     labels = check("mode", {"order": 0, "background_label": background_label}).labels
@@ -112,6 +110,9 @@ def planing_weights(
     missing = ~np.isfinite(mass)
     refuse("mass", mass, (missing.T & of_background).T, "a finite number of background; leave such events out")
     mass, missing = (each.reshape(-1, 1) if each.ndim == 1 else each for each in (mass.astype(np.float64), missing))
+    for column in mass.T:  # a sentinel, rather than the tail of a steep spectrum
+        if any(np.count_nonzero(column == end) > 1 for end in (column.min(initial=0), column.max(initial=0))):
+            say_if_far(column, "signal without one nan")
     signal = np.flatnonzero(~of_background & ~missing.any(axis=1))
     if not len(signal):
         raise BatchError(f"no signal: each of the {len(label)} events has a background label, or no finite mass")
@@ -119,80 +120,78 @@ def planing_weights(
         background = np.flatnonzero(label == one)
         if not len(background):
             raise BatchError(no_background(label, one))
-        ratio = _ratio(mass[signal], mass[background], planed[signal], planed[background], one)
-        planed[background] *= (1 - floor) * ratio + floor
+        both = mass[signal], mass[background], planed[signal], planed[background]
+        planed[background] *= (1 - floor) * _ratio(*both, names.get(one, one)) + floor
     finite("weight", planed, "a smaller number")
     return planed
 
 
-def _ratio(signal: Doubles, background: Doubles, of_signal: Doubles, of_background: Doubles, label: int) -> Doubles:
+def _coded(label: Any, background: Any) -> tuple[Any, Any, dict[int, str]]:
+    """Labels that are strings as integers, with the labels of background, and the names of these."""
+    array = np.asarray(without_masks("label", label))
+    if array.dtype.kind not in "OSU" or not isinstance(background, (str, bytes, list, tuple)):
+        return label, background, {}
+    wanted: list[Any] = [background] if isinstance(background, (str, bytes)) else list(background)
+    coded = np.full(array.shape, len(wanted))  # signal
+    for k, name in enumerate(wanted):
+        if not np.any(array == name):
+            kinds = ", ".join(map(repr, np.unique(array.astype(str)).tolist()))
+            raise BatchError(f"background_label = {name!r}: expected one of label's {kinds}")
+        coded[array == name] = k
+    return coded, list(range(len(wanted))), dict(enumerate(wanted))
+
+
+def _ratio(signal: Doubles, background: Doubles, of_signal: Doubles, of_background: Doubles, label: Any) -> Doubles:
     """p_S / p_B at each mass of background, from masses of shape (n, d) and weights of both."""
-    columns = []  # the share of each event, and its square
-    for mine, name in ((of_signal, "signal"), (of_background, f"background of label {label}")):
-        share = mine / (np.abs(mine).max() or 1.0)
+    # The columns are the part of an event in both spectra, by size, and its share and the share's square in either.
+    table = np.zeros((len(signal) + len(background), 5))
+    both = (
+        (of_signal, "signal", table[: len(signal), 1:3]),
+        (of_background, f"background of label {label}", table[len(signal) :, 3:]),
+    )
+    for weight, name, columns in both:
+        share = weight / (np.abs(weight).max() or 1.0)
         total = share.sum()
         if not total > _ROUNDING * np.abs(share).sum():
-            raise BatchError(f"weight: the sum over {name} is {mine.sum():g}, and must be positive")
-        columns.append(np.column_stack([share / total, (share / total) ** 2]))
-    # The first column is the part of an event in both spectra, by size.
-    table = np.zeros((len(signal) + len(background), 5))
-    table[: len(signal), 1:3], table[len(signal) :, 3:] = columns
-    sizes = np.abs(table[:, 1] + table[:, 3])
-    table[:, 0] = sizes
-    cells = _divided(np.concatenate([signal, background]), table)
-    ratio = np.ones(len(table))
+            raise BatchError(f"weight: the sum over {name} is {weight.sum():g}, and must be positive")
+        columns[:, 0], columns[:, 1] = share / total, (share / total) ** 2
+    table[:, 0] = np.abs(table[:, 1] + table[:, 3])
+    ratio, cells = np.empty(len(table)), _divided(np.concatenate([signal, background]), table)
     for cell in cells:
-        sums = table[cell].sum(axis=0)
-        ratio[cell] = sums[1] / sums[3]
-    ratio = ratio[len(signal) :]
-    _say_if_few(columns, ratio, len(cells), bool(np.ptp(signal, axis=0).any()), label)
-    return ratio
+        ratio[cell] = table[cell, 1].sum() / table[cell, 3].sum()
+    _say_if_few(table, ratio[len(signal) :], len(cells), bool(np.ptp(signal, axis=0).any()), label)
+    return ratio[len(signal) :]
 
 
-def _divided(mass: Doubles, table: Doubles) -> list[NDArray[np.intp]]:
-    """The cells, as places of events: the largest is cut in halves, one variable after the other, while both halves
-    have enough of either class."""
-    cells: list[NDArray[np.intp]] = []
-    open_cells = [(1.0, 0, np.arange(len(mass)))]
-    while open_cells and len(open_cells) + len(cells) < _CELLS:
-        largest = max(range(len(open_cells)), key=lambda k: open_cells[k][0])
-        _, depth, cell = open_cells.pop(largest)
-        for variable in range(mass.shape[1]):
-            halves = _halves(cell, mass[cell, (depth + variable) % mass.shape[1]], table)
-            if halves:
-                open_cells += [(table[half, 0].sum(), depth + variable + 1, half) for half in halves]
-                break
-        else:
-            cells.append(cell)
-    return cells + [cell for *_, cell in open_cells]
+def _divided(mass: Doubles, table: Doubles, depth: int = 0) -> list[NDArray[np.intp]]:
+    """Up to 64 cells, as places of events: halves of halves, one variable after the other, while both have enough."""
+    for variable in range(mass.shape[1] if depth < _HALVINGS else 0):
+        column = mass[:, (depth + variable) % mass.shape[1]]
+        order = np.argsort(column, kind="stable")
+        last = np.flatnonzero(np.diff(column[order]) > 0)
+        sums = np.cumsum(table[order], axis=0)
+        below, total = sums[last], sums[-1]
+        enough = _have_enough(below) & _have_enough(total - below)
+        if enough.any():
+            distance = np.abs(below[:, 0] / total[0] - 0.5).round(9)  # rounding must not choose
+            cut = last[np.where(enough, distance, np.inf).argmin()] + 1
+            halves = order[:cut], order[cut:]
+            return [half[cell] for half in halves for cell in _divided(mass[half], table[half], depth + 1)]
+    return [np.arange(len(mass))]
 
 
-def _halves(cell: NDArray[np.intp], mass: Doubles, table: Doubles) -> list[NDArray[np.intp]]:
-    """The cell's events below and above the cut nearest to the middle, or nothing."""
-    order = np.argsort(mass, kind="stable")
-    cell, mass = cell[order], mass[order]
-    sums = np.cumsum(table[cell], axis=0)
-    last = np.flatnonzero(mass[1:] > mass[:-1])
-    below, total = sums[last], sums[-1]
-    enough = np.ones(len(last), bool)
-    for half in (below, total - below):
-        of_both, squares = half[:, 1] + half[:, 3], half[:, 2] + half[:, 4]
-        enough &= (half[:, 1] >= 0) & (half[:, 3] > 0)
-        enough &= half[:, 3] ** 2 >= _IN_CELL * (1 - _ROUNDING) * half[:, 4]
-        enough &= of_both**2 >= _IN_CELL * (1 - _ROUNDING) * squares  # no cell for a few events of signal
-    if not enough.any():
-        return []
-    distance = np.where(enough, np.abs(below[:, 0] - total[0] / 2), np.inf)
-    cut = last[np.argmax(distance <= distance.min() + _ROUNDING * total[0])] + 1  # rounding must not choose
-    return [cell[:cut], cell[cut:]]
+def _have_enough(sums: Doubles) -> Any:
+    """Which cells with these sums of the table have a ratio: no cell for a few events of signal or background."""
+    _, of_signal, squares, of_background, of_squares = sums.T
+    least, both = _IN_CELL * (1 - _ROUNDING), of_signal + of_background
+    enough = (of_background**2 >= least * of_squares) & (both**2 >= least * (squares + of_squares))
+    return enough & (of_signal >= 0) & (of_background > 0)
 
 
-def _say_if_few(columns: list[Doubles], ratio: Doubles, cells: int, spread: bool, label: int) -> None:
+def _say_if_few(table: Doubles, ratio: Doubles, cells: int, spread: bool, label: int | str) -> None:
     """Warns where planing cannot do what it says."""
-    effective = [1 / squares.sum() for _, squares in (column.T for column in columns)]
-    share = columns[1][:, 0]
-    left = 1 / np.sum((share * ratio) ** 2)
-    text = ""
+    effective = 1 / table[:, [2, 4]].sum(axis=0)
+    left = 1 / np.sum(table[-len(ratio) :, 4] * ratio**2)
     if cells == 1 and spread:
         text = (
             f"the {effective[0]:.3g} effective events of signal and {effective[1]:.3g} of background (label {label}) "
@@ -203,5 +202,6 @@ def _say_if_few(columns: list[Doubles], ratio: Doubles, cells: int, spread: bool
             f"planing leaves {left:.3g} of {effective[1]:.3g} effective background events (label {label}): at the "
             "masses of signal is nearly no background, and a network learns such events by heart. Give a larger floor"
         )
-    if text:
-        warnings.warn(text, TrainingWarning, stacklevel=level_of_the_user())
+    else:
+        return
+    warnings.warn(text, TrainingWarning, stacklevel=level_of_the_user())

@@ -1,12 +1,18 @@
 """libmode.planing_weights: the planed background has (1 - floor) of signal's spectrum and floor of its own."""
 
+import ctypes
 import math
 import warnings
 
 import libmode
 import numpy as np
 import pytest
-from libmode import planing_weights
+from libmode import _native, planing_weights
+from libmode._arrays import address
+from libmode._evaluate import direction
+from libmode._events import Events
+from libmode._options import check
+from push import NUMBER
 
 N, SIGNAL = 100_000, 40_000
 
@@ -218,3 +224,60 @@ def test_errors_name_the_argument_the_value_and_the_place(changes, error, words)
     with pytest.raises(error) as caught:
         planing_weights(**arguments)
     assert words in str(caught.value)
+
+
+def test_strings_are_labels():
+    mass, label = drawn("uniform, two peaks", 9, 5_000, 2_000)
+    label[(label == 0) & (mass > 5)] = 2
+    names = np.array(["QCD", "signal", "top"])[label]
+    given = planing_weights(mass, label, background_label=(0, 2))
+    for each in (names, names.astype(object), names[:, None]):
+        assert np.array_equal(planing_weights(mass, each, background_label=["QCD", "top"]), given)
+    one = planing_weights(mass, np.where(label == 1, "signal", "QCD"), background_label="QCD")
+    assert np.array_equal(one, planing_weights(mass, label == 1))
+    with pytest.raises(
+        libmode.BatchError, match="background_label = 'qcd': expected one of label's 'QCD', 'signal', 'top'"
+    ):
+        planing_weights(mass, names, background_label="qcd")
+    with pytest.raises(libmode.BatchError, match="the sum over background of label QCD is 0"):
+        planing_weights(mass, names, names != "QCD", background_label="QCD")
+
+
+@pytest.mark.parametrize("kind", [0, 1])
+def test_a_sentinel_is_said(kind):
+    mass, label = drawn("uniform, two peaks", 10, 5_000, 2_000)
+    lost = np.flatnonzero(label == kind)[:40]
+    mass[lost] = -999
+    with pytest.warns(UserWarning, match=r"mass is -999 for 40 of 7000 events .* give signal without one nan"):
+        planing_weights(mass, label)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        mass[lost] = math.nan if kind else 5.0
+        planing_weights(mass, label)
+        planing_weights(*drawn("steep, signal on the tail", 11))
+
+
+def start_of_the_layer(mass, label):
+    """The multiplier of each event in a first batch, before anything is learned, and its floor."""
+    state = np.zeros(_native.state_size(1))
+    steering = _native.ModeSteering(
+        ctypes.sizeof(_native.ModeSteering), state=address(state), n_state=state.size, logits=True
+    )
+    score = np.random.default_rng(1).normal(size=len(mass))
+    found = direction(check("mode", {"order": 0}), steering, Events(score, label, mass, None, None), state)
+    return found.multiplier, NUMBER["floor"]
+
+
+@pytest.mark.parametrize("spectrum", SPECTRA)
+def test_the_layer_starts_from_the_same_density_ratio(spectrum):
+    """In a 32nd of the background the mean weight is the layer's multiplier, up to the floors and the statistics of signal there."""
+    mass, label = drawn(spectrum, 12, 64_000, 64_000)
+    background = label == 0
+    multiplier, floor = start_of_the_layer(mass, label)
+    cells = np.argsort(mass[background]).reshape(32, -1)
+    planed, start = (
+        each[background][cells].mean(axis=1) for each in (planing_weights(mass, label, floor=floor), multiplier)
+    )
+    allowed = 5 * np.sqrt(start * 32 / 64_000) + 0.05 * start  # and part of a cell
+    assert np.all(np.abs(planed - start) < allowed)
+    assert np.ptp(start) > 1
