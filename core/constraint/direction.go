@@ -93,7 +93,8 @@ func Direction[T events.Float](dst, multiplier, slope []T, ev events.Events[T], 
 	if err := checkCategories(background, st.Categories); err != nil {
 		return Pushed{}, err
 	}
-	parts, err := measure(background, p, st.Categories > 0, sc)
+	// A bound is the part of the multiplier, unless the strength is fixed.
+	parts, err := measure(background, p, st.RelativeStrength == 0, st.Categories > 0, sc)
 	if err != nil {
 		return Pushed{}, err
 	}
@@ -115,7 +116,7 @@ func Direction[T events.Float](dst, multiplier, slope []T, ev events.Events[T], 
 	spectraOf := func(g *group[T]) *spectra {
 		return g.spectra(&ev, limits, p.Joint, cfg.BackgroundLabel, st.Categories > 0)
 	}
-	return steer(dst, multiplier, slope, groups, spectraOf, st, result, cfg.ScoreRange, labels)
+	return steer(dst, multiplier, slope, groups, spectraOf, &cfg, st, result, cfg.ScoreRange, labels)
 }
 
 // checkCategories returns an error for the first event of a division whose category is none of so many.

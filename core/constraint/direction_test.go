@@ -121,7 +121,7 @@ func TestDirectionErrors(t *testing.T) {
 		"tolerance = +Inf: must be finite and at least 0":        {Tolerance: inf},
 		"tolerance = 5: a fixed strength ignores the tolerance":  {RelativeStrength: 0.5, Tolerance: 5, State: state},
 		"tolerance = 5, but there is no state, which it follows": {Tolerance: 5},
-		"state has length 3, and must have 2909":                 {State: make([]float64, 3)},
+		"state has length 3, and must have 3725":                 {State: make([]float64, 3)},
 		"categories = -1: must be":                               {Categories: -1},
 		"categories = 3, and no category is given":               {Categories: 3},
 	} {
@@ -167,7 +167,7 @@ func ExampleDirection() {
 
 func ExampleStateSize() {
 	fmt.Println(constraint.StateSize(1, 0), constraint.StateSize(1, 3)) // of one background label, and of its three categories
-	// Output: 2909 8707
+	// Output: 3725 11155
 }
 
 // like returns an array as long as another.

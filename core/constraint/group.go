@@ -74,7 +74,7 @@ func collect[T events.Float](di *events.Division[T], su *measured[T], limits [][
 	for v, pr := range su.prs {
 		bins[v] = par.Unset[uint32](arena, n)
 		pr.FindBins(bins[v], 0)
-		g.views = append(g.views, view[T]{Prepared: pr, bin: par.Unset[uint32](arena, count)})
+		g.views = append(g.views, view[T]{Prepared: pr.Unbounded(), bin: par.Unset[uint32](arena, count)})
 	}
 	g.sc.Team.Blocks(count, block, func(lo, hi int) {
 		for k := lo; k < hi; k++ {

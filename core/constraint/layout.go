@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 
+	"github.com/libmode/libmode/core/internal/config"
 	"github.com/libmode/libmode/core/internal/errs"
 	"github.com/libmode/libmode/core/internal/events"
 )
@@ -44,6 +45,7 @@ const (
 	ofSignals           // batches with signal
 	ofBackground        // the tables of start
 	ofSignal            //
+	ofMoments           // averages of the moments at each threshold that an option bounds
 	fieldsOfPart
 )
 
@@ -102,6 +104,8 @@ var Layout = func() []Field {
 		ofSignals:    number("signals", 0, anything, false),
 		ofBackground: {Name: "background", Rows: 1, Columns: mostCells, Least: -1 - 1e-6, Most: 1 + 1e-6},
 		ofSignal:     {Name: "signal", Rows: 1, Columns: mostCells, Least: -1 - 1e-6, Most: 1 + 1e-6},
+		ofMoments: {Name: "moments", Rows: 1, Columns: events.MaxVariables * thresholds * (config.MaxOrder + 1),
+			Least: -anything, Most: anything},
 	}...)
 	at := 0
 	for k := range fields {
@@ -146,7 +150,7 @@ func (s state) tail(part, functions int, tolerance float64) tail {
 	return tail{
 		level: s.table(part, ofLevel, functions), now: s.table(part, ofNow, functions), recent: s.table(part, ofRecent, functions),
 		mean: s.table(part, ofMean, functions), allowed: s.table(part, ofAllowed, functions), known: &s.field(part, ofKnown)[0],
-		noise: s.field(part, ofNoise), tolerance: tolerance,
+		noise: s.field(part, ofNoise), moments: s.field(part, ofMoments), tolerance: tolerance,
 	}
 }
 

@@ -59,5 +59,5 @@ func TestStatesThatCannotBe(t *testing.T) {
 		}
 	}
 	require.ErrorContains(t, constraint.CheckState(begun, 2, 1), "state is of 2 categories, and not of 1")
-	require.ErrorContains(t, constraint.CheckState(begun[:5], 1, 2), "state has length 5, and must have 5808")
+	require.ErrorContains(t, constraint.CheckState(begun[:5], 1, 2), "state has length 5, and must have 7440")
 }

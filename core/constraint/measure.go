@@ -24,12 +24,12 @@ type measured[T events.Float] struct {
 }
 
 // measure returns the subsets of a division that have a loss, with their shares in the loss. If it spares, subsets without a loss are
-// left out, unless their label has no other. Otherwise they are an error.
-func measure[T events.Float](di *events.Division[T], p *loss.Plan, spares bool, sc *par.Scratch) ([]measured[T], error) {
+// left out, unless their label has no other. Otherwise they are an error. If the gradient is free, no option bounds its moments.
+func measure[T events.Float](di *events.Division[T], p *loss.Plan, free, spares bool, sc *par.Scratch) ([]measured[T], error) {
 	all := make([]measured[T], len(di.Subsets))
 	failures := di.Each(sc, spares, func(k int, sc *par.Scratch) error {
 		ev, index := di.Subset(k)
-		return all[k].measure(ev, index, p, sc)
+		return all[k].measure(ev, index, p, free, sc)
 	})
 	left, lost := *di, make(map[int]error) // lost: the first error of each label
 	left.Subsets = nil
@@ -64,19 +64,29 @@ func measure[T events.Float](di *events.Division[T], p *loss.Plan, spares bool, 
 
 // measure finds the loss of events, and the gradient in fewer bins. The bins of the loss may do where fewer do not, and their error is
 // the error of the loss.
-func (m *measured[T]) measure(ev events.Events[T], index []uint32, p *loss.Plan, sc *par.Scratch) (err error) {
+func (m *measured[T]) measure(ev events.Events[T], index []uint32, p *loss.Plan, free bool, sc *par.Scratch) (err error) {
 	if m.prs, err = loss.Prepare(ev, index, p, sc); err != nil {
 		return err
 	}
-	var fewer []*loss.Prepared[T]
-	for _, pr := range m.prs {
-		if few, err := pr.AtMost(mostBins, sc); err == nil {
+	all, fewer := slices.Clone(m.prs), []*loss.Prepared[T]{}
+	for k, pr := range m.prs {
+		few, err := pr.AtMost(mostBins, sc)
+		if free {
+			all[k] = pr.Unbounded()
+		}
+		if err == nil && free {
+			few = few.Unbounded()
+		}
+		if err == nil {
 			fewer = append(fewer, few)
 		}
 	}
+	if len(fewer) < len(all) {
+		fewer = all
+	}
 	m.grad = par.Make[T](&sc.Arena, len(ev.Score))
 	wanted := events.Derivatives[T]{m.grad}
-	if len(fewer) < len(m.prs) || slices.Equal(fewer, m.prs) {
+	if slices.Equal(fewer, m.prs) {
 		m.found, err = loss.Integrate(wanted, m.prs, true, sc)
 		return err
 	}
@@ -88,6 +98,7 @@ func (m *measured[T]) measure(ev events.Events[T], index []uint32, p *loss.Plan,
 		return nil
 	}
 	clear(m.grad)
-	_, err = loss.Integrate(wanted, m.prs, false, sc)
+	m.prs = all
+	_, err = loss.Integrate(wanted, all, false, sc)
 	return err
 }

@@ -161,14 +161,14 @@ func TestSpreadOfLogits(t *testing.T) {
 
 // A length has room for any number of masses, and is 0 where an int has none for it.
 func TestStateSize(t *testing.T) {
-	require.Equal(t, 1+27*12+5*27*16+1+3+2+125+32+1+2*125, ofPart)
+	require.Equal(t, 1+27*12+5*27*16+1+3+2+125+32+1+2*125+3*16*17, ofPart)
 	for _, of := range []struct{ labels, categories, want int }{
-		{-1, 0, 0}, {0, 0, 0}, {0, 3, 0}, {1, -1, 0}, {1, 0, 10 + 2899}, {1, 1, 10 + 2899}, {2, 0, 10 + 2*2899}, {2, 3, 10 + 6*2899},
-		{math.MaxInt, 0, 0}, {1, math.MaxInt, 0}, {math.MaxInt, math.MaxInt, 0}, {math.MaxInt/2899 + 1, 0, 0}, {1 << 32, 1 << 31, 0},
+		{-1, 0, 0}, {0, 0, 0}, {0, 3, 0}, {1, -1, 0}, {1, 0, 10 + 3715}, {1, 1, 10 + 3715}, {2, 0, 10 + 2*3715}, {2, 3, 10 + 6*3715},
+		{math.MaxInt, 0, 0}, {1, math.MaxInt, 0}, {math.MaxInt, math.MaxInt, 0}, {math.MaxInt/3715 + 1, 0, 0}, {1 << 32, 1 << 31, 0},
 	} {
 		require.Equal(t, of.want, StateSize(of.labels, of.categories), of)
 	}
-	require.Positive(t, StateSize(math.MaxInt/2899-1, 1))
+	require.Positive(t, StateSize(math.MaxInt/3715-1, 1))
 }
 
 // The fields of all parts share the state without a gap, and none of them overlaps another.
@@ -180,7 +180,7 @@ func TestPlacesInTheState(t *testing.T) {
 		for _, table := range [][]float64{
 			s.field(part, ofBatches), s.sum(part, mostFunctions), tail.level, tail.now, tail.recent, tail.mean, tail.allowed, tail.noise,
 			s.field(part, ofSeen), s.field(part, ofEach), s.field(part, ofShares), s.field(part, ofMeanMass),
-			s.field(part, ofSignals), s.start(part, mostCells).background, s.start(part, mostCells).signal,
+			s.field(part, ofSignals), s.start(part, mostCells).background, s.start(part, mostCells).signal, tail.moments,
 		} {
 			for i := range table {
 				table[i]++

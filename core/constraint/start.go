@@ -118,12 +118,6 @@ func (st start) take(batch *spectra) {
 	}
 }
 
-// clone returns a copy.
-func (st start) clone() start {
-	batches := *st.batches
-	return start{&batches, slices.Clone(st.background), slices.Clone(st.signal)}
-}
-
 // multipliers returns what the gradient of background is multiplied with in each cell of the masses: (1 - floor) r + floor, where r
 // is the density of signal over the density of background. Nil: signal is unknown.
 func (st start) multipliers() []float64 {

@@ -13,13 +13,13 @@ type state []float64
 
 // The law of the push, see docs/training.md; studies/zoo tells how the numbers were found.
 const (
-	proportional   = 4        // the push per residual of the batch
-	integral       = 0.02     // what a batch of eventsOfABatch events adds to the sum, per residual
+	proportional   = 4    // the push per residual of the batch
+	integral       = 0.02 // what a batch of eventsOfABatch events adds to the sum, per residual
+	pace           = 0.02 // the largest relative change of the factor in a batch, when it follows a tolerance
+	leak           = 0.02 // the part of the sum that a batch takes away at factor 0
+	leastFactor    = 0.01
 	eventsOfABatch = 512      // of background
 	rate           = 1. / 200 // the least share of a batch in the averages
-	pace           = 0.02     // the largest relative change of the factor in a batch, when it follows a tolerance
-	leak           = 0.02     // the part of the sum that a batch takes away at factor 0
-	leastFactor    = 0.01
 )
 
 // average takes a batch into the averages: of so many variables of mass, divided into so many categories.
@@ -52,7 +52,6 @@ func (s state) learn(of *residuals, share, tolerance, different float64, fixed b
 	batches[0]++
 	tail := s.tail(of.part, of.basis.functions, tolerance)
 	tail.average(of, batches[0], different)
-	s.start(of.part, of.basis.cells).take(of.spectra)
 	s.see(of, batches[0])
 	if fixed {
 		return
@@ -69,8 +68,8 @@ type residuals struct {
 	part           int
 	basis          *basis // of the masses
 	ofPush, ofTail []float64
-	spectra        *spectra
 	allowed        []float64 // response, as ofTail
+	rooms          []room    // that bounds leave
 	shares, masses []float64 // see inCells
 	events         float64   // the number of events,
 	effective      float64   // in effect, (sum |w|)^2 / sum w^2,

@@ -2,8 +2,10 @@ package constraint
 
 import (
 	"math"
+	"slices"
 	"sort"
 
+	"github.com/libmode/libmode/core/internal/config"
 	"github.com/libmode/libmode/core/internal/errs"
 	"github.com/libmode/libmode/core/internal/events"
 	"github.com/libmode/libmode/core/internal/walk"
@@ -79,7 +81,7 @@ const (
 // steer sets push, multiplier and slope, with an element for each event of the batch, and brings the state up to date. Events that
 // take no part have the push 0, the multiplier 1 and the slope 0. scores is the range of the scores, and found the unbiased loss of the
 // batch.
-func steer[T events.Float](push, multiplier, slope []T, groups []group[T], spectraOf func(*group[T]) *spectra, st Steering, found walk.Result, scores [2]float64, labels int) (Pushed, error) {
+func steer[T events.Float](push, multiplier, slope []T, groups []group[T], spectraOf func(*group[T]) *spectra, cfg *config.Config, st Steering, found walk.Result, scores [2]float64, labels int) (Pushed, error) {
 	clear(push)
 	clear(slope)
 	for i := range multiplier {
@@ -94,12 +96,10 @@ func steer[T events.Float](push, multiplier, slope []T, groups []group[T], spect
 	if math.IsInf(found.Loss*found.Loss, 0) || !events.IsFinite(norm) {
 		return Pushed{}, errs.Of(errs.ErrOverflow, "loss = %v with a gradient of norm %v: too large to be squared", found.Loss, norm)
 	}
-	now := state(st.State)
+	now := state(slices.Clone(st.State))
 	if now == nil {
 		now = make(state, StateSize(labels, st.Categories))
 	}
-	var before [numbers]float64 // the rest of the state changes at the end
-	copy(before[:], now)
 	if known := now[masses]; known != 0 && int(known) != len(groups[0].masses) {
 		return Pushed{}, errs.Of(errs.ErrLength, "state is of %v variables of mass, and these events have %d: give each its own state", known, len(groups[0].masses))
 	}
@@ -149,26 +149,23 @@ func steer[T events.Float](push, multiplier, slope []T, groups []group[T], spect
 			floats.AddScaledTo(coefficients, now.sum(g.part, g.basis.functions), trusted*proportional*now[factor], residual)
 			levels = g.levels(now.tail(g.part, g.basis.functions, st.Tolerance))
 		}
-		spectra := spectraOf(g)
+		now.start(g.part, g.basis.cells).take(spectraOf(g))
 		if st.RelativeStrength == 0 {
-			of := now.start(g.part, g.basis.cells).clone() // the state changes at the end
-			of.take(spectra)
-			b, a := g.plane(of.multipliers(), probability, largest)
+			b, a := g.plane(now.start(g.part, g.basis.cells).multipliers(), probability, largest)
 			plain, planed = plain+b, planed+a
 		}
-		tail, allowed := g.tailResidual()
 		shares, masses := g.inCells()
 		pushed := g.set(push, multiplier, slope, g.function(coefficients), levels, scores, bounded)
-		learned[k] = residuals{g.part, g.basis, residual, tail, spectra, allowed, shares, masses, count, g.effective, float64(pushed)}
+		of := now.tail(g.part, g.basis.functions, st.Tolerance)
+		tail, allowed, rooms := g.tailResidual(cfg, of.moments, recentShare(float64(pushed), now.field(g.part, ofBatches)[0]+1))
+		learned[k] = residuals{g.part, g.basis, residual, tail, allowed, rooms, shares, masses, count, g.effective, float64(pushed)}
 		moved += pushed
 	}
 	if st.TrainingEvents > 0 && float64(moved) > st.TrainingEvents {
-		copy(now, before[:])
 		return Pushed{}, errs.Of(errs.ErrOption, "training_events = %v: this batch has %d background events, and the whole training cannot have fewer",
 			st.TrainingEvents, moved)
 	}
 	if i := events.FirstNotFinite(push); i >= 0 {
-		copy(now, before[:])
 		return Pushed{}, errs.Of(errs.ErrOverflow, "push[%d] overflows its type: score_range = [%v, %v] is so narrow that derivatives by scores are too large",
 			i, scores[0], scores[1])
 	}
@@ -177,6 +174,7 @@ func steer[T events.Float](push, multiplier, slope []T, groups []group[T], spect
 		g := &groups[k]
 		now.learn(&learned[k], ofLabel[g.label]/n, st.Tolerance, st.different(learned[k].events/n), st.RelativeStrength > 0)
 	}
+	copy(st.State, now)
 	if moved == 0 {
 		return Pushed{Result: found}, nil
 	}

@@ -2,8 +2,11 @@ package constraint
 
 import (
 	"math"
+	"slices"
 
+	"github.com/libmode/libmode/core/internal/config"
 	"github.com/libmode/libmode/core/internal/events"
+	"github.com/libmode/libmode/core/internal/moments"
 	"github.com/libmode/libmode/core/internal/par"
 	"gonum.org/v1/gonum/floats"
 )
@@ -33,6 +36,7 @@ type tail struct {
 	mean    []float64 // the average over 256,000 events, which tells what is significant
 	allowed []float64 // over as many, of the allowed response
 	known   *float64  // how many different events in effect are behind the mean
+	moments []float64 // averages over 25,600 events of the moments of each variable at each threshold, if an option bounds them
 	noise   []float64 // 1 over the events in effect behind recent and mean, and behind their product
 	// tolerance is the number of events of a test that need not see a residual. 0: none.
 	tolerance float64
@@ -67,16 +71,32 @@ const (
 	doubt        = 0.5      // the noise that a residual must be above, in units of its variance
 	leakOfTail   = 0.1      // the part of v that a step takes away where the mean is not significant
 	mostLevel    = 5.0      // the largest |v|
+	urgent       = 3.0      // what an excess over a bound counts, since the push does not see it
 )
+
+// room is what a bound leaves: the distance of averages of moments from it, and the coefficients of a residual that reaches the bound.
+type room struct {
+	threshold int
+	distance  float64
+	toward    []float64
+}
 
 // tailResidual returns the coefficients of the relative residual in the functions of the masses, at each threshold: the
 // distance of the efficiency of each bin from the allowed response, over the efficiency of all bins. It is the mean over the
 // variables of mass. allowed has the allowed response over that efficiency.
-func (g *group[T]) tailResidual() (residual, allowed []float64) {
+//
+// Moments of a batch are so noisy at tight cuts that most are beyond their bound. So the bound is on averages: a batch has the share
+// share in them. Beyond it urgent times the least change of the response
+// that reaches the bound is a residual. Otherwise the room that it leaves is returned.
+func (g *group[T]) tailResidual(cfg *config.Config, averages []float64, share float64) (residual, allowed []float64, rooms []room) {
 	residual, allowed = par.Make[float64](&g.sc.Arena, g.basis.functions*thresholds), make([]float64, g.basis.functions*thresholds)
 	cells := g.basis.cells
-	for _, v := range g.views {
+	for of, v := range g.views {
 		bins := v.Count()
+		var bound *moments.Bound
+		if cfg.Bounded() {
+			bound = moments.NewBound(cfg, v.Basis)
+		}
 		// First the part of each bin between two thresholds; the events above the last one have a row of their own.
 		parts := g.sums((thresholds+1)*bins, func(lo, hi int, parts []float64) {
 			for i, b := range v.bin[lo:hi] {
@@ -105,6 +125,42 @@ func (g *group[T]) tailResidual() (residual, allowed []float64) {
 			copy(r, cdf)
 			v.Residuals(r)
 			unit := -1 / ((1 - rankOf[k]) * float64(len(g.views)))
+			if bound != nil {
+				own := averages[(of*thresholds+k)*(config.MaxOrder+1):][:v.Basis.Size]
+				c := make([]float64, len(own))
+				v.Basis.Moments(c, cdf)
+				for l := range own {
+					own[l] += share * (c[l] - own[l])
+				}
+				along := func(gradient []float64) []float64 { // the response that changes the moments so, per square
+					of := make([]float64, bins)
+					for b := range of {
+						of[b] = floats.Dot(v.Basis.RowA(b), gradient)
+					}
+					floats.Scale(1/floats.Dot(of, of), of)
+					return of
+				}
+				left := slices.Repeat([]float64{math.Inf(1)}, len(own)) // to each moment
+				for _, x := range bound.Excesses(own) {
+					for l, d := range x.Gradient {
+						if d != 0 {
+							left[l] = min(left[l], max(0, -x.By))
+						}
+					}
+					if x.By > 0 {
+						floats.AddScaled(r, urgent*x.By, along(x.Gradient))
+					}
+				}
+				for l, distance := range left {
+					if distance > 0 && !math.IsInf(distance, 1) {
+						one := make([]float64, len(own))
+						one[l] = 1
+						toward := slices.Clone(g.product(along(one), functions, g.basis.functions))
+						floats.Scale(unit, toward)
+						rooms = append(rooms, room{k, urgent * distance, toward})
+					}
+				}
+			}
 			for l, of := range g.product(r, functions, g.basis.functions) {
 				residual[l*thresholds+k] += unit * of
 			}
@@ -116,7 +172,7 @@ func (g *group[T]) tailResidual() (residual, allowed []float64) {
 			}
 		}
 	}
-	return residual, allowed
+	return residual, allowed, rooms
 }
 
 // levels returns v plus the significant average of the last batches: a row for each cell of the masses. What acts at
@@ -152,10 +208,15 @@ func (g *group[T]) multiplier(levels []float64, i int) float64 {
 	return 1 + v
 }
 
+// recentShare is the share of a batch of so many pushed events in the average for users; batch is its number, from 1 on.
+func recentShare(moved, batch float64) float64 {
+	return min(1, max(moved/eventsOfABatch/inRecent, 1/batch))
+}
+
 // average takes the residual of a batch into the averages: batch is the number of the batch, from 1 on, of so many different events.
 func (t tail) average(of *residuals, batch, different float64) {
 	size := of.moved / eventsOfABatch
-	now, recent := min(1, max(size/inNow, 1/batch)), min(1, max(size/inRecent, 1/batch))
+	now, recent := min(1, max(size/inNow, 1/batch)), recentShare(of.moved, batch)
 	share := max(min(size/inMean, 1./fewestOfMean), 1/batch)
 	*t.known = min(of.effective/share, different*of.effective/of.events)
 	for i, r := range of.ofTail {
@@ -177,7 +238,24 @@ func (t tail) learn(of *residuals, batch float64) {
 		significant := t.significance(i)
 		t.level[i] += step * (r*significant - leakOfTail*(1-significant)*t.level[i])
 	}
+	for _, room := range of.rooms {
+		t.relax(room, step)
+	}
 	t.limit(of.basis)
+}
+
+// relax takes back what v has learned from a bound, as far as the bound leaves room: a multiplier of an inequality has one sign.
+func (t tail) relax(of room, step float64) {
+	var along, square float64
+	for l, x := range of.toward {
+		along += x * t.level[l*thresholds+of.threshold]
+		square += x * x
+	}
+	back := along / square
+	back = min(max(back, -step*of.distance), step*of.distance)
+	for l, x := range of.toward {
+		t.level[l*thresholds+of.threshold] -= back * x
+	}
 }
 
 // limit scales v at each threshold, so that its size is at most mostLevel in all cells of the masses.

@@ -137,6 +137,7 @@ func TestNumbersOfTheLawAreDocumented(t *testing.T) {
 		fmt.Sprintf("| %v | times the variance, the noise that the square of the average must be above", doubt),
 		fmt.Sprintf("| %v | how much of v a step forgets where nothing is significant", leakOfTail),
 		fmt.Sprintf("| %v | the largest size of v", mostLevel),
+		fmt.Sprintf("| %v | times the excess over a bound", urgent),
 		fmt.Sprintf("| %v | how fast a factor follows the tolerance, at least %v", pace, leastFactor),
 		fmt.Sprintf("| %v | how much of the sum a batch forgets at factor 0", leak),
 	} {

@@ -248,7 +248,14 @@ func (s state) judge(part int, cfg *config.Config, st Steering) (v Verdict, wors
 	variables := int(s[masses])
 	for of := range variables {
 		sh := s.shown(part, of, variables, cfg.Joint)
-		sh.look(&v, cfg.Order, &excess)
+		free := cfg.Order // what no option bounds; a residual has what is beyond the bound
+		if cfg.Monotonic {
+			free = min(free, 1)
+		}
+		if !math.IsInf(cfg.MaxSlope, 1) {
+			free = 0
+		}
+		sh.look(&v, free, &excess)
 		if variables == 1 {
 			sh.lookAtSpectrum(&v, teaches)
 		}

@@ -158,7 +158,7 @@ static void test_distance_correlation(void) {
     expect("no value", mode_distance_correlation_f64(N, c.mass, c.score, NULL, 0, NULL, x, y), MODE_ERROR_ARGUMENT, "value is NULL");
 }
 
-enum { N_STATE = 2909 }; /* of one label */
+enum { N_STATE = 3725 }; /* of one label */
 
 /* The push of a batch, alone and after one that is remembered; reference events are counted in nothing. */
 static void test_direction(void) {
@@ -245,7 +245,7 @@ static void test_direction(void) {
     how.tolerance = 1000, how.training_events = 0;
     memcpy(before, state, sizeof state);
     how.n_state = 3;
-    expect("n_state", mode_direction_f64(&c.options, &e, &how, &other, again, multiplier, NULL), MODE_ERROR_ARGUMENT, "state has length 3, and must have 2909");
+    expect("n_state", mode_direction_f64(&c.options, &e, &how, &other, again, multiplier, NULL), MODE_ERROR_ARGUMENT, "state has length 3, and must have 3725");
     how.n_state = N_STATE;
     how.batch = N + 1;
     expect("batch", mode_direction_f64(&c.options, &e, &how, &other, again, multiplier, NULL), MODE_ERROR_ARGUMENT, "batch");

@@ -239,6 +239,7 @@ class Memory:
     signals: float = 0.0  # batches with signal
     background: np.ndarray = field(default_factory=lambda: np.zeros(MOST_CELLS))  # in each cell of the masses
     signal: np.ndarray = field(default_factory=lambda: np.zeros(MOST_CELLS))
+    moments: np.ndarray = field(default_factory=lambda: np.zeros(0))  # that an option bounds
 
     @classmethod
     def of(cls, variables):
@@ -374,7 +375,7 @@ class Law:
     def state(self):
         """The numbers as the core has them."""
         rooms = [1, 27 * OF_SCORE[0]] + 5 * [27 * THRESHOLDS] + [1, 3, 1, 1, MOST_CELLS, MOST_OF_VARIABLES]
-        rooms += [1, MOST_CELLS, MOST_CELLS]
+        rooms += [1, MOST_CELLS, MOST_CELLS, 3 * 17 * THRESHOLDS]
         found = [[1.0], self.numbers, [float(self.categories)]]  # first the version
         for memory in self.memory:
             for room, table in zip(rooms, vars(memory).values(), strict=True):

@@ -2,6 +2,8 @@
 package loss
 
 import (
+	"math"
+
 	"github.com/libmode/libmode/core/internal/bins"
 	"github.com/libmode/libmode/core/internal/errs"
 	"github.com/libmode/libmode/core/internal/events"
@@ -108,6 +110,17 @@ func (pr *Prepared[T]) AtMost(most int, sc *par.Scratch) (*Prepared[T], error) {
 		return pr, nil
 	}
 	return &fewer, fewer.bin(pr.sel.Events, nil, pr.rs, sc)
+}
+
+// Unbounded returns the events with moments that no option bounds.
+func (pr *Prepared[T]) Unbounded() *Prepared[T] {
+	if !pr.plan.Bounded() {
+		return pr
+	}
+	free, plan := *pr, *pr.plan
+	plan.MaxSlope, plan.Monotonic = math.Inf(1), false
+	free.plan = &plan
+	return &free
 }
 
 // FindBins sets dst to the bins of the events from lo on, or to events.NoPair.

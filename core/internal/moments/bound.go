@@ -66,6 +66,24 @@ func (bo *Bound) Apply(c []float64) []float64 {
 	return bounded
 }
 
+// Excess is by how much moments are above a bound, or below it if By is negative, and how that changes with each moment.
+type Excess struct {
+	By       float64
+	Gradient []float64
+}
+
+// Excesses returns the excess of each bounded moment, |c_l| - t_l, with c_1 in place of c~_1.
+func (bo *Bound) Excesses(c []float64) (found []Excess) {
+	for l := bo.First; l < bo.End; l++ {
+		limit, base := bo.Limits[l], min(l, 2)-1
+		t := c[base] - limit.offset
+		one := Excess{math.Abs(c[l]) - limit.factor*math.Abs(t), make([]float64, len(c))}
+		one.Gradient[l], one.Gradient[base] = math.Copysign(1, c[l]), -math.Copysign(limit.factor, t)
+		found = append(found, one)
+	}
+	return found
+}
+
 // steepest is a |c/t| above which c~ is as good as t.
 const steepest = 40
 

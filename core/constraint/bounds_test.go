@@ -1,0 +1,77 @@
+package constraint_test
+
+import (
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/libmode/libmode/core"
+	"github.com/libmode/libmode/core/constraint"
+	"github.com/stretchr/testify/require"
+)
+
+// response draws n events whose efficiency at a cut t is (1 - t) (1 + t (line x + bend P_2(x))), with masses x from -1 to 1.
+func response(rng *rand.Rand, n int, line, bend float64) (ev core.Events[float64]) {
+	for len(ev.Score) < n {
+		x, t := 2*rng.Float64()-1, rng.Float64()
+		a := line*x + bend*(1.5*x*x-0.5)
+		if 3*rng.Float64() < 1-a+2*a*t {
+			ev.Score, ev.Mass = append(ev.Score, t), append(ev.Mass, x)
+		}
+	}
+	return ev
+}
+
+// A response within a bound is left alone. Beyond the bound the multiplier works against it, and the verdict says so. Back within the
+// bound it forgets what it has learned.
+func TestBounds(t *testing.T) {
+	slope, turn := core.DefaultConfig(), core.DefaultConfig()
+	slope.Order, slope.MaxSlope, slope.SlopeOf = 1, 0.5, core.Selected
+	turn.Order, turn.Monotonic = 2, true
+	for name, c := range map[string]struct {
+		cfg            core.Config
+		within, beyond [2]float64
+		high, low      float64 // masses whose efficiency is too high and too low beyond the bound
+	}{
+		"slope":   {slope, [2]float64{0.3, 0}, [2]float64{0.9, 0}, 0.8, -0.8},
+		"maximum": {turn, [2]float64{0.6, -0.1}, [2]float64{0.1, -0.6}, 0, -0.8},
+		"minimum": {turn, [2]float64{-0.6, 0.1}, [2]float64{-0.1, 0.6}, 0.8, 0.2},
+	} {
+		t.Run(name, func(t *testing.T) {
+			rng, state := rand.New(rand.NewPCG(5, 6)), make([]float64, constraint.StateSize(1, 0))
+			train := func(of [2]float64, batches int) (atHigh, atLow float64, answer int) {
+				st := constraint.Steering{State: state}
+				for range batches {
+					ev := response(rng, 1000, of[0], of[1])
+					multiplier, counts := make([]float64, 1000), [2]float64{}
+					_, err := constraint.Direction(make([]float64, 1000), multiplier, nil, ev, c.cfg, st)
+					require.NoError(t, err)
+					atHigh, atLow = 0, 0
+					for i, m := range ev.Mass {
+						for k, at := range []float64{c.high, c.low} {
+							if math.Abs(m-at) < 0.2 && ev.Score[i] > 0.8 {
+								*[]*float64{&atHigh, &atLow}[k] += multiplier[i]
+								counts[k]++
+							}
+						}
+					}
+					atHigh, atLow = atHigh/counts[0], atLow/counts[1]
+				}
+				found, err := constraint.Judge(c.cfg, st)
+				require.NoError(t, err)
+				return atHigh, atLow, found.Answer
+			}
+			high, low, answer := train(c.within, 400)
+			require.InDelta(t, 1, high, 0.15)
+			require.InDelta(t, 1, low, 0.15)
+			require.NotEqual(t, constraint.NotFlat, answer)
+			high, low, answer = train(c.beyond, 200)
+			require.Greater(t, high, 1.3)
+			require.Less(t, low, 0.8)
+			require.Equal(t, constraint.NotFlat, answer)
+			high, low, _ = train(c.within, 1500)
+			require.InDelta(t, 1, high, 0.2)
+			require.InDelta(t, 1, low, 0.2)
+		})
+	}
+}
