@@ -20,7 +20,8 @@ with needed("lightgbm", "libmode.lightgbm", "lightgbm"):
 with needed("sklearn", "libmode.lightgbm", "lightgbm"):
     from ._trees.classifier import BoostedClassifier, Called, Trained, described
 
-from ._trees.metric import USUAL_EVENTS, Metric, Stopping, judged
+from ._trees.judging import Verdict, judged
+from ._trees.metric import USUAL_EVENTS, Metric, Stopping
 from ._trees.multipliers import ScoreTransform, checked
 from ._trees.objective import Objective, Rows, refuse_parts
 from ._typing import Unpack
@@ -64,7 +65,7 @@ def objective(
     (True, True, 20)
     """
     settings = checked(strength, tolerance, score_transform, background_only, options)
-    return Objective(_read_rows, mass, weight, label, category, settings)
+    return _Objective(mass, weight, label, category, settings)
 
 
 def metric(
@@ -117,6 +118,11 @@ def finalize(booster: lightgbm.Booster, init_score: float, *, num_iteration: int
     num_iteration : int, optional
         The number of rounds to keep; by default the best, or all.
 
+    Warns
+    -----
+    TrainingWarning
+        As :meth:`judge` of the objective says, whose callback the training had.
+
     Raises
     ------
     ValueError
@@ -165,6 +171,9 @@ def finalize(booster: lightgbm.Booster, init_score: float, *, num_iteration: int
     model = lightgbm.Booster(model_str=f"{head}\nobjective=binary sigmoid:1{names}{rest}")
     for leaf in range(model.dump_model(num_iteration=1)["tree_info"][0]["num_leaves"]):
         model.set_leaf_output(0, leaf, model.get_leaf_output(0, leaf) + score)
+    if verdict := getattr(booster, "_libmode_verdict", None):
+        best = None if booster.best_iteration < 1 else booster.best_iteration - 1
+        verdict(model.predict(verdict.features, raw_score=True), best)
     return model
 
 
@@ -203,11 +212,22 @@ def _read_rows(data: lightgbm.Dataset) -> Rows:
     return Rows(np.asarray(data.get_label()), None if weight is None else np.asarray(weight))
 
 
+class _Objective(Objective):
+    _read_rows = staticmethod(_read_rows)
+
+    @staticmethod
+    def _callback(verdict: Verdict) -> Any:
+        def tell(env: Any) -> None:
+            env.model._libmode_verdict = verdict  # for finalize
+
+        return tell
+
+
 class MoDeLGBMClassifier(BoostedClassifier):
     __doc__ = described("LightGBM", "MoDeLGBMClassifier", "txt")
 
     _library = "LightGBM"
-    _read_rows = staticmethod(_read_rows)
+    _objective = _Objective
     _stops = lightgbm.callback._EarlyStoppingCallback
 
     def _further(self, parameters: dict[str, Any]) -> dict[str, Any]:

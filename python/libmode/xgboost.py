@@ -6,6 +6,7 @@ model is an ordinary one, which loads and predicts without libmode.
 
 from __future__ import annotations
 
+import json
 import re
 import warnings
 from collections.abc import Iterable, Mapping
@@ -24,7 +25,8 @@ with needed("sklearn", "libmode.xgboost", "xgboost"):
     from ._trees.classifier import BoostedClassifier, Called, Trained, described
 
 from ._trees.collective import Workers
-from ._trees.metric import USUAL_EVENTS, Metric, Stopping, judged
+from ._trees.judging import Verdict, judged
+from ._trees.metric import USUAL_EVENTS, Metric, Stopping
 from ._trees.multipliers import Alone, ScoreTransform, checked
 from ._trees.objective import Objective, Rows, refuse_parts
 from ._typing import Unpack
@@ -103,7 +105,7 @@ def objective(
     (True, True, 20)
     """
     settings = checked(strength, tolerance, score_transform, background_only, options)
-    return Objective(_read_rows, mass, weight, label, category, settings, _find_workers)
+    return _Objective(mass, weight, label, category, settings)
 
 
 def metric(
@@ -169,13 +171,45 @@ def metric(
     return Metric(_read_all_rows, masses, of, events, settings, judged(settings, None, point), objective)
 
 
-def _find_workers() -> Alone:
-    return Workers() if xgboost.collective.get_world_size() > 1 else Alone()
-
-
 def _read_rows(data: xgboost.DMatrix) -> Rows:
     weight = data.get_weight()
     return Rows(np.asarray(data.get_label()), weight if len(weight) else None)
+
+
+class _Objective(Objective):
+    _read_rows = staticmethod(_read_rows)
+
+    @staticmethod
+    def _find_workers() -> Alone:
+        return Workers() if xgboost.collective.get_world_size() > 1 else Alone()
+
+    @staticmethod
+    def _callback(verdict: Verdict) -> Any:
+        return _Judge(verdict)
+
+
+class _Judge(xgboost.callback.TrainingCallback):  # type: ignore[misc]
+    """Judges the trees in the end."""
+
+    def __init__(self, verdict: Verdict) -> None:
+        super().__init__()
+        self._verdict = verdict
+
+    def before_training(self, model: Any) -> Any:
+        own = json.loads(model.save_config())["learner"]["objective"].get("reg_loss_param", {})
+        if float(own.get("scale_pos_weight", 1)) != 1:
+            raise ValueError(
+                f"scale_pos_weight = {own['scale_pos_weight']} has no effect with the objective of libmode: leave it "
+                "out. Class weights change no selection"
+            )
+        return model
+
+    def after_training(self, model: Any) -> Any:
+        best = model.attr("best_iteration")
+        rounds = (0, 0 if best is None else int(best) + 1)
+        margin = model.predict(self._verdict.features, output_margin=True, iteration_range=rounds)
+        self._verdict(margin, None if best is None else int(best))
+        return model
 
 
 def _read_all_rows(data: xgboost.DMatrix) -> Rows:
@@ -187,7 +221,7 @@ class MoDeXGBClassifier(BoostedClassifier):
     __doc__ = described("XGBoost", "MoDeXGBClassifier", "json")
 
     _library = "XGBoost"
-    _read_rows = staticmethod(_read_rows)
+    _objective = _Objective
     _stops = xgboost.callback.EarlyStopping
 
     def _further(self, parameters: dict[str, Any]) -> dict[str, Any]:

@@ -27,13 +27,13 @@ class XGB:
     files = ("model.json", "model.ubj")
 
     @staticmethod
-    def data(features, label, start=None, **more):
+    def data(features, label=None, start=None, **more):
         return xgboost.DMatrix(features, label, base_margin=start, **more)
 
     @classmethod
-    def train(cls, data, rounds, objective=None, **parameters):
+    def train(cls, data, rounds, objective=None, callbacks=(), **parameters):
         """A booster, by XGBoost's own objective where there is none."""
-        return xgboost.train(cls.PARAMETERS | parameters, data, rounds, obj=objective)
+        return xgboost.train(cls.PARAMETERS | parameters, data, rounds, obj=objective, callbacks=list(callbacks))
 
     @classmethod
     def train_on(cls, data, rounds, objective, model):
@@ -41,10 +41,10 @@ class XGB:
         return xgboost.train(cls.PARAMETERS, data, rounds, obj=objective, xgb_model=model)
 
     @classmethod
-    def judged(cls, data, rounds, objective, valid, metric, patience):
+    def judged(cls, data, rounds, objective, valid, metric, patience, callbacks=()):
         """A booster, the values of a metric by name, and the best round, by the last of its values."""
         given = {"evals": [(valid, "valid")], "early_stopping_rounds": patience, "evals_result": (found := {})}
-        given |= {"obj": objective, "custom_metric": metric, "verbose_eval": False}
+        given |= {"obj": objective, "custom_metric": metric, "verbose_eval": False, "callbacks": list(callbacks)}
         booster = xgboost.train(cls.PARAMETERS, data, rounds, **given)
         return booster[: booster.best_iteration + 1], found["valid"], booster.best_iteration
 
@@ -71,10 +71,11 @@ class LGB:
         return lightgbm.Dataset(features, label, **given).construct()
 
     @classmethod
-    def train(cls, data, rounds, objective=None, **parameters):
+    def train(cls, data, rounds, objective=None, callbacks=(), **parameters):
         """A booster, by LightGBM's own objective where there is none."""
         own = {cls.NAMES.get(name, name): value for name, value in parameters.items()}
-        return lightgbm.train(cls.PARAMETERS | {"objective": objective or "binary"} | own, data, rounds)
+        own = cls.PARAMETERS | {"objective": objective or "binary"} | own
+        return lightgbm.train(own, data, rounds, callbacks=list(callbacks))
 
     @classmethod
     def train_on(cls, data, rounds, objective, model):
@@ -83,11 +84,11 @@ class LGB:
         return libmode.lightgbm.finalize(trained, 0.0)
 
     @classmethod
-    def judged(cls, data, rounds, objective, valid, metric, patience):
+    def judged(cls, data, rounds, objective, valid, metric, patience, callbacks=()):
         """A booster, the values of a metric by name, and the best round, by the first of its values."""
         stop = lightgbm.early_stopping(patience, first_metric_only=True, verbose=False)
         given = {"valid_sets": [valid], "valid_names": ["valid"], "feval": metric}
-        given["callbacks"] = [stop, lightgbm.record_evaluation(found := {})]
+        given["callbacks"] = [stop, lightgbm.record_evaluation(found := {}), *callbacks]
         booster = lightgbm.train(cls.PARAMETERS | {"objective": objective}, data, rounds, **given)
         return booster, found["valid"], booster.best_iteration - 1
 

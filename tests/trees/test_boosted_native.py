@@ -56,6 +56,52 @@ def test_a_training_is_stopped_by_the_metric_of_the_evaluation_set(library, weig
         assert_allclose(cut.predict(VALID.features), final.predict(VALID.features, num_iteration=3))
 
 
+def test_a_callback_judges_the_trees_by_other_events(library, caplog):
+    """The check is that of the scores of the final trees; without the callback the log says that nothing judges."""
+    mode, train = library.objective(SMALL.mass), library.data(SMALL.features, SMALL.label)
+    with caplog.at_level("INFO", "libmode"):
+        library.train(train, 2, library.objective(SMALL.mass))
+    assert [record.message.split(":")[0] for record in caplog.records] == ["no events judge this training"]
+    caplog.clear()
+    features = library.data(VALID.features) if library is XGB else VALID.features
+    judge = mode.judge(features, VALID.label, VALID.mass, weight=abs(MIXED), background_efficiency=0.1)
+    with caplog.at_level("INFO", "libmode"), pytest.warns(libmode.TrainingWarning) as said:
+        booster = library.train(train, 10, mode, callbacks=[judge])
+        final = booster if library is XGB else libmode.lightgbm.finalize(booster, 0.0)
+    assert not caplog.records
+    probability = library.predict(final, VALID.features) if library is XGB else final.predict(VALID.features)
+    own = check(probability, VALID.label, VALID.mass, weight=abs(MIXED), order=1, background_efficiency=0.1)
+    assert own.flat is mode.check_.flat is False
+    assert mode.check_.p_value == pytest.approx(own.p_value, rel=1e-3)
+    assert own.why in str(said[0].message)
+    assert "know their training events by heart" in str(said[0].message)
+
+
+def test_early_stopping_by_another_metric_is_said(library):
+    """The logloss stops while the push still grows."""
+    mode, train = library.objective(SMALL.mass), library.data(SMALL.features, SMALL.label)
+    valid = library.data(VALID.features, VALID.label, **({} if library is XGB else {"reference": train}))
+    features = valid if library is XGB else VALID.features
+    metric = library.metric({valid: VALID.mass}, of="logloss", order=1)
+    with pytest.warns(libmode.TrainingWarning, match="early stopping took round .*, and the push has not settled"):
+        booster, _, best = library.judged(
+            train, 60, mode, valid, metric, 1, callbacks=[mode.judge(features, VALID.label, VALID.mass)]
+        )
+        if library is not XGB:
+            libmode.lightgbm.finalize(booster, 0.0)
+    assert best < 59
+
+
+def test_class_weights_of_xgboost_are_an_error():
+    mode = XGB.objective(SMALL.mass)
+    data = XGB.data(SMALL.features, SMALL.label)
+    judge = mode.judge(data, SMALL.label, SMALL.mass)
+    with pytest.raises(ValueError, match=r"scale_pos_weight = 3 has no effect"):
+        XGB.train(data, 2, mode, callbacks=[judge], scale_pos_weight=3)
+    with pytest.raises(ValueError, match="mass has length 2000, but label has 1999 rows"):
+        mode.judge(data, SMALL.label[1:], SMALL.mass)
+
+
 def test_a_training_goes_on_from_a_saved_model(library, tmp_path):
     """In another process what was seen is gone, and it is seen again."""
     half = library.train(library.data(SMALL.features, SMALL.label), 12, library.objective(SMALL.mass))

@@ -22,9 +22,10 @@ from .._option_values import TAKEN
 from .._problems import TrainingWarning
 from .._read import as_array, of_one_index, real, whole
 from ..metrics._settings import Settings as Judged
-from .metric import USUAL_EVENTS, Metric, Stopping, judge, judged
+from .judging import BY_HEART, judge, judged, same_length
+from .metric import USUAL_EVENTS, Metric, Stopping
 from .multipliers import ScoreTransform, Settings, checked, mean_size, sums_of_weights
-from .objective import Objective, ReadRows, same_length
+from .objective import Objective
 
 # The defaults of min_child_weight and reg_lambda, over the sum of the absolute weights. Trees with smaller leaves are
 # flat on the events of the training, and not on others.
@@ -43,10 +44,6 @@ _OF_LIBRARY = (
 # The share of the events that is kept to judge a training, the most of them, and the fewest background events.
 _KEPT, _MOST_KEPT, _FEWEST_KEPT = 0.1, 20_000, 1_000
 _COPIED = 0.01  # an evaluation set with a larger share of rows of the training judges nothing
-_BY_HEART = (
-    "Trees know their training events by heart: give more of them, early_stopping_rounds, a smaller n_estimators or a "
-    "lower max_depth"
-)
 _log = logging.getLogger("libmode")
 
 _DESCRIPTION = """A classifier of {library} that keeps the response to background smooth in the mass.
@@ -157,7 +154,7 @@ class BoostedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     _library: str
     _stops: type  # the library's own callback of early stopping
-    _read_rows: ReadRows  # a static method: a class must not bind it
+    _objective: type[Objective]
     _further: Callable[..., dict[str, Any]]  # takes further parameters of the library; TypeError without effect
     _data: Callable[..., Any]  # makes a data set of features, labels, names, first margin, reference
     _train: Callable[..., Trained]  # takes parameters, data, evaluation sets, first margin, Called
@@ -391,10 +388,13 @@ class BoostedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         data = self._data(X, label.astype(np.float32), names, start)
         sets = [self._data(features, others.label, names, start, data) for features, others in evaluated]
         masses = [(made, (others.mass, others.weight)) for made, (_, others) in zip(sets, evaluated, strict=True)]
-        objective = Objective(self._read_rows, mass, weight, None, category, settings)
+        objective = self._objective(mass, weight, None, category, settings)
+        objective.has_judge = True
         by_sensitivity = self.background_only and not _several(mass)
         judges = ("logloss", "dependence", "inverse_sensitivity") if by_sensitivity else ("dependence", "logloss")
-        metric = Metric(self._read_rows, masses, judges, USUAL_EVENTS, settings._replace(strength=None), judging)
+        metric = Metric(
+            self._objective._read_rows, masses, judges, USUAL_EVENTS, settings._replace(strength=None), judging
+        )
         stopping = None if patience is None else Stopping(patience, objective, metric)
         self.booster_, self.evals_result_ = self._train(
             self._for_library(few, float(np.abs(weight).sum())) | further, data, sets, start,
@@ -409,7 +409,7 @@ class BoostedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             return
         said = [unsettled] if unsettled else []
         if check is not None and check.flat is False:
-            said.insert(0, f"{name}: {check.why}" + ("" if unsettled else f". {_BY_HEART}"))
+            said.insert(0, f"{name}: {check.why}" + ("" if unsettled else f". {BY_HEART}"))
         elif check is not None and name != "validation_fraction":
             said.insert(0, f"{name}: {check.why}")
         elif check is not None:

@@ -15,8 +15,9 @@ from .._functions import mode_evaluate
 from .._read import as_array, number, of_one_index
 from ..metrics._judge import Check, Judge
 from ..metrics._settings import Settings as Judged
+from .judging import judge, same_length
 from .multipliers import Settings, sums_of_weights, targets
-from .objective import Objective, ReadRows, same_length
+from .objective import Objective, ReadRows
 
 USUAL_EVENTS = 100_000.0  # of rho
 
@@ -143,24 +144,6 @@ class Stopping:
             if self.best is None or is_flat > self._is_flat or is_flat == self._is_flat and value < self._least:
                 self.best, self._is_flat, self._least = iteration, is_flat, value
         return self.best is not None and iteration - self.best >= self._patience
-
-
-def judged(settings: Settings, events: float | None, point: Mapping[str, Any]) -> Judged:
-    """The settings with which check judges this training at a working point."""
-    options, point = settings.options, {name: value for name, value in point.items() if value is not None}
-    names = ["order", "mass_range", "missing", "monotonic"]
-    names += ["max_slope"] * (options.get("slope_of", "rejected") == "selected")
-    if not settings.background_only:  # a share of all events
-        (share,) = point.values() or [0.5]
-        point = {"background_efficiency": share}
-    taken = {name: options[name] for name in names if name in options}
-    tolerance = settings.tolerance if events is None else number("events", events, above=0)
-    return Judged.checked(tolerance=tolerance, **taken, **point)
-
-
-def judge(settings: Judged, events: Events, background_only: bool) -> Judge:
-    """The judge of events, of which background alone may count."""
-    return Judge(settings, events.label if background_only else None, events.mass, events.weight, events.category)
 
 
 _VALUES: dict[str, Callable[[Metric, NDArray[Any], Events], float]] = {

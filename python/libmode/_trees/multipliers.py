@@ -166,13 +166,13 @@ class Boosting:
     """The effective number of background events of the training."""
 
     def __init__(self, settings: Settings) -> None:
-        self._settings, self.fixed = settings, settings.strength is not None
+        self.settings, self.fixed = settings, settings.strength is not None
         self._workers = Alone()
 
     def read(self, label: Any, mass: Any, weight: Any, background: Any, category: Any) -> Events:
         """Events of this worker; ``background`` has the labels for ``background_label``, or is None."""
         self._target = targets(label)
-        if self._settings.background_only and background is None:
+        if self.settings.background_only and background is None:
             background = self._target.astype(np.int32)
         events = read_events(as_array, self._target, background, mass, weight, category)
         check_weights(events.weight)
@@ -180,7 +180,7 @@ class Boosting:
 
     def begin(self, events: Events) -> None:
         """Begins a training with these events."""
-        settings = self._settings
+        settings = self.settings
         self._weight, self._size = events.weight, None if events.weight is None else np.abs(events.weight)
         self._total = sum(sums_of_weights(self._target, self._weight, self._workers.total))
         mean = 1.0 if self._weight is None else mean_size(self._weight, self._workers.total)
@@ -202,7 +202,7 @@ class Boosting:
 
     def derivatives(self, margin: NDArray[Any]) -> Pushed:
         """The derivatives by margins of shape (n,), log(p/(1 - p)), to which trees add."""
-        margin, at = margin.astype(float) - self._settings.prior, self._at
+        margin, at = margin.astype(float) - self.settings.prior, self._at
         prob = expit(margin)  # single precision would make ties of margins above 15
         slope = expit(-margin)
         slope *= prob  # dp/dmargin
@@ -215,8 +215,8 @@ class Boosting:
         result = self._evaluate(score, hess=True, loss_alone=True)
         self.loss, seen = result.loss, result.grad
         curve = result.hess * first**2
-        if self._settings.strength is not None:
-            scale = self._settings.strength * self._total
+        if self.settings.strength is not None:
+            scale = self.settings.strength * self._total
             force = scale * seen
             curve = np.maximum(curve, self._of_small_moves(score) * first**2)
         else:
@@ -247,10 +247,10 @@ class Boosting:
             return 0.0, np.zeros_like(seen)
         scale = float(of_classifier / of_mode)
         now = _GAIN * scale * seen
-        tolerance = self._settings.tolerance
+        tolerance = self.settings.tolerance
         if tolerance is None or not self._dependence(score) * tolerance <= self.events:  # true for NaN
-            slower = 1 + self.rounds / self._settings.pace.slower_after
-            self._sum = self._sum + now / (self._settings.inertia * slower)
+            slower = 1 + self.rounds / self.settings.pace.slower_after
+            self._sum = self._sum + now / (self.settings.inertia * slower)
         self.rounds += 1
         if self.rounds % _LOOK_EVERY == 0:
             self._look(score, tolerance)
@@ -259,7 +259,7 @@ class Boosting:
     def _dependence(self, score: NDArray[Any]) -> float:
         """The plain loss over its mean by chance; trees that know the training events by heart are below 1."""
         result = self._evaluate(score, grad=False)
-        plain = result.loss + result.bias if self._settings.options.get("unbiased", True) else result.loss
+        plain = result.loss + result.bias if self.settings.options.get("unbiased", True) else result.loss
         self.events = result.events
         return plain / result.bias if result.bias > 0 else np.nan
 
@@ -268,7 +268,7 @@ class Boosting:
         self.dependence = self._dependence(score)
         by_tolerance = 0.0 if tolerance is None else self.events / tolerance
         far_below, below = max(_FAR_BELOW, by_tolerance), max(1.0, by_tolerance)
-        if self.dependence <= below and self._settings.score_transform:
+        if self.dependence <= below and self.settings.score_transform:
             prob = score * (1 + _ODDS) / (_ODDS + score)
             tail = np.minimum(_TAIL * prob / (1 + _TAIL - prob), 1)
             self.dependence = max(self.dependence, self._dependence(tail))
@@ -280,7 +280,7 @@ class Boosting:
 
     def unsettled(self) -> str | None:
         """A sentence if the push has not settled, or if the training depends on the mass again; None otherwise."""
-        allowed = 1.0 if self._settings.tolerance is None else max(1.0, self.events / self._settings.tolerance)
+        allowed = 1.0 if self.settings.tolerance is None else max(1.0, self.events / self.settings.tolerance)
         if self.dependence <= _MARGIN * allowed:
             return None
         seen = f"the background of the training depends on the mass {self.dependence:.2f} times as much as by chance"
@@ -295,7 +295,7 @@ class Boosting:
 
     def _transformed(self, prob: NDArray[Any], slope: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
         """The scores that the loss sees, with their first and second derivatives by the margin."""
-        if self._settings.score_transform is None:
+        if self.settings.score_transform is None:
             return prob, slope, slope * (1 - 2 * prob)
         rest = 1 + _ODDS - prob
         by_prob = _ODDS * (1 + _ODDS) / rest**2

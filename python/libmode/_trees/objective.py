@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
+import logging
 import weakref
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from .._events import Events
-from .._read import as_array, of_one_index
+from .._read import of_one_index
+from ..metrics._judge import Check
+from .judging import Verdict, same_length
 from .multipliers import Alone, Boosting, Pushed, Settings
 
 #: The fields of a DMatrix that may have masses or weights: binary:logistic reads neither.
 _FIELDS = ("label_lower_bound", "label_upper_bound")
+_log = logging.getLogger("libmode")
 _BY_FOLDS = (
     "xgboost.cv and lightgbm.cv train on parts of their rows in turn: use cross_validate of scikit-learn with "
     "MoDeXGBClassifier or MoDeLGBMClassifier instead, whose fit takes the masses of each part"
@@ -34,20 +38,18 @@ ReadRows = Callable[[Any], Rows]  #: takes a data set of a library
 class Objective(Boosting):
     """The objective: a library calls it in each round with margins and the training set, for the derivatives."""
 
-    def __init__(
-        self,
-        read_rows: ReadRows,
-        mass: Any,
-        weight: Any,
-        label: Any,
-        category: Any,
-        settings: Settings,
-        find_workers: Callable[[], Alone] = Alone,
-    ) -> None:
+    _read_rows: ReadRows  #: a static method of the class for each library
+    _find_workers: Callable[[], Alone] = Alone
+    _callback: Callable[[Verdict], Any]  #: makes a callback of the library that judges the trees in the end
+
+    check_: Check | None = None
+    """What the events of :meth:`judge` say of the finished trees: a :class:`libmode.metrics.Check`."""
+    has_judge = False
+
+    def __init__(self, mass: Any, weight: Any, label: Any, category: Any, settings: Settings) -> None:
         if label is not None and not settings.background_only:
             raise ValueError("label is given, and background_only = False: every event takes part, leave label out")
         super().__init__(settings)
-        self._read_rows, self._find_workers = read_rows, find_workers
         self._arrays = {"mass": mass, "weight": weight, "label": label, "category": category}
         of_one_index(self._arrays)
         self._data: Callable[[], Any] = lambda: None
@@ -73,9 +75,43 @@ class Objective(Boosting):
                     raise ValueError(f"this training goes on after another: {_BY_FOLDS}")
                 events = self._read_set(data)
             self.begin(events)
+            if not self.has_judge:
+                _log.info("no events judge this training: give it callbacks=[objective.judge(features, label, mass)]")
             self._data, self._first = weakref.ref(data), margin.copy()
             self._seen.add(id(data))
         return self.derivatives(margin)
+
+    def judge(
+        self,
+        features: Any,
+        label: Any,
+        mass: Any,
+        *,
+        weight: Any = None,
+        category: Any = None,
+        signal_efficiency: float | None = None,
+        background_efficiency: float | None = None,
+        events: float | None = None,
+    ) -> Any:
+        """A callback of the library that judges the trees by m other events, and writes :attr:`check_`.
+
+        A TrainingWarning says if they are not flat there, if the events are too few to tell, and if early stopping
+        did not wait for the push. LightGBM has no end of a training for callbacks: ``finalize`` judges.
+
+        Parameters
+        ----------
+        features : what ``predict`` of the library takes, a DMatrix for XGBoost
+        label, mass, weight, category : (m,) or (m, d)
+            As for the objective.
+        signal_efficiency, background_efficiency : float, optional
+            The working point, by default a signal efficiency of 0.5.
+        events : float, optional
+            N, the background events of the search.
+        """
+        arrays = {"label": label, "mass": mass, "weight": weight, "category": category}
+        point = {"signal_efficiency": signal_efficiency, "background_efficiency": background_efficiency}
+        self.has_judge = True
+        return self._callback(Verdict(self, features, arrays, events, point))
 
     def _read_set(self, data: Any) -> Events:
         rows = self._read_rows(data)
@@ -115,17 +151,6 @@ def _of_field(name: str, array: Any, data: Any) -> Any:
     if len(values) != data.num_row():
         raise ValueError(f"{name} = {array!r}: the DMatrix has no {array}")
     return values
-
-
-def same_length(arrays: Mapping[str, Any], count: int, of: str, advice: str = "") -> None:
-    """Raises ValueError for an array, by its name, that is ragged or has not ``count`` rows like ``of``."""
-    for name, array in arrays.items():
-        try:
-            shape = np.shape(array)
-        except ValueError:
-            shape = as_array(name, array).shape  # its error names ragged lists
-        if shape and shape[0] != count:
-            raise ValueError(f"{name} has length {shape[0]}, but {of} has {count} rows{advice}")
 
 
 def refuse_parts(count: int, kind: str) -> None:
