@@ -23,7 +23,7 @@ func modeStateSize(labels, categories C.size_t) C.size_t {
 }
 
 // steeringOf returns how a constraint acts, but for the size of a batch.
-func steeringOf(how *C.mode_steering) (st constraint.Steering, err error) {
+func steeringOf(how *C.mode_constraint) (st constraint.Steering, err error) {
 	st = constraint.Steering{
 		RelativeStrength: float64(how.relative_strength), Tolerance: float64(how.tolerance), TrainingEvents: float64(how.training_events),
 		Logits: how.logits != 0, Categories: int(how.categories),
@@ -70,7 +70,7 @@ func modeStateField(k C.size_t, field *C.mode_state_field, failed *C.failure) C.
 //export modeStateFieldCount
 func modeStateFieldCount() C.size_t { return C.size_t(len(fields())) }
 
-func direction[F core.Float](o *C.mode_options, from *C.mode_events_f64, how *C.mode_steering, found *C.mode_pushed, push, multiplier, slope unsafe.Pointer) error {
+func direction[F core.Float](o *C.mode_options, from *C.mode_events_f64, how *C.mode_constraint, found *C.mode_constraint_result, push, multiplier, slope unsafe.Pointer) error {
 	in, err := argumentsOf[F](o, from, false)
 	if err != nil {
 		return err
@@ -98,7 +98,7 @@ func direction[F core.Float](o *C.mode_options, from *C.mode_events_f64, how *C.
 	if slope != nil {
 		slopes = unsafe.Slice((*F)(slope), len(dst))
 	}
-	if err := core.CheckApart(append(in.inputs, one("steering", how)), core.ArrayOf("state", st.State), core.ArrayOf("push", dst),
+	if err := core.CheckApart(append(in.inputs, one("constraint", how)), core.ArrayOf("state", st.State), core.ArrayOf("push", dst),
 		core.ArrayOf("multiplier", multipliers), core.ArrayOf("slope", slopes), one("found", found)); err != nil {
 		return err
 	}
@@ -111,8 +111,8 @@ func direction[F core.Float](o *C.mode_options, from *C.mode_events_f64, how *C.
 	return nil
 }
 
-//export modeDirection
-func modeDirection(single C.int, o *C.mode_options, from *C.mode_events_f64, how *C.mode_steering, found *C.mode_pushed, push, multiplier, slope unsafe.Pointer, failed *C.failure) C.int {
+//export modeConstraintPush
+func modeConstraintPush(single C.int, o *C.mode_options, from *C.mode_events_f64, how *C.mode_constraint, found *C.mode_constraint_result, push, multiplier, slope unsafe.Pointer, failed *C.failure) C.int {
 	return guarded(failed, func() error {
 		if single != 0 {
 			return direction[float32](o, from, how, found, push, multiplier, slope)

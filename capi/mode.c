@@ -204,13 +204,14 @@ int mode_option_at(size_t k, mode_option *option) {
         ENTER_WITH_EVENTS(suffix);                                                                                     \
         return finish(modeFlatness(GIVEN(real), loss, grad, &failed), &failed);                                              \
     }                                                                                                                  \
-    int mode_direction_##suffix(const mode_options *options, const mode_events_##suffix *events,                       \
-                                const mode_steering *steering, mode_pushed *found, real *push, real *multiplier,       \
-                                real *slope) {                                                                         \
+    int mode_constraint_push_##suffix(const mode_options *options, const mode_events_##suffix *events,                 \
+                                      const mode_constraint *constraint, mode_constraint_result *found, real *push,    \
+                                      real *multiplier, real *slope) {                                                 \
         ENTER_WITH_EVENTS(suffix);                                                                                     \
-        if ((status = CHECK_STRUCT(PLAIN(steering, "steering"), steering))) return status;                             \
-        if ((status = CHECK_STRUCT(PLAIN(pushed, "found"), found))) return status;                                     \
-        return finish(modeDirection(GIVEN(real), (mode_steering *)steering, found, push, multiplier, slope, &failed), &failed); \
+        if ((status = CHECK_STRUCT(PLAIN(constraint, "constraint"), constraint))) return status;                       \
+        if ((status = CHECK_STRUCT(PLAIN(constraint_result, "found"), found))) return status;                          \
+        return finish(modeConstraintPush(GIVEN(real), (mode_constraint *)constraint, found, push, multiplier, slope,   \
+                                         &failed), &failed);                                                           \
     }                                                                                                                  \
     int mode_distance_correlation_##suffix(size_t n, const real *x, const real *y, const real *weight, int unbiased,   \
                                            double *value, real *grad_x, real *grad_y) {                                \
@@ -289,9 +290,9 @@ int mode_last_error_parts(mode_error *error) {
     return MODE_OK;
 }
 
-int mode_constraint_verdict(const mode_options *options, const mode_steering *steering, mode_verdict *found) {
+int mode_constraint_verdict(const mode_options *options, const mode_constraint *constraint, mode_verdict *found) {
     ENTER(options);
-    if ((status = CHECK_STRUCT(PLAIN(steering, "steering"), steering))) return status;
+    if ((status = CHECK_STRUCT(PLAIN(constraint, "constraint"), constraint))) return status;
     if ((status = CHECK_STRUCT(PLAIN(verdict, "found"), found))) return status;
-    return finish(modeConstraintVerdict((mode_options *)options, (mode_steering *)steering, found, &failed), &failed);
+    return finish(modeConstraintVerdict((mode_options *)options, (mode_constraint *)constraint, found, &failed), &failed);
 }

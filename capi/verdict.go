@@ -12,7 +12,7 @@ import (
 )
 
 //export modeConstraintVerdict
-func modeConstraintVerdict(o *C.mode_options, how *C.mode_steering, found *C.mode_verdict, failed *C.failure) C.int {
+func modeConstraintVerdict(o *C.mode_options, how *C.mode_constraint, found *C.mode_verdict, failed *C.failure) C.int {
 	return guarded(failed, func() error {
 		cfg, err := configOf(o)
 		if err != nil {

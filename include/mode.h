@@ -100,7 +100,7 @@ extern "C" {
 #define MODE_QUOTE_EXPANDED(number) #number
 
 /* Changes when a program compiled against an older header no longer works. */
-#define MODE_ABI_VERSION 2
+#define MODE_ABI_VERSION 3
 
 /* ---------------------------------------------------------------- status */
 
@@ -467,7 +467,7 @@ MODE_API size_t mode_state_size(size_t labels, size_t categories);
 
 /*
  * Returns MODE_OK if an array is a state for so many background labels and categories: all 0, or of the version of this
- * library and with numbers inside their bounds. mode_direction_... checks the same.
+ * library and with numbers inside their bounds. mode_constraint_push_... checks the same.
  */
 MODE_API int mode_state_check(const double *state, size_t n_state, size_t labels, size_t categories);
 
@@ -489,32 +489,32 @@ MODE_API size_t mode_state_field_count(void);
 MODE_API int mode_state_field_at(size_t k, mode_state_field *field);
 
 /* How strongly a constraint acts. All members but the first may be 0 or NULL. */
-typedef struct mode_steering {
-    size_t struct_size;       /* sizeof(mode_steering), which the caller sets */
-    double relative_strength; /* K, a fixed strength: u = K r, and v = 0. 0: the sum finds the strength */
-    double tolerance;         /* while a test with so many background events sees no dependence, push and sum shrink; v learns what it sees. 0: none */
+typedef struct mode_constraint {
+    size_t struct_size;       /* sizeof(mode_constraint), which the caller sets */
+    double relative_strength; /* a fixed strength, and a multiplier that learns nothing. 0: the sum of earlier residuals finds it */
+    double tolerance;         /* while a test with so many background events sees no dependence, the push shrinks. 0: none */
     double *state;            /* is brought up to date, and after an error it is as before. NULL: nothing is remembered */
     size_t n_state;           /* mode_state_size(n_background_label, categories) */
     size_t batch;             /* the number of events to push; the events after them are reference events. 0: all */
     int32_t logits;           /* flag: the scores of the events are logits, and the push is with respect to them; score_range is 0, 1 */
     int32_t categories;       /* the events' category is from 0 to categories - 1, and each has a push and a part of the state of
                                  its own; one with too few events for bins gets no push from a batch. 0: no categories */
-    double training_events;   /* background events of the whole training, of all labels and processes: v learns no fluctuations of so
-                                 few, and the verdict is for a search with as many. 0: unknown */
+    double training_events;   /* background events of the whole training, of all labels and processes: the multiplier learns no
+                                 fluctuations of so few, and the verdict is for a search with as many. 0: unknown */
     uint64_t reserved[4];     /* 0 */
-} mode_steering;
+} mode_constraint;
 
-/* What mode_direction_... returns besides its arrays. */
-typedef struct mode_pushed {
-    size_t struct_size; /* sizeof(mode_pushed), which the caller sets */
+/* What mode_constraint_push_... returns besides its arrays. */
+typedef struct mode_constraint_result {
+    size_t struct_size; /* sizeof(mode_constraint_result), which the caller sets */
     double loss;   /* the unbiased loss, in the bins of the loss; NaN if the bias is */
     double bias;   /* as in mode_quality */
     double events; /* as in mode_quality */
     double size;   /* of the push per |G|, see below: min(1, sigma)/sqrt(n) for n events that take part, sigma the standard
-                      deviation of their logits; times the factor by which start changes the norm of the gradient of cross
-                      entropy */
+                      deviation of their logits; times the factor by which the start of the multiplier changes the norm of the
+                      gradient of cross entropy */
     uint64_t reserved[4]; /* 0 */
-} mode_pushed;
+} mode_constraint_result;
 
 /*
  * What a constraint does to the gradient of a classifier's loss, so that the dependence of the scores on the mass disappears:
@@ -523,26 +523,14 @@ typedef struct mode_pushed {
  *     multiplier_i G_i + size |G| push_i
  *
  * |G| is the norm of G times slope before the multiplication: the gradient by the logits of the events that take part.
- * The push is a smooth function of the ranks of mass m and score s, also of logits of any size, times the event's weight per sum
- * of weights in its mass bin. Bins of a default number are at most 24 for the push, and at most 32 for the loss.
+ * The push is a smooth function of the ranks of mass and score, also of logits of any size, times the event's weight per sum
+ * of weights in its mass bin. Bins of a default number are at most 24 for the push, and at most 32 for the loss. The multiplier
+ * flattens the tail of the scores, where the push is too weak. docs/how-it-works.md has the law of both.
  *
- *     u(m, s) = 4 factor r(m, s) + sum(m, s)
- *
- * where the residual r is the gradient of the loss per weight, in units of the gradient's norm (the average, or the
- * batch's own norm if that is larger), as a sum of products of cosines of the ranks. After a batch of n background
- * events, the state's sum grows by .02 factor sqrt(n/512) r: then r averages to 0. The multiplier flattens the tail, where
- * the push is too weak:
- *
- *     multiplier = lift start(m) exp(v) for v > 0, lift start(m) (1 + v) for v < 0        |v(m, s)| <= 5
- *
- * v is the sum of the significant residuals of the background efficiency at 16 thresholds, each relative to the efficiency. It is
- * 0 with a fixed strength, and in the first batch. The lift is 1 if all weights have one size. Otherwise it is the square root of
- * the mean |w| of all background over the mean |w| in the event's mass bin, at most 1000, since small weights make small gradients.
- * start is .9 r + .1, with the density r of signal over the density of background at this mass: planing (arXiv:1709.10106).
  * Signal events have none of the background labels. Their masses and weights alone are read, and a mass that is not finite
- * or out of range counts for nothing. Without signal, and with a fixed strength, start is 1.
+ * or out of range counts for nothing.
  *
- *   push        steering->batch numbers, or n: 0 for events that take no part, and for scores that are not logits and lie
+ *   push        constraint->batch numbers, or n: 0 for events that take no part, and for scores that are not logits and lie
  *               within 1e-6 of the width of score_range from one of its ends
  *   multiplier  as many numbers: 1 for events that take no part
  *   slope       as many derivatives of the scores by their logits: 1 for logits, 0 for events that take no part; NULL: not
@@ -551,10 +539,12 @@ typedef struct mode_pushed {
  * A slope that overflows, or a loss or gradient too large to be squared, is MODE_ERROR_OVERFLOW. After an error *found and the
  * state are unchanged, and push, multiplier and slope mean nothing.
  */
-MODE_API int mode_direction_f32(const mode_options *options, const mode_events_f32 *events, const mode_steering *steering,
-                                mode_pushed *found, float *push, float *multiplier, float *slope);
-MODE_API int mode_direction_f64(const mode_options *options, const mode_events_f64 *events, const mode_steering *steering,
-                                mode_pushed *found, double *push, double *multiplier, double *slope);
+MODE_API int mode_constraint_push_f32(const mode_options *options, const mode_events_f32 *events,
+                                      const mode_constraint *constraint, mode_constraint_result *found, float *push,
+                                      float *multiplier, float *slope);
+MODE_API int mode_constraint_push_f64(const mode_options *options, const mode_events_f64 *events,
+                                      const mode_constraint *constraint, mode_constraint_result *found, double *push,
+                                      double *multiplier, double *slope);
 
 enum { MODE_CUTS = 16 }; /* of a verdict */
 
@@ -567,7 +557,7 @@ typedef struct mode_verdict {
     int32_t worst;      /* the cut that is most above the limit */
     double batches;     /* of all labels and categories, */
     double events;      /* and the background events in them */
-    double tolerance;   /* N, the background events of the search: steering->tolerance, or training_events, or 100,000 */
+    double tolerance;   /* N, the background events of the search: constraint->tolerance, or training_events, or 100,000 */
     double limit;       /* the largest |errors| that counts as flat: 1.8 sqrt(1 + N/T), for T = training_events; N if unknown */
     double zero, zero_at; /* the mass near which the allowed response reaches 0, and the background efficiency of the cut; NaN: none */
     double peak, peak_at; /* the mass of a maximum of the selected spectrum that the spectrum before has not, and the cut; NaN: none */
@@ -582,10 +572,10 @@ typedef struct mode_verdict {
 } mode_verdict;
 
 /*
- * Sets *found to what the state of a constraint shows. options are those of its batches, and of steering state,
+ * Sets *found to what the state of a constraint shows. options are those of its batches, and of constraint state,
  * tolerance and training_events count. It reads the state alone: so a search with other numbers of events can be asked too.
  */
-MODE_API int mode_constraint_verdict(const mode_options *options, const mode_steering *steering, mode_verdict *found);
+MODE_API int mode_constraint_verdict(const mode_options *options, const mode_constraint *constraint, mode_verdict *found);
 
 /* ------------------------------------------------------ distance correlation */
 

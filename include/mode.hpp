@@ -517,8 +517,8 @@ inline decltype(&mode_evaluate_f32) c_evaluate(float) noexcept { return mode_eva
 inline decltype(&mode_evaluate_f64) c_evaluate(double) noexcept { return mode_evaluate_f64; }
 inline decltype(&mode_flatness_f32) c_flatness(float) noexcept { return mode_flatness_f32; }
 inline decltype(&mode_flatness_f64) c_flatness(double) noexcept { return mode_flatness_f64; }
-inline decltype(&mode_direction_f32) c_direction(float) noexcept { return mode_direction_f32; }
-inline decltype(&mode_direction_f64) c_direction(double) noexcept { return mode_direction_f64; }
+inline decltype(&mode_constraint_push_f32) c_push(float) noexcept { return mode_constraint_push_f32; }
+inline decltype(&mode_constraint_push_f64) c_push(double) noexcept { return mode_constraint_push_f64; }
 inline decltype(&mode_distance_correlation_f32) c_correlation(float) noexcept { return mode_distance_correlation_f32; }
 inline decltype(&mode_distance_correlation_f64) c_correlation(double) noexcept { return mode_distance_correlation_f64; }
 inline decltype(&mode_edges_f32) c_edges(float) noexcept { return mode_edges_f32; }
@@ -583,24 +583,24 @@ double flatness(const options &chosen, const events<T> &given, output<T> grad, s
 }
 
 /*
- * A mode_steering whose state is this array of mode_state_size() numbers, all 0 before the first batch; {}: nothing is
+ * A mode_constraint whose state is this array of mode_state_size() numbers, all 0 before the first batch; {}: nothing is
  * remembered.
  */
-inline mode_steering steering(view<double> state = {}) noexcept {
-    mode_steering made = detail::begun<mode_steering>();
+inline mode_constraint constraint(view<double> state = {}) noexcept {
+    mode_constraint made = detail::begun<mode_constraint>();
     made.state = state.data();
     made.n_state = state.size();
     return made;
 }
 
 /*
- * The push of a constraint and the multipliers of the gradient, as mode_direction_f32 and mode_direction_f64. push, multiplier,
+ * The push of a constraint and the multipliers of the gradient, as mode_constraint_push_f32 and mode_constraint_push_f64. push, multiplier,
  * and slope if it is wanted, have as many elements as the batch has events. After an error the numbers that the form with a status returns are NaN.
  */
 template <class T>
-mode_pushed direction(const options &chosen, const events<T> &given, const mode_steering &steering, output<T> push,
+mode_constraint_result constraint_push(const options &chosen, const events<T> &given, const mode_constraint &constraint, output<T> push,
                       output<T> multiplier, output<T> slope, status &outcome) noexcept {
-    mode_pushed found = detail::begun<mode_pushed>();
+    mode_constraint_result found = detail::begun<mode_constraint_result>();
     found.loss = found.bias = found.events = found.size = detail::none();
     if (!given.check(outcome) || !detail::readable("push", push, outcome) ||
         !detail::readable("multiplier", multiplier, outcome) ||
@@ -608,10 +608,10 @@ mode_pushed direction(const options &chosen, const events<T> &given, const mode_
         return found;
     const mode_options c = chosen.to_c();
     const detail::c_events<T> arrays = given.to_c();
-    if (push.size() != (steering.batch ? steering.batch : arrays.n))
+    if (push.size() != (constraint.batch ? constraint.batch : arrays.n))
         outcome.set(MODE_ERROR_ARGUMENT, "push must have as many elements as the batch has events");
     else
-        detail::set(outcome, detail::c_direction(T())(&c, &arrays, &steering, &found, push.data(), multiplier.data(), slope.data()));
+        detail::set(outcome, detail::c_push(T())(&c, &arrays, &constraint, &found, push.data(), multiplier.data(), slope.data()));
     return found;
 }
 
@@ -709,10 +709,10 @@ double flatness(const options &chosen, const events<T> &given, output<T> grad = 
 }
 
 template <class T>
-mode_pushed direction(const options &chosen, const events<T> &given, const mode_steering &steering, output<T> push,
+mode_constraint_result constraint_push(const options &chosen, const events<T> &given, const mode_constraint &constraint, output<T> push,
                       output<T> multiplier, output<T> slope = {}) {
     return detail::checked([&](status &outcome) {
-        return direction(chosen, given, steering, push, multiplier, slope, outcome);
+        return constraint_push(chosen, given, constraint, push, multiplier, slope, outcome);
     });
 }
 

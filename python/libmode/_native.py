@@ -20,7 +20,7 @@ from ._interruptible import LARGE, interruptible
 from ._messages import Fault
 from ._read import whole
 
-ABI_VERSION = 2
+ABI_VERSION = 3
 
 _NAME = "libmode." + {"win32": "dll", "darwin": "dylib"}.get(sys.platform, "so")
 
@@ -116,7 +116,7 @@ class Evaluated(NamedTuple):
 
 
 class ModeSteering(ctypes.Structure):
-    """``mode_steering`` of mode.h."""
+    """``mode_constraint`` of mode.h."""
 
     _fields_ = _members(
         ("struct_size", _size),
@@ -142,7 +142,7 @@ class ModeVerdict(ctypes.Structure):
 
 
 class ModePushed(ctypes.Structure):
-    """``mode_pushed`` of mode.h, with the arrays that a call fills."""
+    """``mode_constraint_result`` of mode.h, with the arrays that a call fills."""
 
     _fields_ = _members(("struct_size", _size), ("loss bias events size", _double), _room)
     rows: Any  #: (3, batch), the arrays below
@@ -197,7 +197,7 @@ _of_events = [ctypes.POINTER(ModeOptions), ctypes.POINTER(ModeEvents)]
 _OF_BOTH = {
     "mode_evaluate": [*_of_events, _doubles, _address, ctypes.POINTER(ModeQuality), _double, _address],
     "mode_flatness": [*_of_events, _doubles, _address],
-    "mode_direction": [*_of_events, ctypes.POINTER(ModeSteering), ctypes.POINTER(ModePushed), *[_address] * 3],
+    "mode_constraint_push": [*_of_events, ctypes.POINTER(ModeSteering), ctypes.POINTER(ModePushed), *[_address] * 3],
     "mode_distance_correlation": [_size, *[_address] * 3, ctypes.c_int, _doubles, _address, _address],
 }
 
@@ -421,7 +421,7 @@ def direction(
 ) -> ModePushed:
     """The push of a constraint for the events of a batch; mode.h describes it."""
     pushed = ModePushed(ctypes.sizeof(ModePushed))
-    _call_with("mode_direction", double, events.n, held, options, events, steering, pushed, push, multiplier, slope)
+    _call_with("mode_constraint_push", double, events.n, held, options, events, steering, pushed, push, multiplier, slope)
     return pushed
 
 

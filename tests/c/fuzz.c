@@ -357,7 +357,7 @@ static void check_direction(const mode_options *o) {
     const size_t categories = events.category ? 3 : 0;
     const size_t n_state = mode_state_size(labels, categories), n = events.n < ROOM ? events.n : 0;
     double *const kept_state = output(FOUND_EDGES, n_state < ROOM - BEFORE ? n_state : 0, sizeof *kept_state);
-    mode_steering how;
+    mode_constraint how;
     memset(&how, 0, sizeof how);
     how.struct_size = sizeof how;
     how.batch = n && one_in(2) ? 1 + (size_t)below((int)n) : 0;
@@ -369,9 +369,9 @@ static void check_direction(const mode_options *o) {
     for (int k = 0; k < 2; k++) {
         const size_t batch = how.batch ? how.batch : n;
         void *const push = output(GRAD, batch, size), *const slope = output(HESS, batch, size), *const multiplier = output(CDF, batch, size);
-        mode_pushed found = {sizeof found, 0, 0, 0, 0, {0}};
-        const int status = size == 4 ? mode_direction_f32(o, (const mode_events_f32 *)&events, &how, &found, push, multiplier, slope)
-                                     : mode_direction_f64(o, &events, &how, &found, push, multiplier, slope);
+        mode_constraint_result found = {sizeof found, 0, 0, 0, 0, {0}};
+        const int status = size == 4 ? mode_constraint_push_f32(o, (const mode_events_f32 *)&events, &how, &found, push, multiplier, slope)
+                                     : mode_constraint_push_f64(o, &events, &how, &found, push, multiplier, slope);
         look(status, bad_options(o) || bad_events(&events, 1));
         for (size_t i = 0; i < how.n_state; i++) REQUIRE(status ? k || kept_state[i] == 0 : isfinite(kept_state[i]), "state[%zu] = %g", i, kept_state[i]);
         for (size_t i = 0; !status && i < batch; i++) REQUIRE(isfinite(number(push, i)) && isfinite(number(slope, i)) && isfinite(number(multiplier, i)), "push[%zu]", i);

@@ -165,8 +165,8 @@ static void test_direction(void) {
     call c = good();
     single s;
     const mode_events_f64 e = events_of(&c);
-    mode_steering how;
-    mode_pushed found, other;
+    mode_constraint how;
+    mode_constraint_result found, other;
     double push[N], again[N], multiplier[N], slope[N], state[N_STATE] = {0}, before[N_STATE];
     int multiplied = 0;
     float push_f[N], multiplier_f[N], slope_f[N];
@@ -194,26 +194,26 @@ static void test_direction(void) {
     state[0] = 7;
     expect("another version", mode_state_check(state, N_STATE, 1, 0), MODE_ERROR_OPTION, "state[0] = 7: the version of the state, and this library reads version 1");
     state[0] = 0;
-    CHECK(!mode_direction_f64(&c.options, &e, &how, &found, push, multiplier, slope), "%s", mode_last_error());
+    CHECK(!mode_constraint_push_f64(&c.options, &e, &how, &found, push, multiplier, slope), "%s", mode_last_error());
     CHECK(found.size > 0 && found.events == (double)N, "%g events", found.events);
     for (int i = 0; i < N; i++) CHECK(multiplier[i] == 1, "event %d, of the first batch: %g", i, multiplier[i]);
-    expect("no push", mode_direction_f64(&c.options, &e, &how, &found, NULL, multiplier, NULL), MODE_ERROR_ARGUMENT, "push is NULL");
-    expect("twice", mode_direction_f64(&c.options, &e, &how, &found, push, push, NULL), MODE_ERROR_ARGUMENT, "multiplier overlaps push");
+    expect("no push", mode_constraint_push_f64(&c.options, &e, &how, &found, NULL, multiplier, NULL), MODE_ERROR_ARGUMENT, "push is NULL");
+    expect("twice", mode_constraint_push_f64(&c.options, &e, &how, &found, push, push, NULL), MODE_ERROR_ARGUMENT, "multiplier overlaps push");
     expect("over the end", mode_loss_f64(&c.options, N, c.score, NULL, c.mass, NULL, &found.loss, c.score + N - 1), MODE_ERROR_ARGUMENT, "grad overlaps score");
-    expect("no multiplier", mode_direction_f64(&c.options, &e, &how, &found, push, NULL, NULL), MODE_ERROR_ARGUMENT, "multiplier is NULL");
+    expect("no multiplier", mode_constraint_push_f64(&c.options, &e, &how, &found, push, NULL, NULL), MODE_ERROR_ARGUMENT, "multiplier is NULL");
     for (int i = 0; i < N; i++) CHECK(fabs(slope[i] - c.score[i] * (1 - c.score[i])) < 1e-12, "event %d: %g", i, slope[i]);
     how.relative_strength = 8;
     how.state = state;
     how.n_state = N_STATE;
     how.batch = N / 2;
-    CHECK(!mode_direction_f64(&c.options, &e, &how, &other, again, multiplier, NULL) && other.size > found.size, "%s", mode_last_error());
+    CHECK(!mode_constraint_push_f64(&c.options, &e, &how, &other, again, multiplier, NULL) && other.size > found.size, "%s", mode_last_error());
     for (int i = 0; i < N / 2; i++) CHECK(fabs(again[i] - 2 * push[i]) < 1e-9, "event %d: %g, want %g", i, again[i], 2 * push[i]);
     CHECK(state[MODE_STATE_STEPS] == 1 && state[MODE_STATE_LOSS] == other.loss && state[MODE_STATE_EVENTS] == (double)N && state[MODE_STATE_PARTS + 14] == 0,
           "%g steps, loss %g", state[MODE_STATE_STEPS], state[MODE_STATE_LOSS]);
     how.relative_strength = 0;
     how.tolerance = 1000;
     how.batch = 0;
-    for (int k = 0; k < 99; k++) CHECK(!mode_direction_f64(&c.options, &e, &how, &other, again, multiplier, NULL), "%s", mode_last_error());
+    for (int k = 0; k < 99; k++) CHECK(!mode_constraint_push_f64(&c.options, &e, &how, &other, again, multiplier, NULL), "%s", mode_last_error());
     for (int i = 0; i < N; i++) multiplied += multiplier[i] != 1;
     CHECK(multiplied > 0, "%d multipliers other than 1", multiplied);
     CHECK(state[MODE_STATE_STEPS] == 100 && state[MODE_STATE_PARTS + 14] != 0 && memcmp(again, push, sizeof push), "%g steps", state[MODE_STATE_STEPS]);
@@ -225,9 +225,9 @@ static void test_direction(void) {
     memcpy(before, state, sizeof state);
     for (int k = 0; k < 3; k++) {
         how.state = before;
-        CHECK(!mode_direction_f64(&c.options, &e, &how, &other, again, multiplier, NULL), "%s", mode_last_error());
+        CHECK(!mode_constraint_push_f64(&c.options, &e, &how, &other, again, multiplier, NULL), "%s", mode_last_error());
         how.state = read_again;
-        CHECK(!mode_direction_f64(&c.options, &e, &how, &other, push_again, multiplier_again, NULL), "%s", mode_last_error());
+        CHECK(!mode_constraint_push_f64(&c.options, &e, &how, &other, push_again, multiplier_again, NULL), "%s", mode_last_error());
         CHECK(!memcmp(again, push_again, sizeof again) && !memcmp(multiplier, multiplier_again, sizeof multiplier), "batch %d after reading", k);
         CHECK(!memcmp(before, read_again, sizeof before) && before[MODE_STATE_STEPS] == 101 + k, "batch %d after reading", k);
     }
@@ -241,25 +241,25 @@ static void test_direction(void) {
           "%d, +- %g", (int)verdict.flat, verdict.doubt[0]);
     expect("no verdict", mode_constraint_verdict(&c.options, &how, NULL), MODE_ERROR_ARGUMENT, "found is NULL");
     how.training_events = N - 1;
-    expect("too few", mode_direction_f64(&c.options, &e, &how, &other, again, multiplier, NULL), MODE_ERROR_OPTION, "training_events = ");
+    expect("too few", mode_constraint_push_f64(&c.options, &e, &how, &other, again, multiplier, NULL), MODE_ERROR_OPTION, "training_events = ");
     how.tolerance = 1000, how.training_events = 0;
     memcpy(before, state, sizeof state);
     how.n_state = 3;
-    expect("n_state", mode_direction_f64(&c.options, &e, &how, &other, again, multiplier, NULL), MODE_ERROR_ARGUMENT, "state has length 3, and must have 3725");
+    expect("n_state", mode_constraint_push_f64(&c.options, &e, &how, &other, again, multiplier, NULL), MODE_ERROR_ARGUMENT, "state has length 3, and must have 3725");
     how.n_state = N_STATE;
     how.batch = N + 1;
-    expect("batch", mode_direction_f64(&c.options, &e, &how, &other, again, multiplier, NULL), MODE_ERROR_ARGUMENT, "batch");
-    expect("no steering", mode_direction_f64(&c.options, &e, NULL, &other, again, multiplier, NULL), MODE_ERROR_ARGUMENT, "");
+    expect("batch", mode_constraint_push_f64(&c.options, &e, &how, &other, again, multiplier, NULL), MODE_ERROR_ARGUMENT, "batch");
+    expect("no steering", mode_constraint_push_f64(&c.options, &e, NULL, &other, again, multiplier, NULL), MODE_ERROR_ARGUMENT, "");
     CHECK(!memcmp(before, state, sizeof state), "an error has changed the state");
     state[19] = NAN;
     how.batch = 0;
-    expect("state", mode_direction_f64(&c.options, &e, &how, &other, again, multiplier, NULL), MODE_ERROR_NOT_FINITE, "state[19] = NaN");
+    expect("state", mode_constraint_push_f64(&c.options, &e, &how, &other, again, multiplier, NULL), MODE_ERROR_NOT_FINITE, "state[19] = NaN");
 
     set_single(&s, &c);
     BEGIN(how);
     how.logits = 1;
     for (int i = 0; i < N; i++) s.score[i] = (float)log(c.score[i] / (1 - c.score[i]));
-    CHECK(!mode_direction_f32(&c.options, &s.events, &how, &other, push_f, multiplier_f, slope_f), "%s", mode_last_error());
+    CHECK(!mode_constraint_push_f32(&c.options, &s.events, &how, &other, push_f, multiplier_f, slope_f), "%s", mode_last_error());
     for (int i = 0; i < N; i++) CHECK(slope_f[i] == 1 && fabs(push_f[i] - push[i] * slope[i]) < 1e-4 * (1 + fabs(push[i])), "event %d", i);
 }
 

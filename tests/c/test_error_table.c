@@ -57,8 +57,8 @@ static void expect_everywhere(const struct error *want, const golden_case *c) {
         mode_variable variable[4];                                                                                 \
         mode_events_f64 events;                                                                                    \
         mode_option option;                                                                                        \
-        mode_steering steering;                                                                                    \
-        mode_pushed pushed;                                                                                        \
+        mode_constraint constraint;                                                                                    \
+        mode_constraint_result pushed;                                                                                        \
         mode_quality quality = {sizeof quality, UNTOUCHED, UNTOUCHED, {0}};                                        \
         double loss = UNTOUCHED;                                                                                   \
         double score[N], mass[N], weight[N], grad[N];                                                              \
@@ -68,10 +68,10 @@ static void expect_everywhere(const struct error *want, const golden_case *c) {
         for (int i = 0; i < N; i++) score[i] = (i + 0.5) / (double)N, mass[i] = i, weight[i] = 1, label[i] = 0;            \
         mode_options_init(&options, sizeof options);                                                               \
         memset(&events, 0, sizeof events);                                                                         \
-        memset(&steering, 0, sizeof steering);                                                                     \
+        memset(&constraint, 0, sizeof constraint);                                                                     \
         memset(&pushed, 0, sizeof pushed);                                                                         \
         memset(&option, 0, sizeof option);                                                                         \
-        events.struct_size = sizeof events, steering.struct_size = sizeof steering;                                \
+        events.struct_size = sizeof events, constraint.struct_size = sizeof constraint;                                \
         pushed.struct_size = sizeof pushed, option.struct_size = sizeof option;                                    \
         for (int k = 0; k < 4; k++) mode_variable_init(&variable[k], sizeof *variable);                            \
         options.bins = 4, events.n = N, events.score = score, events.mass = masses, events.n_mass = 1;             \

@@ -92,11 +92,11 @@ static void test_functions(void) {
     const mode_events_f64 e = events_of(&c);
     double loss;
     mode_option option;
-    mode_pushed pushed;
-    mode_steering steering;
+    mode_constraint_result pushed;
+    mode_constraint constraint;
     BEGIN(option);
     BEGIN(pushed);
-    BEGIN(steering);
+    BEGIN(constraint);
     float fgrad[N], fpush[N], fmultiplier[N], fslope[N];
     double value;
     size_t n;
@@ -118,8 +118,8 @@ static void test_functions(void) {
     LOOKS(mode_loss_f64(&c.options, N, c.score, NULL, c.mass, NULL, &loss, grad));
     LOOKS(mode_flatness_f32(&c.options, &s.events, &loss, fgrad));
     LOOKS(mode_flatness_f64(&c.options, &e, &loss, grad));
-    LOOKS(mode_direction_f32(&c.options, &s.events, &steering, &pushed, fpush, fmultiplier, fslope));
-    LOOKS(mode_direction_f64(&c.options, &e, &steering, &pushed, push, multiplier, slope));
+    LOOKS(mode_constraint_push_f32(&c.options, &s.events, &constraint, &pushed, fpush, fmultiplier, fslope));
+    LOOKS(mode_constraint_push_f64(&c.options, &e, &constraint, &pushed, push, multiplier, slope));
     LOOKS(mode_distance_correlation_f32(N, s.score, s.mass, NULL, 0, &value, NULL, NULL));
     LOOKS(mode_distance_correlation_f64(N, c.score, c.mass, NULL, 0, &value, NULL, NULL));
     LOOKS(mode_edges_f32(&c.options, &s.events, 5, edges, &n));

@@ -16,7 +16,7 @@ SIZE = 4_096  # of each array, so that one in the place of another reaches no th
 def arguments():
     """The arrays of all functions, by their names in errors; integers are 0, as the doubles in their place."""
     names = "label category background_label state grad hess push multiplier slope grad_x grad_y edges cdf moments"
-    names += " bounded loss value n_edges n_bins quality found steering"
+    names += " bounded loss value n_edges n_bins quality found constraint"
     drawn = {name: RNG.random(SIZE) for name in ("score", "mass", "weight", "x", "y", "at")}
     return drawn | {name: np.zeros(SIZE) for name in names.split()}
 
@@ -26,7 +26,7 @@ EVENTS = ("score", "label", "mass", "weight", "category", "background_label")
 FUNCTIONS = {
     "evaluate": (EVENTS, ("grad", "hess", "loss", "quality")),
     "flatness": (EVENTS, ("grad", "loss")),
-    "direction": ((*EVENTS, "steering"), ("state", "push", "multiplier", "slope", "found")),
+    "constraint_push": ((*EVENTS, "constraint"), ("state", "push", "multiplier", "slope", "found")),
     "distance_correlation": (("x", "y", "weight"), ("grad_x", "grad_y", "value")),
     "edges": (tuple(set(EVENTS) - {"category", "score"}), ("edges", "n_edges")),
     "moments": ((*(set(EVENTS) - {"category"}), "at"), ("cdf", "moments", "bounded", "n_bins")),
@@ -36,24 +36,24 @@ PAIRS = [
     for function, (inputs, outputs) in FUNCTIONS.items()
     for k, output in enumerate(outputs)
     for other in (*inputs, *outputs[:k])
-    if (output, other) != ("found", "steering")  # whose sizes then are wrong
+    if (output, other) != ("found", "constraint")  # whose sizes then are wrong
 ]
 
 
-STRUCTS = {"quality": _native.ModeQuality, "found": _native.ModePushed, "steering": _native.ModeSteering}
+STRUCTS = {"quality": _native.ModeQuality, "found": _native.ModePushed, "constraint": _native.ModeSteering}
 
 
 def call(function, arrays, array):
     """The status and the message of a call with the addresses in ``array``."""
     library = _native.library()
-    steering = _native.ModeSteering.from_buffer(arrays["steering"])
-    steering.state, steering.n_state, steering.categories = array["state"], library.mode_state_size(1, 1), 1
+    constraint = _native.ModeSteering.from_buffer(arrays["constraint"])
+    constraint.state, constraint.n_state, constraint.categories = array["state"], library.mode_state_size(1, 1), 1
     options = _native.ModeOptions()
     _native._check(library, library.mode_options_init(options, ctypes.sizeof(options)))
     options.order, options.bins, options.n_background_label = 1, 4, 1
     options.background_label = ctypes.cast(array["background_label"], ctypes.POINTER(ctypes.c_int32))
     masses = (ctypes.c_void_p * 1)(array["mass"])
-    has_category = function in ("evaluate", "flatness", "direction")
+    has_category = function in ("evaluate", "flatness", "constraint_push")
     events = _native.ModeEvents(
         ctypes.sizeof(_native.ModeEvents), N, array["score"], array["label"],
         ctypes.cast(masses, ctypes.POINTER(ctypes.c_void_p)), 1, array["weight"],
@@ -70,9 +70,9 @@ def call(function, arrays, array):
     elif function == "flatness":
         options.order = 0
         status = run(options, events, pointer("loss"), array["grad"])
-    elif function == "direction":
-        steering, found = pointer("steering", _native.ModeSteering), pointer("found", _native.ModePushed)
-        status = run(options, events, steering, found, array["push"], array["multiplier"], array["slope"])
+    elif function == "constraint_push":
+        constraint, found = pointer("constraint", _native.ModeSteering), pointer("found", _native.ModePushed)
+        status = run(options, events, constraint, found, array["push"], array["multiplier"], array["slope"])
     elif function == "distance_correlation":
         results = pointer("value"), array["grad_x"], array["grad_y"]
         status = run(N, array["x"], array["y"], array["weight"], 0, *results)
@@ -101,7 +101,7 @@ def test_arrays_that_are_apart(function):
     status, message = call(function, arrays, addresses)
     assert status == 0, message
     changed = {name for name, array in arrays.items() if not np.array_equal(array, before[name])}
-    assert changed - {"steering"} == set(FUNCTIONS[function][1])
+    assert changed - {"constraint"} == set(FUNCTIONS[function][1])
 
 
 @pytest.mark.parametrize(("function", "output", "other"), PAIRS)
@@ -113,7 +113,7 @@ def test_an_output_over_another_argument(function, output, other):
         addresses["state"] = addresses[other]
     else:
         addresses[output] = addresses[other]
-    before = {name: array.copy() for name, array in arrays.items() if name != "steering"}
+    before = {name: array.copy() for name, array in arrays.items() if name != "constraint"}
     status, message = call(function, arrays, addresses)
     assert (status, f"{output} overlaps {other} in memory" in message) == (1, True), message
     for name, array in before.items():

@@ -217,26 +217,26 @@ void test_direction() {
     std::vector<T> push(N), half(N / 2);
     std::vector<double> state(mode_state_size(1, 0));
     std::vector<T> multiplier(N), of_half(N / 2), slope(N);
-    mode_steering steering = mode::steering(state);
-    const mode_pushed pushed = mode::direction(options, all, steering, push, multiplier, slope, status);
+    mode_constraint constraint = mode::constraint(state);
+    const mode_constraint_result pushed = mode::constraint_push(options, all, constraint, push, multiplier, slope, status);
     const std::vector<T> first = push, lift = multiplier; // The first batch has nothing but the lift of small weights.
     CHECK(lift[5] == 1 && *std::min_element(lift.begin(), lift.end()) > 0, "the multipliers of the first batch");
     CHECK(status.ok() && pushed.size > 0 && slope[3] > 0, "direction: %s", status.message());
     CHECK(state[MODE_STATE_STEPS] == 1 && state[MODE_STATE_LOSS] == pushed.loss, "the state: %g steps", state[0]);
-    for (int k = 0; k < 99; k++) mode::direction(options, all, steering, push, multiplier, slope, status);
+    for (int k = 0; k < 99; k++) mode::constraint_push(options, all, constraint, push, multiplier, slope, status);
     CHECK(status.ok() && multiplier[5] == 1 && *std::max_element(multiplier.begin(), multiplier.end()) > 1, "of signal: %g", multiplier[5]);
-    steering = mode::steering();
-    steering.batch = N / 2;
-    CHECK(mode::direction(options, all, steering, half, of_half, {}, status).loss == pushed.loss && status.ok(), "%s", status.message());
+    constraint = mode::constraint();
+    constraint.batch = N / 2;
+    CHECK(mode::constraint_push(options, all, constraint, half, of_half, {}, status).loss == pushed.loss && status.ok(), "%s", status.message());
     CHECK(std::equal(of_half.begin(), of_half.end(), lift.begin()), "nothing is remembered");
     CHECK(std::equal(half.begin(), half.end(), first.begin()), "the push of the first half");
-    mode::direction(options, all, steering, push, multiplier, {}, status);
+    mode::constraint_push(options, all, constraint, push, multiplier, {}, status);
     expect(status, MODE_ERROR_ARGUMENT, "push must have as many elements as the batch has events");
-    mode::direction(options, all, steering, half, of_half, slope, status);
+    mode::constraint_push(options, all, constraint, half, of_half, slope, status);
     expect(status, MODE_ERROR_ARGUMENT, "slope has length 64, but push has length 32");
-    mode::direction(options, all, steering, half, multiplier, {}, status);
+    mode::constraint_push(options, all, constraint, half, multiplier, {}, status);
     expect(status, MODE_ERROR_ARGUMENT, "multiplier has length 64, but push has length 32");
-    mode::direction(options, all, steering, half, {}, {}, status);
+    mode::constraint_push(options, all, constraint, half, {}, {}, status);
     expect(status, MODE_ERROR_ARGUMENT, "multiplier is NULL, but 32 elements are expected");
 }
 
@@ -393,7 +393,7 @@ void test_exceptions() {
     expect_error(few, [&] { mode::loss(o, plain); });
     expect_error(few, [&] { mode::loss(o, plain, grad); });
     expect_error(few, [&] { mode::evaluate(o, plain, grad, nullptr); });
-    expect_error(few, [&] { mode::direction(o, plain, mode::steering(), push, grad); });
+    expect_error(few, [&] { mode::constraint_push(o, plain, mode::constraint(), push, grad); });
     expect_error(few, [&] { mode::edges(o, plain); });
     expect_error(few, [&] { mode::moments(o, plain, at); });
     expect_error("mass has length 3, but score has length 64", [&] { mode::loss(o, mode::events<double>(e.score, {}, std::vector<double>(3))); });

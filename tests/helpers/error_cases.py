@@ -306,9 +306,9 @@ mode_flatness_f64(&options, &events, NULL, grad) | ARGUMENT | loss is NULL
 options.reserved[1] = 5 | ARGUMENT | options.reserved[1] is not 0
 events.reserved[3] = 1 | ARGUMENT | events.reserved[3] is not 0
 quality.struct_size = 3 | ARGUMENT | quality.struct_size = 3
-pushed.struct_size = 0; mode_direction_f64(&options, &events, &steering, &pushed, grad, grad, NULL) | ARGUMENT | found.struct_size = 0
-steering.struct_size = 1; mode_direction_f64(&options, &events, &steering, &pushed, grad, grad, NULL) | ARGUMENT | steering.struct_size = 1
-mode_direction_f64(&options, &events, &steering, NULL, grad, grad, NULL) | ARGUMENT | found is NULL
+pushed.struct_size = 0; mode_constraint_push_f64(&options, &events, &constraint, &pushed, grad, grad, NULL) | ARGUMENT | found.struct_size = 0
+constraint.struct_size = 1; mode_constraint_push_f64(&options, &events, &constraint, &pushed, grad, grad, NULL) | ARGUMENT | constraint.struct_size = 1
+mode_constraint_push_f64(&options, &events, &constraint, NULL, grad, grad, NULL) | ARGUMENT | found is NULL
 mode_loss_f64(&options, N, NULL, label, mass, weight, &loss, grad) | ARGUMENT | score is NULL, but 60 elements are expected
 mode_loss_f64(&options, N, score, label, NULL, weight, &loss, grad) | ARGUMENT | mass is NULL, but 60 elements are expected
 mode_loss_f64(&options, N, score, label, mass, weight, NULL, grad) | ARGUMENT | loss is NULL
