@@ -19,7 +19,7 @@ def objective(trial):
     features, label, mass = TRAIN
     classifier = MoDeXGBClassifier(
         order=0,
-        strength=trial.suggest_float("strength", 0.1, 300, log=True),
+        loss_weight=trial.suggest_float("loss_weight", 0.1, 300, log=True),
         max_depth=trial.suggest_int("max_depth", 2, 5),
         n_estimators=100,
         random_state=1,
@@ -35,8 +35,8 @@ def search(trials):
     """The study after so many trials. Three are chosen by hand, and the sampler draws the others."""
     optuna.logging.set_verbosity(optuna.logging.WARNING)
     study = optuna.create_study(directions=["maximize", "minimize"], sampler=optuna.samplers.NSGAIISampler(seed=1))
-    for strength in (0.1, 10, 300):
-        study.enqueue_trial({"strength": strength, "max_depth": 4})
+    for loss_weight in (0.1, 10, 300):
+        study.enqueue_trial({"loss_weight": loss_weight, "max_depth": 4})
     study.optimize(objective, n_trials=trials)
     return study
 

@@ -36,7 +36,7 @@ def objective(
     weight: Any = None,
     label: Any = None,
     category: Any = None,
-    strength: float | None = None,
+    loss_weight: float | None = None,
     tolerance: float | None = None,
     score_transform: ScoreTransform = "odds",
     background_only: bool = True,
@@ -64,7 +64,7 @@ def objective(
     >>> bool(probability.min() > 0), bool(probability.max() < 1), booster.num_trees()
     (True, True, 20)
     """
-    settings = checked(strength, tolerance, score_transform, background_only, options)
+    settings = checked(loss_weight, tolerance, score_transform, background_only, options)
     return _Objective(mass, weight, label, category, settings)
 
 
@@ -72,7 +72,7 @@ def metric(
     masses: Mapping[Any, Any] | Iterable[tuple[Any, Any]],
     *,
     of: str | Iterable[str] = "inverse_sensitivity",
-    strength: float | None = None,
+    loss_weight: float | None = None,
     events: float = USUAL_EVENTS,
     signal_efficiency: float | None = None,
     background_efficiency: float | None = None,
@@ -95,7 +95,7 @@ def metric(
     >>> [(name, round(value, 3)) for name, value, _ in judge(np.zeros(4), validation)]
     [('logloss', 0.693)]
     """
-    settings = checked(strength, None, None, background_only, options)
+    settings = checked(loss_weight, None, None, background_only, options)
     point = {"signal_efficiency": signal_efficiency, "background_efficiency": background_efficiency}
     return _feval(Metric(_read_rows, masses, of, events, settings, judged(settings, None, point), objective))
 

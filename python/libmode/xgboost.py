@@ -41,7 +41,7 @@ def objective(
     weight: Any = None,
     label: Any = None,
     category: Any = None,
-    strength: float | None = None,
+    loss_weight: float | None = None,
     tolerance: float | None = None,
     score_transform: ScoreTransform = "odds",
     background_only: bool = True,
@@ -52,10 +52,10 @@ def objective(
     Give ``"objective": "binary:logistic"`` with it, so that the model predicts probabilities, and ``base_score``, the
     share of signal. Every row of the training set counts in every round, for any ``subsample``.
 
-    Without a strength the push is MoDe's current gradient plus the sum over all earlier rounds. So it grows until no
-    dependence is left (docs/trees.md). With a strength the gradient is the derivative of::
+    Without ``loss_weight`` the push is MoDe's current gradient plus the sum over earlier rounds. So it grows until no
+    dependence is left (docs/trees.md). With it the gradient is the derivative of::
 
-        sum_i w_i cross entropy_i + strength sum_i w_i L
+        sum_i w_i cross entropy_i + loss_weight sum_i w_i L
 
     and Newton's steps are bounded by the ``hess`` of :func:`libmode.mode_evaluate`.
 
@@ -70,10 +70,10 @@ def objective(
         Labels for ``background_label``, to tell several backgrounds apart; by default the 0 and 1 of the DMatrix.
     category : (n,) integers, optional
         As for :func:`libmode.mode_loss`.
-    strength : float, optional
-        A fixed lambda. By default None: the push finds the strength.
+    loss_weight : float, optional
+        A fixed weight of the loss. By default None: the push finds what is needed.
     tolerance : float, optional
-        Without a strength: the push stops growing while a test with this many background events sees no dependence.
+        Without ``loss_weight``: the push stops growing while a test with so many background events sees no dependence.
     score_transform : {"odds", None}, default "odds"
         "odds" applies MoDe to W(s) = 0.3 s/(1.3 - s), about the odds, so that tight cuts count more; None, to the
         scores s.
@@ -104,7 +104,7 @@ def objective(
     >>> bool(probability.min() > 0), bool(probability.max() < 1), booster.num_boosted_rounds()
     (True, True, 20)
     """
-    settings = checked(strength, tolerance, score_transform, background_only, options)
+    settings = checked(loss_weight, tolerance, score_transform, background_only, options)
     return _Objective(mass, weight, label, category, settings)
 
 
@@ -112,7 +112,7 @@ def metric(
     masses: Mapping[Any, Any] | Iterable[tuple[Any, Any]],
     *,
     of: str | Iterable[str] = "inverse_sensitivity",
-    strength: float | None = None,
+    loss_weight: float | None = None,
     events: float = USUAL_EVENTS,
     signal_efficiency: float | None = None,
     background_efficiency: float | None = None,
@@ -134,8 +134,8 @@ def metric(
           classifier gets better and rises if it sculpts a bump.
         - ``"dependence"``: rho, at most 1 if a test with ``events`` background events sees no dependence.
         - ``"logloss"``: the mean cross entropy.
-        - ``"loss"``: the cross entropy plus ``strength`` times the MoDe loss.
-    strength : float
+        - ``"loss"``: the cross entropy plus ``loss_weight`` times the MoDe loss.
+    loss_weight : float
         For ``"loss"`` only.
     events : float
         N, of rho.
@@ -166,7 +166,7 @@ def metric(
     >>> [(name, round(value, 3)) for name, value in judge(np.zeros(4), validation)]
     [('logloss', 0.693)]
     """
-    settings = checked(strength, None, None, background_only, options)
+    settings = checked(loss_weight, None, None, background_only, options)
     point = {"signal_efficiency": signal_efficiency, "background_efficiency": background_efficiency}
     return Metric(_read_all_rows, masses, of, events, settings, judged(settings, None, point), objective)
 

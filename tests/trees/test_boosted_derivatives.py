@@ -72,7 +72,7 @@ def case_of(name, events=400, seed=7):
 @pytest.mark.parametrize("name", CASES)
 def test_the_gradient_is_that_of_cross_entropy_and_mode(name, transform):
     sample, arguments, options = case_of(name)
-    given = {"strength": STRENGTH, "score_transform": transform, **arguments, **options}
+    given = {"loss_weight": STRENGTH, "score_transform": transform, **arguments, **options}
     grad, hess = sample.derivatives(**given)
     of_lightgbm = LIBRARIES["lightgbm"].objective(sample.mass, **given)(sample.margin, sample.data("lightgbm"))
     assert_allclose(of_lightgbm, (grad, hess), rtol=1e-12)
@@ -97,7 +97,7 @@ def test_of_weights_of_the_data_set_the_gradient_is_what_that_of_the_argument_is
 
 def test_there_are_128_bins_of_mass_where_there_are_events_for_them():
     sample = Sample(60_000, 3)
-    objective = objective_of(sample.mass, order=1, strength=STRENGTH, score_transform=None)
+    objective = objective_of(sample.mass, order=1, loss_weight=STRENGTH, score_transform=None)
     objective(sample.margin, sample.data())
     prob = 1 / (1 + np.exp(-sample.margin))
     assert objective.loss == pytest.approx(libmode.mode_loss(prob, sample.mass, label=sample.target, order=1, bins=128))
@@ -108,7 +108,7 @@ def test_margins_where_single_precision_has_no_scores_are_ranked(shift):
     """Scores in single precision had no digits below a margin of -15, and were ties above 16."""
     sample = Sample(4_000, 5)
     margin = (sample.margin + shift).astype(np.float32)
-    objective = objective_of(sample.mass, order=1, strength=1e30)
+    objective = objective_of(sample.mass, order=1, loss_weight=1e30)
     grad, _ = objective(margin, sample.data())
     exact, background = margin.astype(float), sample.target == 0
     prob = 1 / (1 + np.exp(-exact))
@@ -132,7 +132,7 @@ def directions(sample, count):
 @pytest.mark.parametrize("name", ["plain", "of weights of both signs", "of two backgrounds"])
 def test_the_hessian_is_at_least_the_second_difference_of_collective_moves(name, transform):
     sample, arguments, options = case_of(name, events=20_000)
-    _, hess = sample.derivatives(strength=STRENGTH, score_transform=transform, **arguments, **options)
+    _, hess = sample.derivatives(loss_weight=STRENGTH, score_transform=transform, **arguments, **options)
     weight = np.abs(arguments.get("weight", np.ones(len(hess))))
     prob = 1 / (1 + np.exp(-sample.margin))
     of_entropy = weight * prob * (1 - prob)
@@ -146,18 +146,18 @@ def test_the_hessian_is_at_least_the_second_difference_of_collective_moves(name,
     assert max(seen) > 1.5
 
 
-@pytest.mark.parametrize("strength", [STRENGTH, None])
-def test_margins_far_out_have_derivatives_that_are_finite_and_positive(strength):
+@pytest.mark.parametrize("loss_weight", [STRENGTH, None])
+def test_margins_far_out_have_derivatives_that_are_finite_and_positive(loss_weight):
     sample = Sample(2_000, 5)
     for factor in (0, 1e-30, 30, 1e4):
         for dtype in (np.float32, np.float64):
             margin = (factor * sample.margin).astype(dtype)
-            grad, hess = sample.derivatives(margin, strength=strength, weight=sample.weight)
+            grad, hess = sample.derivatives(margin, loss_weight=loss_weight, weight=sample.weight)
             assert np.isfinite(grad).all() and np.isfinite(hess).all() and (hess > 0).all()
 
 
 class TestMultipliers:
-    """Without a strength, by what the docstring of objective says."""
+    """Without a loss_weight, by what the docstring of objective says."""
 
     sample = Sample(5_000, 11)
     data = sample.data()
@@ -172,7 +172,7 @@ class TestMultipliers:
         return grad - self.sample.weight * (1 / (1 + np.exp(-margin)) - self.sample.target)
 
     def test_the_push_is_along_the_gradient_of_mode(self):
-        fixed, found = self.push(self.objective(strength=1.0)), self.push(self.objective())
+        fixed, found = self.push(self.objective(loss_weight=1.0)), self.push(self.objective())
         scale = found @ fixed / (fixed @ fixed)
         assert scale > 0
         assert_allclose(found, scale * fixed, rtol=1e-9, atol=1e-12)

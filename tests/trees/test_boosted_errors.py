@@ -71,9 +71,9 @@ def rows(text):
 
 #: Arguments of the objective and of the classifier, with what both say.
 BOTH = rows("""
-strength=-1 | strength = -1: must be positive
+loss_weight=-1 | loss_weight = -1: must be positive
 tolerance=0 | tolerance = 0: must be positive
-strength=2.0, tolerance=5.0 | strength = 2.0 and tolerance = 5.0:
+loss_weight=2.0, tolerance=5.0 | loss_weight = 2.0 and tolerance = 5.0:
 score_transform='logit' | score_transform = 'logit': must be 'odds' or None
 score_range=(0, 2) | score_range = (0, 2):
 order=-1 | order = -1 must be between 0 and 16
@@ -127,9 +127,9 @@ judged(library, MASS, but(4, nan)) | weight[4] = nan:
 judged(library, MASS, -WEIGHT) | the weights of the class of background sum to -1000
 judged(library, but(2, nan, MASS)) | mass[2] = nan:
 library.metric({}, of='auc') | of = 'auc': must be one or some of 'logloss'
-library.metric({}, of='loss') | strength = None: give one if of has 'loss'
-library.metric({}, strength=2) | strength = 2.0: give one if of has 'loss', and only then
-library.metric({}, of='loss', strength=-1) | strength = -1: must be positive
+library.metric({}, of='loss') | loss_weight = None: give one if of has 'loss'
+library.metric({}, loss_weight=2) | loss_weight = 2.0: give one if of has 'loss', and only then
+library.metric({}, of='loss', loss_weight=-1) | loss_weight = -1: must be positive
 library.metric({}, events=0) | events = 0:
 library.metric({}, background_only=False, background_label=1) | background_label = 1 and
 """)
@@ -154,7 +154,7 @@ fitted(library, dict(bins=5)) | unexpected keyword argument 'bins'
 library.objective(MASS)(MARGIN, MARGIN) | use MoDeXGBClassifier or MoDeLGBMClassifier
 library.Estimator(objective=library.objective(MASS)).fit(*ITS) | use MoDeXGBClassifier or MoDeLGBMClassifier
 fitted(library, signal_efficiency=0.5, background_efficiency=0.1) | signal_efficiency and background_efficiency both are
-fitted(library, strength='much') | strength = 'much': must be a number
+fitted(library, loss_weight='much') | loss_weight = 'much': must be a number
 fitted(library, background_only='no') | background_only = 'no': must be
 """)
 EVERY = [(f"{way}(library, {given})", message, ValueError) for given, message in BOTH for way in ("trained", "fitted")]

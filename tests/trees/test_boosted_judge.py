@@ -158,7 +158,7 @@ def test_class_weights_change_no_selection(library):
         found.append(classifier.decision_function(SMALL.features).astype(float))
     np.testing.assert_allclose(found[1] - found[0], np.log(6), atol=2e-3)
     # Calibrated: the mean probability of the weighted events is the weighted share of signal.
-    weak = library.Classifier(order=1, n_estimators=60, n_jobs=1, strength=1e-3)
+    weak = library.Classifier(order=1, n_estimators=60, n_jobs=1, loss_weight=1e-3)
     weight = np.where(label == 1, 6.0, 1.0)
     weak.fit(SMALL.features, label, mass=SMALL.mass, sample_weight=weight)
     mean = np.average(weak.predict_proba(SMALL.features)[:, 1], weights=weight)

@@ -52,7 +52,7 @@ def native(library):
 def classifier(library):
     fitted = library.Classifier(order=1, n_estimators=20, n_jobs=1).fit(FEATURES, LABEL, mass=MASS)
     # With hardly any push it is calibrated; a prior that is lost or counted twice would show.
-    weak = library.Classifier(order=1, n_estimators=40, n_jobs=1, strength=1e-3).fit(FEATURES, LABEL, mass=MASS)
+    weak = library.Classifier(order=1, n_estimators=40, n_jobs=1, loss_weight=1e-3).fit(FEATURES, LABEL, mass=MASS)
     assert weak.predict_proba(FEATURES)[:, 1].mean() == pytest.approx(PRIOR, rel=0.05)
     return fitted.booster_, fitted.predict_proba(SMALL.features)[:, 1]
 

@@ -22,7 +22,7 @@ def library(request):
     return LIBRARIES[request.param]
 
 
-def expected(probability, strength, weight=None):
+def expected(probability, loss_weight, weight=None):
     """What the metrics are of VALID, by functions that are not theirs."""
     background = VALID.label == 0
     size = np.ones(len(VALID)) if weight is None else weight
@@ -32,7 +32,7 @@ def expected(probability, strength, weight=None):
     entropy = log_loss(VALID.label, probability.astype(float), sample_weight=weight)
     seen = check(probability, VALID.label, VALID.mass, weight=weight, order=1).sensitivity
     rho = (found.value / found.expectation - 1) * EVENTS / found.events
-    return dict(zip(NAMES, (rho, entropy, entropy + strength * loss, 1 / seen), strict=True))
+    return dict(zip(NAMES, (rho, entropy, entropy + loss_weight * loss, 1 / seen), strict=True))
 
 
 @pytest.mark.parametrize("weight", [None, MIXED], ids=["without weights", "with weights"])
@@ -42,7 +42,7 @@ def test_a_training_is_stopped_by_the_metric_of_the_evaluation_set(library, weig
         valid = library.data(VALID.features, VALID.label, reference=train)
     masses = [(train, SMALL.mass), (valid, VALID.mass if weight is None else (VALID.mass, weight))]
     of = NAMES if library is XGB else NAMES[::-1]  # which they stop by is the last, or the first
-    metric = library.metric(masses, of=of, strength=30.0, events=EVENTS, order=1)
+    metric = library.metric(masses, of=of, loss_weight=30.0, events=EVENTS, order=1)
     booster, history, best = library.judged(train, 120, library.objective(SMALL.mass), valid, metric, 25)
     values = history["inverse_sensitivity"]
     # XGBoost compares the values as it prints them, with five digits behind the point.

@@ -53,7 +53,7 @@ def test_too_few_rounds_are_an_error_with_early_stopping_and_a_warning_without(l
         TrainingWarning, match=r"has not settled in 20 rounds: .* times as much as by chance. Give about"
     ):
         assert fitted(library, n_estimators=20).settled_round_ is None
-    assert fitted(library, n_estimators=3, strength=10.0).settled_round_ == 0  # there is no push
+    assert fitted(library, n_estimators=3, loss_weight=10.0).settled_round_ == 0  # there is no push
 
 
 @pytest.mark.parametrize("rounds", [150, 500])
@@ -92,7 +92,7 @@ def test_weights_of_the_training_alone_are_said(library):
     """Evaluation sets without weights have another spectrum; class weights change none."""
     weight = np.where(np.arange(len(TRAIN.label)) % 8, 1.0, -1.0)
     given = EVALUATED | {"sample_weight": weight}
-    strong = {"strength": 10.0, "n_estimators": 3}
+    strong = {"loss_weight": 10.0, "n_estimators": 3}
     with pytest.warns(TrainingWarning, match="eval_sample_weight is left out: .* Give eval_sample_weight"):
         fitted(library, given, **strong)
     fitted(library, given | {"eval_sample_weight": [np.ones(len(VALID.label))]}, **strong)

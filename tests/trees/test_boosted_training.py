@@ -37,7 +37,7 @@ def test_the_larger_the_tolerance_the_flatter(library):
 @pytest.mark.parametrize("eta", [0.05, 0.5])
 @pytest.mark.parametrize("strength", [1.0, 30.0, 1e4])
 def test_no_strength_lets_a_training_diverge(library, strength, eta):
-    watched = Watched(library.objective(TRAIN.mass, strength=strength))
+    watched = Watched(library.objective(TRAIN.mass, loss_weight=strength))
     assert np.isfinite(probabilities(library, 40, watched, eta=eta)).all()
     entropies = [np.mean(np.logaddexp(0, margin) - TRAIN.label * margin) for margin in watched.margins]
     values = np.add(entropies, np.multiply(strength, watched.losses))

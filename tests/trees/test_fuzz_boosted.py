@@ -17,7 +17,7 @@ N = 60
 RNG = np.random.default_rng(1)
 FEATURES, LABEL = RNG.normal(size=(N, 2)), np.arange(N) % 2
 #: The names of what an objective has besides a loss.
-OWN = ["strength", "tolerance", "score_transform", "background_only"]
+OWN = ["loss_weight", "tolerance", "score_transform", "background_only"]
 NAMED = re.compile(fuzzed.NAMED.pattern + r"|\b(" + "|".join(OWN) + r")\b|training set|DMatrix|Dataset")
 
 

@@ -54,7 +54,7 @@ _DESCRIPTION = """A classifier of {library} that keeps the response to backgroun
 
     Parameters
     ----------
-    order, strength, tolerance, score_transform, background_only
+    order, loss_weight, tolerance, score_transform, background_only
         As for :func:`libmode.xgboost.objective`. Without ``order`` fit is an error.
     n_estimators : int, optional
         Rounds: by default 200 with up to 20,000 events, more as the root of their number, and 500 above 125,000 and
@@ -103,7 +103,7 @@ _DESCRIPTION = """A classifier of {library} that keeps the response to backgroun
         The best round of early stopping, counted from 0 as {library} does: ``booster_`` has one round more.
     settled_round_ : int or None
         The number of rounds after which the push had settled, and so the least ``best_iteration_ + 1``. 0 with a fixed
-        strength. None if it has not settled.
+        loss_weight. None if it has not settled.
     feature_importances_ : (features,), the share of each feature in the gain of all splits
     n_features_in_, feature_names_in_
         As for every estimator.
@@ -165,7 +165,7 @@ class BoostedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self,
         *,
         order: int | None = None,
-        strength: float | None = None,
+        loss_weight: float | None = None,
         tolerance: float | None = None,
         score_transform: ScoreTransform = "odds",
         background_only: bool = True,
@@ -186,7 +186,7 @@ class BoostedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         **parameters: Any,
     ) -> None:
         self.order = order
-        self.strength = strength
+        self.loss_weight = loss_weight
         self.tolerance = tolerance
         self.score_transform = score_transform
         self.background_only = background_only
@@ -278,7 +278,7 @@ class BoostedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         options, further = self._divided()
         if self.order is None:
             raise TypeError(ORDER)
-        settings = checked(self.strength, self.tolerance, self.score_transform, self.background_only, options)
+        settings = checked(self.loss_weight, self.tolerance, self.score_transform, self.background_only, options)
         several = _several(events.mass)
         evaluated = self._evaluated(eval_set, eval_mass, eval_sample_weight, several)
         point = {"signal_efficiency": self.signal_efficiency, "background_efficiency": self.background_efficiency}
@@ -393,7 +393,7 @@ class BoostedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         by_sensitivity = self.background_only and not _several(mass)
         judges = ("logloss", "dependence", "inverse_sensitivity") if by_sensitivity else ("dependence", "logloss")
         metric = Metric(
-            self._objective._read_rows, masses, judges, USUAL_EVENTS, settings._replace(strength=None), judging
+            self._objective._read_rows, masses, judges, USUAL_EVENTS, settings._replace(loss_weight=None), judging
         )
         stopping = None if patience is None else Stopping(patience, objective, metric)
         self.booster_, self.evals_result_ = self._train(
@@ -405,7 +405,7 @@ class BoostedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     def _warn(self, name: str, unsettled: str | None) -> None:
         """Warns of what ``check_`` says, and of a push that has not settled, if nothing says that it is flat."""
         check = self.check_
-        if self.strength is not None or check is not None and check.flat:
+        if self.loss_weight is not None or check is not None and check.flat:
             return
         said = [unsettled] if unsettled else []
         if check is not None and check.flat is False:
@@ -460,7 +460,7 @@ class BoostedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     def _unknown(self, name: str) -> TypeError:
         """The error of a parameter that neither the classifier nor its library uses."""
-        meant = near(name, [*self._get_param_names(), *TAKEN["mode"]])
+        meant = None if name == "class_weight" else near(name, [*self._get_param_names(), *TAKEN["mode"]])
         return TypeError(
             f"unknown parameter {name!r}: "
             + (f"did you mean {meant}?" if meant else f"neither {type(self).__name__} nor {self._library} uses it")

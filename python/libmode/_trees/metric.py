@@ -52,10 +52,10 @@ class Metric:
         self.names = (of,) if isinstance(of, str) or not isinstance(of, Iterable) else tuple(of)
         if not self.names or not set(self.names) <= set(_VALUES):
             raise ValueError(f"of = {of!r}: must be one or some of {', '.join(map(repr, _VALUES))}")
-        if ("loss" in self.names) != (settings.strength is not None):
-            raise ValueError(f"strength = {settings.strength!r}: give one if of has 'loss', and only then")
+        if ("loss" in self.names) != (settings.loss_weight is not None):
+            raise ValueError(f"loss_weight = {settings.loss_weight!r}: give one if of has 'loss', and only then")
         self._options, self._background_only = settings.options, settings.background_only
-        self._read_rows, self._strength, self._judging = read_rows, settings.strength, judging
+        self._read_rows, self._loss_weight, self._judging = read_rows, settings.loss_weight, judging
         self._events = number("events", events, above=0)
         self._judges: dict[int, tuple[Any, Judge]] = {}
         self._seen: Check | None = None
@@ -85,8 +85,8 @@ class Metric:
         return float(np.average(np.logaddexp(0, margin) - events.label * margin, weights=events.weight))
 
     def _loss(self, margin: NDArray[Any], events: Events) -> float:
-        assert self._strength is not None
-        return self._logloss(margin, events) + self._strength * self._evaluated(events, self._options).loss
+        assert self._loss_weight is not None
+        return self._logloss(margin, events) + self._loss_weight * self._evaluated(events, self._options).loss
 
     def _dependence(self, margin: NDArray[Any], events: Events) -> float:
         result = self._evaluated(events, {**self._options, "unbiased": True})

@@ -75,7 +75,7 @@ class Pushed(NamedTuple):
 class Settings(NamedTuple):
     """The checked arguments of an objective, without its arrays."""
 
-    strength: float | None
+    loss_weight: float | None
     tolerance: float | None
     score_transform: ScoreTransform
     background_only: bool
@@ -95,9 +95,9 @@ class Settings(NamedTuple):
         return max(slower_after / in_all * math.log1p(self.rounds / slower_after), _LEAST_INERTIA)
 
 
-def checked(strength: Any, tolerance: Any, score_transform: Any, background_only: Any, options: Any) -> Settings:
+def checked(loss_weight: Any, tolerance: Any, score_transform: Any, background_only: Any, options: Any) -> Settings:
     """The settings of an objective; TypeError or ValueError for bad values."""
-    strength, tolerance = either(strength, tolerance)
+    loss_weight, tolerance = either(loss_weight, tolerance, "loss_weight")
     known = score_transform is None or isinstance(score_transform, str) and score_transform == "odds"
     if not known:  # pandas.NA is neither equal nor different
         raise ValueError(f"score_transform = {shown(score_transform)}: must be 'odds' or None")
@@ -110,7 +110,7 @@ def checked(strength: Any, tolerance: Any, score_transform: Any, background_only
             f"background_label = {shown(options['background_label'])} and background_only = False: every event takes "
             "part, leave background_label out"
         )
-    return Settings(strength, tolerance, score_transform, background_only, options)
+    return Settings(loss_weight, tolerance, score_transform, background_only, options)
 
 
 #: Takes sums over the events of this worker, and returns those over the events of all.
@@ -154,11 +154,11 @@ class Boosting:
     loss = np.nan
     """MoDe of the last round, of the transformed scores; NaN before the first."""
     rounds = 0
-    """The rounds so far in which the push grew; a fixed strength has no push."""
+    """The rounds so far in which the push grew; a fixed loss_weight has no push."""
     settled: int | None = None
     """The number of rounds after which the push had settled: a test with the training events sees no dependence.
 
-    None before. 0 with a fixed strength.
+    None before. 0 with a fixed loss_weight.
     """
     dependence = np.nan
     """The dependence of the training events on the mass at the last look, over its value by chance."""
@@ -166,7 +166,7 @@ class Boosting:
     """The effective number of background events of the training."""
 
     def __init__(self, settings: Settings) -> None:
-        self.settings, self.fixed = settings, settings.strength is not None
+        self.settings, self.fixed = settings, settings.loss_weight is not None
         self._workers = Alone()
 
     def read(self, label: Any, mass: Any, weight: Any, background: Any, category: Any) -> Events:
@@ -215,8 +215,8 @@ class Boosting:
         result = self._evaluate(score, hess=True, loss_alone=True)
         self.loss, seen = result.loss, result.grad
         curve = result.hess * first**2
-        if self.settings.strength is not None:
-            scale = self.settings.strength * self._total
+        if self.settings.loss_weight is not None:
+            scale = self.settings.loss_weight * self._total
             force = scale * seen
             curve = np.maximum(curve, self._of_small_moves(score) * first**2)
         else:
@@ -240,7 +240,7 @@ class Boosting:
     ) -> tuple[float, NDArray[Any]]:
         """The factor of the bound of the curvature, and the gradient that pushes the scores: docs/trees.md.
 
-        A fixed strength that flattens as much would need small steps, and the classifier could not learn.
+        A fixed loss_weight that flattens as much would need small steps, and the classifier could not learn.
         """
         of_classifier, of_mode = self._workers.total(of_classifier, curve.sum(dtype=float))
         if not of_mode > 0:  # all scores are equal
@@ -286,7 +286,7 @@ class Boosting:
         seen = f"the background of the training depends on the mass {self.dependence:.2f} times as much as by chance"
         rounds = f"Give about {max(_FEW_ROUNDS, 2 * self.rounds)} rounds"
         if self.settled is not None:
-            if math.isnan(self.dependence):  # of a fixed strength
+            if math.isnan(self.dependence):  # of a fixed loss_weight
                 return None
             return f"the push had settled by round {self.settled}, but in round {self.rounds} {seen} again. {rounds}"
         if math.isnan(self.dependence):
