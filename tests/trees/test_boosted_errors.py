@@ -113,7 +113,7 @@ fitted(library, events=-1) | events = -1: must be positive
 fitted(library, dict(eval_set=[ITS], eval_mass=[MASS]), early_stopping_rounds=0) | early_stopping_rounds = 0:
 fitted(library, validation_fraction=1.0) | validation_fraction = 1.0: must be
 fitted(library, dict(eval_set=[ITS])) | eval_mass is missing
-fitted(library, dict(eval_mass=[MASS])) | eval_mass or eval_sample_weight is given without eval_set
+fitted(library, dict(eval_mass=[MASS])) | eval_mass is given without eval_set
 evaluated(library, eval_set=[ITS, ITS]) | eval_mass has length 1, but eval_set has 2
 evaluated(library, but(3, nan, MASS)) | eval_set[0]: mass[3] = nan: ... give missing="ignore"
 evaluated(library, PAIRS) | eval_set[0]: mass has shape (2000, 2)

@@ -43,6 +43,25 @@ def test_the_last_evaluation_set_is_checked_at_the_cut_of_the_user(library, poin
     assert found.check_.to_dict() == want.to_dict() and str(found.check_) == str(want)
 
 
+def test_check_judges_each_category(library):
+    """Of kept events too; the second category of the evaluation set sculpts, as its masses know the score."""
+    category = np.arange(len(VALID)) % 2
+    mass = np.where(category == 1, BIASED, VALID.mass)
+    events = {"mass": TRAIN.mass, "category": np.arange(len(TRAIN)) % 3}
+    kept = library.Classifier(**QUICK | {"n_estimators": 3, "validation_fraction": 0.2}).fit(
+        TRAIN.features, TRAIN.label, **events
+    )
+    assert list(kept.check_.categories) == [0, 1, 2]
+    given = {"eval_set": [(VALID.features, VALID.label)], "eval_mass": [mass], "eval_category": [category]}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", TrainingWarning)
+        found = library.Classifier(**QUICK).fit(TRAIN.features, TRAIN.label, mass=TRAIN.mass, **given)
+    score = found.decision_function(VALID.features)
+    want = metrics.check(score, VALID.label, mass, category=category, order=1)
+    assert found.check_.to_dict() == want.to_dict()
+    assert found.check_.categories[1].flat is False
+
+
 def test_signal_efficiencies_are_of_the_weights_of_the_signal(library):
     """50 % of the events once were 14 % of the weighted signal."""
     weight = np.where(VALID.label == 1, np.exp(-VALID.features[:, 0]), 1.0)

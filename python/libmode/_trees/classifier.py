@@ -231,6 +231,7 @@ class BoostedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         eval_set: Sequence[tuple[Any, Any]] | None = None,
         eval_mass: Sequence[Any] | None = None,
         eval_sample_weight: Sequence[Any] | None = None,
+        eval_category: Sequence[Any] | None = None,
         callbacks: Sequence[Any] | None = None,
         verbose: bool | int = False,
     ) -> BoostedClassifier:
@@ -247,7 +248,8 @@ class BoostedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             As for :func:`libmode.xgboost.objective`.
         sample_weight : (n,) of either sign, optional
             A common factor changes nothing.
-        eval_set, eval_mass, eval_sample_weight : lists of (X, y), of their masses and of their weights, optional
+        eval_set : list of (X, y), optional
+        eval_mass, eval_sample_weight, eval_category : lists of their arrays, optional
         callbacks : list, optional
             Of the library's own, without its early stopping, which knows nothing of the push.
         verbose : bool or int, default False
@@ -280,7 +282,8 @@ class BoostedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             raise TypeError(ORDER)
         settings = checked(self.loss_weight, self.tolerance, self.score_transform, self.background_only, options)
         several = _several(events.mass)
-        evaluated = self._evaluated(eval_set, eval_mass, eval_sample_weight, several)
+        lists = {"eval_mass": eval_mass, "eval_sample_weight": eval_sample_weight, "eval_category": eval_category}
+        evaluated = self._evaluated(eval_set, several, lists)
         point = {"signal_efficiency": self.signal_efficiency, "background_efficiency": self.background_efficiency}
         judging = judged(settings, self.events, point)
         if self.n_estimators is not None:
@@ -487,40 +490,41 @@ class BoostedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         signal: NDArray[np.intp] = (y == self.classes_[self._signal]).astype(np.intp)
         return signal
 
-    def _evaluated(self, sets: Any, masses: Any, weights: Any, several: bool) -> list[Evaluated]:
-        """The evaluation sets; a mass that is missing is an error."""
+    def _evaluated(self, sets: Any, several: bool, lists: Mapping[str, Any]) -> list[Evaluated]:
+        """The evaluation sets, from lists of masses, weights and categories; a mass that is missing is an error."""
         if sets is None:
-            if masses is not None or weights is not None:
-                raise ValueError("eval_mass or eval_sample_weight is given without eval_set")
+            for name, arrays in lists.items():
+                if arrays is not None:
+                    raise ValueError(f"{name} is given without eval_set")
             return []
-        if masses is None:
+        if lists["eval_mass"] is None:
             raise ValueError("eval_mass is missing: give a list of the masses of each of eval_set")
-        weights = [None] * len(sets) if weights is None else weights
-        for name, arrays in (("eval_mass", masses), ("eval_sample_weight", weights)):
-            if len(arrays) != len(sets):
+        for name, arrays in lists.items():
+            if arrays is not None and len(arrays) != len(sets):
                 raise ValueError(
                     f"{name} has length {len(arrays)}, but eval_set has {len(sets)}: both are lists, eval_set one "
                     "of (X, y), with an entry for each evaluation set"
                 )
         evaluated = []
-        for k, ((X, y), mass, weight) in enumerate(zip(sets, masses, weights, strict=True)):
+        for k, (X, y) in enumerate(sets):
             try:
-                evaluated.append(self._evaluated_one(X, y, mass, weight, several))
+                arrays = {name[5:]: None if each is None else each[k] for name, each in lists.items()}
+                evaluated.append(self._evaluated_one(X, y, several, arrays))
             except (TypeError, ValueError) as error:
                 kind = TypeError if isinstance(error, TypeError) else ValueError
                 raise kind(f"eval_set[{k}]: {error}") from None
         return evaluated
 
-    def _evaluated_one(self, X: Any, y: Any, mass: Any, weight: Any, several: bool) -> Evaluated:
-        of_one_index({"X": X, "y": y, "mass": mass, "sample_weight": weight})
+    def _evaluated_one(self, X: Any, y: Any, several: bool, arrays: Mapping[str, Any]) -> Evaluated:
+        of_one_index({"X": X, "y": y, **arrays})
         X, y = self._read(X, y)  # as the training had it
-        same_length({"mass": mass, "sample_weight": weight}, len(X), "X")
+        same_length(arrays, len(X), "X")
         known = np.isin(y, self.classes_)
         if not known.all():
             place = int(np.argmin(known))
             raise ValueError(f"y[{place}] = {y.tolist()[place]!r}: the training had {self.classes_.tolist()}")
         label = (y == self.classes_[self._signal]).astype(np.float32)
-        events = read_events(as_array, label, label, mass, weight)  # their scores are known later
+        events = read_events(as_array, label, label, *arrays.values())  # their scores are known later
         mass = events.mass
         if _several(mass) != several:
             raise ValueError(f"mass has shape {mass.shape}, but the training had another number of variables")
