@@ -140,18 +140,21 @@ def husbands(seed: int) -> tuple[Events, Events]:
     return events[order[: len(order) // 2]], events[order[len(order) // 2 :]]
 
 
-def tagger(seed: int) -> tuple[Events, Events]:
+def tagger(seed: int, spectrum: bool = False) -> tuple[Events, Events]:
     """A tagger with a rejection of 1,000 at half of the signal. Four of its seven features leak the mass.
 
     The mass of the background falls from 50 to 400 GeV, and the signal lies at 125 GeV with a width of 12. A second
     type of background, which looks less like signal, is frequent at high masses.
+
+    spectrum : True: the signal to train on has the masses of background, from 50 to 400 GeV
     """
 
-    def drawn(signal: int, background: int, seed: int) -> Events:
+    def drawn(signal: int, background: int, seed: int, spectrum: bool = False) -> Events:
         rng = np.random.default_rng(seed)
         count, label = signal + background, np.repeat([1, 0], [signal, background])
         falling = 50 - 80 * np.log1p(-rng.random(background) * (1 - np.exp(-350 / 80)))
-        mass = np.concatenate([np.clip(rng.normal(125, 12, signal), 51, 399), falling])
+        peak = rng.choice(falling, signal) if spectrum else np.clip(rng.normal(125, 12, signal), 51, 399)
+        mass = np.concatenate([peak, falling])
         second = rng.random(count) < 1 / (1 + np.exp((180 - mass) / 50))
         kind = np.where(label == 1, 0, np.where(second, 2, 1))
 
@@ -169,20 +172,23 @@ def tagger(seed: int) -> tuple[Events, Events]:
         ]
         return _shuffled(rng, features, mass, label)
 
-    return drawn(50_000, 150_000, seed), drawn(60_000, 2_000_000, 10_000)
+    return drawn(50_000, 150_000, seed, spectrum), drawn(60_000, 2_000_000, 10_000)
 
 
-def steep(seed: int) -> tuple[Events, Events]:
+def steep(seed: int, spectrum: bool = False) -> tuple[Events, Events]:
     """A resonance at 2 TeV, with a width of 0.1, in a background that falls as mass^-5 from 1 to 8 TeV.
 
     A twentieth of the background lies within two widths of the signal. Two of six features leak the mass.
+
+    spectrum : as of tagger()
     """
 
-    def drawn(signal: int, background: int, seed: int) -> Events:
+    def drawn(signal: int, background: int, seed: int, spectrum: bool = False) -> Events:
         rng = np.random.default_rng(seed)
         count, label = signal + background, np.repeat([1, 0], [signal, background])
         falling = (1 - rng.random(background) * (1 - 8.0**-4)) ** -0.25
-        mass = np.concatenate([np.clip(rng.normal(2, 0.1, signal), 1, 8), falling])
+        peak = rng.choice(falling, signal) if spectrum else np.clip(rng.normal(2, 0.1, signal), 1, 8)
+        mass = np.concatenate([peak, falling])
         features = [
             rng.normal(1.5 * label),
             rng.normal(1.0 * label),
@@ -193,7 +199,7 @@ def steep(seed: int) -> tuple[Events, Events]:
         ]
         return _shuffled(rng, features, mass, label)
 
-    return drawn(50_000, 150_000, seed), drawn(60_000, 1_000_000, 10_000)
+    return drawn(50_000, 150_000, seed, spectrum), drawn(60_000, 1_000_000, 10_000)
 
 
 def slices(seed: int, weighted: bool = True) -> tuple[Events, Events]:

@@ -22,6 +22,8 @@ class Problem:
     epochs : of a training with the defaults of the study
     events : to train on, about
     before : epochs without a constraint, at the same rate, of a network that is fine-tuned
+    peak : mass and width of the signal of a problem that rivals are trained on too; draw(seed, spectrum=True) then has
+        signal at the masses of background
     """
 
     draw: Callable[[int], tuple[Events, Events]]
@@ -33,15 +35,25 @@ class Problem:
     events: int = 100_000
     before: int = 0
     rate: float = 1e-2
+    peak: tuple[float, float] | None = None
 
 
 @lru_cache(maxsize=2)
 def events_of(name: str, seed: int) -> tuple[Events, Events]:
     """The training and the test events of a problem, with features scaled to mean 0 and width 1 in training."""
     training, test = PROBLEMS[name].draw(seed)
+    return _scaled(training, training), _scaled(test, training)
+
+
+def spectrum_of(name: str, seed: int) -> Events:
+    """The training events with signal at the masses of background, scaled as :func:`events_of`."""
+    draw: Any = PROBLEMS[name].draw
+    return _scaled(draw(seed, spectrum=True)[0], draw(seed)[0])
+
+
+def _scaled(events: Events, training: Events) -> Events:
     mean, width = training.features.mean(axis=0), training.features.std(axis=0)
-    scaled = [Events((one.features - mean) / width, one.mass, one.label, one.weight) for one in (training, test)]
-    return scaled[0], scaled[1]
+    return Events((events.features - mean) / width, events.mass, events.label, events.weight)
 
 
 PROBLEMS = {
@@ -59,12 +71,12 @@ PROBLEMS = {
     "fine-tuned, order 1": Problem(events.scan, {"order": 1}, before=8, epochs=8, events=190_000, rate=1e-3),
 }
 for order in (0, 1):
-    for name, draw, mass_range, size, rate in (
-        ("tagger", events.tagger, (50.0, 400.0), 200_000, 4e-3),
-        ("steep", events.steep, (1.0, 8.0), 200_000, 4e-3),
-        ("slices", events.slices, (0.0, 1.0), 186_000, 1e-2),
-        ("slices without weights", events.slices_unweighted, (0.0, 1.0), 186_000, 1e-2),
+    for name, draw, mass_range, size, rate, peak in (
+        ("tagger", events.tagger, (50.0, 400.0), 200_000, 4e-3, (125.0, 12.0)),
+        ("steep", events.steep, (1.0, 8.0), 200_000, 4e-3, (2.0, 0.1)),
+        ("slices", events.slices, (0.0, 1.0), 186_000, 1e-2, None),
+        ("slices without weights", events.slices_unweighted, (0.0, 1.0), 186_000, 1e-2, None),
     ):
         PROBLEMS[f"{name}, order {order}"] = Problem(
-            draw, {"order": order, "mass_range": mass_range}, events=size, rate=rate
+            draw, {"order": order, "mass_range": mass_range}, events=size, rate=rate, peak=peak
         )

@@ -16,7 +16,7 @@ from .. import pages
 from ..limit import report as limit
 from .judge import BACKGROUND, SIGNAL
 from .problems import PROBLEMS
-from .study import STRENGTHS, VARIATIONS, VARIED, stored
+from .study import OF_RIVALS, RIVALS, STRENGTHS, VARIATIONS, VARIED, stored
 
 REST = Path(__file__).with_name("tables.md")
 CUTS = (*SIGNAL, *BACKGROUND)
@@ -116,6 +116,7 @@ def tables(results: Mapping[str, Any]) -> dict[str, str]:
         "tight cuts of the zoo": pages.table(_measured(tight, 1)),
         "variations of the zoo": pages.table(_measured(varied, 2)),
         "bounds of the zoo": pages.table(_bounds(results)),
+        "rivals of the zoo": pages.table(_rivals(results)),
         **{f"strengths of {one} in the zoo": pages.table(_measured(_scan(results, one), 1)) for one in STRENGTHS},
     }
 
@@ -135,6 +136,22 @@ def _bounds(results: Mapping[str, Any]) -> list[list[str]]:
         trainings = of_method(results, problem).get("default", [])
         every = [[one["cuts"][cut][measure] for one in trainings if cut in one["cuts"]] for cut in SIGNAL]
         rows.append([problem, name, *(f"{np.median(seen):.2f}; {max(seen):.2f}" if seen else "-" for seen in every)])
+    return rows
+
+
+def _rivals(results: Mapping[str, Any]) -> list[list[str]]:
+    """R50, and the residual over its scale at tight cuts, of trainings on other events, alone and with the layer."""
+    head = [f"{problem.partition(',')[0]}: R50; ratios at 1, 0.5 and 0.1 %" for problem in OF_RIVALS]
+    rows = [["training", *head]]
+    for name, end in (("all events", ""), *((name, f", {name}") for name in RIVALS)):
+        for method, what in (("none", name), ("default", f"{name}, and the layer")):
+            cells = []
+            for problem in OF_RIVALS:
+                found = of_method(results, problem)
+                known = f"{method}{end}" in found
+                r50 = _r50(medians(found[f"{method}{end}"])) if known else ""
+                cells.append(f"{r50}; {_tight(found, f'{method}{end}')}" if known else "-")
+            rows.append([what, *cells])
     return rows
 
 

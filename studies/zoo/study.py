@@ -40,6 +40,8 @@ VARIATIONS: dict[str, dict[str, float]] = {
     "signal weighted by 30": {"signal": 30},
     "three times as long": {"epochs": 3},
 }
+OF_RIVALS = "tagger, order 0", "steep, order 0"
+RIVALS = {"signal at background masses": "spectrum", "near the peak": "window"}
 
 
 @dataclass(frozen=True)
@@ -67,6 +69,7 @@ class Task:
     epochs: float = 1
     rate: float = 1
     signal: float = 1
+    rival: str = ""
 
 
 def tasks(size: Size) -> dict[str, Task]:
@@ -89,13 +92,23 @@ def tasks(size: Size) -> dict[str, Task]:
         for name, other in VARIATIONS.items():
             add(problem, f"default, {name}", "MoDeConstraint", None, size.varied, **other)
             add(problem, f"none, {name}", "none", None, min(1, size.varied), **other)
+    for problem in OF_RIVALS:
+        for name, rival in RIVALS.items():
+            add(problem, f"default, {name}", "MoDeConstraint", None, min(3, size.seeds), rival=rival)
+            add(problem, f"none, {name}", "none", None, min(3, size.seeds), rival=rival)
     return found
 
 
 def measured(task: Task) -> dict[str, Any]:
     """What the judge finds of a training; "says" has libmode's warnings."""
     one_thread()
-    settings = {"batch": task.batch, "epochs": task.epochs, "rate": task.rate, "signal": task.signal}
+    settings = {
+        "batch": task.batch,
+        "epochs": task.epochs,
+        "rate": task.rate,
+        "signal": task.signal,
+        "rival": task.rival,
+    }
     network, says = trained(task.problem, task.method, task.strength, seed=task.seed, **settings)
     training, test = events_of(task.problem, task.seed)
     return {**judged(PROBLEMS[task.problem], training, test, scores(network, test.features)), "says": says}

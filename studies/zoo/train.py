@@ -14,7 +14,7 @@ from torch import Tensor, nn
 from torch.nn.functional import binary_cross_entropy_with_logits
 
 from ..baselines import DisCoLoss
-from .problems import PROBLEMS, Problem, events_of
+from .problems import PROBLEMS, Problem, events_of, spectrum_of
 
 REFERENCE = 4_096  # events, in batches that are smaller than 1,000
 
@@ -29,15 +29,22 @@ def trained(
     epochs: float,
     rate: float,
     signal: float,
+    rival: str = "",
 ) -> tuple[nn.Module, list[str]]:
     """Trains a network, which gives logits. Also returns what libmode says of the training, each TrainingWarning.
 
     method : "none", "MoDeConstraint", "MoDeLoss" or "DisCo"
     strength : of MoDeLoss or DisCo; the constraint finds its own
     epochs, rate : over those of the problem; signal : the weight of signal
+    rival : "spectrum", signal at the masses of background, or "window", where the cross entropy sees the events within
+        2.5 widths of the signal's mass alone, and MoDe all
     """
     problem = PROBLEMS[name]
-    training, _ = events_of(name, seed)
+    training = spectrum_of(name, seed) if rival == "spectrum" else events_of(name, seed)[0]
+    window = None
+    if rival == "window":
+        assert problem.peak is not None
+        window = problem.peak[0] - 2.5 * problem.peak[1], problem.peak[0] + 2.5 * problem.peak[1]
     torch.manual_seed(seed)
     network = _network(training.features.shape[1], problem)
     tensors = [torch.from_numpy(np.ascontiguousarray(array)) for array in vars(training).values()]
@@ -46,7 +53,16 @@ def trained(
         warnings.simplefilter("always", TrainingWarning)
         for length, push in ((problem.before, None), (round(problem.epochs * epochs), added)):
             if length:
-                _train(network, tensors, push, batch=batch, epochs=length, rate=problem.rate * rate, signal=signal)
+                _train(
+                    network,
+                    tensors,
+                    push,
+                    batch=batch,
+                    epochs=length,
+                    rate=problem.rate * rate,
+                    signal=signal,
+                    window=window,
+                )
         for module in (network, added):
             if module is not None:
                 module.eval()  # a layer that has not converged may say so now
@@ -120,6 +136,7 @@ def _train(
     epochs: int,
     rate: float,
     signal: float,
+    window: tuple[float, float] | None,
 ) -> None:
     inputs, masses, labels, weights = tensors
     batches = max(1, len(labels) // batch)
@@ -132,6 +149,8 @@ def _train(
             if added is not None:
                 logit, penalty = added(network, logit, label, masses[chosen], weight)
             of_loss = weight * (1 + (signal - 1) * label)
+            if window is not None:
+                of_loss = of_loss * ((masses[chosen] > window[0]) & (masses[chosen] < window[1]))
             loss = binary_cross_entropy_with_logits(logit, label, weight=of_loss) + penalty
             optimizer.zero_grad()
             loss.backward()

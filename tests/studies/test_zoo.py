@@ -6,8 +6,9 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from libmode import TrainingWarning
+from scipy.stats import ks_2samp
 
-from studies.zoo import judge, report, study, train
+from studies.zoo import judge, problems, report, study, train
 from studies.zoo.events import Events
 from studies.zoo.problems import PROBLEMS, Problem
 from studies.zoo.study import Task, measured
@@ -43,6 +44,28 @@ def test_training_and_test_of_a_problem_have_one_distribution(name):
             error = np.hypot(x.std(dtype=float) / len(x) ** 0.5, y.std(dtype=float) / len(y) ** 0.5)
             assert abs(x.mean(dtype=float) - y.mean(dtype=float)) < 5 * error + 1e-6
     assert training.mass.min() >= low and training.mass.max() <= high
+
+
+@pytest.mark.parametrize("name", study.OF_RIVALS)
+def test_signal_at_the_masses_of_background_has_their_spectrum(name):
+    usual, other = problems.events_of(name, 1)[0], problems.spectrum_of(name, 1)
+    signal, background = (other.mass[other.label == label] for label in (1, 0))
+    assert ks_2samp(signal, background).pvalue > 0.01 > ks_2samp(usual.mass[usual.label == 1], background).pvalue
+    mean = [one.features[one.label == 0].mean(axis=0, dtype=float) for one in (usual, other)]
+    assert np.allclose(*mean, atol=0.02)  # scaled alike
+
+
+def test_a_window_hides_the_labels_outside(monkeypatch):
+    usual, seen = problems.events_of("tagger, order 0", 1), []
+    for change in (lambda label, inside: label, lambda label, inside: np.where(inside, label, 1 - label)):
+        training = usual[0]
+        inside = (training.mass > 95) & (training.mass < 155)
+        changed = replace(training, label=change(training.label, inside).astype(np.float32))
+        monkeypatch.setattr(train, "events_of", lambda *_, changed=changed: (changed, usual[1]))
+        settings = {"seed": 1, "batch": 1_024, "epochs": 1 / 16, "rate": 1, "signal": 1, "rival": "window"}
+        network, _ = train.trained("tagger, order 0", "none", None, **settings)
+        seen.append(train.scores(network, usual[1].features[:1_000]))
+    assert np.array_equal(*seen) and np.ptp(seen[0]) > 1
 
 
 def test_the_weights_of_slices_fall_by_three_decades():
@@ -149,6 +172,9 @@ def test_tables_of_a_study_that_is_not_complete():
         "tagger, order 0; default; 2": {"auc": 0.8, "r50": 512.3, "cuts": {"80 %": cuts["80 %"] | {"ratio": 2.0}}},
     }
     found = report.tables(results)
-    assert "| tagger, order 0 | - | 0.850 (512) 1.5 - - | - | - | - | - |" in found["zoo"]
+    assert "| tagger, order 0 | - | 0.850 (512) 1.5 | - | - | - |" in found["zoo"]
+    assert "| tagger, order 0 | - | 0.850 (512) 1.5 - - | - | - | - | - |" in found["zoo in full"]
+    assert "| all events, and the layer | 512; - - - | - |" in found["rivals of the zoo"]
+    assert "| near the peak | - | - |" in found["rivals of the zoo"]
     assert "| tagger, order 0 | - - - | - | 1/1 |" in found["tight cuts of the zoo"]
     assert "| tagger, order 0 | test events alone | 3.0 | - | - | 3.0 | - | - | - |" in found["other scales of the zoo"]
