@@ -264,6 +264,41 @@ func modeEvaluate(single C.int, o *C.mode_options, from *C.mode_events_f64, loss
 	})
 }
 
+func strengthen[F core.Float](o *C.mode_options, from *C.mode_events_f64, how *C.mode_strength, grad unsafe.Pointer) error {
+	cfg, err := configOf(o)
+	if err != nil {
+		return err
+	}
+	ev, err := events[F](from, false)
+	if err != nil {
+		return err
+	}
+	slopes, err := array("grad", (*F)(grad), from.n, false)
+	if err != nil {
+		return err
+	}
+	if how.averages == nil {
+		return argumentError("averages is NULL: give 3 numbers, zeros before the first batch")
+	}
+	st := core.Strength{K: float64(how.strength), Factor: float64(how.factor), Averages: (*[3]float64)(unsafe.Pointer(how.averages))}
+	if st.Batch = int(how.batch); how.batch > from.n {
+		return argumentError("batch = %d is more than the n = %d events", uint64(how.batch), uint64(from.n))
+	}
+	scale, err := core.Strengthen(slopes, ev, cfg, st)
+	how.scale = C.double(scale)
+	return err
+}
+
+//export modeStrengthen
+func modeStrengthen(single C.int, o *C.mode_options, from *C.mode_events_f64, how *C.mode_strength, grad unsafe.Pointer, failed *C.failure) C.int {
+	return guarded(failed, func() error {
+		if single != 0 {
+			return strengthen[float32](o, from, how, grad)
+		}
+		return strengthen[float64](o, from, how, grad)
+	})
+}
+
 func flatness[F core.Float](o *C.mode_options, from *C.mode_events_f64, loss *C.double, grad unsafe.Pointer) error {
 	in, slopes, err := lossArguments[F](o, from, loss, grad)
 	if err != nil {

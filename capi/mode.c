@@ -199,6 +199,12 @@ int mode_option_at(size_t k, mode_option *option) {
                                              .mass = &mass, .n_mass = 1, .weight = weight};                            \
         return mode_evaluate_##suffix(options, &events, loss, grad, NULL, 0, NULL);                                    \
     }                                                                                                                  \
+    int mode_strengthen_##suffix(const mode_options *options, const mode_events_##suffix *events, mode_strength *strength, \
+                                 real *grad) {                                                                         \
+        ENTER_WITH_EVENTS(suffix);                                                                                     \
+        if ((status = CHECK_STRUCT(PLAIN(strength, "strength"), strength))) return status;                             \
+        return finish(modeStrengthen(GIVEN(real), strength, grad, &failed), &failed);                                  \
+    }                                                                                                                  \
     int mode_flatness_##suffix(const mode_options *options, const mode_events_##suffix *events, double *loss,          \
                                real *grad) {                                                                           \
         ENTER_WITH_EVENTS(suffix);                                                                                     \

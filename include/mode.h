@@ -420,6 +420,26 @@ MODE_API int mode_evaluate_f32(const mode_options *options, const mode_events_f3
 MODE_API int mode_evaluate_f64(const mode_options *options, const mode_events_f64 *events, double *loss, double *grad,
                                mode_quality *quality, double smoothing, double *hess);
 
+/* A multiple of the cross entropy, for mode_strengthen. */
+typedef struct mode_strength {
+    size_t struct_size;   /* sizeof(mode_strength); set the others to 0 */
+    double strength;      /* K >= 0 */
+    double factor;        /* of grad in its norm; 0: 1 */
+    size_t batch;         /* the norms cover the first events, so many; 0: all */
+    double *averages;     /* 3 numbers: the batches so far, and the averages of both norms; zeros before the first */
+    double scale;         /* set: what grad was multiplied with */
+    uint64_t reserved[4]; /* 0 */
+} mode_strength;
+
+/*
+ * Multiplies grad, which mode_evaluate has set for these events, by K |C|/|M|; multiply the loss with strength->scale.
+ * C is the gradient of the mean cross entropy by the scores of background, weight/(1 - score) over the number of events,
+ * where 1 - score counts as 0.01 at least. M is grad. Both norms are averages over 200 batches, which the call brings up
+ * to date. So with K = 1 the loss pushes as much as the cross entropy. After an error grad and the averages are unchanged.
+ */
+MODE_API int mode_strengthen_f32(const mode_options *options, const mode_events_f32 *events, mode_strength *strength, float *grad);
+MODE_API int mode_strengthen_f64(const mode_options *options, const mode_events_f64 *events, mode_strength *strength, double *grad);
+
 /*
  * For comparison: sets *loss and grad, as above, to the loss of J. Stevens and M. Williams, arXiv:1305.7248, in the
  * form of section 2.1 of arXiv:2010.09745,

@@ -43,11 +43,17 @@ def loss_and_grad(
     options: Options, score: Any, label: Any, mass: Any, weight: Any, category: Any = None, *, said: Said = IN_LINES
 ) -> tuple[float, NDArray[Any]]:
     """The loss and its gradient, for anything that NumPy turns into arrays. Leaving out the bias saves time."""
-    result = evaluate(options, score, label, mass, weight, category, loss_alone=True, said=said)
-    return result.loss, result.grad
+    found, grad, _ = evaluated(options, score, label, mass, weight, category, loss_alone=True, said=said)
+    return found.loss, grad
 
 
-def evaluate(
+def evaluate(options: Options, *events: Any, **wanted: Any) -> Result:
+    """The result of :func:`evaluated`."""
+    found, grad, hess = evaluated(options, *events, **wanted)
+    return Result(found.loss, found.bias, found.events, grad, hess)
+
+
+def evaluated(
     options: Options,
     score: Any,
     label: Any,
@@ -59,9 +65,10 @@ def evaluate(
     hess: bool = False,
     loss_alone: bool = False,
     smoothing: float = 0,
+    strength: _native.ModeStrength | None = None,
     said: Said = IN_LINES,
-) -> Result:
-    """The loss, its bias and events (None with ``loss_alone``), and the derivatives that are wanted.
+) -> tuple[_native.Evaluated, Any, Any]:
+    """What the core finds, without bias and events if ``loss_alone``, and the derivatives that are wanted.
 
     ``said`` knows the earlier warnings of the caller.
     """
@@ -82,6 +89,7 @@ def evaluate(
                 loss_alone=loss_alone,
                 smoothing=smoothing,
                 flatness=options.loss == "flatness",
+                strength=strength,
             )
     except ValueError as error:
         raise explained(error, events.score, events.mass, events.label, options) from None
@@ -90,8 +98,8 @@ def evaluate(
     kind, shape = events.score.dtype, np.shape(score)
     if kind.kind != "f" or kind.itemsize < 4:  # in float16 most of a gradient would be 0
         kind = np.dtype(np.float32 if kind.kind == "f" else np.float64)
-    derivatives = (None if one is None else one.reshape(shape).astype(kind, copy=False) for one in (slope, bound))
-    return Result(value.loss, value.bias, value.events, *derivatives)
+    slope, bound = (None if one is None else one.reshape(shape).astype(kind, copy=False) for one in (slope, bound))
+    return value, slope, bound
 
 
 def _ready(options: Options, events: Events) -> tuple[Options, Events, bool]:

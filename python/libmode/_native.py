@@ -115,6 +115,19 @@ class Evaluated(NamedTuple):
     events: Any = None
 
 
+class ModeStrength(ctypes.Structure):
+    """``mode_strength`` of mode.h."""
+
+    _fields_ = _members(
+        ("struct_size", _size),
+        ("strength factor", _double),
+        ("batch", _size),
+        ("averages", _address),
+        ("scale", _double),
+        _room,
+    )
+
+
 class ModeSteering(ctypes.Structure):
     """``mode_constraint`` of mode.h."""
 
@@ -198,6 +211,7 @@ _OF_BOTH = {
     "mode_evaluate": [*_of_events, _doubles, _address, ctypes.POINTER(ModeQuality), _double, _address],
     "mode_flatness": [*_of_events, _doubles, _address],
     "mode_constraint_push": [*_of_events, ctypes.POINTER(ModeSteering), ctypes.POINTER(ModePushed), *[_address] * 3],
+    "mode_strengthen": [*_of_events, ctypes.POINTER(ModeStrength), _address],
     "mode_distance_correlation": [_size, *[_address] * 3, ctypes.c_int, _doubles, _address, _address],
 }
 
@@ -398,14 +412,20 @@ def evaluate(
     loss_alone: bool = False,
     smoothing: float = 0,
     flatness: bool = False,
+    strength: ModeStrength | None = None,
 ) -> Evaluated:
-    """MoDe or the flatness loss. The derivatives, of the type of the events, go to the two addresses."""
+    """MoDe or the flatness loss. The derivatives, of the type of the events, go to the two addresses.
+
+    A ``strength`` multiplies the gradient, and has the factor for the loss then.
+    """
     loss = _double()
     if flatness:
         _call_with("mode_flatness", double, events.n, held, options, events, loss, grad)
         return Evaluated(loss.value)
     quality = None if loss_alone else ModeQuality(_SIZE_OF_QUALITY)
     _call_with("mode_evaluate", double, events.n, held, options, events, loss, grad, quality, smoothing, hess)
+    if strength is not None:
+        _call_with("mode_strengthen", double, events.n, held, options, events, strength, grad)
     return Evaluated(loss.value) if quality is None else Evaluated(loss.value, quality.bias, quality.events)
 
 

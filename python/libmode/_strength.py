@@ -1,26 +1,26 @@
 """The strength K of MoDeLoss, a multiple of the gradient of cross entropy: ``K |C|/|M|`` multiplies the loss.
 
 C is the gradient of the mean cross entropy by the scores of background, and M the gradient of the plain loss. Both
-norms are averages over batches.
+norms are averages over batches, which the core computes.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+import ctypes
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ._arrays import address
+from ._evaluate import evaluated
 from ._messages import shown
+from ._native import ModeStrength
 from ._options import Options
-from ._read import is_background, number
+from ._problems import IN_LINES, Said
+from ._read import number
 
-#: How many batches the averages cover.
-BATCHES = 200
-
-#: The least 1 - s of an event: without it a single event of background with a score near 1 would rule.
-LEAST_DISTANCE = 0.01
+_SIZE = ctypes.sizeof(ModeStrength)
 
 
 def checked_strength(strength: Any, options: Options, **others: bool) -> float:
@@ -35,39 +35,16 @@ def checked_strength(strength: Any, options: Options, **others: bool) -> float:
     return checked
 
 
-def scale(
-    strength: float, averages: Any, batch: Iterable[Any], labels: Sequence[int], where: Callable[..., Any]
-) -> tuple[Any, tuple[Any, Any, Any]]:
-    """The factor of the loss of a batch, and the averages after the batch: the number of batches, |C| and |M|.
-
-    ``batch`` has score, label, weight and the gradient of the plain loss. All are NumPy arrays or PyTorch tensors in
-    double precision, and ``where`` is the function of their framework.
-    """
-    score, label, weight, grad = batch
-    push = 1 / (1 - score).clip(min=LEAST_DISTANCE)
-    if weight is not None:
-        push = push * weight
-    if label is not None:
-        push = where(is_background(label, labels), push, 0.0)
-    batches = averages[0] + 1
-    rate = (1 / batches).clip(min=1 / BATCHES)
-    norms = ((vector**2).sum() ** 0.5 for vector in (push / len(score), grad))
-    entropy, mode = (average + rate * (norm - average) for average, norm in zip(averages[1:], norms, strict=True))
-    some = mode > 0
-    return where(some, strength * entropy / where(some, mode, 1.0), 0.0), (batches, entropy, mode)
+def of_core(strength: float, averages: int, batch: int = 0, factor: float = 1.0) -> ModeStrength:
+    """The strength for the core, which changes the 3 averages at this address."""
+    return ModeStrength(_SIZE, strength, factor, batch, averages)
 
 
-def scaled(
-    strength: float,
-    averages: NDArray[Any],
-    loss: float,
-    score: Any,
-    label: Any,
-    weight: Any,
-    grad: NDArray[Any],
-    labels: Sequence[int],
+def strengthened(
+    strength: float, averages: NDArray[Any], options: Options, *events: Any, said: Said = IN_LINES
 ) -> tuple[float, NDArray[Any], NDArray[Any]]:
-    """Loss and gradient of NumPy arrays with a strength, and the averages."""
-    batch = (None if array is None else np.ravel(array).astype(float) for array in (score, label, weight, grad))
-    factor, after = scale(strength, averages, batch, labels, np.where)
-    return float(factor * loss), grad.dtype.type(factor) * grad, np.array(after)
+    """Loss and gradient of NumPy arrays with a strength, and the averages after the batch."""
+    after = np.array(averages, np.float64)
+    how = of_core(strength, address(after) or 0)
+    found, grad, _ = evaluated(options, *events, loss_alone=True, strength=how, said=said)
+    return how.scale * found.loss, grad, after

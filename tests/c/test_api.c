@@ -118,6 +118,31 @@ static void test_flatness(void) {
  * All scores are equal and there are two bins of n/2 events of weight 1, for which M is {1/2, -1/2; -1/2, 1/2} and so
  * h_i = 4/2 2/n 1/2 1/window.
  */
+static void test_strengthen(void) {
+    call c = good();
+    mode_events_f64 e = events_of(&c);
+    double loss, grad[N], averages[3] = {0}, entropy = 0, square = 0;
+    mode_strength strength = {.struct_size = sizeof strength, .strength = 3, .averages = averages};
+    CHECK(!evaluate(&c, &loss, grad), "%s", mode_last_error());
+    for (int i = 0; i < N; i++) {
+        const double push = c.label[i] ? 0 : c.weight[i] / fmax(1 - c.score[i], 0.01) / N;
+        entropy += push * push;
+        square += grad[i] * grad[i];
+    }
+    const double first = grad[0];
+    CHECK(!mode_strengthen_f64(&c.options, &e, &strength, grad), "%s", mode_last_error());
+    CHECK(fabs(strength.scale - 3 * sqrt(entropy / square)) < 1e-12 * strength.scale, "%g", strength.scale);
+    CHECK(averages[0] == 1 && fabs(averages[1] - sqrt(entropy)) < 1e-12 && fabs(grad[0] - first * strength.scale) <= 1e-12 * fabs(grad[0]), "%g", averages[1]);
+    float grad_f[N] = {1};
+    single s;
+    set_single(&s, &c);
+    CHECK(!mode_strengthen_f32(&c.options, &s.events, &strength, grad_f) && averages[0] == 2, "%s", mode_last_error());
+    strength.batch = N + 1;
+    expect("a batch", mode_strengthen_f64(&c.options, &e, &strength, grad), MODE_ERROR_ARGUMENT, "is more than the n");
+    strength.averages = NULL;
+    expect("no averages", mode_strengthen_f64(&c.options, &e, &strength, grad), MODE_ERROR_ARGUMENT, "averages is NULL");
+}
+
 static void test_hess(void) {
     call c = good();
     single s;
@@ -385,6 +410,7 @@ int main(void) {
     test_null_options_are_the_defaults();
     test_evaluate();
     test_flatness();
+    test_strengthen();
     test_hess();
     test_distance_correlation();
     test_direction();

@@ -20,7 +20,7 @@ from .._events import Events, read_events
 from .._messages import NO_SECOND_DERIVATIVE
 from .._options import Options, check
 from .._problems import IN_LINES, look_at_type
-from .._strength import checked_strength, scaled
+from .._strength import checked_strength, strengthened
 from ._mesh import Axes, as_varied_as, gathered_loss, warn_of_parts
 from ._narrow import refuse_to_change
 
@@ -109,11 +109,8 @@ def mode_loss(
 def _strengthened(strength: float, options: Options, *arrays: Any) -> tuple[Any, Any]:
     """Loss and gradient of events times K |C|/|M|. The averages follow the loss."""
     *events, state = arrays
-    loss, grad = loss_and_grad(options, *events)
     # Gathered arrays have the state of every device. All are equal: the first one is enough.
-    score, label, _, weight, _ = events
-    before = np.asarray(state[:3], float)
-    loss, grad, after = scaled(strength, before, loss, score, label, weight, grad, options.labels)
+    loss, grad, after = strengthened(strength, np.asarray(state[:3], float), options, *events)
     return np.append(loss, after), grad
 
 

@@ -21,7 +21,7 @@ from .._native import BatchError
 from .._options import Options, check
 from .._problems import Monitor, Said
 from .._read import flat, whole
-from .._strength import checked_strength, scaled
+from .._strength import checked_strength, strengthened
 
 if keras.backend.backend() == "jax":
     from jax import dtypes
@@ -76,22 +76,26 @@ class Loss(SkipsBadBatches):
     def _evaluate(self, options: Options, score: Any, *others: Any) -> tuple[float, NDArray[Any]]:
         """The loss and its gradient on the host, where bad batches are skipped in compiled programs too."""
         try:
-            loss, grad = loss_and_grad(options, score, *others, said=self._said)
+            if self.strength is None:
+                loss, grad = loss_and_grad(options, score, *others, said=self._said)
+            else:
+                loss, grad = self._strengthened(self.strength, options, score, *others)
         except BatchError as error:
             self._skip(error)
             return 0.0, np.zeros_like(score)
         except ValueError as error:
             raise in_keras(error) from None
         self._succeed()
-        if self.strength is None:
-            return loss, grad
-        label, _, weight, _ = others
+        return loss, grad
+
+    def _strengthened(self, strength: float, options: Options, score: Any, *others: Any) -> tuple[float, NDArray[Any]]:
         with _ONE_CALL_AT_A_TIME:
             # With JAX, each device of a distribution calls with all events of the batch, which counts once.
-            if self._last_score is None or not np.array_equal(score, self._last_score):
-                self._last_score, self._norms_before = score.copy(), self._norms
-            norms = self._norms_before
-            loss, grad, self._norms = scaled(self.strength, norms, loss, score, label, weight, grad, options.labels)
+            before = self._norms
+            if self._last_score is not None and np.array_equal(score, self._last_score):
+                before = self._norms_before
+            loss, grad, after = strengthened(strength, before, options, score, *others, said=self._said)
+            self._last_score, self._norms_before, self._norms = score.copy(), before, after
         return loss, grad
 
 

@@ -8,7 +8,6 @@ core raises the error of such a batch.
 import os
 from functools import partial
 from importlib.util import find_spec
-from typing import Any
 
 import torch
 from torch import Tensor
@@ -116,8 +115,4 @@ device_op = torch.library.custom_op("libmode::device_loss", compute, mutates_arg
 device_op.register_fake(lambda score, *_: like_results(score))
 
 
-def _backward(ctx: Any, incoming: Tensor, _: Tensor | None) -> tuple[Tensor | None, ...]:
-    return *backward(ctx, incoming, _), None
-
-
-device_op.register_autograd(_backward, setup_context=keep)
+device_op.register_autograd(backward, setup_context=keep)

@@ -22,6 +22,7 @@ from .._messages import NO_SECOND_DERIVATIVE
 from .._options import Options, check, parse_options
 from .._problems import IN_LINES, Said, look_at_masses, look_at_type
 from .._read import check_labels
+from .._strength import of_core
 from ..option_types import Loss
 from ._pinned import back_to, on_host
 
@@ -65,6 +66,25 @@ def compute(
     return evaluate(score, label, mass, weight, category, parse_options(options))[:2]
 
 
+def compute_strong(
+    score: Tensor,
+    label: Tensor | None,
+    mass: Tensor,
+    weight: Tensor | None,
+    category: Tensor | None,
+    options: str,
+    strength: float,
+    averages: Tensor,
+    batch: int,
+    factor: Tensor,
+) -> tuple[Tensor, Tensor, Tensor]:
+    """:func:`compute` with a strength; the third result are the averages after the batch."""
+    after = averages.to("cpu", torch.float64, copy=True)
+    how = of_core(strength, after.data_ptr(), batch, factor.item())
+    loss, grad, _ = evaluate(score, label, mass, weight, category, parse_options(options), strength=how)
+    return loss, grad, after.to(averages)
+
+
 def evaluate(
     score: Tensor,
     label: Tensor | None,
@@ -74,6 +94,7 @@ def evaluate(
     options: Options,
     loss_alone: bool = True,
     said: Said = IN_LINES,
+    strength: _native.ModeStrength | None = None,
 ) -> tuple[Tensor, Tensor, _native.Evaluated]:
     """A loss of the core, shape (), and its gradient, (n,), both on score's device; and the result of the core.
 
@@ -132,6 +153,7 @@ def evaluate(
                 held=(*held, grad),
                 loss_alone=loss_alone,
                 flatness=options.loss == "flatness",
+                strength=strength,
             )
     except ValueError as error:
         known = None if labels is None else as_numpy(labels)
@@ -142,7 +164,8 @@ def evaluate(
     kind = torch.float64 if original.dtype is torch.float64 else torch.float32
     if grad.dtype is not kind or not original.is_cpu:
         grad = back_to(original.device, kind, grad)
-    return torch.scalar_tensor(result.loss, dtype=kind, device=original.device), grad, result
+    loss = result.loss if strength is None else strength.scale * result.loss
+    return torch.scalar_tensor(loss, dtype=kind, device=original.device), grad, result
 
 
 def _ready(name: str, tensor: Tensor, kind: torch.dtype) -> Tensor:
@@ -154,6 +177,8 @@ def _ready(name: str, tensor: Tensor, kind: torch.dtype) -> Tensor:
 
 loss_op = torch.library.custom_op("libmode::loss", compute, mutates_args=())
 loss_op.register_fake(lambda score, *_: like_results(score))
+strong_op = torch.library.custom_op("libmode::strong_loss", compute_strong, mutates_args=())
+strong_op.register_fake(lambda score, *others: (*like_results(score), torch.empty_like(others[6])))
 
 
 def like_results(score: Tensor) -> tuple[Tensor, Tensor]:
@@ -194,17 +219,19 @@ def _no_second_derivative(ctx: Any, *incoming: Tensor) -> Any:
 _backward_op.register_autograd(_no_second_derivative)
 
 
-def keep(ctx: Any, inputs: tuple[Any, ...], output: tuple[Tensor, Tensor]) -> None:
+def keep(ctx: Any, inputs: tuple[Any, ...], output: tuple[Tensor, ...]) -> None:
     ctx.save_for_backward(inputs[0], output[1])
-    ctx.mark_non_differentiable(output[1])
+    ctx.others = len(inputs) - 1
+    ctx.mark_non_differentiable(*output[1:])
 
 
-def backward(ctx: Any, incoming: Tensor, _: Tensor | None) -> tuple[Tensor | None, ...]:
+def backward(ctx: Any, incoming: Tensor, *_: Tensor | None) -> tuple[Tensor | None, ...]:
     score, grad = ctx.saved_tensors
-    return _backward_op(incoming, grad, score), None, None, None, None, None
+    return _backward_op(incoming, grad, score), *[None] * ctx.others
 
 
-loss_op.register_autograd(backward, setup_context=keep)
+for _op in (loss_op, strong_op):
+    _op.register_autograd(backward, setup_context=keep)
 
 
 class Eager(torch.autograd.Function):
@@ -269,7 +296,7 @@ def core_loss(events: Events, options: Options, compute: Callable[..., Any] = ev
     score = events[0]
     # As stands_for_others, with a call less: an export without Dynamo has tensors of other types.
     if torch.compiler.is_dynamo_compiling() or type(score) not in _OWN_TYPES or score.is_meta:
-        loss, _ = loss_op(*events, options.text)
+        loss = loss_op(*events, options.text)[0]
     elif in_torch_func():
         raise RuntimeError(NO_TORCH_FUNC)
     else:

@@ -18,14 +18,14 @@ from .._option_values import plain
 from .._options import Options, check
 from .._problems import EVERY, Monitor, Said
 from .._read import flag, is_background
-from .._strength import checked_strength, scale
+from .._strength import checked_strength, of_core
 from .._typing import Never, Unpack
 from ..option_types import Loss, LossOptions
 from ._device import device_loss, is_on_device, refuse_options
 from ._digits import KeepsDigits
 from ._gather import Batch, Group, checked_group, gather_events, naming_ranks, only_a_part, processes, read_batch
 from ._module import NO_LABELS, as_arguments, in_python, or_skip, read_tensors
-from ._op import as_numpy, checked, core_loss, evaluate, loss_op, score_limits, stands_for_others
+from ._op import as_numpy, checked, core_loss, evaluate, result_type, score_limits, stands_for_others, strong_op
 from .transform import ScoreTransform, transformed
 
 
@@ -190,7 +190,6 @@ class MoDeLoss(SkipsBadBatches, KeepsDigits):
             self.strength = checked_strength(strength, self._checked, **excluded)
             # The number of batches, and the averages of |C| and |M|.
             self._hold(np.zeros(3))
-        self._last: dict[str, Tensor] = {}  # the gradient of the plain loss, for the strength
         if on_device:  # now, not with the first batch
             refuse_options(self._encoded)
         if not (score_transform is None or callable(score_transform) or score_transform == "signal_efficiency"):
@@ -235,23 +234,18 @@ class MoDeLoss(SkipsBadBatches, KeepsDigits):
         """The options, and other arguments that differ from their defaults."""
         return as_arguments(self.options, self, self._defaults)
 
-    def _strengthened(self, loss: Tensor, events: Events, grad: Tensor, count: int, factor: Any = 1) -> Tensor:
-        """The loss of events times K |C|/|M|. The first ``count`` events are the batch, whose gradient has a factor."""
-        if events.score.is_meta:
-            return loss
-        self._undo_rounding()
-        before = self.norms.to(events.score.device)
-        tensors = events.score, events.label, events.weight, factor * grad
-        batch = (None if tensor is None else tensor[:count].detach().to(before.dtype) for tensor in tensors)
-        factor_of_loss, after = scale(self.strength or 0.0, before, batch, self._labels, torch.where)
-        if self.training:
-            self.norms.copy_(torch.stack(after))
+    def _by_operator(self, events: Events, options: Options, count: int, factor: Tensor) -> Tensor:
+        """The loss of events times K |C|/|M|, by the operator. The arguments are those of :meth:`_compute`."""
+        loss: Tensor
+        before = self.norms if events.score.is_meta else self._undo_rounding()
+        loss, _, after = strong_op(*events, options.text, self.strength, before, count, factor)
+        if self.training and not events.score.is_meta:
+            self.norms.copy_(after)
             self._keep()
-        strengthened: Tensor = loss * factor_of_loss.to(loss)
-        return strengthened
+        return loss
 
-    def _watched(self, *arguments: Any) -> tuple[Tensor, Tensor, Evaluated]:
-        """:func:`evaluate`, whose results stay for the monitor, if it looks at this batch, and for the strength."""
+    def _watched(self, *arguments: Any, count: int = 0, factor: float = 1.0) -> tuple[Tensor, Tensor, Evaluated]:
+        """:func:`evaluate`, times K |C|/|M|; the result stays for the monitor, if it looks at this batch."""
         monitor, look = self._monitor, False
         if monitor is not None and self.training and not self.per_class:
             monitor.calls += 1
@@ -259,11 +253,18 @@ class MoDeLoss(SkipsBadBatches, KeepsDigits):
                 only_a_part(monitor, type(self).__name__)
             look = monitor.calls % EVERY == 0  # monitor.due(), with a call less
         core: Callable[..., tuple[Tensor, Tensor, Evaluated]] = evaluate
-        loss, grad, evaluated = core(*arguments, loss_alone=not look, said=self._said)
+        strength = None
+        if self.strength is not None:
+            averages = self._undo_rounding().detach().cpu().double()
+            averages = averages if self.training else averages.clone()
+            strength = of_core(self.strength, averages.data_ptr(), count, factor)
+        loss, grad, evaluated = core(*arguments, loss_alone=not look, said=self._said, strength=strength)
+        if strength is not None and self.training:
+            self._digits[0] = averages
+            if self.norms is not averages:
+                self.norms.copy_(averages)
         if look:
             self._evaluated = evaluated
-        if self.strength is not None:
-            self._last["grad"] = grad
         return loss, grad, evaluated
 
     def _look(self, score: Tensor, label: Tensor) -> None:
@@ -297,24 +298,23 @@ class MoDeLoss(SkipsBadBatches, KeepsDigits):
             return _outside_of_the_graph(self, score, label, mass, weight, category, reference)
         if reference is None and self.score_transform is None:
             tensors = read_tensors(score, own, mass, weight, category)
-            if self.strength is None and not self.on_device:  # a call less
+            if not self.on_device and (self.strength is None or not stands_for_others(tensors.score)):  # a call less
                 return core_loss(tensors, self._checked, self._watched)
-            loss, grad = self._compute(tensors, self._checked)
-            return loss if self.strength is None else self._strengthened(loss, tensors, grad, len(tensors.score))
+            return self._compute(tensors, self._checked)
         return self._batch_loss(read_batch(self._labels, score, label, mass, weight, category, reference))
 
-    def _compute(self, tensors: Events, options: Options) -> tuple[Tensor, Tensor]:
-        """The loss of checked tensors, by the core or on their device, and the gradient for the strength."""
+    def _compute(self, tensors: Events, options: Options, count: int = 0, factor: Tensor | None = None) -> Tensor:
+        """The loss of checked tensors. With reference events ``count`` are the batch, whose gradient gets a factor."""
         if self.on_device and is_on_device(options.text, tensors):
             if self.strength is not None:
                 raise ValueError("strength and a loss on the device: leave on_device out, and the core computes it")
-            loss = device_loss(tensors, options.text, skip=self.on_bad_batch == "skip")
-            return loss, loss
+            return device_loss(tensors, options.text, skip=self.on_bad_batch == "skip")
         if self.strength is not None and stands_for_others(tensors.score):
-            loss, grad = loss_op(*tensors, options.text)
-            return loss, grad
-        loss = core_loss(tensors, options, self._watched)
-        return loss, self._last.pop("grad", loss)
+            return self._by_operator(tensors, options, count, torch.ones(()) if factor is None else factor)
+        watched = self._watched
+        if factor is not None and self.strength is not None:
+            watched = partial(watched, count=count, factor=factor.item())
+        return core_loss(tensors, options, watched)
 
     def _gathered_loss(self, *arguments: Any) -> Tensor:
         """The loss of the events of all processes."""
@@ -334,13 +334,13 @@ class MoDeLoss(SkipsBadBatches, KeepsDigits):
             score, limits = transformed(score, self.score_transform, limits, signal)
             options = checked("mode", **{**self.options, "score_range": limits})
         tensors = tensors._replace(score=score, label=tensors.label if self.background_only else None)
-        loss, grad = self._compute(tensors, options)
-        factor: Any = 1
-        if count < len(score):
-            counted = background if self.background_only else torch.ones_like(background)
-            factor = counted.sum(dtype=loss.dtype) / counted[:count].sum(dtype=loss.dtype).clamp(min=1)
-            loss = loss + (factor - 1) * (loss - loss.detach())
-        return loss if self.strength is None else self._strengthened(loss, tensors, grad, count, factor)
+        if count == len(score):
+            return self._compute(tensors, options)
+        counted = background if self.background_only else torch.ones_like(background)
+        kind = result_type(score)
+        factor = counted.sum(dtype=kind) / counted[:count].sum(dtype=kind).clamp(min=1)
+        loss = self._compute(tensors, options, count, factor)
+        return loss + (factor - 1) * (loss - loss.detach())
 
 
 # A graph cannot hold the exchange between processes.

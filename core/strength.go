@@ -1,0 +1,56 @@
+package core
+
+import (
+	"github.com/libmode/libmode/core/internal/errs"
+	"github.com/libmode/libmode/core/internal/events"
+)
+
+// Strength makes a loss a multiple of the cross entropy, see Strengthen.
+type Strength struct {
+	K        float64     // the multiple
+	Factor   float64     // of the gradient in its norm; 0: 1
+	Batch    int         // the first events, which the norms cover; 0: all
+	Averages *[3]float64 // the number of batches, and the averages of both norms over 200 batches; zeros before the first
+}
+
+// strengthBatches is how many batches the averages of norms cover.
+const strengthBatches = 200
+
+// Strengthen multiplies grad, which LossAndGrad has set, by K |C|/|M|, returns this factor, and brings the averages up to date. C is
+// the gradient of the mean cross entropy of these events by the scores of background, weight/(1 - score) over the number of events,
+// where 1 - score counts as 0.01 at least; M is grad. Both norms are averages.
+func Strengthen[T Float](grad []T, ev Events[T], cfg Config, st Strength) (float64, error) {
+	n := len(ev.Score)
+	if len(grad) != n || st.Batch < 0 || st.Batch > n {
+		return 0, errs.Of(errs.ErrLength, "grad has length %d, and batch = %d: score has length %d", len(grad), st.Batch, n)
+	}
+	if !(st.K >= 0 && events.IsFinite(st.K)) {
+		return 0, errs.Of(ErrOption, "strength = %v: must be finite and at least 0", st.K)
+	}
+	if err := ev.CheckLengths(); err != nil {
+		return 0, err
+	}
+	batch := grad
+	if st.Batch > 0 {
+		batch = grad[:st.Batch]
+	}
+	entropy, gradient := ev.Norms(batch, cfg.BackgroundLabel)
+	if st.Factor != 0 {
+		gradient *= st.Factor
+	}
+	if !events.IsFinite(entropy + gradient) {
+		return 0, errs.Of(ErrOverflow, "gradients of norms %v and %v: too large to be squared", entropy, gradient)
+	}
+	batches := st.Averages[0] + 1
+	rate := max(1/batches, 1.0/strengthBatches)
+	after := [3]float64{batches, st.Averages[1] + rate*(entropy-st.Averages[1]), st.Averages[2] + rate*(gradient-st.Averages[2])}
+	*st.Averages = after
+	scale := 0.0
+	if after[2] > 0 {
+		scale = st.K * after[1] / after[2]
+	}
+	for i := range grad {
+		grad[i] *= T(scale)
+	}
+	return scale, nil
+}

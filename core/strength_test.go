@@ -1,0 +1,53 @@
+package core_test
+
+import (
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/libmode/libmode/core"
+)
+
+// TestStrengthen compares the factor with the norms as the comment defines them, over batches with labels and weights, of which the
+// norms cover a part.
+func TestStrengthen(t *testing.T) {
+	rng := rand.New(rand.NewPCG(1, 2))
+	cfg := core.DefaultConfig()
+	cfg.BackgroundLabel = []int32{0, 2}
+	var averages, want [3]float64
+	for batch := range 300 {
+		n, count := 1500+batch, 1200
+		ev := core.Events[float64]{Score: make([]float64, n), Mass: make([]float64, n), Weight: make([]float64, n)}
+		labels, grad := make([]int32, n), make([]float64, n)
+		var c2, m2 float64
+		for i := range n {
+			ev.Score[i], ev.Weight[i] = rng.Float64(), rng.Float64()-0.1
+			labels[i], grad[i] = rng.Int32N(3), rng.NormFloat64()
+			if i < count {
+				m2 += grad[i] * grad[i]
+				if labels[i] != 1 {
+					c2 += math.Pow(ev.Weight[i]/math.Max(1-ev.Score[i], 0.01)/float64(count), 2)
+				}
+			}
+		}
+		ev.Label = core.LabelsOf(labels)
+		first := grad[0]
+		scale, err := core.Strengthen(grad, ev, cfg, core.Strength{K: 7, Factor: 2, Batch: count, Averages: &averages})
+		require.NoError(t, err)
+		want[0]++
+		rate := math.Max(1/want[0], 1.0/200)
+		want[1] += rate * (math.Sqrt(c2) - want[1])
+		want[2] += rate * (2*math.Sqrt(m2) - want[2])
+		require.InEpsilonSlice(t, want[:], averages[:], 1e-12)
+		require.InEpsilon(t, 7*want[1]/want[2], scale, 1e-12)
+		require.InEpsilon(t, first*scale, grad[0], 1e-12)
+	}
+	before := averages
+	_, err := core.Strengthen([]float64{1e200}, core.Events[float64]{Score: []float64{0.5}, Mass: []float64{1}}, cfg, core.Strength{K: 1, Averages: &averages})
+	require.ErrorIs(t, err, core.ErrOverflow)
+	_, err = core.Strengthen([]float64{1}, core.Events[float64]{Score: []float64{0.5}, Mass: []float64{1}}, cfg, core.Strength{K: -1, Averages: &averages})
+	require.ErrorContains(t, err, "strength = -1: must be finite and at least 0")
+	require.Equal(t, before, averages)
+}
