@@ -52,7 +52,7 @@ def prose(text):
 
     for pattern in (r"^---\n.*?\n---\n", r"^```.*?^```", r"^<!-- (.*?), written by.*?^<!-- end of \1 -->", r"^    .*$"):
         text = re.sub(pattern, blank, text, flags=re.MULTILINE | re.DOTALL if "?" in pattern else re.MULTILINE)
-    return re.sub(r"`[^`\n]*`|\]\([^)]*\)", blank, text)
+    return re.sub(r"\$\$.*?\$\$|\$[^$\n]+\$|`[^`\n]*`|\]\([^)]*\)", blank, text, flags=re.DOTALL)
 
 
 def found_in(text):
