@@ -50,23 +50,32 @@ def mode_loss(
     loss: Loss = "mode",
     **options: Unpack[LossOptions],
 ) -> float:
-    """The MoDe loss of arXiv:2010.09745, integrated exactly over the scores; or DisCo or flatness, for comparison.
+    r"""The MoDe loss of arXiv:2010.09745, integrated exactly over the scores; or DisCo or flatness, for comparison.
+
+    The loss is the squared distance of the score distributions F_b of the mass bins b from their best polynomials of
+    degree ``order``, with Legendre moments c_l, less the mean that noise gives it (docs/how-it-works.md):
+
+    .. math::
+
+        \mathrm{loss} = \frac{1}{\mathrm{bins}} \int \sum_b \Big( F_b(s) - \sum_l c_l(s) P_{bl} \Big)^2 ds
+        - \mathrm{bias}
 
     DisCo is the squared distance correlation of mass and score (G. Kasieczka and D. Shih, arXiv:2001.05310), as in
-    the authors' code for power 1. With a_ij = abs(m_i - m_j) and b_ij = abs(s_i - s_j)::
+    the authors' code for power 1. With a_ij = abs(m_i - m_j) and b_ij = abs(s_i - s_j):
 
-        dCov^2(m, s) = <a_ij b_ij> - 2 <a_ij b_ik> + <a_ij b_kl>
-        loss         = dCov^2(m, s) / sqrt(dCov^2(m, m) dCov^2(s, s))
+    .. math::
+
+        V(m, s) = \langle a_{ij} b_{ij} \rangle - 2 \langle a_{ij} b_{ik} \rangle + \langle a_{ij} b_{kl} \rangle,
+        \qquad \mathrm{loss} = V(m, s) \Big/ \sqrt{V(m, m)\, V(s, s)}
 
     where <> is the mean over all events i, j, k, l, weighted with the product of their weights. Scores have no limits.
 
     The flatness loss is by J. Stevens and M. Williams, arXiv:1305.7248, in the form of section 2.1 of
-    arXiv:2010.09745::
+    arXiv:2010.09745, with the CDF F of all bins, and w_b the share of bin b in the sum of weights:
 
-        loss = sum_b share_b integral (F_b(s) - F(s))^2 ds,   F = sum_b share_b F_b
+    .. math:: \mathrm{loss} = \sum_b w_b \int (F_b(s) - F(s))^2 ds, \qquad F = \sum_b w_b F_b
 
-    over ``score_range``, where F_b is the CDF of the scores of mass bin b, and share_b the bin's share of the sum of
-    weights. Both take O(n log n) time and O(n) memory.
+    Both take O(n log n) time and O(n) memory.
 
     Parameters
     ----------
@@ -92,6 +101,11 @@ def mode_loss(
         correlation of G. Szekely and M. Rizzo, arXiv:1310.2926, which may be negative. "flatness" takes ``bins``,
         ``binning``, ``edges``, ``mass_range``, ``joint``, ``missing``, ``score_range`` and ``background_label``.
     {options}
+
+    Returns
+    -------
+    float
+        May be negative with ``unbiased``: a response without forbidden dependence has 0 on average.
 
     Raises
     ------
@@ -138,6 +152,12 @@ def mode_loss_and_grad(
     Takes the arguments of :func:`mode_loss`. The gradient has the shape and the floating type of ``score``, but
     float32 for float16 (where most of it would be 0) and float64 for integers. Events that take no part have gradient
     exactly 0. At equal scores the derivative of DisCo's abs(s_i - s_j) counts as 0, the mean of both sides.
+
+    Returns
+    -------
+    loss : float
+    grad : array of the shape of ``score``
+        d loss / d score.
 
     Examples
     --------
@@ -280,9 +300,17 @@ def mode_moments(
 ) -> Moments:
     """F_b, c_l and c~_l at given scores: the parts of the loss, for plots.
 
-    Takes the arguments of :func:`mode_loss`, for one variable, one category and one background label at a time, and a
-    sequence of scores, ``at``. By default these are 101 scores over ``score_range``, or over the range of the scores
-    if it is None.
+    Takes the arguments of :func:`mode_loss`, for one variable, one category and one background label at a time.
+
+    Parameters
+    ----------
+    at : (k,) scores, optional
+        By default 101 scores over ``score_range``, or over the range of the scores if it is None.
+
+    Returns
+    -------
+    Moments
+        Arrays with a row for each score of ``at``.
 
     Raises
     ------

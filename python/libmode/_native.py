@@ -553,6 +553,11 @@ def set_threads(threads: int) -> None:
 def get_threads() -> int:
     """The number of threads that one call may use.
 
+    Returns
+    -------
+    int
+        At least 1.
+
     Examples
     --------
     >>> import libmode

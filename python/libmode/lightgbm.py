@@ -48,6 +48,11 @@ def objective(
     :func:`finalize`. ``weight``, of either sign, replaces the weights of the Dataset. All else is as for
     :func:`libmode.xgboost.objective`.
 
+    Returns
+    -------
+    Objective
+        As :func:`libmode.xgboost.objective`.
+
     Examples
     --------
     >>> import lightgbm
@@ -85,6 +90,11 @@ def metric(
     ``masses`` gives the masses of each Dataset of ``valid_sets``. All else is as for :func:`libmode.xgboost.metric`,
     except that ``lightgbm.early_stopping`` stops on any entry of ``of``, or on the first with ``first_metric_only``.
 
+    Returns
+    -------
+    callable
+        ``judge(predictions, dataset)`` gives a list of (name, value, whether higher is better).
+
     Examples
     --------
     >>> import lightgbm
@@ -117,6 +127,11 @@ def finalize(booster: lightgbm.Booster, init_score: float, *, num_iteration: int
         LightGBM leaves it out of the model.
     num_iteration : int, optional
         The number of rounds to keep; by default the best, or all.
+
+    Returns
+    -------
+    lightgbm.Booster
+        A new model; ``predict`` gives probabilities.
 
     Warns
     -----

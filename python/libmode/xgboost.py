@@ -83,6 +83,11 @@ def objective(
         Those of :func:`libmode.mode_loss` except ``score_range``. By default there are up
         to 128 bins, with at least 250 events each.
 
+    Returns
+    -------
+    Objective
+        Callable; ``settled`` is the round in which the push settled, or None.
+
     Raises
     ------
     ValueError, TypeError
@@ -148,6 +153,11 @@ def metric(
         that early stopping waits. ``objective.settled`` is the round then.
     **options
         Those of :func:`libmode.mode_loss`.
+
+    Returns
+    -------
+    callable
+        ``judge(predictions, dmatrix)`` gives a list of (name, value).
 
     Raises
     ------

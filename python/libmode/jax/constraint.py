@@ -70,6 +70,11 @@ def mode_constraint(
         See :class:`libmode.torch.MoDeConstraint`. A tolerance needs a state. A
         function counts no bad batches: "skip" only warns. All but the arrays and the state are static under ``jit``.
 
+    Returns
+    -------
+    Array, or (Array, State)
+        The scores, and with a state the state after this batch.
+
     Raises
     ------
     BatchError, ValueError, TypeError

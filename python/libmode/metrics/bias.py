@@ -210,6 +210,11 @@ def spurious_signal(
         By default as for :func:`signal_bias`. If the central 68 % of the signal holds several of the masses, each has
         the width of the signal events nearest to it.
 
+    Returns
+    -------
+    SpuriousSignal
+        Arrays over the masses; ``largest`` and ``most_significant`` are one of them.
+
     Examples
     --------
     >>> import numpy as np

@@ -78,6 +78,11 @@ def closure(
         Each makes a cut on either score that keeps its root of the background. For independent scores, A then has
         this fraction of the background if both cuts keep as much. All k x k pairs are compared.
 
+    Returns
+    -------
+    Closure
+        Arrays over the pairs of cuts; ``worst`` is the least closed pair.
+
     Raises
     ------
     ValueError, TypeError

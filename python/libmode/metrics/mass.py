@@ -133,13 +133,15 @@ def flatness(
     order: int | None = None,
     **selection: Unpack[Selection],
 ) -> Flatness:
-    """The distance of the efficiency against mass from its best polynomial: the residual of a working point.
+    r"""The distance of the efficiency against mass from its best polynomial: the residual of a working point.
 
     With e_b the efficiency of bin b (:func:`efficiency`), s_b its error, and f_b the mean over the events of the bin
-    of the polynomial in mass with f_b nearest to e_b (least squares over the k bins, with equal weights)::
+    of the polynomial in mass with f_b nearest to e_b (least squares over the k bins, with equal weights):
 
-        rms      = sqrt(mean_b (e_b - f_b)^2) / mean_b e_b
-        expected = sqrt(mean_b s_b^2 (1 - t / k)) / mean_b e_b
+    .. math::
+
+        \mathrm{rms} = \sqrt{\langle (e_b - f_b)^2 \rangle} \Big/ \langle e_b \rangle, \qquad
+        \mathrm{expected} = \sqrt{\langle s_b^2 \rangle (1 - t / k)} \Big/ \langle e_b \rangle
 
     ``expected`` is the rms from statistics alone, less the share that the fit of t = order + 1 terms takes. For order
     0, rms is the standard deviation of A. Rogozhnikov et al., arXiv:1410.4140, over the mean. With d masses the
@@ -152,6 +154,11 @@ def flatness(
         merge fine cells to wide ``bins``.
     order : int, at least 0
         The degree of the polynomial that the analysis allows, as in the loss. Lower than the number of bins less one.
+
+    Returns
+    -------
+    Flatness
+        The two numbers, relative to the mean efficiency.
 
     Raises
     ------
@@ -208,11 +215,11 @@ def jsd(
     blind: bool = False,
     **selection: Unpack[Selection],
 ) -> float:
-    """Jensen-Shannon divergence between the masses of selected and of rejected background.
+    r"""Jensen-Shannon divergence between the masses of selected and of rejected background.
 
-    With P and Q the histograms of the two, each divided by its sum, and M = (P + Q) / 2::
+    With P and Q the histograms of the two, each divided by its sum, and M = (P + Q) / 2:
 
-        JSD = sum_b P_b log(P_b / M_b) / 2 + sum_b Q_b log(Q_b / M_b) / 2
+    .. math:: \mathrm{JSD} = \frac12 \sum_b P_b \log(P_b / M_b) + \frac12 \sum_b Q_b \log(Q_b / M_b)
 
     It is 0 if the selection keeps the shape of the spectrum, and log 2 / log base if the two spectra share no bin.
     Statistical fluctuations add to it. J. Lin, IEEE Trans. Inf. Theory 37 (1991) 145. ATL-PHYS-PUB-2018-014 and
@@ -225,9 +232,17 @@ def jsd(
     base : number above 1
     blind : bool
         If True, the mean JSD of a random selection of the same size, within 5 % from 20 selected events a bin on.
-        With p_b the weight fraction of bin b, f the fraction selected and b(i) the bin of event i::
+        With p_b the weight fraction of bin b, f the fraction selected and b(i) the bin of event i:
 
-            <JSD> = sum_i w_i^2 (1 / p_b(i) - 1) / (8 f (1 - f) (sum_i w_i)^2 log base)
+        .. math::
+
+            \langle \mathrm{JSD} \rangle = \frac{\sum_i w_i^2 (1 / p_{b(i)} - 1)}
+            {8 f (1 - f) (\sum_i w_i)^2 \log \mathrm{base}}
+
+    Returns
+    -------
+    float
+        From 0 to log 2 / log base.
 
     Raises
     ------

@@ -43,6 +43,11 @@ def roc(score: Any, label: Any = None, *, weight: Any = None) -> Roc:
         All 1 by default. With negative weights the curve need not be monotonic, nor stay inside [0, 1]. Not with a
         histogram.
 
+    Returns
+    -------
+    Roc
+        Arrays with a point for each distinct score.
+
     Raises
     ------
     ValueError, TypeError
@@ -103,6 +108,11 @@ def auc(score: Any, label: Any = None, *, weight: Any = None) -> float:
 
     A tied pair counts one half, each pair with the product of its weights. Takes the arguments of :func:`roc`.
 
+    Returns
+    -------
+    float
+        1 for perfect separation, 0.5 for none.
+
     Examples
     --------
     >>> from libmode.metrics import auc
@@ -131,8 +141,17 @@ def threshold(
 ) -> float:
     """The largest threshold that keeps at least this weight fraction of the signal, or of the background.
 
-    It is the score of an event, or the edge of a cell. One of ``signal_efficiency`` and ``background_efficiency``,
-    above 0 and at most 1, is the fraction, and counts as equal within 1e-12. Takes the events of :func:`roc`.
+    It is the score of an event, or the edge of a cell. Takes the events of :func:`roc`.
+
+    Parameters
+    ----------
+    signal_efficiency, background_efficiency : number above 0, at most 1
+        One of them is the fraction, and counts as equal within 1e-12.
+
+    Returns
+    -------
+    float
+        In units of the score.
 
     Raises
     ------
@@ -160,7 +179,17 @@ def rejection(
 ) -> float:
     """1 / false positive rate at a working point: R50 where the signal efficiency is 0.5 (arXiv:2010.09745).
 
-    The working point is a signal efficiency as for :func:`threshold`, or a threshold. Takes the events of :func:`roc`.
+    Takes the events of :func:`roc`.
+
+    Parameters
+    ----------
+    signal_efficiency, threshold : number
+        The working point, one of the two.
+
+    Returns
+    -------
+    float
+        At least 1 with weights above 0.
 
     Raises
     ------

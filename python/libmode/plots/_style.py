@@ -26,6 +26,11 @@ def style() -> AbstractContextManager[None]:
 
     Use ``with style():`` around making *and saving* a figure, since matplotlib looks up fonts only then.
 
+    Returns
+    -------
+    context manager
+        It restores the style of before.
+
     Raises
     ------
     ImportError

@@ -28,6 +28,11 @@ def efficiency(axes: Axes, efficiency: Any, *, label: str | None = None, **style
     **style
         Of the steps, a StepPatch; the band has their color.
 
+    Returns
+    -------
+    matplotlib Axes
+        The given ones.
+
     Raises
     ------
     ValueError, TypeError
@@ -74,6 +79,11 @@ def spectrum(
     ratio : matplotlib Axes, optional
         Also draws there the spectrum over that of all background: the efficiency
         relative to its mean. Bins without events are left out. The label of the mass goes there.
+
+    Returns
+    -------
+    matplotlib Axes
+        The given ones.
 
     Examples
     --------
@@ -138,6 +148,11 @@ def spurious_scan(
     ratio : matplotlib Axes, optional
         Also draws signal / error there, above a gray band from -1 to 1. The label of the
         mass goes there.
+
+    Returns
+    -------
+    matplotlib Axes
+        The given ones.
 
     Examples
     --------

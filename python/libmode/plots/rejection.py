@@ -23,6 +23,11 @@ def roc(axes: Axes, roc: Any, *, label: str | None = None, **style: Any) -> Axes
     roc : what :func:`libmode.metrics.roc` returns, or (signal_efficiency, false_positive_rate)
         Arrays (k,). Points where no background passes are not drawn.
 
+    Returns
+    -------
+    matplotlib Axes
+        The given ones.
+
     Examples
     --------
     >>> from matplotlib.figure import Figure
@@ -69,6 +74,11 @@ def frontier(
     scan : (k,) real numbers, optional
         The strengths. They order and label the points of a line.
 
+    Returns
+    -------
+    matplotlib Axes
+        The given ones.
+
     Examples
     --------
     >>> from matplotlib.figure import Figure
@@ -113,6 +123,11 @@ def closure(axes: Axes, closure: Any, *, label: str | None = None, **style: Any)
     axes, label, **style
         As for :func:`efficiency`; the style is that of ``Axes.errorbar``.
     closure : what :func:`libmode.metrics.closure` returns
+
+    Returns
+    -------
+    matplotlib Axes
+        The given ones.
 
     Examples
     --------
