@@ -31,6 +31,7 @@ extensions = [
     "sphinx.ext.mathjax",
     "sphinx_copybutton",
     "c_header",
+    "complete",
     "links",
     "notebooks",
 ]
