@@ -38,7 +38,7 @@ TOGETHER = (
     ("torch.distance_correlation", "torch.ABCDLoss", "mode_loss"),
     ("set_threads", "get_threads"),
     ("planing_weights", "torch.MoDeLoss", "xgboost.MoDeXGBClassifier"),
-    ("plots.efficiency", "plots.spectrum", "plots.style"),
+    ("plots.efficiency", "plots.spectrum", "plots.frontier", "plots.style"),
 )
 
 

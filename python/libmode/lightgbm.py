@@ -136,7 +136,7 @@ def finalize(booster: lightgbm.Booster, init_score: float, *, num_iteration: int
     Warns
     -----
     TrainingWarning
-        As :meth:`judge` of the objective says, whose callback the training had.
+        As ``judge`` of the objective says, whose callback the training had.
 
     Raises
     ------
