@@ -1,9 +1,7 @@
 package radix
 
 import (
-	"cmp"
 	"math/bits"
-	"slices"
 
 	"github.com/libmode/libmode/core/internal/lanes"
 	"github.com/libmode/libmode/core/internal/par"
@@ -31,7 +29,7 @@ func Sort[T lanes.Float](records []uint64, starts []uint32, la *Layout, numbers 
 	end := starts[len(starts)-1]
 	sortNear(records[first:end], records[first:end])
 	if la.cut > 0 {
-		resolve(records[starts[0]:end], la, numbers, &room.Arena)
+		resolve(records[starts[0]:end], la, numbers, la.cut, &room.Arena)
 	}
 }
 
@@ -155,50 +153,31 @@ func sortDigits(records, spare []uint64, lo uint64, keyShift, top uint, arena *p
 	}
 }
 
-// resolve sorts records of equal keys by their numbers.
-func resolve[T lanes.Float](records []uint64, la *Layout, numbers []T, arena *par.Arena) {
-	keyShift := la.keyShift
+// resolve sorts runs of records of equal keys by the low bits of their numbers' keys, for which there was no room. It leaves these bits
+// in the records. Saturated scores have many of one key.
+func resolve[T lanes.Float](records []uint64, la *Layout, numbers []T, cut uint, arena *par.Arena) {
+	keyShift := la.keyShift & 63
+	rest := cut - min(cut, 64-keyShift) // bits for which there is no room again
 	for i := 1; i < len(records); i++ {
-		key := records[i] >> (keyShift & 63)
-		if records[i-1]>>(keyShift&63) != key {
+		first, key := i-1, records[i]>>keyShift
+		if records[first]>>keyShift != key {
 			continue
 		}
-		lo := i - 1
-		for i < len(records) && records[i]>>(keyShift&63) == key {
+		for i < len(records) && records[i]>>keyShift == key {
 			i++
 		}
-		resolveRun(records[lo:i], la, numbers, arena)
-	}
-}
-
-// resolveRun sorts records of one key by the low bits of their numbers' keys, and then by the records. Saturated scores have many of
-// one key.
-func resolveRun[T lanes.Float](run []uint64, la *Layout, numbers []T, arena *par.Arena) {
-	defer arena.Release(arena.Mark())
-	low, shift := uint64(1)<<la.cut-1, bitsFor(len(run))
-	if la.cut+shift > 64 { // no word has room for the place in the run
-		slices.SortFunc(run, func(a, b uint64) int {
-			return cmp.Or(cmp.Compare(numbers[la.Index(a)], numbers[la.Index(b)]), cmp.Compare(a, b))
-		})
-		return
-	}
-	sortAll(run, 0, arena)
-	order, sorted := par.Unset[uint64](arena, len(run)), par.Unset[uint64](arena, len(run))
-	for i, r := range run {
-		order[i] = (Key(float64(numbers[la.Index(r)]))-la.base)&low<<shift | uint64(i)
-	}
-	sortAll(order, shift, arena)
-	for i, word := range order {
-		sorted[i] = run[word&(1<<shift-1)]
-	}
-	copy(run, sorted)
-}
-
-// sortAll sorts words by their bits from keyShift on; few words by all bits.
-func sortAll(words []uint64, keyShift uint, arena *par.Arena) {
-	if len(words) < smallCell {
-		sortNear(words, words)
-	} else {
-		sortCell(words, keyShift, arena)
+		run := records[first:i]
+		for k, r := range run {
+			low := (Key(float64(numbers[la.Index(r)])) - la.base) & (1<<cut - 1) >> rest
+			run[k] = low<<keyShift | r&(1<<keyShift-1)
+		}
+		if len(run) < smallCell {
+			sortNear(run, run)
+		} else {
+			sortCell(run, keyShift, arena)
+		}
+		if rest > 0 {
+			resolve(run, la, numbers, rest, arena)
+		}
 	}
 }

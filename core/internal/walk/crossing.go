@@ -28,7 +28,6 @@ type crossing struct {
 	linear []lanes.Linear
 	folded bool         // whether the rows of the linear form have the terms of e^2 and of V_b too
 	tracks bool         // whether state follows F_b and V_b; otherwise the rows are enough
-	scaled bool         // whether steps.scale is read
 	bounds correcting   // of Integrand.correction
 	ofBias lanes.Linear // the bias, where nothing tracks V_b
 
@@ -52,7 +51,6 @@ func (cr *crossing) start(in *Integrand, rs *order.Records, k, l int) (j, bias f
 	cr.in, cr.state, cr.linear = in, par.Unset[bin](cr.arena, in.bins), make([]lanes.Linear, len(in.rows))
 	cr.folded = rs.Weights == nil && (in.correction == nil || !in.unbiased)
 	cr.tracks = !cr.folded || in.correction != nil && in.measured
-	cr.scaled = cr.tracks || in.correction != nil
 	for g := range cr.linear {
 		li := &cr.linear[g]
 		li.Rows, li.Y[3] = par.Unset[lanes.Row](cr.arena, in.bins), 1
@@ -126,7 +124,7 @@ func (cr *crossing) load(n int, weights []float64) {
 // score.
 func (cr *crossing) cross(end float64) (j, bias float64) {
 	if lanes.FirstTie(cr.scores) == len(cr.scores)-1 {
-		cr.walk(steps{cr.bins, cr.weights, cr.ones}, cr.d, cr.biases)
+		cr.walk(steps{bins: cr.bins, weights: cr.weights, scale: cr.ones}, cr.d, cr.biases)
 	} else {
 		d, biases := cr.changesOf(cr.splitTies())
 		j = cr.join(cr.d, d, end)

@@ -1,0 +1,107 @@
+package constraint
+
+import (
+	"math"
+
+	"gonum.org/v1/gonum/floats"
+)
+
+// shape is a bump to look for: its coefficients in the functions of the mass, for a residual per error of one event.
+type shape struct {
+	of          []float64
+	height      float64 // of the bump relative to the background under it, per projected residual
+	mass, times float64 // where it is; its limit over the limit of the signal
+}
+
+// shapes returns the bumps to look for: that of the signal, and windows.
+func (sh *shown) shapes(order int) (found []shape) {
+	cells := sh.basis.cells
+	if sum := floats.Sum(sh.signal); sum > 0 {
+		s := make([]float64, cells)
+		for c := range s {
+			if sh.background[c] > 0 {
+				s[c] = sh.signal[c] / sum / sh.background[c]
+			}
+		}
+		if one, ok := sh.shape(s, order, 1); ok {
+			found = append(found, one)
+		}
+	}
+	wide := max(1, cells*ofWindow/32)
+	for from := 0; from+wide <= cells; from += max(1, wide/2) {
+		s := make([]float64, cells)
+		for c := from; c < from+wide; c++ {
+			s[c] = 1
+		}
+		if one, ok := sh.shape(s, order, elsewhere); ok {
+			found = append(found, one)
+		}
+	}
+	return found
+}
+
+// shape takes the polynomial out of a bump with these values in the cells. It is not ok if little is left.
+func (sh *shown) shape(s []float64, order int, times float64) (found shape, ok bool) {
+	w, before := sh.background, sh.dot(s, s)
+	d := append([]float64(nil), s...)
+	for _, p := range sh.polynomials(order) {
+		floats.AddScaled(d, -sh.dot(d, p), p)
+	}
+	of := make([]float64, sh.basis.functions)
+	for l := range of {
+		of[l] = floats.Dot(sh.basis.transposed[l*sh.basis.cells:][:sh.basis.cells], d) / float64(sh.basis.cells)
+	}
+	for c := range d {
+		d[c] = floats.Dot(sh.basis.values[c*len(of):][:len(of)], of)
+	}
+	norm := sh.dot(d, d)
+	if !(norm > visible*before) {
+		return found, false
+	}
+	var mass, sum float64
+	for c, x := range s {
+		mass += w[c] * x * sh.masses[c]
+		sum += w[c] * x
+	}
+	floats.Scale(1/math.Sqrt(norm), of)
+	return shape{of: of, height: before / math.Sqrt(norm) / sum, mass: mass / sum, times: times}, true
+}
+
+func (sh *shown) dot(a, b []float64) (sum float64) {
+	for c, w := range sh.background {
+		sum += w * a[c] * b[c]
+	}
+	return sum
+}
+
+// polynomials returns orthonormal polynomials in the mean masses of the cells.
+func (sh *shown) polynomials(order int) (found [][]float64) {
+	lo, hi := math.Inf(1), math.Inf(-1)
+	for c, m := range sh.masses {
+		if sh.background[c] > 0 {
+			lo, hi = min(lo, m), max(hi, m)
+		}
+	}
+	power := make([]float64, len(sh.masses))
+	for c := range power {
+		power[c] = 1
+	}
+	for range order + 1 {
+		p := append([]float64(nil), power...)
+		for range 2 { // twice is enough
+			for _, q := range found {
+				floats.AddScaled(p, -sh.dot(p, q), q)
+			}
+		}
+		norm := math.Sqrt(sh.dot(p, p))
+		if !(norm > 1e-6) {
+			break
+		}
+		floats.Scale(1/norm, p)
+		found = append(found, p)
+		for c, m := range sh.masses {
+			power[c] *= 2*(m-lo)/(hi-lo) - 1
+		}
+	}
+	return found
+}
