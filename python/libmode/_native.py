@@ -441,7 +441,9 @@ def direction(
 ) -> ModePushed:
     """The push of a constraint for the events of a batch; mode.h describes it."""
     pushed = ModePushed(ctypes.sizeof(ModePushed))
-    _call_with("mode_constraint_push", double, events.n, held, options, events, steering, pushed, push, multiplier, slope)
+    _call_with(
+        "mode_constraint_push", double, events.n, held, options, events, steering, pushed, push, multiplier, slope
+    )
     return pushed
 
 

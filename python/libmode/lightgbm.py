@@ -199,15 +199,10 @@ _OF_OBJECTIVES = (
     *("lambdarank_truncation_level", "lambdarank_norm", "lambdarank_position_bias_regularization", "label_gain"),
     *("objective_seed", "bagging_by_query", "eval_at", "multi_error_top_k", "auc_mu_weights"),
 )
-#: Further parameters that the classifier sets, or that are for LightGBM's program.
+#: Further parameters that the classifier sets.
 _NO_EFFECT = (
-    *(*_OF_OBJECTIVES, "objective", "metric", "metric_freq", "is_provide_training_metric", "first_metric_only"),
-    *("early_stopping_min_delta", "categorical_feature", "config", "task", "data", "valid", "input_model"),
-    *("output_model", "output_result", "convert_model", "convert_model_language", "snapshot_freq", "save_binary"),
-    *("header", "label_column", "weight_column", "group_column", "ignore_column", "two_round", "parser_config_file"),
-    *("predict_contrib", "predict_leaf_index", "predict_raw_score", "predict_disable_shape_check"),
-    *("num_iteration_predict", "start_iteration_predict", "pred_early_stop", "pred_early_stop_freq"),
-    "pred_early_stop_margin",
+    *(*_OF_OBJECTIVES, "objective", "metric", "first_metric_only", "early_stopping_min_delta", "categorical_feature"),
+    "input_model",
 )
 
 

@@ -191,7 +191,7 @@ def trained(client, events, sizes, **options):
                         dask.delayed(client.scatter(part, workers=[worker], hash=False)), part.shape, part.dtype
                     )
                     for worker, part in zip(
-                        client.scheduler_info(n_workers=-1)["workers"],
+                        client.nthreads(),
                         np.split(array, np.cumsum(sizes)[:-1]),
                         strict=False,
                     )
@@ -228,7 +228,7 @@ def test_dask_trains_trees_as_flat_as_one_process(client):
 
 def test_dask_with_a_worker_without_rows_of_the_training(client):
     events, (x, y, m) = toy(8_000, 1), toy(4_000, 2)
-    worker = list(client.scheduler_info(n_workers=-1)["workers"])[3]
+    worker = list(client.nthreads())[3]
     other = [client.persist(da.from_array(array[:1000], chunks=-1), workers=[worker]) for array in events[:2]]
     evaluated = [(dxgb.DaskDMatrix(client, *other), "other")]
     booster = trained(client, events, [5_000, 3_000], evals=evaluated, verbose_eval=False)

@@ -270,26 +270,10 @@ class BoostedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             flat. If ``eval_set`` has rows of the training. If ``eval_sample_weight`` is left out, and the events of a
             class have different weights.
         """
-        for callback in callbacks or ():
-            if isinstance(callback, self._stops):
-                raise ValueError(
-                    f"callbacks has {type(callback).__name__}, which may stop before the push has settled: give "
-                    f"early_stopping_rounds to the constructor, {type(self).__name__}(early_stopping_rounds=...)"
-                )
         X, events = self._events(X, y, mass, sample_weight, category)
-        options, further = self._divided()
-        if self.order is None:
-            raise TypeError(ORDER)
-        settings = checked(self.loss_weight, self.tolerance, self.score_transform, self.background_only, options)
-        several = _several(events.mass)
+        settings, judging, further = self._checked(callbacks)
         lists = {"eval_mass": eval_mass, "eval_sample_weight": eval_sample_weight, "eval_category": eval_category}
-        evaluated = self._evaluated(eval_set, several, lists)
-        point = {"signal_efficiency": self.signal_efficiency, "background_efficiency": self.background_efficiency}
-        judging = judged(settings, self.events, point)
-        if self.n_estimators is not None:
-            whole("n_estimators", self.n_estimators, 1)
-        if self.early_stopping_rounds is not None:
-            whole("early_stopping_rounds", self.early_stopping_rounds, 1)
+        evaluated = self._evaluated(eval_set, _several(events.mass), lists)
         sums_of_weights(events.label, events.weight)  # before a part is kept: its errors name places
         name, self._copied = f"eval_set[{len(evaluated) - 1}]", False
         if evaluated:
@@ -315,6 +299,24 @@ class BoostedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             self.check_ = judge(judging, others, self.background_only)(self._margins(features).astype(float))
         self._warn(name, unsettled if stopping is None else None)
         return self
+
+    def _checked(self, callbacks: Sequence[Any] | None) -> tuple[Settings, Judged, dict[str, Any]]:
+        """The settings of the objective and of the check, and further parameters of the library."""
+        for callback in callbacks or ():
+            if isinstance(callback, self._stops):
+                raise ValueError(
+                    f"callbacks has {type(callback).__name__}, which may stop before the push has settled: give "
+                    f"early_stopping_rounds to the constructor, {type(self).__name__}(early_stopping_rounds=...)"
+                )
+        options, further = self._divided()
+        if self.order is None:
+            raise TypeError(ORDER)
+        settings = checked(self.loss_weight, self.tolerance, self.score_transform, self.background_only, options)
+        point = {"signal_efficiency": self.signal_efficiency, "background_efficiency": self.background_efficiency}
+        for name in ("n_estimators", "early_stopping_rounds"):
+            if getattr(self, name) is not None:
+                whole(name, getattr(self, name), 1)
+        return settings, judged(settings, self.events, point), further
 
     def _events(self, X: Any, y: Any, mass: Any, sample_weight: Any, category: Any) -> Evaluated:
         """The training, with labels 1 for signal and 0 for background."""
