@@ -121,7 +121,7 @@ def direction(
     out = start, start + step, start + 2 * step
     packed, held = for_core(arrays), (arrays, rows, state)
     try:
-        pushed = _native.direction(options.struct, packed, double, steering, *out, held)
+        pushed = _native.direction(options.struct, packed, double, steering, *out, held=held)
     except ValueError as error:
         raise explained(error, events.score, events.mass, events.label, options) from None
     look_at_masses(said, options, arrays.mass, arrays.label)

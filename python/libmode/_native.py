@@ -434,16 +434,12 @@ def direction(
     events: ModeEvents,
     double: bool,
     steering: ModeSteering,
-    push: int | None,
-    multiplier: int | None,
-    slope: int | None,
+    *out: int | None,
     held: tuple[object, ...] = (),
 ) -> ModePushed:
-    """The push of a constraint for the events of a batch; mode.h describes it."""
+    """The push of a constraint for the events of a batch, and where it goes; mode.h describes it."""
     pushed = ModePushed(ctypes.sizeof(ModePushed))
-    _call_with(
-        "mode_constraint_push", double, events.n, held, options, events, steering, pushed, push, multiplier, slope
-    )
+    _call_with("mode_constraint_push", double, events.n, held, options, events, steering, pushed, *out)
     return pushed
 
 
