@@ -43,14 +43,14 @@ def loss_and_grad(
     options: Options, score: Any, label: Any, mass: Any, weight: Any, category: Any = None, *, said: Said = IN_LINES
 ) -> tuple[float, NDArray[Any]]:
     """The loss and its gradient, for anything that NumPy turns into arrays. Leaving out the bias saves time."""
-    found, grad, _ = evaluated(options, score, label, mass, weight, category, loss_alone=True, said=said)
-    return found.loss, grad
+    value, grad, _ = evaluated(options, score, label, mass, weight, category, loss_alone=True, said=said)
+    return value.loss, grad
 
 
 def evaluate(options: Options, *events: Any, **wanted: Any) -> Result:
     """The result of :func:`evaluated`."""
-    found, grad, hess = evaluated(options, *events, **wanted)
-    return Result(found.loss, found.bias, found.events, grad, hess)
+    value, grad, hess = evaluated(options, *events, **wanted)
+    return Result(value.loss, value.bias, value.events, grad, hess)
 
 
 def evaluated(

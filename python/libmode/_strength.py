@@ -46,5 +46,5 @@ def strengthened(
     """Loss and gradient of NumPy arrays with a strength, and the averages after the batch."""
     after = np.array(averages, np.float64)
     how = of_core(strength, address(after) or 0)
-    found, grad, _ = evaluated(options, *events, loss_alone=True, strength=how, said=said)
-    return how.scale * found.loss, grad, after
+    value, grad, _ = evaluated(options, *events, loss_alone=True, strength=how, said=said)
+    return how.scale * value.loss, grad, after
