@@ -577,7 +577,7 @@ typedef struct mode_verdict {
     int32_t worst;      /* the cut that is most above the limit */
     double batches;     /* of all labels and categories, */
     double events;      /* and the background events in them */
-    double tolerance;   /* N, the background events of the search: constraint->tolerance, or training_events, or 100,000 */
+    double tolerance;   /* N, the background events of the search: constraint->tolerance, or training_events, or 100,000, at most 1/32 of events */
     double limit;       /* the largest |errors| that counts as flat: 1.8 sqrt(1 + N/T), for T = training_events; N if unknown */
     double zero, zero_at; /* the mass near which the allowed response reaches 0, and the background efficiency of the cut; NaN: none */
     double peak, peak_at; /* the mass of a maximum of the selected spectrum that the spectrum before has not, and the cut; NaN: none */

@@ -118,8 +118,12 @@ func Judge(cfg config.Config, st Steering) (Verdict, error) {
 	return worst, nil
 }
 
-// usual is N without a tolerance and without a known number of events.
-const usual = 100_000
+// N without a tolerance and a known number of events is the usual one, unless the batches show few: a network learns the
+// fluctuations of the events that it has seen so many times, and a search with more events than those would see them.
+const (
+	usual  = 100_000
+	visits = 32
+)
 
 // judge returns the verdict of a part, and by how many standard errors its worst cut is above the limit.
 func (s state) judge(part int, cfg *config.Config, st Steering) (v Verdict, worst float64) {
@@ -127,9 +131,11 @@ func (s state) judge(part int, cfg *config.Config, st Steering) (v Verdict, wors
 	for k := range len(cfg.BackgroundLabel) * max(st.Categories, 1) {
 		v.Events += s.field(k, ofSeen)[0]
 	}
+	known := mostDoubt
 	if v.Tolerance == 0 {
 		if v.Tolerance = v.Teaches; v.Tolerance == 0 {
-			v.Tolerance = usual
+			v.Tolerance = min(usual, max(v.Events, 1)/visits)
+			known *= math.Sqrt(v.Tolerance / usual)
 		}
 	}
 	teaches := v.Teaches
@@ -168,7 +174,7 @@ func (s state) judge(part int, cfg *config.Config, st Steering) (v Verdict, wors
 		if excess[k] > worst {
 			v.Worst, worst = k, excess[k]
 		}
-		if v.Doubt[k] <= mostDoubt {
+		if v.Doubt[k] <= known {
 			v.Answer = Flat
 		}
 	}

@@ -106,13 +106,35 @@ func TestFlatResponsesAreFlat(t *testing.T) {
 	rng, wrong := rand.New(rand.NewPCG(3, 4)), 0
 	for range 40 {
 		v := shownBy(t, 300, constraint.Steering{RelativeStrength: 1}, core.DefaultConfig(), func() core.Events[float64] { return searched(rng, 500, 0, 0) })
-		require.Equal(t, 100_000., v.Tolerance)
+		require.Equal(t, 300*500./32, v.Tolerance)
 		if v.Answer != constraint.Flat {
 			wrong++
 		}
 		require.True(t, math.IsNaN(v.Zero) && math.IsNaN(v.Peak))
 	}
 	require.LessOrEqual(t, wrong, 2)
+}
+
+// Few events that come again and again show their own fluctuations, which are no dependence.
+func TestFluctuationsOfFewEventsAreNoDependence(t *testing.T) {
+	rng, wrong := rand.New(rand.NewPCG(13, 14)), 0
+	for range 20 {
+		few := searched(rng, 10_000, 0, 0)
+		v := shownBy(t, 400, constraint.Steering{RelativeStrength: 1}, core.DefaultConfig(), func() core.Events[float64] {
+			ev, label := core.Events[float64]{}, []int32(nil)
+			for range 750 {
+				i := rng.IntN(len(few.Mass))
+				ev.Mass, ev.Score = append(ev.Mass, few.Mass[i]), append(ev.Score, few.Score[i])
+				label = append(label, int32(2*i/len(few.Mass))) // background comes first
+			}
+			ev.Label = core.LabelsOf(label)
+			return ev
+		})
+		if v.Answer == constraint.NotFlat {
+			wrong++
+		}
+	}
+	require.LessOrEqual(t, wrong, 1)
 }
 
 // A bump far from the signal is seen in a window, and one batch tells nothing.

@@ -213,9 +213,9 @@ class Constraint:
                 state[:] = now
         return pushed
 
-    def verdict(self, state: NDArray[np.float64]) -> Convergence:
-        """What a state shows."""
-        steering = {"tolerance": self.tolerance or 0.0, "categories": self.categories}
+    def verdict(self, state: NDArray[np.float64], tolerance: float = 0.0) -> Convergence:
+        """What a state shows, for a search with ``tolerance`` events unless the constraint has its own number."""
+        steering = {"tolerance": self.tolerance or tolerance, "categories": self.categories}
         return convergence(self.options.struct, state, self.training_events, **steering)
 
     def few(self, state: NDArray[np.float64]) -> tuple[float, int, int] | None:

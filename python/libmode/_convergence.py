@@ -41,7 +41,7 @@ class Convergence:
     mass: NDArray[np.float64]  #: where it is, (16,)
     limit: float  #: the largest size of ``errors`` that is flat, 1.8 sqrt(1 + N/T), with T = N where T is unknown
     worst: int  #: the cut that is most above the limit
-    tolerance: float  #: N: the argument, or T, or 100,000 where that is unknown
+    tolerance: float  #: N: the argument, or T; where that is unknown 100,000, at most 1/32 of events
     training_events: float | None  #: T, the background events of the training
     batches: int  #: how many there were,
     events: float  #: and the background events in them

@@ -393,7 +393,8 @@ class Statement:
 
     def evaluated(self) -> Convergence | None:
         """What the events show that were evaluated after the training; None without any."""
-        shown = self._constraint.verdict(self._evaluated)
+        search = 0.0 if self._state is None else self._constraint.verdict(self._state).tolerance
+        shown = self._constraint.verdict(self._evaluated, search)
         return shown if shown.batches else None
 
     def say(self) -> None:

@@ -74,7 +74,7 @@ def test_of_flat_trainings_at_most_one_in_twenty_warns():
 @pytest.mark.parametrize("bend, turns", [(0.2, 1000), (0.4, 100), (0.0, 1000)])
 def test_what_lasts_and_what_swings_are_both_seen(bend, turns):
     """The second cancels over 256,000 events."""
-    rng, layer = np.random.default_rng(1), MoDeConstraint(from_logits=True, order=1)
+    rng, layer = np.random.default_rng(1), MoDeConstraint(from_logits=True, order=1, training_events=100_000)
     for k in range(600):
         step(layer, *batch(rng, bend * (-1) ** (k // turns)))
     assert layer.convergence.flat is (bend == 0)
