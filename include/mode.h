@@ -473,7 +473,7 @@ enum { /* places in a state */
     MODE_STATE_BIAS,       /* its bias */
     MODE_STATE_EVENTS,     /* the number of events, as in mode_quality */
     MODE_STATE_SQUARE,     /* the square of the loss */
-    MODE_STATE_FACTOR,     /* the factor by which a tolerance scales the push, 0.01 to 1 */
+    MODE_STATE_FACTOR,     /* the factor by which a tolerance scales the push, 0.02 to 1 */
     MODE_STATE_MASSES,     /* the number of variables of mass; events with another number are an error */
     MODE_STATE_CATEGORIES, /* the number of categories; 0: none */
     MODE_STATE_PARTS       /* the first number of the first part */

@@ -9,21 +9,26 @@ type basis struct {
 	transposed       []float64 // a row for each function
 }
 
-// The cosines of the rank of the score, and of the ranks of each mass by the number of masses. docs/zoo.md has the study
-// behind the numbers.
-var (
-	ofScore  = newBasis(cosines(32, 12))
-	ofMasses = [...]basis{1: massBasis(1, 32, 24), 2: massBasis(2, 8, 5), 3: massBasis(3, 4, 3)}
-	// ofOneMass has the cells and functions of one mass, by the number of masses.
-	ofOneMass = [...]*basis{1: oneMass(32, 24), 2: oneMass(8, 5), 3: oneMass(4, 3)}
+// The cells and cosines of a rank. Masses together have about the functions of one: each of several has fewer.
+const (
+	mostCellsOfRank  = 32
+	functionsOfScore = 12
+	functionsOfMass  = 24
 )
 
-// massCells is the number of cells of one mass, by the number of masses. One cell more has the events without a value.
-var massCells = [...]uint32{1: 32, 2: 8, 3: 4}
+var (
+	ofScore = newBasis(cosines(mostCellsOfRank, functionsOfScore))
+	// ofMasses has the products of the functions of each mass, by the number of masses, and ofOneMass those of one mass.
+	ofMasses  = [...]basis{1: massBasis(1), 2: massBasis(2), 3: massBasis(3)}
+	ofOneMass = [...]basis{1: oneMass(1), 2: oneMass(2), 3: oneMass(3)}
+	// massCells is the number of cells of one mass, by the number of masses. One cell more has the events without a value.
+	massCells = [...]uint32{1: uint32(ofOneMass[1].cells), 2: uint32(ofOneMass[2].cells), 3: uint32(ofOneMass[3].cells)}
+)
 
-func oneMass(cells, functions int) *basis {
-	of := newBasis(cosines(cells, functions))
-	return &of
+// oneMass returns the functions of each of so many masses.
+func oneMass(masses int) basis {
+	functions := math.Round(math.Pow(functionsOfMass, 1/float64(masses)))
+	return newBasis(cosines(int(math.Ceil(functions*mostCellsOfRank/functionsOfMass)), int(functions)))
 }
 
 func newBasis(cells, functions int, values []float64) basis {
@@ -48,9 +53,10 @@ func cosines(cells, functions int) (int, int, []float64) {
 
 // massBasis returns the products of the cosines of each mass, on the cells of all masses together. In the cell of events
 // without a value only the function 1 is not 0.
-func massBasis(variables, cells, functions int) basis {
-	_, _, one := cosines(cells, functions)
-	one = append(one, make([]float64, functions)...)
+func massBasis(variables int) basis {
+	of := oneMass(variables)
+	cells, functions := of.cells, of.functions
+	one := append(of.values, make([]float64, functions)...)
 	one[cells*functions] = 1
 	cells++
 	all := []float64{1}

@@ -112,7 +112,7 @@ func ratioOf(n int, w func(i int) float64, bins []int, bin int) float64 {
 			count++
 		}
 	}
-	return math.Min(1e6, all*count/own)
+	return math.Min(math.Exp(2*MostLevel), all*count/own)
 }
 
 // residualOfBins returns F_b less the allowed response at the highest score whose rank is below q.
@@ -189,7 +189,7 @@ func (d *law) setResidual(grad []float64) {
 		size += math.Abs(w)
 		square += w * w
 	}
-	parts := math.Max(1, math.Min(MostRanges, math.Floor(math.Floor(size*size/square*(1+1e-12))/InRange)))
+	parts := math.Max(1, math.Min(Thresholds, math.Floor(math.Floor(size*size/square*(1+1e-12))/InRange)))
 	direction := make([]float64, len(grad))
 	for i, g := range grad {
 		direction[i] = g / math.Sqrt(d.rank[i]*(1-d.rank[i]))
@@ -245,7 +245,9 @@ func (d *law) levelAt(i int, v []float64, most float64) float64 {
 // multiplierAt returns the multiplier of event i, for these coefficients of v and of what acts at once.
 func (d *law) multiplierAt(i int, v, now []float64) float64 {
 	found := d.levelAt(i, v, math.Inf(1)) + d.levelAt(i, now, MostAtOnce)
-	if found = math.Max(-MostLevel, math.Min(MostLevel, found)); found < 0 {
+	if found = math.Max(-MostLevel, math.Min(MostLevel, found)); found < -1 { // as an event of signal, if it is called signal
+		return d.lift[i] * (1 + found) * math.Min(1, 1/d.ev.Score[i]-1)
+	} else if found < 0 {
 		return d.lift[i] * (1 + found)
 	}
 	return d.lift[i] * math.Exp(found)
@@ -270,16 +272,16 @@ func (m *memory) take(d *law, found Pushed, tolerance, different float64) {
 	}
 	if tolerance > 0 {
 		rho := m.average[1] * tolerance / (m.average[2] * m.average[3])
-		m.factor *= math.Exp(Pace * math.Max(-1, math.Min(1, rho-1)))
-		m.factor = math.Min(1, math.Max(LeastFactor, m.factor))
+		m.factor *= math.Exp(Integral * math.Max(-1, math.Min(1, rho-1)))
+		m.factor = math.Min(1, math.Max(Integral, m.factor))
 	}
 	burst := math.Min(1, d.norm/m.average[0])
 	for k, r := range d.residual {
-		m.sum[k] = (1-Leak*(1-m.factor))*m.sum[k] + m.factor*Integral*math.Sqrt(n/EventsOfABatch)*r*burst
+		m.sum[k] = (1-Integral*(1-m.factor))*m.sum[k] + m.factor*Integral*math.Sqrt(n/EventsOfABatch)*r*burst
 	}
 	size := n / EventsOfABatch
 	now, recent := math.Min(1, math.Max(1/m.batch, size/InNow)), math.Min(1, math.Max(1/m.batch, size/InRecent))
-	share := math.Max(1/m.batch, math.Min(1./FewestOfMean, size/InMean))
+	share := math.Max(1/m.batch, math.Min(1./InRecent, size/InMean))
 	step := math.Min(MostStep, Step*size/(1+m.batch*size/SlowAfter))
 	effective := square(d.omega)
 	m.known = math.Min(effective/share, different*effective/n)

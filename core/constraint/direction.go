@@ -24,9 +24,9 @@ import (
 //
 // times the event's weight per sum of weights in its mass bin. The residual r is the gradient of the loss per weight, smooth in
 // the ranks of mass and score. Its unit is the norm of the gradient: the average norm, or the norm of this batch if it is larger.
-// After the batch, of n background events, 0.02 factor sqrt(n/512) r is added to the sum. The multiplier is exp(v) for v > 0, and
-// 1 + v for v < 0, where v(m, s) has the significant residuals of the efficiency at tight cuts, over the efficiency; both times the
-// lift of light weights, see balance.
+// After the batch, of n background events, 0.02 factor sqrt(n/512) r is added to the sum. The multiplier is start exp(v) for v > 0,
+// and start + v max(start, 1) for v < 0, where v(m, s) has the significant residuals of the efficiency at tight cuts, over the efficiency,
+// and start(m) is from planing; times the lift of light weights, see balance. The push is times the root of a start above 1.
 // docs/how-it-works.md has the derivation, and docs/zoo.md shows the effect.
 //
 // With Steering.Logits the scores are logits, of any size: their order alone makes the push. The loss is that of their probabilities.

@@ -2,15 +2,11 @@ package constraint
 
 // The constants of the law, for tests of the definition.
 const (
-	MostRanges     = mostRanges
 	InRange        = inRange
 	Proportional   = proportional
 	Integral       = integral
 	EventsOfABatch = eventsOfABatch
 	Rate           = rate
-	Pace           = pace
-	Leak           = leak
-	LeastFactor    = leastFactor
 	Thresholds     = thresholds
 	Highest        = highest
 	Step           = step
@@ -20,7 +16,6 @@ const (
 	InNow          = inNow
 	MostAtOnce     = mostAtOnce
 	InMean         = inMean
-	FewestOfMean   = fewestOfMean
 	Doubt          = doubt
 	LeakOfTail     = leakOfTail
 	MostBins       = mostBins
@@ -30,6 +25,6 @@ const (
 
 // FunctionsOfMass and FunctionsOfScore are the numbers of cells and functions.
 var (
-	FunctionsOfMass  = map[int][2]int{1: {int(massCells[1]), 24}, 2: {int(massCells[2]), 5}, 3: {int(massCells[3]), 3}}
-	FunctionsOfScore = [2]int{ofScore.cells, ofScore.functions}
+	FunctionsOfMass  = map[int][2]int{1: {32, 24}, 2: {7, 5}, 3: {4, 3}}
+	FunctionsOfScore = [2]int{32, 12}
 )

@@ -20,8 +20,10 @@ type group[T events.Float] struct {
 	masses    [][]T     // NaN outside the limits of a variable
 	raw       []float64 // the weights, of either sign, per largest weight of the group
 	largest   float64   // weight of the group
+	factor    float64   // of its loss
 	weight    []float64 // of the law, see balance
 	lift      []float64 // of the gradient, see balance
+	start     []float64 // of the multiplier in each cell of the masses, see start; nil: 1
 	total     float64   // of the sizes |weight|
 	effective float64   // the number of events in effect, (sum |weight|)^2 / sum weight^2
 	views     []view[T]
@@ -45,7 +47,7 @@ const block = 1 << 14
 // collect returns the events of a subset that take part, with the gradient as direction. The events are divided into so many
 // categories. The group uses the memory of the scratch.
 func collect[T events.Float](di *events.Division[T], su *measured[T], limits [][2]float64, joint bool, divided int, sc *par.Scratch) group[T] {
-	g := group[T]{label: su.Label, part: su.Label*max(divided, 1) + int(su.Category), category: su.Category, basis: &ofMasses[len(limits)], sc: sc}
+	g := group[T]{label: su.Label, part: su.Label*max(divided, 1) + int(su.Category), category: su.Category, factor: su.Factor, basis: &ofMasses[len(limits)], sc: sc}
 	ev, all, n, arena := &di.Events, di.Events.Variables(), su.Size(), &g.sc.Arena
 	inside := func(v, i int) bool {
 		m := float64(all[v][i])
@@ -145,8 +147,8 @@ func weigh[T events.Float](groups []group[T]) (n float64) {
 	return n
 }
 
-// mostRatio is the largest ratio of mean weights that the gradient is lifted by.
-const mostRatio = 1e6
+// mostRatio is the largest ratio of mean weights that the gradient is lifted by: no multiplier is larger than exp(mostLevel).
+var mostRatio = math.Exp(2 * mostLevel)
 
 // balance sets the weights to those with which F_b counts events: the weight over the sum of weights in the bin, the mean of the
 // variables of mass that the event has. So a mean weight that depends on the mass leaves no part of the mass without a push. The
@@ -239,11 +241,9 @@ func (g *group[T]) setCells() {
 	addCells(uint32(ofScore.cells), uint32(ofScore.cells))
 }
 
-// Ranges of scores in each of which the direction has the mean 0, and the effective events that each needs.
-const (
-	mostRanges = 16
-	inRange    = 20
-)
+// inRange is how many effective events each of the ranges of scores needs in which the direction has the mean 0. There are at most as many
+// ranges as thresholds.
+const inRange = 20
 
 // direct turns the gradient of the loss by the scores into a direction for logits, and returns the sum of its squares.
 //
@@ -252,11 +252,22 @@ const (
 // squeezed together, which makes nothing flatter. That part is the mean of the gradient at a score
 // (the derivative of J by the score, since sum_b f_b r_b = J'/2). The direction leaves out the mean per weight in each of
 // 16 ranges of equal weight.
-func (g *group[T]) direct() float64 {
+//
+// What is beyond a bound, by view, is not in the gradient: the derivative of r_b^2 by the score of an event of the share e is -2 e r_b.
+func (g *group[T]) direct(beyond [][]float64) float64 {
+	for k, x := range beyond {
+		v := &g.views[k]
+		unit := 2 * g.factor / float64(v.Count()*len(g.views))
+		for i, b := range v.bin {
+			if b != events.NoPair {
+				g.direction[i] -= unit * g.raw[i] / v.sums[b] * beyondAt(x, g.rank[i], int(b), v.Count())
+			}
+		}
+	}
 	squares := g.sum(func(lo, hi int) float64 { return floats.Dot(g.weight[lo:hi], g.weight[lo:hi]) })
 	g.effective = g.total * g.total / squares
-	count := max(1, min(mostRanges, int(g.effective*(1+1e-12))/inRange))
-	sums := g.sums(2*mostRanges, func(lo, hi int, sums []float64) {
+	count := max(1, min(thresholds, int(g.effective*(1+1e-12))/inRange))
+	sums := g.sums(2*thresholds, func(lo, hi int, sums []float64) {
 		for i, q := range g.rank[lo:hi] {
 			i += lo
 			g.direction[i] /= math.Sqrt(q * (1 - q))

@@ -215,8 +215,8 @@ func TestPushIgnoresAFactorOfEachBin(t *testing.T) {
 			for b < len(edges)-2 && m >= edges[b+1] {
 				b++
 			}
-			weighted.Weight[i] *= math.Pow(0.6, float64(b)) // 5 orders of magnitude
-			lift[i] = math.Pow(0.6, -float64(b))
+			weighted.Weight[i] *= math.Pow(0.65, float64(b)) // 4 orders of magnitude
+			lift[i] = math.Pow(0.65, -float64(b))
 		}
 		var sumBefore, sum float64
 		for i, m := range ev.Mass {

@@ -83,7 +83,7 @@ var Layout = func() []Field {
 		meanBias:   number("bias", -anything, anything, false),
 		meanEvents: number("events", 0, anything, false),
 		meanSquare: number("square", 0, anything, false),
-		factor:     number("factor", leastFactor*(1-1e-6), 1, false), // also rounded to float32
+		factor:     number("factor", integral*(1-1e-6), 1, false), // also rounded to float32
 		masses:     number("masses", 1, events.MaxVariables, true),
 		categories: number("categories", 0, math.MaxInt32, true),
 	}...)

@@ -136,21 +136,10 @@ func (st start) multipliers() []float64 {
 	return found
 }
 
-// plane multiplies the lift of the gradient with the multipliers of each cell of the masses. It returns the sums of squares of the gradient of
-// cross entropy before and after, which is the weight, over unit, times the
-// probability of the score.
-func (g *group[T]) plane(multipliers []float64, probability func(score T) float64, unit float64) (before, after float64) {
-	sums := g.sums(2, func(lo, hi int, sums []float64) {
-		for i, w := range g.raw[lo:hi] {
-			by := 1.0
-			if multipliers != nil {
-				by = multipliers[g.massCell(lo+i)]
-			}
-			g.lift[lo+i] *= by
-			w *= g.largest / unit * probability(g.score[lo+i])
-			sums[0] += w * w
-			sums[1] += w * w * by * by
-		}
-	})
-	return sums[0], sums[1]
+// startOf returns what the multiplier of event i starts from.
+func (g *group[T]) startOf(i int) float64 {
+	if g.start == nil {
+		return 1
+	}
+	return g.start[g.massCell(i)]
 }

@@ -13,11 +13,9 @@ type state []float64
 
 // The law of the push, see docs/training.md; studies/zoo tells how the numbers were found.
 const (
-	proportional   = 4    // the push per residual of the batch
-	integral       = 0.02 // what a batch of eventsOfABatch events adds to the sum, per residual
-	pace           = 0.02 // the largest relative change of the factor in a batch, when it follows a tolerance
-	leak           = 0.02 // the part of the sum that a batch takes away at factor 0
-	leastFactor    = 0.01
+	proportional = 4    // the push per residual of the batch
+	integral     = 0.02 // what a batch of eventsOfABatch events adds to the sum, per residual; also the least factor, and the
+	// largest relative change of the factor or, at factor 0, of the sum in a batch
 	eventsOfABatch = 512      // of background
 	rate           = 1. / 200 // the least share of a batch in the averages
 )
@@ -41,7 +39,7 @@ func (s state) average(norm float64, batch walk.Result, variables, divided int) 
 func (s state) follow(tolerance float64) {
 	if unit := s[meanBias] * s[meanEvents]; tolerance > 0 && unit > 0 {
 		rho := s[meanLoss] * tolerance / unit
-		s[factor] = min(1, max(leastFactor, s[factor]*math.Exp(pace*max(-1, min(1, rho-1)))))
+		s[factor] = min(1, max(integral, s[factor]*math.Exp(integral*max(-1, min(1, rho-1)))))
 	}
 }
 
@@ -58,9 +56,26 @@ func (s state) learn(of *residuals, share, tolerance, different float64, fixed b
 	}
 	// A residual is in units of the noise of a batch: so the sum of an epoch is the same in batches of all sizes.
 	sum := s.sum(of.part, of.basis.functions)
-	floats.Scale(1-leak*(1-s[factor]), sum)
+	floats.Scale(1-integral*(1-s[factor]), sum)
+	for _, room := range of.limited.rooms { // the part of a bounded moment is the task of v
+		forget(sum, room.toward, integral)
+	}
 	floats.AddScaled(sum, s[factor]*integral*math.Sqrt(of.moved/eventsOfABatch)*share, of.ofPush)
 	tail.learn(of, batches[0])
+}
+
+// forget takes a part of a function of the masses out of a table with a row for each of their functions.
+func forget(table, function []float64, part float64) {
+	columns, square := len(table)/len(function), floats.Dot(function, function)
+	for k := range columns {
+		var along float64
+		for l, x := range function {
+			along += x * table[l*columns+k]
+		}
+		for l, x := range function {
+			table[l*columns+k] -= part / thresholds * along / square * x
+		}
+	}
 }
 
 // residuals is what a part learns from the group of a batch.
@@ -69,7 +84,7 @@ type residuals struct {
 	basis          *basis // of the masses
 	ofPush, ofTail []float64
 	allowed        []float64 // response, as ofTail
-	rooms          []room    // that bounds leave
+	limited        limited   // by bounds
 	shares, masses []float64 // see inCells
 	events         float64   // the number of events,
 	effective      float64   // in effect, (sum |w|)^2 / sum w^2,

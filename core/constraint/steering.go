@@ -38,8 +38,7 @@ type Steering struct {
 type Pushed struct {
 	walk.Result // the loss, without its bias; NaN if the bias cannot be known
 	// Size is what the push is to be multiplied with, over the norm of the gradient of the events that are moved: the standard
-	// deviation of the logits of background events, at most 1, over the square root of the number of events that are moved. It counts
-	// in that the start of the multiplier makes the gradient larger, as far as it is the gradient of cross entropy.
+	// deviation of the logits of background events, at most 1, over the square root of the number of events that are moved.
 	Size float64
 }
 
@@ -87,21 +86,31 @@ func steer[T events.Float](push, multiplier, slope []T, groups []group[T], spect
 	for i := range multiplier {
 		multiplier[i] = 1
 	}
-	n, squares := weigh(groups), 0.0
-	for k := range groups {
-		groups[k].setCells()
-		squares += groups[k].direct()
-	}
-	norm := math.Sqrt(squares)
-	if math.IsInf(found.Loss*found.Loss, 0) || !events.IsFinite(norm) {
-		return Pushed{}, errs.Of(errs.ErrOverflow, "loss = %v with a gradient of norm %v: too large to be squared", found.Loss, norm)
-	}
 	now := state(slices.Clone(st.State))
 	if now == nil {
 		now = make(state, StateSize(labels, st.Categories))
 	}
 	if known := now[masses]; known != 0 && int(known) != len(groups[0].masses) {
 		return Pushed{}, errs.Of(errs.ErrLength, "state is of %v variables of mass, and these events have %d: give each its own state", known, len(groups[0].masses))
+	}
+	n, squares, learned := weigh(groups), 0.0, make([]residuals, len(groups))
+	for k := range groups {
+		g := &groups[k]
+		g.setCells()
+		pushed := float64(sort.Search(len(g.place), func(i int) bool { return int(g.place[i]) >= len(push) }))
+		averages, share := now.tail(g.part, g.basis.functions, st.Tolerance).moments, recentShare(pushed, now.field(g.part, ofBatches)[0]+1)
+		of := residuals{part: g.part, basis: g.basis, events: float64(len(g.place)), moved: pushed}
+		of.ofTail, of.allowed, of.limited = g.tailResidual(cfg, averages, share)
+		if st.RelativeStrength > 0 { // the bound is in the gradient
+			of.limited.beyond = nil
+		}
+		squares += g.direct(of.limited.beyond)
+		of.effective = g.effective
+		learned[k] = of
+	}
+	norm := math.Sqrt(squares)
+	if math.IsInf(found.Loss*found.Loss, 0) || !events.IsFinite(norm) {
+		return Pushed{}, errs.Of(errs.ErrOverflow, "loss = %v with a gradient of norm %v: too large to be squared", found.Loss, norm)
 	}
 	now.average(norm, found, len(groups[0].masses), st.Categories)
 	var unit float64
@@ -124,19 +133,7 @@ func steer[T events.Float](push, multiplier, slope []T, groups []group[T], spect
 		ofLabel[groups[k].label] += groups[k].total
 		eventsOfLabel[groups[k].label] += float64(len(groups[k].place))
 	}
-	probability := func(T) float64 { return 1 } // of scores without bounds
-	switch {
-	case st.Logits:
-		probability = func(logit T) float64 { return 1 / (1 + math.Exp(-float64(logit))) }
-	case bounded:
-		probability = func(score T) float64 { return placeIn(scores, float64(score)) }
-	}
-	largest := 0.0
-	for k := range groups {
-		largest = max(largest, groups[k].largest)
-	}
-	plain, planed := 0.0, 0.0 // squares of the gradient of cross entropy, without and with the start of the multiplier
-	learned, moved := make([]residuals, len(groups)), 0
+	moved := 0
 	for k := range groups {
 		g := &groups[k]
 		residual, levels, count := g.residual(unit), []float64(nil), float64(len(g.place))
@@ -151,15 +148,11 @@ func steer[T events.Float](push, multiplier, slope []T, groups []group[T], spect
 		}
 		now.start(g.part, g.basis.cells).take(spectraOf(g))
 		if st.RelativeStrength == 0 {
-			b, a := g.plane(now.start(g.part, g.basis.cells).multipliers(), probability, largest)
-			plain, planed = plain+b, planed+a
+			g.start = now.start(g.part, g.basis.cells).multipliers()
 		}
-		shares, masses := g.inCells()
-		pushed := g.set(push, multiplier, slope, g.function(coefficients), levels, scores, bounded)
-		of := now.tail(g.part, g.basis.functions, st.Tolerance)
-		tail, allowed, rooms := g.tailResidual(cfg, of.moments, recentShare(float64(pushed), now.field(g.part, ofBatches)[0]+1))
-		learned[k] = residuals{g.part, g.basis, residual, tail, allowed, rooms, shares, masses, count, g.effective, float64(pushed)}
-		moved += pushed
+		learned[k].ofPush = residual
+		learned[k].shares, learned[k].masses = g.inCells()
+		moved += g.set(push, multiplier, slope, g.function(coefficients), levels, scores, bounded, st.Logits)
 	}
 	if st.TrainingEvents > 0 && float64(moved) > st.TrainingEvents {
 		return Pushed{}, errs.Of(errs.ErrOption, "training_events = %v: this batch has %d background events, and the whole training cannot have fewer",
@@ -178,21 +171,24 @@ func steer[T events.Float](push, multiplier, slope []T, groups []group[T], spect
 	if moved == 0 {
 		return Pushed{Result: found}, nil
 	}
-	if plain > 0 {
-		spread *= math.Sqrt(planed / plain)
-	}
 	return Pushed{found, spread / math.Sqrt(float64(moved))}, nil
 }
 
 // set sets push, multiplier and slope of the events of the batch, and returns their number. perWeight is the push per weight in each
 // cell.
-func (g *group[T]) set(push, multiplier, slope []T, perWeight, levels []float64, scores [2]float64, byScores bool) int {
+func (g *group[T]) set(push, multiplier, slope []T, perWeight, levels []float64, scores [2]float64, byScores, logits bool) int {
 	pushed := sort.Search(len(g.place), func(i int) bool { return int(g.place[i]) >= len(push) })
 	g.sc.Team.Blocks(pushed, block, func(lo, hi int) {
 		for i := lo; i < hi; i++ {
-			at, u, byLogit := g.place[i], perWeight[g.cell[i]]*g.weight[i], 1.0
-			if byScores {
+			at, start, byLogit := g.place[i], g.startOf(i), 1.0
+			u := perWeight[g.cell[i]] * g.weight[i] * math.Sqrt(max(start, 1)) // or the planed gradient outweighs it
+			odds := math.Inf(1)                                                // of background; scores without bounds have none
+			switch {
+			case logits:
+				odds = math.Exp(-float64(g.score[i]))
+			case byScores:
 				p := placeIn(scores, float64(g.score[i]))
+				odds = (1 - p) / p
 				byLogit = p * (1 - p) * (scores[1] - scores[0])
 				if p < leastPlace || p > 1-leastPlace {
 					u = 0
@@ -204,10 +200,11 @@ func (g *group[T]) set(push, multiplier, slope []T, perWeight, levels []float64,
 			if slope != nil {
 				slope[at] = T(byLogit)
 			}
-			multiplier[at] = T(g.lift[i])
+			v := 0.0
 			if levels != nil {
-				multiplier[at] = T(g.lift[i] * g.multiplier(levels, i))
+				v = g.level(levels, i)
 			}
+			multiplier[at] = T(g.lift[i] * multiplied(start, v, odds))
 		}
 	})
 	return pushed

@@ -60,25 +60,42 @@ func (t tail) significance(i int) float64 {
 // The law of the tail; docs/how-it-works.md derives it, and studies/zoo tells how the numbers were found. Events are background
 // events that are pushed.
 const (
-	step         = 1. / 300 // what a batch of eventsOfABatch events adds to v, per residual,
-	mostStep     = 0.01     // and the most that a batch adds, since a network needs some 50 batches to follow
-	slowAfter    = 5000     // the steps shrink as 1/(1 + t/slowAfter), with t in batches of eventsOfABatch events
-	inNow        = 5        // batches of eventsOfABatch events in the average that acts at once,
-	mostAtOnce   = 0.5      // and the largest size of what it adds to v,
-	inRecent     = 50       // batches in the average for users,
-	inMean       = 500      // and in the average that tells what is significant
-	fewestOfMean = 50       // the least number of batches in that average
-	doubt        = 0.5      // the noise that a residual must be above, in units of its variance
-	leakOfTail   = 0.1      // the part of v that a step takes away where the mean is not significant
-	mostLevel    = 5.0      // the largest |v|
-	urgent       = 3.0      // what an excess over a bound counts, since the push does not see it
+	step       = 1. / 300 // what a batch of eventsOfABatch events adds to v, per residual,
+	mostStep   = 0.01     // and the most that a batch adds, since a network needs some 50 batches to follow
+	slowAfter  = 5000     // the steps shrink as 1/(1 + t/slowAfter), with t in batches of eventsOfABatch events
+	inNow      = 5        // batches of eventsOfABatch events in the average that acts at once,
+	mostAtOnce = 0.5      // and the largest size of what it adds to v,
+	inRecent   = 50       // batches in the average for users and bounds, and the least number
+	inMean     = 500      // in the average that tells what is significant
+	doubt      = 0.5      // the noise that a residual must be above, in units of its variance
+	leakOfTail = 0.1      // the part of v that a step takes away where the mean is not significant
+	mostLevel  = 5.0      // the largest |v|
+	urgent     = 3.0      // what an excess over a bound counts, since the push does not see it
 )
 
-// room is what a bound leaves: the distance of averages of moments from it, and the coefficients of a residual that reaches the bound.
+// limited is what options say of averages of moments: what is beyond a bound, a row for each threshold with the excess of F_b of each
+// bin, by view, and the room to a bound for each moment that is bounded, at each threshold.
+type limited struct {
+	beyond [][]float64
+	rooms  []room
+}
+
+// room is a distance from a bound, 0 beyond it, and the coefficients of a residual that reaches the bound.
 type room struct {
 	threshold int
 	distance  float64
 	toward    []float64
+}
+
+// beyondAt returns the excess of F_b over a bound at a rank.
+func beyondAt(beyond []float64, rank float64, bin, bins int) float64 {
+	if rank < 0.5 {
+		return beyond[bin] * 2 * rank
+	}
+	place := min(math.Log(rank/(1-rank))/spacing, thresholds-1)
+	k := min(int(place), thresholds-2)
+	part := place - float64(k)
+	return beyond[k*bins+bin]*(1-part) + beyond[(k+1)*bins+bin]*part
 }
 
 // tailResidual returns the coefficients of the relative residual in the functions of the masses, at each threshold: the
@@ -87,8 +104,8 @@ type room struct {
 //
 // Moments of a batch are so noisy at tight cuts that most are beyond their bound. So the bound is on averages: a batch has the share
 // share in them. Beyond it urgent times the least change of the response
-// that reaches the bound is a residual. Otherwise the room that it leaves is returned.
-func (g *group[T]) tailResidual(cfg *config.Config, averages []float64, share float64) (residual, allowed []float64, rooms []room) {
+// that reaches the bound is a residual. Otherwise the bound leaves room.
+func (g *group[T]) tailResidual(cfg *config.Config, averages []float64, share float64) (residual, allowed []float64, limited limited) {
 	residual, allowed = par.Make[float64](&g.sc.Arena, g.basis.functions*thresholds), make([]float64, g.basis.functions*thresholds)
 	cells := g.basis.cells
 	for of, v := range g.views {
@@ -120,6 +137,7 @@ func (g *group[T]) tailResidual(cfg *config.Config, averages []float64, share fl
 		floats.Scale(1/g.total, shares)
 		functions := g.product(shares, g.basis.values, g.basis.functions)
 		cdf, r := make([]float64, bins), make([]float64, bins)
+		beyond := make([]float64, 0, bins*thresholds)
 		for k := range thresholds {
 			floats.Add(cdf, parts[k*bins:][:bins])
 			copy(r, cdf)
@@ -140,6 +158,7 @@ func (g *group[T]) tailResidual(cfg *config.Config, averages []float64, share fl
 					floats.Scale(1/floats.Dot(of, of), of)
 					return of
 				}
+				excess := make([]float64, bins)
 				left := slices.Repeat([]float64{math.Inf(1)}, len(own)) // to each moment
 				for _, x := range bound.Excesses(own) {
 					for l, d := range x.Gradient {
@@ -148,17 +167,20 @@ func (g *group[T]) tailResidual(cfg *config.Config, averages []float64, share fl
 						}
 					}
 					if x.By > 0 {
-						floats.AddScaled(r, urgent*x.By, along(x.Gradient))
+						floats.AddScaled(excess, x.By, along(x.Gradient))
 					}
 				}
+				beyond = append(beyond, excess...)
+				floats.AddScaled(r, urgent, excess)
 				for l, distance := range left {
-					if distance > 0 && !math.IsInf(distance, 1) {
-						one := make([]float64, len(own))
-						one[l] = 1
-						toward := slices.Clone(g.product(along(one), functions, g.basis.functions))
-						floats.Scale(unit, toward)
-						rooms = append(rooms, room{k, urgent * distance, toward})
+					if math.IsInf(distance, 1) {
+						continue
 					}
+					one := make([]float64, len(own))
+					one[l] = 1
+					toward := slices.Clone(g.product(along(one), functions, g.basis.functions))
+					floats.Scale(unit, toward)
+					limited.rooms = append(limited.rooms, room{k, urgent * distance, toward})
 				}
 			}
 			for l, of := range g.product(r, functions, g.basis.functions) {
@@ -171,8 +193,11 @@ func (g *group[T]) tailResidual(cfg *config.Config, averages []float64, share fl
 				allowed[l*thresholds+k] -= unit * of
 			}
 		}
+		if bound != nil {
+			limited.beyond = append(limited.beyond, beyond)
+		}
 	}
-	return residual, allowed, rooms
+	return residual, allowed, limited
 }
 
 // levels returns v plus the significant average of the last batches: a row for each cell of the masses. What acts at
@@ -190,9 +215,8 @@ func (g *group[T]) levels(t tail) []float64 {
 	return levels
 }
 
-// multiplier returns what the gradient of event i is multiplied with: exp(v) where the event must be pulled harder than the
-// classifier does, and 1 + v where it must be pulled less, or the other way.
-func (g *group[T]) multiplier(levels []float64, i int) float64 {
+// level returns v of event i.
+func (g *group[T]) level(levels []float64, i int) float64 {
 	row, q := levels[g.massCell(i)*thresholds:][:thresholds], g.rank[i]
 	v := row[0]
 	if q > 0.5 {
@@ -201,11 +225,21 @@ func (g *group[T]) multiplier(levels []float64, i int) float64 {
 		part := place - float64(k)
 		v = row[k]*(1-part) + row[k+1]*part
 	}
-	v = min(max(v, -mostLevel), mostLevel)
+	return min(max(v, -mostLevel), mostLevel)
+}
+
+// multiplied returns what the gradient is multiplied with: start exp(v) where an event must be pulled harder, and where it must be
+// pulled less, or the other way, the start less |v|. A start below 1 leaves it the pull of a start of 1. A pull the other way ends where the
+// classifier calls the event signal, or nothing would hold its logit: above even odds of background it is that of an event of signal.
+func multiplied(start, v, odds float64) float64 {
 	if v > 0 {
-		return math.Exp(v)
+		return start * math.Exp(v)
 	}
-	return 1 + v
+	found := start + v*max(start, 1)
+	if found < 0 {
+		found *= min(1, odds)
+	}
+	return found
 }
 
 // recentShare is the share of a batch of so many pushed events in the average for users; batch is its number, from 1 on.
@@ -217,7 +251,7 @@ func recentShare(moved, batch float64) float64 {
 func (t tail) average(of *residuals, batch, different float64) {
 	size := of.moved / eventsOfABatch
 	now, recent := min(1, max(size/inNow, 1/batch)), recentShare(of.moved, batch)
-	share := max(min(size/inMean, 1./fewestOfMean), 1/batch)
+	share := max(min(size/inMean, 1./inRecent), 1/batch)
 	*t.known = min(of.effective/share, different*of.effective/of.events)
 	for i, r := range of.ofTail {
 		t.now[i] += now * (r - t.now[i])
@@ -238,7 +272,7 @@ func (t tail) learn(of *residuals, batch float64) {
 		significant := t.significance(i)
 		t.level[i] += step * (r*significant - leakOfTail*(1-significant)*t.level[i])
 	}
-	for _, room := range of.rooms {
+	for _, room := range of.limited.rooms {
 		t.relax(room, step)
 	}
 	t.limit(of.basis)

@@ -22,7 +22,7 @@ func TestMultiplierOfLevels(t *testing.T) {
 	}
 	multiplierAt := func(y float64) float64 {
 		g := group[float64]{rank: []float64{1 / (1 + math.Exp(-y))}, cell: []uint32{uint32(ofScore.cells + 5)}}
-		return g.multiplier(levels, 0)
+		return multiplied(1, g.level(levels, 0), 1)
 	}
 	of := func(v float64) float64 {
 		v = math.Min(mostLevel, math.Max(-mostLevel, v))
@@ -55,13 +55,13 @@ func TestTailOfLargeBatches(t *testing.T) {
 	significant := tail.significance(3)
 	require.InDelta(t, 1, significant, 1e-2)
 	require.Equal(t, []float64{mostStep * (0.5 * significant), 0.5, 0.5, n}, []float64{tail.level[3], tail.recent[3], tail.mean[3], *tail.known})
-	for batch := 2.; batch <= 2*fewestOfMean; batch++ {
+	for batch := 2.; batch <= 2*inRecent; batch++ {
 		take(batch, 0.5)
 	}
 	require.InDelta(t, 0.5, tail.recent[3], 1e-12)
-	take(2*fewestOfMean+1, -0.5)
+	take(2*inRecent+1, -0.5)
 	require.InDelta(t, 0.5-0.9, tail.recent[3], 1e-12)
-	require.InDelta(t, 0.5-1./fewestOfMean, tail.mean[3], 1e-12)
+	require.InDelta(t, 0.5-1./inRecent, tail.mean[3], 1e-12)
 	require.Zero(t, floats.Norm(tail.level[4:], 1)+math.Abs(tail.level[2]))
 	// More events than the average of recent batches has: the last batch alone.
 	of = lesson(2 * inRecent * eventsOfABatch)
@@ -124,22 +124,19 @@ func TestNumbersOfTheLawAreDocumented(t *testing.T) {
 		fmt.Sprintf("| %v | times the residual of the batch", proportional),
 		fmt.Sprintf("| %v | times the residual, what a batch of %v background events adds to the sum", integral, eventsOfABatch),
 		fmt.Sprintf("| %v batches | the averages of the state", 1/rate),
-		fmt.Sprintf("| %v | ranges of scores, of at least %v effective events", mostRanges, inRange),
-		fmt.Sprintf("| %v cells, %v cosines | of the rank of the score", ofScore.cells, ofScore.functions),
-		fmt.Sprintf("| %v and %v; %v and %v; %v and %v | cells and cosines of the rank of each mass, for 1, 2 and 3 masses",
-			massCells[1], ofMasses[1].functions, massCells[2], 5, massCells[3], 3),
+		fmt.Sprintf("| %v | effective events, which each of %v ranges of scores needs", inRange, thresholds),
+		fmt.Sprintf("| %v cells | of a rank", mostCellsOfRank),
+		fmt.Sprintf("| %v and %v | cosines of the rank of the score and of the mass", functionsOfScore, functionsOfMass),
 		fmt.Sprintf("| %v thresholds | at equal steps of log(q/(1 - q)) from 0 to %v", thresholds, highest),
 		fmt.Sprintf("| 1/%v | times the residual, what a batch of %v events adds to v, at most %v", math.Round(1/step), eventsOfABatch, mostStep),
 		fmt.Sprintf("| %v batches | after which the steps of v are half as large", slowAfter),
 		fmt.Sprintf("| %v batches | the average that acts at once, at most %v", inNow, mostAtOnce),
 		fmt.Sprintf("| %v batches | the average for `convergence`", inRecent),
-		fmt.Sprintf("| %v batches, at least %v | the average that tells what is significant", inMean, fewestOfMean),
+		fmt.Sprintf("| %v batches | the average that tells what is significant, of at least %v batches", inMean, inRecent),
 		fmt.Sprintf("| %v | times the variance, the noise that the square of the average must be above", doubt),
 		fmt.Sprintf("| %v | how much of v a step forgets where nothing is significant", leakOfTail),
 		fmt.Sprintf("| %v | the largest size of v", mostLevel),
 		fmt.Sprintf("| %v | times the excess over a bound", urgent),
-		fmt.Sprintf("| %v | how fast a factor follows the tolerance, at least %v", pace, leastFactor),
-		fmt.Sprintf("| %v | how much of the sum a batch forgets at factor 0", leak),
 	} {
 		require.True(t, strings.Contains(string(text), row), "no row %q", row)
 	}

@@ -186,7 +186,7 @@ func (s state) judge(part int, cfg *config.Config, st Steering) (v Verdict, wors
 
 // shown returns what a part has shown of one of its variables of mass.
 func (s state) shown(part, of, variables int, joint bool) *shown {
-	together, one := &ofMasses[variables], ofOneMass[variables]
+	together, one := &ofMasses[variables], &ofOneMass[variables]
 	sh := &shown{basis: one, events: s.field(part, ofEach)[0]}
 	noise := s.field(part, ofNoise)
 	sh.ofRecent, sh.ofMean, sh.ofBoth = noise[0], noise[1], noise[2]

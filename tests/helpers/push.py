@@ -24,7 +24,7 @@ THRESHOLDS = int(NUMBER["thresholds"])
 LOGIT = np.linspace(0, NUMBER["highest"], THRESHOLDS)  # of the rank of each threshold
 OF_SCORE = 12, 32  # functions and cells
 NEAR_BORDER = 1e-9  # what rounding may take of a rank
-OF_MASSES = {1: (24, 32), 2: (5, 8), 3: (3, 4)}  # of each mass
+OF_MASSES = {1: (24, 32), 2: (5, 7), 3: (3, 4)}  # of each mass
 MOST_CELLS = 5**3  # of all masses
 MOST_OF_VARIABLES = 32  # cells of each variable, one after the other
 
@@ -99,7 +99,9 @@ class Group:
             sums = np.array([self.weight[bins == b].sum() for b in range(count)])
             means = np.array([size[bins == b].mean() for b in range(count)])
             parts.append(np.where(bins < 0, np.nan, self.weight / sums[bins] / count))
-            ratios.append(np.where(bins < 0, np.nan, np.minimum(NUMBER["mostRatio"], size.mean() / means[bins])))
+            ratios.append(
+                np.where(bins < 0, np.nan, np.minimum(np.exp(2 * NUMBER["mostLevel"]), size.mean() / means[bins]))
+            )
         self.omega = np.nanmean(parts, axis=0)
         self.lift = np.sqrt(np.nanmean(ratios, axis=0))  # of the gradient, where the weights are small
         self.total = size.sum()
@@ -115,7 +117,7 @@ class Group:
         self.rank = ranks(self.score, size)
         scaled = self.grad / np.sqrt(self.rank * (1 - self.rank))
         effective = int(size.sum() ** 2 / (size @ size) * (1 + 1e-12))
-        parts = max(1, min(NUMBER["mostRanges"], effective // NUMBER["inRange"]))
+        parts = max(1, min(THRESHOLDS, effective // NUMBER["inRange"]))
         part = cell_of(self.rank, parts).astype(int)
         sums = [((scaled * np.sign(self.omega))[part == k].sum(), size[part == k].sum()) for k in range(parts)]
         mean = np.array([sum_of / size_of if size_of else 0 for sum_of, size_of in sums])
@@ -189,14 +191,17 @@ class Group:
             for m, w in ((self.mass, self.weight), (mass[chosen], weight[chosen]))
         ]
 
-    def multiplier(self, level, now):
-        """What multiplies the gradient, by v and what is added to it at once."""
+    def multiplier(self, start, level, now):
+        """What multiplies the gradient, by where it starts, v and what is added to v at once."""
         with np.errstate(divide="ignore"):
             y = np.log(self.rank / (1 - self.rank))
         rows = self.of_mass @ level + np.clip(self.of_mass @ now, -NUMBER["mostAtOnce"], NUMBER["mostAtOnce"])
         v = np.array([np.interp(own, LOGIT, row) for own, row in zip(y, rows, strict=True)])
         v = np.clip(v, -NUMBER["mostLevel"], NUMBER["mostLevel"])
-        return self.lift * np.where(v > 0, np.exp(v), 1 + v)
+        found = np.where(v > 0, start * np.exp(v), start + v * np.maximum(start, 1))
+        with np.errstate(divide="ignore"):
+            odds = 1 / self.score - 1
+        return self.lift * np.where(found < 0, found * np.minimum(odds, 1), found)
 
 
 def all_cells(variables):
@@ -283,7 +288,7 @@ class Memory:
         self.now += min(1, max(size / NUMBER["inNow"], 1 / batch)) * (r - self.now)
         recent = min(1, max(size / NUMBER["inRecent"], 1 / batch))
         self.recent += recent * (r - self.recent)
-        share = max(min(size / NUMBER["inMean"], 1 / NUMBER["fewestOfMean"]), 1 / batch)
+        share = max(min(size / NUMBER["inMean"], 1 / NUMBER["inRecent"]), 1 / batch)
         self.mean += share * (r - self.mean)
         self.allowed += share * (response - self.allowed)
         for k, (one, other) in enumerate([(recent, recent), (share, share), (recent, share)]):
@@ -348,20 +353,21 @@ class Law:
             start = memory.start(group.cells_of(group.mass))
             found.append(
                 (
-                    group.push(trusted * NUMBER["proportional"] * before * group.residual(unit) + memory.sum),
-                    start * group.multiplier(memory.level, memory.now * memory.significance(self.tolerance)),
+                    np.sqrt(np.maximum(start, 1))
+                    * group.push(trusted * NUMBER["proportional"] * before * group.residual(unit) + memory.sum),
+                    group.multiplier(start, memory.level, memory.now * memory.significance(self.tolerance)),
                 )
             )
         factor = before
         if self.tolerance:
             rho = self.numbers[2] * self.tolerance / (self.numbers[3] * self.numbers[4])
-            factor = min(1, max(NUMBER["leastFactor"], before * np.exp(NUMBER["pace"] * np.clip(rho - 1, -1, 1))))
+            factor = min(1, max(NUMBER["integral"], before * np.exp(NUMBER["integral"] * np.clip(rho - 1, -1, 1))))
         self.numbers[6] = factor
         for part, group in groups:
             memory, events = self.memory[part], len(group.score)
             of_label = sum(other.total for of, other in groups if self.label_of(of) == self.label_of(part))
             memory.batches += 1
-            memory.sum *= 1 - NUMBER["leak"] * (1 - factor)
+            memory.sum *= 1 - NUMBER["integral"] * (1 - factor)
             gain = factor * NUMBER["integral"] * np.sqrt(events / NUMBER["eventsOfABatch"])
             memory.sum += gain * group.residual(unit) * of_label / n
             memory.see(group)

@@ -91,12 +91,10 @@ def test_the_gradient_of_background_starts_with_the_masses_of_signal():
     background = target == 0
     extra, bare = added(MoDeConstraint(order=1), (score, target, mass))
     alone, _ = added(MoDeConstraint(order=1), (score, target, torch.where(background, mass, math.nan)))
-    by_logit = (score * (1 - score)).detach()
-    start, size = torch.ones_like(mass), (mass > 1) & background
+    start = torch.ones_like(mass)
     start[background] = 0.1
-    start[size] = 0.1 + 0.9 * math.e
-    of_norm = (start * bare * by_logit)[background].norm() / (bare * by_logit)[background].norm()
-    found = 1 + (extra - of_norm * alone) / bare
+    start[(mass > 1) & background] = 0.1 + 0.9 * math.e
+    found = 1 + (extra - start.clamp(min=1).sqrt() * alone) / bare  # the push goes with the root
     near = abs(mass - 1) < 0.15  # an event or two of the cell of 1 may lie on the other side
     for above in (True, False):
         chosen = background & ~near & ((mass > 1) == above)

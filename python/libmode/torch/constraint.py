@@ -55,7 +55,7 @@ class MoDeConstraint(SkipsBadBatches, Learns, KeepsDigits):
 
         multiplier(m, s) G_i + min(1, sigma) |G|/sqrt(n) w_i u(m, s)
         u = 4 r + 0.02 (sum of r sqrt(n/512) over all batches so far)
-        multiplier = exp(v) for v > 0, 1 + v for v < 0
+        multiplier = start exp(v) for v > 0, start + v max(start, 1) for v < 0
 
     r is the residual of the MoDe loss (arXiv:2010.09745): the distance of the CDF of the scores at this mass from the
     allowed polynomial, as a smooth function of mass and score, in units of the noise of a batch. The sum over
@@ -64,8 +64,8 @@ class MoDeConstraint(SkipsBadBatches, Learns, KeepsDigits):
     network. w_i is the event's weight per sum of weights in its mass bin, scaled so that the mean size is 1.
 
     v(m, s) makes the response flat at tight cuts, down to background efficiencies of 1/1000: it is the sum of the
-    significant residuals of the efficiency over the efficiency, from -5 to 5. The documentation, "How it works", has
-    the law. In evaluation mode, and without gradients, the layer does nothing.
+    significant residuals of the efficiency over the efficiency, from -5 to 5. start(m) is from planing, and u times its
+    root. "How it works" has the law. In evaluation mode, and without gradients, the layer does nothing.
 
     Parameters
     ----------
@@ -113,7 +113,7 @@ class MoDeConstraint(SkipsBadBatches, Learns, KeepsDigits):
     scale : float
         ``min(1, sigma) |G|/sqrt(n)`` of the last backward pass, with which the push was multiplied.
     factor : float
-        The factor by which a tolerance scales the push and what is learned: 0.01 to 1; 1 without a tolerance.
+        The factor by which a tolerance scales the push and what is learned: 0.02 to 1; 1 without a tolerance.
     dependence : Dependence
         rho = D N/(B n), with its error. At most 1 means that a test with N = tolerance (by default 100,000) events
         sees no dependence. D and B are the averages of the unbiased loss and of its bias, and n is the number of
