@@ -136,16 +136,10 @@ def unpack_state(memory: NDArray[Any]) -> State:
 
 
 class Lock:
-    """A lock between threads. Copies of its owner have one of their own."""
+    """A lock between threads, ``held``. Copies of its owner have one of their own."""
 
     def __init__(self) -> None:
-        self._lock = threading.RLock()
-
-    def __enter__(self) -> None:
-        self._lock.acquire()
-
-    def __exit__(self, *_: object) -> None:
-        self._lock.release()
+        self.held = threading.RLock()
 
     def __reduce__(self) -> tuple[type[Lock], tuple[()]]:
         return Lock, ()
@@ -190,7 +184,7 @@ class Constraint:
         """
         if self._unsure:
             self._look_for_scores(events.score)
-        with self.lock:
+        with self.lock.held:
             # The core goes on after an interrupt, and the state must not change.
             now = None if state is None else state.copy()
             steering = _native.ModeSteering(

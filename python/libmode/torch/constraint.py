@@ -293,7 +293,7 @@ class MoDeConstraint(SkipsBadBatches, Learns, KeepsDigits):
             batch = gather_events(make, repr(self), self.process_group) if gathers else make()
             if not gathers and batch.events.score.shape[0] > batch.size:
                 where = f", where events from {batch.size} on are those of reference"
-            with self._constraint.lock:
+            with self._constraint.lock.held:
                 own = self._undo_rounding()  # once: a module takes microseconds to find a buffer
                 tensors = on_host((own, *batch.events)) if score.is_cuda else (own, *batch.events)
                 before, *arrays = as_arrays(tensors)
