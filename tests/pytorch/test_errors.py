@@ -53,3 +53,11 @@ def test_a_label_that_is_missing_is_an_error_of(what):
     ) as caught:
         LABELLED[what]()
     assert not isinstance(caught.value, libmode.BatchError)
+
+
+@pytest.mark.parametrize(("kind", "large"), [(torch.float64, 1e200), (torch.float32, 1e30), (torch.float16, 3e4)])
+@pytest.mark.filterwarnings("error")
+def test_labels_whose_squares_overflow_are_labels(kind, large):
+    score, mass = torch.rand(200), torch.rand(200)
+    label = (large * (torch.arange(200) % 2).double()).to(kind)
+    assert mode_loss(score, mass, label=label, order=0) == mode_loss(score[::2], mass[::2], order=0)
