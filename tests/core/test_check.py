@@ -390,3 +390,24 @@ def test_masses_of_two_values(bump, flat):
     mass = rng.integers(0, 2, 20_000).astype(float)
     found = metrics.check(rng.normal(size=20_000) + bump * mass, None, mass, order=0, background_efficiency=0.3)
     assert found.flat is flat
+
+
+@pytest.mark.parametrize("labeled", [False, True])
+def test_a_bump_that_the_sample_cannot_exclude_is_not_called_flat(labeled):
+    """Weights with a lognormal tail, and a cut that selects half more background near the signal: flat toys may be flat."""
+    rng, flat = np.random.default_rng(23), {0.0: [], 0.5: []}
+    for height, checks in flat.items():
+        for _ in range(30):
+            mass = 50 + rng.exponential(60, 8_777)
+            passed = rng.random(8_777) < 0.5 + 0.5 * height * np.exp(-0.5 * ((mass - MASS) / WIDTH) ** 2)
+            score, label = rng.random(8_777) + passed, np.zeros(8_777)
+            weight = np.exp(1.5 * rng.normal(size=8_777))
+            if labeled:
+                score, label = np.append(score, 1 + rng.random(1_500)), np.append(label, np.ones(1_500))
+                mass, weight = np.append(mass, rng.normal(MASS, WIDTH, 1_500)), np.append(weight, np.ones(1_500))
+            checks.append(metrics.check(score, label, mass, weight=weight, order=0, background_efficiency=0.5))
+        for cut in (cut for found in checks if found.flat for cut in found.cuts):
+            error = cut.height * cut.spurious_error / cut.spurious_signal
+            assert abs(cut.height) + 2 * error < 0.51 and abs(cut.spurious_signal) < 3 * cut.spurious_error
+    assert sum(found.flat is True for found in flat[0.0]) >= 18 and not any(found.flat is False for found in flat[0.0])
+    assert sum(found.flat is True for found in flat[0.5]) <= (3 if labeled else 12)

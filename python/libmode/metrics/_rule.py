@@ -24,6 +24,7 @@ SEEN = 0.05  # the p-value that a search with ``tolerance`` events would find on
 SHOWN = 3.0  # standard deviations of a bump that a sample shows
 LARGEST = 0.5  # of the background under it: a sample that shows no smaller bump is too small
 OF_SEARCH = 6.0  # the same in errors of the search
+EXCLUDED = 2.0  # standard deviations above the fitted bump: a sample that allows such a bump of half is not flat
 
 
 class Context(NamedTuple):
@@ -172,6 +173,10 @@ def _at_cut(
             unknown = f"at {wanted} it would show a bump of {100 * heights:.0f} % of the background and more"
         elif SHOWN * math.sqrt(at.ratio) > OF_SEARCH:
             unknown = f"it has {1 / at.ratio:.2g} of the events of the search"
+        elif abs(worst.height) + EXCLUDED * worst.height_error > LARGEST or (
+            abs(worst.height) > SHOWN * worst.height_error and worst.p_value.there < SEEN
+        ):
+            unknown = f"it cannot exclude {bump}"
     if at.of_signal is not None and len(at.of_signal) == len(weight):
         values["sensitivity"] = _sensitivity(values, value_of, flat, at)
     return AtCut(**values, unknown=unknown), tests
@@ -209,6 +214,8 @@ def _rule(tests: list[Test], unknown: list[str], heights: list[float], order: in
         worst = min(tests, key=lambda test: test.p.here)
         why = f"not known {at_order}: {worst.said} (p {shown(p_value)}, between {NOT_FLAT} and {FLAT})"
         return None, why, p_value
+    if p_value < NOT_FLAT:
+        return True, f"flat {at_order}: a search would not see the dependence (p {shown(p_value)} here)", p_value
     known = [height for height in heights if math.isfinite(height)]
     would = f"; it would show a bump of {100 * max(known):.2g} % of the background" if known else ""
     return True, f"flat {at_order}: no dependence on the mass is seen (p {shown(p_value)}){would}", p_value

@@ -14,6 +14,8 @@ from ._table import Table
 
 # A window of mass has at least so many selected effective events on average: in toys p < 0.01 was then right.
 PER_WINDOW = 2
+# Of the background. Looser cuts, which few searches make, hardly change the spectrum. Every cut of the user is tested.
+LOOSEST = 0.5
 NEW_MAXIMUM = 4.0  # standard deviations by which a maximum of the selected spectrum stands above either side
 HAD = 2.0  # and by which the spectrum before has it too
 LEAST = 0.05  # of the mean efficiency of a cut, for variances
@@ -101,7 +103,7 @@ def all_cuts(table: Table, order: int, share: float) -> Probability | None:
     with np.errstate(divide="ignore", invalid="ignore"):
         passed = np.where(of_squares > 0, above**2 / of_squares, 0)
         others = (above[0] - above) ** 2 / np.maximum(of_squares[0] - of_squares, 1e-300)
-    cuts = np.flatnonzero((passed >= PER_WINDOW * bins) & (others >= PER_WINDOW * bins))
+    cuts = np.flatnonzero((passed >= PER_WINDOW * bins) & (others >= PER_WINDOW * bins) & (above <= LOOSEST * above[0]))
     cuts = cuts[cuts > 0]
     if not len(cuts):
         return None

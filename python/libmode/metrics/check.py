@@ -45,13 +45,14 @@ def check(
     - ``flat`` is False for p < 0.01, unless a search with ``tolerance`` events would on average find the same test at
       more than 0.05.
     - It is True for p > 0.05, if the sample would show a bump of half of the background under it, with 3 standard
-      deviations, and of 6 errors of the search.
+      deviations, and of 6 errors of the search, and excludes a bump of half with 2 standard deviations. A fitted bump
+      of 3 standard deviations, which p counts as chance in many tests or by heavy weights, is not known.
     - It is None otherwise: not known from this sample.
 
     The tests are the response at all cuts, that at each working point, the spurious signal there, and ``max_slope`` and
-    ``monotonic`` if given; each again in each category. The test at all cuts is the mean of chi^2 over up to 40 cuts
-    (T. W. Anderson, D. A. Darling, Ann. Math. Statist. 23 (1952) 193), the test at a cut a sum of squares over windows
-    of neighboring bins. The spurious signal is N in a least squares fit of::
+    ``monotonic`` if given; each again in each category. The test at all cuts is the mean of chi^2 over cuts
+    that reject half of the background or more (T. W. Anderson, D. A. Darling, Ann. Math. Statist. 23 (1952) 193),
+    the test at a cut a sum of squares over windows of neighboring bins. The spurious signal is N in a fit of::
 
         selected_i = t_i (c_0 P_0(x) + ... + c_order P_order(x)) + N Gauss_i
 
