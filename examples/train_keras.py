@@ -34,3 +34,4 @@ for name, loss in (("without MoDe", "binary_crossentropy"), ("with MoDe", MoDeCo
     residual = metrics.flatness(score, label, mass, signal_efficiency=0.5, order=ORDER)
     print(f"{name}: AUC {metrics.auc(score, label):.3f}, background efficiency against mass:", end=" ")
     print(f"residual {residual.rms:.2f} (number of events alone: {residual.expected:.2f})")
+print(metrics.check(score, label, mass, order=ORDER))

@@ -38,3 +38,4 @@ for strength in (0, 10):
     print(f"strength {strength:2}: weights {weights[0]:.2f} and {weights[1]:.2f}, AUC {metrics.auc(score, label):.3f},")
     print("  background efficiency against mass:", end=" ")
     print(f"residual {residual.rms:.2f} (number of events alone: {residual.expected:.2f})")
+print(metrics.check(score, label, mass, order=ORDER))

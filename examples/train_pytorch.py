@@ -44,3 +44,4 @@ for constraint in (None, MoDeConstraint(order=ORDER)):
     which = "without" if constraint is None else "with"
     print(f"{which} MoDe: AUC {metrics.auc(score, label):.3f}, background efficiency against mass:", end=" ")
     print(f"residual {residual.rms:.2f} (number of events alone: {residual.expected:.2f})")
+print(metrics.check(score, label, mass, order=ORDER))

@@ -6,6 +6,7 @@ map the mean with a QuantileMap of other events. The same goes for bagging and C
 """
 
 import numpy as np
+from libmode import metrics
 from libmode.posthoc import QuantileMap
 from libmode.xgboost import MoDeXGBClassifier
 from sklearn.model_selection import StratifiedKFold, cross_val_predict
@@ -34,3 +35,4 @@ if __name__ == "__main__":
 
     own = cross_val_predict(FLAT, features, label, cv=folds, method="predict_proba", params={"mass": mass})
     print(f"each event by its own fold: {reached(own[:, 1], label, mass)}")
+    print(metrics.check(own[:, 1], label, mass, order=0))

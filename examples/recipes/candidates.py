@@ -6,6 +6,7 @@ leading candidate. All candidates of an event would be another spectrum.
 """
 
 import torch
+from libmode import metrics
 from libmode.torch import MoDeConstraint
 from toys import events, reached
 
@@ -46,3 +47,4 @@ if __name__ == "__main__":
             logit, leading = network(features)[..., 0].max(1)
         of_leading = mass.gather(1, leading[:, None])[:, 0].double().numpy()
         print(f"{name} MoDe: {reached(logit.numpy(), label.numpy(), of_leading)}")
+    print(metrics.check(logit.numpy(), label.numpy(), of_leading, order=0))

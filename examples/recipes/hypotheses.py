@@ -7,6 +7,7 @@ that is flat for all hypotheses together may have a bump at each.
 
 import numpy as np
 import torch
+from libmode import metrics
 from libmode.torch import MoDeLoss
 from toys import reached
 
@@ -57,3 +58,4 @@ if __name__ == "__main__":
             with torch.no_grad():
                 score = network(inputs(features[tested], np.full(tested.sum(), k)))[:, 0].numpy()
             print(f"{name} MoDe, {hypothesis} GeV: {reached(score, label[tested], mass[tested])}")
+    print(metrics.check(score, label[tested], mass[tested], order=0))

@@ -8,6 +8,7 @@ processes on CPUs; with GPUs say ``accelerator="gpu", strategy="ddp"``.
 
 import lightning.pytorch as lightning
 import torch
+from libmode import metrics
 from libmode.torch import MoDeConstraint, MoDeMetrics
 from torch.utils.data import DataLoader, TensorDataset
 from toys import events, reached
@@ -70,3 +71,4 @@ if __name__ == "__main__":
             name: round(trainer.callback_metrics[f"val_mode_{name}"].item(), 2) for name in ("auc", "sensitivity")
         }
         print(f"{processes} process(es), MoDe {constraint is not None}: {reached(score, label, mass)}, logged {logged}")
+    print(metrics.check(score, label, mass, order=0))

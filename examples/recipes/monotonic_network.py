@@ -61,3 +61,4 @@ if __name__ == "__main__":
         residual = metrics.flatness(score, label, time, signal_efficiency=0.5, order=0)
         print(f"{name} MoDe: AUC {metrics.auc(score, label):.3f}, residual {residual.rms:.2f}", end=" ")
         print(f"(by chance {residual.expected:.2f}), least step up the flight distance {least:.5f}")
+    print(metrics.check(score, label, time, order=0))

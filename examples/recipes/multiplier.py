@@ -7,6 +7,7 @@ with a number that an analysis knows: how many background events will test the r
 """
 
 import torch
+from libmode import metrics
 from libmode.torch import MoDeConstraint, MoDeLoss
 from toys import events, reached
 
@@ -54,3 +55,4 @@ if __name__ == "__main__":
         with torch.no_grad():
             score = network(torch.tensor(x))[:, 0].double().numpy()
         print(f"{name}: {reached(score, label, mass)}")
+    print(metrics.check(score, label, mass, order=0))

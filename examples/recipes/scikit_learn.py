@@ -6,6 +6,7 @@ libmode.lightgbm goes in its place.
 """
 
 import sklearn
+from libmode import metrics
 from libmode.xgboost import MoDeXGBClassifier
 from sklearn.model_selection import GridSearchCV, StratifiedKFold, cross_val_predict
 from sklearn.pipeline import make_pipeline
@@ -31,3 +32,4 @@ if __name__ == "__main__":
     search.fit(features, label, mass=mass)
     aucs = search.cv_results_["mean_test_score"]
     print(f"AUC with order 0: {aucs[0]:.3f}, with order 1: {aucs[1]:.3f}")
+    print(metrics.check(probability[:, 1], label, mass, order=0))

@@ -7,6 +7,7 @@ together. (No basf2 is needed: this is the convention of the array alone.)
 
 import numpy as np
 import torch
+from libmode import metrics
 from libmode.torch import MoDeConstraint
 from toys import events, reached
 
@@ -59,3 +60,4 @@ if __name__ == "__main__":
             score, blind = network(rows).sigmoid().numpy(), network(other).sigmoid().numpy()
         print(f"{name} MoDe: {reached(score, label.numpy(), rows[:, -1].double().numpy())},", end=" ")
         print(f"scores without spectators the same: {np.array_equal(score, blind)}")
+    print(metrics.check(score, label.numpy(), rows[:, -1].double().numpy(), order=0))

@@ -14,6 +14,7 @@ from pathlib import Path
 import numpy as np
 import onnx
 import torch
+from libmode import metrics
 from libmode.torch import MoDeConstraint
 from libmode.xgboost import MoDeXGBClassifier
 from onnxmltools import convert_xgboost
@@ -70,3 +71,4 @@ if __name__ == "__main__":
             subprocess.run([sys.executable, "-c", RUN, f"{name}.onnx"], cwd=folder, check=True)
             there = np.load(Path(folder, "scores.npy"))
             print(f"{name}: {reached(there, label, mass)}, largest difference {np.abs(there - score).max():.1e}")
+    print(metrics.check(there, label, mass, order=0))
