@@ -31,10 +31,10 @@ def numbers(text, pattern):
 
 
 def _pytorch(text):
-    ((auc, _, residual, chance, p_value),) = numbers(text, "cross entropy alone")
-    assert residual > 5 * chance and p_value < 1e-9
-    ((auc_mode, _, residual, chance, p_value),) = numbers(text, "with MoDe")
-    assert residual < 2 * chance and p_value > 1e-3 and auc > auc_mode > 0.8
+    ((auc,),), ((auc_mode,),) = (numbers(text, f"{name}: AUC") for name in ("cross entropy alone", "with MoDe"))
+    (_, sculpted, _, *_), (_, residual, chance, *_) = numbers(text, "^50 % signal efficiency ")
+    assert text.index("\nnot flat at order") < text.index("with MoDe") < text.index("\nflat at order")
+    assert sculpted > 5 * residual and residual < 2 * chance and auc > auc_mode > 0.8
 
 
 def _xgboost(text):
@@ -43,6 +43,7 @@ def _xgboost(text):
     ((auc_mode, loose, tight),) = numbers(text, "with MoDe")
     assert max(loose, tight) < 2 and auc > auc_mode > 0.8
     assert numbers(text, "largest difference of the scores:")[0][0] < 1e-5
+    assert "\nflat at order" in text
 
 
 def _bump_hunt(text):
@@ -54,6 +55,7 @@ def _bump_hunt(text):
     assert len(fits) == 8
     assert all(abs(fitted - passed) > 3 * error for passed, fitted, error in fits[:4])
     assert all(abs(fitted - passed) < 3 * error for passed, fitted, error in fits[4:])
+    assert "\nflat at order" in text
 
 
 def _choosing(text):
@@ -76,6 +78,7 @@ def _maps(text):
         (mapped, *residuals), (*_, after) = numbers(text, f"map, order {order}")
         assert max(residuals) < 1.6 and auc > mapped and 0.9 * significance < after < 1.02 * significance
     assert numbers(text, "largest difference after loading:")[0][0] < 1e-12
+    assert "\nflat at order" in text
 
 
 #: What is asked of the outputs of each tutorial, since its text says so.
