@@ -42,7 +42,7 @@ _ROUNDING_OF_SUMS = 0.02  # of probabilities in half precision
 _FROM_LOGITS = "give from_logits=True for raw outputs, or use score_range=None"
 
 
-class Dependence(NamedTuple):
+class Rho(NamedTuple):
     """rho = D N / (B n): D is the unbiased loss, B its bias, n the events of a batch, and N those of a later test.
 
     A test with N events sees no dependence if rho is at most 1. Squeezing the scores does not change rho.
@@ -63,7 +63,7 @@ class State(NamedTuple):
     >>> label, mass, score = rng.integers(0, 2, 4_000), rng.uniform(50, 300, 4_000), rng.random(4_000)
     >>> same, state = mode_constraint(score, label, mass, order=1, state=state)
     >>> int(state.steps), int(state.memory()[1]), state.dependence(10_000)  # nothing was differentiated
-    (0, 0, Dependence(value=nan, error=nan))
+    (0, 0, Rho(value=nan, error=nan))
     >>> state.convergence(tolerance=10_000).flat  # None before the first batch
     """
 
@@ -89,17 +89,17 @@ class State(NamedTuple):
             raise ValueError(f"labels = {shown(labels)}: must be an integer, at least 1")
         return cls(sums=np.zeros(_native.state_size(labels, checked_categories(categories)) - NUMBERS))
 
-    def dependence(self, tolerance: float) -> Dependence:
+    def dependence(self, tolerance: float) -> Rho:
         """rho for N = tolerance."""
         unit = self.bias * self.events / tolerance
         if not unit > 0:  # before the first batch, and if the polynomial fits every response
-            return Dependence(math.nan, math.nan)
+            return Rho(math.nan, math.nan)
         # The sum of the squares of the shares of all batches: the share of a new one is 1/steps, and at least the rate.
         first, limit = min(self.steps, 1 / RATE), RATE / (2 - RATE)
         share = limit + (1 / first - limit) * (1 - RATE) ** (2 * (self.steps - first))
         spread = max(self.square - self.loss**2, 0.0)
         error = math.sqrt(spread * share / (1 - share)) if share < 1 else math.inf
-        return Dependence(self.loss / unit, error / unit)
+        return Rho(self.loss / unit, error / unit)
 
     def memory(self) -> NDArray[np.float64]:
         """The state as one array."""

@@ -19,7 +19,7 @@ from ._messages import level_of_the_user, line_of_the_user
 from ._read import is_background
 
 if TYPE_CHECKING:
-    from ._constraint import Constraint, Dependence, State
+    from ._constraint import Constraint, Rho, State
     from ._convergence import Convergence
     from ._native import ModePushed
     from ._options import Options
@@ -323,7 +323,7 @@ class Learns:
         _state: Callable[[], State]
 
     @property
-    def dependence(self) -> Dependence:
+    def dependence(self) -> Rho:
         """rho and its error; NaN before the first batch."""
         return self._state().dependence(self._constraint.tolerance or USUAL_TOLERANCE)
 

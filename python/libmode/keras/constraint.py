@@ -10,7 +10,7 @@ from keras import ops
 from numpy.typing import NDArray
 
 from .._bad_batches import OnBadBatch
-from .._constraint import Dependence
+from .._constraint import Rho
 from .._convergence import Convergence
 from .._typing import Never, Unpack
 from ..option_types import LossOptions
@@ -153,6 +153,6 @@ class MoDeConstraint(WithBase):
         return self._layer.convergence
 
     @property
-    def dependence(self) -> Dependence:
+    def dependence(self) -> Rho:
         """rho and its error, see :class:`libmode.torch.MoDeConstraint`; NaN before the first batch."""
         return self._layer.dependence

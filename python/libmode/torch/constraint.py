@@ -114,7 +114,7 @@ class MoDeConstraint(SkipsBadBatches, Learns, KeepsDigits):
         ``min(1, sigma) |G|/sqrt(n)`` of the last backward pass, with which the push was multiplied.
     factor : float
         The factor by which a tolerance scales the push and what is learned: 0.02 to 1; 1 without a tolerance.
-    dependence : Dependence
+    dependence : Rho
         rho = D N/(B n), with its error. At most 1 means that a test with N = tolerance (by default 100,000) events
         sees no dependence. D and B are the averages of the unbiased loss and of its bias, and n is the number of
         events.
