@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
-if TYPE_CHECKING:
-    from ._result import AtCut
+from ._result import AtCut
 
 
 def draw(cut: AtCut, above: Any, below: Any, order: int) -> None:

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from .._problems import say_if_far
 from .._read import as_array, numbers, same_length
-from ._arguments import Doubles, read_labels, sums, variables, weights
+from ._arguments import read_labels, sums, variables, weights
 from ._bumps import SOME, looked_for, sought
 from ._histogram import Histogram
 from ._result import Check
@@ -19,7 +19,7 @@ from ._sample import Sample
 from ._settings import Settings
 from ._table import CUTS, FEWEST, Cells
 from ._table import of_histogram as table_of_histogram
-from ._working_point import CLASSES, POINTS, tightest
+from ._working_point import POINTS
 from .roc import area, curve
 
 __all__ = ["Check", "Judge", "Settings", "of_histogram"]
@@ -89,9 +89,9 @@ class Judge:
     def __call__(self, score: Any, fits: bool = True) -> Check:
         """The check of scores, (n,); without ``fits`` no spurious signal is looked for."""
         scores = numbers("score", score, "mass", self.mass)
-        weight = self.weight
-        cuts = [self._threshold(name, value, scores, weight) for name, value in self._settings.points]
-        classes = [(scores[chosen], weight[chosen]) for chosen in (self.signal, ~self.signal)]
+        events = Sample(scores, self.signal, self.mass, self.weight)
+        cuts = [events.cut(*point) for point in self._settings.points]
+        classes = [(scores[chosen], self.weight[chosen]) for chosen in (self.signal, ~self.signal)]
         background = classes[1][0]
         some = np.sort(background[:: max(1, len(background) // SOME)])
         logits = np.linspace(-1, 1, CUTS) * math.log(max(len(background), 2))
@@ -124,12 +124,6 @@ class Judge:
         values = {"auc": area(curve(events)), **check.to_dict()}
         return check, {name: math.nan if value is None else float(value) for name, value in values.items()}
 
-    def _threshold(self, name: str, value: float, scores: Doubles, weight: Doubles) -> float:
-        if name == POINTS[2]:
-            return value
-        chosen = self.signal == (name == POINTS[0])
-        return float(tightest(CLASSES[name], scores[chosen], weight[chosen], np.array([value]))[0])
-
 
 def of_histogram(histogram: Histogram, settings: Settings) -> Check:
     """The check of a histogram, whose thresholds are edges of its score axis."""
@@ -137,10 +131,7 @@ def of_histogram(histogram: Histogram, settings: Settings) -> Check:
     share = np.cumsum(np.abs(background)) / np.abs(background).sum()
     logits = np.linspace(-1, 1, CUTS) * 0.5 * math.log(len(share) * 100)
     edges = histogram.score[np.unique(np.searchsorted(share, 1 / (1 + np.exp(-logits))).clip(1, len(share) - 1))]
-    cuts = []
-    for name, value in settings.points:
-        cuts.append(value if name == POINTS[2] else histogram.cut(name, value))
-    at = [histogram.cell(cut) for cut in cuts]
+    at = [histogram.cell(histogram.cut(*point)) for point in settings.points]
     signal = histogram.signal
     rates = [
         tuple(

@@ -74,9 +74,8 @@ def tested(table: Table, at: Context) -> Part:
             for point, cut, rates in zip(settings.points, at.cuts, at.rates, strict=True)
         ]
         return Part(empty, [], math.nan, effective(table), few)
-    share = min(at.ratio, 1.0)
     tests: list[Test] = []
-    every = all_cuts(merged, order, share)
+    every = all_cuts(merged, order, min(at.ratio, 1.0))
     if every is not None:
         tests.append(Test("the response at all cuts", every, 0))
     cuts = []
@@ -173,8 +172,9 @@ def _at_cut(
             unknown = f"at {wanted} it would show a bump of {100 * heights:.0f} % of the background and more"
         elif SHOWN * math.sqrt(at.ratio) > OF_SEARCH:
             unknown = f"it has {1 / at.ratio:.2g} of the events of the search"
-        elif abs(worst.height) + EXCLUDED * worst.height_error > LARGEST or (
-            abs(worst.height) > SHOWN * worst.height_error and worst.p_value.there < SEEN
+        elif p.here > NOT_FLAT / 10 and (
+            abs(worst.height) + EXCLUDED * worst.height_error > LARGEST
+            or (abs(worst.height) > SHOWN * worst.height_error and worst.p_value.there < SEEN)
         ):
             unknown = f"it cannot exclude {bump}"
     if at.of_signal is not None and len(at.of_signal) == len(weight):
