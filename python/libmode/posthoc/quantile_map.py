@@ -342,10 +342,8 @@ def _levels(scores: Doubles) -> Doubles:
 
 
 def _warn_of_jumps(scores: Doubles, levels: Doubles) -> None:
-    """Warns if many of the sorted scores are one number, which is a level then: no map can divide them.
-
-    Events of the lowest score do no harm, since useful cuts are above it.
-    """
+    """Warns if many of the sorted scores are one number, which no map can divide: in the upper half, where cuts are."""
+    levels = np.append(levels[0], levels[1:][levels[1:] >= scores[len(scores) // 2]])
     starts, ends = (np.searchsorted(scores, levels[1:], side) for side in ("left", "right"))
     shares = (ends - starts) / len(scores)
     most = int(shares.argmax())
