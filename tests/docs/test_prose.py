@@ -41,6 +41,17 @@ PHRASES = {
     r"\b(optim|normal|minim|maxim|general|regular|initial|categor|parametr|summar|real|visual|standard)is(e|ing|ation)": "American",
 }
 
+#: Words of the glossary (docs/faq.md) have no synonyms on other pages.
+SYNONYMS = {
+    r"\bfalse positive rate": "background efficiency",
+    r"\bresidual (over|relative to) (its )?(expected|expectation)|\btimes chance\b|\bnumber of events alone\b": "over its value by chance",
+    r"\bfake signal\b|\bsignal bias\b|\binduced signal\b": "spurious signal",
+    r"\b(size|gain|factor|amplitude) of the push\b": "scale",
+    r"\b(coefficient|prefactor|lambda) of (the loss|MoDe)": "strength",
+    r"\bprotected variable|\bsensitive (variable|attribute)": "mass",
+    r"\bdiscriminant value|\bclassifier output": "score",
+}
+
 LONGEST = 30  # words of a sentence, without code and numbers
 
 
@@ -90,6 +101,24 @@ def test_a_page_is_in_plain_english(page):
         text = before + rest.partition("\n## ")[2]
     assert found_in(text) == []
     assert complicated(text) == []
+
+
+GLOSSARY = (ROOT / "docs" / "faq.md").read_text(encoding="utf-8").partition("## Words\n")[2]
+
+
+@pytest.mark.parametrize("page", [PAGES[0], *DOCS], ids=lambda page: str(page.relative_to(ROOT)))
+def test_a_page_uses_the_words_of_the_glossary(page):
+    text = prose(page.read_text(encoding="utf-8").partition("## Words\n")[0])
+    assert [
+        (" ".join(found[0].split()), word) for was, word in SYNONYMS.items() for found in re.finditer(was, text, re.I)
+    ] == []
+
+
+def test_the_glossary_has_words_that_pages_use():
+    words = [word for row in re.findall(r"^\| (.+?) \|", GLOSSARY, re.MULTILINE)[1:] for word in row.split(", ")]
+    assert len(words) >= 20 and set(SYNONYMS.values()) - {"over its value by chance"} <= set(words)
+    pages = [prose(page.read_text(encoding="utf-8").partition("## Words\n")[0]).lower() for page in DOCS]
+    assert [word for word in words if sum(word.lower() in page for page in pages) < 3] == []
 
 
 def test_the_documentation_is_short():
