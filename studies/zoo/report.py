@@ -16,7 +16,7 @@ from .. import pages
 from ..limit import report as limit
 from .judge import BACKGROUND, SIGNAL
 from .problems import PROBLEMS
-from .study import OF_RIVALS, RIVALS, STRENGTHS, VARIATIONS, VARIED, stored
+from .study import OF_RIVALS, PLANED, RIVALS, STRENGTHS, VARIATIONS, VARIED, stored
 
 REST = Path(__file__).with_name("tables.md")
 CUTS = (*SIGNAL, *BACKGROUND)
@@ -24,6 +24,16 @@ COLUMNS = 3  # of the picture of the frontiers
 START = 30  # the strength of MoDeLoss that docs/training.md starts with
 COMPARED = ("80 %", "50 %", "20 %")  # the cuts that "as flat" compares, which each training has
 Found = dict[str, Any]
+#: Trainings on planed background and maps of scores, and what they compare with, by the names of columns.
+FURTHER = {
+    "default": "layer",
+    "default, then a map": "layer, then a map",
+    "none, then a map": "map alone",
+    "MoDeLoss 30": "loss 30",
+    "MoDeLoss 30, planed": "loss 30, planed",
+    "MoDeLoss 100": "loss 100",
+    "MoDeLoss 100, planed": "loss 100, planed",
+}
 #: Further residuals of a cut, of the default.
 OTHERS: dict[str, Callable[[Found], float]] = {
     "test events alone": lambda cut: cut["residual"] / cut["test"],
@@ -104,6 +114,10 @@ def tables(results: Mapping[str, Any]) -> dict[str, str]:
             end = f", {name}" if name else ""
             cells = _cell(found, f"none{end}"), _cell(found, f"default{end}")
             varied.append([problem, name or "none", *cells])
+    further = [["problem", *FURTHER.values()]]
+    for problem in PLANED:
+        found = of_method(results, problem)
+        further.append([problem, *(_cell(found, method) for method in FURTHER)])
     others = [["problem", "scale", *CUTS]]
     for problem in PROBLEMS:
         trainings = of_method(results, problem).get("default", [])
@@ -115,6 +129,7 @@ def tables(results: Mapping[str, Any]) -> dict[str, str]:
         "other scales of the zoo": pages.table(others),
         "tight cuts of the zoo": pages.table(_measured(tight, 1)),
         "variations of the zoo": pages.table(_measured(varied, 2)),
+        "planing and maps in the zoo": pages.table(_measured(further, 1)),
         "bounds of the zoo": pages.table(_bounds(results)),
         "rivals of the zoo": pages.table(_rivals(results)),
         **{f"strengths of {one} in the zoo": pages.table(_measured(_scan(results, one), 1)) for one in STRENGTHS},

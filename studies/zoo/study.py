@@ -1,8 +1,8 @@
 """Trainings of the zoo: ``./build.sh studies zoo [--only REGEX]``.
 
 Each problem is trained with MoDeConstraint as it comes, with MoDeLoss and with DisCo at a scan of strengths, and with
-cross entropy alone. Some are also trained with other batches, learning rates and weights of signal, and three times as
-long.
+cross entropy alone. Some are also trained with other batches, learning rates and weights of signal, three times as
+long, with MoDeLoss on planed background, and with a map of the scores.
 
 results.jsonl gets a line for each training as it ends, and a training that has a line does not run again. The lines
 know nothing of the code's version. After a change of the layer, delete its lines and run the study again:
@@ -27,7 +27,7 @@ from ..methods import one_thread
 from ..runner import Piece, compute
 from .judge import judged
 from .problems import PROBLEMS, events_of
-from .train import scores, trained
+from .train import mapped, scores, trained
 
 RESULTS = Path(__file__).with_name("results.jsonl")
 STRENGTHS = {"MoDeLoss": (3, 10, 30, 100, 300), "DisCo": (1, 3, 10)}
@@ -42,6 +42,7 @@ VARIATIONS: dict[str, dict[str, float]] = {
 }
 OF_RIVALS = "tagger, order 0", "steep, order 0"
 RIVALS = {"signal at background masses": "spectrum", "near the peak": "window"}
+PLANED = ("simple, order 0", *(f"{name}, order {order}" for name in ("tagger", "steep", "slices") for order in (0, 1)))
 
 
 @dataclass(frozen=True)
@@ -70,6 +71,8 @@ class Task:
     rate: float = 1
     signal: float = 1
     rival: str = ""
+    planed: bool = False
+    mapped: bool = False
 
 
 def tasks(size: Size) -> dict[str, Task]:
@@ -96,22 +99,24 @@ def tasks(size: Size) -> dict[str, Task]:
         for name, rival in RIVALS.items():
             add(problem, f"default, {name}", "MoDeConstraint", None, min(3, size.seeds), rival=rival)
             add(problem, f"none, {name}", "none", None, min(3, size.seeds), rival=rival)
+    for problem in PLANED:
+        for strength in (30, 100):
+            add(problem, f"MoDeLoss {strength}, planed", "MoDeLoss", strength, size.others, planed=True)
+        for method, name in (("MoDeConstraint", "default"), ("none", "none")):
+            add(problem, f"{name}, then a map", method, None, size.others, mapped=True)
     return found
 
 
 def measured(task: Task) -> dict[str, Any]:
     """What the judge finds of a training; "says" has libmode's warnings."""
     one_thread()
-    settings = {
-        "batch": task.batch,
-        "epochs": task.epochs,
-        "rate": task.rate,
-        "signal": task.signal,
-        "rival": task.rival,
-    }
+    settings = {name: getattr(task, name) for name in ("batch", "epochs", "rate", "signal", "rival", "planed")}
     network, says = trained(task.problem, task.method, task.strength, seed=task.seed, **settings)
-    training, test = events_of(task.problem, task.seed)
-    return {**judged(PROBLEMS[task.problem], training, test, scores(network, test.features)), "says": says}
+    problem, (training, test) = PROBLEMS[task.problem], events_of(task.problem, task.seed)
+    score = scores(network, test.features)
+    if task.mapped:
+        score = mapped(problem, training, scores(network, training.features), test, score)
+    return {**judged(problem, training, test, score), "says": says}
 
 
 def seconds(task: Task) -> float:

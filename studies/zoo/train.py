@@ -7,13 +7,15 @@ from typing import Any
 
 import numpy as np
 import torch
-from libmode import TrainingWarning
+from libmode import TrainingWarning, planing_weights
+from libmode.posthoc import QuantileMap
 from libmode.torch import MoDeConstraint, MoDeLoss, Reference
 from numpy.typing import NDArray
 from torch import Tensor, nn
 from torch.nn.functional import binary_cross_entropy_with_logits
 
 from ..baselines import DisCoLoss
+from .events import Events
 from .problems import PROBLEMS, Problem, events_of, spectrum_of
 
 REFERENCE = 4_096  # events, in batches that are smaller than 1,000
@@ -30,6 +32,7 @@ def trained(
     rate: float,
     signal: float,
     rival: str = "",
+    planed: bool = False,
 ) -> tuple[nn.Module, list[str]]:
     """Trains a network, which gives logits. Also returns what libmode says of the training, each TrainingWarning.
 
@@ -38,6 +41,7 @@ def trained(
     epochs, rate : over those of the problem; signal : the weight of signal
     rival : "spectrum", signal at the masses of background, or "window", where the cross entropy sees the events within
         2.5 widths of the signal's mass alone, and MoDe all
+    planed : cross entropy has the weights of libmode.planing_weights
     """
     problem = PROBLEMS[name]
     training = spectrum_of(name, seed) if rival == "spectrum" else events_of(name, seed)[0]
@@ -49,6 +53,10 @@ def trained(
     network = _network(training.features.shape[1], problem)
     tensors = [torch.from_numpy(np.ascontiguousarray(array)) for array in vars(training).values()]
     added = _added(method, strength, problem, tensors if batch < 1_000 else None)
+    of_loss = training.weight
+    if planed:
+        of_loss = planing_weights(training.mass, training.label, training.weight, background_label=problem.flat)
+    tensors.append(torch.from_numpy(of_loss.astype(np.float32)))
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", TrainingWarning)
         for length, push in ((problem.before, None), (round(problem.epochs * epochs), added)):
@@ -138,7 +146,7 @@ def _train(
     signal: float,
     window: tuple[float, float] | None,
 ) -> None:
-    inputs, masses, labels, weights = tensors
+    inputs, masses, labels, weights, of_losses = tensors
     batches = max(1, len(labels) // batch)
     optimizer = torch.optim.Adam(network.parameters(), rate, fused=True)
     schedule = torch.optim.lr_scheduler.OneCycleLR(optimizer, rate, total_steps=epochs * batches)
@@ -148,7 +156,7 @@ def _train(
             logit, penalty = network(inputs[chosen]), 0.0
             if added is not None:
                 logit, penalty = added(network, logit, label, masses[chosen], weight)
-            of_loss = weight * (1 + (signal - 1) * label)
+            of_loss = of_losses[chosen] * (1 + (signal - 1) * label)
             if window is not None:
                 of_loss = of_loss * ((masses[chosen] > window[0]) & (masses[chosen] < window[1]))
             loss = binary_cross_entropy_with_logits(logit, label, weight=of_loss) + penalty
@@ -164,3 +172,13 @@ def scores(network: nn.Module, features: NDArray[Any]) -> NDArray[Any]:
     chunks = torch.from_numpy(np.ascontiguousarray(features)).split(50_000)
     found: NDArray[Any] = torch.cat([network(chunk) for chunk in chunks]).numpy().astype(float)
     return found
+
+
+def mapped(
+    problem: Problem, training: Events, of_training: NDArray[Any], test: Events, of_test: NDArray[Any]
+) -> NDArray[Any]:
+    """Scores of test events after a QuantileMap that is fitted to the scores of training events."""
+    flat, order, low_high = training.label == problem.flat, problem.options["order"], problem.options.get("mass_range")
+    made = QuantileMap(order=order, mass_range=low_high)
+    made.fit(of_training[flat], training.mass[flat], sample_weight=training.weight[flat])
+    return made.transform(of_test, test.mass)

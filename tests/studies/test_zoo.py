@@ -20,6 +20,8 @@ TRAININGS = [
     Task("Dalitz plane, order 0", "DisCo", 1, 1, epochs=1 / 16),
     Task("modified, order 2, monotonic", "none", None, 1, epochs=1 / 16),
     Task("slices, order 0", "MoDeConstraint", None, 1, epochs=1 / 16),
+    Task("slices, order 0", "MoDeLoss", 30, 1, epochs=1 / 16, planed=True),
+    Task("steep, order 1", "none", None, 1, epochs=1 / 16, mapped=True),
 ]
 LINE = Problem(lambda seed: None, {"order": 1})
 
