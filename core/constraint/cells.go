@@ -4,6 +4,7 @@ import (
 	"math"
 
 	"github.com/libmode/libmode/core/internal/events"
+	"gonum.org/v1/gonum/floats"
 )
 
 // mostOfVariables is the largest number of cells of all variables, one after the other.
@@ -29,6 +30,16 @@ func (g *group[T]) inCells() (shares, masses []float64) {
 		}
 	}
 	return shares, masses
+}
+
+// seen returns shares and masses of earlier batches, with a batch that counts as much as all of them.
+func (s state) seen(of *residuals) (found residuals) {
+	add := func(x []float64, before []float64) []float64 {
+		return floats.AddTo(make([]float64, len(x)), x, before[:len(x)])
+	}
+	found.shares = add(of.shares, s.field(of.part, ofShares))
+	found.masses = add(of.masses, s.field(of.part, ofMeanMass))
+	return found
 }
 
 // see takes what a batch shows beside its residuals into the averages of a part. batches is their number, with this one.

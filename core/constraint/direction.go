@@ -26,7 +26,7 @@ import (
 // the ranks of mass and score. Its unit is the norm of the gradient: the average norm, or the norm of this batch if it is larger.
 // After the batch, of n background events, 0.02 factor sqrt(n/512) r is added to the sum. The multiplier is start exp(v) for v > 0,
 // and start + v max(start, 1) for v < 0, where v(m, s) has the significant residuals of the efficiency at tight cuts, over the efficiency,
-// and start(m) is from planing; times the lift of light weights, see balance. The push is times the root of a start above 1.
+// and start(m) is from planing, along polynomials that the order does not allow; times the lift of light weights, see balance. The push is times the root of a start above 1.
 // docs/how-it-works.md has the derivation, and docs/zoo.md shows the effect.
 //
 // With Steering.Logits the scores are logits, of any size: their order alone makes the push. The loss is that of their probabilities.

@@ -136,6 +136,93 @@ func (st start) multipliers() []float64 {
 	return found
 }
 
+// keepMoments: the largest degree, the most rounds of steps, and the largest step, of the logarithm at an end of the range.
+const (
+	largestDegree = 2
+	rounds        = 200
+	largestStep   = 2.0
+)
+
+// keepMoments multiplies multipliers with the exponential of a polynomial in each mass. The planed background then has the means of the
+// Legendre polynomials of the degrees 1 to order, at most 2, that the background has. The multipliers of the exact limit have them too:
+// along a polynomial that the order allows no residual counts, and cross entropy alone decides, with the background as it is. Of all
+// multipliers with these means they have the least entropy relative to those of planing. Newton steps for one polynomial at a time find it.
+// Shares and masses are from inCells.
+func (g *group[T]) keepMoments(multipliers, spectrum, shares, masses []float64, order int) {
+	var polynomials [][]float64
+	for v := range g.masses {
+		at := g.places(shares, masses, v)
+		for degree := 1; degree <= min(order, largestDegree); degree++ {
+			polynomials = append(polynomials, make([]float64, len(at)))
+			for c, x := range at {
+				polynomials[len(polynomials)-1][c] = [...]float64{1, x, (3*x*x - 1) / 2}[degree]
+			}
+		}
+	}
+	if polynomials == nil {
+		return
+	}
+	background := slices.Clone(spectrum)
+	for c := range background {
+		background[c] = max(0, background[c])
+	}
+	total, planed := floats.Sum(background), make([]float64, len(background))
+	for range rounds {
+		largest := 0.0
+		for _, p := range polynomials {
+			floats.MulTo(planed, background, multipliers)
+			sum, wanted := floats.Sum(planed), floats.Dot(background, p)/total
+			mean := floats.Dot(planed, p) / sum
+			variance := 0.0
+			for c, x := range p {
+				variance += planed[c] / sum * (x - mean) * (x - mean)
+			}
+			if !(variance > 0) {
+				continue
+			}
+			step := max(-largestStep, min(largestStep, (wanted-mean)/variance))
+			for c, x := range p {
+				multipliers[c] *= math.Exp(step * x)
+			}
+			largest = max(largest, math.Abs(step))
+		}
+		if largest < 1e-13 {
+			break
+		}
+	}
+	floats.MulTo(planed, background, multipliers)
+	scale := total / floats.Sum(planed)
+	for c := range multipliers {
+		multipliers[c] = max(floor, min(scale*multipliers[c], math.Exp(mostLevel)))
+	}
+}
+
+// places returns the mean mass of variable v in each cell, on a scale from -1 to 1; 0 in cells without the variable.
+func (g *group[T]) places(shares, masses []float64, v int) []float64 {
+	cells, stride := int(massCells[len(g.masses)]), 1
+	for range len(g.masses) - 1 - v {
+		stride *= cells + 1
+	}
+	sums := make([]float64, cells+1)
+	for c, share := range shares {
+		sums[c/stride%(cells+1)] += share
+	}
+	low, high, means := math.Inf(1), math.Inf(-1), make([]float64, cells)
+	for c := range means {
+		if sums[c] > 0 {
+			means[c] = masses[v*cells+c] / sums[c]
+			low, high = min(low, means[c]), max(high, means[c])
+		}
+	}
+	at := make([]float64, len(shares))
+	for c := range at {
+		if of := c / stride % (cells + 1); of < cells && sums[of] > 0 && high > low {
+			at[c] = 2*(means[of]-low)/(high-low) - 1
+		}
+	}
+	return at
+}
+
 // startOf returns what the multiplier of event i starts from.
 func (g *group[T]) startOf(i int) float64 {
 	if g.start == nil {

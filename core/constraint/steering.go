@@ -146,12 +146,17 @@ func steer[T events.Float](push, multiplier, slope []T, groups []group[T], spect
 			floats.AddScaledTo(coefficients, now.sum(g.part, g.basis.functions), trusted*proportional*now[factor], residual)
 			levels = g.levels(now.tail(g.part, g.basis.functions, st.Tolerance))
 		}
-		now.start(g.part, g.basis.cells).take(spectraOf(g))
-		if st.RelativeStrength == 0 {
-			g.start = now.start(g.part, g.basis.cells).multipliers()
-		}
 		learned[k].ofPush = residual
 		learned[k].shares, learned[k].masses = g.inCells()
+		planed := now.start(g.part, g.basis.cells)
+		planed.take(spectraOf(g))
+		if st.RelativeStrength == 0 {
+			g.start = planed.multipliers()
+		}
+		if g.start != nil && !cfg.Bounded() { // a bounded moment is not free
+			seen := now.seen(&learned[k])
+			g.keepMoments(g.start, planed.background, seen.shares, seen.masses, cfg.Order)
+		}
 		moved += g.set(push, multiplier, slope, g.function(coefficients), levels, scores, bounded, st.Logits)
 	}
 	if st.TrainingEvents > 0 && float64(moved) > st.TrainingEvents {

@@ -152,9 +152,9 @@ def test_the_multiplier_starts_from_the_ratio_of_known_densities(weights):
         weight = np.where(label == 1, 7, 5 - 4 * mass)
         density = weight[:n] / 3
     state = np.zeros(_native.state_size(1))
-    found = direction_of({"order": 1}, state, 0.0, score, mass, weight, label)
+    found = direction_of({"order": 0}, state, 0.0, score, mass, weight, label)
     other = np.zeros(_native.state_size(1))
-    alone = direction_of({"order": 1}, other, 0.0, score[:n], mass[:n], weight[:n])
+    alone = direction_of({"order": 0}, other, 0.0, score[:n], mass[:n], weight[:n])
     seen = found.multiplier[:n] / alone.multiplier
     start = NUMBER["floor"] + (1 - NUMBER["floor"]) * 2 * mass[:n] / density
     cell = 1 / 16  # twice the width, over which a mean is taken

@@ -11,6 +11,7 @@ import numpy as np
 from basis import products, to_x
 from cells import edges_of, grid, nested, range_of, within
 from reference import bin_of
+from scipy.optimize import root
 
 CORE = Path(__file__).parents[2] / "core" / "constraint"
 NUMBER = {
@@ -222,6 +223,36 @@ def push(grad, score, mass, weight, **options):
     return group.push(group.residual(unit)), group.lift
 
 
+def places(shares, masses, degree):
+    """Legendre polynomials of degrees 1 and up of the mean mass in each cell, from -1 to 1, of each variable; 0 without it."""
+    variables = next(v for v, (_, cells) in OF_MASSES.items() if (cells + 1) ** v == len(shares))
+    cells, found = OF_MASSES[variables][1], []
+    each = np.indices([cells + 1] * variables).reshape(variables, -1)
+    for of, moments in zip(each, masses.reshape(variables, -1), strict=True):
+        share = np.bincount(of, shares)[:cells]
+        with np.errstate(invalid="ignore", divide="ignore"):
+            mean = moments / share
+        x = np.append(2 * (mean - np.nanmin(mean)) / np.ptp(mean[share > 0]) - 1, np.nan)[of]
+        x = np.nan_to_num(x)
+        found += [x, (3 * x**2 - 1) / 2][:degree]
+    return np.array(found)
+
+
+def tilted(start, background, polynomials):
+    """start exp(a + b polynomials), with which background has its own means of 1 and of the polynomials."""
+    background = background / background.sum()
+    wanted = polynomials @ background
+
+    def off(b):
+        tilt = background * start * np.exp(b @ (polynomials - wanted[:, None]))
+        return (polynomials - wanted[:, None]) @ tilt / tilt.sum()
+
+    found = root(off, np.zeros(len(wanted)), tol=1e-14)
+    assert np.abs(off(found.x)).max() < 1e-12
+    tilt = start * np.exp(found.x @ polynomials)
+    return tilt / (tilt @ background)
+
+
 @dataclass
 class Memory:
     """What a constraint remembers of one category of a label."""
@@ -258,15 +289,22 @@ class Memory:
         for mean, own in zip((self.background, self.signal), spectra, strict=True):
             mean[: len(own)] += max(1 / self.signals, NUMBER["rate"]) * (own - mean[: len(own)])
 
-    def start(self, cells):
-        """What the multiplier starts from, in these cells of the masses: signal's share of itself over background's."""
+    def start(self, group):
+        """What the multiplier starts from: signal's share of itself over background's, with the moments that are free."""
+        cells, options = group.cells_of(group.mass), group.options
         if not self.signals or self.signal.sum() <= 0 or self.background.sum() <= 0:
             return np.ones(len(cells))
         shares = [table / table.sum() for table in (self.background, self.signal)]
         with np.errstate(divide="ignore", invalid="ignore"):
-            r = np.where(shares[0] > 0, shares[1].clip(0) / shares[0], 1)[cells]
-        start = (1 - NUMBER["floor"]) * r + NUMBER["floor"]
-        return np.minimum(start, np.exp(NUMBER["mostLevel"]))
+            r = np.where(shares[0] > 0, shares[1].clip(0) / shares[0], 1)
+        most, degree = np.exp(NUMBER["mostLevel"]), min(options.get("order", 0), 2)
+        start = np.minimum(np.where(shares[0] > 0, (1 - NUMBER["floor"]) * r + NUMBER["floor"], 1), most)
+        if degree and np.isinf(options.get("max_slope", np.inf)) and not options.get("monotonic"):
+            of_batch = group.in_cells()
+            seen = [own + mean[: len(own)] for own, mean in zip(of_batch, (self.shares, self.masses), strict=True)]
+            start = tilted(start[: len(seen[0])], shares[0][: len(seen[0])].clip(0), places(*seen, degree))
+            start = np.clip(start, NUMBER["floor"], most)
+        return start[cells]
 
     def see(self, group):
         """Takes what a batch shows beside its residuals into the averages."""
@@ -350,7 +388,7 @@ class Law:
             spectra = group.spectra(*signal[part]) if signal and part in signal else None
             if spectra is not None:
                 memory.learn_spectra(spectra)
-            start = memory.start(group.cells_of(group.mass))
+            start = memory.start(group)
             found.append(
                 (
                     np.sqrt(np.maximum(start, 1))
