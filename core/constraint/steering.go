@@ -193,7 +193,7 @@ func (g *group[T]) set(push, multiplier, slope []T, perWeight, levels []float64,
 				odds = math.Exp(-float64(g.score[i]))
 			case byScores:
 				p := placeIn(scores, float64(g.score[i]))
-				odds = (1 - p) / p
+				odds = (1 - p) / math.Abs(p) // of -0 too
 				byLogit = p * (1 - p) * (scores[1] - scores[0])
 				if p < leastPlace || p > 1-leastPlace {
 					u = 0
