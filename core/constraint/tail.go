@@ -155,7 +155,11 @@ func (g *group[T]) tailResidual(cfg *config.Config, averages []float64, share fl
 					for b := range of {
 						of[b] = floats.Dot(v.Basis.RowA(b), gradient)
 					}
-					floats.Scale(1/floats.Dot(of, of), of)
+					if square := floats.Dot(of, of); square > leastNorm { // bins of one mass have no slope
+						floats.Scale(1/square, of)
+					} else {
+						clear(of)
+					}
 					return of
 				}
 				excess := make([]float64, bins)
@@ -180,7 +184,9 @@ func (g *group[T]) tailResidual(cfg *config.Config, averages []float64, share fl
 					one[l] = 1
 					toward := slices.Clone(g.product(along(one), functions, g.basis.functions))
 					floats.Scale(unit, toward)
-					limited.rooms = append(limited.rooms, room{k, urgent * distance, toward})
+					if floats.Dot(toward, toward) > leastNorm {
+						limited.rooms = append(limited.rooms, room{k, urgent * distance, toward})
+					}
 				}
 			}
 			for l, of := range g.product(r, functions, g.basis.functions) {
