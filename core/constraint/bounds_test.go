@@ -79,7 +79,7 @@ func TestBounds(t *testing.T) {
 // Events of one bin have no slope that a bound could limit.
 func TestBoundsOfOneBin(t *testing.T) {
 	cfg, state := core.DefaultConfig(), make([]float64, constraint.StateSize(1, 0))
-	cfg.Order, cfg.Monotonic, cfg.Bins = 3, true, 1
+	cfg.Order, cfg.Monotonic, cfg.Bins, cfg.Moments = 3, true, 1, core.Quadrature
 	ev := core.Events[float64]{Score: []float64{0.8, 0.6, 0.8, 0.2, 0.1}, Mass: []float64{7e-310, 7e-310, 7e-310, 4e-323, 0}}
 	push, multiplier := make([]float64, 5), make([]float64, 5)
 	for range 3 {
