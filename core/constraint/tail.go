@@ -70,7 +70,7 @@ const (
 	doubt      = 0.5      // the noise that a residual must be above, in units of its variance
 	leakOfTail = 0.1      // the part of v that a step takes away where the mean is not significant
 	mostLevel  = 5.0      // the largest |v|
-	urgent     = 3.0      // what an excess over a bound counts, since the push does not see it
+	urgent     = 10.0     // what an excess over a bound counts, since the push does not see it
 )
 
 // limited is what options say of averages of moments: what is beyond a bound, a row for each threshold with the excess of F_b of each

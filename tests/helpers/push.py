@@ -11,7 +11,6 @@ import numpy as np
 from basis import products, to_x
 from cells import edges_of, grid, nested, range_of, within
 from reference import bin_of
-from scipy.optimize import root
 
 CORE = Path(__file__).parents[2] / "core" / "constraint"
 NUMBER = {
@@ -243,13 +242,15 @@ def tilted(start, background, polynomials):
     background = background / background.sum()
     wanted = polynomials @ background
 
-    def off(b):
-        tilt = background * start * np.exp(b @ (polynomials - wanted[:, None]))
-        return (polynomials - wanted[:, None]) @ tilt / tilt.sum()
-
-    found = root(off, np.zeros(len(wanted)), tol=1e-14)
-    assert np.abs(off(found.x)).max() < 1e-12
-    tilt = start * np.exp(found.x @ polynomials)
+    centered, b = polynomials - wanted[:, None], np.zeros(len(wanted))
+    for _ in range(200):  # Newton's method for all at once, with steps that are not too large
+        tilt = background * start * np.exp(b @ centered)
+        tilt /= tilt.sum()
+        off = centered @ tilt
+        step = np.linalg.lstsq((centered * tilt) @ centered.T - np.outer(off, off), off, rcond=1e-14)[0]
+        b -= step * min(1, 0.5 / max(np.abs(step).max(), 1e-300))
+    assert np.abs(off).max() < 1e-12
+    tilt = start * np.exp(b @ polynomials)
     return tilt / (tilt @ background)
 
 
