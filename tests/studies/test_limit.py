@@ -184,7 +184,7 @@ def test_no_training_of_the_zoo_is_beyond_its_limit():
     for key, one in stored().items():
         problem = key.split("; ")[0]
         limit = of_zoo(limits(), problem) if problem in LIMIT_OF_ZOO else None
-        if limit and "50 %" in one["cuts"]:
+        if limit and "50 %" in one["cuts"] and "map" not in key:  # a map knows the mass
             checked += 1
             assert share(limit, one["cuts"]["50 %"]) < 1.12, key
     assert checked > 100
