@@ -327,7 +327,7 @@ def test_a_classifier_that_gives_up_is_said(monitor, recwarn):
 
 def test_a_fit_that_is_not_flat_says_so_at_its_end():
     x, label, mass = sample(20_000)
-    model, loss = network(), MoDeConstraint(order=1)
+    model, loss = network(), MoDeConstraint(order=1, training_events=10_000)
     model.compile(keras.optimizers.SGD(0.0), loss)  # a network that leaks the mass, and does not learn
     judge = MoDeCallback(x[:2000], label[:2000], mass[:2000], order=1)
     with pytest.warns(libmode.TrainingWarning, match="the response to background is not flat: after 40 batches"):
