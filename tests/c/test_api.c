@@ -125,7 +125,7 @@ static void test_strengthen(void) {
     mode_strength strength = {.struct_size = sizeof strength, .strength = 3, .averages = averages};
     CHECK(!evaluate(&c, &loss, grad), "%s", mode_last_error());
     for (int i = 0; i < N; i++) {
-        const double push = c.label[i] ? 0 : c.weight[i] / fmax(1 - c.score[i], 0.01) / N;
+        const double push = c.label[i] ? 0 : c.weight[i] / fmax(1 - c.score[i], 0.01) / (double)N;
         entropy += push * push;
         square += grad[i] * grad[i];
     }
