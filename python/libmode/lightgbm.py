@@ -133,11 +133,6 @@ def finalize(booster: lightgbm.Booster, init_score: float, *, num_iteration: int
     lightgbm.Booster
         A new model; ``predict`` gives probabilities.
 
-    Warns
-    -----
-    TrainingWarning
-        As ``judge`` of the objective says, whose callback the training had.
-
     Raises
     ------
     ValueError
@@ -145,6 +140,11 @@ def finalize(booster: lightgbm.Booster, init_score: float, *, num_iteration: int
         one that is final already; if ``init_score`` is not finite.
     TypeError
         If the arguments are not a Booster and a number.
+
+    Warns
+    -----
+    TrainingWarning
+        As ``judge`` of the objective says, whose callback the training had.
 
     Examples
     --------

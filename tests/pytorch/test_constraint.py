@@ -89,8 +89,8 @@ def test_the_gradient_of_background_starts_with_the_masses_of_signal():
     score, target, mass, _ = events(n=8_000, signal=True)
     mass = torch.where(target == 1, mass + 1, mass)  # an exponential, of which e^-1 of background lies above 1
     background = target == 0
-    extra, bare = added(MoDeConstraint(order=1), (score, target, mass))
-    alone, _ = added(MoDeConstraint(order=1), (score, target, torch.where(background, mass, math.nan)))
+    extra, bare = added(MoDeConstraint(order=0), (score, target, mass))
+    alone, _ = added(MoDeConstraint(order=0), (score, target, torch.where(background, mass, math.nan)))
     start = torch.ones_like(mass)
     start[background] = 0.1
     start[(mass > 1) & background] = 0.1 + 0.9 * math.e

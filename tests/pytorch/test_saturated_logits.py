@@ -146,7 +146,7 @@ def test_a_network_that_sculpts_far_out_is_not_flat():
     rng = np.random.default_rng(3)
     for kind in (torch.float64, torch.float32, torch.float16):
         for factor in (1, 10):
-            layer = MoDeConstraint(order=0, from_logits=True, monitor=False)
+            layer = MoDeConstraint(order=0, from_logits=True, monitor=False, training_events=20_000)
             for _ in range(40):
                 mass, label = rng.random(1_000), rng.integers(0, 2, 1_000)
                 logit = np.where(
