@@ -33,13 +33,29 @@ func (g *group[T]) inCells() (shares, masses []float64) {
 }
 
 // seen returns shares and masses of earlier batches, with a batch that counts as much as all of them.
-func (s state) seen(of *residuals) (found residuals) {
-	add := func(x []float64, before []float64) []float64 {
-		return floats.AddTo(make([]float64, len(x)), x, before[:len(x)])
+func (s state) seen(of *residuals) (shares, masses []float64) {
+	with := func(field int, x []float64) []float64 {
+		return floats.AddTo(make([]float64, len(x)), x, s.field(of.part, field)[:len(x)])
 	}
-	found.shares = add(of.shares, s.field(of.part, ofShares))
-	found.masses = add(of.masses, s.field(of.part, ofMeanMass))
-	return found
+	return with(ofShares, of.shares), with(ofMeanMass, of.masses)
+}
+
+// stride returns how far apart the next cells of variable v are in a table of the cells of all variables.
+func stride(v, variables, cells int) int {
+	by := 1
+	for range variables - 1 - v {
+		by *= cells + 1
+	}
+	return by
+}
+
+// sumsOf returns the sums of a table in each cell of variable v, and after them the sum of what lies in none.
+func sumsOf(table []float64, v, variables, cells int) []float64 {
+	sums, by := make([]float64, cells+1), stride(v, variables, cells)
+	for c, x := range table {
+		sums[c/by%(cells+1)] += x
+	}
+	return sums
 }
 
 // see takes what a batch shows beside its residuals into the averages of a part. batches is their number, with this one.

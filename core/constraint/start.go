@@ -199,14 +199,8 @@ func (g *group[T]) keepMoments(multipliers, spectrum, shares, masses []float64, 
 
 // places returns the mean mass of variable v in each cell, on a scale from -1 to 1; 0 in cells without the variable.
 func (g *group[T]) places(shares, masses []float64, v int) []float64 {
-	cells, stride := int(massCells[len(g.masses)]), 1
-	for range len(g.masses) - 1 - v {
-		stride *= cells + 1
-	}
-	sums := make([]float64, cells+1)
-	for c, share := range shares {
-		sums[c/stride%(cells+1)] += share
-	}
+	cells := int(massCells[len(g.masses)])
+	sums, by := sumsOf(shares, v, len(g.masses), cells), stride(v, len(g.masses), cells)
 	low, high, means := math.Inf(1), math.Inf(-1), make([]float64, cells)
 	for c := range means {
 		if sums[c] > 0 {
@@ -216,7 +210,7 @@ func (g *group[T]) places(shares, masses []float64, v int) []float64 {
 	}
 	at := make([]float64, len(shares))
 	for c := range at {
-		if of := c / stride % (cells + 1); of < cells && sums[of] > 0 && high > low {
+		if of := c / by % (cells + 1); of < cells && sums[of] > 0 && high > low {
 			at[c] = 2*(means[of]-low)/(high-low) - 1
 		}
 	}

@@ -154,8 +154,8 @@ func steer[T events.Float](push, multiplier, slope []T, groups []group[T], spect
 			g.start = planed.multipliers()
 		}
 		if g.start != nil && !cfg.Bounded() { // a bounded moment is not free
-			seen := now.seen(&learned[k])
-			g.keepMoments(g.start, planed.background, seen.shares, seen.masses, cfg.Order)
+			shares, means := now.seen(&learned[k])
+			g.keepMoments(g.start, planed.background, shares, means, cfg.Order)
 		}
 		moved += g.set(push, multiplier, slope, g.function(coefficients), levels, scores, bounded, st.Logits)
 	}

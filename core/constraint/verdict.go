@@ -207,15 +207,7 @@ func (s state) shown(part, of, variables int, joint bool) *shown {
 	}
 	sh.recent, sh.mean, sh.allowed = table(ofRecent), table(ofMean), table(ofAllowed)
 	each := func(k int) []float64 { // the sums over the cells of the other masses
-		sums := make([]float64, one.cells+1)
-		stride := 1
-		for range variables - 1 - of {
-			stride *= one.cells + 1
-		}
-		for c, x := range s.field(part, k)[:together.cells] {
-			sums[c/stride%(one.cells+1)] += x
-		}
-		return sums[:one.cells]
+		return sumsOf(s.field(part, k)[:together.cells], of, variables, one.cells)[:one.cells]
 	}
 	sh.background, sh.signal = each(ofShares), each(ofSignal)
 	if sum := floats.Sum(sh.background); sum > 0 {
