@@ -22,7 +22,7 @@ LONGEST = 44  # characters of an expression in a figure
 
 
 def of_check(one: Judged, mass_label: str) -> str:
-    """The spectra and efficiencies of a check, as the address of an image; empty where there is nothing to draw."""
+    """The picture of a check as a data address for a page; "" for a check without a picture."""
     if not any(cut.efficiency for cut in one.check.cuts):
         return ""
     figure = one.check.plot(mass_label=mass_label)
