@@ -174,8 +174,6 @@ class Constraint:
         self.lock = Lock()  # from reading a state to writing it: threads that share a layer take turns
         self._named = "background_label" in options
         self._unsure, self._like_scores = from_logits, 0  # may be scores, and the batches that look like scores
-        self.bins = options.get("bins") if isinstance(options.get("bins"), int) else None
-        self.unbiased = bool(options.get("unbiased", True))
 
     def direction(self, state: NDArray[np.float64] | None, events: Events, count: int) -> _native.ModePushed:
         """The push of the first ``count`` of checked events, whose scores are predictions.

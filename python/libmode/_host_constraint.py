@@ -15,7 +15,7 @@ from ._constraint import Constraint, State, training_step, unpack_state
 from ._convergence import number
 from ._events import Events, joined, read_events
 from ._native import BatchError
-from ._problems import IN_LINES, Learns, Monitor, Said, Statement, look
+from ._problems import IN_LINES, Learns, Said, Statement
 from ._read import as_array
 
 
@@ -32,15 +32,14 @@ class HostConstraint(SkipsBadBatches, Learns):
         name: str,
         on_bad_batch: OnBadBatch,
         memory: NDArray[np.float64] | None = None,
-        monitor: Monitor | None = None,
+        monitor: bool = False,
         said: Said | None = None,
     ) -> None:
         self._set_on_bad_batch(on_bad_batch, said)
         self._constraint, self._memory = constraint, memory
         self.loss = math.nan
         """The unbiased loss of the last batch that had one."""
-        self._called, self._monitor = name, monitor
-        self._statement = None if monitor is None else Statement(monitor, constraint)
+        self._called, self._monitor = name, Statement(constraint) if monitor else None
 
     def _state(self) -> State:
         return State() if self._memory is None else unpack_state(self._memory)
@@ -71,10 +70,9 @@ class HostConstraint(SkipsBadBatches, Learns):
             raise ValueError(f"{error} ({', '.join(where)})" if where else str(error)) from None
         self._succeed()
         self.loss = pushed.loss
-        if self._monitor is not None and self._monitor.due():
-            look(self._monitor, constraint, every, pushed)
-            assert self._statement is not None and state is not None
-            self._statement.see(every, pushed.slope, state, self)
+        if self._monitor is not None and self._monitor.is_due():
+            assert state is not None
+            self._monitor.see(every, pushed, state, self)
         push = pushed.push.reshape(score.shape).astype(score.dtype, copy=False)
         return np.concatenate([[pushed.size], pushed.slope, pushed.multiplier]), push
 

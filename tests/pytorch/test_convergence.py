@@ -13,9 +13,9 @@ import numpy as np
 import pytest
 import torch
 from libmode import TrainingWarning
-from libmode._problems import EVERY, FEWEST_BATCHES, PATIENCE
+from libmode._problems import EVERY, FEWEST_BATCHES
 from libmode.torch import Events, MoDeConstraint, Reference
-from torch.nn.functional import binary_cross_entropy_with_logits, cross_entropy
+from torch.nn.functional import binary_cross_entropy_with_logits
 
 BATCHES = 60
 EVENTS = 15_000  # of background, half of those in the batches: two epochs
@@ -376,11 +376,11 @@ def test_evaluations_in_the_loop_of_epochs_count_in_the_end():
             layer.train()
             for _ in range(5 * BATCHES):
                 step(layer, *batch(rng))
-            layer._statement.trains()
+            layer._monitor.trains()
             layer.training = False
             assert said(partial(evaluated, layer, bend, 60)) == []
             layer.training = True
-        assert len(said(layer._statement.say)) == times
+        assert len(said(layer._monitor.conclude)) == times
 
 
 def test_an_evaluation_takes_anything():
@@ -392,65 +392,7 @@ def test_an_evaluation_takes_anything():
     assert layer(logit * torch.nan, label, mass).isnan().all()
 
 
-# ------------------------------------------------------------- logits
-
-
-def test_logits_that_run_away_are_said():
-    layer, rng = MoDeConstraint(from_logits=True, order=1), np.random.default_rng(1)
-
-    def train(scale):
-        for _ in range(EVERY * PATIENCE):
-            logit, label, mass = batch(rng)
-            step(layer, scale * logit, label, mass)
-
-    assert said(lambda: train(10)) == []
-    (sentence,) = said(lambda: train(4000))
-    assert sentence.startswith("the logits of background in a batch reach from -")
-
-
-LOSSES = {  # of both logits, the constrained one and the label: what is said
-    "cross entropy": (lambda z, z1, y: cross_entropy(torch.stack([z[:, 0], z1], 1), y.long()), True),
-    "binary cross entropy": (lambda z, z1, y: binary_cross_entropy_with_logits(z1, y.double()), False),
-    "with weights": (lambda z, z1, y: binary_cross_entropy_with_logits(z1, y.double(), weight=WEIGHT), False),
-    "scaled": (lambda z, z1, y: 2**10 * binary_cross_entropy_with_logits(z1, y.double(), reduction="sum"), False),
-}
-WEIGHT = torch.rand(1000, dtype=torch.float64)
-
-
-@pytest.mark.parametrize("name", LOSSES)
-@pytest.mark.parametrize("difference", [False, True])
-def test_one_logit_of_a_softmax_is_told_to_be_no_score(name, difference):
-    loss, says = LOSSES[name]
-    rng, layer = np.random.default_rng(1), MoDeConstraint(from_logits=True, order=1)
-
-    def train():
-        for _ in range(EVERY * PATIENCE):
-            logit, label, mass = batch(rng)
-            z = torch.stack([-0.5 * logit * torch.tensor(rng.random(1000)), logit], 1).requires_grad_()
-            if difference:
-                odds = layer(z[:, 1] - z[:, 0], label, mass, WEIGHT)
-                loss(torch.zeros(1000, 2), odds, label).backward()
-            else:
-                loss(z, layer(z[:, 1], label, mass, WEIGHT), label).backward()
-
-    found = said(train)
-    assert [one.startswith("one of several logits is constrained") for one in found] == [True] * (
-        says and not difference
-    )
-    assert all("lower the strength" not in one for one in found)
-
-
-def test_the_gradient_of_another_batch_is_not_compared():
-    """The look at one batch is followed by the backward pass of a batch before."""
-    rng, layer = np.random.default_rng(1), MoDeConstraint(from_logits=True, order=1)
-    waiting = None
-    for k in range(2 * EVERY):
-        logit, label, mass = batch(rng, n=900 + 10 * k)
-        z = torch.stack([logit, logit], 1).requires_grad_()
-        loss = binary_cross_entropy_with_logits(layer(z[:, 1], label, mass), label.double())
-        if waiting is not None:
-            waiting.backward()
-        waiting = loss
+# ------------------------------------------------------------- categories
 
 
 def test_categories_that_cancel_are_said():

@@ -19,7 +19,7 @@ from .._host_constraint import HostConstraint
 from .._messages import in_keras
 from .._native import BatchError
 from .._options import Options, check
-from .._problems import Monitor, Said
+from .._problems import Said
 from .._read import flat, whole
 from .._strength import checked_strength, strengthened
 
@@ -129,7 +129,7 @@ class Layer(HostConstraint):
             name="MoDeConstraint",
             on_bad_batch=on_bad_batch,
             memory=constraint.start(),
-            monitor=Monitor() if monitor else None,
+            monitor=monitor,
         )
         self.signal, self._background_only = whole("signal", signal), background_only
 

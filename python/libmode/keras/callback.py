@@ -106,5 +106,5 @@ class MoDeCallback(keras.callbacks.Callback):
     def on_train_end(self, logs: dict[str, Any] | None = None) -> None:
         """Lets the constraint warn if the response has not become flat."""
         loss = self.model.loss
-        if isinstance(loss, MoDeConstraint) and loss._layer._statement is not None:
-            loss._layer._statement.say()
+        if isinstance(loss, MoDeConstraint) and loss._layer._monitor is not None:
+            loss._layer._monitor.conclude()

@@ -20,7 +20,7 @@ from .._messages import keywords_only
 from .._native import BatchError
 from .._option_values import plain
 from .._options import parse_options
-from .._problems import MOST_WAITING, Learns, Monitor, Statement, look, look_at_type
+from .._problems import MOST_WAITING, Learns, Statement, look_at_type
 from .._read import flag, whole
 from .._typing import Never, Unpack
 from ..option_types import LossOptions
@@ -199,8 +199,8 @@ class MoDeConstraint(SkipsBadBatches, Learns, KeepsDigits):
             categories=categories,
         )
         self.background_only = flag("background_only", background_only)
-        self.signal, self._monitor = whole("signal", signal), Monitor() if flag("monitor", monitor) else None
-        self._statement = None if self._monitor is None else Statement(self._monitor, self._constraint)
+        self.signal = whole("signal", signal)
+        self._monitor = Statement(self._constraint) if flag("monitor", monitor) else None
         if on_device:
             raise ValueError(
                 "on_device = True: MoDeConstraint has no kernels for the GPU; leave on_device out, and the core "
@@ -316,39 +316,28 @@ class MoDeConstraint(SkipsBadBatches, Learns, KeepsDigits):
         if self._monitor is not None:
             if not (self.gather or self._monitor.calls):
                 only_a_part(self._monitor, type(self).__name__)
-            if self._monitor.due():
-                look(self._monitor, self._constraint, events, pushed, self.scale)
-                self._show(events, pushed.slope, state, score, gathers)
+            if self._monitor.is_due():
+                self._monitor.see(events, pushed, state, self, self.scale)
         self._count_waiting(pushed.loss)
         norm = partial(finite, (self.process_group,) if gathers else ())
         same: Tensor = Constrained.apply(score, push, multiplier, slope, pushed.size, norm, self._last)
         return same
 
-    def _show(self, events: Events, slope: Any, state: Any, score: Tensor, gathers: bool) -> None:
-        """Shows a batch to the statement, and for one of several logits its gradient in the backward pass."""
-        statement = self._statement
-        assert statement is not None
-        statement.see(events, slope, state, self)
-        if self._constraint.from_logits and not gathers and _is_one_of_several(score):
-            chosen = np.flatnonzero(slope)
-            weight = None if events.weight is None else events.weight[chosen]
-            self._last["compare"] = len(slope), chosen, partial(statement.compare, events.score[chosen], weight)
-
     @torch.no_grad()
     def _evaluate(self, score: Tensor, label: Tensor, mass: Tensor, *others: Any) -> None:
-        """Shows a batch in evaluation mode to the statement."""
-        if self._statement is None:
+        """Shows a batch in evaluation mode to the monitor."""
+        if self._monitor is None:
             return
         with suppress(ValueError, TypeError, AttributeError):  # bad arguments are no error in evaluation mode
             batch = self._batch(score, label, mass, *others)
-            self._statement.evaluate(Events(*as_arrays(batch.events)))
+            self._monitor.evaluate(Events(*as_arrays(batch.events)))
 
     def train(self, mode: bool = True) -> MoDeConstraint:
         """As for any module. The first evaluation after the training warns if the response has not become flat."""
-        if self._statement is not None and not mode:
-            self._statement.ends(self.training)
-        elif self._statement is not None and not self.training:
-            self._statement.trains()
+        if self._monitor is not None and not mode:
+            self._monitor.ends()
+        elif self._monitor is not None and not self.training:
+            self._monitor.trains()
         super().train(mode)
         return self
 
@@ -408,12 +397,6 @@ class MoDeConstraint(SkipsBadBatches, Learns, KeepsDigits):
         return ", ".join(filter(None, (own, as_arguments({}, self, {"gather": False}))))
 
 
-def _is_one_of_several(score: Tensor) -> bool:
-    """Whether the predictions are a view of one column of several."""
-    base = score._base
-    return base is not None and base.ndim == 2 and base.shape[1] > 1
-
-
 _is_tracing: Callable[[], bool] = torch.jit.is_tracing  # type: ignore[attr-defined]
 
 # A graph can hold neither the core nor a state that changes with every call.
@@ -467,9 +450,5 @@ def _outgoing(ctx: Any, incoming: Tensor) -> Tensor:
     norm = torch.linalg.vector_norm(flat * slope)
     scale = size * finite(norm)
     last.update(scale=scale, waiting=0)
-    if "compare" in last:
-        count, chosen, compare = last.pop("compare")
-        if count == flat.numel():  # otherwise this is the backward pass of another batch
-            compare(as_numpy(flat).ravel()[chosen])
     added = torch.addcmul(push * scale, flat, multiplier)
     return added if alike else added.reshape(incoming.shape).to(incoming.dtype)

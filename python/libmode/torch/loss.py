@@ -16,7 +16,7 @@ from .._messages import keywords_only
 from .._native import Evaluated
 from .._option_values import plain
 from .._options import Options, check
-from .._problems import EVERY, Monitor, Said
+from .._problems import Monitor, Said
 from .._read import flag, is_background
 from .._strength import checked_strength, of_core
 from .._typing import Never, Unpack
@@ -180,9 +180,8 @@ class MoDeLoss(SkipsBadBatches, KeepsDigits):
         self.options = plain("mode", options, type(self).__init__)
         self._checked = check("mode", self.options)
         self._labels, self._encoded = self._checked.labels, self._checked.text
-        self._evaluated: Evaluated | None = None  # by the core, for the monitor
         self.gather, self.process_group = checked_group(gather, process_group)
-        self._monitor, self._said = Monitor(of_loss=True) if flag("monitor", monitor) else None, Said()
+        self._monitor, self._said = Monitor() if flag("monitor", monitor) else None, Said()
         self.on_device, self.score_transform = on_device, score_transform
         self.strength: float | None = None
         if strength is not None:
@@ -219,10 +218,7 @@ class MoDeLoss(SkipsBadBatches, KeepsDigits):
             if self.per_class:
                 raise ValueError("reference and per_class = True: there are no reference events of several classes")
             loss = partial(loss, reference=reference)
-        value = or_skip(self, loss, score, label, mass, weight, category)
-        if self._evaluated is not None:
-            self._look(score, label)
-        return value
+        return or_skip(self, loss, score, label, mass, weight, category)
 
     def _mean_over_classes(self, score: Tensor, *others: Any) -> Tensor:
         if not isinstance(score, Tensor) or score.ndim != 2 or not score.shape[1]:
@@ -245,42 +241,26 @@ class MoDeLoss(SkipsBadBatches, KeepsDigits):
         return loss
 
     def _watched(self, *arguments: Any, count: int = 0, factor: float = 1.0) -> tuple[Tensor, Tensor, Evaluated]:
-        """:func:`evaluate`, times K |C|/|M|; the result stays for the monitor, if it looks at this batch."""
-        monitor, look = self._monitor, False
+        """:func:`evaluate`, times K |C|/|M|; the monitor looks at some of the batches."""
+        monitor = self._monitor
         if monitor is not None and self.training and not self.per_class:
-            monitor.calls += 1
+            due = monitor.is_due()
             if monitor.calls == 1 and not self.gather:
                 only_a_part(monitor, type(self).__name__)
-            look = monitor.calls % EVERY == 0  # monitor.due(), with a call less
+            if due:
+                monitor.look(as_numpy(arguments[0]))
         core: Callable[..., tuple[Tensor, Tensor, Evaluated]] = evaluate
         strength = None
         if self.strength is not None:
             averages = self._undo_rounding().detach().cpu().double()
             averages = averages if self.training else averages.clone()
             strength = of_core(self.strength, averages.data_ptr(), count, factor)
-        loss, grad, evaluated = core(*arguments, loss_alone=not look, said=self._said, strength=strength)
+        loss, grad, evaluated = core(*arguments, said=self._said, strength=strength)
         if strength is not None and self.training:
             self._digits[0] = averages
             if self.norms is not averages:
                 self.norms.copy_(averages)
-        if look:
-            self._evaluated = evaluated
         return loss, grad, evaluated
-
-    def _look(self, score: Tensor, label: Tensor) -> None:
-        """Shows a batch with a loss to the monitor."""
-        monitor, evaluated, self._evaluated = self._monitor, self._evaluated, None
-        assert monitor is not None and evaluated is not None
-        unbiased, bins = self.options.get("unbiased", True), self.options.get("bins")
-        monitor.look(
-            as_numpy(score).ravel(),
-            is_background(as_numpy(label).ravel(), self._labels) if self.background_only else None,
-            loss=evaluated.loss if unbiased else evaluated.loss - evaluated.bias,
-            bias=evaluated.bias,
-            events=evaluated.events,
-            bins=bins if isinstance(bins, int) else None,
-            unbiased=unbiased,
-        )
 
     def _loss(
         self,
