@@ -1,81 +1,182 @@
 package core
 
-import "github.com/libmode/libmode/core/internal/config"
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/libmode/libmode/core/internal/bins"
+	"github.com/libmode/libmode/core/internal/errs"
+	"github.com/libmode/libmode/core/internal/events"
+	"github.com/libmode/libmode/core/internal/loss"
+	"github.com/libmode/libmode/core/internal/moments"
+)
 
 // MaxOrder is the highest polynomial order of a Config.
-const MaxOrder = config.MaxOrder
-
-// Config holds every option of the loss. DefaultConfig makes it. A zero is a value: the zero Config is an error, and so is a bound or a
-// range of 0. core/internal/config has the fields, each with its meaning.
-type Config = config.Config
-
-// Variable has the options of one of several protected variables. DefaultVariable makes it.
-type Variable = config.Variable
+const MaxOrder = moments.MaxOrder
 
 // Binning is the source of the edges of the mass bins.
-type Binning = config.Binning
+type Binning = bins.Binning
 
 const (
-	Quantile   = config.Quantile   // nearly equal numbers of events in each bin (the paper's dynamic bins)
-	Uniform    = config.Uniform    // equal widths over the mass range
-	GivenEdges = config.GivenEdges // the edges in Config.Edges
-	Values     = config.Values     // one bin for each mass that occurs
+	Quantile   = bins.Quantile   // nearly equal numbers of events in each bin (the paper's dynamic bins)
+	Uniform    = bins.Uniform    // equal widths over the mass range
+	GivenEdges = bins.GivenEdges // the edges in Config.Edges
+	Values     = bins.Values     // one bin for each mass that occurs
 )
 
 // Missing is the treatment of events whose mass is NaN.
-type Missing = config.Missing
+type Missing int
 
 const (
-	MissingError  = config.MissingError  // the first such event is an error
-	MissingIgnore = config.MissingIgnore // such events take no part, as events outside the mass range
+	MissingError  Missing = iota // the first such event is an error
+	MissingIgnore                // such events take no part, as events outside the mass range
 )
 
 // MomentKind is the definition of the moments c_l in terms of the CDFs F_b.
-type MomentKind = config.MomentKind
+type MomentKind int
 
 const (
-	Projection = config.Projection // the least-squares fit of the bins' mean polynomials
-	Quadrature = config.Quadrature // the paper's sum over bin centers
+	// Projection is the least-squares fit of the bins' mean polynomials, P_bl = (1/W_b) sum w_i P_l(x_i),
+	// A = (P'P)^-1 P'. The residuals of a polynomial response then have mean 0 in any bins.
+	Projection MomentKind = iota
+	// Quadrature is the paper's sum over bin centers, A_lb = (2l+1)/2 D_b P_l(x_b).
+	Quadrature
 )
 
 // SlopeOf is the reference of MaxSlope.
-type SlopeOf = config.SlopeOf
+type SlopeOf int
 
 const (
-	Rejected = config.Rejected // the background fraction below the score, c_0 (the paper's)
-	Selected = config.Selected // the background fraction that passes a cut at the score, 1 - c_0
+	Rejected SlopeOf = iota // the background fraction below the score, c_0 (the paper's)
+	Selected                // the background fraction that passes a cut at the score, 1 - c_0
 )
 
 // Reduction is the combination of the bins.
-type Reduction = config.Reduction
+type Reduction int
 
 const (
-	Mean = config.Mean // the sum over bins, divided by the number of bins used
-	Sum  = config.Sum  // the sum over bins: the paper's formula
+	Mean Reduction = iota // the sum over bins, divided by the number of bins used
+	Sum                   // the sum over bins: the paper's formula
 )
 
-// Option is a row of the table of options, which the bindings to other languages walk.
-type Option = config.Option
+// Config holds every option of the loss. DefaultConfig makes it. A zero is a value: the zero Config is an error, and so is a bound or a
+// range of 0. The table of options has the limits of each option.
+type Config struct {
+	Order        int        // degree of the allowed dependence on mass
+	Bins         int        // number of bins; 0: as many as the events are enough for; no effect with GivenEdges
+	Binning      Binning    // the source of the edges
+	Moments      MomentKind // the definition of c_l
+	SlopeOf      SlopeOf    // the reference of MaxSlope
+	Reduction    Reduction  // mean or sum over the bins
+	Monotonic    bool       // keep the response monotonic in mass
+	Biased       bool       // do not subtract the bias of a finite sample: the paper's formula
+	Joint        bool       // bin several variables together, not one by one
+	Missing      Missing    // the treatment of NaN masses
+	MaxSlope     float64    // bound on |c_1| over c_0 or 1-c_0, above 0; +Inf: none
+	SlopePenalty float64    // adds SlopePenalty * c_1^2 to the integrand
+	MassRange    [2]float64 // events outside take no part; {-Inf, Inf}: lowest to highest mass
+	ScoreRange   [2]float64 // limits of the integral; {-Inf, Inf}: lowest to highest score
+	Edges        []float64  // for GivenEdges: increasing, in units of mass
+	Variables    []Variable // the differences between several variables; nil: all have Bins, and no limits
 
-// OptionKind is the kind of the values of an option.
-type OptionKind = config.OptionKind
+	// BackgroundLabel lists the labels of the events that take part, 0 by default. Each label has bins of its own. Without labels
+	// every event takes part.
+	BackgroundLabel []int32
+}
 
-const (
-	Integer     = config.Integer     // int
-	Flag        = config.Flag        // bool
-	Choice      = config.Choice      // an int that has a name, see Option.Values
-	Number      = config.Number      // float64
-	Range       = config.Range       // [2]float64: finite and increasing, or {-Inf, Inf} for none
-	Numbers     = config.Numbers     // []float64: finite and increasing; empty for none
-	Labels      = config.Labels      // []int32: all different, at least one
-	PerVariable = config.PerVariable // []Variable
-)
+// Variable has the options of one of several protected variables. DefaultVariable makes it. The fields of Config with the same
+// names say what they mean.
+type Variable struct {
+	Bins      int        // 0: Config.Bins
+	MassRange [2]float64 // {-Inf, Inf}: from the data
+	Edges     []float64  // for GivenEdges: increasing, in units of this mass
+}
 
-// Options returns the table, in the order of the members of mode_options in mode.h.
-func Options() []Option { return config.Options() }
+// noRange is a range without limits.
+var noRange = [2]float64{math.Inf(-1), math.Inf(1)}
 
 // DefaultConfig returns the default configuration.
-func DefaultConfig() Config { return config.Default() }
+func DefaultConfig() Config {
+	return Config{
+		MaxSlope:        math.Inf(1),
+		MassRange:       noRange,
+		ScoreRange:      [2]float64{0, 1},
+		BackgroundLabel: []int32{0},
+	}
+}
 
 // DefaultVariable returns the default options of one of several variables.
-func DefaultVariable() Variable { return config.DefaultVariable() }
+func DefaultVariable() Variable { return Variable{MassRange: noRange} }
+
+// Arrays returns the memory of the options that are lists.
+func (c Config) Arrays() []Array {
+	all := []Array{ArrayOf("edges", c.Edges), ArrayOf("background_label", c.BackgroundLabel), ArrayOf("variables", c.Variables)}
+	for k := range c.Variables {
+		all = append(all, ArrayOf("edges"+ofVariable(k), c.Variables[k].Edges))
+	}
+	return all
+}
+
+// ofVariable names variable k in errors.
+func ofVariable(k int) string { return fmt.Sprintf(" of variable %d", k) }
+
+// Plan returns what the stages of a call read of a configuration, if it is valid for events with so many variables of mass; 0: for any.
+// Its limits are rounded to the type of the events: float32 or float64.
+func (c Config) Plan(variables int, single bool) (*loss.Plan, error) {
+	if err := c.Validate(); err != nil {
+		return nil, err
+	}
+	if len(c.Variables) > 0 && variables > 0 && len(c.Variables) != variables {
+		return nil, errs.Of(ErrOption, "bins, mass_range or edges have one entry for each of %d variables, but mass has %d variables",
+			len(c.Variables), variables)
+	}
+	if o := c.givenForAll(); o != nil && variables > 1 {
+		return nil, errs.OfOption(o.Name, o.shown(&c), "is a single value, but mass has %d variables: give one for each", variables)
+	}
+	p := &loss.Plan{
+		Options: moments.Options{
+			Order: c.Order, Quadrature: c.Moments == Quadrature, MaxSlope: c.MaxSlope, OfSelected: c.SlopeOf == Selected,
+			Monotonic: c.Monotonic, SlopePenalty: c.SlopePenalty, Biased: c.Biased,
+		},
+		Sum:   c.Reduction == Sum,
+		Joint: c.Joint && variables != 1, BackgroundLabel: c.BackgroundLabel, ScoreRange: c.ScoreRange,
+	}
+	round := func(r [2]float64) [2]float64 { return r }
+	if single {
+		round = outwards
+	}
+	for k := range variables {
+		v := Variable{c.Bins, c.MassRange, c.Edges}
+		if len(c.Variables) > 0 {
+			v = c.Variables[k]
+		}
+		if c.Binning == GivenEdges {
+			last := len(v.Edges) - 1
+			v.MassRange, v.Edges = round([2]float64{v.Edges[0], v.Edges[last]}), slices.Clone(v.Edges)
+			v.Edges[0], v.Edges[last] = v.MassRange[0], v.MassRange[1]
+		}
+		p.Masses = append(p.Masses, bins.Options{
+			Limits: events.Limits{Mass: round(v.MassRange), Score: round(c.ScoreRange), IgnoreMissing: c.Missing == MissingIgnore},
+			Kind:   c.Binning, Asked: cmp.Or(v.Bins, c.Bins), Edges: v.Edges, Order: c.Order,
+		})
+	}
+	return p, nil
+}
+
+// outwards rounds a range outwards to float32, if float32 reaches its ends. So a mass or a score that equals
+// a limit stays inside after both are rounded.
+func outwards(r [2]float64) [2]float64 {
+	lo, hi := float32(r[0]), float32(r[1])
+	if float64(lo) > r[0] {
+		lo = math.Nextafter32(lo, float32(math.Inf(-1)))
+	}
+	if float64(hi) < r[1] {
+		hi = math.Nextafter32(hi, float32(math.Inf(1)))
+	}
+	if !events.IsFinite(float64(lo)) || !events.IsFinite(float64(hi)) {
+		return r
+	}
+	return [2]float64{float64(lo), float64(hi)}
+}

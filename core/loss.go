@@ -1,19 +1,14 @@
 package core
 
 import (
-	"cmp"
-	"slices"
-
-	"github.com/libmode/libmode/core/internal/config"
 	"github.com/libmode/libmode/core/internal/errs"
 	"github.com/libmode/libmode/core/internal/events"
 	"github.com/libmode/libmode/core/internal/loss"
 	"github.com/libmode/libmode/core/internal/par"
-	"github.com/libmode/libmode/core/internal/walk"
 )
 
 // Result is a loss, its bias and the number of events, see Evaluate.
-type Result = walk.Result
+type Result = loss.Result
 
 // Loss returns the loss of the events.
 func Loss[T Float](ev Events[T], cfg Config) (float64, error) {
@@ -43,7 +38,7 @@ const defaultSmoothing = 1.0 / 16
 //	v'Hv = -2 scale sum_{i<j} e_i e_j M_{b_i b_j} delta(s_i - s_j) (v_i - v_j)^2 <= sum_i h_i v_i^2
 //	h_i  = 4 scale |e_i| sum_b [max(0, -sign(e_i) M_{b_i b}) f+_b(s_i) + max(0, sign(e_i) M_{b_i b}) f-_b(s_i)]
 //
-// Here e_i = w_i/W_b and J = F'MF (package walk). f+_b and f-_b are the densities, at a score, of the |e_i| of the events
+// Here e_i = w_i/W_b and J = F'MF. f+_b and f-_b are the densities, at a score, of the |e_i| of the events
 // of bin b with positive and with negative weights; docs/how-it-works.md has the derivation. Densities are means over a
 // window around s_i. Its width is smoothing times the width of ScoreRange or, if that is unbounded, of the range of the
 // inner three quarters of the scores. So h bounds moves of about that size. smoothing is finite and above 0, or 0 for the
@@ -83,24 +78,19 @@ type kind struct {
 
 // evaluate checks the arguments of a call, and computes its loss.
 func evaluate[T Float](out events.Derivatives[T], ev Events[T], cfg Config, of kind) (Result, error) {
-	cfg, err := config.Checked(cfg)
+	p, err := loss.PlanOf(cfg, &ev, out.Arrays()...)
 	if err != nil {
 		return Result{}, err
 	}
-	if err := cmp.Or(ev.CheckLengths(), out.CheckLengths(len(ev.Score))); err != nil {
-		return Result{}, err
-	}
-	if err := CheckApart(slices.Concat(ev.Arrays(), cfg.Arrays()), out.Arrays()...); err != nil {
-		return Result{}, err
-	}
-	p, err := loss.NewPlan[T](cfg, len(ev.Variables()))
-	if err != nil {
+	if err := out.CheckLengths(len(ev.Score)); err != nil {
 		return Result{}, err
 	}
 	p.Smoothing = of.smoothing
 	if of.flat {
-		if err := config.CheckFlatness(&p.Config); err != nil {
-			return Result{}, err
+		for k := range options {
+			if o := &options[k]; !o.Flatness && !o.isDefault(&cfg) {
+				return Result{}, errs.OfOption(o.Name, o.shown(&cfg), "has no meaning for the flatness loss: leave it at its default")
+			}
 		}
 		p.Flat, p.Biased = true, true // there is no bias to subtract
 	}

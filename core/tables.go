@@ -1,8 +1,8 @@
 package core
 
 import (
-	"github.com/libmode/libmode/core/internal/config"
 	"github.com/libmode/libmode/core/internal/errs"
+	"github.com/libmode/libmode/core/internal/lanes"
 	"github.com/libmode/libmode/core/internal/loss"
 	"github.com/libmode/libmode/core/internal/par"
 )
@@ -45,11 +45,11 @@ func MomentsAt[T Float](at []float64, ev Events[T], cfg Config) (*Table, error) 
 
 // planToInspect returns the plan for n events of one label and one variable.
 func planToInspect[T Float](ev Events[T], cfg Config, n int) (*loss.Plan, error) {
-	valid, err := config.Checked(cfg)
+	p, err := cfg.Plan(len(ev.Variables()), lanes.IsFloat32[T]())
 	if err != nil {
 		return nil, err
 	}
-	labels := valid.BackgroundLabel
+	labels := cfg.BackgroundLabel
 	switch {
 	case ev.Label != nil && len(labels) > 1:
 		return nil, errs.OfOption("background_label", labels, "names several labels, and each has its own bins: ask for one at a time")
@@ -62,5 +62,5 @@ func planToInspect[T Float](ev Events[T], cfg Config, n int) (*loss.Plan, error)
 	case ev.Weight != nil && len(ev.Weight) != n:
 		return nil, errs.Of(ErrLength, "weight has length %d, but mass has length %d", len(ev.Weight), n)
 	}
-	return loss.NewPlan[T](valid, 1)
+	return p, nil
 }

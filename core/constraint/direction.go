@@ -2,14 +2,11 @@ package constraint
 
 import (
 	"math"
-	"slices"
 
-	"github.com/libmode/libmode/core/internal/config"
 	"github.com/libmode/libmode/core/internal/errs"
 	"github.com/libmode/libmode/core/internal/events"
 	"github.com/libmode/libmode/core/internal/loss"
 	"github.com/libmode/libmode/core/internal/par"
-	"github.com/libmode/libmode/core/internal/walk"
 )
 
 // Direction sets dst to the push of a constraint and multiplier to the factors of the gradient, an element for each event of the
@@ -33,15 +30,8 @@ import (
 //
 // slope is set to the derivatives of the scores by their logits: 1 if the scores are logits, 0 for events that take no part.
 // Nil: not wanted.
-func Direction[T events.Float](dst, multiplier, slope []T, ev events.Events[T], cfg config.Config, st Steering) (Pushed, error) {
-	cfg, err := config.Checked(cfg)
-	if err != nil {
-		return Pushed{}, err
-	}
-	if err := ev.CheckLengths(); err != nil {
-		return Pushed{}, err
-	}
-	n, variables, labels := len(ev.Score), len(ev.Variables()), len(cfg.BackgroundLabel)
+func Direction[T events.Float](dst, multiplier, slope []T, ev events.Events[T], cfg loss.Planner, st Steering) (Pushed, error) {
+	n, variables := len(ev.Score), len(ev.Variables())
 	if st.Batch == 0 {
 		st.Batch = n
 	}
@@ -55,13 +45,15 @@ func Direction[T events.Float](dst, multiplier, slope []T, ev events.Events[T], 
 		}
 		outputs = append(outputs, events.ArrayOf(name, arrays[k]))
 	}
-	if err := events.CheckApart(slices.Concat(ev.Arrays(), cfg.Arrays()), outputs...); err != nil {
+	p, err := loss.PlanOf(cfg, &ev, outputs...)
+	if err != nil {
 		return Pushed{}, err
 	}
+	labels := len(p.BackgroundLabel)
 	if err := st.check(labels); err != nil {
 		return Pushed{}, err
 	}
-	lo, hi := cfg.ScoreRange[0], cfg.ScoreRange[1]
+	lo, hi := p.ScoreRange[0], p.ScoreRange[1]
 	if width := hi - lo; !math.IsInf(lo, -1) && (math.IsInf(float64(T(width/4)), 1) || math.IsInf(float64(T(1/width)), 1)) {
 		return Pushed{}, errs.Of(errs.ErrOverflow, "score_range = [%v, %v] is so wide or narrow that derivatives by logits overflow", lo, hi)
 	}
@@ -72,21 +64,16 @@ func Direction[T events.Float](dst, multiplier, slope []T, ev events.Events[T], 
 	case ev.Category == nil && st.Categories > 0:
 		return Pushed{}, errs.Of(errs.ErrOption, "categories = %d, and no category is given: each event needs one", st.Categories)
 	}
-	if scores := cfg.ScoreRange; st.Logits {
+	if scores := p.ScoreRange; st.Logits {
 		if scores != [2]float64{0, 1} {
 			return Pushed{}, errs.Of(errs.ErrOption, "score_range = [%v, %v]: leave it out for logits, whose scores are from 0 to 1", scores[0], scores[1])
 		}
-		cfg.ScoreRange = [2]float64{math.Inf(-1), math.Inf(1)}
+		p.TakeLogits()
 	}
-	p, err := loss.NewPlan[T](cfg, variables)
-	if err != nil {
-		return Pushed{}, err
-	}
-	p.Logits = st.Logits
 	sc := par.Take()
 	defer sc.Give()
 	sc.Team.PartsFor(n)
-	background, err := events.Divide(ev, cfg.BackgroundLabel, sc)
+	background, err := events.Divide(ev, p.BackgroundLabel, sc)
 	if err != nil {
 		return Pushed{}, err
 	}
@@ -99,7 +86,7 @@ func Direction[T events.Float](dst, multiplier, slope []T, ev events.Events[T], 
 		return Pushed{}, err
 	}
 	sc.Team.PartsFor(n)
-	var result walk.Result
+	var result loss.Result
 	limits, groups := make([][2]float64, variables), make([]group[T], 0, len(parts))
 	for k := range limits {
 		limits[k] = p.Masses[k].Mass
@@ -110,13 +97,13 @@ func Direction[T events.Float](dst, multiplier, slope []T, ev events.Events[T], 
 			groups = append(groups, g)
 		}
 	}
-	if cfg.Biased {
+	if p.Biased {
 		result.Loss -= result.Bias
 	}
 	spectraOf := func(g *group[T]) *spectra {
-		return g.spectra(&ev, limits, p.Joint, cfg.BackgroundLabel, st.Categories > 0)
+		return g.spectra(&ev, limits, p.Joint, p.BackgroundLabel, st.Categories > 0)
 	}
-	return steer(dst, multiplier, slope, groups, spectraOf, &cfg, st, result, cfg.ScoreRange, labels)
+	return steer(dst, multiplier, slope, groups, spectraOf, &p.Options, st, result, p.ScoreRange, labels)
 }
 
 // checkCategories returns an error for the first event of a division whose category is none of so many.

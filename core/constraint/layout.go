@@ -4,9 +4,9 @@ import (
 	"fmt"
 	"math"
 
-	"github.com/libmode/libmode/core/internal/config"
 	"github.com/libmode/libmode/core/internal/errs"
 	"github.com/libmode/libmode/core/internal/events"
+	"github.com/libmode/libmode/core/internal/moments"
 )
 
 // Version is the first number of a state. It changes with what the numbers mean, or where they are.
@@ -104,7 +104,7 @@ var Layout = func() []Field {
 		ofSignals:    number("signals", 0, anything, false),
 		ofBackground: {Name: "background", Rows: 1, Columns: mostCells, Least: -1 - 1e-6, Most: 1 + 1e-6},
 		ofSignal:     {Name: "signal", Rows: 1, Columns: mostCells, Least: -1 - 1e-6, Most: 1 + 1e-6},
-		ofMoments: {Name: "moments", Rows: 1, Columns: events.MaxVariables * thresholds * (config.MaxOrder + 1),
+		ofMoments: {Name: "moments", Rows: 1, Columns: events.MaxVariables * thresholds * (moments.MaxOrder + 1),
 			Least: -anything, Most: anything},
 	}...)
 	at := 0

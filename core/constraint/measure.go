@@ -8,7 +8,6 @@ import (
 	"github.com/libmode/libmode/core/internal/events"
 	"github.com/libmode/libmode/core/internal/loss"
 	"github.com/libmode/libmode/core/internal/par"
-	"github.com/libmode/libmode/core/internal/walk"
 )
 
 // mostBins is the highest number of bins of the push if Config has none: fewer than for the loss, with less noise in each batch. With
@@ -18,7 +17,7 @@ const mostBins = 24
 // measured is a subset of a division with its loss, the bins of the push, and its gradient in them.
 type measured[T events.Float] struct {
 	events.Subset
-	found walk.Result
+	found loss.Result
 	prs   []*loss.Prepared[T]
 	grad  []T
 }

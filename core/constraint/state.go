@@ -3,7 +3,7 @@ package constraint
 import (
 	"math"
 
-	"github.com/libmode/libmode/core/internal/walk"
+	"github.com/libmode/libmode/core/internal/loss"
 	"gonum.org/v1/gonum/floats"
 )
 
@@ -21,7 +21,7 @@ const (
 )
 
 // average takes a batch into the averages: of so many variables of mass, divided into so many categories.
-func (s state) average(norm float64, batch walk.Result, variables, divided int) {
+func (s state) average(norm float64, batch loss.Result, variables, divided int) {
 	if s[version] == 0 {
 		s[version], s[factor], s[masses], s[categories] = Version, 1, float64(variables), float64(divided)
 	}

@@ -5,10 +5,10 @@ import (
 	"slices"
 	"sort"
 
-	"github.com/libmode/libmode/core/internal/config"
 	"github.com/libmode/libmode/core/internal/errs"
 	"github.com/libmode/libmode/core/internal/events"
-	"github.com/libmode/libmode/core/internal/walk"
+	"github.com/libmode/libmode/core/internal/loss"
+	"github.com/libmode/libmode/core/internal/moments"
 	"gonum.org/v1/gonum/floats"
 )
 
@@ -36,7 +36,7 @@ type Steering struct {
 
 // Pushed is what Direction returns beside the push.
 type Pushed struct {
-	walk.Result // the loss, without its bias; NaN if the bias cannot be known
+	loss.Result // the loss, without its bias; NaN if the bias cannot be known
 	// Size is what the push is to be multiplied with, over the norm of the gradient of the events that are moved: the standard
 	// deviation of the logits of background events, at most 1, over the square root of the number of events that are moved.
 	Size float64
@@ -80,7 +80,7 @@ const (
 // steer sets push, multiplier and slope, with an element for each event of the batch, and brings the state up to date. Events that
 // take no part have the push 0, the multiplier 1 and the slope 0. scores is the range of the scores, and found the unbiased loss of the
 // batch.
-func steer[T events.Float](push, multiplier, slope []T, groups []group[T], spectraOf func(*group[T]) *spectra, cfg *config.Config, st Steering, found walk.Result, scores [2]float64, labels int) (Pushed, error) {
+func steer[T events.Float](push, multiplier, slope []T, groups []group[T], spectraOf func(*group[T]) *spectra, options *moments.Options, st Steering, found loss.Result, scores [2]float64, labels int) (Pushed, error) {
 	clear(push)
 	clear(slope)
 	for i := range multiplier {
@@ -100,7 +100,7 @@ func steer[T events.Float](push, multiplier, slope []T, groups []group[T], spect
 		pushed := float64(sort.Search(len(g.place), func(i int) bool { return int(g.place[i]) >= len(push) }))
 		averages, share := now.tail(g.part, g.basis.functions, st.Tolerance).moments, recentShare(pushed, now.field(g.part, ofBatches)[0]+1)
 		of := residuals{part: g.part, basis: g.basis, events: float64(len(g.place)), moved: pushed}
-		of.ofTail, of.allowed, of.limited = g.tailResidual(cfg, averages, share)
+		of.ofTail, of.allowed, of.limited = g.tailResidual(options, averages, share)
 		if st.RelativeStrength > 0 { // the bound is in the gradient
 			of.limited.beyond = nil
 		}
@@ -153,9 +153,9 @@ func steer[T events.Float](push, multiplier, slope []T, groups []group[T], spect
 		if st.RelativeStrength == 0 {
 			g.start = planed.multipliers()
 		}
-		if g.start != nil && !cfg.Bounded() { // a bounded moment is not free
+		if g.start != nil && !options.Bounded() { // a bounded moment is not free
 			shares, means := now.seen(&learned[k])
-			g.keepMoments(g.start, planed.background, shares, means, cfg.Order)
+			g.keepMoments(g.start, planed.background, shares, means, options.Order)
 		}
 		moved += g.set(push, multiplier, slope, g.function(coefficients), levels, scores, bounded, st.Logits)
 	}

@@ -4,7 +4,6 @@ import (
 	"math"
 	"slices"
 
-	"github.com/libmode/libmode/core/internal/config"
 	"github.com/libmode/libmode/core/internal/events"
 	"github.com/libmode/libmode/core/internal/moments"
 	"github.com/libmode/libmode/core/internal/par"
@@ -105,14 +104,14 @@ func beyondAt(beyond []float64, rank float64, bin, bins int) float64 {
 // Moments of a batch are so noisy at tight cuts that most are beyond their bound. So the bound is on averages: a batch has the share
 // share in them. Beyond it urgent times the least change of the response
 // that reaches the bound is a residual. Otherwise the bound leaves room.
-func (g *group[T]) tailResidual(cfg *config.Config, averages []float64, share float64) (residual, allowed []float64, limited limited) {
+func (g *group[T]) tailResidual(options *moments.Options, averages []float64, share float64) (residual, allowed []float64, limited limited) {
 	residual, allowed = par.Make[float64](&g.sc.Arena, g.basis.functions*thresholds), make([]float64, g.basis.functions*thresholds)
 	cells := g.basis.cells
 	for of, v := range g.views {
 		bins := v.Count()
 		var bound *moments.Bound
-		if cfg.Bounded() {
-			bound = moments.NewBound(cfg, v.Basis)
+		if options.Bounded() {
+			bound = moments.NewBound(options, v.Basis)
 		}
 		// First the part of each bin between two thresholds; the events above the last one have a row of their own.
 		parts := g.sums((thresholds+1)*bins, func(lo, hi int, parts []float64) {
@@ -144,7 +143,7 @@ func (g *group[T]) tailResidual(cfg *config.Config, averages []float64, share fl
 			v.Residuals(r)
 			unit := -1 / ((1 - rankOf[k]) * float64(len(g.views)))
 			if bound != nil {
-				own := averages[(of*thresholds+k)*(config.MaxOrder+1):][:v.Basis.Size]
+				own := averages[(of*thresholds+k)*(moments.MaxOrder+1):][:v.Basis.Size]
 				c := make([]float64, len(own))
 				v.Basis.Moments(c, cdf)
 				for l := range own {

@@ -3,8 +3,8 @@ package constraint
 import (
 	"math"
 
-	"github.com/libmode/libmode/core/internal/config"
 	"github.com/libmode/libmode/core/internal/errs"
+	"github.com/libmode/libmode/core/internal/loss"
 	"gonum.org/v1/gonum/floats"
 )
 
@@ -91,22 +91,22 @@ func (sh *shown) look(v *Verdict, order int, excess *[thresholds]float64) {
 
 // Judge says what a state shows, of the part that is least flat, for a search with N = tolerance events. 0: as many as
 // Steering.TrainingEvents, or 100,000 if those are unknown.
-func Judge(cfg config.Config, st Steering) (Verdict, error) {
-	cfg, err := config.Checked(cfg)
+func Judge(cfg loss.Planner, st Steering) (Verdict, error) {
+	p, err := cfg.Plan(0, false)
 	if err != nil {
 		return Verdict{}, err
 	}
 	if st.State == nil {
 		return Verdict{}, errs.Of(errs.ErrLength, "there is no state, which the verdict is of")
 	}
-	labels := len(cfg.BackgroundLabel)
+	labels := len(p.BackgroundLabel)
 	if err := st.check(labels); err != nil {
 		return Verdict{}, err
 	}
 	var worst Verdict
 	above := math.Inf(-1)
 	for part := range labels * max(st.Categories, 1) {
-		v, excess := state(st.State).judge(part, &cfg, st)
+		v, excess := state(st.State).judge(part, p, st)
 		if part == 0 || excess > above {
 			worst, above = v, excess
 			worst.Label, worst.Category = part/max(st.Categories, 1), -1
@@ -126,9 +126,9 @@ const (
 )
 
 // judge returns the verdict of a part, and by how many standard errors its worst cut is above the limit.
-func (s state) judge(part int, cfg *config.Config, st Steering) (v Verdict, worst float64) {
+func (s state) judge(part int, p *loss.Plan, st Steering) (v Verdict, worst float64) {
 	v.Batches, v.Teaches, v.Tolerance = s[steps], st.TrainingEvents, st.Tolerance
-	for k := range len(cfg.BackgroundLabel) * max(st.Categories, 1) {
+	for k := range len(p.BackgroundLabel) * max(st.Categories, 1) {
 		v.Events += s.field(k, ofSeen)[0]
 	}
 	known := mostDoubt
@@ -153,12 +153,12 @@ func (s state) judge(part int, cfg *config.Config, st Steering) (v Verdict, wors
 	}
 	variables := int(s[masses])
 	for of := range variables {
-		sh := s.shown(part, of, variables, cfg.Joint)
-		free := cfg.Order // what no option bounds; a residual has what is beyond the bound
-		if cfg.Monotonic {
+		sh := s.shown(part, of, variables, p.Joint)
+		free := p.Order // what no option bounds; a residual has what is beyond the bound
+		if p.Monotonic {
 			free = min(free, 1)
 		}
-		if !math.IsInf(cfg.MaxSlope, 1) {
+		if !math.IsInf(p.MaxSlope, 1) {
 			free = 0
 		}
 		sh.look(&v, free, &excess)

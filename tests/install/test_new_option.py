@@ -62,7 +62,7 @@ def test_an_option_is_what_contributing_says(tmp_path):
         assert text.count(old) == 1, f"{name} has not once:\n{old}"
         (tree / name).write_text(text.replace(old, new))
         changed.add(name)
-    assert len(changed) == 5  # the field, the row, the stage, mode.h and the sentence for users
+    assert len(changed) == 6  # the field, the row, the plan, the stage, mode.h and the sentence for users
     run(sys.executable, "docs/write_options.py", cwd=tree)
     run(*build, cwd=tree, LIBMODE_VENV=sys.prefix)
     assert run(sys.executable, "-c", PYTHON, PYTHONPATH=str(tree / "python")) == ""

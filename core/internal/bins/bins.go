@@ -6,16 +6,26 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/libmode/libmode/core/internal/config"
 	"github.com/libmode/libmode/core/internal/errs"
 	"github.com/libmode/libmode/core/internal/events"
 	"github.com/libmode/libmode/core/internal/par"
 )
 
+// Binning is the source of the edges.
+type Binning int
+
+// The kinds of bins; package core documents them.
+const (
+	Quantile Binning = iota
+	Uniform
+	GivenEdges
+	Values
+)
+
 // Options are the options of the bins of one variable.
 type Options struct {
 	events.Limits
-	Kind  config.Binning
+	Kind  Binning
 	Asked int       // the number of bins; 0: as many as there are events for
 	Most  int       // a limit on the number of bins where none is asked for; 0: 32
 	Few   bool      // whether Most is the number of bins that the weights allow, see Settle
@@ -47,7 +57,7 @@ func (o *Options) For(n int) int {
 
 // Merges reports whether a bin with too few events is merged with its neighbor: only if the caller has not chosen the bins.
 func (o Options) Merges() bool {
-	return o.Asked == 0 && (o.Kind == config.Quantile || o.Kind == config.Uniform)
+	return o.Asked == 0 && (o.Kind == Quantile || o.Kind == Uniform)
 }
 
 // Bins are intervals of one mass, or cells of several variables.
@@ -97,16 +107,16 @@ func New[T events.Float](sel *events.Selection[T], o *Options, sc *par.Scratch) 
 	var err error
 	bs, kind := new(Bins), o.Kind
 	if o.Merges() && sel.Weight != nil && !o.Few {
-		kind = config.Quantile // these tell how many bins the weights allow
+		kind = Quantile // these tell how many bins the weights allow
 	}
 	switch kind {
-	case config.Quantile:
+	case Quantile:
 		bs.Edges, bs.fewest = quantileEdges(sel, o.For(sel.N), sc)
-	case config.GivenEdges:
+	case GivenEdges:
 		bs.Edges = slices.Clone(o.Edges)
-	case config.Uniform:
+	case Uniform:
 		bs.Edges, err = uniformEdges(sel.MassLo, sel.MassHi, o.For(sel.N))
-	case config.Values:
+	case Values:
 		bs.Edges, err = valueEdges(sel)
 	}
 	if err == nil {
@@ -121,10 +131,10 @@ func checkEnough[T events.Float](sel *events.Selection[T], o *Options) error {
 		return err
 	}
 	asked := o.For(sel.N)
-	if o.Kind == config.GivenEdges {
+	if o.Kind == GivenEdges {
 		asked = len(o.Edges) - 1
 	}
-	if o.Kind == config.GivenEdges || o.Kind == config.Values || sel.N >= asked {
+	if o.Kind == GivenEdges || o.Kind == Values || sel.N >= asked {
 		if asked > events.MaxBins {
 			return errs.Of(errs.ErrOption, "bins or edges make %d bins, and %d are possible: use fewer", asked, events.MaxBins)
 		}
@@ -135,7 +145,7 @@ func checkEnough[T events.Float](sel *events.Selection[T], o *Options) error {
 			"use larger batches or a lower order", sel.N, asked, o.Order)
 	}
 	kind := "quantile"
-	if o.Kind == config.Uniform {
+	if o.Kind == Uniform {
 		kind = "uniform"
 	}
 	return errs.Of(errs.ErrNoEvents, "too few events: %d selected events cannot fill bins = %d %s bins: "+

@@ -7,7 +7,6 @@ import (
 	"sort"
 	"testing"
 
-	"github.com/libmode/libmode/core/internal/config"
 	"github.com/libmode/libmode/core/internal/events"
 	"github.com/libmode/libmode/core/internal/par"
 	"github.com/stretchr/testify/assert"
@@ -87,7 +86,7 @@ func checkBinning(t *testing.T, ev events.Events[float64], o Options, edges []fl
 	t.Helper()
 	unlimited := [2]float64{math.Inf(-1), math.Inf(1)}
 	limits := events.Limits{Mass: unlimited, Score: unlimited}
-	if o.Kind == config.GivenEdges {
+	if o.Kind == GivenEdges {
 		limits.Mass = [2]float64{edges[0], edges[len(edges)-1]}
 	}
 	sc := par.Take()
@@ -120,7 +119,7 @@ func TestGivenEdges(t *testing.T) {
 		for range 1000 {
 			masses = append(masses, lo+(hi-lo)*math.Pow(rng.Float64(), 4))
 		}
-		checkBinning(t, events.Events[float64]{Score: make([]float64, len(masses)), Mass: masses}, Options{Kind: config.GivenEdges, Edges: edges}, edges, "given")
+		checkBinning(t, events.Events[float64]{Score: make([]float64, len(masses)), Mass: masses}, Options{Kind: GivenEdges, Edges: edges}, edges, "given")
 	}
 }
 
@@ -135,7 +134,7 @@ func TestTooManyBins(t *testing.T) {
 	defer sc.Give()
 	sel, err := events.Select(ev, nil, nil, events.Limits{Mass: [2]float64{0, n}}, sc)
 	require.NoError(t, err)
-	for _, o := range []Options{{Asked: n}, {Kind: config.Uniform, Asked: n}, {Kind: config.GivenEdges, Edges: spread(0, n, n)}} {
+	for _, o := range []Options{{Asked: n}, {Kind: Uniform, Asked: n}, {Kind: GivenEdges, Edges: spread(0, n, n)}} {
 		_, err = New(sel, &o, sc)
 		require.ErrorContains(t, err, "524287 are possible")
 	}

@@ -1,7 +1,6 @@
 package bins
 
 import (
-	"github.com/libmode/libmode/core/internal/config"
 	"github.com/libmode/libmode/core/internal/errs"
 	"github.com/libmode/libmode/core/internal/events"
 	"github.com/libmode/libmode/core/internal/par"
@@ -32,7 +31,7 @@ func JointCells[T events.Float](masses [][]T, index []uint32, axes []Options, in
 			events.Pick(places, index, ne.order)
 		}
 		ax, bs, err := axes[k], (*Bins)(nil), error(nil)
-		isGrid := ax.Kind != config.Quantile
+		isGrid := ax.Kind != Quantile
 		if isGrid {
 			inGrid := make([]uint32, n)
 			if bs, err = binAxis(inGrid, mass, index, ax, sc); err != nil {

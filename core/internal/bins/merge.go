@@ -3,7 +3,6 @@ package bins
 import (
 	"slices"
 
-	"github.com/libmode/libmode/core/internal/config"
 	"github.com/libmode/libmode/core/internal/errs"
 	"github.com/libmode/libmode/core/internal/events"
 	"github.com/libmode/libmode/core/internal/par"
@@ -17,7 +16,7 @@ const enough = FewestEffective * (1 + 1e-9)
 //
 // It reports false if these bins only counted the effective events, whose number allows fewer bins, or bins of another kind. Then
 // New makes them with the same options.
-func Settle[T events.Float](bs *Bins, sel *events.Selection[T], o *Options, columns *Columns, unit float64, sc *par.Scratch) (bool, error) {
+func Settle[T events.Float](bs *Bins, sel *events.Selection[T], o *Options, columns events.Columns, unit float64, sc *par.Scratch) (bool, error) {
 	merging := o.Merges() && (sel.Weight != nil || bs.fewest < 2)
 	if !merging && columns.Count == 0 {
 		bs.Means = slices.Repeat([]float64{1}, bs.Count())
@@ -52,7 +51,7 @@ func (o *Options) mustChange(effective float64, n int) bool {
 	}
 	before := o.For(n)
 	o.Most, o.Few = max(1, min(before, int(effective/InEach*(1+1e-9)))), true // which rounding does not change
-	return o.For(n) < before || o.Kind != config.Quantile
+	return o.For(n) < before || o.Kind != Quantile
 }
 
 // effective returns the sum of the numbers of effective events of all bins, W^2/T.

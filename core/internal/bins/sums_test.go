@@ -6,7 +6,6 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/libmode/libmode/core/internal/config"
 	"github.com/libmode/libmode/core/internal/events"
 	"github.com/libmode/libmode/core/internal/par"
 	"github.com/stretchr/testify/require"
@@ -43,7 +42,8 @@ func TestMeansByDefinition(t *testing.T) {
 					}
 				}
 			}
-			for _, columns := range []*Columns{{Count: count, Nodes: [2]float64{60, 90}, Factor: 0x1p-8}, {Count: count, Fill: fill}} {
+			{
+				columns := events.Columns{Count: count, Fill: fill}
 				sc := par.Take()
 				limits := everything
 				limits.Mass = [2]float64{55, 300} // not all take part
@@ -98,7 +98,7 @@ func TestMergedBinsKeepTheirEvents(t *testing.T) {
 	bs, err := New(sel, o, sc)
 	require.NoError(t, err)
 	before := slices.Clone(bs.Edges)
-	settled, err := Settle(bs, sel, o, &Columns{}, sel.Unit(), sc)
+	settled, err := Settle(bs, sel, o, events.Columns{Fill: func([][]float64, int) {}}, sel.Unit(), sc)
 	require.NoError(t, err)
 	require.True(t, settled)
 	require.Less(t, bs.Count(), len(before)-1)
@@ -148,7 +148,7 @@ func TestJointCells(t *testing.T) {
 	ranges, inside, err := events.LookInside(masses, nil, limits, sc)
 	require.NoError(t, err)
 	require.Len(t, inside, 550)
-	cells := func(kind config.Binning, bins ...int) (*Bins, []uint32) {
+	cells := func(kind Binning, bins ...int) (*Bins, []uint32) {
 		var axes []Options
 		for k, asked := range bins {
 			axes = append(axes, Options{Limits: limits[k], Kind: kind, Asked: asked})
@@ -168,17 +168,17 @@ func TestJointCells(t *testing.T) {
 			}
 		}
 		require.NotContains(t, count, 0)
-		if kind == config.Quantile {
+		if kind == Quantile {
 			require.LessOrEqual(t, slices.Max(count)-slices.Min(count), 1)
 		}
 		return bs, of
 	}
-	nested, _ := cells(config.Quantile, 2, 5)
+	nested, _ := cells(Quantile, 2, 5)
 	require.Equal(t, 10, nested.Count())
-	grid, _ := cells(config.Uniform, 4, 3)
+	grid, _ := cells(Uniform, 4, 3)
 	require.Less(t, grid.Count(), 12) // some are empty
 	require.Greater(t, grid.Count(), 5)
 	require.ErrorContains(t, grid.Error(0, "has a flaw"), "cell 0 of ")
-	_, _, err = JointCells(masses, nil, []Options{{Limits: limits[0], Kind: config.Uniform, Asked: 400}, {Limits: limits[1], Kind: config.Uniform, Asked: 400}}, inside, sc)
+	_, _, err = JointCells(masses, nil, []Options{{Limits: limits[0], Kind: Uniform, Asked: 400}, {Limits: limits[1], Kind: Uniform, Asked: 400}}, inside, sc)
 	require.ErrorContains(t, err, "160000 cells, and 65536 are possible")
 }

@@ -15,6 +15,13 @@ type Limits struct {
 	IgnoreMissing bool       // a NaN mass is outside the range, and no error
 }
 
+// Columns are functions of an event whose means over bins are wanted, beside the function 1. Fill sets their values, a slice each, for the
+// events from lo on.
+type Columns struct {
+	Count int
+	Fill  func(values [][]float64, lo int)
+}
+
 // Selection is the events of one subset. The events that take part have a mass in the mass range.
 type Selection[T Float] struct {
 	Events[T]        // without labels and categories

@@ -5,7 +5,6 @@ import (
 	"slices"
 
 	"github.com/libmode/libmode/core/internal/bins"
-	"github.com/libmode/libmode/core/internal/config"
 	"github.com/libmode/libmode/core/internal/events"
 	"github.com/libmode/libmode/core/internal/moments"
 	"github.com/libmode/libmode/core/internal/par"
@@ -33,10 +32,10 @@ func prepareJoint[T events.Float](ev events.Events[T], index []uint32, p *Plan, 
 	}
 	if !p.Flat {
 		columns := moments.JointColumns(ev.Masses, ranges, p.Order)
-		if _, err := bins.Settle(pr.Bins, pr.sel, &bins.Options{Kind: config.GivenEdges}, columns, pr.sel.Unit(), sc); err != nil {
+		if _, err := bins.Settle(pr.Bins, pr.sel, &bins.Options{Kind: bins.GivenEdges}, columns, pr.sel.Unit(), sc); err != nil {
 			return nil, err
 		}
-		if pr.Basis, err = moments.New(pr.Bins, nil, &p.Config, &sc.Arena); err != nil {
+		if pr.Basis, err = moments.NewSpan(pr.Means, pr.Count(), &sc.Arena); err != nil {
 			return nil, err
 		}
 	}
@@ -64,7 +63,7 @@ func (p *Plan) axes(ranges [events.MaxVariables][2]float64, n int) []bins.Option
 		if found[k].Asked == 0 {
 			found[k].Asked = room
 		}
-		if found[k].Kind != config.GivenEdges {
+		if found[k].Kind != bins.GivenEdges {
 			found[k].Mass = ranges[k]
 		}
 	}

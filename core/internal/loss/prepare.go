@@ -1,4 +1,3 @@
-// Package loss computes the losses: Prepare takes events through events, bins, moments and order, and Integrate through walk.
 package loss
 
 import (
@@ -10,7 +9,6 @@ import (
 	"github.com/libmode/libmode/core/internal/moments"
 	"github.com/libmode/libmode/core/internal/order"
 	"github.com/libmode/libmode/core/internal/par"
-	"github.com/libmode/libmode/core/internal/walk"
 )
 
 // Prepared is the events of one label and category with their bins in one variable of mass, or in all together, in order of score.
@@ -77,14 +75,14 @@ func (pr *Prepared[T]) bin(ev events.Events[T], index []uint32, sorted *order.Re
 		if pr.Bins, err = bins.New(pr.sel, &o, sc); err != nil {
 			return err
 		}
-		var columns *bins.Columns
-		columns, newton = moments.Columns(pr.sel, pr.Bins, &pr.plan.Config)
+		var columns events.Columns
+		columns, newton = moments.Columns(pr.sel, pr.Count(), &pr.plan.Options)
 		if settled, err = bins.Settle(pr.Bins, pr.sel, &o, columns, pr.sel.Unit(), sc); err != nil {
 			return err
 		}
 	}
 	if !pr.plan.Flat {
-		if pr.Basis, err = moments.New(pr.Bins, newton, &pr.plan.Config, &sc.Arena); err != nil {
+		if pr.Basis, err = moments.New(pr.Means, pr.Edges, newton, &pr.plan.Options, &sc.Arena); err != nil {
 			return err
 		}
 	}
@@ -96,9 +94,9 @@ func (pr *Prepared[T]) sort(sorted *order.Records, sc *par.Scratch) {
 	switch {
 	case pr.sel.Score == nil:
 	case sorted == nil:
-		pr.rs = order.Sort(pr.sel, pr.Bins, sc)
+		pr.rs = order.Sort(pr.sel, pr.Count(), sc)
 	default:
-		pr.rs = sorted.Rebin(pr.Bins, pr.sel.Pairs, sc)
+		pr.rs = sorted.Rebin(pr.Count(), pr.sel.Pairs, sc)
 	}
 }
 
@@ -127,31 +125,14 @@ func (pr *Prepared[T]) Unbounded() *Prepared[T] {
 func (pr *Prepared[T]) FindBins(dst []uint32, lo int) { pr.sel.FindBins(dst, lo) }
 
 // Residuals replaces the F_b of all bins at one score by the residuals r_b = F_b - sum_l c~_l P_bl.
-func (pr *Prepared[T]) Residuals(cdf []float64) { moments.Residuals(&pr.plan.Config, pr.Basis, cdf) }
-
-// integrate returns the loss of one variable, and sets the derivatives that are wanted.
-func (pr *Prepared[T]) integrate(out events.Derivatives[T], measured bool, sc *par.Scratch) (walk.Result, error) {
-	defer sc.Arena.Release(sc.Arena.Mark())
-	p, unit := pr.plan, pr.sel.Unit()
-	var in *walk.Integrand
-	var err error
-	if p.Flat {
-		in, err = walk.FlatIntegrand(pr.Bins, pr.rs, unit, sc)
-	} else {
-		in, err = walk.NewIntegrand(&p.Config, measured, pr.Basis, pr.Bins, pr.rs, unit, sc)
-	}
-	if err != nil {
-		return walk.Result{}, err
-	}
-	return walk.Integrate(out, &pr.sel.Stats, in, pr.rs, &p.Config, p.Logits, measured, p.Smoothing, sc)
-}
+func (pr *Prepared[T]) Residuals(cdf []float64) { moments.Residuals(&pr.plan.Options, pr.Basis, cdf) }
 
 // sumBlock is the number of derivatives that a goroutine adds at a time.
 const sumBlock = 1 << 16
 
 // Integrate returns the mean of the losses of the variables of mass, and sets the derivatives that are wanted. The bias is wanted too,
 // whether or not it is subtracted, if it is measured.
-func Integrate[T events.Float](out events.Derivatives[T], prs []*Prepared[T], measured bool, sc *par.Scratch) (total walk.Result, err error) {
+func Integrate[T events.Float](out events.Derivatives[T], prs []*Prepared[T], measured bool, sc *par.Scratch) (total Result, err error) {
 	if len(prs[0].plan.Masses) == 1 || prs[0].plan.Joint {
 		return prs[0].integrate(out, measured, sc)
 	}
@@ -165,7 +146,7 @@ func Integrate[T events.Float](out events.Derivatives[T], prs []*Prepared[T], me
 		one.Clear(sc.Team)
 		loss, err := pr.integrate(one, measured, sc)
 		if err != nil {
-			return walk.Result{}, errs.OfVariable(pr.variable, err)
+			return Result{}, errs.OfVariable(pr.variable, err)
 		}
 		total.Add(loss, share, share)
 		for d, of := range one {

@@ -67,7 +67,7 @@ func MomentsAt[T events.Float](at []float64, ev events.Events[T], p *Plan, sc *p
 		}
 		cdf, c := floats.DivTo(make([]float64, nb), below, totals), make([]float64, pr.Basis.Size)
 		pr.Basis.Moments(c, cdf)
-		bounded := moments.Bounded(&p.Config, pr.Basis, c)
+		bounded := moments.Bounded(&p.Options, pr.Basis, c)
 		if !events.IsFinite(floats.Sum(cdf) + floats.Sum(c) + floats.Sum(bounded)) {
 			return nil, errs.Of(errs.ErrOverflow, "moments overflow double precision: weights relative to their sum in a bin are too large")
 		}

@@ -5,8 +5,6 @@ package moments
 import (
 	"math"
 
-	"github.com/libmode/libmode/core/internal/bins"
-	"github.com/libmode/libmode/core/internal/config"
 	"github.com/libmode/libmode/core/internal/errs"
 	"github.com/libmode/libmode/core/internal/events"
 	"github.com/libmode/libmode/core/internal/par"
@@ -36,20 +34,17 @@ type Basis struct {
 // bounds.
 const roundingFloor = 1e-12
 
-// New returns the basis that the options ask for. The bins have the means of Columns, or of JointColumns, which need no Newton.
-func New(bs *bins.Bins, nw *Newton, c *config.Config, arena *par.Arena) (*Basis, error) {
-	nb := bs.Count()
-	if bs.Bounds != nil {
-		return newSpan(bs.Means, nb, arena)
-	}
+// New returns the basis of the moments of one variable of mass, for the means of the function 1 and of Columns over its bins.
+func New(means, edges []float64, nw *Newton, c *Options, arena *par.Arena) (*Basis, error) {
+	nb := len(edges) - 1
 	ba := newBasis(nb, c.Order+1, arena)
 	ba.newton = nw
 	if c.Order >= 1 {
 		ba.Slope[1] = 1
 	}
-	if c.Moments == config.Quadrature {
-		ba.setQuadrature(bs.Edges)
-	} else if err := ba.setProjection(nb, bs.Means, c, arena); err != nil {
+	if c.Quadrature {
+		ba.setQuadrature(edges)
+	} else if err := ba.setProjection(nb, means, c, arena); err != nil {
 		return nil, err
 	}
 	ba.setGram()
@@ -61,9 +56,9 @@ func New(bs *bins.Bins, nw *Newton, c *config.Config, arena *par.Arena) (*Basis,
 	return ba, nil
 }
 
-// newSpan returns the orthonormal basis of the functions whose means over the bins are given, without the functions that
+// NewSpan returns the orthonormal basis of the functions whose means over the bins are given, without the functions that
 // depend on others before them.
-func newSpan(means []float64, nb int, arena *par.Arena) (*Basis, error) {
+func NewSpan(means []float64, nb int, arena *par.Arena) (*Basis, error) {
 	size := len(means) / nb
 	qr := NewQR(columnsOf(means, nb, size, arena), size, roundingFloor, arena)
 	if qr.Rank >= nb {

@@ -2,8 +2,6 @@ package moments
 
 import (
 	"math"
-
-	"github.com/libmode/libmode/core/internal/config"
 )
 
 // Bound makes c~ out of c:
@@ -17,7 +15,7 @@ import (
 type Bound struct {
 	First, End int // the moments First..End-1 are bounded
 	// Limits has the limit of moment 1 relative to moment 0, and of each other one relative to c~_1.
-	Limits [config.MaxOrder + 1]Limit
+	Limits [MaxOrder + 1]Limit
 }
 
 // Limit bounds a moment c by t = factor (base - offset): c~ = t tanh(c/t). If |base - offset| <= baseFloor, t counts as 0. If
@@ -29,11 +27,11 @@ type Limit struct{ factor, offset, baseFloor, floor float64 }
 const extremeSlope = 1e100
 
 // NewBound returns the bounds that the options ask for.
-func NewBound(c *config.Config, ba *Basis) *Bound {
+func NewBound(c *Options, ba *Basis) *Bound {
 	bo := &Bound{First: 2, End: 2}
 	slope := max(1/extremeSlope, min(c.MaxSlope, extremeSlope))
 	bo.Limits[1] = Limit{factor: slope, baseFloor: roundingFloor, floor: ba.SlopeFloor}
-	if c.SlopeOf == config.Selected {
+	if c.OfSelected {
 		bo.Limits[1].offset = 1
 	}
 	if !math.IsInf(c.MaxSlope, 1) {

@@ -1,41 +1,40 @@
 package moments
 
 import (
-	"github.com/libmode/libmode/core/internal/bins"
-	"github.com/libmode/libmode/core/internal/config"
 	"github.com/libmode/libmode/core/internal/events"
 )
 
 // Columns returns the polynomials of one variable of mass that cost nothing, in the form of Newton. Their means over the bins
 // are the columns of P. Bounds need the Legendre polynomials P_1, P_2, ... too: from
 // order 3 on these follow as further columns, since computing them from the basis would cost digits.
-func Columns[T events.Float](sel *events.Selection[T], bs *bins.Bins, c *config.Config) (*bins.Columns, *Newton) {
+func Columns[T events.Float](sel *events.Selection[T], bins int, c *Options) (events.Columns, *Newton) {
 	order := c.Order
-	if c.Moments == config.Quadrature {
+	if c.Quadrature {
 		order = 0
 	}
-	nw := newNewton(sel, bs.Count(), order)
-	columns := &bins.Columns{Count: order, Factor: nw.factor}
-	if order <= 2 {
-		copy(columns.Nodes[:], nw.nodes)
-		return columns, nw
-	}
-	if c.Bounded() {
+	nw := newNewton(sel, bins, order)
+	columns := events.Columns{Count: order}
+	if order > 2 && c.Bounded() {
 		columns.Count *= 2
 	}
 	columns.Fill = func(values [][]float64, lo int) {
-		var p Numbers
-		for i := range values[0] {
-			m, omega := float64(sel.Mass[lo+i]), 1.0
-			for k, node := range nw.nodes {
-				omega *= (m - node) * nw.factor
-				values[k][i] = omega
-			}
-			if more := values[order:]; len(more) > 0 {
-				legendre(p[:order+1], position(m, sel.MassLo, sel.MassHi))
-				for l := range more {
-					more[l][i] = p[l+1]
+		for k, node := range nw.nodes {
+			for i, m := range sel.Mass[lo:][:len(values[k])] {
+				values[k][i] = (float64(m) - node) * nw.factor
+				if k > 0 {
+					values[k][i] *= values[k-1][i]
 				}
+			}
+		}
+		more := values[order:]
+		if len(more) == 0 {
+			return
+		}
+		var p Numbers
+		for i, m := range sel.Mass[lo:][:len(more[0])] {
+			legendre(p[:order+1], position(float64(m), sel.MassLo, sel.MassHi))
+			for l := range more {
+				more[l][i] = p[l+1]
 			}
 		}
 	}
@@ -43,9 +42,9 @@ func Columns[T events.Float](sel *events.Selection[T], bs *bins.Bins, c *config.
 }
 
 // JointColumns returns the products P_a(x_1) P_b(x_2) ... of several variables, in the order of Products, but for the first.
-func JointColumns[T events.Float](masses [][]T, ranges [events.MaxVariables][2]float64, order int) *bins.Columns {
+func JointColumns[T events.Float](masses [][]T, ranges [events.MaxVariables][2]float64, order int) events.Columns {
 	degrees := Products(len(masses), order)[1:]
-	return &bins.Columns{Count: len(degrees), Fill: func(values [][]float64, lo int) {
+	return events.Columns{Count: len(degrees), Fill: func(values [][]float64, lo int) {
 		if len(degrees) == 0 {
 			return
 		}
@@ -87,7 +86,7 @@ func Products(variables, order int) (all [][events.MaxVariables]int) {
 }
 
 // Numbers has one number for each moment.
-type Numbers [config.MaxOrder + 1]float64
+type Numbers [MaxOrder + 1]float64
 
 // position maps [lo, hi] to [-1, 1].
 func position(m, lo, hi float64) float64 { return ((m - lo) - (hi - m)) / (hi - lo) }

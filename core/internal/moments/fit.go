@@ -3,12 +3,11 @@ package moments
 import (
 	"slices"
 
-	"github.com/libmode/libmode/core/internal/config"
 	"gonum.org/v1/gonum/floats"
 )
 
 // Bounded returns the bounded moments of c.
-func Bounded(cfg *config.Config, ba *Basis, c []float64) []float64 {
+func Bounded(cfg *Options, ba *Basis, c []float64) []float64 {
 	if !cfg.Bounded() {
 		return slices.Clone(c)
 	}
@@ -16,7 +15,7 @@ func Bounded(cfg *config.Config, ba *Basis, c []float64) []float64 {
 }
 
 // Residuals replaces the F_b of all bins at one score by the residuals r_b = F_b - sum_l c~_l P_bl.
-func Residuals(cfg *config.Config, ba *Basis, cdf []float64) {
+func Residuals(cfg *Options, ba *Basis, cdf []float64) {
 	if !cfg.Bounded() && ba.Orthonormal != nil {
 		ba = ba.Orthonormal // it has the P of an unbounded projection
 	}

@@ -5,8 +5,6 @@ import (
 	"math/rand/v2"
 	"testing"
 
-	"github.com/libmode/libmode/core/internal/bins"
-	"github.com/libmode/libmode/core/internal/config"
 	"github.com/libmode/libmode/core/internal/par"
 	"github.com/stretchr/testify/require"
 	"gonum.org/v1/gonum/floats"
@@ -48,8 +46,7 @@ func TestQR(t *testing.T) {
 func TestQuadrature(t *testing.T) {
 	sc := par.Take()
 	defer sc.Give()
-	bs := &bins.Bins{Edges: []float64{50, 100, 150, 200, 250}}
-	ba, err := New(bs, nil, &config.Config{Order: 1, Moments: config.Quadrature, MaxSlope: math.Inf(1)}, &sc.Arena)
+	ba, err := New(nil, []float64{50, 100, 150, 200, 250}, nil, &Options{Order: 1, Quadrature: true, MaxSlope: math.Inf(1)}, &sc.Arena)
 	require.NoError(t, err)
 	c := make([]float64, 2)
 	ba.Moments(c, []float64{0.3, 0.3, 0.3, 0.3})
@@ -61,11 +58,11 @@ func TestQuadrature(t *testing.T) {
 // Bounded moments are those of the formulas, keep their signs, and change little far inside the bounds.
 func TestBounds(t *testing.T) {
 	ba := &Basis{Size: 4}
-	for _, of := range []config.SlopeOf{config.Rejected, config.Selected} {
-		bo := NewBound(&config.Config{Order: 3, MaxSlope: 0.5, Monotonic: true, SlopeOf: of}, ba)
+	for _, ofSelected := range []bool{false, true} {
+		bo := NewBound(&Options{Order: 3, MaxSlope: 0.5, Monotonic: true, OfSelected: ofSelected}, ba)
 		c := []float64{0.3, -0.2, 0.1, 0.01}
 		t1 := 0.5 * 0.3
-		if of == config.Selected {
+		if ofSelected {
 			t1 = 0.5 * 0.7
 		}
 		first := t1 * math.Tanh(-0.2/t1)
@@ -74,6 +71,6 @@ func TestBounds(t *testing.T) {
 		require.Equal(t, []float64{0.3, -0.2, 0.1, 0.01}, c)
 		require.Equal(t, []float64{0.3, 0, 0, 0}, bo.Apply([]float64{0.3, 0, 0.2, -0.1}))
 	}
-	free := NewBound(&config.Config{Order: 3, MaxSlope: 1e6}, ba)
+	free := NewBound(&Options{Order: 3, MaxSlope: 1e6}, ba)
 	require.InDeltaSlice(t, []float64{0.3, -0.2, 0.1, 0.01}, free.Apply([]float64{0.3, -0.2, 0.1, 0.01}), 1e-9)
 }

@@ -4,7 +4,6 @@ import (
 	"math"
 	"slices"
 
-	"github.com/libmode/libmode/core/internal/config"
 	"github.com/libmode/libmode/core/internal/errs"
 	"github.com/libmode/libmode/core/internal/par"
 	"gonum.org/v1/gonum/floats"
@@ -23,7 +22,7 @@ const (
 const knownTo = 1e-6
 
 // setProjection sets the moments of the least-squares fit over the bins, and the orthonormal basis.
-func (ba *Basis) setProjection(nb int, means []float64, c *config.Config, arena *par.Arena) error {
+func (ba *Basis) setProjection(nb int, means []float64, c *Options, arena *par.Arena) error {
 	size := ba.Size
 	if nb < size {
 		return errs.Of(errs.ErrOption, "order = %d with moments = projection fits %d coefficients, but there are only %d bins: "+
@@ -153,7 +152,7 @@ func (ba *Basis) isFar() bool {
 
 // used returns the moments from..to-1 whose own values matter: c_1 for a penalty, c_0 and c_1 for max_slope, and all for
 // monotonic. Without these, J depends on the product P A alone.
-func used(c *config.Config) (from, to int) {
+func used(c *Options) (from, to int) {
 	switch {
 	case c.Monotonic:
 		return 0, c.Order + 1

@@ -7,7 +7,6 @@ import (
 	"testing"
 
 	"github.com/libmode/libmode/core/internal/bins"
-	"github.com/libmode/libmode/core/internal/config"
 	"github.com/libmode/libmode/core/internal/events"
 	"github.com/libmode/libmode/core/internal/par"
 	"github.com/stretchr/testify/require"
@@ -15,18 +14,18 @@ import (
 )
 
 // projected returns the basis of events with these masses, and the mean Legendre polynomials over the bins, by definition.
-func projected(t *testing.T, masses []float64, c *config.Config, sc *par.Scratch) (*Basis, [][]float64, error) {
+func projected(t *testing.T, masses []float64, asked int, c *Options, sc *par.Scratch) (*Basis, [][]float64, error) {
 	t.Helper()
 	all := [2]float64{math.Inf(-1), math.Inf(1)}
 	sel, err := events.Select(events.Events[float64]{Mass: masses}, nil, nil, events.Limits{Mass: all, Score: all}, sc)
 	require.NoError(t, err)
-	o := &bins.Options{Asked: c.Bins, Order: c.Order}
+	o := &bins.Options{Asked: asked, Order: c.Order}
 	bs, err := bins.New(sel, o, sc)
 	require.NoError(t, err)
-	columns, newton := Columns(sel, bs, c)
+	columns, newton := Columns(sel, bs.Count(), c)
 	_, err = bins.Settle(bs, sel, o, columns, 1, sc)
 	require.NoError(t, err)
-	ba, err := New(bs, newton, c, &sc.Arena)
+	ba, err := New(bs.Means, bs.Edges, newton, c, &sc.Arena)
 	numbers := make([]uint32, len(masses))
 	sel.FindBins(numbers, 0)
 	p, counts := make([][]float64, bs.Count()), make([]float64, bs.Count())
@@ -59,15 +58,15 @@ func TestProjectionByDefinition(t *testing.T) {
 		masses[i] = 50 + 60*rng.ExpFloat64()
 	}
 	for order := range 7 {
-		for _, c := range []*config.Config{
-			{Order: order, Bins: 9, MaxSlope: math.Inf(1)}, {Order: order, Bins: 9, MaxSlope: math.Inf(1), SlopePenalty: 0.5},
-			{Order: order, Bins: 9, MaxSlope: 0.3}, {Order: order, Bins: 9, MaxSlope: math.Inf(1), Monotonic: true},
+		for _, c := range []*Options{
+			{Order: order, MaxSlope: math.Inf(1)}, {Order: order, MaxSlope: math.Inf(1), SlopePenalty: 0.5},
+			{Order: order, MaxSlope: 0.3}, {Order: order, MaxSlope: math.Inf(1), Monotonic: true},
 		} {
 			if order == 0 && (c.Bounded() || c.SlopePenalty > 0) || order < 2 && c.Monotonic {
 				continue
 			}
 			sc := par.Take()
-			ba, p, err := projected(t, masses, c, sc)
+			ba, p, err := projected(t, masses, 9, c, sc)
 			require.NoError(t, err)
 			cdf := make([]float64, 9)
 			for b := range cdf {
@@ -121,12 +120,12 @@ func TestProjectionByDefinition(t *testing.T) {
 func TestUsedMoments(t *testing.T) {
 	none := math.Inf(1)
 	for _, of := range []struct {
-		c        config.Config
+		c        Options
 		from, to int
 	}{
-		{config.Config{Order: 3, MaxSlope: none}, 0, 0}, {config.Config{Order: 3, MaxSlope: none, SlopePenalty: 1}, 1, 2},
-		{config.Config{Order: 3, MaxSlope: 2}, 0, 2}, {config.Config{Order: 3, MaxSlope: 2, SlopePenalty: 1}, 0, 2},
-		{config.Config{Order: 3, MaxSlope: none, Monotonic: true}, 0, 4},
+		{Options{Order: 3, MaxSlope: none}, 0, 0}, {Options{Order: 3, MaxSlope: none, SlopePenalty: 1}, 1, 2},
+		{Options{Order: 3, MaxSlope: 2}, 0, 2}, {Options{Order: 3, MaxSlope: 2, SlopePenalty: 1}, 0, 2},
+		{Options{Order: 3, MaxSlope: none, Monotonic: true}, 0, 4},
 	} {
 		from, to := used(&of.c)
 		require.Equal(t, [2]int{of.from, of.to}, [2]int{from, to}, of.c)
@@ -143,7 +142,7 @@ func TestFarMassesAreFoundOut(t *testing.T) {
 	for far, fails := range map[float64]bool{1e4: false, 1e6: false, 1e15: true} {
 		masses[17] = far
 		sc := par.Take()
-		_, _, err := projected(t, masses, &config.Config{Order: 2, Bins: 9, MaxSlope: math.Inf(1), SlopePenalty: 0.1}, sc)
+		_, _, err := projected(t, masses, 9, &Options{Order: 2, MaxSlope: math.Inf(1), SlopePenalty: 0.1}, sc)
 		if fails {
 			require.ErrorContains(t, err, "mass = 1e+15 is so far from most others")
 		} else {
@@ -153,7 +152,7 @@ func TestFarMassesAreFoundOut(t *testing.T) {
 	}
 	sc := par.Take()
 	defer sc.Give()
-	_, _, err := projected(t, masses[100:200], &config.Config{Order: 5, Bins: 4, MaxSlope: math.Inf(1)}, sc)
+	_, _, err := projected(t, masses[100:200], 4, &Options{Order: 5, MaxSlope: math.Inf(1)}, sc)
 	require.ErrorContains(t, err, "fits 6 coefficients, but there are only 4 bins")
 }
 
@@ -176,9 +175,8 @@ func TestJointColumns(t *testing.T) {
 func TestSpan(t *testing.T) {
 	sc := par.Take()
 	defer sc.Give()
-	bs := &bins.Bins{Bounds: make([][events.MaxVariables][2]float64, 4)}
-	bs.Means = []float64{1, 2, 4, 1, 3, 6, 1, 5, 10, 1, 9, 18} // the third is twice the second
-	ba, err := New(bs, nil, &config.Config{Order: 1, MaxSlope: math.Inf(1)}, &sc.Arena)
+	means := []float64{1, 2, 4, 1, 3, 6, 1, 5, 10, 1, 9, 18} // the third is twice the second
+	ba, err := NewSpan(means, 4, &sc.Arena)
 	require.NoError(t, err)
 	require.Equal(t, 2, ba.Size)
 	require.True(t, ba.IsOrthonormal)
@@ -189,7 +187,7 @@ func TestSpan(t *testing.T) {
 		require.InDelta(t, cdf[b], floats.Dot(c, ba.RowP(b)), 1e-14)
 	}
 	require.InDeltaSlice(t, []float64{1, 0, 0, 1}, ba.Gram, 1e-14)
-	bs.Means = []float64{1, 0, 0, 0, 1, 1, 0, 0, 1, 0, 1, 0, 1, 0, 0, 1}
-	_, err = New(bs, nil, &config.Config{Order: 1, MaxSlope: math.Inf(1)}, &sc.Arena)
+	means = []float64{1, 0, 0, 0, 1, 1, 0, 0, 1, 0, 1, 0, 1, 0, 0, 1}
+	_, err = NewSpan(means, 4, &sc.Arena)
 	require.ErrorContains(t, err, "4 functions of the mass fit 4 bins exactly")
 }

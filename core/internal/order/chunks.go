@@ -3,7 +3,6 @@ package order
 import (
 	"sort"
 
-	"github.com/libmode/libmode/core/internal/bins"
 	"github.com/libmode/libmode/core/internal/events"
 	"github.com/libmode/libmode/core/internal/par"
 	"github.com/libmode/libmode/core/internal/radix"
@@ -14,9 +13,9 @@ import (
 func chunkSize(bins int) int { return max(1<<11, 16*bins) }
 
 // Sort returns the records of a selection in order of score, with weights in its unit, and their sums by chunk and bin.
-func Sort[T events.Float](sel *events.Selection[T], bs *bins.Bins, sc *par.Scratch) *Records {
-	rs, starts := newRecords(sel, bs, sc)
-	size, unit := chunkSize(bs.Count()), sel.Unit()
+func Sort[T events.Float](sel *events.Selection[T], bins int, sc *par.Scratch) *Records {
+	rs, starts := newRecords(sel, bins, sc)
+	size, unit := chunkSize(bins), sel.Unit()
 	groups := groupCells(starts, size)
 	sc.Team.Run(len(groups)-1, func(g int) {
 		cells := starts[groups[g] : groups[g+1]+1]

@@ -72,7 +72,7 @@ func checkCrowd[T events.Float](t *testing.T, n int, of func(i int, u float64) f
 	require.NoError(t, err)
 	bs, err := bins.New(sel, &bins.Options{Asked: 3}, sc)
 	require.NoError(t, err)
-	rs := Sort(sel, bs, sc)
+	rs := Sort(sel, bs.Count(), sc)
 
 	unit, seen := events.UnitOf(float64(max(slices.Max(ev.Weight), -slices.Min(ev.Weight)))), make([]bool, n)
 	for k, r := range rs.Words {

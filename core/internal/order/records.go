@@ -2,7 +2,6 @@
 package order
 
 import (
-	"github.com/libmode/libmode/core/internal/bins"
 	"github.com/libmode/libmode/core/internal/events"
 	"github.com/libmode/libmode/core/internal/lanes"
 	"github.com/libmode/libmode/core/internal/par"
@@ -22,11 +21,11 @@ type Records struct {
 
 // newRecords returns the records of a selection by cell of score and, within a cell, by index, with the starts of the cells
 // and the end. It overwrites the counts of the selection.
-func newRecords[T events.Float](sel *events.Selection[T], bs *bins.Bins, sc *par.Scratch) (*Records, []uint32) {
+func newRecords[T events.Float](sel *events.Selection[T], bins int, sc *par.Scratch) (*Records, []uint32) {
 	rs := &Records{
-		Layout: radix.NewLayout[T](sel.ScoreMin, sel.ScoreMax, len(sel.Score), bs.Count()),
+		Layout: radix.NewLayout[T](sel.ScoreMin, sel.ScoreMax, len(sel.Score), bins),
 		Words:  par.Unset[uint64](&sc.Arena, sel.N),
-		bins:   bs.Count(),
+		bins:   bins,
 	}
 	if sel.Weight != nil {
 		rs.Weights = par.Unset[float64](&sc.Arena, sel.N)
@@ -51,9 +50,9 @@ func newRecords[T events.Float](sel *events.Selection[T], bs *bins.Bins, sc *par
 }
 
 // Rebin returns the records with the bins that the pairs of the events have, of which there are no more.
-func (rs *Records) Rebin(bs *bins.Bins, pairs []uint32, sc *par.Scratch) *Records {
+func (rs *Records) Rebin(bins int, pairs []uint32, sc *par.Scratch) *Records {
 	other := *rs
-	other.Words, other.bins = par.Unset[uint64](&sc.Arena, len(rs.Words)), bs.Count()
+	other.Words, other.bins = par.Unset[uint64](&sc.Arena, len(rs.Words)), bins
 	sc.Team.Blocks(len(rs.Words), chunkSize(0), func(lo, hi int) {
 		to := other.Words[lo:hi]
 		for i, r := range rs.Words[lo:hi] {

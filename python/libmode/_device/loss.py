@@ -235,7 +235,7 @@ def fit(
     as the unit matrix. Each power p of the mass, averaged in each bin, from 1 on, adds v = M p/|M p|. The bias is the
     sum over the bins of g_b [S_b (1 - 2 F_b) + F_b^2 T_b], g_b = M_bb/(1 - 2 U_b/T_b + T_b), where S_b is the sum of
     the squared steps w/W_b up to a score, and T_b and U_b are those of all squares and cubes:
-    core/internal/walk/variance.go.
+    core/internal/loss/variance.go.
     """
     if tl.program_id(0) > 0:  # W and SQUARE of two orders
         which = tl.program_id(0) - 1

@@ -20,7 +20,7 @@ from ._cuts import Cut, joined, ladder
 from ._histogram import Histogram, add, read_histogram
 from ._spectrum import MOST_BINS, Binned, spectrum, steps
 
-FEWEST_EFFECTIVE = 1.05  # events of a bin, as in core/internal/walk/variance.go
+FEWEST_EFFECTIVE = 1.05  # events of a bin, as in core/internal/loss/variance.go
 # Effective events for each bin where weights differ. With weights 100 above a score and 1 below, p < 0.01 in 1.5 % of
 # toys with 24 events for each bin, and in 8 % with 16. The loss merges bins that lack effective events: a bin without a
 # heavy event stays as it is, and its response differs from that of the others.
@@ -237,7 +237,7 @@ def _of_histogram(histogram: Histogram, order: int, edges: Any) -> tuple[Result,
     flat = np.linalg.qr(means)[0]
     residual = cdf - flat @ (flat.T @ cdf)
     total = square.sum(axis=1, keepdims=True)
-    # The core's variance (core/internal/walk/variance.go), in which the events of a bin count as having one weight.
+    # The core's variance (core/internal/loss/variance.go), in which the events of a bin count as having one weight.
     variance = (steps * (1 - 2 * cdf) + cdf**2 * total) / (1 - total)
     loss = float(np.sum(residual**2 @ width)) / bins.count
     bias = float(np.sum((1 - np.sum(flat**2, axis=1)) * (variance @ width))) / bins.count

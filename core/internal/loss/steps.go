@@ -1,4 +1,4 @@
-package walk
+package loss
 
 import (
 	"github.com/libmode/libmode/core/internal/par"

@@ -1,4 +1,4 @@
-package walk
+package loss
 
 import (
 	"github.com/libmode/libmode/core/internal/moments"
@@ -30,7 +30,7 @@ type correction struct {
 }
 
 // newCorrection returns the correction of an integrand that is complete otherwise.
-func newCorrection(in *Integrand, bo *moments.Bound, arena *par.Arena) *correction {
+func newCorrection(in *integrand, bo *moments.Bound, arena *par.Arena) *correction {
 	ba, size := in.basis, bo.End
 	co := &correction{Bound: bo, gram: par.Make[float64](arena, size*size), z: size, y: size, tracks: in.unbiased || in.measured, unbiased: in.unbiased}
 	hasZ := ba.Orthonormal == nil
@@ -87,7 +87,7 @@ type correcting struct {
 }
 
 // start moves to a state, and returns the correction of J and of the bias there.
-func (co *correcting) start(of *correction, state []bin, arena *par.Arena) (j, bias float64) {
+func (co *correcting) start(of *correction, state []bin, arena *par.Arena) (total sums) {
 	*co = correcting{correction: of, sums: par.Make[float64](arena, of.width), change: par.Make[float64](arena, of.y)}
 	for b := range state {
 		row := of.rows[b*of.width : (b+1)*of.width]
@@ -99,7 +99,8 @@ func (co *correcting) start(of *correction, state []bin, arena *par.Arena) (j, b
 		}
 	}
 	copy(co.change, co.sums) // the step from 0
-	return co.evaluate()
+	total.j, total.bias = co.evaluate()
+	return total
 }
 
 // cross follows steps, whose changes of V_b are given, and adds their changes of J to d, and of the bias to biases, if it is wanted.

@@ -1,4 +1,4 @@
-package walk
+package loss
 
 import (
 	"github.com/libmode/libmode/core/internal/bins"
@@ -23,7 +23,7 @@ type bin struct {
 }
 
 // setVariance sets the constants of V_b in the bins of the integrand, and the squares of the steps if weights differ.
-func (in *Integrand) setVariance(bs *bins.Bins, rs *order.Records, sc *par.Scratch) error {
+func (in *integrand) setVariance(bs *bins.Bins, rs *order.Records, sc *par.Scratch) error {
 	var thirds []float64
 	constants := par.Unset[[2]float64](&sc.Arena, len(in.step)) // which count where all of them are known
 	if rs.Weights != nil {

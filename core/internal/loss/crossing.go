@@ -1,4 +1,4 @@
-package walk
+package loss
 
 import (
 	"slices"
@@ -21,14 +21,14 @@ import (
 //
 // so that the rows of the linear form hold them.
 type crossing struct {
-	in     *Integrand
+	in     *integrand
 	arena  *par.Arena
 	block  int // the mark of the arena before the memory of a block
 	state  []bin
 	linear []lanes.Linear
 	folded bool         // whether the rows of the linear form have the terms of e^2 and of V_b too
 	tracks bool         // whether state follows F_b and V_b; otherwise the rows are enough
-	bounds correcting   // of Integrand.correction
+	bounds correcting   // of integrand.correction
 	ofBias lanes.Linear // the bias, where nothing tracks V_b
 
 	bins      []uint32  // of the events of a block, as all that follows
@@ -47,7 +47,7 @@ const blockSize = 512
 var ones = slices.Repeat([]float64{1}, blockSize)
 
 // start moves to the middle between where chunks k and l begin, and returns J and the bias there.
-func (cr *crossing) start(in *Integrand, rs *order.Records, k, l int) (j, bias float64) {
+func (cr *crossing) start(in *integrand, rs *order.Records, k, l int) sums {
 	cr.in, cr.state, cr.linear = in, par.Unset[bin](cr.arena, in.bins), make([]lanes.Linear, len(in.rows))
 	cr.folded = rs.Weights == nil && (in.correction == nil || !in.unbiased)
 	cr.tracks = !cr.folded || in.correction != nil && in.measured
@@ -82,13 +82,12 @@ func (cr *crossing) start(in *Integrand, rs *order.Records, k, l int) (j, bias f
 		}
 		cr.state[i] = b
 	}
-	j, bias = in.at(cr.state, par.Make[float64](cr.arena, in.span.Size))
+	total := in.at(cr.state, par.Make[float64](cr.arena, in.span.Size))
 	if in.correction != nil {
-		ofJ, ofBias := cr.bounds.start(in.correction, cr.state, cr.arena)
-		j, bias = j+ofJ, bias+ofBias
+		total.add(cr.bounds.start(in.correction, cr.state, cr.arena))
 	}
 	cr.block = cr.arena.Mark()
-	return j, bias
+	return total
 }
 
 // addToSums adds an event of a weight in a bin to the sums of the linear form.
@@ -122,20 +121,21 @@ func (cr *crossing) load(n int, weights []float64) {
 
 // cross crosses the events of the block, and returns the shares of their changes of J and of the bias in integrals that end at this
 // score.
-func (cr *crossing) cross(end float64) (j, bias float64) {
+func (cr *crossing) cross(end float64) (total sums) {
 	if lanes.FirstTie(cr.scores) == len(cr.scores)-1 {
 		cr.walk(steps{bins: cr.bins, weights: cr.weights, scale: cr.ones}, cr.d, cr.biases)
 	} else {
 		d, biases := cr.changesOf(cr.splitTies())
-		j = cr.join(cr.d, d, end)
+		total.j = cr.join(cr.d, d, end)
 		if biases != nil {
-			bias = cr.join(cr.biases, biases, end)
+			total.bias = cr.join(cr.biases, biases, end)
 		}
 	}
+	total.j += lanes.Integrate(cr.d, cr.places, end)
 	if cr.biases != nil {
-		bias += lanes.Integrate(cr.biases, cr.places, end)
+		total.bias += lanes.Integrate(cr.biases, cr.places, end)
 	}
-	return j + lanes.Integrate(cr.d, cr.places, end), bias
+	return total
 }
 
 // changesOf walks along steps, and returns their changes of J and of the bias.

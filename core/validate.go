@@ -1,4 +1,4 @@
-package config
+package core
 
 import (
 	"fmt"
@@ -29,91 +29,36 @@ var rules = []struct {
 // Validate returns an error that wraps ErrOption for the first option that is out of its range, or has no meaning beside
 // the others.
 func (c Config) Validate() error {
-	_, err := Checked(c)
-	return err
-}
-
-// Checked returns a configuration, if it is valid.
-func Checked(c Config) (Config, error) { return c, c.check() }
-
-// check returns an error for the first option that is wrong.
-func (c *Config) check() error {
 	if c.MaxSlope == 0 && c.ScoreRange == [2]float64{} && c.BackgroundLabel == nil {
-		return errs.Of(errs.ErrOption, "these options do not come from DefaultConfig(): a zero is a value, and max_slope = 0 is no bound")
+		return errs.Of(ErrOption, "these options do not come from DefaultConfig(): a zero is a value, and max_slope = 0 is no bound")
 	}
 	for k := range options {
 		o := &options[k]
-		if err := o.check(o.field(c), ""); err != nil {
+		if err := o.check(o.field(&c), ""); err != nil {
 			return err
 		}
-		if o.order > c.Order && !o.isDefault(c) {
-			return errs.OfOption(o.Name, o.shown(c), "needs order >= %d, and order is %d", o.order, c.Order)
+		if o.order > c.Order && !o.isDefault(&c) {
+			return errs.OfOption(o.Name, o.shown(&c), "needs order >= %d, and order is %d", o.order, c.Order)
 		}
 	}
-	if err := c.checkVariables(); err != nil {
-		return err
-	}
-	for _, rule := range rules {
-		if !rule.holds(c) {
-			continue
-		}
-		for _, name := range rule.names {
-			if o := optionOf(name); !o.isDefault(c) {
-				return errs.OfOption(name, o.shown(c), "%s", rule.why)
-			}
-		}
-	}
-	return nil
-}
-
-// CheckFlatness returns an error for the first option that the flatness loss does not take.
-func CheckFlatness(c *Config) error {
-	for k := range options {
-		if o := &options[k]; !o.Flatness && !o.isDefault(c) {
-			return errs.OfOption(o.Name, o.shown(c), "has no meaning for the flatness loss: leave it at its default")
-		}
-	}
-	return nil
-}
-
-// checkVariables checks the bins of each variable.
-func (c *Config) checkVariables() error {
 	if len(c.Variables) == 0 {
-		return c.checkBins(&Variable{c.Bins, c.MassRange, c.Edges}, "")
-	}
-	if o := c.givenForAll(); o != nil {
-		return errs.OfOption(o.Name, o.shown(c), "cannot be given for all variables together: give one for each")
+		if err := c.checkBins(&Variable{c.Bins, c.MassRange, c.Edges}, ""); err != nil {
+			return err
+		}
+	} else if o := c.givenForAll(); o != nil {
+		return errs.OfOption(o.Name, o.shown(&c), "cannot be given for all variables together: give one for each")
 	}
 	for k := range c.Variables {
 		if err := c.checkBins(&c.Variables[k], ofVariable(k)); err != nil {
 			return err
 		}
 	}
-	return nil
-}
-
-// ofVariable names variable k in errors.
-func ofVariable(k int) string { return fmt.Sprintf(" of variable %d", k) }
-
-// givenForAll returns the first option, other than bins, that each variable can have and that is given for all; nil if there
-// is none.
-func (c *Config) givenForAll() *Option {
-	for k := range options {
-		if o := &options[k]; o.ofVariable != nil && o.Kind != Integer && !o.isDefault(c) {
-			return o
+	for _, rule := range rules {
+		for _, name := range rule.names {
+			if o := optionOf(name); rule.holds(&c) && !o.isDefault(&c) {
+				return errs.OfOption(name, o.shown(&c), "%s", rule.why)
+			}
 		}
-	}
-	return nil
-}
-
-// CheckCount returns an error if the options are for another number of variables.
-func CheckCount(c *Config, variables int) error {
-	if len(c.Variables) > 0 && len(c.Variables) != variables {
-		return errs.Of(errs.ErrOption, "bins, mass_range or edges have one entry for each of %d variables, but mass has %d variables",
-			len(c.Variables), variables)
-	}
-	if o := c.givenForAll(); o != nil && variables > 1 {
-		return errs.OfOption(o.Name, o.shown(c), "is a single value, but mass has %d variables: give one for each", variables)
 	}
 	return nil
 }
@@ -122,13 +67,24 @@ func CheckCount(c *Config, variables int) error {
 func (c *Config) checkBins(v *Variable, of string) error {
 	switch {
 	case c.Binning != GivenEdges && len(v.Edges) > 0:
-		return errs.Of(errs.ErrOption, "edges%s has length %d, but binning = %s takes none: set binning = edges, or leave them out", of, len(v.Edges), optionOf("binning").shown(c))
+		return errs.Of(ErrOption, "edges%s has length %d, but binning = %s takes none: set binning = edges, or leave them out", of, len(v.Edges), optionOf("binning").shown(c))
 	case c.Binning == GivenEdges && len(v.Edges) < 2:
-		return errs.Of(errs.ErrOption, "edges%s has length %d: binning = edges needs at least 2 edges", of, len(v.Edges))
-	case c.Binning == GivenEdges && v.MassRange != Unbounded():
+		return errs.Of(ErrOption, "edges%s has length %d: binning = edges needs at least 2 edges", of, len(v.Edges))
+	case c.Binning == GivenEdges && v.MassRange != noRange:
 		return errs.OfOption("mass_range"+of, errs.Range(v.MassRange), "cannot be combined with edges: their ends are the range")
 	case c.Binning == Values && v.Bins != 0:
 		return errs.OfOption("bins"+of, v.Bins, "has no meaning with binning = values: leave it out")
+	}
+	return nil
+}
+
+// givenForAll returns the first option, other than bins, that each variable can have and that is given for all; nil if there
+// is none.
+func (c *Config) givenForAll() *Option {
+	for k := range options {
+		if o := &options[k]; o.ofVariable != nil && o.Kind != Integer && !o.isDefault(c) {
+			return o
+		}
 	}
 	return nil
 }
@@ -152,23 +108,24 @@ func (o *Option) check(field any, of string) error {
 	case *[]float64:
 		return checkIncreasing(o.Name, of, *p)
 	case *[]int32:
-		return checkLabels(name, *p)
+		if len(*p) == 0 {
+			return errs.OfOption(name, "[]", "must name at least one label")
+		}
+		for i, label := range *p {
+			if slices.Contains((*p)[:i], label) {
+				return errs.OfOption(name, *p, "names label %d twice", label)
+			}
+		}
 	case *[]Variable:
-		return checkEach(name, *p)
-	}
-	return nil
-}
-
-// checkEach checks the options of each variable.
-func checkEach(name string, variables []Variable) error {
-	if len(variables) > events.MaxVariables {
-		return errs.OfOption(name, len(variables), "are more than the %d that a call can have", events.MaxVariables)
-	}
-	for v := range variables {
-		for k := range options {
-			if o := &options[k]; o.ofVariable != nil {
-				if err := o.check(o.ofVariable(&variables[v]), ofVariable(v)); err != nil {
-					return err
+		if len(*p) > MaxVariables {
+			return errs.OfOption(name, len(*p), "are more than the %d that a call can have", MaxVariables)
+		}
+		for v := range *p {
+			for k := range options {
+				if each := &options[k]; each.ofVariable != nil {
+					if err := each.check(each.ofVariable(&(*p)[v]), ofVariable(v)); err != nil {
+						return err
+					}
 				}
 			}
 		}
@@ -192,7 +149,7 @@ func (o *Option) checkNumber(name string, x float64) error {
 
 func checkRange(name string, r [2]float64) error {
 	switch {
-	case r == Unbounded():
+	case r == noRange:
 		return nil
 	case !events.IsFinite(r[0]) || !events.IsFinite(r[1]):
 		return errs.OfOption(name, errs.Range(r), "must have two finite ends")
@@ -217,18 +174,6 @@ func checkIncreasing(name, of string, values []float64) error {
 	}
 	if last := len(values) - 1; last > 0 {
 		return checkRange(name+of, [2]float64{values[0], values[last]})
-	}
-	return nil
-}
-
-func checkLabels(name string, labels []int32) error {
-	if len(labels) == 0 {
-		return errs.OfOption(name, "[]", "must name at least one label")
-	}
-	for i, label := range labels {
-		if slices.Contains(labels[:i], label) {
-			return errs.OfOption(name, labels, "names label %d twice", label)
-		}
 	}
 	return nil
 }

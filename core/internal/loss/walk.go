@@ -1,87 +1,82 @@
-// Package walk crosses sorted events one after the other, and follows how J changes. The integral of J is the loss, and the
-// change at an event is minus its derivative.
-package walk
+package loss
 
 import (
 	"math"
 
-	"github.com/libmode/libmode/core/internal/config"
 	"github.com/libmode/libmode/core/internal/errs"
 	"github.com/libmode/libmode/core/internal/events"
 	"github.com/libmode/libmode/core/internal/order"
 	"github.com/libmode/libmode/core/internal/par"
 )
 
-// Result is a loss with the numbers that say whether it is significant. A test with N events sees no difference from a flat
-// response if the unbiased loss of n events is at most Bias n/N.
-type Result struct {
-	Loss float64 // as LossAndGrad returns it
-	// Bias is the mean difference between the plain loss of these events and the loss of an infinite sample.
-	// The loss has no bias unless Config.Biased is set; Bias is here either way. It is NaN if it cannot be known, because a bin has
-	// fewer than 1.05 effective events: without Biased that is an error.
-	Bias float64
-	// Events is the effective number of events, (sum w)^2 / sum w^2, that take part: the sum over labels and
-	// categories, and the mean over several variables one by one.
-	Events float64
-}
-
-// Add adds a result, times a factor, with a share of its events.
-func (r *Result) Add(other Result, factor, share float64) {
-	r.Loss += factor * other.Loss
-	r.Bias += factor * other.Bias
-	r.Events += share * other.Events
-}
-
 // walk is one pass over the sorted records. J is constant between neighboring scores, so that its integral is a finite sum.
 type walk[T events.Float] struct {
 	*order.Records
-	in     *Integrand
+	in     *integrand
 	limits limits
 	grad   []T // of the input's length; nil: not wanted
 
-	integrals []sums  // over each chunk
-	top       sums    // above the highest score
-	topFrom   int     // the first event of the highest score, if the integral ends there; otherwise after the last event
-	topShare  float64 // the part of J that each of these events gains, because the integral ends with them
+	topFrom  int     // the first event of the highest score, if the integral ends there; otherwise after the last event
+	topShare float64 // the part of J that each of these events gains, because the integral ends with them
 }
 
 // sums are J and the bias, or integrals of both.
 type sums struct{ j, bias float64 }
 
-// Integrate returns the loss of sorted records, and sets the derivatives that are wanted. The bias is wanted too, whether or not it
-// is subtracted, if it is measured. Smoothing is that of the bound of the curvature. If the scores are logits, the integral is over their
-// probabilities.
-func Integrate[T events.Float](out events.Derivatives[T], stats *events.Stats, in *Integrand, rs *order.Records, c *config.Config, logits, measured bool, smoothing float64, sc *par.Scratch) (Result, error) {
-	limits := limitsOf(c.ScoreRange, stats)
-	if logits {
-		limits.to, limits.from, limits.open, limits.logits = 1, 0, false, true
+func (s *sums) add(other sums) { s.j, s.bias = s.j+other.j, s.bias+other.bias }
+
+func (s sums) times(by float64) sums { return sums{s.j * by, s.bias * by} }
+
+// limits are those of the integral over the scores.
+type limits struct {
+	from, to float64
+	open     bool // to is the highest score
+	logits   bool // the integral is over the probabilities of the scores
+}
+
+// integrate returns the loss of one variable, and sets the derivatives that are wanted.
+func (pr *Prepared[T]) integrate(out events.Derivatives[T], measured bool, sc *par.Scratch) (Result, error) {
+	defer sc.Arena.Release(sc.Arena.Mark())
+	p, rs := pr.plan, pr.rs
+	in, err := newIntegrand(p, measured, pr.Basis, pr.Bins, rs, pr.sel.Unit(), sc)
+	if err != nil {
+		return Result{}, err
+	}
+	limits := limits{from: p.Masses[0].Score[0], to: p.Masses[0].Score[1]}
+	switch {
+	case p.Logits:
+		limits.from, limits.to, limits.logits = 0, 1, true
+	case math.IsInf(limits.from, -1):
+		limits.from, limits.to, limits.open = pr.sel.ScoreMin, pr.sel.ScoreMax, true
 	}
 	along := func(of []T) *walk[T] { return &walk[T]{Records: rs, in: in, limits: limits, grad: of} }
 	var curved *curvature[T]
 	if out.Hess() != nil {
-		var err error
-		if curved, err = newCurvature(along(out.Hess()), smoothing, sc); err != nil {
+		if curved, err = newCurvature(along(out.Hess()), p.Smoothing, sc); err != nil {
 			return Result{}, err
 		}
 	}
 	wa := along(out.Grad())
-	wa.begin(sc)
-	sc.Team.Run(len(wa.Chunks)-1, func(k int) {
-		if wa.Chunks[k] == wa.Chunks[k+1] {
+	total := wa.begin(sc)
+	integrals := par.Make[sums](&sc.Arena, len(rs.Chunks)-1)
+	sc.Team.Run(len(integrals), func(k int) {
+		if rs.Chunks[k] == rs.Chunks[k+1] {
 			return
 		}
 		if curved != nil {
 			curved.walkChunk(k)
 		}
-		wa.integrals[k].j, wa.integrals[k].bias = wa.walkChunk(k)
+		integrals[k] = wa.walkChunk(k)
 	})
-	integral := wa.integral()
-	found := Result{Loss: in.scale * integral.j}
+	for _, of := range integrals {
+		total.add(of)
+	}
+	found := Result{Loss: in.scale * total.j}
 	if measured {
 		found.Events, found.Bias = rs.Effective(), math.NaN()
 	}
 	if in.measured {
-		found.Bias = in.scale * integral.bias
+		found.Bias = in.scale * total.bias
 	}
 	if !events.IsFinite(found.Loss) || in.measured && !events.IsFinite(found.Bias) {
 		return Result{}, errs.Of(errs.ErrOverflow, "the loss overflows double precision: scores, or weights relative to their sum in a bin, are too large")
@@ -89,36 +84,25 @@ func Integrate[T events.Float](out events.Derivatives[T], stats *events.Stats, i
 	return found, nil
 }
 
-// begin finds J above the highest score. If the integral ends at that score, its events move the end: begin finds the part of
-// J that each event gains. An event of a tie moves the end only upwards, so it gains half.
-func (wa *walk[T]) begin(sc *par.Scratch) {
+// begin returns the integrals above the highest score. If the integral ends at that score, its events move the end: begin finds the
+// part of J that each event gains. An event of a tie moves the end only upwards, so it gains half.
+func (wa *walk[T]) begin(sc *par.Scratch) sums {
 	chunks, last := len(wa.Chunks)-1, len(wa.Words)-1
-	wa.integrals = par.Make[sums](&sc.Arena, chunks)
-	wa.top.j, wa.top.bias = (&crossing{arena: &sc.Arena}).start(wa.in, wa.Records, chunks, chunks)
+	top := (&crossing{arena: &sc.Arena}).start(wa.in, wa.Records, chunks, chunks)
 	wa.topFrom = len(wa.Words)
 	if wa.limits.open {
 		wa.topFrom, _ = wa.TieAt(last, 0, last+1)
-		wa.topShare = wa.top.j
+		wa.topShare = top.j
 		if wa.topFrom < last {
 			wa.topShare /= 2
 		}
 	}
-}
-
-// integral returns the integrals of J and of the bias.
-func (wa *walk[T]) integral() (total sums) {
-	above := wa.limits.to - wa.place(len(wa.Words)-1)
-	total = sums{wa.top.j * above, wa.top.bias * above}
-	for _, of := range wa.integrals {
-		total.j += of.j
-		total.bias += of.bias
-	}
-	return total
+	return top.times(wa.limits.to - wa.place(last))
 }
 
 // walkChunk crosses the events of chunk k and writes their derivatives. It returns the integrals of J and the bias from the score
 // before the chunk to its last one.
-func (wa *walk[T]) walkChunk(k int) (j, bias float64) {
+func (wa *walk[T]) walkChunk(k int) (total sums) {
 	room := par.Room()
 	defer room.Give()
 	cr := &crossing{arena: &room.Arena}
@@ -130,28 +114,25 @@ func (wa *walk[T]) walkChunk(k int) (j, bias float64) {
 		return wa.walkTie(cr, k, before)
 	}
 	end := wa.place(hi - 1)
-	j, bias = cr.start(wa.in, wa.Records, k, k)
-	j, bias = j*(end-before), bias*(end-before)
+	total = cr.start(wa.in, wa.Records, k, k).times(end - before)
 	for lo < hi {
 		next := wa.EndOfBlock(lo, hi, blockSize)
 		wa.load(cr, lo, next)
-		ofJ, ofBias := cr.cross(end)
-		j, bias = j+ofJ, bias+ofBias
+		total.add(cr.cross(end))
 		wa.writeGradient(cr, lo)
 		lo = next
 	}
-	return j, bias
+	return total
 }
 
 // walkTie is walkChunk for a chunk of one score, which other chunks may share. The state in the middle of the tie is the mean
 // of the states on both sides of the score.
-func (wa *walk[T]) walkTie(cr *crossing, k int, before float64) (j, bias float64) {
+func (wa *walk[T]) walkTie(cr *crossing, k int, before float64) sums {
 	from, to := wa.ChunksOfTie(k)
 	lo, hi := wa.Chunks[k], wa.Chunks[k+1]
-	j, bias = cr.start(wa.in, wa.Records, from, from)
-	j, bias = j*(wa.place(lo)-before), bias*(wa.place(lo)-before)
+	total := cr.start(wa.in, wa.Records, from, from).times(wa.place(lo) - before)
 	if wa.grad == nil {
-		return j, bias
+		return total
 	}
 	cr.start(wa.in, wa.Records, from, to)
 	for ; lo < hi; lo += len(cr.d) {
@@ -159,7 +140,7 @@ func (wa *walk[T]) walkTie(cr *crossing, k int, before float64) (j, bias float64
 		cr.crossTie()
 		wa.writeGradient(cr, lo)
 	}
-	return j, bias
+	return total
 }
 
 // load makes the events lo..hi-1 the block to be crossed.

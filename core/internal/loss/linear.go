@@ -1,4 +1,4 @@
-package walk
+package loss
 
 import (
 	"math"
@@ -18,7 +18,7 @@ import (
 // The change of J at an event follows from two short vectors, X = sum_b F_b x_b and Y = sum_b F_b y_b, which the event changes.
 // If P = A has orthonormal columns and there is no penalty, x_b = P_b and y_b = 0. Only the product P A matters, so any basis of
 // the functions serves.
-func (in *Integrand) setLinear(penalty float64, arena *par.Arena) {
+func (in *integrand) setLinear(penalty float64, arena *par.Arena) {
 	in.span, in.penalty = in.basis, penalty
 	if in.basis.Orthonormal != nil {
 		in.span = in.basis.Orthonormal
@@ -36,7 +36,7 @@ func (in *Integrand) setLinear(penalty float64, arena *par.Arena) {
 
 // setColumns sets x and y by a decomposition P = Q R, with sqrt(slope_penalty) s as one more row of P: then L' = R and x_b is
 // row b of Q. It keeps the digits of columns of P that nearly depend on each other, which P'P would lose.
-func (in *Integrand) setColumns(arena *par.Arena) {
+func (in *integrand) setColumns(arena *par.Arena) {
 	ba, size, nb := in.span, in.span.Size, in.bins
 	columns := par.Make[float64](arena, size*(nb+1))
 	for l := range size {
@@ -57,7 +57,7 @@ func (in *Integrand) setColumns(arena *par.Arena) {
 }
 
 // setRows sets the rows: columns times sqrt(2)/W_b, three of x and three of y at a time.
-func (in *Integrand) setRows(arena *par.Arena) {
+func (in *integrand) setRows(arena *par.Arena) {
 	size := in.span.Size
 	for l := 0; l < size; l += 3 {
 		rows := par.Make[lanes.Row](arena, in.bins)
@@ -74,7 +74,7 @@ func (in *Integrand) setRows(arena *par.Arena) {
 }
 
 // element returns M_ab.
-func (in *Integrand) element(a, b int) float64 {
+func (in *integrand) element(a, b int) float64 {
 	size := in.span.Size
 	m := -floats.Dot(in.x[a*size:(a+1)*size], in.x[b*size:(b+1)*size])
 	if in.y != nil {
@@ -87,21 +87,21 @@ func (in *Integrand) element(a, b int) float64 {
 }
 
 // at returns J and the bias at a state, without their correction. It overwrites c.
-func (in *Integrand) at(state []bin, c []float64) (j, bias float64) {
+func (in *integrand) at(state []bin, c []float64) (total sums) {
 	clear(c)
 	for i := range state {
 		floats.AddScaled(c, state[i].cdf, in.span.RowA(i))
 	}
 	slope := floats.Dot(in.span.Slope, c)
-	j = in.penalty * slope * slope
+	total.j = in.penalty * slope * slope
 	for i := range state {
 		r := state[i].cdf - floats.Dot(c, in.span.RowP(i))
 		variance := state[i].variance() * state[i].square
-		if bias += variance; in.unbiased {
-			j += r*r - variance
+		if total.bias += variance; in.unbiased {
+			total.j += r*r - variance
 		} else {
-			j += r * r
+			total.j += r * r
 		}
 	}
-	return j, bias
+	return total
 }

@@ -1,0 +1,81 @@
+package loss
+
+import (
+	"math"
+
+	"github.com/libmode/libmode/core/internal/bins"
+	"github.com/libmode/libmode/core/internal/lanes"
+	"github.com/libmode/libmode/core/internal/moments"
+	"github.com/libmode/libmode/core/internal/order"
+	"github.com/libmode/libmode/core/internal/par"
+)
+
+// integrand defines J. No walk changes it. Without bounds J is a quadratic form of the CDFs (linear.go). Bounds add a
+// correction (correction.go).
+type integrand struct {
+	bins       int
+	scale      float64   // the loss is scale times the integral of J
+	step       []float64 // 1/W_b: by how much an event of weight 1 moves F_b
+	start      []bin     // the constants of each bin, with F_b = 0
+	squares    []float64 // sums of the squares of steps, in rows like Records.Sums; nil: the weights are equal
+	unbiased   bool      // the bias is subtracted
+	measured   bool      // the integral of the bias is wanted, and can be known
+	basis      *moments.Basis
+	correction *correction // nil: no moment is bounded
+
+	// Of the linear form, see setLinear.
+	span    *moments.Basis // of the functions that cost nothing
+	penalty float64
+	x, y    []float64     // a row for each bin; y is nil where it is 0
+	rows    [][]lanes.Row // see setRows
+}
+
+// newIntegrand returns the integrand of sorted records, for a bias that is measured, subtracted or neither.
+func newIntegrand(p *Plan, measured bool, ba *moments.Basis, bs *bins.Bins, rs *order.Records, unit float64, sc *par.Scratch) (*integrand, error) {
+	in := &integrand{bins: bs.Count(), scale: 1, basis: ba}
+	if !p.Sum && !p.Flat {
+		in.scale /= float64(in.bins)
+	}
+	in.step = par.Unset[float64](&sc.Arena, in.bins)
+	for b, sum := range rs.Totals() {
+		in.step[b] = 1 / sum
+		if err := bins.CheckSum(bs, b, sum, unit); err != nil {
+			return nil, err
+		}
+	}
+	if p.Flat {
+		in.flatten(rs.Totals(), &sc.Arena)
+	}
+	in.setLinear(p.SlopePenalty, &sc.Arena)
+	if in.unbiased = !p.Biased; in.unbiased || measured {
+		err := in.setVariance(bs, rs, sc)
+		if in.measured = measured && err == nil; err != nil && in.unbiased {
+			return nil, err
+		}
+	}
+	if p.Bounded() {
+		in.correction = newCorrection(in, moments.NewBound(&p.Options, ba), &sc.Arena)
+	}
+	return in, nil
+}
+
+// flatten turns the integrand into that of the flatness loss of J. Stevens and M. Williams, arXiv:1305.7248, as
+// arXiv:2010.09745 writes it,
+//
+//	L = sum_b share_b integral |F_b(s) - F(s)|^2 ds,   F(s) = sum_b share_b F_b(s)
+//
+// where share_b is the bin's fraction of the sum of weights, so that F is the CDF of all events. It follows
+// sqrt(share_b) F_b in place of F_b: then P_b = A_b = sqrt(share_b) gives the moment c = F and the residual
+// sqrt(share_b) (F_b - F), whose squares J adds up.
+func (in *integrand) flatten(totals []float64, arena *par.Arena) {
+	all := 0.0
+	for _, total := range totals {
+		all += total
+	}
+	roots := par.Make[float64](arena, in.bins)
+	for b, total := range totals {
+		roots[b] = math.Sqrt(total / all)
+		in.step[b] *= roots[b]
+	}
+	in.basis = moments.NewOrthonormal(roots, in.bins, arena)
+}

@@ -1,0 +1,121 @@
+// Package loss computes the losses: Prepare takes events through events, bins, moments and order, and Integrate walks along the
+// sorted events, and follows how J changes. The integral of J is the loss, and the change at an event is minus its derivative.
+package loss
+
+import (
+	"math"
+	"slices"
+
+	"github.com/libmode/libmode/core/internal/bins"
+	"github.com/libmode/libmode/core/internal/events"
+	"github.com/libmode/libmode/core/internal/lanes"
+	"github.com/libmode/libmode/core/internal/moments"
+	"github.com/libmode/libmode/core/internal/par"
+)
+
+// Plan is what a call is to compute.
+type Plan struct {
+	moments.Options
+	Sum             bool // the loss is the sum over the bins, not their mean
+	Joint           bool // the bins are cells of several variables
+	BackgroundLabel []int32
+	ScoreRange      [2]float64
+	Masses          []bins.Options // one for each variable of mass, with limits that are rounded to the type of the events
+	Flat            bool           // the flatness loss, not MoDe
+	Logits          bool           // the scores are logits, and the integral is over their probabilities; ScoreRange is open
+	Smoothing       float64        // of the bound of the curvature
+}
+
+// TakeLogits says that the scores are logits, of any size.
+func (p *Plan) TakeLogits() {
+	p.Logits, p.ScoreRange = true, [2]float64{math.Inf(-1), math.Inf(1)}
+	for k := range p.Masses {
+		p.Masses[k].Score = p.ScoreRange
+	}
+}
+
+// Planner is a core.Config, for package constraint, which the tests of core import: it cannot import core.
+type Planner interface {
+	Plan(variables int, single bool) (*Plan, error)
+	Arrays() []events.Array
+}
+
+// PlanOf returns the plan of a call, if its events and its options are valid, and no output shares their memory.
+func PlanOf[T events.Float](cfg Planner, ev *events.Events[T], outputs ...events.Array) (*Plan, error) {
+	if err := ev.CheckLengths(); err != nil {
+		return nil, err
+	}
+	p, err := cfg.Plan(len(ev.Variables()), lanes.IsFloat32[T]())
+	if err != nil {
+		return nil, err
+	}
+	return p, events.CheckApart(slices.Concat(ev.Arrays(), cfg.Arrays()), outputs...)
+}
+
+// Result is a loss with the numbers that say whether it is significant. A test with N events sees no difference from a flat
+// response if the unbiased loss of n events is at most Bias n/N.
+type Result struct {
+	Loss float64 // as LossAndGrad returns it
+	// Bias is the mean difference between the plain loss of these events and the loss of an infinite sample.
+	// The loss has no bias unless Config.Biased is set; Bias is here either way. It is NaN if it cannot be known, because a bin has
+	// fewer than 1.05 effective events: without Biased that is an error.
+	Bias float64
+	// Events is the effective number of events, (sum w)^2 / sum w^2, that take part: the sum over labels and
+	// categories, and the mean over several variables one by one.
+	Events float64
+}
+
+// Add adds a result, times a factor, with a share of its events.
+func (r *Result) Add(other Result, factor, share float64) {
+	r.Loss += factor * other.Loss
+	r.Bias += factor * other.Bias
+	r.Events += share * other.Events
+}
+
+// Evaluate returns the loss of events, and sets the derivatives that are wanted. With several labels and categories the loss
+// is the sum of the losses of each, times its share of the label's sum of weights. The bias is wanted too, whether or not it is
+// subtracted, if it is measured.
+func Evaluate[T events.Float](out events.Derivatives[T], ev events.Events[T], p *Plan, measured bool, sc *par.Scratch) (total Result, err error) {
+	sc.Team.PartsFor(len(ev.Score)) // few events stay in this goroutine
+	out.Clear(sc.Team)
+	di, err := events.Divide(ev, p.BackgroundLabel, sc)
+	if err != nil {
+		return total, err
+	}
+	if err := di.SetFactors(p.BackgroundLabel); err != nil {
+		return total, err
+	}
+	all := out // the derivatives in the order of the division
+	if di.Index != nil {
+		all = out.ForEvents(len(di.Index), &sc.Arena)
+		all.Clear(sc.Team)
+	}
+	found := make([]Result, len(di.Subsets))
+	failures := di.Each(sc, false, func(k int, sc *par.Scratch) error {
+		defer sc.Arena.Release(sc.Arena.Mark())
+		sub := &di.Subsets[k]
+		ev, index := di.Subset(k)
+		prs, err := Prepare(ev, index, p, sc)
+		if err != nil {
+			return err
+		}
+		own := all.Cut(sub.Lo, sub.Hi)
+		if found[k], err = Integrate(own, prs, measured, sc); sub.Factor != 1 {
+			own.Scale(sub.Factor)
+		}
+		return err
+	})
+	for k, err := range failures {
+		if err != nil {
+			return Result{}, di.Named(k, p.BackgroundLabel, err)
+		}
+		total.Add(found[k], di.Subsets[k].Factor, 1)
+	}
+	if di.Index != nil {
+		di.Scatter(out, all, sc.Team)
+	}
+	if err := out.Check(sc.Team); err != nil {
+		return Result{}, err
+	}
+	return total, nil
+}
