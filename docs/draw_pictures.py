@@ -18,7 +18,7 @@ import numpy as np
 import torch
 from libmode import metrics, plots
 from libmode.plots._style import OKABE_ITO
-from libmode.torch import MoDeConstraint, distance_correlation
+from libmode.torch import MoDeLoss, distance_correlation
 
 from studies.zoo.events import Events
 from studies.zoo.problems import PROBLEMS, events_of
@@ -54,16 +54,17 @@ def scores(order: int | None, seed: int = 1) -> tuple[Any, Any, Any]:
     torch.manual_seed(seed)
     layers = [torch.nn.Linear(2, 32), torch.nn.SiLU(), torch.nn.Linear(32, 32), torch.nn.SiLU(), torch.nn.Linear(32, 1)]
     network = torch.nn.Sequential(*layers, torch.nn.Sigmoid())
-    constraint = None if order is None else MoDeConstraint(order=order)
+    mode = None if order is None else MoDeLoss(order=order, strength=100)
     optimizer = torch.optim.Adam(network.parameters(), lr=3e-3)
     batches = [part for _ in range(30) for part in torch.randperm(len(label)).split(1_000)]
     slower = torch.optim.lr_scheduler.CosineAnnealingLR(optimizer, len(batches))
     for batch in batches:
         score = network(features[batch])[:, 0]
-        if constraint is not None:
-            score = constraint(score, label[batch], mass[batch])
+        loss = torch.nn.functional.binary_cross_entropy(score, label[batch])
+        if mode is not None:
+            loss = loss + mode(score, label[batch], mass[batch])
         optimizer.zero_grad()
-        torch.nn.functional.binary_cross_entropy(score, label[batch]).backward()
+        loss.backward()
         optimizer.step()
         slower.step()
     test, of_test, mass_of_test = events(400_000, seed + 1)
