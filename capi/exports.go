@@ -10,7 +10,7 @@ package main
 #cgo linux LDFLAGS: -Wl,--wrap=x_cgo_sys_thread_create
 #include <stdlib.h>
 
-#include "failure.h"
+#include "call.h"
 */
 import "C"
 
@@ -100,15 +100,51 @@ func array[E any](name string, p *E, n C.size_t, optional bool) ([]E, error) {
 	return unsafe.Slice(p, int(n)), nil
 }
 
-//export modeCheck
-func modeCheck(o *C.mode_options, failed *C.failure) C.int {
-	return guarded(failed, func() error {
-		cfg, err := configOf(o)
-		if err != nil {
-			return err
-		}
-		return cfg.Validate()
-	})
+// functions are the functions for double and, if they take arrays, for float, by their numbers in call.h.
+var functions = [C.FUNCTIONS][2]func(*C.call) error{
+	C.CHECK:             {check},
+	C.EVALUATE:          {evaluate[float64], evaluate[float32]},
+	C.FLATNESS:          {evaluate[float64], evaluate[float32]},
+	C.LOSS:              {evaluate[float64], evaluate[float32]},
+	C.STRENGTHEN:        {strengthen[float64], strengthen[float32]},
+	C.PUSH:              {push[float64], push[float32]},
+	C.VERDICT:           {verdict},
+	C.TABLE:             {table[float64], table[float32]},
+	C.CORRELATE:         {correlate[float64], correlate[float32]},
+	C.OPTION_COUNT:      {optionCount},
+	C.OPTION_AT:         {optionAt},
+	C.STATE_SIZE:        {stateSize},
+	C.STATE_CHECK:       {stateCheck},
+	C.STATE_FIELD_COUNT: {fieldCount},
+	C.STATE_FIELD_AT:    {fieldAt},
+}
+
+//export modeCall
+func modeCall(c *C.call) C.int {
+	return guarded(c.failed, func() error { return functions[c.function][c.single](c) })
+}
+
+//export modeSetThreads
+func modeSetThreads(n C.int) { core.SetThreads(int(n)) }
+
+//export modeThreads
+func modeThreads() C.int { return C.int(core.Threads()) }
+
+// setCount sets a result that is a number of things.
+func setCount(c *C.call, name string, n uint64) error {
+	if c.count == nil {
+		return argumentError("%s is NULL: there is nowhere to put the result", name)
+	}
+	*c.count = C.size_t(n)
+	return nil
+}
+
+func check(c *C.call) error {
+	cfg, err := configOf(c.options)
+	if err != nil {
+		return err
+	}
+	return cfg.Validate()
 }
 
 // events gathers the arrays of a call, of float or double. Its scores may be NULL if the call does not read them.
@@ -185,21 +221,24 @@ func labelsOf[L core.Label](name string, n C.size_t, p unsafe.Pointer) (core.Lab
 // arguments has the events and the options of a call, and the memory of both, which no output may overlap.
 type arguments[F core.Float] struct {
 	ev     core.Events[F]
+	n      C.size_t
 	cfg    core.Config
 	inputs []core.Array
 }
 
-func argumentsOf[F core.Float](o *C.mode_options, from *C.mode_events_f64, withoutScore bool) (in arguments[F], err error) {
-	if in.cfg, err = configOf(o); err != nil {
+func argumentsOf[F core.Float](c *C.call, withoutScore bool) (in arguments[F], err error) {
+	from := (*C.mode_events_f64)(c.events)
+	if in.cfg, err = configOf(c.options); err != nil {
 		return in, err
 	}
 	if in.ev, err = events[F](from, withoutScore); err != nil {
 		return in, err
 	}
 	in.inputs = slices.Concat(in.ev.Arrays(), in.cfg.Arrays(), []core.Array{
-		one("options", o), one("events", from), core.ArrayOf("mass", unsafe.Slice(from.mass, int(from.n_mass))),
-		core.ArrayOf("variables", unsafe.Slice(o.variables, len(in.cfg.Variables))),
+		one("options", c.options), one("events", from), core.ArrayOf("mass", unsafe.Slice(from.mass, int(from.n_mass))),
+		core.ArrayOf("variables", unsafe.Slice(c.options.variables, len(in.cfg.Variables))),
 	})
+	in.n = from.n
 	return in, nil
 }
 
@@ -211,69 +250,57 @@ func one[E any](name string, p *E) core.Array {
 	return core.ArrayOf(name, unsafe.Slice(p, 1))
 }
 
-// lossArguments returns the arguments of a function that computes a loss and its gradient.
-func lossArguments[F core.Float](o *C.mode_options, from *C.mode_events_f64, loss *C.double, grad unsafe.Pointer) (in arguments[F], slopes []F, err error) {
-	if loss == nil {
-		return in, nil, argumentError("loss is NULL: there is nowhere to put the result")
+// evaluate is MoDe or the flatness loss. A call for the loss alone has no result of the caller but a number.
+func evaluate[F core.Float](c *C.call) error {
+	out := (*C.mode_result_f64)(c.out)
+	if c.function == C.LOSS && c.number == nil {
+		return argumentError("loss is NULL: there is nowhere to put the result")
 	}
-	if in, err = argumentsOf[F](o, from, false); err != nil {
-		return in, nil, err
-	}
-	slopes, err = array("grad", (*F)(grad), from.n, true)
-	return in, slopes, err
-}
-
-func evaluate[F core.Float](o *C.mode_options, from *C.mode_events_f64, loss *C.double, grad unsafe.Pointer, quality *C.mode_quality, smoothing C.double, hess unsafe.Pointer) error {
-	in, slopes, err := lossArguments[F](o, from, loss, grad)
+	in, err := argumentsOf[F](c, false)
 	if err != nil {
 		return err
 	}
-	bounds, err := array("hess", (*F)(hess), from.n, true)
+	grad, err := array("grad", (*F)(unsafe.Pointer(out.grad)), in.n, true)
 	if err != nil {
 		return err
 	}
-	if err = core.CheckApart(in.inputs, core.ArrayOf("grad", slopes), core.ArrayOf("hess", bounds), one("loss", loss), one("quality", quality)); err != nil {
+	hess, err := array("hess", (*F)(unsafe.Pointer(out.hess)), in.n, true)
+	if err != nil {
 		return err
 	}
-	var found core.Result
+	if err = core.CheckApart(in.inputs, core.ArrayOf("grad", grad), core.ArrayOf("hess", hess), one("loss", c.number), one("result", out)); err != nil {
+		return err
+	}
+	found := core.Result{Bias: math.NaN(), Events: math.NaN()}
 	switch {
-	case bounds != nil:
-		found, err = core.Curvature(slopes, bounds, float64(smoothing), in.ev, in.cfg)
-	case quality != nil:
-		found, err = core.Evaluate(slopes, in.ev, in.cfg)
+	case c.function == C.FLATNESS && (hess != nil || out.quality != 0):
+		return argumentError("result asks for hess or quality, which the flatness loss has not: set them to 0")
+	case c.function == C.FLATNESS:
+		found.Loss, err = core.Flatness(grad, in.ev, in.cfg)
+	case hess != nil:
+		found, err = core.Curvature(grad, hess, float64(out.smoothing), in.ev, in.cfg)
+	case out.quality != 0:
+		found, err = core.Evaluate(grad, in.ev, in.cfg)
 	default:
-		found.Loss, err = core.LossAndGrad(slopes, in.ev, in.cfg)
+		found.Loss, err = core.LossAndGrad(grad, in.ev, in.cfg)
 	}
 	if err != nil {
 		return err
 	}
-	*loss = C.double(found.Loss)
-	if quality != nil {
-		quality.bias, quality.events = C.double(found.Bias), C.double(found.Events)
+	if c.number != nil {
+		*c.number = C.double(found.Loss)
 	}
+	out.loss, out.bias, out.events = C.double(found.Loss), C.double(found.Bias), C.double(found.Events)
 	return nil
 }
 
-//export modeEvaluate
-func modeEvaluate(single C.int, o *C.mode_options, from *C.mode_events_f64, loss *C.double, grad unsafe.Pointer, quality *C.mode_quality, smoothing C.double, hess unsafe.Pointer, failed *C.failure) C.int {
-	return guarded(failed, func() error {
-		if single != 0 {
-			return evaluate[float32](o, from, loss, grad, quality, smoothing, hess)
-		}
-		return evaluate[float64](o, from, loss, grad, quality, smoothing, hess)
-	})
-}
-
-func strengthen[F core.Float](o *C.mode_options, from *C.mode_events_f64, how *C.mode_strength, grad unsafe.Pointer) error {
-	cfg, err := configOf(o)
+func strengthen[F core.Float](c *C.call) error {
+	how := (*C.mode_strength)(c.out)
+	in, err := argumentsOf[F](c, false)
 	if err != nil {
 		return err
 	}
-	ev, err := events[F](from, false)
-	if err != nil {
-		return err
-	}
-	slopes, err := array("grad", (*F)(grad), from.n, false)
+	grad, err := array("grad", (*F)(c.array), in.n, false)
 	if err != nil {
 		return err
 	}
@@ -281,175 +308,89 @@ func strengthen[F core.Float](o *C.mode_options, from *C.mode_events_f64, how *C
 		return argumentError("averages is NULL: give 3 numbers, zeros before the first batch")
 	}
 	st := core.Strength{K: float64(how.strength), Factor: float64(how.factor), Averages: (*[3]float64)(unsafe.Pointer(how.averages))}
-	if st.Batch = int(how.batch); how.batch > from.n {
-		return argumentError("batch = %d is more than the n = %d events", uint64(how.batch), uint64(from.n))
+	if st.Batch = int(how.batch); how.batch > in.n {
+		return argumentError("batch = %d is more than the n = %d events", uint64(how.batch), uint64(in.n))
 	}
-	scale, err := core.Strengthen(slopes, ev, cfg, st)
+	if err = core.CheckApart(in.inputs, core.ArrayOf("grad", grad), one("averages", st.Averages), one("strength", how)); err != nil {
+		return err
+	}
+	scale, err := core.Strengthen(grad, in.ev, in.cfg, st)
 	how.scale = C.double(scale)
 	return err
 }
 
-//export modeStrengthen
-func modeStrengthen(single C.int, o *C.mode_options, from *C.mode_events_f64, how *C.mode_strength, grad unsafe.Pointer, failed *C.failure) C.int {
-	return guarded(failed, func() error {
-		if single != 0 {
-			return strengthen[float32](o, from, how, grad)
-		}
-		return strengthen[float64](o, from, how, grad)
-	})
-}
-
-func flatness[F core.Float](o *C.mode_options, from *C.mode_events_f64, loss *C.double, grad unsafe.Pointer) error {
-	in, slopes, err := lossArguments[F](o, from, loss, grad)
-	if err != nil {
-		return err
-	}
-	if err = core.CheckApart(in.inputs, core.ArrayOf("grad", slopes), one("loss", loss)); err != nil {
-		return err
-	}
-	found, err := core.Flatness(slopes, in.ev, in.cfg)
-	if err == nil {
-		*loss = C.double(found)
-	}
-	return err
-}
-
-//export modeFlatness
-func modeFlatness(single C.int, o *C.mode_options, from *C.mode_events_f64, loss *C.double, grad unsafe.Pointer, failed *C.failure) C.int {
-	return guarded(failed, func() error {
-		if single != 0 {
-			return flatness[float32](o, from, loss, grad)
-		}
-		return flatness[float64](o, from, loss, grad)
-	})
-}
-
-func distanceCorrelation[F core.Float](n C.size_t, x, y, weight unsafe.Pointer, unbiased C.int, value *C.double, gradX, gradY unsafe.Pointer) error {
-	if value == nil {
+func correlate[F core.Float](c *C.call) error {
+	of := (*C.pair)(c.how)
+	if c.number == nil {
 		return argumentError("value is NULL: there is nowhere to put the result")
 	}
-	names, pointers := [...]string{"x", "y", "weight", "grad_x", "grad_y"}, [...]unsafe.Pointer{x, y, weight, gradX, gradY}
-	var arrays [len(names)][]F
-	for k, p := range pointers {
+	var arrays [len(of.arrays)][]F
+	var all []core.Array
+	for k, name := range [...]string{"x", "y", "weight", "grad_x", "grad_y"} {
 		var err error
-		if arrays[k], err = array(names[k], (*F)(p), n, k > 1); err != nil {
+		if arrays[k], err = array(name, (*F)(of.arrays[k]), of.n, k > 1); err != nil {
 			return err
 		}
-	}
-	var all []core.Array
-	for k, name := range names {
 		all = append(all, core.ArrayOf(name, arrays[k]))
 	}
-	if err := core.CheckApart(all[:3], append(all[3:], one("value", value))...); err != nil {
+	if err := core.CheckApart(all[:3], append(all[3:], one("value", c.number))...); err != nil {
 		return err
 	}
-	found, err := disco.Correlation(arrays[3], arrays[4], arrays[0], arrays[1], arrays[2], unbiased != 0)
+	found, err := disco.Correlation(arrays[3], arrays[4], arrays[0], arrays[1], arrays[2], of.unbiased != 0)
 	if err == nil {
-		*value = C.double(found)
+		*c.number = C.double(found)
 	}
 	return err
 }
 
-//export modeDistanceCorrelation
-func modeDistanceCorrelation(single C.int, n C.size_t, x, y, weight unsafe.Pointer, unbiased C.int, value *C.double, gradX, gradY unsafe.Pointer, failed *C.failure) C.int {
-	return guarded(failed, func() error {
-		if single != 0 {
-			return distanceCorrelation[float32](n, x, y, weight, unbiased, value, gradX, gradY)
+// table fills a mode_table. Without a wish for parts of the loss it reads no scores.
+func table[F core.Float](c *C.call) error {
+	out := (*C.mode_table)(c.out)
+	edgesAlone := out.cdf == nil && out.moments == nil && out.bounded == nil
+	in, err := argumentsOf[F](c, edgesAlone)
+	if err != nil {
+		return err
+	}
+	if err = core.CheckApart(in.inputs, one("table", out)); err != nil {
+		return err
+	}
+	found := new(core.Table)
+	if edgesAlone {
+		found.Edges, err = core.Edges(in.ev, in.cfg)
+	} else {
+		var at []float64
+		if at, err = array("at", (*float64)(unsafe.Pointer(out.at)), out.n_at, false); err != nil {
+			return err
 		}
-		return distanceCorrelation[float64](n, x, y, weight, unbiased, value, gradX, gradY)
-	})
-}
-
-func edges[F core.Float](o *C.mode_options, from *C.mode_events_f64, room C.size_t, out *C.double, count *C.size_t) error {
-	if count == nil {
-		return argumentError("n_edges is NULL: there is nowhere to put the number of edges")
+		in.inputs = append(in.inputs, core.ArrayOf("at", at))
+		found, err = core.MomentsAt(at, in.ev, in.cfg)
 	}
-	in, err := argumentsOf[F](o, from, true)
 	if err != nil {
 		return err
 	}
-	found, err := core.Edges(in.ev, in.cfg)
-	if err != nil {
-		return err
-	}
-	var edges []float64
-	isEnough := uint64(room) >= uint64(len(found))
-	if out != nil && isEnough {
-		edges = unsafe.Slice((*float64)(unsafe.Pointer(out)), len(found))
-	}
-	if err = core.CheckApart(in.inputs, core.ArrayOf("edges", edges), one("n_edges", count)); err != nil {
-		return err
-	}
-	*count = C.size_t(len(found))
-	if out != nil && !isEnough {
-		return argumentError("capacity = %d is less than the %d edges of the bins used", uint64(room), len(found))
-	}
-	copy(edges, found)
-	return nil
-}
-
-//export modeEdges
-func modeEdges(single C.int, o *C.mode_options, from *C.mode_events_f64, room C.size_t, out *C.double, count *C.size_t, failed *C.failure) C.int {
-	return guarded(failed, func() error {
-		if single != 0 {
-			return edges[float32](o, from, room, out, count)
-		}
-		return edges[float64](o, from, room, out, count)
-	})
-}
-
-func moments[F core.Float](o *C.mode_options, from *C.mode_events_f64, nAt C.size_t, at *C.double, room C.size_t, cdf *C.double, count *C.size_t, moments, bounded *C.double) error {
-	if count == nil {
-		return argumentError("n_bins is NULL: there is nowhere to put the number of bins")
-	}
-	in, err := argumentsOf[F](o, from, false)
-	if err != nil {
-		return err
-	}
-	scores, err := array("at", (*float64)(unsafe.Pointer(at)), nAt, false)
-	if err != nil {
-		return err
-	}
-	table, err := core.MomentsAt(scores, in.ev, in.cfg)
-	if err != nil {
-		return err
-	}
-	bins := len(table.Edges) - 1
-	rows := func(dst *C.double, width int) []float64 {
-		if dst == nil {
+	bins, rows := len(found.Edges)-1, len(found.CDF)
+	isEnough := uint64(out.capacity) >= uint64(bins)
+	room := func(to *C.double, n int) []float64 {
+		if to == nil || !isEnough {
 			return nil
 		}
-		return unsafe.Slice((*float64)(unsafe.Pointer(dst)), len(scores)*width)
+		return unsafe.Slice((*float64)(unsafe.Pointer(to)), n)
 	}
-	var cdfs []float64
-	needed := len(scores) * bins
-	isEnough := uint64(room) >= uint64(needed)
-	if isEnough {
-		cdfs = rows(cdf, bins)
-	}
-	c, ofBound := rows(moments, in.cfg.Order+1), rows(bounded, in.cfg.Order+1)
-	if err = core.CheckApart(append(in.inputs, core.ArrayOf("at", scores)), core.ArrayOf("cdf", cdfs), core.ArrayOf("moments", c),
-		core.ArrayOf("bounded", ofBound), one("n_bins", count)); err != nil {
+	edges, cdf := room(out.edges, bins+1), room(out.cdf, rows*bins)
+	moments, bounded := room(out.moments, rows*(in.cfg.Order+1)), room(out.bounded, rows*(in.cfg.Order+1))
+	if err = core.CheckApart(in.inputs, core.ArrayOf("edges", edges), core.ArrayOf("cdf", cdf), core.ArrayOf("moments", moments),
+		core.ArrayOf("bounded", bounded), one("table", out)); err != nil {
 		return err
 	}
-	*count = C.size_t(bins)
-	if cdf != nil && !isEnough {
-		return argumentError("capacity = %d is less than the %d elements of cdf, for %d scores and %d bins", uint64(room), needed, len(scores), bins)
+	out.n_bins = C.size_t(bins)
+	if !isEnough && (out.edges != nil || out.cdf != nil) {
+		return argumentError("table.capacity = %d is less than the %d bins used", uint64(out.capacity), bins)
 	}
-	copyRows(cdfs, table.CDF)
-	copyRows(c, table.Moments)
-	copyRows(ofBound, table.Bounded)
+	copy(edges, found.Edges)
+	copyRows(cdf, found.CDF)
+	copyRows(moments, found.Moments)
+	copyRows(bounded, found.Bounded)
 	return nil
-}
-
-//export modeMoments
-func modeMoments(single C.int, o *C.mode_options, from *C.mode_events_f64, nAt C.size_t, at *C.double, room C.size_t, cdf *C.double, count *C.size_t, c, bounded *C.double, failed *C.failure) C.int {
-	return guarded(failed, func() error {
-		if single != 0 {
-			return moments[float32](o, from, nAt, at, room, cdf, count, c, bounded)
-		}
-		return moments[float64](o, from, nAt, at, room, cdf, count, c, bounded)
-	})
 }
 
 // copyRows writes rows one after another to dst, unless it is nil.
@@ -458,9 +399,3 @@ func copyRows(dst []float64, rows [][]float64) {
 		dst = dst[copy(dst, row):]
 	}
 }
-
-//export modeSetThreads
-func modeSetThreads(n C.int) { core.SetThreads(int(n)) }
-
-//export modeThreads
-func modeThreads() C.int { return C.int(core.Threads()) }

@@ -12,7 +12,7 @@
 #include <string.h>
 
 #include "_cgo_export.h"
-#include "failure.h"
+#include "call.h"
 #include "signals.h"
 #include "start.h"
 
@@ -67,9 +67,6 @@ const char *mode_last_error(void) {
     return kept ? kept->text : "";
 }
 
-/* Ends a call into Go. */
-static int finish(int status, const failure *failed) { return status ? keep(failed) : MODE_OK; }
-
 /* Begins a call into Go, whose threads do not survive a fork: a call could wait for them for ever. */
 static int enter(void) {
     if (forked)
@@ -90,16 +87,16 @@ static int refuse_null(const char *what) {
     return fail(MODE_ERROR_ARGUMENT, text);
 }
 
-/* A struct of the caller, as check_struct takes it: the name of its type and of the argument, and how the caller sets its size. */
-#define OPTIONS options, "options", "call mode_options_init(&options, sizeof options) first"
-#define VARIABLE variable, "variable", "call mode_variable_init(&variable, sizeof variable) first"
-#define PLAIN(type, name) type, name, "set the struct to 0, and struct_size to sizeof(mode_" #type ")"
-#define EVENTS(suffix) PLAIN(events_##suffix, "events")
+/* A struct of the caller: where it is, its size and where the room behind its members begins, and how it is named in errors. */
+typedef struct given {
+    const char *name, *remedy;
+    void *at;
+    size_t size, reserved;
+} given;
 
-/* Checks a struct of a type: its size, and that the room behind its members is 0. */
-#define CHECK_STRUCT(...) CHECK_STRUCT_OF(__VA_ARGS__)
-#define CHECK_STRUCT_OF(type, name, remedy, from) \
-    check_struct(name, remedy, from, sizeof(mode_##type), offsetof(mode_##type, reserved))
+#define STRUCT(type, name, remedy) {#name, remedy, (void *)(name), sizeof(mode_##type), offsetof(mode_##type, reserved)}
+#define GIVEN(type, name) ((given)STRUCT(type, name, "set the struct to 0, and struct_size to sizeof(mode_" #type ")"))
+#define NONE ((given){0})
 
 static int check_size(const char *name, const char *remedy, size_t size, size_t want) {
     char text[MESSAGE_SIZE];
@@ -111,23 +108,28 @@ static int check_size(const char *name, const char *remedy, size_t size, size_t 
     return fail(MODE_ERROR_ARGUMENT, text);
 }
 
-static int check_struct(const char *name, const char *remedy, const void *from, size_t size, size_t reserved) {
+/* Checks a struct: its size, and that the room behind its members is 0. */
+static int check_struct(given one) {
     char text[MESSAGE_SIZE];
-    int status = from ? check_size(name, remedy, *(const size_t *)from, size) : refuse_null(name);
+    int status = one.at ? check_size(one.name, one.remedy, *(const size_t *)one.at, one.size) : refuse_null(one.name);
     if (status) return status;
-    for (size_t k = 0; k < (size - reserved) / sizeof(uint64_t); k++) {
+    for (size_t k = 0; k < (one.size - one.reserved) / sizeof(uint64_t); k++) {
         uint64_t value;
-        memcpy(&value, (const char *)from + reserved + k * sizeof value, sizeof value);
+        memcpy(&value, (const char *)one.at + one.reserved + k * sizeof value, sizeof value);
         if (!value) continue;
-        snprintf(text, sizeof text, "%s.reserved[%zu] is not 0, and this library (%s) does not know its meaning: %s", name, k,
-                 MODE_VERSION, remedy);
+        snprintf(text, sizeof text, "%s.reserved[%zu] is not 0, and this library (%s) does not know its meaning: %s", one.name, k,
+                 MODE_VERSION, one.remedy);
         return fail(MODE_ERROR_ARGUMENT, text);
     }
     return MODE_OK;
 }
 
-/* Float and double have the same struct, so that Go needs one. */
-_Static_assert(sizeof(mode_events_f32) == sizeof(mode_events_f64), "mode_events_f32");
+/* Structs of float and of double differ only in what pointers point to, so that Go needs one. */
+#define ALIKE(type) \
+    _Static_assert(sizeof(mode_##type##_f32) == sizeof(mode_##type##_f64), #type)
+ALIKE(events);
+ALIKE(result);
+ALIKE(constraint_result);
 
 int mode_options_init(mode_options *options, size_t struct_size) {
     int status = enter();
@@ -142,124 +144,112 @@ int mode_variable_init(mode_variable *variable, size_t struct_size) {
     return status;
 }
 
-/* Enters with the caller's options, or with the defaults in `room`. If there are more variables than Go accepts, it reads none. */
-static int prepare(const mode_options **options, mode_options *room) {
+/* Calls a function of Go. */
+static int run(call *of) {
+    failure failed;
+    of->failed = &failed;
+    return modeCall(of) ? keep(&failed) : MODE_OK;
+}
+
+static int enter_and_run(call *of) {
+    int status = enter();
+    return status ? status : run(of);
+}
+
+/*
+ * Checks the structs of a call, the options first, and calls the function. NULL options are the defaults. If there are more
+ * variables than Go accepts, it reads none.
+ */
+static int run_checked(call *of, const mode_options *options, given events, given how, given out) {
+    mode_options defaults;
+    const given structs[] = {events, how, out};
     int status = enter();
     if (status) return status;
-    if (!*options) {
-        modeDefaults(room);
-        *options = room;
+    if (!options) {
+        modeDefaults(&defaults);
+        options = &defaults;
     }
-    if ((status = CHECK_STRUCT(OPTIONS, *options))) return status;
-    const size_t n = (*options)->variables && (*options)->n_variables <= MAX_VARIABLES ? (*options)->n_variables : 0;
-    for (size_t k = 0; !status && k < n; k++) status = CHECK_STRUCT(VARIABLE, &(*options)->variables[k]);
-    return status;
+    if ((status = check_struct((given)STRUCT(options, options, "call mode_options_init(&options, sizeof options) first")))) return status;
+    const size_t n = options->variables && options->n_variables <= MAX_VARIABLES ? options->n_variables : 0;
+    for (size_t k = 0; k < n; k++) {
+        const mode_variable *variable = &options->variables[k];
+        status = check_struct((given)STRUCT(variable, variable, "call mode_variable_init(&variable, sizeof variable) first"));
+        if (status) return status;
+    }
+    for (size_t k = 0; k < sizeof structs / sizeof *structs; k++)
+        if (structs[k].name && (status = check_struct(structs[k]))) return status;
+    of->options = (mode_options *)options, of->events = events.at, of->how = how.at, of->out = out.at;
+    return run(of);
 }
-
-/* Begins a function that calls Go with `options`, and room for an error, `failed`. */
-#define ENTER(options)                       \
-    mode_options defaults;                   \
-    failure failed;                          \
-    int status = prepare(&options, &defaults); \
-    if (status) return status
 
 int mode_options_check(const mode_options *options) {
-    ENTER(options);
-    return finish(modeCheck((mode_options *)options, &failed), &failed);
+    return run_checked(&(call){.function = CHECK}, options, NONE, NONE, NONE);
 }
-
-size_t mode_option_count(void) { return enter() ? 0 : modeOptionCount(); }
-
-int mode_option_at(size_t k, mode_option *option) {
-    const mode_options *options = NULL;
-    ENTER(options);
-    if ((status = CHECK_STRUCT(PLAIN(option, "option"), option))) return status;
-    return finish(modeOption(k, option, &failed), &failed);
-}
-
-/* ENTER for a function that takes events too. */
-#define ENTER_WITH_EVENTS(suffix) \
-    ENTER(options);               \
-    if ((status = CHECK_STRUCT(EVENTS(suffix), events))) return status
-
-/* What Go takes: whether arrays are float, the options and the events. Go writes to none of them. */
-#define GIVEN(real) sizeof(real) == sizeof(float), (mode_options *)options, (mode_events_f64 *)events
 
 /* The functions that take arrays of events, for one type of scores, masses and weights. */
-#define OF_TYPE(real, suffix)                                                                                          \
-    int mode_evaluate_##suffix(const mode_options *options, const mode_events_##suffix *events, double *loss,          \
-                               real *grad, mode_quality *quality, double smoothing, real *hess) {                      \
-        ENTER_WITH_EVENTS(suffix);                                                                                     \
-        if (quality && (status = CHECK_STRUCT(PLAIN(quality, "quality"), quality))) return status;                     \
-        return finish(modeEvaluate(GIVEN(real), loss, grad, quality, smoothing, hess, &failed), &failed);                    \
-    }                                                                                                                  \
-    int mode_loss_##suffix(const mode_options *options, size_t n, const real *score, const int32_t *label,             \
-                           const real *mass, const real *weight, double *loss, real *grad) {                           \
-        const mode_events_##suffix events = {.struct_size = sizeof events, .n = n, .score = score, .label = label,     \
-                                             .mass = &mass, .n_mass = 1, .weight = weight};                            \
-        return mode_evaluate_##suffix(options, &events, loss, grad, NULL, 0, NULL);                                    \
-    }                                                                                                                  \
-    int mode_strengthen_##suffix(const mode_options *options, const mode_events_##suffix *events, mode_strength *strength, \
-                                 real *grad) {                                                                         \
-        ENTER_WITH_EVENTS(suffix);                                                                                     \
-        if ((status = CHECK_STRUCT(PLAIN(strength, "strength"), strength))) return status;                             \
-        return finish(modeStrengthen(GIVEN(real), strength, grad, &failed), &failed);                                  \
-    }                                                                                                                  \
-    int mode_flatness_##suffix(const mode_options *options, const mode_events_##suffix *events, double *loss,          \
-                               real *grad) {                                                                           \
-        ENTER_WITH_EVENTS(suffix);                                                                                     \
-        return finish(modeFlatness(GIVEN(real), loss, grad, &failed), &failed);                                              \
-    }                                                                                                                  \
-    int mode_constraint_push_##suffix(const mode_options *options, const mode_events_##suffix *events,                 \
-                                      const mode_constraint *constraint, mode_constraint_result *found, real *push,    \
-                                      real *multiplier, real *slope) {                                                 \
-        ENTER_WITH_EVENTS(suffix);                                                                                     \
-        if ((status = CHECK_STRUCT(PLAIN(constraint, "constraint"), constraint))) return status;                       \
-        if ((status = CHECK_STRUCT(PLAIN(constraint_result, "found"), found))) return status;                          \
-        return finish(modeConstraintPush(GIVEN(real), (mode_constraint *)constraint, found, push, multiplier, slope,   \
-                                         &failed), &failed);                                                           \
-    }                                                                                                                  \
-    int mode_distance_correlation_##suffix(size_t n, const real *x, const real *y, const real *weight, int unbiased,   \
-                                           double *value, real *grad_x, real *grad_y) {                                \
-        const mode_options *options = NULL;                                                                            \
-        ENTER(options);                                                                                                \
-        return finish(modeDistanceCorrelation(sizeof(real) == sizeof(float), n, (real *)x, (real *)y, (real *)weight,  \
-                                              unbiased, value, grad_x, grad_y, &failed),                                  \
-                      &failed);                                                                                           \
-    }                                                                                                                  \
-    int mode_edges_##suffix(const mode_options *options, const mode_events_##suffix *events, size_t capacity,          \
-                            double *edges, size_t *n_edges) {                                                          \
-        ENTER_WITH_EVENTS(suffix);                                                                                     \
-        return finish(modeEdges(GIVEN(real), capacity, edges, n_edges, &failed), &failed);                                   \
-    }                                                                                                                  \
-    int mode_moments_##suffix(const mode_options *options, const mode_events_##suffix *events, size_t n_at,            \
-                              const double *at, size_t capacity, double *cdf, size_t *n_bins, double *moments,         \
-                              double *bounded) {                                                                       \
-        ENTER_WITH_EVENTS(suffix);                                                                                     \
-        return finish(modeMoments(GIVEN(real), n_at, (double *)at, capacity, cdf, n_bins, moments, bounded, &failed),     \
-                      &failed);                                                                                           \
+#define OF_TYPE(real, suffix)                                                                                                \
+    int mode_evaluate_##suffix(const mode_options *options, const mode_events_##suffix *events, mode_result_##suffix *result) { \
+        return run_checked(&(call){FOR(real, EVALUATE)}, options, GIVEN(events_##suffix, events), NONE,                 \
+                           GIVEN(result_##suffix, result));                                                                  \
+    }                                                                                                                        \
+    int mode_flatness_##suffix(const mode_options *options, const mode_events_##suffix *events, mode_result_##suffix *result) { \
+        return run_checked(&(call){FOR(real, FLATNESS)}, options, GIVEN(events_##suffix, events), NONE,                 \
+                           GIVEN(result_##suffix, result));                                                                  \
+    }                                                                                                                        \
+    int mode_loss_##suffix(const mode_options *options, size_t n, const real *score, const int32_t *label,                   \
+                           const real *mass, const real *weight, double *loss, real *grad) {                                 \
+        const mode_events_##suffix events = {.struct_size = sizeof events, .n = n, .score = score, .label = label,           \
+                                             .mass = &mass, .n_mass = 1, .weight = weight};                                  \
+        mode_result_##suffix result = {.struct_size = sizeof result, .grad = grad};                                          \
+        return run_checked(&(call){FOR(real, LOSS), .number = loss}, options, GIVEN(events_##suffix, &events), NONE,    \
+                           GIVEN(result_##suffix, &result));                                                                 \
+    }                                                                                                                        \
+    int mode_strengthen_##suffix(const mode_options *options, const mode_events_##suffix *events, mode_strength *strength,   \
+                                 real *grad) {                                                                               \
+        return run_checked(&(call){FOR(real, STRENGTHEN), .array = grad}, options, GIVEN(events_##suffix, events), NONE, \
+                           GIVEN(strength, strength));                                                                       \
+    }                                                                                                                        \
+    int mode_constraint_push_##suffix(const mode_options *options, const mode_events_##suffix *events,                       \
+                                      const mode_constraint *constraint, mode_constraint_result_##suffix *result) {          \
+        return run_checked(&(call){FOR(real, PUSH)}, options, GIVEN(events_##suffix, events),                           \
+                           GIVEN(constraint, constraint), GIVEN(constraint_result_##suffix, result));                        \
+    }                                                                                                                        \
+    int mode_table_##suffix(const mode_options *options, const mode_events_##suffix *events, mode_table *table) {            \
+        return run_checked(&(call){FOR(real, TABLE)}, options, GIVEN(events_##suffix, events), NONE,                    \
+                           GIVEN(table, table));                                                                             \
+    }                                                                                                                        \
+    int mode_distance_correlation_##suffix(size_t n, const real *x, const real *y, const real *weight, int unbiased,         \
+                                           double *value, real *grad_x, real *grad_y) {                                      \
+        pair of = {n, unbiased, {(void *)x, (void *)y, (void *)weight, grad_x, grad_y}};                                     \
+        return enter_and_run(&(call){FOR(real, CORRELATE), .how = &of, .number = value});                                         \
     }
 
+#define FOR(real, which) .function = which, .single = sizeof(real) == sizeof(float)
 OF_TYPE(float, f32)
 OF_TYPE(double, f64)
 
-size_t mode_state_size(size_t labels, size_t categories) {
-    return enter() ? 0 : modeStateSize(labels, categories);
+int mode_constraint_verdict(const mode_options *options, const mode_constraint *constraint, mode_verdict *verdict) {
+    return run_checked(&(call){.function = VERDICT}, options, NONE, GIVEN(constraint, constraint), GIVEN(verdict, verdict));
+}
+
+int mode_option_count(size_t *count) { return enter_and_run(&(call){.function = OPTION_COUNT, .count = count}); }
+
+int mode_option_at(size_t k, mode_option *option) {
+    return run_checked(&(call){.function = OPTION_AT, .n = k}, NULL, NONE, NONE, GIVEN(option, option));
+}
+
+int mode_state_size(size_t labels, size_t categories, size_t *size) {
+    return enter_and_run(&(call){.function = STATE_SIZE, .labels = labels, .categories = categories, .count = size});
 }
 
 int mode_state_check(const double *state, size_t n_state, size_t labels, size_t categories) {
-    const mode_options *options = NULL;
-    ENTER(options);
-    return finish(modeStateCheck((double *)state, n_state, labels, categories, &failed), &failed);
+    return enter_and_run(&(call){.function = STATE_CHECK, .array = (double *)state, .n = n_state, .labels = labels, .categories = categories});
 }
 
-size_t mode_state_field_count(void) { return enter() ? 0 : modeStateFieldCount(); }
+int mode_state_field_count(size_t *count) { return enter_and_run(&(call){.function = STATE_FIELD_COUNT, .count = count}); }
 
 int mode_state_field_at(size_t k, mode_state_field *field) {
-    const mode_options *options = NULL;
-    ENTER(options);
-    if ((status = CHECK_STRUCT(PLAIN(state_field, "field"), field))) return status;
-    return finish(modeStateField(k, field, &failed), &failed);
+    return run_checked(&(call){.function = STATE_FIELD_AT, .n = k}, NULL, NONE, NONE, GIVEN(state_field, field));
 }
 
 int mode_set_threads(int threads) {
@@ -277,7 +267,7 @@ int mode_set_threads(int threads) {
 int mode_get_threads(int *threads) {
     int status = enter();
     if (status) return status;
-    if (!threads) return fail(MODE_ERROR_ARGUMENT, "threads is NULL");
+    if (!threads) return refuse_null("threads");
     *threads = modeThreads();
     return MODE_OK;
 }
@@ -288,17 +278,9 @@ int mode_abi_version(void) { return MODE_ABI_VERSION; }
 
 int mode_last_error_parts(mode_error *error) {
     const failure *kept = last_error();
-    int status = CHECK_STRUCT(PLAIN(error, "error"), error);
+    int status = check_struct(GIVEN(error, error));
     if (status) return status;
-    const size_t size = error->struct_size;
     *error = kept ? kept->parts : (mode_error){.place = -1};
-    error->struct_size = size;
+    error->struct_size = sizeof *error;
     return MODE_OK;
-}
-
-int mode_constraint_verdict(const mode_options *options, const mode_constraint *constraint, mode_verdict *found) {
-    ENTER(options);
-    if ((status = CHECK_STRUCT(PLAIN(constraint, "constraint"), constraint))) return status;
-    if ((status = CHECK_STRUCT(PLAIN(verdict, "found"), found))) return status;
-    return finish(modeConstraintVerdict((mode_options *)options, (mode_constraint *)constraint, found, &failed), &failed);
 }

@@ -3,7 +3,7 @@ package main
 /*
 #include <stdlib.h>
 
-#include "failure.h"
+#include "call.h"
 */
 import "C"
 
@@ -56,8 +56,8 @@ func (m *member) countIn(o *C.mode_options) C.size_t {
 }
 
 // configOf returns the configuration for the options of a C program, whose lists are those of the program.
-func configOf(o *C.mode_options) (core.Config, error) {
-	cfg := core.DefaultConfig()
+func configOf(o *C.mode_options) (cfg core.Config, err error) {
+	cfg = core.DefaultConfig()
 	for k := range members {
 		m := &members[k]
 		at := m.in(o)
@@ -71,25 +71,17 @@ func configOf(o *C.mode_options) (core.Config, error) {
 		case *[2]float64:
 			*field = *(*[2]float64)(at)
 		case *[]float64:
-			given, err := listIn[float64](m, o)
-			if err != nil {
-				return cfg, err
-			}
-			*field = given
+			*field, err = listIn[float64](m, o)
 		case *[]int32:
-			given, err := listIn[int32](m, o)
-			if err != nil {
-				return cfg, err
-			}
-			if given != nil { // NULL is the default
+			var given []int32
+			if given, err = listIn[int32](m, o); given != nil { // NULL is the default
 				*field = given
 			}
 		case *[]core.Variable:
-			given, err := variablesIn(m, o)
-			if err != nil {
-				return cfg, err
-			}
-			*field = given
+			*field, err = variablesIn(m, o)
+		}
+		if err != nil {
+			return cfg, err
 		}
 	}
 	return cfg, nil
@@ -162,16 +154,12 @@ var rows = sync.OnceValue(func() []C.mode_option {
 	return rows
 })
 
-//export modeOption
-func modeOption(k C.size_t, row *C.mode_option, failed *C.failure) C.int {
-	return guarded(failed, func() error {
-		if uint64(k) >= uint64(len(members)) {
-			return argumentError("k = %d, but there are %d options", uint64(k), len(members))
-		}
-		*row = rows()[k]
-		return nil
-	})
-}
+func optionCount(c *C.call) error { return setCount(c, "count", uint64(len(members))) }
 
-//export modeOptionCount
-func modeOptionCount() C.size_t { return C.size_t(len(members)) }
+func optionAt(c *C.call) error {
+	if uint64(c.n) >= uint64(len(members)) {
+		return argumentError("k = %d, but there are %d options", uint64(c.n), len(members))
+	}
+	*(*C.mode_option)(c.out) = rows()[c.n]
+	return nil
+}

@@ -2,22 +2,19 @@
  * mode.h - the MoDe loss (Moment Decomposition), exact, with its gradient.
  *
  * Method: O. Kitouni, B. Nachman, C. Weisser, M. Williams, arXiv:2010.09745.
- * For events with scores s_i, masses m_i and weights w_i, and mass bins b with
- * center x_b and width D_b on a mass axis mapped to [-1, 1]:
+ * For events with scores s_i, masses m_i and weights w_i, and bins b of the mass,
+ * which is mapped to [-1, 1]:
  *
  *     F_b(s) = sum of w_i over events of bin b with s_i <= s, over sum of w_i
  *     c_l(s) = sum_b A_lb F_b(s)           Legendre moments, l = 0..order
  *     J(s)   = sum_b (F_b - sum_l c~_l P_bl)^2 + slope_penalty c_1^2
  *     loss   = scale * integral of J over score_range
  *
- * where P_bl is the mean of the Legendre polynomial P_l over the bin's events and
- * A = (P'P)^-1 P' its least-squares fit (for another choice see
- * MODE_MOMENTS_QUADRATURE). c~ is c, bounded if max_slope or monotonic is set. The
+ * mode_options.moments has P and A. c~ is c, bounded if max_slope or monotonic is set. The
  * option unbiased subtracts the bias of a finite number of events from J. The
  * integral and the gradient are exact, without a grid in s. Time is O(n log n).
  * Memory is 12 bytes an event, 20 with weights or from 4 million float32 events on,
- * and with labels 16 to 36 more for each event of the label. The library keeps it
- * for the next call.
+ * and with labels 16 to 36 more for each event of the label.
  *
  * Use:
  *
@@ -30,15 +27,17 @@
  *
  * Rules for every function:
  *
- * Results   A function returns MODE_OK, or the MODE_ERROR_... that stopped it,
- *           unless its comment says otherwise. A bad value is an error and never
- *           makes a NaN.
+ * Results   A function returns MODE_OK, or the MODE_ERROR_... that stopped it. Results go
+ *           where pointers point. After an error numbers and states are unchanged, and arrays
+ *           of results mean nothing. A bad value is an error and never makes a NaN. Three
+ *           constants are returned as they are: the message, the version, the ABI version.
  * Order     The arrays of events come in the order score, label, mass, weight, category.
  * Structs   Each begins with its size and ends with room for later versions, which must
  *           be 0. Set a struct that has no function ..._init to 0, and then struct_size.
  * Threads   Several threads may call a function at once, each with its own outputs.
  *           They may share inputs and options. A call may use more threads, see
- *           mode_set_threads. Signal handlers must not call the library.
+ *           mode_set_threads. Results are identical, bit for bit, for any number of threads.
+ *           Signal handlers must not call the library.
  * Memory    The caller owns all arguments, and the library keeps no pointer to them
  *           after the call. Arrays are contiguous, and aligned for their type. An
  *           output that overlaps an input, an option or another output is
@@ -52,16 +51,10 @@
  * Process   Loading starts the Go runtime: a few threads and, on Unix, handlers of
  *           SIGSEGV, SIGBUS, SIGFPE, SIGPIPE and SIGURG. They pass foreign signals
  *           on to the earlier handlers. The library stays loaded after dlclose.
- *           Install later handlers with SA_ONSTACK: without it a signal writes over
- *           memory of Go. Loading gives the flag to all handlers that it finds, and
- *           each call gives it to handlers of SIGSEGV, SIGBUS, SIGFPE, SIGPIPE, SIGURG,
- *           SIGPROF and SIGALRM that lack it, and changes nothing else. This is for
- *           programs such as ROOT, which replace handlers; it takes 2 microseconds.
- *           Go sends itself SIGURG while it computes, which may be a little longer
- *           than the call. So a handler that is replaced during a call, or just
- *           after one, is safe only from the next call on. In a thread that has called
- *           the library, a handler with the flag has 32 kB of stack, unless the thread
- *           has an alternate stack of its own.
+ *           Install later handlers with SA_ONSTACK, or signals write over memory of Go.
+ *           Each call gives the flag to those of the signals above, and of SIGPROF and
+ *           SIGALRM, that lack it. A handler that is set during a call is safe from the
+ *           next call on. In a thread that has called the library, it has 32 kB of stack.
  *
  * Not guaranteed: the same last bits from another version or processor, or from
  * float and double; the wording of messages; results under a rounding mode other
@@ -205,18 +198,13 @@ typedef struct mode_variable {
 MODE_API int mode_variable_init(mode_variable *variable, size_t struct_size);
 
 /*
- * Integers, flags and choices of mode_option_at() are int32_t here. With bins = 0,
- * the default, n selected events make min(32, n/8, N/8) bins, rounded down, but at
- * least order + 2. N counts effective events, (sum w)^2 / (sum w^2), in each of
- * min(32, n/8) quantile bins, and adds them up. Then neighbors merge, from the lowest
- * mass on, until each bin has a positive sum of weights and at least 1.05 effective
- * events. The defaults of moments and unbiased differ from the paper, whose formula
- * is MODE_MOMENTS_QUADRATURE with unbiased = 0.
+ * The options. docs/options.md has the rules for the default number of bins. The defaults of moments and unbiased differ
+ * from the paper, whose formula is MODE_MOMENTS_QUADRATURE with unbiased = 0.
  */
 typedef struct mode_options {
     size_t struct_size;    /* set by mode_options_init; leave it alone */
     int32_t order;         /* degree of the allowed dependence on mass, 0..16; default 0 */
-    int32_t bins;          /* mass bins asked for, >= 1; default 0: see above; ignored with edges */
+    int32_t bins;          /* mass bins asked for, >= 1; default 0: by the number of events; ignored with edges */
     int32_t binning;       /* MODE_BINNING_...; default MODE_BINNING_QUANTILE */
     int32_t moments;       /* MODE_MOMENTS_...; default MODE_MOMENTS_PROJECTION */
     int32_t slope_of;      /* MODE_SLOPE_OF_...; default MODE_SLOPE_OF_REJECTED */
@@ -285,13 +273,10 @@ typedef struct mode_option {
     uint64_t reserved[4];      /* 0 */
 } mode_option;
 
-/* The number of options; 0 in a forked child. Otherwise never fails. */
-MODE_API size_t mode_option_count(void);
+/* Sets *count to the number of options. */
+MODE_API int mode_option_count(size_t *count);
 
-/*
- * Sets *option to the option k, 0 <= k < mode_option_count(), in the order of the
- * members of mode_options.
- */
+/* Sets *option to option k, 0 <= k < count, in the order of the members of mode_options. */
 MODE_API int mode_option_at(size_t k, mode_option *option);
 
 /* ------------------------------------------------------------------ loss */
@@ -344,21 +329,6 @@ typedef struct mode_events_f64 { /* the same in double */
 } mode_events_f64;
 
 /*
- * Two numbers to judge a loss. A test with N background events sees no difference if the
- * unbiased loss is at most bias events/N. The unbiased loss is `loss` with the option
- * unbiased, and `loss - bias` without it.
- */
-typedef struct mode_quality {
-    size_t struct_size;   /* sizeof(mode_quality), which the caller sets */
-    double bias;          /* the mean excess of the plain loss of these events over the loss of an infinite
-                             sample, which unbiased subtracts; also set without unbiased. NaN without unbiased
-                             if a bin has fewer than 1.05 effective events, so that it cannot be known */
-    double events;        /* the effective number of events that take part, (sum w)^2 / sum w^2: the sum over
-                             labels and categories, the mean over several variables one by one */
-    uint64_t reserved[4]; /* 0 */
-} mode_quality;
-
-/*
  * Sets *loss to the loss of n events of one variable of mass, and grad to its derivatives:
  *
  *   options  NULL: all defaults
@@ -366,10 +336,9 @@ typedef struct mode_quality {
  *   label    n labels; NULL: every event is selected
  *   mass     n finite masses, in the unit of mass_range and edges; also NaN with MODE_MISSING_IGNORE
  *   weight   n finite weights, of either sign; NULL: all 1
- *   grad     n derivatives d loss/d score_i; NULL: not wanted
+ *   grad     n derivatives d loss/d score_i, 0 for events that take no part; NULL: not wanted
  *
- * The loss may be negative with unbiased. Events that take no part get exactly 0. Sums run in double for any input. Results
- * are identical, bit for bit, for any number of threads. After an error *loss is unchanged, and grad means nothing.
+ * The loss may be negative with unbiased. Sums run in double for any input.
  */
 MODE_API int mode_loss_f32(const mode_options *options, size_t n, const float *score, const int32_t *label,
                            const float *mass, const float *weight, double *loss, float *grad);
@@ -377,48 +346,71 @@ MODE_API int mode_loss_f64(const mode_options *options, size_t n, const double *
                            const double *mass, const double *weight, double *loss, double *grad);
 
 /*
- * The same for events of any kind, and more:
+ * What mode_evaluate_... and mode_flatness_... find. The caller sets the first members up to smoothing: to 0, and then what is
+ * wanted. The call sets the others.
+ */
+typedef struct mode_result_f32 {
+    size_t struct_size;   /* sizeof(mode_result_f32) */
+    float *grad;          /* n derivatives d loss/d score_i, 0 for events that take no part; NULL: not wanted */
+    float *hess;          /* n bounds h_i >= 0 on the curvature, see mode_evaluate_f32; NULL: not wanted */
+    double smoothing;     /* of hess: the width of its window, finite and above 0; 0: 1/16 */
+    int32_t quality;      /* flag: bias and events are wanted, which takes up to a third of the time more */
+    double loss;          /* may be negative with unbiased */
+    double bias;          /* the mean excess of the plain loss over the loss of an infinite sample, which unbiased subtracts.
+                             NaN if not wanted; or if a bin has fewer than 1.05 effective events, so that it is not known */
+    double events;        /* the effective number of events that take part, (sum w)^2 / sum w^2: the sum over labels and
+                             categories, the mean over several variables one by one. NaN if not wanted */
+    uint64_t reserved[4]; /* 0 */
+} mode_result_f32;
+
+typedef struct mode_result_f64 { /* the same in double */
+    size_t struct_size;
+    double *grad;
+    double *hess;
+    double smoothing;
+    int32_t quality;
+    double loss;
+    double bias;
+    double events;
+    uint64_t reserved[4];
+} mode_result_f64;
+
+/*
+ * The loss of events of any kind. A test with N background events sees no dependence if the unbiased loss is at most
+ * bias events/N. The unbiased loss is `loss` with the option unbiased, and `loss - bias` without it.
  *
- *   quality    see above; NULL: not wanted, which saves up to a third of the time
- *   smoothing  of hess: the width of its window, finite and above 0; 0: 1/16
- *   hess       n bounds on the curvature, see below; NULL: not wanted
+ * With several variables the loss is the mean of their losses, or with the option joint the loss in
+ * cells of their space. With categories it is the sum of their losses, each as of a call with its events alone, times its share
+ * of the sum of weights of all selected events, which must be positive. docs/variables.md has the rules.
  *
- * After an error *loss and *quality are unchanged, and grad and hess mean nothing.
- *
- * With several variables the loss is the mean of their losses, each with its own bins. An
- * event outside the range of one variable, or with NaN there (MODE_MISSING_IGNORE), takes no
- * part in the loss of this variable and full part in the others. A variable without events
- * is left out of the mean. With the option joint there is one loss, whose bins are cells.
- * Edges and uniform bins make a grid. Quantile bins nest: bins of the first variable, in
- * each of them bins of the second, and so on, by default up to 8 of each variable. Every
- * polynomial of total degree <= order then costs nothing, and an event outside any range
- * takes no part.
- *
- * With categories the loss is the sum of their losses, each as of a call with its events
- * alone, times its share of the sum of weights of all selected events. Each share must be
- * positive. Several background labels have categories within each label.
- *
- * hess is for methods that need a Hessian, such as boosted trees: n numbers h_i >= 0, in units of the loss per score^2.
- * The loss is linear between the scores at which two events meet. With J = F'MF and e_i = w_i/W_b, W_b the sum of the
- * weights of the event's bin, its curvature is bounded by
+ * hess is for methods that need a Hessian, such as boosted trees, in units of the loss per score^2. The loss is linear
+ * between the scores at which two events meet. With J = F'MF and e_i = w_i/W_b, W_b the sum of the weights of the event's
+ * bin, its curvature is bounded by
  *
  *     v'Hv <= sum_i h_i v_i^2
  *     h_i   = 4 scale |e_i| sum_b [max(0, -sign(e_i) M_{b_i b}) f+_b(s_i) + max(0, sign(e_i) M_{b_i b}) f-_b(s_i)]
  *
- * where f+_b and f-_b are densities in the score of the |e_i| of the bin's events with positive and negative weights. They
- * are means over a window around s_i, which is smoothing times as wide as score_range, or, if score_range is from the data,
- * as the range of the inner three quarters of the scores. So h bounds moves of about that size. The
- * densities come from strips of equally many events: 64, or one for every 4 events a bin if these are fewer. They count as
- * even within a strip. Where the scores of a strip crowd in a part of it, as at 1,000 events in 128 bins with a few far
- * scores, h is too small there, and is no bound. If all
- * scores are equal and score_range is from the data, h is 0. The bound ignores unbiased, which changes it by 1/n_b for n_b
- * events in a bin, and max_slope and monotonic, for which no such bound exists. More than 4096 bins are MODE_ERROR_OPTION; an
- * h that overflows its type is MODE_ERROR_OVERFLOW.
+ * where f+_b and f-_b are densities in the score of the |e_i| of the bin's events with positive and negative weights: means
+ * over a window around s_i, smoothing times as wide as score_range, or as the range of the inner three quarters of the scores
+ * if score_range is from the data. So h bounds moves of about that size. The densities count as even within strips of 64
+ * events, or of one event for every 4 events a bin if these are fewer: where scores crowd in a part of a strip, h is too small.
+ * If all scores are equal and score_range is from the data, h is 0. The bound ignores unbiased, max_slope and monotonic.
+ * More than 4096 bins are MODE_ERROR_OPTION; an h that overflows its type is MODE_ERROR_OVERFLOW.
  */
-MODE_API int mode_evaluate_f32(const mode_options *options, const mode_events_f32 *events, double *loss, float *grad,
-                               mode_quality *quality, double smoothing, float *hess);
-MODE_API int mode_evaluate_f64(const mode_options *options, const mode_events_f64 *events, double *loss, double *grad,
-                               mode_quality *quality, double smoothing, double *hess);
+MODE_API int mode_evaluate_f32(const mode_options *options, const mode_events_f32 *events, mode_result_f32 *result);
+MODE_API int mode_evaluate_f64(const mode_options *options, const mode_events_f64 *events, mode_result_f64 *result);
+
+/*
+ * For comparison: the loss of J. Stevens and M. Williams, arXiv:1305.7248, in the form of section 2.1 of arXiv:2010.09745,
+ *
+ *     loss = sum_b share_b integral (F_b(s) - F(s))^2 ds,   F = sum_b share_b F_b
+ *
+ * over score_range, where share_b is bin b's share of the sum of weights. It takes the options bins, binning, edges,
+ * variables, mass_range, score_range, joint, missing and background_label. Others must be at their defaults, or are
+ * MODE_ERROR_OPTION. It has neither hess nor quality: to ask for one is MODE_ERROR_ARGUMENT.
+ */
+MODE_API int mode_flatness_f32(const mode_options *options, const mode_events_f32 *events, mode_result_f32 *result);
+MODE_API int mode_flatness_f64(const mode_options *options, const mode_events_f64 *events, mode_result_f64 *result);
 
 /* A multiple of the cross entropy, for mode_strengthen. */
 typedef struct mode_strength {
@@ -435,59 +427,46 @@ typedef struct mode_strength {
  * Multiplies grad, which mode_evaluate has set for these events, by K |C|/|M|; multiply the loss with strength->scale.
  * C is the gradient of the mean cross entropy by the scores of background, weight/(1 - score) over the number of events,
  * where 1 - score counts as 0.01 at least. M is grad. Both norms are averages over 200 batches, which the call brings up
- * to date. So with K = 1 the loss pushes as much as the cross entropy. After an error grad and the averages are unchanged.
+ * to date. So with K = 1 the loss pushes as much as the cross entropy. After an error grad is unchanged.
  */
 MODE_API int mode_strengthen_f32(const mode_options *options, const mode_events_f32 *events, mode_strength *strength, float *grad);
 MODE_API int mode_strengthen_f64(const mode_options *options, const mode_events_f64 *events, mode_strength *strength, double *grad);
 
-/*
- * For comparison: sets *loss and grad, as above, to the loss of J. Stevens and M. Williams, arXiv:1305.7248, in the
- * form of section 2.1 of arXiv:2010.09745,
- *
- *     loss = sum_b share_b integral (F_b(s) - F(s))^2 ds,   F = sum_b share_b F_b
- *
- * over score_range, where share_b is bin b's share of the sum of weights. It takes the options bins, binning, edges,
- * variables, mass_range, score_range, joint, missing and background_label. Others must be at their defaults, or are
- * MODE_ERROR_OPTION.
- */
-MODE_API int mode_flatness_f32(const mode_options *options, const mode_events_f32 *events, double *loss, float *grad);
-MODE_API int mode_flatness_f64(const mode_options *options, const mode_events_f64 *events, double *loss, double *grad);
-
 /* -------------------------------------------------------------- constraint */
 
 /*
- * The state of a constraint: mode_state_size() numbers, which the caller keeps from batch to batch, all 0 before the first.
- * The numbers below come first. Then each category of each background label has a part: the number of its batches; the sum of
- * its residuals; tables for the tail of its scores, which are v and averages of the residual over some, few and many batches;
- * the number of events behind the last; what the verdict needs; and the spectra of background and signal in cells of the
- * masses. docs/how-it-works.md has the law.
+ * The state of a constraint: numbers that the caller keeps from batch to batch, all 0 before the first. docs/how-it-works.md
+ * has the law. The numbers below come first, then a part for each category of each background label; mode_state_field_at
+ * describes them all.
  *
  * The dependence that is left is rho = D N/(B n), at most 1 if a test with N background events sees none, where D is
  * state[MODE_STATE_LOSS], B is state[MODE_STATE_BIAS] and n is state[MODE_STATE_EVENTS].
  */
 enum { /* places in a state */
-    MODE_STATE_VERSION,    /* of the layout; a state of another version is an error, which says which */
-    MODE_STATE_STEPS,      /* the number of batches */
-    MODE_STATE_NORM,       /* averages over 200 batches: of the norm of the direction */
-    MODE_STATE_LOSS,       /* the unbiased loss */
-    MODE_STATE_BIAS,       /* its bias */
-    MODE_STATE_EVENTS,     /* the number of events, as in mode_quality */
-    MODE_STATE_SQUARE,     /* the square of the loss */
-    MODE_STATE_FACTOR,     /* the factor by which a tolerance scales the push, 0.02 to 1 */
-    MODE_STATE_MASSES,     /* the number of variables of mass; events with another number are an error */
-    MODE_STATE_CATEGORIES, /* the number of categories; 0: none */
-    MODE_STATE_PARTS       /* the first number of the first part */
+    MODE_STATE_VERSION = 0,    /* MODE_STATE_LAYOUT; a state of another version is MODE_ERROR_OPTION */
+    MODE_STATE_STEPS = 1,      /* the number of batches */
+    MODE_STATE_NORM = 2,       /* averages over 200 batches: of the norm of the direction */
+    MODE_STATE_LOSS = 3,       /* the unbiased loss */
+    MODE_STATE_BIAS = 4,       /* its bias */
+    MODE_STATE_EVENTS = 5,     /* the number of events, as in mode_result_f64 */
+    MODE_STATE_SQUARE = 6,     /* the square of the loss */
+    MODE_STATE_FACTOR = 7,     /* the factor by which a tolerance scales the push, 0.02 to 1 */
+    MODE_STATE_MASSES = 8,     /* the number of variables of mass; events with another number are an error */
+    MODE_STATE_CATEGORIES = 9, /* the number of categories; 0: none */
+    MODE_STATE_PARTS = 10      /* the first number of the first part */
 };
 
-/*
- * The length of a state for so many background labels, each of so many categories, and any number of masses. 0 categories are
- * none. The length is 0 for no label, and for so many parts that a size_t cannot hold it.
- */
-MODE_API size_t mode_state_size(size_t labels, size_t categories);
+enum { MODE_STATE_LAYOUT = 1 }; /* the version of the layout: changes when a number moves or means something else */
 
 /*
- * Returns MODE_OK if an array is a state for so many background labels and categories: all 0, or of the version of this
- * library and with numbers inside their bounds. mode_constraint_push_... checks the same.
+ * Sets *size to the length of a state for so many background labels, at least 1, each of so many categories; 0: none.
+ * It is the same for any number of masses.
+ */
+MODE_API int mode_state_size(size_t labels, size_t categories, size_t *size);
+
+/*
+ * Checks that an array is a state for so many background labels and categories: all 0, or of this layout and with numbers
+ * inside their bounds. mode_constraint_push_... checks the same.
  */
 MODE_API int mode_state_check(const double *state, size_t n_state, size_t labels, size_t categories);
 
@@ -498,14 +477,15 @@ typedef struct mode_state_field {
     size_t offset;        /* of its first number in the state, for part 0; the part of category c of label l (its place in
                              background_label) is l categories + c */
     size_t stride;        /* 0: the state has the field once */
-    size_t rows, columns; /* of a table, row by row: a row for each function of the masses, of which the first are in use */
+    size_t rows;          /* of a table: one for each function of the masses, of which the first are in use */
+    size_t columns;       /* of a table, which lies row by row; 1 for a number */
     uint64_t reserved[4]; /* 0 */
 } mode_state_field;
 
-/* The number of fields of a state; 0 in a forked child. Otherwise never fails. */
-MODE_API size_t mode_state_field_count(void);
+/* Sets *count to the number of fields of a state. */
+MODE_API int mode_state_field_count(size_t *count);
 
-/* Sets *field to the field k, 0 <= k < mode_state_field_count(), in their order in the state. */
+/* Sets *field to field k, 0 <= k < count, in their order in the state. */
 MODE_API int mode_state_field_at(size_t k, mode_state_field *field);
 
 /* How strongly a constraint acts. All members but the first may be 0 or NULL. */
@@ -513,8 +493,8 @@ typedef struct mode_constraint {
     size_t struct_size;       /* sizeof(mode_constraint), which the caller sets */
     double relative_strength; /* a fixed strength, and a multiplier that learns nothing. 0: the sum of earlier residuals finds it */
     double tolerance;         /* while a test with so many background events sees no dependence, the push shrinks. 0: none */
-    double *state;            /* is brought up to date, and after an error it is as before. NULL: nothing is remembered */
-    size_t n_state;           /* mode_state_size(n_background_label, categories) */
+    double *state;            /* is brought up to date. NULL: nothing is remembered */
+    size_t n_state;           /* its length, see mode_state_size */
     size_t batch;             /* the number of events to push; the events after them are reference events. 0: all */
     int32_t logits;           /* flag: the scores of the events are logits, and the push is with respect to them; score_range is 0, 1 */
     int32_t categories;       /* the events' category is from 0 to categories - 1, and each has a push and a part of the state of
@@ -524,17 +504,34 @@ typedef struct mode_constraint {
     uint64_t reserved[4];     /* 0 */
 } mode_constraint;
 
-/* What mode_constraint_push_... returns besides its arrays. */
-typedef struct mode_constraint_result {
-    size_t struct_size; /* sizeof(mode_constraint_result), which the caller sets */
-    double loss;   /* the unbiased loss, in the bins of the loss; NaN if the bias is */
-    double bias;   /* as in mode_quality */
-    double events; /* as in mode_quality */
-    double size;   /* of the push per |G|, see below: min(1, sigma)/sqrt(n) for n events that take part, sigma the standard
-                      deviation of their logits; times the factor by which the start of the multiplier changes the norm of the
-                      gradient of cross entropy */
+/* What mode_constraint_push_... finds. The caller sets the first members, up to slope; the call sets the others. */
+typedef struct mode_constraint_result_f32 {
+    size_t struct_size; /* sizeof(mode_constraint_result_f32) */
+    float *push;        /* constraint->batch numbers, or n: 0 for events that take no part, and for scores that are not logits
+                           and lie within 1e-6 of the width of score_range from one of its ends */
+    float *multiplier;  /* as many numbers: 1 for events that take no part */
+    float *slope;       /* as many derivatives of the scores by their logits: 1 for logits, 0 for events that take no part;
+                           NULL: not wanted */
+    double loss;        /* the unbiased loss, in the bins of the loss; NaN if the bias is */
+    double bias;        /* as in mode_result_f32 */
+    double events;      /* as in mode_result_f32 */
+    double size;        /* of the push per |G|, see below: min(1, sigma)/sqrt(n) for n events that take part, sigma the standard
+                           deviation of their logits; times the factor by which the start of the multiplier changes the norm of
+                           the gradient of cross entropy */
     uint64_t reserved[4]; /* 0 */
-} mode_constraint_result;
+} mode_constraint_result_f32;
+
+typedef struct mode_constraint_result_f64 { /* the same in double */
+    size_t struct_size;
+    double *push;
+    double *multiplier;
+    double *slope;
+    double loss;
+    double bias;
+    double events;
+    double size;
+    uint64_t reserved[4];
+} mode_constraint_result_f64;
 
 /*
  * What a constraint does to the gradient of a classifier's loss, so that the dependence of the scores on the mass disappears:
@@ -543,28 +540,16 @@ typedef struct mode_constraint_result {
  *     multiplier_i G_i + size |G| push_i
  *
  * |G| is the norm of G times slope before the multiplication: the gradient by the logits of the events that take part.
- * The push is a smooth function of the ranks of mass and score, also of logits of any size, times the event's weight per sum
- * of weights in its mass bin. Bins of a default number are at most 24 for the push, and at most 32 for the loss. The multiplier
- * flattens the tail of the scores, where the push is too weak. docs/how-it-works.md has the law of both.
+ * docs/how-it-works.md has the law of push and multiplier. Bins of a default number are at most 24 for the push, and at most 32
+ * for the loss. Signal events have none of the background labels: their masses and weights alone are read, and a mass that is
+ * not finite or out of range counts for nothing.
  *
- * Signal events have none of the background labels. Their masses and weights alone are read, and a mass that is not finite
- * or out of range counts for nothing.
- *
- *   push        constraint->batch numbers, or n: 0 for events that take no part, and for scores that are not logits and lie
- *               within 1e-6 of the width of score_range from one of its ends
- *   multiplier  as many numbers: 1 for events that take no part
- *   slope       as many derivatives of the scores by their logits: 1 for logits, 0 for events that take no part; NULL: not
- *               wanted
- *
- * A slope that overflows, or a loss or gradient too large to be squared, is MODE_ERROR_OVERFLOW. After an error *found and the
- * state are unchanged, and push, multiplier and slope mean nothing.
+ * A slope that overflows, or a loss or gradient too large to be squared, is MODE_ERROR_OVERFLOW.
  */
 MODE_API int mode_constraint_push_f32(const mode_options *options, const mode_events_f32 *events,
-                                      const mode_constraint *constraint, mode_constraint_result *found, float *push,
-                                      float *multiplier, float *slope);
+                                      const mode_constraint *constraint, mode_constraint_result_f32 *result);
 MODE_API int mode_constraint_push_f64(const mode_options *options, const mode_events_f64 *events,
-                                      const mode_constraint *constraint, mode_constraint_result *found, double *push,
-                                      double *multiplier, double *slope);
+                                      const mode_constraint *constraint, mode_constraint_result_f64 *result);
 
 enum { MODE_CUTS = 16 }; /* of a verdict */
 
@@ -575,12 +560,14 @@ typedef struct mode_verdict {
     int32_t label;      /* the place of the label among the background labels */
     int32_t category;   /* -1 without categories */
     int32_t worst;      /* the cut that is most above the limit */
-    double batches;     /* of all labels and categories, */
-    double events;      /* and the background events in them */
+    double batches;     /* of all labels and categories */
+    double events;      /* the background events in these batches */
     double tolerance;   /* N, the background events of the search: constraint->tolerance, or training_events, or 100,000, at most 1/32 of events */
     double limit;       /* the largest |errors| that counts as flat: 1.8 sqrt(1 + N/T), for T = training_events; N if unknown */
-    double zero, zero_at; /* the mass near which the allowed response reaches 0, and the background efficiency of the cut; NaN: none */
-    double peak, peak_at; /* the mass of a maximum of the selected spectrum that the spectrum before has not, and the cut; NaN: none */
+    double zero;        /* the mass near which the allowed response reaches 0; NaN: none */
+    double zero_at;     /* the background efficiency of the cut at which it does */
+    double peak;        /* the mass of a maximum of the selected spectrum that the spectrum before has not; NaN: none */
+    double peak_at;     /* the background efficiency of the cut at which it has */
     double efficiency[MODE_CUTS]; /* of background at each cut, from a half to a thousandth */
     double errors[MODE_CUTS]; /* the signal that a search with N events finds in selected background, over its error: at the mass
                                  of the signal events, or in the worst of the windows of an eighth of the background. NaN: the
@@ -592,10 +579,10 @@ typedef struct mode_verdict {
 } mode_verdict;
 
 /*
- * Sets *found to what the state of a constraint shows. options are those of its batches, and of constraint state,
- * tolerance and training_events count. It reads the state alone: so a search with other numbers of events can be asked too.
+ * Sets *verdict to what the state of a constraint shows. options are those of its batches. Of constraint, state, tolerance and
+ * training_events count: so a search with other numbers of events can be asked too.
  */
-MODE_API int mode_constraint_verdict(const mode_options *options, const mode_constraint *constraint, mode_verdict *found);
+MODE_API int mode_constraint_verdict(const mode_options *options, const mode_constraint *constraint, mode_verdict *verdict);
 
 /* ------------------------------------------------------ distance correlation */
 
@@ -617,13 +604,12 @@ MODE_API int mode_constraint_verdict(const mode_options *options, const mode_con
  *   grad_x    n derivatives d value/d x_i; NULL: not wanted
  *   grad_y    the same for y_i
  *
- * At equal values the derivative of |x_i - x_j| counts as 0, the mean of both sides. Sums run in double
- * for any input. Results are identical, bit for bit, for any number of threads. Time is
- * O(n log n); memory, kept for the next call, is some 300 bytes an event.
+ * At equal values the derivative of |x_i - x_j| counts as 0, the mean of both sides. Sums run in double for any input. Time is
+ * O(n log n); memory is some 300 bytes an event.
  *
  * MODE_ERROR_UNDEFINED: all values of x or of y are equal (with unbiased, all but one); or the sum of
  * weights, dCov^2(x, x) or dCov^2(y, y) is not positive. MODE_ERROR_OVERFLOW also means that a derivative overflows its
- * type. After an error *value is unchanged, and the gradients mean nothing.
+ * type.
  */
 MODE_API int mode_distance_correlation_f32(size_t n, const float *x, const float *y,
                                            const float *weight, int unbiased,
@@ -635,37 +621,31 @@ MODE_API int mode_distance_correlation_f64(size_t n, const double *x, const doub
 /* -------------------------------------------------------------- look inside */
 
 /*
- * Sets *n_edges to the number of edges of the bins that the loss would use (one more
- * than the bins), and edges, if not NULL, to these edges in units of mass. Equal masses
- * may leave fewer bins than the option asks for. capacity is the number of elements of
- * edges. Too few are MODE_ERROR_ARGUMENT, with *n_edges set: call again with so many. Enough
- * are bins + 1; if bins is 0, 33, or order + 3 if that is more; options->n_edges; or n + 1 with
- * MODE_BINNING_VALUES. The events have one variable, one background_label and no
- * categories; score may be NULL. The weights matter if bins is 0.
+ * The bins of a loss, and the parts of the loss at some scores. The caller sets the first members, up to bounded: to 0, and then
+ * what is wanted. The call sets n_bins.
  */
-MODE_API int mode_edges_f32(const mode_options *options, const mode_events_f32 *events,
-                            size_t capacity, double *edges, size_t *n_edges);
-MODE_API int mode_edges_f64(const mode_options *options, const mode_events_f64 *events,
-                            size_t capacity, double *edges, size_t *n_edges);
+typedef struct mode_table {
+    size_t struct_size;   /* sizeof(mode_table) */
+    size_t n_at;          /* the number of scores */
+    const double *at;     /* these scores, in any order, also outside score_range, but not NaN */
+    size_t capacity;      /* the bins for which edges and cdf have room. Enough are 32, or order + 2 if that is more; the option
+                             bins if it is set; n_edges - 1; or n with MODE_BINNING_VALUES */
+    double *edges;        /* capacity + 1 numbers, of which the call sets n_bins + 1, in units of mass; NULL: not wanted */
+    double *cdf;          /* n_at capacity numbers, of which the call sets n_at rows of n_bins: F_b, the weight fraction of bin
+                             b with scores <= at; NULL: not wanted */
+    double *moments;      /* n_at rows of order + 1: c_l; NULL: not wanted */
+    double *bounded;      /* n_at rows of order + 1: c~_l; NULL: not wanted */
+    size_t n_bins;        /* the number of bins used: equal masses may leave fewer than the option asks for */
+    uint64_t reserved[4]; /* 0 */
+} mode_table;
 
 /*
- * Sets the parts of the loss at each of n_at scores, which may be in any order and
- * outside score_range, but not NaN:
- *
- *   cdf      n_at rows of *n_bins:   F_b, the weight fraction of bin b with scores <= at
- *   moments  n_at rows of order + 1: c_l
- *   bounded  n_at rows of order + 1: c~_l
- *
- * Each may be NULL. capacity is the number of elements of cdf. Too few are MODE_ERROR_ARGUMENT, with *n_bins, the number
- * of bins, set: call again with n_at times so many. at may be NULL if n_at is 0. Events are as for mode_edges_..., with
- * scores.
+ * Sets what *table wants. The events have one variable, one background_label and no categories. Scores matter only for cdf,
+ * moments and bounded, and may be NULL without these; weights matter for the edges if the option bins is 0. A capacity below
+ * n_bins is MODE_ERROR_ARGUMENT, with n_bins set: call again with so many.
  */
-MODE_API int mode_moments_f32(const mode_options *options, const mode_events_f32 *events,
-                              size_t n_at, const double *at, size_t capacity, double *cdf, size_t *n_bins,
-                              double *moments, double *bounded);
-MODE_API int mode_moments_f64(const mode_options *options, const mode_events_f64 *events,
-                              size_t n_at, const double *at, size_t capacity, double *cdf, size_t *n_bins,
-                              double *moments, double *bounded);
+MODE_API int mode_table_f32(const mode_options *options, const mode_events_f32 *events, mode_table *table);
+MODE_API int mode_table_f64(const mode_options *options, const mode_events_f64 *events, mode_table *table);
 
 /* --------------------------------------------------------------- the library */
 
@@ -679,7 +659,7 @@ MODE_API int mode_set_threads(int threads);
 /* Sets *threads to the number of threads that one call may use, at least 1. */
 MODE_API int mode_get_threads(int *threads);
 
-/* The version of the library in use, as MODE_VERSION: a constant; never fails. */
+/* The version of the library in use, as MODE_VERSION; never fails. */
 MODE_API const char *mode_version(void);
 
 /* MODE_ABI_VERSION of the library in use; never fails. */

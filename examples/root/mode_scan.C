@@ -119,12 +119,15 @@ int mode_scan(const char *file_name = "events.root", double mass_low = -INFINITY
     all.n_mass = 1;
     all.weight = events.weight.data();
     std::vector<double> edges(options.bins + 1);
-    size_t n_edges;
-    if (mode_edges_f32(&options, &all, edges.size(), edges.data(), &n_edges)) {
+    mode_table table = {};
+    table.struct_size = sizeof table;
+    table.capacity = options.bins;
+    table.edges = edges.data();
+    if (mode_table_f32(&options, &all, &table)) {
         Error("mode_scan", "%s", mode_last_error());
         return 1;
     }
-    edges.resize(n_edges);
+    edges.resize(table.n_bins + 1);
     edges.back() = std::nextafter(edges.back(), INFINITY); // a TH1 leaves its upper edge out
     TMultiGraph efficiencies;
     TLegend efficiency_legend(0.18, 0.81, 0.95, 0.93, "signal efficiency");
@@ -156,16 +159,17 @@ int mode_scan(const char *file_name = "events.root", double mass_low = -INFINITY
         auto *graph = new TGraph;
         printf("%5d ", order);
         for (int bins : numbers_of_bins) {
-            double loss;
+            mode_result_f32 found = {};
+            found.struct_size = sizeof found;
             options.order = order;
             options.bins = bins;
-            if (mode_evaluate_f32(&options, &all, &loss, nullptr, nullptr, 0, nullptr)) {
+            if (mode_evaluate_f32(&options, &all, &found)) {
                 Error("mode_scan", "%s", mode_last_error());
                 return 1;
             }
-            graph->AddPoint(bins, loss);
-            smallest = std::min(smallest, loss);
-            largest = std::max(largest, loss);
+            graph->AddPoint(bins, found.loss);
+            smallest = std::min(smallest, found.loss);
+            largest = std::max(largest, found.loss);
             printf("  %9.3g", loss);
         }
         printf("\n");

@@ -288,8 +288,8 @@ def _edges(options: Options, events: Events) -> NDArray[np.float64]:
     check_labels(events.label, options.labels)
     packed = for_core(events)
     try:
-        out = np.empty(_native.edges(options.struct, packed, 0, None))
-        _native.edges(options.struct, packed, len(out), address(out))
+        out = np.empty(_native.table(options.struct, packed).n_bins + 1)
+        _native.table(options.struct, packed, capacity=len(out) - 1, edges=address(out))
     except _native.BatchError as error:
         raise with_labels(error, events.label, options) from None
     return out
@@ -343,9 +343,10 @@ def mode_moments(
     at = np.ascontiguousarray(vector("at", at), dtype=np.float64)
     size = checked.struct.order + 1
     cdf, moments, bounded = (np.empty((len(at), columns)) for columns in (len(edges) - 1, size, size))
-    outputs = cdf.size, address(cdf), _native.size(), address(moments), address(bounded)
+    wanted = {"at": at, "cdf": cdf, "moments": moments, "bounded": bounded}
+    addresses = {name: address(array) for name, array in wanted.items()}
     try:
-        _native.call("mode_moments_f64", checked.struct, for_core(events), len(at), address(at), *outputs)
+        _native.table(checked.struct, for_core(events), n_at=len(at), capacity=len(edges) - 1, **addresses)
     except ValueError as error:
         raise explained(error, events.score, events.mass, events.label, checked) from None
     return Moments(at, edges, cdf, moments, bounded)

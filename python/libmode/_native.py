@@ -49,62 +49,52 @@ _ERRORS: dict[int, type[Exception]] = {
 }
 
 
-class ModeOptions(ctypes.Structure):
-    """``mode_options`` of mode.h. The table of the loaded library has its members."""
-
-
 _double, _int32, _size = ctypes.c_double, ctypes.c_int32, ctypes.c_size_t
-_room = ("reserved", ctypes.c_uint64 * 4)  # for later versions, 0
 _address = ctypes.c_void_p  # of an array: an integer, or None for NULL
 _doubles = ctypes.POINTER(_double)
+_TYPES: dict[str, Any] = {
+    **{"size": _size, "int32": _int32, "int64": ctypes.c_int64, "double": _double, "range": _double * 2},
+    **{"cuts": _double * 16, "address": _address, "doubles": _doubles, "addresses": ctypes.POINTER(_address)},
+    **{"text": ctypes.c_char_p, "texts": ctypes.POINTER(ctypes.c_char_p)},
+}
 
 
-def _members(*groups: tuple[str, Any]) -> list[tuple[str, Any]]:
-    """The members of a struct in their order, from names with spaces between them and their common type."""
-    return [(name, kind) for names, kind in groups for name in names.split()]
+def _members(text: str) -> list[tuple[str, Any]]:
+    """The members of a struct, from declarations as in C, between its size and the room for later versions."""
+    groups = (group.split() for group in text.split(";"))
+    members = [(name.strip(","), _TYPES[kind]) for kind, *names in groups for name in names]
+    return [("struct_size", _size), *members, ("reserved", ctypes.c_uint64 * 4)]
+
+
+class ModeOptions(ctypes.Structure):
+    """``mode_options`` of mode.h. The table of the loaded library has its members."""
 
 
 class ModeVariable(ctypes.Structure):
     """``mode_variable`` of mode.h."""
 
-    _fields_ = _members(
-        ("struct_size", _size),
-        ("bins", _int32),
-        ("mass_range", _double * 2),
-        *(("edges", _doubles), ("n_edges", _size)),
-        _room,
-    )
+    _fields_ = _members("int32 bins; range mass_range; doubles edges; size n_edges")
 
 
 class ModeEvents(ctypes.Structure):
     """``mode_events_f32`` and ``mode_events_f64`` of mode.h."""
 
     _fields_ = _members(
-        ("struct_size n", _size),
-        ("score label", _address),
-        *(("mass", ctypes.POINTER(_address)), ("n_mass", _size)),
-        ("weight category", _address),
-        ("label_type category_type", _int32),
-        _room,
+        "size n; address score, label; addresses mass; size n_mass; address weight, category; "
+        "int32 label_type, category_type"
     )
 
 
 class ModeError(ctypes.Structure):
     """``mode_error`` of mode.h."""
 
-    _fields_ = _members(
-        ("struct_size", _size),
-        ("status advice", _int32),
-        ("place", ctypes.c_int64),
-        ("name_at name_end advice_at", _size),
-        _room,
-    )
+    _fields_ = _members("int32 status, advice; int64 place; size name_at, name_end, advice_at")
 
 
-class ModeQuality(ctypes.Structure):
-    """``mode_quality`` of mode.h."""
+class ModeResult(ctypes.Structure):
+    """``mode_result_f32`` and ``mode_result_f64`` of mode.h."""
 
-    _fields_ = _members(("struct_size", _size), ("bias events", _double), _room)
+    _fields_ = _members("address grad, hess; double smoothing; int32 quality; double loss, bias, events")
 
 
 class Evaluated(NamedTuple):
@@ -115,30 +105,24 @@ class Evaluated(NamedTuple):
     events: Any = None
 
 
+class ModeTable(ctypes.Structure):
+    """``mode_table`` of mode.h."""
+
+    _fields_ = _members("size n_at; address at; size capacity; address edges, cdf, moments, bounded; size n_bins")
+
+
 class ModeStrength(ctypes.Structure):
     """``mode_strength`` of mode.h."""
 
-    _fields_ = _members(
-        ("struct_size", _size),
-        ("strength factor", _double),
-        ("batch", _size),
-        ("averages", _address),
-        ("scale", _double),
-        _room,
-    )
+    _fields_ = _members("double strength, factor; size batch; address averages; double scale")
 
 
 class ModeSteering(ctypes.Structure):
     """``mode_constraint`` of mode.h."""
 
     _fields_ = _members(
-        ("struct_size", _size),
-        ("relative_strength tolerance", _double),
-        ("state", _address),
-        ("n_state batch", _size),
-        ("logits categories", _int32),
-        ("training_events", _double),
-        _room,
+        "double relative_strength, tolerance; address state; size n_state, batch; int32 logits, categories; "
+        "double training_events"
     )
 
 
@@ -146,18 +130,15 @@ class ModeVerdict(ctypes.Structure):
     """``mode_verdict`` of mode.h."""
 
     _fields_ = _members(
-        ("struct_size", _size),
-        ("flat label category worst", _int32),
-        ("batches events tolerance limit zero zero_at peak peak_at", _double),
-        ("efficiency errors doubt height mass", _double * 16),
-        _room,
+        "int32 flat, label, category, worst; double batches, events, tolerance, limit, zero, zero_at, peak, peak_at; "
+        "cuts efficiency, errors, doubt, height, mass"
     )
 
 
 class ModePushed(ctypes.Structure):
-    """``mode_constraint_result`` of mode.h, with the arrays that a call fills."""
+    """``mode_constraint_result_f32`` and ``mode_constraint_result_f64`` of mode.h, and the arrays that a call fills."""
 
-    _fields_ = _members(("struct_size", _size), ("loss bias events size", _double), _room)
+    _fields_ = _members("address to_push, to_multiplier, to_slope; double loss, bias, events, size")
     rows: Any  #: (3, batch), the arrays below
     push: Any  #: (batch,) by the predictions; 0 for events without a push
     multiplier: Any  #: (batch,) of the incoming gradient; 1 for events without a push
@@ -167,20 +148,13 @@ class ModePushed(ctypes.Structure):
 class _Row(ctypes.Structure):
     """``mode_option`` of mode.h."""
 
-    _fields_ = _members(
-        ("struct_size", _size),
-        ("name", ctypes.c_char_p),
-        *(("kind flatness", _int32), ("offset", _size)),
-        *(("values", ctypes.POINTER(ctypes.c_char_p)), ("n_values", _size)),
-        ("none", _double),
-        _room,
-    )
+    _fields_ = _members("text name; int32 kind, flatness; size offset; texts values; size n_values; double none")
 
 
 class _Field(ctypes.Structure):
     """``mode_state_field`` of mode.h."""
 
-    _fields_ = _members(("struct_size", _size), ("name", ctypes.c_char_p), ("offset stride rows columns", _size), _room)
+    _fields_ = _members("text name; size offset, stride, rows, columns")
 
 
 # The type of each kind of option, in the order of MODE_KIND_...; the length of a list follows it.
@@ -205,30 +179,33 @@ OPTIONS: dict[str, Option] = {}
 #: MODE_LABEL_... of mode.h, by the name of the type of the labels in NumPy and PyTorch.
 LABEL_TYPES = {"int32": 0, "int8": 1, "uint8": 2, "bool": 2, "int64": 3, "float32": 4, "float64": 5}
 
-_of_events = [ctypes.POINTER(ModeOptions), ctypes.POINTER(ModeEvents)]
+_pointer = ctypes.POINTER
+_of_events = [_pointer(ModeOptions), _pointer(ModeEvents)]
 # The arguments of functions with a form for float and a form for double.
 _OF_BOTH = {
-    "mode_evaluate": [*_of_events, _doubles, _address, ctypes.POINTER(ModeQuality), _double, _address],
-    "mode_flatness": [*_of_events, _doubles, _address],
-    "mode_constraint_push": [*_of_events, ctypes.POINTER(ModeSteering), ctypes.POINTER(ModePushed), *[_address] * 3],
-    "mode_strengthen": [*_of_events, ctypes.POINTER(ModeStrength), _address],
+    "mode_evaluate": [*_of_events, _pointer(ModeResult)],
+    "mode_flatness": [*_of_events, _pointer(ModeResult)],
+    "mode_constraint_push": [*_of_events, _pointer(ModeSteering), _pointer(ModePushed)],
+    "mode_strengthen": [*_of_events, _pointer(ModeStrength), _address],
     "mode_distance_correlation": [_size, *[_address] * 3, ctypes.c_int, _doubles, _address, _address],
 }
 
 _SIGNATURES: dict[str, list[Any]] = {
-    "mode_option_at": [_size, ctypes.POINTER(_Row)],
-    "mode_options_init": [ctypes.POINTER(ModeOptions), _size],
-    "mode_options_check": [ctypes.POINTER(ModeOptions)],
-    "mode_variable_init": [ctypes.POINTER(ModeVariable), _size],
+    "mode_option_count": [_pointer(_size)],
+    "mode_option_at": [_size, _pointer(_Row)],
+    "mode_options_init": [_pointer(ModeOptions), _size],
+    "mode_options_check": [_pointer(ModeOptions)],
+    "mode_variable_init": [_pointer(ModeVariable), _size],
     **{f"{name}_{kind}": signature for name, signature in _OF_BOTH.items() for kind in ("f32", "f64")},
-    "mode_edges_f64": [*_of_events, _size, _address, ctypes.POINTER(_size)],
-    "mode_moments_f64": [*_of_events, _size, _address, _size, _address, ctypes.POINTER(_size), _address, _address],
+    "mode_table_f64": [*_of_events, _pointer(ModeTable)],
+    "mode_state_size": [_size, _size, _pointer(_size)],
     "mode_state_check": [_address, _size, _size, _size],
-    "mode_state_field_at": [_size, ctypes.POINTER(_Field)],
-    "mode_constraint_verdict": [ctypes.POINTER(ModeOptions), ctypes.POINTER(ModeSteering), ctypes.POINTER(ModeVerdict)],
-    "mode_last_error_parts": [ctypes.POINTER(ModeError)],
+    "mode_state_field_count": [_pointer(_size)],
+    "mode_state_field_at": [_size, _pointer(_Field)],
+    "mode_constraint_verdict": [_pointer(ModeOptions), _pointer(ModeSteering), _pointer(ModeVerdict)],
+    "mode_last_error_parts": [_pointer(ModeError)],
     "mode_set_threads": [ctypes.c_int],
-    "mode_get_threads": [ctypes.POINTER(ctypes.c_int)],
+    "mode_get_threads": [_pointer(ctypes.c_int)],
 }
 
 _library: ctypes.CDLL | None = None
@@ -340,9 +317,6 @@ def _declare(loaded: ctypes.CDLL, path: Path) -> None:
         )
     loaded.mode_last_error.restype = ctypes.c_char_p
     loaded.mode_version.restype = ctypes.c_char_p
-    for name in ("mode_option_count", "mode_state_size", "mode_state_field_count"):
-        getattr(loaded, name).restype = ctypes.c_size_t
-    loaded.mode_state_size.argtypes = [_size, _size]
     for name, signature in _SIGNATURES.items():
         function = getattr(loaded, name)
         function.argtypes = signature
@@ -352,14 +326,16 @@ def _declare(loaded: ctypes.CDLL, path: Path) -> None:
 def _read_options(loaded: ctypes.CDLL) -> None:
     if OPTIONS:  # a forked child has loaded the same library again
         return
-    members: list[tuple[str, Any]] = [("struct_size", ctypes.c_size_t)]
-    for k in range(loaded.mode_option_count()):
+    members: list[tuple[str, Any]] = [("struct_size", _size)]
+    count = _size()
+    _check(loaded, loaded.mode_option_count(count))
+    for k in range(count.value):
         row = _Row(ctypes.sizeof(_Row))
         _check(loaded, loaded.mode_option_at(k, row))
         name = row.name.decode()
         members.append((name, _KINDS[row.kind]))
         if row.kind in (NUMBERS, LABELS, VARIABLES):
-            members.append((f"n_{name}", ctypes.c_size_t))
+            members.append((f"n_{name}", _size))
         values = tuple(row.values[i].decode() for i in range(row.n_values))
         OPTIONS[name] = Option(row.kind, bool(row.flatness), values, row.none)
     ModeOptions._fields_ = [*members, ("reserved", ctypes.c_uint64 * 8)]
@@ -398,7 +374,7 @@ def default_variables(count: int) -> ctypes.Array[ModeVariable]:
     return variables
 
 
-_SIZE_OF_QUALITY = ctypes.sizeof(ModeQuality)
+_SIZE_OF_RESULT, _SIZE_OF_PUSHED = ctypes.sizeof(ModeResult), ctypes.sizeof(ModePushed)
 
 
 def evaluate(
@@ -418,15 +394,12 @@ def evaluate(
 
     A ``strength`` multiplies the gradient, and has the factor for the loss then.
     """
-    loss = _double()
-    if flatness:
-        _call_with("mode_flatness", double, events.n, held, options, events, loss, grad)
-        return Evaluated(loss.value)
-    quality = None if loss_alone else ModeQuality(_SIZE_OF_QUALITY)
-    _call_with("mode_evaluate", double, events.n, held, options, events, loss, grad, quality, smoothing, hess)
+    alone = loss_alone or flatness
+    found = ModeResult(_SIZE_OF_RESULT, grad, hess, smoothing, not alone)
+    _call_with("mode_flatness" if flatness else "mode_evaluate", double, events.n, held, options, events, found)
     if strength is not None:
         _call_with("mode_strengthen", double, events.n, held, options, events, strength, grad)
-    return Evaluated(loss.value) if quality is None else Evaluated(loss.value, quality.bias, quality.events)
+    return Evaluated(found.loss) if alone else Evaluated(found.loss, found.bias, found.events)
 
 
 def direction(
@@ -437,17 +410,24 @@ def direction(
     *out: int | None,
     held: tuple[object, ...] = (),
 ) -> ModePushed:
-    """The push of a constraint for the events of a batch, and where it goes; mode.h describes it."""
-    pushed = ModePushed(ctypes.sizeof(ModePushed))
-    _call_with("mode_constraint_push", double, events.n, held, options, events, steering, pushed, *out)
+    """The push of a constraint for the events of a batch; ``out`` is where push, multiplier and slope go."""
+    pushed = ModePushed(_SIZE_OF_PUSHED, *out)
+    _call_with("mode_constraint_push", double, events.n, held, options, events, steering, pushed)
     return pushed
 
 
 def verdict(options: Any, steering: ModeSteering) -> ModeVerdict:
-    """What the state of a constraint shows; mode.h describes it."""
-    shown, loaded = ModeVerdict(ctypes.sizeof(ModeVerdict)), _library or library()
-    _check(loaded, loaded.mode_constraint_verdict(options, steering, shown))
+    """What the state of a constraint shows."""
+    shown = ModeVerdict(ctypes.sizeof(ModeVerdict))
+    call("mode_constraint_verdict", options, steering, shown)
     return shown
+
+
+def table(options: ModeOptions, events: ModeEvents, **wanted: Any) -> ModeTable:
+    """What is wanted of the parts of a loss, of events in double; with nothing wanted, the number of bins."""
+    found = ModeTable(ctypes.sizeof(ModeTable), **wanted)
+    call("mode_table_f64", options, events, found)
+    return found
 
 
 def _call_with(name: str, double: bool, n: int, held: tuple[object, ...], *arguments: Any) -> None:
@@ -465,10 +445,17 @@ def _call_with(name: str, double: bool, n: int, held: tuple[object, ...], *argum
         _check(loaded, status)
 
 
+def _count(name: str, *arguments: Any) -> int:
+    """The number that a function of mode.h sets."""
+    count = _size()
+    call(name, *arguments, count)
+    return count.value
+
+
 @cache
 def state_size(labels: int, categories: int = 0) -> int:
     """The length of the state of a constraint."""
-    return int(library().mode_state_size(labels, categories))
+    return _count("mode_state_size", labels, categories)
 
 
 def check_state(state: int | None, size: int, labels: int, categories: int) -> None:
@@ -489,7 +476,7 @@ class Field(NamedTuple):
 def state_fields() -> dict[str, Field]:
     """The fields of a state by name, in their order."""
     fields = {}
-    for k in range(library().mode_state_field_count()):
+    for k in range(_count("mode_state_field_count")):
         row = _Field(ctypes.sizeof(_Field))
         call("mode_state_field_at", k, row)
         fields[row.name.decode()] = Field(row.offset, row.stride, row.rows, row.columns)
@@ -508,16 +495,6 @@ def distance_correlation(
     value = ctypes.c_double()
     _call_with("mode_distance_correlation", double, n, held, n, *arrays, unbiased, value, *grads)
     return value.value
-
-
-size = _size
-
-
-def edges(options: ModeOptions, events: ModeEvents, capacity: int, out: int | None) -> int:
-    """Writes the bin edges of events in double to ``out``, and returns their number."""
-    count = _size()
-    call("mode_edges_f64", options, events, capacity, out, count)
-    return count.value
 
 
 def set_threads(threads: int) -> None:

@@ -72,12 +72,16 @@ def structs(header: str) -> dict[str, list[str]]:
     """The members of each struct of the header."""
     bodies = re.findall(r"^typedef struct (\w+) \{(.*?)\} \1;", header, re.DOTALL | re.MULTILINE)
     assert bodies, "no struct found in the header"
-    return {name: re.findall(r"(\w+)(?:\[\d+\])?;", body) for name, body in bodies}
+    return {name: re.findall(r"(\w+)(?:\[\w+\])?;", body) for name, body in bodies}
 
 
 def enumerators(header: str) -> list[str]:
     """The enumerators of the header."""
-    found = re.findall(r"^ +(MODE_\w+) =", header, re.MULTILINE)
+    listed = re.findall(r"^enum \{(.*?)\};", header, re.DOTALL | re.MULTILINE)
+    found = [name for body in listed for name in re.findall(r"\b(MODE_\w+) =", body)]
+    assert len(found) == sum(len([part for part in body.split(",") if part.strip()]) for body in listed), (
+        "not each has a number"
+    )
     assert found, "no enumerator found in the header"
     return found
 

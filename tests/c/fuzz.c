@@ -161,7 +161,9 @@ static void draw_option(void) {
     char *to;
     memset(&row, 0, sizeof row);
     row.struct_size = sizeof row;
-    mode_option_at((size_t)below((int)mode_option_count()), &row);
+    size_t options_known = 1;
+    mode_option_count(&options_known);
+    mode_option_at((size_t)below((int)options_known), &row);
     to = (char *)&options + row.offset;
     if (row.kind == MODE_KIND_INTEGER || row.kind == MODE_KIND_FLAG || row.kind == MODE_KIND_CHOICE) {
         const int32_t value = one_in(4) ? wild_integer() : row.kind == MODE_KIND_FLAG ? below(2) : below(row.n_values ? (int)row.n_values : 6);
@@ -271,18 +273,19 @@ static int look(int status, int bad) {
     return status;
 }
 
-static int evaluate(const mode_options *o, const mode_events_f64 *e, double *loss, void *grad, mode_quality *quality, void *hess) {
-    int status;
-    memset(loss, UNTOUCHED, sizeof *loss);
-    if (quality) {
-        memset(quality, 0, sizeof *quality);
-        quality->struct_size = sizeof *quality;
-    }
-    status = size == 4 ? mode_evaluate_f32(o, (const mode_events_f32 *)e, loss, grad, quality, smoothing, hess)
-                       : mode_evaluate_f64(o, e, loss, grad, quality, smoothing, hess);
+typedef int evaluate_f32(const mode_options *, const mode_events_f32 *, mode_result_f32 *);
+typedef int evaluate_f64(const mode_options *, const mode_events_f64 *, mode_result_f64 *);
+
+static int evaluate(evaluate_f32 *f32, evaluate_f64 *f64, const mode_options *o, const mode_events_f64 *e, double *loss, void *grad, int quality, void *hess) {
+    mode_result_f64 r;
+    memset(&r, 0, sizeof r);
+    r.struct_size = sizeof r, r.grad = grad, r.hess = hess, r.smoothing = smoothing, r.quality = quality;
+    memset(&r.loss, UNTOUCHED, sizeof r.loss);
+    const int status = size == 4 ? f32(o, (const mode_events_f32 *)e, (mode_result_f32 *)(void *)&r) : f64(o, e, &r);
     look(status, bad_options(o) || bad_events(e, 1));
-    REQUIRE(status ? untouched(loss, sizeof *loss) : isfinite(*loss), "loss %g, status %d", *loss, status);
-    REQUIRE(!quality || (status ? quality->events == 0 : quality->events > 0), "status %d", status);
+    REQUIRE(status ? untouched(&r.loss, sizeof r.loss) : isfinite(r.loss), "loss %g, status %d", r.loss, status);
+    REQUIRE(status ? r.events == 0 : quality || hess ? r.events > 0 : isnan(r.events), "status %d", status);
+    *loss = r.loss;
     return status;
 }
 
@@ -310,52 +313,57 @@ static void check_correlation(void) {
 static void check_losses(const mode_options *o, const mode_events_f64 *e) {
     const size_t n = events.n < ROOM ? events.n : 0;
     void *grad = output(GRAD, n, size), *hess = output(HESS, n, size);
-    mode_quality quality;
     double alone, with;
-    int status = evaluate(o, e, &alone, NULL, NULL, NULL), other = evaluate(o, e, &with, grad, NULL, NULL);
+    int status = evaluate(mode_evaluate_f32, mode_evaluate_f64, o, e, &alone, NULL, 0, NULL);
+    int other = evaluate(mode_evaluate_f32, mode_evaluate_f64, o, e, &with, grad, 0, NULL);
     REQUIRE(other == status || (other == MODE_ERROR_OVERFLOW && !status), "with a gradient status %d, not %d", other, status);
     REQUIRE(other || !memcmp(&alone, &with, sizeof alone), "with a gradient %g, not %g", with, alone);
     if (!other) check_finite(grad, -INFINITY);
-    other = evaluate(o, e, &with, one_in(2) ? grad : NULL, one_in(2) ? &quality : NULL, hess);
+    other = evaluate(mode_evaluate_f32, mode_evaluate_f64, o, e, &with, one_in(2) ? grad : NULL, one_in(2), hess);
     REQUIRE(other || !status, "hess gives what the loss refuses");
     if (!other) check_finite(hess, 0);
-    memset(&with, UNTOUCHED, sizeof with);
-    other = size == 4 ? mode_flatness_f32(o, (const mode_events_f32 *)e, &with, grad) : mode_flatness_f64(o, e, &with, grad);
-    look(other, bad_options(o) || bad_events(e, 1));
-    REQUIRE(other ? untouched(&with, sizeof with) : isfinite(with), "flatness %g, status %d", with, other);
+    other = evaluate(mode_flatness_f32, mode_flatness_f64, o, e, &with, grad, 0, NULL);
     if (!other) check_finite(grad, -INFINITY);
     check_correlation();
 }
 
-/* The edges and the moments, which are those of a loss of one variable. */
+/* The bins of a loss of one variable, and its parts at some scores. */
+static int fill(const mode_options *o, mode_table *t) {
+    t->struct_size = sizeof *t;
+    return size == 4 ? mode_table_f32(o, (const mode_events_f32 *)&events, t) : mode_table_f64(o, &events, t);
+}
+
 static void check_inside(const mode_options *o) {
-    const size_t capacity = one_in(4) ? (size_t)below(8) : (size_t)(ROOM - BEFORE);
-    double *const edges = output(FOUND_EDGES, capacity, sizeof *edges), *cdf, *moments;
-    const int bad = bad_options(o) || bad_events(&events, 0);
-    size_t n = 0, bins, room;
-    int status = size == 4 ? mode_edges_f32(o, (const mode_events_f32 *)&events, capacity, edges, &n) : mode_edges_f64(o, &events, capacity, edges, &n);
-    look(status, bad || n > capacity);
-    REQUIRE(untouched((char *)edges - BEFORE, BEFORE + (status ? capacity * sizeof *edges : 0)), "edges were written");
+    mode_table t;
+    memset(&t, 0, sizeof t);
+    t.capacity = one_in(4) ? (size_t)below(8) : (size_t)(ROOM - BEFORE - 1);
+    t.edges = output(FOUND_EDGES, t.capacity + 1, sizeof *t.edges);
+    int status = fill(o, &t);
+    look(status, bad_options(o) || bad_events(&events, 0) || t.n_bins > t.capacity);
+    REQUIRE(untouched((char *)t.edges - BEFORE, BEFORE + (status ? t.capacity * sizeof *t.edges : 0)), "edges were written");
     if (status) return;
-    for (size_t k = 1; k < n; k++) REQUIRE(edges[k] > edges[k - 1] && isfinite(edges[k]), "edges[%zu] = %g", k, edges[k]);
-    bins = n - 1;
-    room = one_in(16) ? (size_t)below(9) : n_at * bins;
+    const size_t bins = t.n_bins;
+    for (size_t k = 1; k <= bins; k++) REQUIRE(t.edges[k] > t.edges[k - 1] && isfinite(t.edges[k]), "edges[%zu] = %g", k, t.edges[k]);
+    t.capacity = one_in(16) ? (size_t)below(9) : bins;
+    const size_t room = n_at * t.capacity;
     if (room > ROOM - BEFORE || n_at * bins > ROOM - BEFORE) return;
-    cdf = output(CDF, room, sizeof *cdf);
-    moments = output(MOMENTS, n_at * 17, sizeof *moments);
-    status = size == 4 ? mode_moments_f32(o, (const mode_events_f32 *)&events, n_at, at, room, cdf, &n, one_in(8) ? NULL : moments, NULL)
-                       : mode_moments_f64(o, &events, n_at, at, room, cdf, &n, NULL, one_in(8) ? NULL : moments);
-    REQUIRE(status || (n == bins && room >= n_at * bins), "%zu bins, not %zu", n, bins);
-    REQUIRE(!status || untouched(cdf, room * sizeof *cdf), "moments were written: %s", mode_last_error());
-    for (size_t k = 0; !status && k < n_at * bins; k++) REQUIRE(isfinite(cdf[k]), "cdf[%zu] = %g", k, cdf[k]);
-    REQUIRE(untouched((char *)cdf - BEFORE, BEFORE) && untouched((char *)moments - BEFORE, BEFORE), "written before an output");
+    double *const moments = output(MOMENTS, n_at * 17, sizeof *moments);
+    t.edges = NULL, t.n_at = n_at, t.at = at, t.cdf = output(CDF, room, sizeof *t.cdf);
+    *(one_in(2) ? &t.moments : &t.bounded) = one_in(8) ? NULL : moments;
+    status = fill(o, &t);
+    REQUIRE(status || (t.n_bins == bins && t.capacity >= bins), "%zu bins, not %zu", t.n_bins, bins);
+    REQUIRE(!status || untouched(t.cdf, room * sizeof *t.cdf), "moments were written: %s", mode_last_error());
+    for (size_t k = 0; !status && k < n_at * bins; k++) REQUIRE(isfinite(t.cdf[k]), "cdf[%zu] = %g", k, t.cdf[k]);
+    REQUIRE(untouched((char *)t.cdf - BEFORE, BEFORE) && untouched((char *)moments - BEFORE, BEFORE), "written before an output");
 }
 
 /* The push of a constraint, for two batches with one state. */
 static void check_direction(const mode_options *o) {
     const size_t labels = o && o->background_label && o->n_background_label ? o->n_background_label : 1;
     const size_t categories = events.category ? 3 : 0;
-    const size_t n_state = mode_state_size(labels, categories), n = events.n < ROOM ? events.n : 0;
+    const size_t n = events.n < ROOM ? events.n : 0;
+    size_t n_state = ROOM;
+    mode_state_size(labels, categories, &n_state);
     double *const kept_state = output(FOUND_EDGES, n_state < ROOM - BEFORE ? n_state : 0, sizeof *kept_state);
     mode_constraint how;
     memset(&how, 0, sizeof how);
@@ -369,9 +377,9 @@ static void check_direction(const mode_options *o) {
     for (int k = 0; k < 2; k++) {
         const size_t batch = how.batch ? how.batch : n;
         void *const push = output(GRAD, batch, size), *const slope = output(HESS, batch, size), *const multiplier = output(CDF, batch, size);
-        mode_constraint_result found = {sizeof found, 0, 0, 0, 0, {0}};
-        const int status = size == 4 ? mode_constraint_push_f32(o, (const mode_events_f32 *)&events, &how, &found, push, multiplier, slope)
-                                     : mode_constraint_push_f64(o, &events, &how, &found, push, multiplier, slope);
+        mode_constraint_result_f64 found = {sizeof found, push, multiplier, slope, 0, 0, 0, 0, {0}};
+        const int status = size == 4 ? mode_constraint_push_f32(o, (const mode_events_f32 *)&events, &how, (mode_constraint_result_f32 *)(void *)&found)
+                                     : mode_constraint_push_f64(o, &events, &how, &found);
         look(status, bad_options(o) || bad_events(&events, 1));
         for (size_t i = 0; i < how.n_state; i++) REQUIRE(status ? k || kept_state[i] == 0 : isfinite(kept_state[i]), "state[%zu] = %g", i, kept_state[i]);
         for (size_t i = 0; !status && i < batch; i++) REQUIRE(isfinite(number(push, i)) && isfinite(number(slope, i)) && isfinite(number(multiplier, i)), "push[%zu]", i);

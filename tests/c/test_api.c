@@ -34,7 +34,8 @@ static void test_table(void) {
                    AT(score_range), AT(edges), AT(variables), AT(background_label)};
     mode_option row;
     BEGIN(row);
-    CHECK(mode_option_count() == sizeof members / sizeof *members, "%zu options", mode_option_count());
+    size_t count = 0;
+    CHECK(!mode_option_count(&count) && count == sizeof members / sizeof *members, "%zu options", count);
     for (size_t k = 0; k < sizeof members / sizeof *members; k++)
         CHECK(!mode_option_at(k, &row) && !strcmp(row.name, members[k].name) && row.offset == members[k].offset, "%s at %zu", row.name, row.offset);
 }
@@ -62,31 +63,42 @@ static void test_evaluate(void) {
     call c = good();
     single s;
     mode_events_f64 e = events_of(&c);
-    double want[N], grad[N], hess[N], other[N], loss, same, w = 0, squares = 0;
+    double want[N], grad[N], hess[N], other[N], loss, w = 0, squares = 0;
     float grad_f[N];
-    mode_quality found, again;
-    BEGIN(found);
-    BEGIN(again);
+    mode_result_f64 full, r;
+    mode_result_f32 r_f;
+    BEGIN(full);
+    BEGIN(r_f);
     for (int i = 0; i < N; i++) {
         c.weight[i] = 1 + i % 3;
         c.label[i] = i % 7 == 3;
         if (!c.label[i]) w += c.weight[i], squares += c.weight[i] * c.weight[i];
     }
-    CHECK(!mode_evaluate_f64(&c.options, &e, &loss, want, &found, 0, hess), "%s", mode_last_error());
-    CHECK(fabs(found.events - w * w / squares) < 1e-9 && found.bias > 0, "%.17g events, want %.17g", found.events, w * w / squares);
-    CHECK(!mode_evaluate_f64(&c.options, &e, &same, grad, &again, 0, NULL) && same == loss && !memcmp(&again, &found, sizeof again), "%.17g, %s", same, mode_last_error());
+    full.grad = want, full.hess = hess, full.quality = 1;
+    CHECK(!mode_evaluate_f64(&c.options, &e, &full), "%s", mode_last_error());
+    CHECK(fabs(full.events - w * w / squares) < 1e-9 && full.bias > 0, "%.17g events, want %.17g", full.events, w * w / squares);
+    BEGIN(r);
+    r.grad = grad, r.quality = 1;
+    CHECK(!mode_evaluate_f64(&c.options, &e, &r) && r.loss == full.loss && r.bias == full.bias && r.events == full.events, "%.17g, %s", r.loss, mode_last_error());
     CHECK(!memcmp(grad, want, sizeof grad), "the gradient without hess");
-    CHECK(!mode_evaluate_f64(&c.options, &e, &same, NULL, NULL, 0, other) && !memcmp(hess, other, sizeof hess), "hess alone: %s", mode_last_error());
-    CHECK(!mode_evaluate_f64(&c.options, &e, &same, NULL, NULL, 0.5, other) && memcmp(hess, other, sizeof hess), "a wide window: %s", mode_last_error());
+    BEGIN(r);
+    r.hess = other;
+    CHECK(!mode_evaluate_f64(&c.options, &e, &r) && !memcmp(hess, other, sizeof hess), "hess alone: %s", mode_last_error());
+    r.smoothing = 0.5;
+    CHECK(!mode_evaluate_f64(&c.options, &e, &r) && memcmp(hess, other, sizeof hess), "a wide window: %s", mode_last_error());
     memset(grad, 0, sizeof grad);
-    CHECK(!evaluate(&c, &same, grad) && same == loss && !memcmp(grad, want, sizeof grad), "mode_loss_f64: %.17g, %s", same, mode_last_error());
+    CHECK(!evaluate(&c, &loss, grad) && loss == full.loss && !memcmp(grad, want, sizeof grad), "mode_loss_f64: %.17g, %s", loss, mode_last_error());
     memset(grad, 0, sizeof grad);
-    CHECK(!mode_evaluate_f64(&c.options, &e, &same, grad, NULL, 0, NULL) && same == loss && !memcmp(grad, want, sizeof grad), "the loss alone: %.17g", same);
+    BEGIN(r);
+    r.grad = grad;
+    CHECK(!mode_evaluate_f64(&c.options, &e, &r) && r.loss == full.loss && !memcmp(grad, want, sizeof grad), "the loss alone: %.17g", r.loss);
+    CHECK(isnan(r.bias) && isnan(r.events), "no zero stands for what is not wanted: %g, %g", r.bias, r.events);
     set_single(&s, &c);
-    CHECK(!mode_evaluate_f32(&c.options, &s.events, &same, grad_f, NULL, 0, NULL) && fabs(same - loss) < 1e-6, "%.9g, %s", same, mode_last_error());
+    r_f.grad = grad_f;
+    CHECK(!mode_evaluate_f32(&c.options, &s.events, &r_f) && fabs(r_f.loss - full.loss) < 1e-6, "%.9g, %s", r_f.loss, mode_last_error());
     for (int i = 0; i < N; i++) CHECK(fabs((double)grad_f[i] - want[i]) < 1e-6, "grad_f[%d] = %g, want %g", i, (double)grad_f[i], want[i]);
-    CHECK(!mode_loss_f32(&c.options, N, s.score, c.label, s.mass, s.weight, &loss, NULL) && loss == same, "%.9g, %s", loss, mode_last_error());
-    CHECK(!mode_loss_f64(&c.options, N, c.score, NULL, c.mass, NULL, &loss, NULL) && loss != same, "without labels and weights: %.9g", loss);
+    CHECK(!mode_loss_f32(&c.options, N, s.score, c.label, s.mass, s.weight, &loss, NULL) && loss == r_f.loss, "%.9g, %s", loss, mode_last_error());
+    CHECK(!mode_loss_f64(&c.options, N, c.score, NULL, c.mass, NULL, &loss, NULL) && loss != full.loss, "without labels and weights: %.9g", loss);
 }
 
 /*
@@ -98,8 +110,12 @@ static void test_flatness(void) {
     single s;
     mode_events_f64 e;
     const double edges[] = {0, 0.5, 1};
-    double loss, grad[N], want;
+    double grad[N], want;
+    mode_result_f64 r;
+    mode_result_f32 r_f;
     int few = 0;
+    BEGIN(r);
+    BEGIN(r_f);
     for (int i = 0; i < N; i++) {
         c.mass[i] = i % 3 == 0 ? 0.25 : 0.75;
         c.score[i] = i % 3 == 0 ? 0.25 : 0.75;
@@ -108,10 +124,11 @@ static void test_flatness(void) {
     c.options.binning = MODE_BINNING_EDGES, c.options.edges = edges, c.options.n_edges = 3;
     e = events_of(&c);
     want = 0.5 * few * (N - few) / (double)(N * N);
-    CHECK(!mode_flatness_f64(&c.options, &e, &loss, grad) && fabs(loss - want) < 1e-14, "%.17g, want %.17g", loss, want);
+    r.grad = grad;
+    CHECK(!mode_flatness_f64(&c.options, &e, &r) && fabs(r.loss - want) < 1e-14 && isnan(r.bias), "%.17g, want %.17g", r.loss, want);
     CHECK(grad[0] < 0 && grad[1] > 0, "closer scores are flatter: %g, %g", grad[0], grad[1]);
     set_single(&s, &c);
-    CHECK(!mode_flatness_f32(&c.options, &s.events, &loss, NULL) && fabs(loss - want) < 1e-14, "%.17g, %s", loss, mode_last_error());
+    CHECK(!mode_flatness_f32(&c.options, &s.events, &r_f) && fabs(r_f.loss - want) < 1e-14, "%.17g, %s", r_f.loss, mode_last_error());
 }
 
 /*
@@ -147,14 +164,17 @@ static void test_hess(void) {
     call c = good();
     single s;
     float hess[N];
-    double loss;
+    mode_result_f32 r;
+    BEGIN(r);
+    r.hess = hess;
     mode_options_init(&c.options, sizeof c.options);
     c.options.bins = 2;
     for (int i = 0; i < N; i++) c.score[i] = 0.25;
     set_single(&s, &c);
     for (double window = 0.25; window > 0.05; window -= 0.1875) { /* 1/4, and 1/16, the default */
         const double h = 2. / (double)N / window;
-        CHECK(!mode_evaluate_f32(&c.options, &s.events, &loss, NULL, NULL, window > 0.1 ? window : 0, hess), "%s", mode_last_error());
+        r.smoothing = window > 0.1 ? window : 0;
+        CHECK(!mode_evaluate_f32(&c.options, &s.events, &r), "%s", mode_last_error());
         for (int i = 0; i < N; i++) CHECK(fabs((double)hess[i] - h) < 1e-6 * h, "hess[%d] = %g, want %g", i, (double)hess[i], h);
     }
 }
@@ -185,13 +205,25 @@ static void test_distance_correlation(void) {
 
 enum { N_STATE = 3725 }; /* of one label */
 
+static size_t state_size(size_t labels, size_t categories) {
+    size_t size = 0;
+    CHECK(!mode_state_size(labels, categories, &size), "%s", mode_last_error());
+    return size;
+}
+
+static int push_to(call *c, const mode_constraint *how, mode_constraint_result_f64 *to, double *push, double *multiplier, double *slope) {
+    const mode_events_f64 e = events_of(c);
+    to->push = push, to->multiplier = multiplier, to->slope = slope;
+    return mode_constraint_push_f64(&c->options, &e, how, to);
+}
+
 /* The push of a batch, alone and after one that is remembered; reference events are counted in nothing. */
 static void test_direction(void) {
     call c = good();
     single s;
-    const mode_events_f64 e = events_of(&c);
     mode_constraint how;
-    mode_constraint_result found, other;
+    mode_constraint_result_f64 found, other;
+    mode_constraint_result_f32 found_f;
     double push[N], again[N], multiplier[N], slope[N], state[N_STATE] = {0}, before[N_STATE];
     int multiplied = 0;
     float push_f[N], multiplier_f[N], slope_f[N];
@@ -202,43 +234,48 @@ static void test_direction(void) {
     mode_state_field field, first;
     BEGIN(field);
     BEGIN(first);
-    const size_t numbers = sizeof places / sizeof *places, fields = mode_state_field_count();
-    CHECK(MODE_STATE_PARTS == numbers && fields > numbers, "%zu fields", fields);
+    const size_t numbers = sizeof places / sizeof *places;
+    size_t fields = 0;
+    CHECK(!mode_state_field_count(&fields) && MODE_STATE_PARTS == numbers && fields > numbers, "%zu fields", fields);
     for (size_t k = 0, at = 0; k < fields; at += field.rows * field.columns, k++) {
         CHECK(!mode_state_field_at(k, &field) && field.offset == at && !field.stride == (k < numbers), "field %zu: %s", k, field.name);
         if (k < numbers) CHECK(!strcmp(field.name, places[k]), "field %zu: %s", k, field.name);
         if (k == numbers) first = field;
     }
     expect("no field", mode_state_field_at(fields, &field), MODE_ERROR_ARGUMENT, "k = ");
-    CHECK(mode_state_size(1, 0) == N_STATE && mode_state_size(1, 0) == numbers + first.stride && mode_state_size(1, 1) == N_STATE &&
-          mode_state_size(3, 2) == numbers + 6 * first.stride, "%zu", mode_state_size(1, 0));
-    CHECK(!mode_state_size(0, 0) && !mode_state_size(SIZE_MAX, 0) && !mode_state_size(SIZE_MAX / 2, 1) && !mode_state_size(1, SIZE_MAX / 1687) &&
-          !mode_state_size((size_t)1 << 32, (size_t)1 << 31), "%zu", mode_state_size(SIZE_MAX, 0));
+    CHECK(state_size(1, 0) == N_STATE && N_STATE == numbers + first.stride && state_size(1, 1) == N_STATE &&
+          state_size(3, 2) == numbers + 6 * first.stride, "%zu", state_size(1, 0));
+    const size_t too_many[][2] = {{0, 0}, {SIZE_MAX, 0}, {SIZE_MAX / 2, 1}, {1, SIZE_MAX / 1687}, {(size_t)1 << 32, (size_t)1 << 31}};
+    for (size_t k = 0, size = 7; k < sizeof too_many / sizeof *too_many; k++) {
+        expect("no state", mode_state_size(too_many[k][0], too_many[k][1], &size), MODE_ERROR_ARGUMENT, "labels = ");
+        CHECK(size == 7, "%zu", size);
+    }
+    expect("no size", mode_state_size(1, 0, NULL), MODE_ERROR_ARGUMENT, "size is NULL");
     CHECK(!mode_state_check(state, N_STATE, 1, 0), "%s", mode_last_error());
     expect("a short state", mode_state_check(state, 5, 1, 0), MODE_ERROR_ARGUMENT, "state has length 5");
     state[0] = 7;
     expect("another version", mode_state_check(state, N_STATE, 1, 0), MODE_ERROR_OPTION, "state[0] = 7: the version of the state, and this library reads version 1");
     state[0] = 0;
-    CHECK(!mode_constraint_push_f64(&c.options, &e, &how, &found, push, multiplier, slope), "%s", mode_last_error());
+    CHECK(!push_to(&c, &how, &found, push, multiplier, slope), "%s", mode_last_error());
     CHECK(found.size > 0 && found.events == (double)N, "%g events", found.events);
     for (int i = 0; i < N; i++) CHECK(multiplier[i] == 1, "event %d, of the first batch: %g", i, multiplier[i]);
-    expect("no push", mode_constraint_push_f64(&c.options, &e, &how, &found, NULL, multiplier, NULL), MODE_ERROR_ARGUMENT, "push is NULL");
-    expect("twice", mode_constraint_push_f64(&c.options, &e, &how, &found, push, push, NULL), MODE_ERROR_ARGUMENT, "multiplier overlaps push");
+    expect("no push", push_to(&c, &how, &found, NULL, multiplier, NULL), MODE_ERROR_ARGUMENT, "push is NULL");
+    expect("twice", push_to(&c, &how, &found, push, push, NULL), MODE_ERROR_ARGUMENT, "multiplier overlaps push");
     expect("over the end", mode_loss_f64(&c.options, N, c.score, NULL, c.mass, NULL, &found.loss, c.score + N - 1), MODE_ERROR_ARGUMENT, "grad overlaps score");
-    expect("no multiplier", mode_constraint_push_f64(&c.options, &e, &how, &found, push, NULL, NULL), MODE_ERROR_ARGUMENT, "multiplier is NULL");
+    expect("no multiplier", push_to(&c, &how, &found, push, NULL, NULL), MODE_ERROR_ARGUMENT, "multiplier is NULL");
     for (int i = 0; i < N; i++) CHECK(fabs(slope[i] - c.score[i] * (1 - c.score[i])) < 1e-12, "event %d: %g", i, slope[i]);
     how.relative_strength = 8;
     how.state = state;
     how.n_state = N_STATE;
     how.batch = N / 2;
-    CHECK(!mode_constraint_push_f64(&c.options, &e, &how, &other, again, multiplier, NULL) && other.size > found.size, "%s", mode_last_error());
+    CHECK(!push_to(&c, &how, &other, again, multiplier, NULL) && other.size > found.size, "%s", mode_last_error());
     for (int i = 0; i < N / 2; i++) CHECK(fabs(again[i] - 2 * push[i]) < 1e-9, "event %d: %g, want %g", i, again[i], 2 * push[i]);
-    CHECK(state[MODE_STATE_STEPS] == 1 && state[MODE_STATE_LOSS] == other.loss && state[MODE_STATE_EVENTS] == (double)N && state[MODE_STATE_PARTS + 14] == 0,
+    CHECK(state[MODE_STATE_VERSION] == MODE_STATE_LAYOUT && state[MODE_STATE_STEPS] == 1 && state[MODE_STATE_LOSS] == other.loss && state[MODE_STATE_EVENTS] == (double)N && state[MODE_STATE_PARTS + 14] == 0,
           "%g steps, loss %g", state[MODE_STATE_STEPS], state[MODE_STATE_LOSS]);
     how.relative_strength = 0;
     how.tolerance = 1000;
     how.batch = 0;
-    for (int k = 0; k < 99; k++) CHECK(!mode_constraint_push_f64(&c.options, &e, &how, &other, again, multiplier, NULL), "%s", mode_last_error());
+    for (int k = 0; k < 99; k++) CHECK(!push_to(&c, &how, &other, again, multiplier, NULL), "%s", mode_last_error());
     for (int i = 0; i < N; i++) multiplied += multiplier[i] != 1;
     CHECK(multiplied > 0, "%d multipliers other than 1", multiplied);
     CHECK(state[MODE_STATE_STEPS] == 100 && state[MODE_STATE_PARTS + 14] != 0 && memcmp(again, push, sizeof push), "%g steps", state[MODE_STATE_STEPS]);
@@ -250,9 +287,9 @@ static void test_direction(void) {
     memcpy(before, state, sizeof state);
     for (int k = 0; k < 3; k++) {
         how.state = before;
-        CHECK(!mode_constraint_push_f64(&c.options, &e, &how, &other, again, multiplier, NULL), "%s", mode_last_error());
+        CHECK(!push_to(&c, &how, &other, again, multiplier, NULL), "%s", mode_last_error());
         how.state = read_again;
-        CHECK(!mode_constraint_push_f64(&c.options, &e, &how, &other, push_again, multiplier_again, NULL), "%s", mode_last_error());
+        CHECK(!push_to(&c, &how, &other, push_again, multiplier_again, NULL), "%s", mode_last_error());
         CHECK(!memcmp(again, push_again, sizeof again) && !memcmp(multiplier, multiplier_again, sizeof multiplier), "batch %d after reading", k);
         CHECK(!memcmp(before, read_again, sizeof before) && before[MODE_STATE_STEPS] == 101 + k, "batch %d after reading", k);
     }
@@ -264,27 +301,29 @@ static void test_direction(void) {
     CHECK(verdict.batches == 100 && verdict.events == (double)(N / 2 + 99 * N) && verdict.tolerance == (double)N && verdict.category == -1, "%g events", verdict.events);
     CHECK(verdict.flat >= -1 && verdict.flat <= 1 && verdict.efficiency[0] == .5 && verdict.doubt[0] > 0 && fabs(verdict.limit - 1.8 * sqrt(2)) < 1e-12,
           "%d, +- %g", (int)verdict.flat, verdict.doubt[0]);
-    expect("no verdict", mode_constraint_verdict(&c.options, &how, NULL), MODE_ERROR_ARGUMENT, "found is NULL");
+    expect("no verdict", mode_constraint_verdict(&c.options, &how, NULL), MODE_ERROR_ARGUMENT, "verdict is NULL");
     how.training_events = N - 1;
-    expect("too few", mode_constraint_push_f64(&c.options, &e, &how, &other, again, multiplier, NULL), MODE_ERROR_OPTION, "training_events = ");
+    expect("too few", push_to(&c, &how, &other, again, multiplier, NULL), MODE_ERROR_OPTION, "training_events = ");
     how.tolerance = 1000, how.training_events = 0;
     memcpy(before, state, sizeof state);
     how.n_state = 3;
-    expect("n_state", mode_constraint_push_f64(&c.options, &e, &how, &other, again, multiplier, NULL), MODE_ERROR_ARGUMENT, "state has length 3, and must have 3725");
+    expect("n_state", push_to(&c, &how, &other, again, multiplier, NULL), MODE_ERROR_ARGUMENT, "state has length 3, and must have 3725");
     how.n_state = N_STATE;
     how.batch = N + 1;
-    expect("batch", mode_constraint_push_f64(&c.options, &e, &how, &other, again, multiplier, NULL), MODE_ERROR_ARGUMENT, "batch");
-    expect("no steering", mode_constraint_push_f64(&c.options, &e, NULL, &other, again, multiplier, NULL), MODE_ERROR_ARGUMENT, "");
+    expect("batch", push_to(&c, &how, &other, again, multiplier, NULL), MODE_ERROR_ARGUMENT, "batch");
+    expect("no steering", push_to(&c, NULL, &other, again, multiplier, NULL), MODE_ERROR_ARGUMENT, "");
     CHECK(!memcmp(before, state, sizeof state), "an error has changed the state");
     state[19] = NAN;
     how.batch = 0;
-    expect("state", mode_constraint_push_f64(&c.options, &e, &how, &other, again, multiplier, NULL), MODE_ERROR_NOT_FINITE, "state[19] = NaN");
+    expect("state", push_to(&c, &how, &other, again, multiplier, NULL), MODE_ERROR_NOT_FINITE, "state[19] = NaN");
 
     set_single(&s, &c);
     BEGIN(how);
     how.logits = 1;
     for (int i = 0; i < N; i++) s.score[i] = (float)log(c.score[i] / (1 - c.score[i]));
-    CHECK(!mode_constraint_push_f32(&c.options, &s.events, &how, &other, push_f, multiplier_f, slope_f), "%s", mode_last_error());
+    BEGIN(found_f);
+    found_f.push = push_f, found_f.multiplier = multiplier_f, found_f.slope = slope_f;
+    CHECK(!mode_constraint_push_f32(&c.options, &s.events, &how, &found_f), "%s", mode_last_error());
     for (int i = 0; i < N; i++) CHECK(slope_f[i] == 1 && fabs(push_f[i] - push[i] * slope[i]) < 1e-4 * (1 + fabs(push[i])), "event %d", i);
 }
 
@@ -295,32 +334,36 @@ static void test_edges(void) {
     single s;
     mode_events_f64 e = events_of(&c);
     double edges[5];
-    size_t n = 0;
+    mode_table t;
+    BEGIN(t);
     e.score = NULL; /* which is not looked at */
-    CHECK(!mode_edges_f64(&c.options, &e, 0, NULL, &n) && n == 5, "asking for the number: %zu", n);
-    CHECK(!mode_edges_f64(&c.options, &e, 5, edges, &n) && n == 5, "%s", mode_last_error());
+    CHECK(!mode_table_f64(&c.options, &e, &t) && t.n_bins == 4, "asking for the number: %zu", t.n_bins);
+    t.capacity = 4, t.edges = edges;
+    CHECK(!mode_table_f64(&c.options, &e, &t) && t.n_bins == 4, "%s", mode_last_error());
     CHECK(edges[0] == 0 && edges[1] == 15.5 && edges[2] == 31.5 && edges[3] == 47.5 && edges[4] == 63, "quantiles");
     set_single(&s, &c);
     memset(edges, 0, sizeof edges);
-    CHECK(!mode_edges_f32(&c.options, &s.events, 5, edges, &n) && edges[2] == 31.5, "of float: %g, %s", edges[2], mode_last_error());
-    n = 0;
-    expect("capacity", mode_edges_f64(&c.options, &e, 4, edges, &n), MODE_ERROR_ARGUMENT, "capacity = |5 edges");
-    CHECK(n == 5, "the number needed is set all the same: %zu", n);
+    CHECK(!mode_table_f32(&c.options, &s.events, &t) && edges[2] == 31.5, "of float: %g, %s", edges[2], mode_last_error());
+    t.n_bins = 0, t.capacity = 3;
+    expect("capacity", mode_table_f64(&c.options, &e, &t), MODE_ERROR_ARGUMENT, "capacity = |4 bins");
+    CHECK(t.n_bins == 4, "the number needed is set all the same: %zu", t.n_bins);
     give_labels(&c, 2);
     c.background[1] = 1;
-    expect("two labels", mode_edges_f64(&c.options, &e, 5, edges, &n), MODE_ERROR_OPTION, "background_label|one at a time");
+    expect("two labels", mode_table_f64(&c.options, &e, &t), MODE_ERROR_OPTION, "background_label|one at a time");
 }
 
 static void test_moments(void) {
     call c = good();
     single s;
     const mode_events_f64 e = events_of(&c);
-    size_t n = 0;
     const double at[3] = {1, -0.5, 0.5}, ends[2] = {-INFINITY, INFINITY};
-    double cdf[12], moments[6], bounded[6], of_float[12];
+    double edges[9], cdf[24], moments[6], bounded[6], of_float[12];
+    mode_table t;
+    BEGIN(t);
+    t.n_at = 3, t.at = at, t.capacity = 8, t.edges = edges, t.cdf = cdf, t.moments = moments, t.bounded = bounded;
     c.options.order = 1;
     c.options.max_slope = 0.01;
-    CHECK(!mode_moments_f64(&c.options, &e, 3, at, 12, cdf, &n, moments, bounded) && n == 4, "%s", mode_last_error());
+    CHECK(!mode_table_f64(&c.options, &e, &t) && t.n_bins == 4 && edges[4] == 63, "%s", mode_last_error());
     for (int b = 0; b < 4; b++) {
         int below = 0;
         for (int i = 16 * b; i < 16 * b + 16; i++) below += c.score[i] <= at[2];
@@ -329,14 +372,15 @@ static void test_moments(void) {
     CHECK(fabs(moments[0] - 1) < 1e-14 && fabs(moments[1]) < 1e-14, "everything below: %g %g", moments[0], moments[1]);
     CHECK(moments[2] == 0 && moments[3] == 0, "nothing below: %g %g", moments[2], moments[3]);
     CHECK(fabs(bounded[5] - 0.01 * moments[4] * tanh(moments[5] / (0.01 * moments[4]))) < 1e-16, "c_1 is: %g", bounded[5]);
-    CHECK(!mode_moments_f64(&c.options, &e, 3, at, 0, NULL, &n, NULL, NULL) && n == 4, "%s", mode_last_error());
+    t.edges = t.moments = t.bounded = NULL, t.capacity = 4, t.cdf = of_float;
     set_single(&s, &c);
-    CHECK(!mode_moments_f32(&c.options, &s.events, 3, at, 12, of_float, &n, NULL, NULL), "%s", mode_last_error());
-    CHECK(!memcmp(of_float, cdf, sizeof cdf), "of scores that float holds");
-    CHECK(!mode_moments_f64(&c.options, &e, 2, ends, 8, cdf, &n, NULL, NULL) && cdf[0] == 0 && cdf[4] == 1, "at infinity: %g, %g", cdf[0], cdf[4]);
-    n = 0;
-    expect("capacity", mode_moments_f64(&c.options, &e, 3, at, 11, cdf, &n, NULL, NULL), MODE_ERROR_ARGUMENT, "capacity = 11|12 elements");
-    CHECK(n == 4, "the number needed is set all the same: %zu", n);
+    CHECK(!mode_table_f32(&c.options, &s.events, &t), "%s", mode_last_error());
+    CHECK(!memcmp(of_float, cdf, sizeof of_float), "of scores that float holds");
+    t.n_bins = 0, t.capacity = 3;
+    expect("capacity", mode_table_f64(&c.options, &e, &t), MODE_ERROR_ARGUMENT, "capacity = 3|4 bins");
+    CHECK(t.n_bins == 4, "the number needed is set all the same: %zu", t.n_bins);
+    t.capacity = 4, t.n_at = 2, t.at = ends, t.cdf = cdf;
+    CHECK(!mode_table_f64(&c.options, &e, &t) && cdf[0] == 0 && cdf[4] == 1, "at infinity: %g, %g", cdf[0], cdf[4]);
 }
 
 /* -------------------------------------------------------------- the library */
@@ -384,7 +428,9 @@ static int in_child(void) {
     expect("init", mode_options_init(&c.options, sizeof c.options), want, "fork()|spawn");
     expect("evaluate", evaluate(&c, &loss, NULL), want, "fork()");
     expect("set_threads", mode_set_threads(1), want, "fork()");
-    CHECK(mode_option_count() == 0 && loss == -7, "options in the child, or a loss");
+    size_t count = 7;
+    expect("options", mode_option_count(&count), want, "fork()");
+    CHECK(count == 7 && loss == -7, "options in the child, or a loss");
     CHECK(!strcmp(mode_version(), MODE_VERSION), "%s", mode_version());
     return failures - before;
 }

@@ -36,27 +36,32 @@ static void check_case(const golden_case *c) {
     float *score = floats(c->score, c->n), *weight = floats(c->weight, c->n), *mass[3] = {NULL, NULL, NULL};
     const float *masses[3];
     mode_events_f32 singles;
-    mode_quality quality;
+    mode_result_f64 found;
+    mode_result_f32 of_singles;
     double *grad = calloc(c->n, sizeof *grad), loss = 0;
     float *single = calloc(c->n, sizeof *single);
     int status;
     if (!grad || !single) abort();
     for (size_t k = 0; k < c->n_mass; k++) masses[k] = mass[k] = floats(c->mass[k], c->n);
     memset(&singles, 0, sizeof singles);
-    memset(&quality, 0, sizeof quality);
-    singles.struct_size = sizeof singles, quality.struct_size = sizeof quality;
+    memset(&found, 0, sizeof found);
+    memset(&of_singles, 0, sizeof of_singles);
+    singles.struct_size = sizeof singles, found.struct_size = sizeof found, of_singles.struct_size = sizeof of_singles;
+    of_singles.grad = single;
     singles.n = c->n, singles.n_mass = c->n_mass, singles.score = score, singles.mass = masses, singles.weight = weight;
     singles.label = c->label, singles.category = c->category, singles.category_type = MODE_LABEL_INT64;
 
     for (int with = 0; with <= options.unbiased; with++) { /* the bias needs bins of several events, as unbiased does */
-        mode_quality *const wanted = with ? &quality : NULL;
-        status = mode_evaluate_f64(&options, &doubles, &loss, grad, wanted, 0, NULL);
-        compare(c, status, loss, grad, double_tolerance);
-        status = mode_evaluate_f64(&options, &doubles, &loss, NULL, wanted, 0, NULL);
-        compare(c, status, loss, NULL, double_tolerance);
-        status = mode_evaluate_f32(&options, &singles, &loss, single, wanted, 0, NULL);
+        found.quality = of_singles.quality = with;
+        found.grad = grad;
+        status = mode_evaluate_f64(&options, &doubles, &found);
+        compare(c, status, found.loss, grad, double_tolerance);
+        found.grad = NULL;
+        status = mode_evaluate_f64(&options, &doubles, &found);
+        compare(c, status, found.loss, NULL, double_tolerance);
+        status = mode_evaluate_f32(&options, &singles, &of_singles);
         for (size_t i = 0; i < c->n; i++) grad[i] = single[i];
-        compare(c, status, loss, grad, float_tolerance);
+        compare(c, status, of_singles.loss, grad, float_tolerance);
     }
     if (c->n_mass == 1 && !c->category) {
         status = mode_loss_f64(&options, c->n, c->score, c->label, c->mass[0], c->weight, &loss, grad);

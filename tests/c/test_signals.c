@@ -85,19 +85,28 @@ static void test_flags(void) {
 
 /* Every function that goes into Go looks at the handlers. */
 static void test_functions(void) {
-    static double at[1] = {0.5}, grad[N], push[N], multiplier[N], slope[N], edges[5], cdf[4];
+    static double grad[N], push[N], multiplier[N];
     call c = good();
     single s;
     set_single(&s, &c);
     const mode_events_f64 e = events_of(&c);
     double loss;
     mode_option option;
-    mode_constraint_result pushed;
+    mode_constraint_result_f64 pushed;
+    mode_constraint_result_f32 fpushed;
     mode_constraint constraint;
+    mode_result_f64 result;
+    mode_result_f32 fresult;
+    mode_table table;
     BEGIN(option);
     BEGIN(pushed);
+    BEGIN(fpushed);
     BEGIN(constraint);
-    float fgrad[N], fpush[N], fmultiplier[N], fslope[N];
+    BEGIN(result);
+    BEGIN(fresult);
+    BEGIN(table);
+    float fgrad[N], fpush[N], fmultiplier[N];
+    pushed.push = push, pushed.multiplier = multiplier, fpushed.push = fpush, fpushed.multiplier = fmultiplier;
     double value;
     size_t n;
     int threads;
@@ -110,23 +119,21 @@ static void test_functions(void) {
     } while (0)
     LOOKS(mode_options_init(&c.options, sizeof c.options));
     LOOKS(mode_options_check(&c.options));
-    LOOKS(mode_option_count());
+    LOOKS(mode_option_count(&n));
     LOOKS(mode_option_at(0, &option));
-    LOOKS(mode_evaluate_f32(&c.options, &s.events, &loss, fgrad, NULL, 0, NULL));
-    LOOKS(mode_evaluate_f64(&c.options, &e, &loss, grad, NULL, 0, NULL));
+    LOOKS(mode_evaluate_f32(&c.options, &s.events, &fresult));
+    LOOKS(mode_evaluate_f64(&c.options, &e, &result));
     LOOKS(mode_loss_f32(&c.options, N, s.score, NULL, s.mass, NULL, &loss, fgrad));
     LOOKS(mode_loss_f64(&c.options, N, c.score, NULL, c.mass, NULL, &loss, grad));
-    LOOKS(mode_flatness_f32(&c.options, &s.events, &loss, fgrad));
-    LOOKS(mode_flatness_f64(&c.options, &e, &loss, grad));
-    LOOKS(mode_constraint_push_f32(&c.options, &s.events, &constraint, &pushed, fpush, fmultiplier, fslope));
-    LOOKS(mode_constraint_push_f64(&c.options, &e, &constraint, &pushed, push, multiplier, slope));
+    LOOKS(mode_flatness_f32(&c.options, &s.events, &fresult));
+    LOOKS(mode_flatness_f64(&c.options, &e, &result));
+    LOOKS(mode_constraint_push_f32(&c.options, &s.events, &constraint, &fpushed));
+    LOOKS(mode_constraint_push_f64(&c.options, &e, &constraint, &pushed));
     LOOKS(mode_distance_correlation_f32(N, s.score, s.mass, NULL, 0, &value, NULL, NULL));
     LOOKS(mode_distance_correlation_f64(N, c.score, c.mass, NULL, 0, &value, NULL, NULL));
-    LOOKS(mode_edges_f32(&c.options, &s.events, 5, edges, &n));
-    LOOKS(mode_edges_f64(&c.options, &e, 5, edges, &n));
-    LOOKS(mode_moments_f32(&c.options, &s.events, 1, at, 4, cdf, &n, NULL, NULL));
-    LOOKS(mode_moments_f64(&c.options, &e, 1, at, 4, cdf, &n, NULL, NULL));
-    LOOKS(mode_state_size(1, 0));
+    LOOKS(mode_table_f32(&c.options, &s.events, &table));
+    LOOKS(mode_table_f64(&c.options, &e, &table));
+    LOOKS(mode_state_size(1, 0, &n));
     LOOKS(mode_set_threads(2));
     LOOKS(mode_get_threads(&threads));
 }

@@ -148,7 +148,7 @@ def of_c(case):
     """A line that spoils a call in C; what is called is the last statement if it is a call."""
     *spoil, last = case.input.split("; ")
     if not last.startswith("mode_"):
-        spoil, last = [*spoil, last], "mode_evaluate_f64(&options, &events, &loss, grad, &quality, 0, NULL)"
+        spoil, last = [*spoil, last], "mode_evaluate_f64(&options, &events, &result)"
     return f"    OF_C_CASE(({', '.join(spoil) or '(void)0'}), {last}, MODE_ERROR_{case.kind}, {words(case)});"
 
 

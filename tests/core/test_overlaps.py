@@ -16,7 +16,7 @@ SIZE = 4_096  # of each array, so that one in the place of another reaches no th
 def arguments():
     """The arrays of all functions, by their names in errors; integers are 0, as the doubles in their place."""
     names = "label category background_label state grad hess push multiplier slope grad_x grad_y edges cdf moments"
-    names += " bounded loss value n_edges n_bins quality found constraint"
+    names += " bounded loss value result constraint table"
     drawn = {name: RNG.random(SIZE) for name in ("score", "mass", "weight", "x", "y", "at")}
     return drawn | {name: np.zeros(SIZE) for name in names.split()}
 
@@ -24,33 +24,47 @@ def arguments():
 EVENTS = ("score", "label", "mass", "weight", "category", "background_label")
 # The inputs and outputs of each function; the state of a direction is both.
 FUNCTIONS = {
-    "evaluate": (EVENTS, ("grad", "hess", "loss", "quality")),
-    "flatness": (EVENTS, ("grad", "loss")),
-    "constraint_push": ((*EVENTS, "constraint"), ("state", "push", "multiplier", "slope", "found")),
+    "loss": (EVENTS[:-2], ("grad", "loss")),
+    "evaluate": (EVENTS, ("grad", "hess", "result")),
+    "flatness": (EVENTS, ("grad", "result")),
+    "constraint_push": ((*EVENTS, "constraint"), ("state", "push", "multiplier", "slope", "result")),
     "distance_correlation": (("x", "y", "weight"), ("grad_x", "grad_y", "value")),
-    "edges": (tuple(set(EVENTS) - {"category", "score"}), ("edges", "n_edges")),
-    "moments": ((*(set(EVENTS) - {"category"}), "at"), ("cdf", "moments", "bounded", "n_bins")),
+    "table": ((*(set(EVENTS) - {"category"}), "at"), ("edges", "cdf", "moments", "bounded", "table")),
 }
 PAIRS = [
     (function, output, other)
     for function, (inputs, outputs) in FUNCTIONS.items()
     for k, output in enumerate(outputs)
     for other in (*inputs, *outputs[:k])
-    if (output, other) != ("found", "constraint")  # whose sizes then are wrong
+    if (output, other) != ("result", "constraint")  # whose sizes then are wrong
 ]
 
 
-STRUCTS = {"quality": _native.ModeQuality, "found": _native.ModePushed, "constraint": _native.ModeSteering}
+def of_function(function, array):
+    """The structs of a call by the names of their arguments, which have the addresses in ``array``."""
+    native = _native
+    if function in ("evaluate", "flatness"):
+        hess = array["hess"] if function == "evaluate" else None
+        found = native.ModeResult(0, array["grad"], hess, 0.0, function == "evaluate")
+        return {"result": found}
+    if function == "constraint_push":
+        size = native.state_size(1, 1)
+        constraint = native.ModeSteering(state=array["state"], n_state=size, categories=1)
+        return {
+            "constraint": constraint,
+            "result": native.ModePushed(0, array["push"], array["multiplier"], array["slope"]),
+        }
+    if function == "table":
+        wanted = {name: array[name] for name in ("at", "edges", "cdf", "moments", "bounded")}
+        return {"table": native.ModeTable(n_at=N, capacity=N, **wanted)}
+    return {}
 
 
 def call(function, arrays, array):
     """The status and the message of a call with the addresses in ``array``."""
     library = _native.library()
-    constraint = _native.ModeSteering.from_buffer(arrays["constraint"])
-    constraint.state, constraint.n_state, constraint.categories = array["state"], library.mode_state_size(1, 1), 1
-    options = _native.ModeOptions()
-    _native._check(library, library.mode_options_init(options, ctypes.sizeof(options)))
-    options.order, options.bins, options.n_background_label = 1, 4, 1
+    options = _native.default_options()
+    options.order, options.bins, options.n_background_label = int(function != "flatness"), 4, 1
     options.background_label = ctypes.cast(array["background_label"], ctypes.POINTER(ctypes.c_int32))
     masses = (ctypes.c_void_p * 1)(array["mass"])
     has_category = function in ("evaluate", "flatness", "constraint_push")
@@ -59,39 +73,28 @@ def call(function, arrays, array):
         ctypes.cast(masses, ctypes.POINTER(ctypes.c_void_p)), 1, array["weight"],
         array["category"] if has_category else None, 3, 3,
     )  # fmt: skip
-
-    def pointer(name, kind=ctypes.c_double):
-        return ctypes.cast(array[name], ctypes.POINTER(kind))
-
     run = getattr(library, f"mode_{function}_f64")
-    if function == "evaluate":
-        quality = pointer("quality", _native.ModeQuality)
-        status = run(options, events, pointer("loss"), array["grad"], quality, 0.0, array["hess"])
-    elif function == "flatness":
-        options.order = 0
-        status = run(options, events, pointer("loss"), array["grad"])
-    elif function == "constraint_push":
-        constraint, found = pointer("constraint", _native.ModeSteering), pointer("found", _native.ModePushed)
-        status = run(options, events, constraint, found, array["push"], array["multiplier"], array["slope"])
+    if function == "loss":
+        given = (array[name] for name in ("score", "label", "mass", "weight"))
+        run.argtypes = [ctypes.c_void_p, ctypes.c_size_t, *[ctypes.c_void_p] * 6]
+        status = run(None, N, *given, array["loss"], array["grad"])
     elif function == "distance_correlation":
-        results = pointer("value"), array["grad_x"], array["grad_y"]
-        status = run(N, array["x"], array["y"], array["weight"], 0, *results)
-    elif function == "edges":
-        status = run(options, events, N, array["edges"], pointer("n_edges", ctypes.c_size_t))
+        value = ctypes.cast(array["value"], ctypes.POINTER(ctypes.c_double))
+        status = run(N, array["x"], array["y"], array["weight"], 0, value, array["grad_x"], array["grad_y"])
     else:
-        count = pointer("n_bins", ctypes.c_size_t)
-        rest = count, array["moments"], array["bounded"]
-        status = run(options, events, N, array["at"], N * N, array["cdf"], *rest)
+        structs = of_function(function, array)
+        for name, struct in structs.items():
+            struct.struct_size = ctypes.sizeof(struct)
+            ctypes.memmove(array[name], ctypes.addressof(struct), ctypes.sizeof(struct))
+        kinds = {name: ctypes.POINTER(type(struct)) for name, struct in structs.items()}
+        status = run(options, events, *(ctypes.cast(array[name], kind) for name, kind in kinds.items()))
     return status, library.mode_last_error().decode()
 
 
 def prepared():
-    """Arrays and their addresses, with structs that have their sizes."""
+    """Arrays and their addresses."""
     arrays = arguments()
-    for name, kind in STRUCTS.items():
-        kind.from_buffer(arrays[name]).struct_size = ctypes.sizeof(kind)
-    addresses = {name: array.ctypes.data for name, array in arrays.items()}
-    return arrays, addresses
+    return arrays, {name: array.ctypes.data for name, array in arrays.items()}
 
 
 @pytest.mark.parametrize("function", FUNCTIONS)
@@ -107,13 +110,14 @@ def test_arrays_that_are_apart(function):
 @pytest.mark.parametrize(("function", "output", "other"), PAIRS)
 def test_an_output_over_another_argument(function, output, other):
     arrays, addresses = prepared()
-    if output in STRUCTS:
+    if output in of_function(function, addresses):
         addresses[other] = addresses[output] + 8  # behind the size of the struct
-    elif output == "state" and other in STRUCTS:
+    elif output == "state" and other == "constraint":
         addresses["state"] = addresses[other]
     else:
         addresses[output] = addresses[other]
-    before = {name: array.copy() for name, array in arrays.items() if name != "constraint"}
+    ours = set(of_function(function, addresses))  # which the call above writes
+    before = {name: array.copy() for name, array in arrays.items() if name not in ours}
     status, message = call(function, arrays, addresses)
     assert (status, f"{output} overlaps {other} in memory" in message) == (1, True), message
     for name, array in before.items():

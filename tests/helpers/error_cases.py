@@ -299,16 +299,20 @@ options.n_edges = 3 | ARGUMENT | edges is NULL, but 3 elements are expected
 options.edges = mass; options.n_edges = 2 | OPTION | edges has length 2, but binning = quantile takes none
 options.binning = 7 | OPTION | binning = 7
 options.missing = -1 | OPTION | missing = -1
-options.order = 1; mode_flatness_f64(&options, &events, &loss, grad) | OPTION | order = 1 has no meaning for the flatness loss
-options.unbiased = 0; mode_flatness_f64(&options, &events, &loss, NULL) | OPTION | unbiased = false has no meaning for the flatness loss
-score[3] = NAN; mode_flatness_f64(NULL, &events, &loss, grad) | NOT_FINITE | score[3] = NaN
-mode_flatness_f64(&options, &events, NULL, grad) | ARGUMENT | loss is NULL
+options.order = 1; result.quality = 0; mode_flatness_f64(&options, &events, &result) | OPTION | order = 1 has no meaning for the flatness loss
+options.unbiased = 0; result.quality = 0; mode_flatness_f64(&options, &events, &result) | OPTION | unbiased = false has no meaning for the flatness loss
+score[3] = NAN; result.quality = 0; mode_flatness_f64(NULL, &events, &result) | NOT_FINITE | score[3] = NaN
+mode_flatness_f64(&options, &events, NULL) | ARGUMENT | result is NULL
+mode_flatness_f64(&options, &events, &result) | ARGUMENT | result asks for hess or quality
+result.quality = 0; result.hess = room; mode_flatness_f64(&options, &events, &result) | ARGUMENT | result asks for hess or quality
 options.reserved[1] = 5 | ARGUMENT | options.reserved[1] is not 0
 events.reserved[3] = 1 | ARGUMENT | events.reserved[3] is not 0
-quality.struct_size = 3 | ARGUMENT | quality.struct_size = 3
-pushed.struct_size = 0; mode_constraint_push_f64(&options, &events, &constraint, &pushed, grad, grad, NULL) | ARGUMENT | found.struct_size = 0
-constraint.struct_size = 1; mode_constraint_push_f64(&options, &events, &constraint, &pushed, grad, grad, NULL) | ARGUMENT | constraint.struct_size = 1
-mode_constraint_push_f64(&options, &events, &constraint, NULL, grad, grad, NULL) | ARGUMENT | found is NULL
+result.struct_size = 3 | ARGUMENT | result.struct_size = 3
+result.reserved[2] = 1 | ARGUMENT | result.reserved[2] is not 0
+pushed.struct_size = 0; mode_constraint_push_f64(&options, &events, &constraint, &pushed) | ARGUMENT | result.struct_size = 0
+constraint.struct_size = 1; mode_constraint_push_f64(&options, &events, &constraint, &pushed) | ARGUMENT | constraint.struct_size = 1
+mode_constraint_push_f64(&options, &events, &constraint, NULL) | ARGUMENT | result is NULL
+pushed.push = NULL; mode_constraint_push_f64(&options, &events, &constraint, &pushed) | ARGUMENT | push is NULL, but 60 elements are expected
 mode_loss_f64(&options, N, NULL, label, mass, weight, &loss, grad) | ARGUMENT | score is NULL, but 60 elements are expected
 mode_loss_f64(&options, N, score, label, NULL, weight, &loss, grad) | ARGUMENT | mass is NULL, but 60 elements are expected
 mode_loss_f64(&options, N, score, label, mass, weight, NULL, grad) | ARGUMENT | loss is NULL
@@ -320,22 +324,25 @@ score[2] = INFINITY; mode_distance_correlation_f64(N, mass, score, NULL, 1, &los
 weight[0] = -N; mode_distance_correlation_f64(N, mass, score, weight, 0, &loss, NULL, grad) | UNDEFINED | weight: the 60 events have sum of weights -1
 options.n_edges = SIZE_MAX | ARGUMENT | edges: 18446744073709551615 elements are more than the 4294967295
 options.n_variables = SIZE_MAX; options.variables = variable; variable[0].struct_size = 0 | ARGUMENT | n_variables = 18446744073709551615
-mode_evaluate_f64(&options, NULL, &loss, grad, NULL, 0, NULL) | ARGUMENT | events is NULL
-mode_evaluate_f32(&options, NULL, &loss, NULL, NULL, 0, NULL) | ARGUMENT | events is NULL
-mode_evaluate_f64(&options, &events, NULL, grad, NULL, 0, NULL) | ARGUMENT | loss is NULL
-mode_evaluate_f64(&options, &events, &loss, NULL, NULL, -1, grad) | OPTION | smoothing = -1
-options.score_range[0] = -INFINITY; options.score_range[1] = INFINITY; options.bins = 1; events.n = 2; score[0] = 1; score[1] = 1 + 0x1p-52; mode_evaluate_f64(&options, &events, &loss, NULL, NULL, 0, grad) | OPTION | score is too coarse for hess
-mode_edges_f64(&options, &events, 9, grad, NULL) | ARGUMENT | n_edges is NULL
-mode_edges_f64(&options, &events, 4, grad, &count) | ARGUMENT | capacity = 4 is less than the 5 edges of the bins used
-events.category = label; mode_edges_f64(&options, &events, 9, grad, &count) | OPTION | category is given
-events.n_mass = 2; mode_edges_f64(&options, &events, 9, grad, &count) | OPTION | mass has 2 variables, and each has its own bins
-mode_moments_f64(&options, &events, 2, score, 7, grad, &count, NULL, NULL) | ARGUMENT | capacity = 7 is less than the 8 elements of cdf, for 2 scores and 4 bins
-mode_moments_f64(&options, &events, 1, score, 4, grad, NULL, NULL, NULL) | ARGUMENT | n_bins is NULL
-mode_moments_f64(&options, &events, 3, NULL, 12, grad, &count, NULL, NULL) | ARGUMENT | at is NULL, but 3 elements are expected
+mode_evaluate_f64(&options, NULL, &result) | ARGUMENT | events is NULL
+mode_evaluate_f32(&options, NULL, &of_float) | ARGUMENT | events is NULL
+mode_evaluate_f64(&options, &events, NULL) | ARGUMENT | result is NULL
+result.hess = room; result.smoothing = -1; mode_evaluate_f64(&options, &events, &result) | OPTION | smoothing = -1
+options.score_range[0] = -INFINITY; options.score_range[1] = INFINITY; options.bins = 1; events.n = 2; score[0] = 1; score[1] = 1 + 0x1p-52; result.hess = room; mode_evaluate_f64(&options, &events, &result) | OPTION | score is too coarse for hess
+mode_table_f64(&options, &events, NULL) | ARGUMENT | table is NULL
+table.struct_size = 9; mode_table_f64(&options, &events, &table) | ARGUMENT | table.struct_size = 9
+table.capacity = 3; mode_table_f64(&options, &events, &table) | ARGUMENT | table.capacity = 3 is less than the 4 bins used
+events.category = label; mode_table_f64(&options, &events, &table) | OPTION | category is given
+events.n_mass = 2; mode_table_f64(&options, &events, &table) | OPTION | mass has 2 variables, and each has its own bins
+table.n_at = 2; table.at = score; table.cdf = room + N; table.edges = NULL; table.capacity = 3; mode_table_f64(&options, &events, &table) | ARGUMENT | table.capacity = 3 is less than the 4 bins used
+events.score = NULL; table.moments = room + N; mode_table_f64(&options, &events, &table) | ARGUMENT | score is NULL
+table.n_at = 3; table.cdf = room + N; mode_table_f64(&options, &events, &table) | ARGUMENT | at is NULL, but 3 elements are expected
 mode_options_init(NULL, sizeof options) | ARGUMENT | options is NULL
 mode_variable_init(NULL, sizeof *variable) | ARGUMENT | variable is NULL
 mode_options_init(&options, 8) | ARGUMENT | options.struct_size = 8
 mode_option_at(1000, &option) | ARGUMENT | k = 1000
+mode_option_count(NULL) | ARGUMENT | count is NULL
+mode_state_field_count(NULL) | ARGUMENT | count is NULL
 mode_option_at(0, NULL) | ARGUMENT | option is NULL
 mode_set_threads(-1) | ARGUMENT | threads = -1
 mode_get_threads(NULL) | ARGUMENT | threads is NULL

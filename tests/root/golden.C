@@ -12,13 +12,13 @@ int golden() {
     for (const golden_case &c : cases) {
         const mode_options options = c.options();
         std::vector<double> grad(c.n);
-        double loss;
         const mode_events_f64 events = events_of(&c);
-        if (mode_evaluate_f64(&options, &events, &loss, grad.data(), nullptr, 0, nullptr)) {
+        mode_result_f64 found = {sizeof found, grad.data()};
+        if (mode_evaluate_f64(&options, &events, &found)) {
             fprintf(stderr, "%s: %s\n", c.name, mode_last_error());
             return 1;
         }
-        printf("case %.17g", loss);
+        printf("case %.17g", found.loss);
         for (double g : grad) printf(" %.17g", g);
         printf("\n");
     }
