@@ -456,7 +456,8 @@ enum { /* places in a state */
     MODE_STATE_PARTS = 10      /* the first number of the first part */
 };
 
-enum { MODE_STATE_LAYOUT = 1 }; /* the version of the layout: changes when a number moves or means something else */
+/* The version of the layout: changes when a number moves or means something else. */
+#define MODE_STATE_LAYOUT 1
 
 /*
  * Sets *size to the length of a state for so many background labels, at least 1, each of so many categories; 0: none.

@@ -182,7 +182,7 @@ LABEL_TYPES = {"int32": 0, "int8": 1, "uint8": 2, "bool": 2, "int64": 3, "float3
 _pointer = ctypes.POINTER
 _of_events = [_pointer(ModeOptions), _pointer(ModeEvents)]
 # The arguments of functions with a form for float and a form for double.
-_OF_BOTH = {
+_OF_BOTH: dict[str, list[Any]] = {
     "mode_evaluate": [*_of_events, _pointer(ModeResult)],
     "mode_flatness": [*_of_events, _pointer(ModeResult)],
     "mode_constraint_push": [*_of_events, _pointer(ModeSteering), _pointer(ModePushed)],
@@ -395,11 +395,11 @@ def evaluate(
     A ``strength`` multiplies the gradient, and has the factor for the loss then.
     """
     alone = loss_alone or flatness
-    found = ModeResult(_SIZE_OF_RESULT, grad, hess, smoothing, not alone)
-    _call_with("mode_flatness" if flatness else "mode_evaluate", double, events.n, held, options, events, found)
+    result = ModeResult(_SIZE_OF_RESULT, grad, hess, smoothing, not alone)
+    _call_with("mode_flatness" if flatness else "mode_evaluate", double, events.n, held, options, events, result)
     if strength is not None:
         _call_with("mode_strengthen", double, events.n, held, options, events, strength, grad)
-    return Evaluated(found.loss) if alone else Evaluated(found.loss, found.bias, found.events)
+    return Evaluated(result.loss) if alone else Evaluated(result.loss, result.bias, result.events)
 
 
 def direction(
@@ -425,9 +425,9 @@ def verdict(options: Any, steering: ModeSteering) -> ModeVerdict:
 
 def table(options: ModeOptions, events: ModeEvents, **wanted: Any) -> ModeTable:
     """What is wanted of the parts of a loss, of events in double; with nothing wanted, the number of bins."""
-    found = ModeTable(ctypes.sizeof(ModeTable), **wanted)
-    call("mode_table_f64", options, events, found)
-    return found
+    result = ModeTable(ctypes.sizeof(ModeTable), **wanted)
+    call("mode_table_f64", options, events, result)
+    return result
 
 
 def _call_with(name: str, double: bool, n: int, held: tuple[object, ...], *arguments: Any) -> None:

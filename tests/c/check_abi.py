@@ -89,8 +89,8 @@ def enumerators(header: str) -> list[str]:
 def layout(header: str, include: Path, compiler: list[str]) -> Iterator[str]:
     """What a compiled program says about the names of the header."""
     lines = ['printf("sizeof(void *) %zu\\n", sizeof(void *));']
-    lines += ['printf("MODE_ABI_VERSION %d\\n", MODE_ABI_VERSION);']
-    lines += [f'printf("{name} %d\\n", {name});' for name in enumerators(header)]
+    names = ["MODE_ABI_VERSION", "MODE_STATE_LAYOUT", *enumerators(header)]
+    lines += [f'printf("{name} %d\\n", {name});' for name in names]
     for struct_name, members in structs(header).items():
         lines += [f'printf("{struct_name} size %zu\\n", sizeof({struct_name}));']
         lines += [
