@@ -170,7 +170,7 @@ int mode_scan(const char *file_name = "events.root", double mass_low = -INFINITY
             graph->AddPoint(bins, found.loss);
             smallest = std::min(smallest, found.loss);
             largest = std::max(largest, found.loss);
-            printf("  %9.3g", loss);
+            printf("  %9.3g", found.loss);
         }
         printf("\n");
         graph->SetMarkerStyle(markers[order]);
