@@ -237,6 +237,7 @@ case $command in
         ;;
     studies | bench) tool "$command" "$@" ;;
     audit) no_more "$@"; tool audit ;;
+    mutants) for part in core python; do tool mutants $part "$@"; done ;;
     wheel) tool distribution wheel "$@" ;;
     sdist) no_more "$@"; tool distribution sdist ;;
     clean) no_more "$@"; rm -rf .venv build dist demo docs/api python/libmode/include python/libmode/lib python/*.egg-info ;;
