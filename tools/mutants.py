@@ -51,19 +51,23 @@ SLOW_GO = "RandomBytes|AnyNumberOfThreads|BothSidesOf|Chunks|^TestThreads|FlatRe
 SLOW = "p_values or unbiased or numerics or every_form or ten_thousand or fuzz or fork"
 # The nearest tests of a file are those of the first row that it matches: folders and files of tests/.
 NEAREST = {
-    r"_trees|xgboost|lightgbm": "trees",
+    r"_trees|xgboost|lightgbm": "trees/test_boosted_*.py",
     r"_device/|jax/": "frameworks/test_jax.py frameworks/test_jax_constraint.py",
     r"keras/|_tensorflow|_host_constraint": "frameworks/test_keras.py frameworks/test_tensorflow.py",
     r"posthoc": "posthoc",
-    r"weaver": "recipes/test_weaver.py",
+    r"weaver|salt": "recipes/test_weaver.py",
     r"compat": "peers/test_compat.py",
     r"report": "report",
     r"plots": "pytorch/test_plots.py",
-    r"_planing": "core/test_planing.py",
+    r"metrics/(_arguments|_backwards|closure|_cuts|roc|_sample|_spectrum|_split|_working)": "core/test_check.py"
+    " core/test_backwards.py core/test_histograms.py peers/test_metrics.py peers/test_metric_errors.py peers/test_closure.py",
     r"metrics": "core/test_check.py core/test_dependence.py core/test_histograms.py core/test_overlaps.py"
-    " core/test_monitor.py peers/test_metrics.py peers/test_metric_errors.py peers/test_closure.py report",
-    r"torch|_constraint|_convergence|_bad_batches|_softmax|_strength|_of_classes": "pytorch",
-    r"": "core pytorch/test_torch.py pytorch/test_constraint.py",
+    " core/test_monitor.py peers/test_metric_errors.py peers/test_spurious_signal.py",
+    r"torch/(_digits|_op|loss|_softmax|_of_classes|transform)": "pytorch/test_torch.py pytorch/test_[eghls]*.py"
+    " pytorch/test_option_values.py pytorch/test_per_class.py",
+    r"torch/(abcd|distance|_gather|metrics|reference)": "pytorch/test_abcd.py pytorch/test_[dgr]*.py pytorch/test_torch*.py",
+    r"torch|_constraint|_convergence|_bad_batches|_strength": "pytorch/test_[bcst]*.py pytorch/test_on_device.py",
+    r"": "core/test_[abcdnmosv]*.py core/test_error_table.py core/test_package.py core/test_planing.py",
 }
 
 Place = tuple[str, int, Callable[[str], str]]  # file, line, what changes the file's text
