@@ -5,7 +5,7 @@ import pytest
 from scipy.optimize import brentq
 
 from studies.dalitz import boosting, networks, report
-from studies.dalitz.events import DAUGHTER_MASS, HIGH, LOW, PARENT_MASS, RHO, decays, momenta
+from studies.dalitz.events import DAUGHTER_MASS, HIGH, LOW, PARENT_MASS, momenta
 from studies.dalitz.study import Size
 
 pytestmark = pytest.mark.usefixtures("threads_afterwards")
@@ -26,20 +26,6 @@ def test_momenta_are_those_of_three_four_vectors():
         np.testing.assert_allclose(momenta(np.array([squared]))[0], np.linalg.norm(vectors, axis=1), rtol=1e-9)
     outside = np.array([[LOW, LOW], [HIGH, HIGH], [LOW, HIGH], [HIGH, LOW]])
     assert np.isnan(momenta(outside)).all()
-
-
-def test_signal_is_uniform_inside_the_border_and_background_is_not():
-    events = decays(100_000, np.random.default_rng(0))
-    signal = events.label == 1
-    assert signal.sum() == 50_000 and np.isfinite(events.features).all()
-    inside = events.mass[(np.abs(events.mass - [1.0, 1.2]) < 0.6).all(axis=1) & signal]  # a square in the plane
-    edges = (np.linspace(0.4, 1.6, 7), np.linspace(0.6, 1.8, 7))
-    counts = np.histogram2d(*inside.T, edges)[0]
-    chi2 = np.sum((counts - counts.mean()) ** 2) / counts.mean()
-    assert chi2 == pytest.approx(35, abs=4 * np.sqrt(70))
-
-    band = np.abs(events.mass[:, 0] - RHO[0] ** 2) < 0.1
-    assert np.mean(band[~signal]) > 1.5 * np.mean(band[signal])
 
 
 @pytest.mark.parametrize("command", (boosting, networks), ids=lambda command: command.RESULTS.stem)

@@ -1,10 +1,8 @@
 """The study of boosted trees: every method trains."""
 
-import numpy as np
 import pytest
-from libmode import mode_loss
 
-from studies.trees import boosters, study
+from studies.trees import study
 from studies.trees.task import Size
 
 pytestmark = pytest.mark.usefixtures("threads_afterwards")
@@ -18,21 +16,3 @@ def test_one_of_each_method_trains(sample):
     for task in {task.classifier.method: task for task in tasks}.values():
         assert study.seconds(task) > 0
         assert 0 < study.measured(task)["auc"] < 1
-
-
-def test_disco_pushes_scores_towards_independence():
-    """By finite differences of the loss, in the margins, for a step against the gradient without the cross entropy."""
-    rng = np.random.default_rng(1)
-    label, mass = np.repeat([0.0, 1.0], 300), rng.normal(size=600)
-    margin = mass + rng.normal(size=600)
-    grads = [boosters.DisCo(label, mass, strength)(margin, None)[0] for strength in (1.0, 3.0)]
-    of_disco = (grads[1] - grads[0]) / 2
-    assert not of_disco[300:].any()
-
-    def loss(margins):
-        return 600 * mode_loss(1 / (1 + np.exp(-margins[:300])), mass[:300], loss="disco", unbiased=True)
-
-    step = 1e-5 * rng.normal(size=600)
-    change = loss(margin + step) - loss(margin - step)
-    assert change == pytest.approx(2 * of_disco @ step, rel=1e-3)
-    assert (boosters.DisCo(label, mass, 3.0)(margin, None)[1] > 0).all()
