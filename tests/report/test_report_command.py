@@ -9,10 +9,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 import report_toys
-from libmode import __version__, metrics
 from libmode.__main__ import NEEDED
 from libmode.report import words
-from programs import run
 
 ROOT = Path(__file__).resolve().parents[2]
 DEFAULT = ["--mass", "mass", "--label", "label"]
@@ -34,27 +32,6 @@ def test_the_status_says_whether_a_dependence_is_seen(file, tmp_path, score, ord
     assert (f"{score} has p " in printed and "below --max-dependence 0.001" in printed) == bool(status)
     page = (tmp_path / "report.html").read_text(encoding="utf-8")
     assert ("<strong>Failed:</strong>" if status else "<strong>Passed:</strong>") in page
-
-
-def test_the_terminal_has_the_check_of_each_score(toy, file, tmp_path):
-    named = [file, "--score", "flat", "--score", "carved", *DEFAULT, "--out", tmp_path]
-    status, printed = report_toys.report(*named, "--working-points", "0.5")
-    assert status == 0
-    for name in ("flat", "carved"):
-        assert f"{name}: {metrics.check(toy[name], toy['label'], toy['mass'], order=0)}\n" in printed
-
-
-def test_a_p_value_that_is_not_known_is_no_pass(tmp_path):
-    """Of negative weights, so many that fewer bins have a positive sum than order 12 needs."""
-    rng = np.random.default_rng(1)
-    columns = {"s": rng.random(40), "mass": rng.random(40), "w": np.where(np.arange(40) % 4, 1, -1)}
-    file = report_toys.write(tmp_path / "few.csv", columns)
-    options = ["--score", "s", "--mass", "mass", "--weight", "w", "--order", 12, "--out", tmp_path]
-    assert report_toys.report(file, *options)[0] == 0
-    status, printed = report_toys.report(file, *options, "--max-dependence", "1e-9")
-    assert status == 2
-    assert re.search(r"^Error: --max-dependence: a p-value is missing: not known: ", printed, re.MULTILINE)
-    assert "<strong>Not decided:</strong>" in (tmp_path / "report.html").read_text(encoding="utf-8")
 
 
 def test_a_score_that_leaves_no_background(tmp_path):
@@ -139,17 +116,6 @@ def page(toy, tmp_path_factory):
     return folder, Page((folder / "report.html").read_text(encoding="utf-8"))
 
 
-def test_the_page_loads_nothing(page):
-    found = page[1]
-    assert not {"script", "link", "iframe", "object", "embed", "base"} & set(found.tags)
-    for name, value in found.attributes:
-        assert not name.startswith("on")
-        assert name not in ("href", "srcset", "data", "style")
-        assert name != "src" or value.startswith("data:image/svg+xml;base64,")
-    style = (page[0] / "report.html").read_text(encoding="utf-8").partition("</style>")[0]
-    assert "url(" not in style and "@import" not in style
-
-
 def test_what_the_user_wrote_is_text(page):
     text = page[1].text
     assert text.count("<script>alert(1)</script>") >= 3
@@ -165,17 +131,7 @@ def test_the_page_has_one_verdict_and_one_figure_for_each_score(page):
     assert len(pictures) == len(scores) + 1  # and the ROC curves
 
 
-def test_numbers_as_people_read_them():
-    shown = {0.61234: "0.612", 28: "28.0", 1234.4: "1234", 0: "0", 1.2e-7: "1.20×10⁻⁷", -3.45678: "-3.46", None: "–"}
-    assert {value: words.short(value) for value in shown} == shown
-
-
 # ------------------------------------------------------------------ the programs
-
-
-def test_the_script_and_the_module_are_the_command():
-    assert run(Path(sys.executable).with_name("libmode"), "--version") == f"{__version__}\n"
-    assert run(sys.executable, "-m", "libmode", "report", "-h").startswith("Usage: libmode report ")
 
 
 def test_without_a_package_the_command_names_the_extra():
@@ -188,17 +144,6 @@ def test_without_a_package_the_command_names_the_extra():
     assert all(name in extra for name in {*NEEDED} - {"matplotlib", "mplhep"})
 
 
-def test_masses_that_are_not_known_are_said_once(toy, tmp_path):
-    columns = {name: np.array(values, float) for name, values in toy.items()}
-    columns["mass"][::100] = -999
-    file = report_toys.write(tmp_path / "far.parquet", columns)
-    for cut, count in (("label == 0", 1), ("(label == 0) & (mass > 0)", 0)):
-        options = [file, "--score", "flat", "--mass", "mass", "--cut", cut, "--out", tmp_path]
-        status, printed = report_toys.report(*options)
-        page = (tmp_path / "report.html").read_text(encoding="utf-8")
-        assert status == 0 and printed.count("mass is -999 for ") == page.count("mass is -999 for ") == count
-
-
 def test_a_label_the_wrong_way_round_is_said(file, tmp_path):
     said = "Warning: --label or --score {} is the wrong way round: the AUC is"
     for label, count in (("1 - label", 1), ("label", 0)):
@@ -207,18 +152,6 @@ def test_a_label_the_wrong_way_round_is_said(file, tmp_path):
         assert status == 0 and printed.count(said.format("flat")) == count
         page = (tmp_path / "report.html").read_text(encoding="utf-8")
         assert page.count("--label or --score flat is the wrong way round") == count
-
-
-def test_the_closure_with_a_second_score(page):
-    """The second score contains the score ``flat`` and has nothing of the others."""
-    found = report_toys.numbers(page[0])
-    assert found["second"] == "own + 0.5 * get('$x_')"
-    assert "own + 0.5 * get('$x_')" in page[1].text
-    closures = {score["score"]: score["closure"] for score in found["scores"]}
-    assert closures["$x_"]["ratio"][0][0] < 0.95
-    assert abs(closures["$x_"]["worst"]["significance"]) > 10
-    assert len(closures["$x_"]["contamination"]) == 4
-    assert np.max(np.abs(closures["_y$"]["significance"])) < 5
 
 
 def test_the_terminal_has_the_closure_of_the_page(file, tmp_path):

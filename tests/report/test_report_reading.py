@@ -1,7 +1,5 @@
 """Files, cuts and expressions: what is read is what NumPy makes of the columns, and what cannot be read says why."""
 
-import time
-
 import awkward
 import h5py
 import numpy as np
@@ -13,7 +11,6 @@ from libmode.report import formats
 from libmode.report.events import Events, Wanted, read
 from libmode.report.formats import find
 from libmode.report.problem import Problem
-from libmode.report.sample import look
 from pyarrow import parquet
 
 
@@ -65,10 +62,6 @@ EXPRESSIONS = {
     "(count & 1) | (count == 4)": lambda c: (c["count"] & 1) | (c["count"] == 4),
     'get("mass") * 2': lambda c: c["mass"] * 2,
 }
-OF_NUMPY = {  # as people write them in Python
-    "np.log(mass)": lambda c: np.log(c["mass"]),
-    "numpy.sqrt(mass) * np.abs(-flat)": lambda c: np.sqrt(c["mass"]) * c["flat"],
-}
 
 
 @pytest.mark.parametrize("text", EXPRESSIONS)
@@ -78,13 +71,6 @@ def test_expressions_are_those_of_numpy_and_uproot(files, toy, text):
         np.testing.assert_array_equal(taken(files[suffix], mass=text).mass, want)
     with uproot.open(files["root"]) as file:
         np.testing.assert_array_equal(file["events"].arrays(text.strip(), library="np")[text.strip()], want)
-
-
-@pytest.mark.parametrize("text", OF_NUMPY)
-def test_functions_may_have_the_name_of_numpy(files, toy, text):
-    np.testing.assert_array_equal(taken(files["parquet"], mass=text).mass, OF_NUMPY[text](toy))
-    with pytest.raises(Problem, match="expected columns, numbers"):
-        taken(files["parquet"], mass=text.replace("np.", "os.").replace("numpy.", "math."))
 
 
 # As in C: ! binds more strongly than comparisons, && less, and || least; a number is true if it is not 0.
@@ -145,27 +131,6 @@ def test_integers_do_not_wrap_around(tmp_path, suffix):
     assert dict(zip(IN_DOUBLE, np.round(scores.T, 12).tolist(), strict=True)) == IN_DOUBLE
 
 
-def test_a_name_in_quotes_is_no_operator(tmp_path):
-    file = report_toys.write(
-        tmp_path / "names.parquet", {"flat": np.arange(4.0), "a&&b!": np.arange(4), "mass": np.ones(4)}
-    )
-    assert taken(file, cut="!get('a&&b!') || flat > 2").scores[:, 0].tolist() == [0, 3]
-
-
-def test_memory_does_not_grow_with_a_parquet_file(tmp_path, monkeypatch):
-    """Neither what has been read is kept, nor is much read ahead of who is slow."""
-    monkeypatch.setattr(formats, "CHUNK", 20_000)
-    rng = np.random.default_rng(1)
-    table = pyarrow.table({name: rng.random(800_000) for name in ("flat", "mass", "other")})
-    parquet.write_table(table, tmp_path / "long.parquet", row_group_size=20_000)
-    del table
-    before, most = pyarrow.total_allocated_bytes(), 0
-    for _ in read(find(str(tmp_path / "long.parquet")), Wanted(("flat",), "mass")):
-        time.sleep(0.01)
-        most = max(most, pyarrow.total_allocated_bytes() - before)
-    assert most < 10 * 20_000 * 2 * 8
-
-
 def test_names_that_are_no_python(tmp_path):
     columns = {"flat": np.arange(4.0), "jet.mass": np.arange(4.0) + 1, "m/GeV": np.arange(4.0) + 2}
     table = {**columns, "mass": columns["flat"]}
@@ -215,12 +180,6 @@ def test_fields_of_records_of_an_rntuple(tmp_path, chunk, monkeypatch):
         taken(tmp_path / "records.root", scores=("jet",))
 
 
-def test_outputs_of_a_network_are_columns_of_one(tmp_path):
-    with h5py.File(tmp_path / "outputs.h5", "w") as file:
-        file["flat"], file["mass"] = np.arange(5.0)[:, None], np.arange(5.0) + 50
-    assert taken(tmp_path / "outputs.h5").scores[:, 0].tolist() == [0, 1, 2, 3, 4]
-
-
 def test_missing_values_of_parquet(tmp_path):
     """They are NaN, also of booleans and decimals: an error, unless the cut leaves them out."""
     table = {"flat": [0.1, 0.2, 0.3], "mass": [1.0, 2.0, 3.0], "passed": [True, None, False]}
@@ -232,24 +191,6 @@ def test_missing_values_of_parquet(tmp_path):
     for column, entry in (("passed", 1), ("none", 0)):
         with pytest.raises(Problem, match=f"^--mass '{column}' is nan at entry {entry} of "):
             taken(file, mass=column)
-
-
-@pytest.mark.parametrize("form", ["fixed", "table"])
-def test_a_file_of_pandas_gets_a_hint(tmp_path, form):
-    """In the layout that pandas 3.1 gives it."""
-    with h5py.File(tmp_path / "pandas.h5", "w") as file:
-        frame = file.create_group("deep/frame")
-        frame.attrs["pandas_type"] = np.bytes_("frame" if form == "fixed" else "frame_table")
-        if form == "fixed":
-            frame["axis0"], frame["axis1"] = [b"flat", b"mass"], np.arange(3)
-            frame["block0_items"], frame["block0_values"] = [b"flat", b"mass"], np.zeros((3, 2))
-        else:
-            frame["table"] = np.zeros(3, [("index", "i8"), ("values_block_0", "f8", 2)])
-            frame["_i_table/index/sorted"] = np.zeros((0, 131072), "i8")
-    with pytest.raises(
-        Problem, match=r"has no column 'flat'; it has .*; to_hdf of pandas joins .*: write .* by to_parq"
-    ):
-        taken(tmp_path / "pandas.h5")
 
 
 def test_a_column_that_holds_no_numbers_is_named(tmp_path):
@@ -340,13 +281,3 @@ def test_bad_files(files, tmp_path):
     }.items():
         with pytest.raises(Problem, match=message):
             taken(argument)
-
-
-def test_files_without_entries(tmp_path):
-    (tmp_path / "empty.csv").write_text("flat,mass\n")
-    with uproot.recreate(tmp_path / "empty.root") as file:
-        file.mktree("t", {"flat": "f4", "mass": "f4"})
-    for suffix in ("csv", "root"):
-        chunks = read(find(f"{tmp_path}/empty.{suffix}"), Wanted(("flat",), "mass"))
-        with pytest.raises(Problem, match="the files have no entries"):
-            look(chunks, False)
