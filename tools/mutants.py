@@ -65,7 +65,7 @@ NEAREST = {
     " core/test_monitor.py peers/test_metric_errors.py peers/test_spurious_signal.py",
     r"torch/(_digits|_op|loss|_softmax|_of_classes|transform)": "pytorch/test_torch.py pytorch/test_[eghls]*.py"
     " pytorch/test_option_values.py pytorch/test_per_class.py",
-    r"torch/(abcd|distance|_gather|metrics|reference)": "pytorch/test_ab*.py pytorch/test_[dgr]*.py pytorch/test_torch*.py",
+    r"torch/(abcd|distance|_gather|metrics|reference)": "pytorch/test_ab*.py pytorch/test_[dgr]*.py pytorch/test_t*.py",
     r"torch|_constraint|_convergence|_bad_batches|_strength": "pytorch/test_[bcst]*.py pytorch/test_on_device.py",
     r"": "core/test_[abcdnmosv]*.py core/test_error_table.py core/test_package.py core/test_planing.py",
 }
