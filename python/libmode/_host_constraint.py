@@ -48,14 +48,14 @@ class HostConstraint(SkipsBadBatches, Learns):
         """One array of the size of the push, the slopes and the multipliers; and the push.
 
         Slopes are the derivatives of the predictions by their logits. The events are the arrays of the batch, followed
-        by those of the reference, if there is one.
+        by the arrays of the reference events, if there are any.
         """
         count, state = len(Events._fields), self._memory
         batch, reference, constraint = Events(*events[:count]), events[count:], self._constraint
         score = batch.score
         where = [] if state is None else [training_step(state)]
         if reference:
-            where.append(f"events from {len(score)} on are those of reference")
+            where.append(f"events from {len(score)} on are reference events")
         try:
             every = read_events(as_array, *batch)
             if reference:
@@ -90,25 +90,13 @@ class FunctionConstraint:
     """The arguments of a function that constrains, whose caller keeps the state. Equal ones share compiled programs."""
 
     options: tuple[tuple[str, Any], ...]
-    strength: float | None
-    tolerance: float | None
-    training_events: float | None
-    from_logits: bool
-    categories: int | None
+    arguments: tuple[tuple[str, Any], ...]  #: the others of :class:`Constraint`
     on_bad_batch: OnBadBatch
     logits: bool = False  #: of outputs of a softmax, whose odds the core gets
 
     def constraint(self) -> Constraint:
         """The checked options."""
-        constraint = Constraint(
-            dict(self.options),
-            strength=self.strength,
-            tolerance=self.tolerance,
-            training_events=self.training_events,
-            from_logits=self.from_logits,
-            categories=self.categories,
-            said=IN_LINES,
-        )
+        constraint = Constraint(dict(self.options), **dict(self.arguments), said=IN_LINES)
         constraint.logits |= self.logits
         return constraint
 

@@ -288,7 +288,7 @@ BAD = [
     ("of a softmax with a class 2", {"score": np.stack([SCORE, SCORE], 1), "signal": 2}),
     ("background_label = 1 and signal = -1", {"score": np.stack([SCORE, SCORE], 1), "background_label": 1}),
     (r"reference\.score has dtype int", {"reference": Events(SCORE.astype(int), None, MASS)}),
-    (r"score\[512\] = NaN.*512 on are those of reference", {"reference": Events(SCORE * np.nan, None, MASS)}),
+    (r"score\[512\] = NaN.*512 on are reference events", {"reference": Events(SCORE * np.nan, None, MASS)}),
     (r"category and weight have different indexes", {"category": pd.Series(LABEL)[::-1], "weight": pd.Series(MASS)}),
 ]
 

@@ -8,7 +8,6 @@ from programs import run
 
 ON_A_MESH = """
 import warnings
-from functools import partial
 import jax, jax.numpy as jnp, numpy as np
 from jax.sharding import AxisType, NamedSharding, PartitionSpec as P
 from libmode.jax import mode_constraint, mode_loss
@@ -20,9 +19,9 @@ theta = jnp.array([1.0, 0.5])
 KINDS = {}, {"strength": 3}
 
 
-def loss(theta, x, mass, weight, label, **more):
+def loss(theta, x, mass, weight, label):
     score = jax.nn.sigmoid(theta[0] * x + theta[1] * mass)
-    plain, strong = (mode_loss(score, mass, weight=weight, label=label, order=1, bins=8, **more, **k) for k in KINDS)
+    plain, strong = (mode_loss(score, mass, weight=weight, label=label, order=1, bins=8, **k) for k in KINDS)
     return plain + strong
 
 
@@ -32,42 +31,29 @@ def compare(found):
 
 
 wanted = jax.value_and_grad(loss)(theta, *arrays)
-specs = (P(), *[P("data")] * 4)
 for kind in (AxisType.Auto, AxisType.Explicit):
     mesh = jax.make_mesh((8,), ("data",), axis_types=(kind,))
     sharded = [jax.device_put(array, NamedSharding(mesh, P("data"))) for array in arrays]
     compare(jax.jit(jax.value_and_grad(loss))(theta, *sharded))
-    for check_vma in (True, False):
-        union = partial(loss, axis_name="data")
-        sharing = partial(jax.shard_map, mesh=mesh, in_specs=specs, check_vma=check_vma)
-
-        @jax.jit
-        @partial(sharing, out_specs=(P(), P()))
-        def inside(theta, *arrays):
-            value, grad = jax.value_and_grad(union)(theta, *arrays)
-            return value, grad if check_vma else jax.lax.pmean(grad, "data")
-
-        compare(inside(theta, *sharded))
-        compare(jax.jit(jax.value_and_grad(sharing(union, out_specs=P())))(theta, *sharded))
 
 
 def in_parts(score, label, mass, weight):
     mode_loss(score, mass, order=1)
     mode_constraint(score, label, mass, order=1)
-    return mode_loss(score, mass, order=1, axis_name="data")
+    return score
 
 
 with warnings.catch_warnings(record=True) as caught:
     warnings.simplefilter("always")
     for _ in range(2):
         given = jax.nn.sigmoid(sharded[0]), sharded[3], *sharded[1:3]
-        jax.jit(jax.shard_map(in_parts, mesh=mesh, in_specs=P("data"), out_specs=P()))(*given)
+        jax.jit(jax.shard_map(in_parts, mesh=mesh, in_specs=P("data"), out_specs=P("data")))(*given)
 for warning in caught:
     print(warning.category.__name__, warning.message)
 
 bad = jax.device_put(arrays[0].at[4].set(jnp.nan), NamedSharding(mesh, P("data")))
 try:
-    jax.block_until_ready(jax.jit(sharing(union, out_specs=P()))(theta, bad, *sharded[1:]))
+    jax.block_until_ready(jax.jit(loss)(theta, bad, *sharded[1:]))
 except jax.errors.JaxRuntimeError as error:
     print(str(error).splitlines()[-1])
 """
@@ -96,7 +82,7 @@ assert distribution.device_mesh.shape == (8,)
 parallel = MoDeLoss(order=1, strength=30.0)
 np.testing.assert_allclose(trained(distribution, parallel), weights, rtol=1e-4, atol=1e-5)
 # Each device calls for each batch, which is counted once in the averages of the strength.
-np.testing.assert_allclose(parallel._layer._norms, alone._layer._norms, rtol=1e-4)
+np.testing.assert_allclose(parallel._layer._memory, alone._layer._memory, rtol=1e-4)
 try:
     trained(distribution, MoDeConstraint(order=1))
 except ValueError as error:

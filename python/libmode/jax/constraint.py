@@ -1,4 +1,4 @@
-"""The function that adds MoDe's push to whatever gradient comes in."""
+"""The function that adds MoDe's push to the gradient of any loss."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from .._constraint import NUMBERS, WITHOUT_STATE, State
 from .._events import Events, read_events, read_reference, takes_events
 from .._host_constraint import FunctionConstraint, HostConstraint
 from .._option_values import plain
-from .._read import positive
+from .._read import as_python
 from .._typing import Unpack
 from ..option_types import LossOptions
-from ._mesh import warn_of_parts
-from .loss import as_jax, call_back, known_to_numpy
+from ._arrays import as_jax, known_to_numpy, warn_of_parts
+from .loss import call_back
 
 _OPS = _softmax.Ops(
     *(jnp.where, jnp.stack, jnp.log, jax.nn.logsumexp, jnp.max, jax.lax.stop_gradient, jnp.astype),
@@ -110,13 +110,16 @@ def mode_constraint(
         )
     if strength is None and state is None:
         strength = WITHOUT_STATE
+    arguments = {
+        "strength": strength,
+        "tolerance": tolerance,
+        "training_events": training_events,
+        "from_logits": from_logits,
+        "categories": categories,
+    }
     function = FunctionConstraint(
         tuple(plain("mode", options, mode_constraint).items()),
-        positive("strength", strength),
-        positive("tolerance", tolerance),
-        positive("training_events", training_events),
-        bool(from_logits),
-        categories,
+        tuple((name, as_python(value)) for name, value in arguments.items()),
         on_bad_batch,
     )
     function.on_host(None)  # raises the errors of arguments now
@@ -126,7 +129,7 @@ def mode_constraint(
     def constrain(score: Any) -> Any:
         nonlocal after
         batch = read_events(as_jax, score, label, mass, weight, category)
-        warn_of_parts("mode_constraint", batch.score, "call it on sharded arrays inside jit, outside of shard_map")
+        warn_of_parts("mode_constraint", batch.score)
         further = () if reference is None else read_reference(reference, partial(read_events, as_jax))
         before = None if state is None else _numbers(state, len(constraint.labels), constraint.categories)
         same, numbers = _same(function, batch.score, (batch[1:], before, further))
@@ -156,9 +159,8 @@ def _numbers(state: State, labels: int, categories: int) -> Any:
     sums = state.sums if len(state.sums) else zeros
     if jnp.shape(sums) != zeros.shape:
         raise ValueError(
-            f"state.sums has shape {jnp.shape(sums)}: expected {zeros.shape} for {labels} background labels"
-            + f" of {categories} categories, as State.start({labels}, {categories}) has it" * bool(categories)
-            + f", as State.start({labels}) has it" * (not categories)
+            f"state.sums has shape {jnp.shape(sums)}: expected {zeros.shape} for {labels} background labels and "
+            f"{categories} categories, as State.start({labels}, {categories or None}) has it"
         )
     return jnp.concatenate([jnp.ravel(jnp.asarray(number, float)) for number in (*state[:NUMBERS], sums)])
 
@@ -172,17 +174,14 @@ def _same(constraint: HostConstraint | FunctionConstraint, score: Any, others: A
 def _forward(constraint: HostConstraint | FunctionConstraint, score: Any, others: Any) -> Any:
     batch, state, reference = others
     known: Any = known_to_numpy(score)
-    arrays = known, *map(known_to_numpy, batch)
-    further = tuple(map(known_to_numpy, reference))
-    if state is None:
-        first = jax.ShapeDtypeStruct((1 + 2 * len(score),), known.dtype)
-        numbers, push = call_back(constraint.push, first, (*arrays, *further))
-        return (score, None), (push, numbers[1:], numbers[0])
-    size = 1 + len(state)
-    first = jax.ShapeDtypeStruct((size + 2 * len(score),), state.dtype)
-    assert isinstance(constraint, FunctionConstraint)
-    numbers, push = call_back(constraint.push_from, first, (*arrays, *further, state))
-    return (score, numbers[1:size]), (push, numbers[size:], numbers[0])
+    compute, kind, end = constraint.push, known.dtype, 1
+    if state is not None:
+        assert isinstance(constraint, FunctionConstraint)
+        compute, kind, end = constraint.push_from, state.dtype, 1 + len(state)
+        reference = *reference, state
+    first = jax.ShapeDtypeStruct((end + 2 * len(score),), kind)
+    numbers, push = call_back(compute, first, (known, *map(known_to_numpy, (*batch, *reference))))
+    return (score, None if state is None else numbers[1:end]), (push, numbers[end:], numbers[0])
 
 
 def _backward(constraint: HostConstraint | FunctionConstraint, kept: Any, incoming: Any) -> Any:

@@ -6,7 +6,7 @@ go to the core directly. Inside ``jit`` and ``vmap`` the compiled program calls 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from functools import partial
 from typing import Any
 
@@ -14,23 +14,19 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from .. import _read
 from .._evaluate import loss_and_grad
 from .._events import Events, read_events
 from .._messages import NO_SECOND_DERIVATIVE
 from .._options import Options, check
-from .._problems import IN_LINES, look_at_type
 from .._strength import checked_strength, strengthened
-from ._mesh import Axes, as_varied_as, gathered_loss, warn_of_parts
-from ._narrow import refuse_to_change
+from .._typing import Unpack
+from ..option_types import Loss, LossOptions
+from ._arrays import as_jax, as_varied_as, known_to_numpy, warn_of_parts
 
 try:
     from jax.experimental.buffer_callback import buffer_callback
 except ImportError:  # it is experimental, and pure_callback can replace it
     buffer_callback = None  # type: ignore[assignment]
-
-from .._typing import Unpack
-from ..option_types import Loss, LossOptions
 
 # A function of NumPy arrays, the score and others or None. It returns a number or numbers, and an array like the score.
 Compute = Callable[..., tuple[Any, Any]]
@@ -46,7 +42,6 @@ def mode_loss(
     loss: Loss = "mode",
     strength: float | None = None,
     state: Any = None,
-    axis_name: str | Sequence[str] | None = None,
     **options: Unpack[LossOptions],
 ) -> Any:
     """The MoDe loss (arXiv:2010.09745) of JAX arrays, differentiable in ``score``.
@@ -64,10 +59,6 @@ def mode_loss(
     state : array of shape (3,), optional
         The number of batches and the averages of both norms over 200 batches, which replace the norms of this batch.
         ``jnp.zeros(3)`` for the first batch. With a state, the function returns ``(loss, state)``.
-    axis_name : str or sequence of str, optional
-        Inside ``jax.shard_map``: the mesh axes over which the events are distributed. The loss uses the events of all
-        devices and is the same on each; each device gets the gradient of its own events, as for a loss that is a
-        ``jax.lax.psum`` over the axes.
 
     Returns
     -------
@@ -97,91 +88,56 @@ def mode_loss(
     if strength is None:
         if state is not None:
             raise ValueError("state is given, and strength = None: only a strength has averages, give strength too")
-        return core_loss(checked, events, axes=axis_name)
+        return core_loss(checked, events)
     number = checked_strength(strength, checked, **{f"loss = {loss!r}": loss != "mode"})
     before = jnp.zeros(3) if state is None else jnp.asarray(state, float)
     if before.shape != (3,):
         raise ValueError(f"state has shape {before.shape}: expected (3,), as jnp.zeros(3) has")
-    value = core_loss(checked, events, partial(_strengthened, number), axis_name, before)
+    value = core_loss(checked, events, partial(_strengthened, number), before)
     return value[0] if state is None else (value[0], value[1:])
 
 
 def _strengthened(strength: float, options: Options, *arrays: Any) -> tuple[Any, Any]:
     """Loss and gradient of events times K |C|/|M|. The averages follow the loss."""
     *events, state = arrays
-    # Gathered arrays have the state of every device. All are equal: the first one is enough.
-    loss, grad, after = strengthened(strength, np.asarray(state[:3], float), options, *events)
+    loss, grad, after = strengthened(strength, state, options, *events)
     return np.append(loss, after), grad
 
 
-def core_loss(
-    options: Options, events: Events, evaluate: Any = loss_and_grad, axes: Axes | None = None, state: Any = None
-) -> jax.Array:
+def core_loss(options: Options, events: Events, evaluate: Any = loss_and_grad, state: Any = None) -> jax.Array:
     """The loss of checked options, by :func:`loss_and_grad` or a function like it.
 
     With a state, the function takes it after the events, and returns the loss and the state as one array.
     """
     batch = read_events(as_jax, *events)
-    if axes is None:
-        warn_of_parts("mode_loss", batch.score, "give axis_name")
-    options = options.for_events(batch.score.dtype, batch.mass.dtype, batch.mass.shape)
+    warn_of_parts("mode_loss", batch.score)
+    options = options.rounded_to(batch.score.dtype, batch.mass.dtype)
     arrays = *map(known_to_numpy, batch), *(() if state is None else (state,))
-    loss: jax.Array = _loss(partial(evaluate, options), axes, *arrays)
+    loss: jax.Array = _loss(partial(evaluate, options), *arrays)
     return loss
 
 
-def as_jax(name: str, values: Any) -> jax.Array:
-    """``values`` as an array of real numbers; scores must be floating, and categories integers."""
-    if values is None:
-        raise TypeError(f"{name} is None: expected an array of real numbers")
-    values = _read.without_masks(name, values)
-    try:
-        with np.errstate(over="ignore"):  # a number beyond float32 becomes infinite, with an error of its own
-            array = jnp.asarray(values)
-    except (TypeError, ValueError, OverflowError) as error:  # strings, objects, ragged lists
-        _read.as_array(name, values)  # raises its error
-        raise TypeError(f"{name} cannot be made an array of JAX: {error}") from None
-    if name == "score" and not jnp.issubdtype(array.dtype, jnp.floating):
-        raise TypeError(f"score has dtype {array.dtype}: expected a floating type")
-    if name == "category" and not (jnp.issubdtype(array.dtype, jnp.integer) or array.dtype == bool):
-        raise TypeError(f"category has dtype {array.dtype}: expected integers")
-    if jnp.issubdtype(array.dtype, jnp.complexfloating):
-        raise TypeError(f"{name} has dtype {array.dtype}: expected real numbers")
-    refuse_to_change(name, values, array.dtype)
-    if name == "mass":
-        look_at_type(IN_LINES, array.dtype)
-    return array
-
-
-def known_to_numpy(array: jax.Array | None) -> jax.Array | None:
-    """The array, in float32 if its floating type is a smaller one, which NumPy may lack."""
-    if array is not None and jnp.issubdtype(array.dtype, jnp.floating) and array.dtype.itemsize < 4:
-        return array.astype(jnp.float32)
-    return array
-
-
-@partial(jax.custom_jvp, nondiff_argnums=(0, 1))
-def _loss(compute: Compute, axes: Axes | None, *arrays: Any) -> Any:
-    return _loss_and_grad(compute, axes, arrays)[0]
+@partial(jax.custom_jvp, nondiff_argnums=(0,))
+def _loss(compute: Compute, *arrays: Any) -> Any:
+    return _loss_and_grad(compute, arrays)[0]
 
 
 @_loss.defjvp
-def _(compute: Compute, axes: Axes | None, arrays: Any, tangents: Any) -> Any:
-    loss, grad = _loss_and_grad(compute, axes, arrays)
+def _(compute: Compute, arrays: Any, tangents: Any) -> Any:
+    loss, grad = _loss_and_grad(compute, arrays)
     product = jnp.sum(grad * tangents[0])
-    product = product if axes is None else jax.lax.psum(product, axes)
     return loss, product if loss.ndim == 0 else jnp.zeros_like(loss).at[0].set(product)
 
 
-def _loss_and_grad(compute: Compute, axes: Axes | None, arrays: tuple[Any, ...]) -> tuple[Any, Any]:
+def _loss_and_grad(compute: Compute, arrays: tuple[Any, ...]) -> tuple[Any, Any]:
     size = () if len(arrays) == len(Events._fields) else (1 + len(arrays[-1]),)  # with a state
-    both = partial(call_back, compute, jax.ShapeDtypeStruct(size, arrays[0].dtype))
-    return both(arrays) if axes is None else gathered_loss(both, arrays, axes)
+    both: tuple[Any, Any] = call_back(compute, jax.ShapeDtypeStruct(size, arrays[0].dtype), arrays)
+    return both
 
 
 @partial(jax.custom_jvp, nondiff_argnums=(0, 1))
 def call_back(compute: Compute, first: jax.ShapeDtypeStruct, arrays: tuple[Any, ...]) -> Any:
-    """The results of compute for arrays, of which some may be None: one like ``first``, one like arrays[0]."""
+    """The results of compute for arrays or None: an array like ``first``, and an array like arrays[0]."""
     try:
         known = [None if array is None else np.asarray(array) for array in arrays]
     except jax.errors.TracerArrayConversionError:

@@ -1,0 +1,102 @@
+"""Arrays of JAX, whose numbers have 32 bits by default, and their places on a mesh of devices."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from .. import _read
+from .._problems import IN_LINES, look_at_type
+
+# Enough to see whether float32 keeps masses apart.
+_MASSES_LOOKED_AT = 1000
+
+_WITHOUT = "JAX without jax_enable_x64"
+_ENABLE = 'call jax.config.update("jax_enable_x64", True)'
+
+
+def as_jax(name: str, values: Any) -> jax.Array:
+    """``values`` as an array of real numbers; scores must be floating, and categories integers."""
+    if values is None:
+        raise TypeError(f"{name} is None: expected an array of real numbers")
+    values = _read.without_masks(name, values)
+    try:
+        with np.errstate(over="ignore"):  # a number beyond float32 becomes infinite, with an error of its own
+            array = jnp.asarray(values)
+    except (TypeError, ValueError, OverflowError) as error:  # strings, objects, ragged lists
+        _read.as_array(name, values)  # raises its error
+        raise TypeError(f"{name} cannot be made an array of JAX: {error}") from None
+    floating = jnp.issubdtype(array.dtype, jnp.floating)
+    whole = jnp.issubdtype(array.dtype, jnp.integer) or array.dtype == bool
+    expected, fits = {"score": ("a floating type", floating), "category": ("integers", whole)}.get(
+        name, ("real numbers", floating or whole)
+    )
+    if not fits:
+        raise TypeError(f"{name} has dtype {array.dtype}: expected {expected}")
+    _refuse_to_change(name, values, array.dtype)
+    if name == "mass":
+        look_at_type(IN_LINES, array.dtype)
+    return array
+
+
+def known_to_numpy(array: jax.Array | None) -> jax.Array | None:
+    """The array, in float32 if its floating type is a smaller one, which NumPy may lack."""
+    if array is not None and jnp.issubdtype(array.dtype, jnp.floating) and array.dtype.itemsize < 4:
+        return array.astype(jnp.float32)
+    return array
+
+
+def _refuse_to_change(name: str, values: Any, dtype: np.dtype[Any]) -> None:
+    """Raises ValueError if integers would change in this type of JAX, or if most different masses would be equal."""
+    before = getattr(values, "dtype", None)
+    if isinstance(values, jax.Array) or not isinstance(before, np.dtype) or before.itemsize <= dtype.itemsize:
+        return
+    array = np.asarray(values)
+    if array.dtype.kind in "iu":
+        for place in np.argwhere(array != array.astype(dtype))[:1]:
+            where = ", ".join(map(str, place))
+            numbers = " or number the categories by numpy.unique(category, return_inverse=True)[1]"
+            raise ValueError(
+                f"{name}[{where}] = {array[tuple(place)]}: exceeds the integers of {_WITHOUT}: {_ENABLE}"
+                f"{numbers if name == 'category' else ''}"
+            )
+    elif name == "mass":
+        for column in array.reshape(len(array), -1).T:
+            some = column[:: max(1, len(column) // _MASSES_LOOKED_AT)]
+            with np.errstate(over="ignore"):
+                different, left = len(np.unique(some)), len(np.unique(some.astype(dtype)))
+            if 2 * left < different:
+                raise ValueError(
+                    f"mass[0] = {some[0]}: {_WITHOUT} rounds the masses to {dtype}, in which {different} different "
+                    f"masses have only {left} values: subtract a constant from the masses, or {_ENABLE}"
+                )
+
+
+def warn_of_parts(function: str, score: Any) -> None:
+    """Warns, once for a line of the program, inside of a shard_map that gives each device a part of the scores."""
+    if axes := sorted(map(str, _varying(score))):
+        IN_LINES.warn(
+            "parts",
+            f"{function} sees the events of one device of the mesh axis {', '.join(axes)} at a time, and the mean over "
+            "devices is not the result for all events: call it on sharded arrays inside jit, outside of shard_map",
+        )
+
+
+def as_varied_as(array: Any, result: Any) -> Any:
+    """The result of a callback, marked as different on the devices of a shard_map if the array is different there."""
+    axes = tuple(_varying(array) - _varying(result))
+    if not axes:
+        return result
+    if hasattr(jax.lax, "pcast"):
+        return jax.lax.pcast(result, axes, to="varying")
+    return jax.lax.pvary(result, axes)  # type: ignore[attr-defined]  # before JAX 0.8
+
+
+def _varying(array: Any) -> frozenset[Any]:
+    """The axes along which an array inside of a shard_map differs; none if JAX does not check that."""
+    kind = jax.typeof(array)
+    manual = getattr(kind, "manual_axis_type", None)
+    return getattr(kind, "vma", frozenset()) if manual is None else manual.varying
