@@ -117,8 +117,6 @@ def test_a_strength_is_relative_to_the_gradient_of_cross_entropy():
     loss = MoDeLoss(strength=3, base=None, **OPTIONS)
     for _ in range(2):  # of equal batches, whose norms are their averages
         np.testing.assert_allclose(number(loss(pack(label, mass, weight), score)), want, rtol=1e-4)
-    with pytest.raises(ValueError, match="strength = 3 and per_class: a strength is relative"):
-        MoDeLoss(strength=3, per_class=True, **OPTIONS)
 
 
 def test_what_loss_of_keras_does_to_its_arguments_does_not_matter():
@@ -174,28 +172,11 @@ def test_pack():
     assert pack(label, both[:, :1]).shape == (N, 2, 2)  # one variable
 
 
-@pytest.mark.parametrize("score", [None, ops.softmax], ids=["outputs", "logits"])
-def test_per_class(score):
-    _, mass, weight, _ = events()
-    logits = np.random.default_rng(1).normal(size=(N, 3)).astype(np.float32)
-    softmax = np.exp(logits) / np.exp(logits).sum(axis=1, keepdims=True)
-    label = np.arange(N) % 3
-    options = dict(background_label=(0, 2), bins=4)
-    y_true = pack(label, mass, weight)
-    want = np.mean(
-        [libmode.mode_loss(s, mass, weight=weight, label=label, **({"order": 0} | options)) for s in softmax.T]
-    )
-    loss = MoDeLoss(base=None, per_class=True, score=score, **({"order": 0} | options))
-    value, grad = value_and_grad(lambda pred: loss(y_true, pred), logits if score else softmax)
-    np.testing.assert_allclose(value, want, rtol=1e-4)
-    assert grad.shape == (N, 3) and np.isfinite(grad).all()
-
-
 @pytest.mark.parametrize(
     "arguments",
     [
         dict(base=None, edges=np.array([50.0, 100, 300]), background_label=(0, 1), dtype="float32", strength=3),
-        dict(base=keras.losses.BinaryCrossentropy(from_logits=True), score=keras.activations.sigmoid, per_class=False),
+        dict(base=keras.losses.BinaryCrossentropy(from_logits=True), score=keras.activations.sigmoid),
         dict(bins=[4], mass_range=np.array([[50.0, 290.0]]), joint=False, background_only=False),
     ],
     ids=["arrays", "objects", "of one variable"],
@@ -326,14 +307,6 @@ BAD = [
     ("category has length 199, but label has length 200", lambda t, p: pack(t[:, 0, 0], p, category=np.arange(199))),
     (r"category\[129\] = 16908288: exceeds 2\^24", lambda t, p: pack(t[:, 0, 0], p, category=np.arange(200) * 2**17)),
     ("have different indexes", lambda t, p: pack(pd.Series(t[:, 0, 0]), pd.Series(p)[::-1])),
-    (
-        r"y_pred of shape \(200,\): per_class = True needs shape \(n, k\)",
-        lambda t, p: MoDeLoss(per_class=True, order=0)(t, p),
-    ),
-    (
-        "score = 0 and y_pred",
-        lambda t, p: MoDeLoss(base=None, per_class=True, score=0, order=0)(t, np.stack([p, p], 1)),
-    ),
 ]
 
 

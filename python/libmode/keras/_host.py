@@ -50,28 +50,19 @@ class Loss(SkipsBadBatches):
     _called = "MoDeLoss"
 
     def __init__(
-        self,
-        *,
-        strength: float | None,
-        per_class: bool,
-        background_only: bool,
-        on_bad_batch: OnBadBatch,
-        monitor: bool,
-        **options: Any,
+        self, *, strength: float | None, background_only: bool, on_bad_batch: OnBadBatch, monitor: bool, **options: Any
     ) -> None:
         self._set_on_bad_batch(on_bad_batch)
         self._options, self._said = check("mode", options), Said()
-        self._norms = self._norms_before = np.zeros(3)
+        self._memory = self._memory_before = np.zeros(3)
         self._last_score: NDArray[Any] | None = None
-        self.strength = None if strength is None else checked_strength(strength, self._options, per_class=per_class)
-        self._per_class, self._background_only = per_class, background_only
+        self.strength = None if strength is None else checked_strength(strength, self._options)
+        self._background_only = background_only
 
     def __call__(self, score: Any, label: Any, mass: Any, weight: Any, *, category: Any) -> Any:
-        """The loss, or its mean over the columns of the score."""
-        scores = [score[:, k] for k in range(score.shape[1])] if self._per_class else [score]
-        others = label if self._background_only else None, mass, weight, category
-        losses = [core_loss(self._options, Events(one, *others), self._evaluate) for one in scores]
-        return sum(losses) / len(losses)
+        """The loss of scores of shape (n,)."""
+        events = Events(score, label if self._background_only else None, mass, weight, category)
+        return core_loss(self._options, events, self._evaluate)
 
     def _evaluate(self, options: Options, score: Any, *others: Any) -> tuple[float, NDArray[Any]]:
         """The loss and its gradient on the host, where bad batches are skipped in compiled programs too."""
@@ -90,12 +81,12 @@ class Loss(SkipsBadBatches):
 
     def _strengthened(self, strength: float, options: Options, score: Any, *others: Any) -> tuple[float, NDArray[Any]]:
         with _ONE_CALL_AT_A_TIME:
-            # With JAX, each device of a distribution calls with all events of the batch, which counts once.
-            before = self._norms
+            # With JAX, each device of a distribution calls with all events of the batch. The batch counts once.
+            before = self._memory
             if self._last_score is not None and np.array_equal(score, self._last_score):
-                before = self._norms_before
+                before = self._memory_before
             loss, grad, after = strengthened(strength, before, options, score, *others, said=self._said)
-            self._last_score, self._norms_before, self._norms = score.copy(), before, after
+            self._last_score, self._memory_before, self._memory = score.copy(), before, after
         return loss, grad
 
 
@@ -103,27 +94,10 @@ class Layer(HostConstraint):
     """The predictions with the push in their gradient, like :class:`libmode.torch.MoDeConstraint`."""
 
     def __init__(
-        self,
-        *,
-        strength: float | None,
-        tolerance: float | None,
-        training_events: float | None,
-        from_logits: bool,
-        signal: int,
-        categories: int | None,
-        background_only: bool,
-        on_bad_batch: OnBadBatch,
-        monitor: bool,
-        **options: Any,
+        self, *, signal: int, background_only: bool, on_bad_batch: OnBadBatch, monitor: bool, **arguments: Any
     ) -> None:
-        constraint = Constraint(
-            options,
-            strength=strength,
-            tolerance=tolerance,
-            training_events=training_events,
-            from_logits=from_logits,
-            categories=categories,
-        )
+        names = "strength", "tolerance", "training_events", "from_logits", "categories"
+        constraint = Constraint(**{name: arguments.pop(name) for name in names}, options=arguments)
         super().__init__(
             constraint,
             name="MoDeConstraint",
@@ -146,16 +120,3 @@ class Layer(HostConstraint):
             return constrain(flat("y_pred", score))
         signal, background = self._constraint.classes(self.signal, shape)
         return _softmax.constrained(_OPS, score, signal, background, self._constraint.from_logits, constrain)
-
-
-def memory(owner: Loss | Layer) -> NDArray[np.float64] | None:
-    """What a layer, or a loss with a strength, remembers of earlier batches."""
-    return owner._memory if isinstance(owner, Layer) else owner._norms
-
-
-def remember(owner: Loss | Layer, numbers: NDArray[np.float64]) -> None:
-    """Makes a layer or a loss go on from there."""
-    if isinstance(owner, Layer):
-        owner._memory = numbers
-    else:
-        owner._norms = owner._norms_before = numbers

@@ -15,7 +15,7 @@ from .._host_constraint import HostConstraint
 from .._messages import keywords_only, shown
 from .._option_values import plain
 from .._read import flat, same_length
-from .backend import memory, remember, replicas
+from ._backend import replicas
 from .events import Columns, unpack
 
 #: Losses of Keras that take the number of a class, and an output for each class; others take a label for each output.
@@ -123,7 +123,7 @@ class WithBase(keras.losses.Loss):
         """The arguments, as Keras saves them, and what the loss remembers of earlier batches."""
         arguments = {name: getattr(self, name) for name in ("name", "dtype", "base", *self._arguments)}
         config = {name: _saved(value) for name, value in {**arguments, **self.options}.items()}
-        numbers = memory(self._layer)
+        numbers = self._layer._memory
         return config if numbers is None or not numbers.any() else {**config, "memory": numbers.tolist()}
 
     @classmethod
@@ -134,7 +134,7 @@ class WithBase(keras.losses.Loss):
         if "memory" in config:
             numbers = np.array(config["memory"], np.float64)
             loss._check_memory(numbers)
-            remember(loss._layer, numbers)
+            loss._layer._memory = numbers
         return loss
 
     def _check_memory(self, numbers: NDArray[np.float64]) -> None:

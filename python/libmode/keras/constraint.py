@@ -14,7 +14,7 @@ from .._constraint import Rho
 from .._convergence import Convergence
 from .._typing import Never, Unpack
 from ..option_types import LossOptions
-from .backend import Layer, devices
+from ._backend import Layer, devices
 from .base import WithBase
 from .events import Columns, pick_score
 

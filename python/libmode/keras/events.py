@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from .._events import takes_events
 from .._problems import IN_LINES, look_at_type
 from .._read import as_array, flat, missing_label, same_length, variables, vector
-from .backend import by_column
+from ._backend import by_column
 
 Score = int | Callable[[Any], Any] | None
 

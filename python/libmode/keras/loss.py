@@ -11,7 +11,7 @@ from .._bad_batches import OnBadBatch
 from .._messages import in_keras
 from .._typing import Never, Unpack
 from ..option_types import LossOptions
-from .backend import Loss, replicas
+from ._backend import Loss, replicas
 from .base import WithBase, takes_logits
 from .events import Columns, Score, pick_score
 
@@ -33,12 +33,9 @@ class MoDeLoss(WithBase):
         Which column of ``y_pred`` is the score, or a function of ``y_pred`` that returns it, shape (n,) or (n, 1), for
         instance ``keras.ops.sigmoid`` for logits, which ``base`` must take too. To be saved, the function must be
         registered with Keras. Needed for several outputs.
-    per_class : bool, default False
-        The loss is the mean over columns of ``y_pred``, or of the result of the callable ``score``, (n, k) for k
-        classes. ``background_label`` names the background classes, each with its own bins.
     background_only, on_bad_batch
         See :class:`libmode.torch.MoDeLoss`; for one-hot labels, the label is the class. ``skipped`` also counts
-        batches of an evaluation, and each column with ``per_class``.
+        batches of an evaluation.
     name, dtype
         As for every loss of Keras. Outputs are cast to ``dtype``; masses are not.
     **options
@@ -76,7 +73,7 @@ class MoDeLoss(WithBase):
     """
 
     _layer: Loss
-    _arguments = ("strength", "score", "per_class", "background_only", "on_bad_batch")
+    _arguments = ("strength", "score", "background_only", "on_bad_batch")
 
     def __init__(
         self,
@@ -84,7 +81,6 @@ class MoDeLoss(WithBase):
         strength: float | None = None,
         base: Any = "binary_crossentropy",
         score: Score = None,
-        per_class: bool = False,
         background_only: bool = True,
         on_bad_batch: OnBadBatch = "raise",
         name: str | None = None,
@@ -96,18 +92,16 @@ class MoDeLoss(WithBase):
             raise TypeError(f"score = {score!r}: must be the number of an output or a function")
         layer = Loss(
             strength=strength,
-            per_class=per_class,
             background_only=background_only,
             on_bad_batch=on_bad_batch,
             monitor=False,
             **self.options,
         )
         self._hold(layer)
-        self.score, self.per_class, self.background_only = score, per_class, background_only
-        self.strength = layer.strength
+        self.score, self.background_only, self.strength = score, background_only, layer.strength
 
     def _loss(self, events: Columns, y_pred: Any) -> Any:
-        score = self._of_classes(y_pred) if self.per_class else pick_score(y_pred, self.score)
+        score = pick_score(y_pred, self.score)
         if callable(self.score) and takes_logits(self._base) is False:
             score = _beyond_the_range_for_logits(score, y_pred)
         try:
@@ -116,18 +110,6 @@ class MoDeLoss(WithBase):
             raise in_keras(error) from None
         loss = ops.cast(loss, self.dtype) / replicas()
         return loss if self._base is None else self._base_loss(events, y_pred) + loss
-
-    def _of_classes(self, y_pred: Any) -> Any:
-        """The outputs of the classes, (n, k); a ``score`` that is callable gives them."""
-        if callable(self.score):
-            y_pred = self.score(y_pred)
-        shape = tuple(y_pred.shape)
-        if len(shape) != 2 or not shape[1] or isinstance(self.score, int):
-            which = f"score = {self.score} and " if isinstance(self.score, int) else ""
-            raise ValueError(
-                f"{which}y_pred of shape {shape}: per_class = True needs shape (n, k), a column for each class"
-            )
-        return y_pred
 
 
 def _beyond_the_range_for_logits(score: Any, y_pred: Any) -> Any:
@@ -139,6 +121,4 @@ def _beyond_the_range_for_logits(score: Any, y_pred: Any) -> Any:
     distance = ops.abs(y_pred - 0.5) + 0.5  # from 0.5 to 1 for a score
     if len(y_pred.shape) == 2:
         distance = ops.max(distance, axis=1)
-    if len(score.shape) == 2:
-        distance = distance[:, None]
     return ops.where(distance > 1.01, ops.cast(distance, score.dtype), score)

@@ -14,7 +14,7 @@ M = TypeVar("M", bound="KeepsDigits")
 
 
 class KeepsDigits(nn.Module):
-    """A module whose buffer stays in double precision, where its device has that."""
+    """A module whose buffer stays in double precision, if its device has doubles."""
 
     _name: str  #: of the buffer
     _digits: list[Any]  #: one array or tensor, its digits where nobody rounds them
@@ -23,6 +23,16 @@ class KeepsDigits(nn.Module):
         """Makes the buffer from an array."""
         self.register_buffer(self._name, torch.from_numpy(start))
         self._digits = [start]
+
+    @property
+    def _memory(self) -> Any:
+        """The buffer as an array, which Keras saves; None without a buffer."""
+        buffer = getattr(self, self._name, None)
+        return None if buffer is None else buffer.numpy(force=True).copy()
+
+    @_memory.setter
+    def _memory(self, numbers: Any) -> None:
+        self._hold(numbers)
 
     def _keep(self) -> None:
         buffer = getattr(self, self._name, None)

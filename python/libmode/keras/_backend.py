@@ -5,30 +5,19 @@ from __future__ import annotations
 from typing import Any
 
 import keras
-import numpy as np
-from numpy.typing import NDArray
 
-__all__ = ["Layer", "Loss", "by_column", "devices", "memory", "remember", "replicas"]
+__all__ = ["Layer", "Loss", "by_column", "devices", "replicas"]
 
 _BACKEND = keras.backend.backend()
 if _BACKEND == "torch":
     from ..torch.constraint import MoDeConstraint as Layer
     from ..torch.loss import MoDeLoss as Loss
 
-    def memory(layer: Any) -> NDArray[np.float64] | None:
-        """What a layer, or a loss with a strength, remembers of earlier batches."""
-        buffer = getattr(layer, layer._name, None)
-        return None if buffer is None else buffer.numpy(force=True).copy()
-
-    def remember(layer: Any, numbers: NDArray[np.float64]) -> None:
-        """Makes a layer or a loss go on from there."""
-        layer._hold(numbers)
-
     def by_column(packed: Any) -> Any:
         """The array with the events on its last axis: one copy, so that the core reads each column without another."""
         return packed.movedim(0, -1).contiguous()
 elif _BACKEND in ("tensorflow", "jax"):
-    from ._host import Layer, Loss, memory, remember  # type: ignore[assignment]
+    from ._host import Layer, Loss  # type: ignore[assignment]
 
     def by_column(packed: Any) -> Any:
         """The array with the events on its last axis: one copy for all columns."""
