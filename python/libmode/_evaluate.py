@@ -106,8 +106,8 @@ def _ready(options: Options, events: Events) -> tuple[Options, Events, bool]:
     """The options for these events, the events as the core reads them, and whether it computes in double."""
     check_labels(events.label, options.labels)
     double = is_double(events)
-    if events.mass.ndim > 1 or not options.fit_all:
-        options = options.for_events(events.score.dtype, events.mass.dtype, events.mass.shape)
+    if not options.fit_all:
+        options = options.rounded_to(events.score.dtype, events.mass.dtype)
     return options, ready(events, double), double
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import linecache
 import re
-from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -21,17 +20,7 @@ from .option_types import Loss, LossOptions
 
 
 class Moments(NamedTuple):
-    """The parts of the loss, see :func:`mode_moments`.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from libmode import mode_moments
-    >>> rng = np.random.default_rng(1)
-    >>> parts = mode_moments(rng.random(1_000), rng.exponential(60, 1_000), order=2, bins=8)
-    >>> parts.at.shape, parts.edges.shape, parts.cdf.shape, parts.moments.shape
-    ((101,), (9,), (101, 8), (101, 3))
-    """
+    """The parts of the loss, see :func:`mode_moments`."""
 
     at: NDArray[np.float64]  #: (k,) the scores s
     edges: NDArray[np.float64]  #: (bins + 1,) edges of the mass bins, in units of mass
@@ -272,15 +261,8 @@ def mode_edges(
     array([  0., 100., 200., 300.])
     """
     label, mass, weight = together(as_array, label=label, mass=mass, weight=weight)
-    checked = _check_one({"order": 0, **options}, mass, mass)
+    checked = check("mode", {"order": 0, **options}).rounded_to(mass.dtype, mass.dtype)
     return _edges(checked, ready(Events(None, label, mass, weight), double=True))
-
-
-def _check_one(options: Mapping[str, Any], score: NDArray[Any], mass: NDArray[Any]) -> Options:
-    """The options of a function for one variable and one category at a time."""
-    if "category" in options:
-        raise TypeError("category: this is for one category at a time: give the events of that category alone")
-    return check("mode", options).for_events(score.dtype, mass.dtype, mass.shape)
 
 
 def _edges(options: Options, events: Events) -> NDArray[np.float64]:
@@ -329,7 +311,7 @@ def mode_moments(
     (array([[0.7 , 0.42, 0.14]]), array([[ 0.42, -0.42]]))
     """
     arrays = Events(*together(as_array, score=score, label=label, mass=mass, weight=weight))
-    checked = _check_one(options, arrays.score, arrays.mass)
+    checked = check("mode", options).rounded_to(arrays.score.dtype, arrays.mass.dtype)
     events = ready(arrays, double=True)
     edges = _edges(checked, events._replace(score=None))
     if at is None:

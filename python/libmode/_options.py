@@ -28,8 +28,8 @@ class Options:
         self.loss, self._given = loss, dict(options)
         self.text = json.dumps([loss, options])
         """The options as text, for operators that take no objects; :func:`parse_options` reads it."""
-        if options.get("edges") is not None and (binning := options.setdefault("binning", "edges")) != "edges":
-            raise ValueError(f"binning = {binning!r} cannot be combined with edges: leave one of them out")
+        if options.get("edges") is not None:
+            options.setdefault("binning", "edges")
         labels = options.get("background_label", 0)
         self.labels: tuple[int, ...] = (labels,) if isinstance(labels, int) else tuple(labels)
         if loss == "disco":
@@ -41,9 +41,8 @@ class Options:
             self._set(name, value)
         self._set_variables()
         _native.call("mode_options_check", self.struct)
-        self._exact = all(exact(*ends) for name in _LIMITS for ends in _ends(self._given.get(name)))
-        self.fit_all = self._exact and not self._each
-        """Whether :meth:`for_events` returns these options for events of one variable and of any type."""
+        self.fit_all = all(exact(*ends) for name in _LIMITS for ends in _ends(self._given.get(name)))
+        """Whether all limits are exact in every type, so that :meth:`rounded_to` returns these options."""
         self._rounded: dict[tuple[Any, Any], Options] = {}
 
     def __eq__(self, other: object) -> bool:
@@ -68,27 +67,9 @@ class Options:
         few = self._given.get("binning") == "values"  # a few distinct masses have no tail
         return self.loss == "mode" and not few and each == [None, None]
 
-    def for_events(self, score: Any, mass: Any, shape: Sequence[int]) -> Options:
-        """These options for scores and masses of these dtypes, and for masses of this shape, (n,) or (n, d)."""
-        if len(shape) > 1 or self._each:
-            self._check_variables(1 if len(shape) == 1 else shape[1])
-        return self.rounded_to(score, mass)
-
-    def _check_variables(self, count: int) -> None:
-        """Raises ValueError if the options are for another number of variables of mass."""
-        variables = _counted(count, "variable", "variables")
-        for name, value in self._each.items():
-            if len(value) != count:
-                entries = _counted(len(value), "entry", "entries")
-                raise ValueError(f"{name} has {entries}, but mass has {variables}")
-        for name in _OF_VARIABLES[1:]:
-            value = self._given.get(name)
-            if count > 1 and value is not None and name not in self._each:
-                raise ValueError(f"{name} = {value!r} is a single value, but mass has {variables}: give one for each")
-
     def rounded_to(self, score: Any, mass: Any) -> Options:
         """These options, with limits rounded outwards to the dtypes of scores and masses."""
-        if self._exact:
+        if self.fit_all:
             return self
         if (score, mass) not in self._rounded:
             changed = dict(self._given)
@@ -134,12 +115,13 @@ class Options:
         """Sets the options of each variable."""
         if not self._each:
             return
-        first, count = next((name, len(value)) for name, value in self._each.items())
+        count = max(map(len, self._each.values()))
         for name, value in self._each.items():
-            if len(value) != count:
-                raise ValueError(f"{name} has {_counted(len(value), 'entry', 'entries')}, but {first} has {count}")
-        if count > MOST_VARIABLES:
-            raise ValueError(f"{first} has {count} entries: mass has at most {MOST_VARIABLES} variables")
+            if len(value) != count or count > MOST_VARIABLES:
+                raise ValueError(
+                    f"{name} has length {len(value)}: expected one entry for each variable of mass, {count} as in "
+                    f"other options, and at most {MOST_VARIABLES}"
+                )
         variables = _native.default_variables(count)
         for name, values in self._each.items():
             for variable, value in zip(variables, values, strict=True):
@@ -175,10 +157,6 @@ def _outwards(value: Any, kind: str) -> Any:
     low, *inner, high = value
     low, high = outwards(low, high, kind)
     return (low, *inner, high)
-
-
-def _counted(count: int, one: str, many: str) -> str:
-    return f"{count} {one if count == 1 else many}"
 
 
 _cached = lru_cache(maxsize=256)(Options)

@@ -53,7 +53,7 @@ def main():
         ({"order": 3, "bins": 50, "unbiased": False}, Events(score.bfloat16(), label, mass.double(), weight.half())),
         ({"order": 0, "edges": [0, 0.2, 0.5, 1], "reduction": "sum"}, Events(score, label.float(), mass, weight)),
     ):
-        plan = make_plan(check("mode", options).for_events(torch.float64, torch.float64, (1000,)))
+        plan = make_plan(check("mode", options).rounded_to(torch.float64, torch.float64))
         calls.loss_and_grad(plan, events, torch.float32)
 
 

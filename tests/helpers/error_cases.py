@@ -198,7 +198,7 @@ score, mass, weight, label = (np.resize(a, 10000) for a in (score, np.arange(100
 del score; weight = weight[1:] | ValueError | weight has length 59, but label has length 60
 del score; label = np.arange(60) % 2; background_label = (0, 1) | OPTION | background_label = [0 1] names several labels
 del score; mass = two(mass) | ValueError | mass has shape (60, 2)
-del score; category = np.arange(60) % 2 | TypeError | category: this is for one category at a time
+del score; category = np.arange(60) % 2 | TypeError | unknown option 'category'
 del score; label = np.zeros(60); label[7] = nan | ValueError | label[7] = nan
 del score; mass = mass[:0]; del weight, label | TOO_FEW | no event selected: mass is empty
 """,
@@ -218,18 +218,18 @@ label = np.zeros(60); label[7] = nan | ValueError | label[7] = nan
 
 #: Options as Python has them.
 FRONT_OPTIONS = table("""
-bins = (1, 2, 3); mass = two(mass) | ValueError | bins has 3 entries, but mass has 2 variables
+bins = (1, 2, 3); mass = two(mass) | ValueError | bins, mass_range or edges have one entry for each of 3 variables, but mass has 2
 order = 1.5 | TypeError | order = 1.5: must be an integer
 order = 2**40 | ValueError | order = 1099511627776: does not fit in 32 bits
 order = 10**5000 | ValueError | order = <int>: does not fit in 32 bits
 order = None | TypeError | order = None
-bins = (1, 2, 3, 4) | ValueError | bins has 4 entries
+bins = (1, 2, 3, 4) | ValueError | bins has length 4: expected ... at most 3
 bins = 0 | ValueError | bins = 0: must be at least 1
 bins = () | ValueError | bins = ()
 bins = (4, 0) | ValueError | bins[1] = 0: must be at least 1
 bins = (4, 1.5) | TypeError | bins[1] = 1.5: must be an integer
-bins = (1, 2, 3); mass_range = (None, None) | ValueError | mass_range has 2 entries, but bins has 3
-bins = (1, 2, 3) | ValueError | bins has 3 entries, but mass has 1 variable
+bins = (1, 2, 3); mass_range = (None, None) | ValueError | mass_range has length 2: expected one entry for each variable of mass, 3 as in
+bins = (1, 2, 3) | ValueError | bins, mass_range or edges have one entry for each of 3 variables, but mass has 1
 max_slope = '1' | TypeError | max_slope = '1': must be a number
 max_slope = 10**400 | ValueError | max_slope = 1000 ... is too large for double precision
 monotonic = 'yes' | TypeError | monotonic = 'yes': must be True or False
@@ -242,11 +242,11 @@ weights = weight | TypeError | unknown option 'weights': did you mean weight?
 mass_range = 10 | TypeError | mass_range = 10: must be a sequence of numbers
 mass_range = (0, None) | TypeError | mass_range[1] = None: must be a number
 mass_range = ((0, 1), (0, 1, 2)) | ValueError | mass_range[1] = (0, 1, 2): must be a pair
-mass_range = (0, 59); mass = two(mass) | ValueError | mass_range = (0.0, 59.0) is a single value, but mass has 2 variables
+mass_range = (0, 59); mass = two(mass) | ValueError | mass_range = [0, 59] is a single value, but mass has 2 variables
 score_range = '01' | TypeError | score_range = '01': must be a sequence of numbers
 edges = ((0, 1), None) | TypeError | edges[1] = None: must be a sequence of numbers
-edges = (0, 59); binning = 'uniform'; del bins | ValueError | binning = 'uniform' cannot be combined with edges
-edges = (0, 59); mass = two(mass); del bins | ValueError | edges = (0.0, 59.0) is a single value, but mass has 2 variables
+edges = (0, 59); binning = 'uniform'; del bins | ValueError | edges has length 2, but binning = uniform takes none
+edges = (0, 59); mass = two(mass); del bins | ValueError | edges = [0 59] is a single value, but mass has 2 variables
 background_label = '0' | TypeError | background_label = '0': must be an integer or a sequence of integers
 background_label = 2**31 | ValueError | background_label = 2147483648: does not fit in 32 bits
 background_label = (0, 0.5) | TypeError | background_label[1] = 0.5: must be an integer

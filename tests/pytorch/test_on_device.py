@@ -54,7 +54,7 @@ def computed(events, options):
     """Loss and gradient of the kernels, which the core does not replace, and whether there is a loss."""
     tensors = {name: None if array is None else torch.as_tensor(array) for name, array in events.items()}
     options = {"order": 0} | options
-    plan = make_plan(check("mode", options).for_events(torch.float64, torch.float64, (len(tensors["score"]),)))
+    plan = make_plan(check("mode", options).rounded_to(torch.float64, torch.float64))
     loss, grad, good = calls.loss_and_grad(plan, Events(**tensors), torch.float64)
     return loss.item(), grad.numpy(), good.item()
 

@@ -24,7 +24,7 @@ NO_LOSS = (
     "outside score_range, or a bin has too few events or no positive weight; on_device=False says which"
 )
 
-MOST_EVENTS = 1 << 29  # three times as many places fit in 32 bits
+MOST_EVENTS = 1 << 29  # the places in three orders fit in 32 bits
 
 
 def is_on_device(options: str, events: Events) -> bool:
@@ -94,7 +94,7 @@ def compute(
     skip: bool,
 ) -> tuple[Tensor, Tensor]:
     """:func:`libmode.torch._op.compute` on the device of the tensors."""
-    plan = make_plan(parse_options(options).for_events(score.dtype, mass.dtype, mass.shape))
+    plan = make_plan(parse_options(options).rounded_to(score.dtype, mass.dtype))
     if not len(score) or plan.bins <= plan.order:
         return _op.compute(score, label, mass, weight, category, options)  # raises the error
     from .._device.calls import loss_and_grad  # imports Triton

@@ -104,8 +104,8 @@ def evaluate(
     double = score.dtype is torch.float64 or mass.dtype in IN_DOUBLE
     double = double or weight is not None and weight.dtype in IN_DOUBLE
     kind = torch.float64 if double else torch.float32
-    if mass.ndim > 1 or not options.fit_all:
-        options = options.for_events(score.dtype, mass.dtype, mass.shape)
+    if not options.fit_all:
+        options = options.rounded_to(score.dtype, mass.dtype)
     if score.is_cuda:
         score, label, mass, weight, category = on_host((score, label, mass, weight, category))  # type: ignore[assignment]
     if mass.ndim > 1:
