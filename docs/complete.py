@@ -36,7 +36,6 @@ TOGETHER = (
     ("metrics.spurious_signal", "metrics.signal_bias", "plots.spurious_scan"),
     ("metrics.closure", "torch.ABCDLoss"),
     ("torch.distance_correlation", "torch.ABCDLoss", "mode_loss"),
-    ("set_threads", "get_threads"),
     ("planing_weights", "torch.MoDeLoss", "xgboost.MoDeXGBClassifier"),
     ("plots.efficiency", "plots.spectrum", "plots.frontier", "plots.style"),
 )

@@ -7,25 +7,14 @@ how to install a missing one. The first call loads the library libmode.so.
 
 from typing import Any
 
-from ._evaluate import Result
-from ._functions import (
-    Moments,
-    mode_edges,
-    mode_evaluate,
-    mode_loss,
-    mode_loss_and_grad,
-    mode_moments,
-)
-from ._native import BatchError, get_threads, set_threads
+from ._functions import mode_edges, mode_evaluate, mode_loss, mode_loss_and_grad, mode_moments
+from ._native import BatchError, set_threads
 from ._planing import planing_weights
 from ._problems import TrainingWarning
 
 __all__ = [
     "BatchError",
-    "Moments",
-    "Result",
     "TrainingWarning",
-    "get_threads",
     "mode_edges",
     "mode_evaluate",
     "mode_loss",

@@ -161,8 +161,8 @@ def test_moments_are_those_of_the_definition(events, name, weighted):
 
 def test_moments_by_default_are_at_101_scores_of_the_range(events):
     score, mass, _ = events
-    assert libmode.Moments._fields == ("at", "edges", "cdf", "moments", "bounded")
     found = libmode.mode_moments(score, mass, **OPTIONS)
+    assert found._fields == ("at", "edges", "cdf", "moments", "bounded")
     assert found.at.tolist() == np.linspace(0, 1, 101).tolist()
     assert (found.cdf.shape, found.moments.shape, found.bounded.shape) == ((101, 5), (101, 2), (101, 2))
     raw = libmode.mode_moments(score, mass, score_range=None, **OPTIONS).at

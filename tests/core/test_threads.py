@@ -12,6 +12,7 @@ from pathlib import Path
 import libmode
 import numpy as np
 import pytest
+from libmode._native import get_threads
 from programs import run
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -96,11 +97,11 @@ def beside_another(path, order):
 def one_processor():
     """Where the process may run on one processor, a call uses one thread."""
     os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})
-    assert libmode.get_threads() == 1
+    assert get_threads() == 1
     libmode.set_threads(3)
-    assert libmode.get_threads() == 3
+    assert get_threads() == 3
     libmode.set_threads(0)
-    assert libmode.get_threads() == 1
+    assert get_threads() == 1
 
 
 OTHER = """package main
