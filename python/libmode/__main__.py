@@ -9,7 +9,7 @@ NEEDED = ("click", "h5py", "iminuit", "jinja2", "matplotlib", "mplhep", "pyarrow
 
 
 def main() -> None:
-    """Runs the command line, whose packages are those of the extra ``report``; without them status 2 and a sentence."""
+    """Runs the command line. Without the packages of the extra ``report`` it prints a sentence and returns 2."""
     missing = [name for name in NEEDED if find_spec(name) is None]
     if missing:
         are = "is" if len(missing) == 1 else "are"

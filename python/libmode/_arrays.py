@@ -62,7 +62,7 @@ def ready(events: Events, double: bool) -> Events:
         weight = np.ascontiguousarray(weight, kind)
     if label is not None:
         label = np.ascontiguousarray(label, label.dtype if label.dtype in _LABEL_TYPES else np.float64)
-    if category is not None:  # an unsigned integer above int64 wraps, and differs from the others as before
+    if category is not None:  # an unsigned integer above int64 wraps to a number that no other category has
         category = np.ascontiguousarray(category, category.dtype if category.dtype in _LABEL_TYPES else np.int64)
     return Events(score, label, mass, weight, category)
 

@@ -36,14 +36,14 @@ RATE = 1 / 200
 #: The default strength of a function without a state.
 WITHOUT_STATE = 10.0
 
-# After so many batches of predictions that look like scores, a warning says that they are scores.
+# After this number of batches with predictions that look like scores, a warning says that they are scores.
 LIKE_SCORES = 20
 _ROUNDING_OF_SUMS = 0.02  # of probabilities in half precision
 _FROM_LOGITS = "give from_logits=True for raw outputs, or use score_range=None"
 
 
 class Rho(NamedTuple):
-    """rho = D N / (B n): D is the unbiased loss, B its bias, n the events of a batch, and N those of a later test.
+    """rho = D N / (B n): D is the unbiased loss, B its bias, n the events of a batch, and N the events of a later test.
 
     A test with N events sees no dependence if rho is at most 1. Squeezing the scores does not change rho.
     """
@@ -81,7 +81,7 @@ class State(NamedTuple):
 
     @classmethod
     def start(cls, labels: int = 1, categories: int | None = None) -> State:
-        """State() for so many background labels and categories, with the final length of ``sums``.
+        """State() with the final length of ``sums`` for these numbers of background labels and categories.
 
         ``jax.lax.scan`` needs it, whose carry must keep its shape.
         """
@@ -238,7 +238,7 @@ class Constraint:
             labels = ", ".join(map(str, background))
             raise ValueError(
                 f"background_label = {labels} and signal = {signal}: the {shape[1]} columns of score are classes 0, 1 "
-                "and so on, one of which is signal and others are background"
+                "and so on: one is signal, and others are background"
             )
         return column, background
 
@@ -248,7 +248,7 @@ class Constraint:
         far = np.abs(sums - 1) > _ROUNDING_OF_SUMS
         if self.from_logits and not far.any() and np.all(score >= 0):
             raise ValueError(
-                "from_logits = True, and the rows of score are from 0 to 1 with sums of 1, as those of a softmax are: "
+                "from_logits = True, and the rows of score are from 0 to 1 with sums of 1, as rows of a softmax are: "
                 "give from_logits=False, or take the softmax out of the network"
             )
         if not self.from_logits and far.any():
@@ -259,15 +259,15 @@ class Constraint:
             )
         if not self._named and score.shape[1] > named:
             warnings.warn(
-                f"score has {score.shape[1]} classes, of which {score.shape[1] - named} take no part: flat becomes the "
-                f"ratio of signal to class {self.labels[0]}, and not a cut on the probability of signal. Name all "
+                f"score has {score.shape[1]} classes, and {score.shape[1] - named} of them take no part: flat becomes "
+                f"the ratio of signal to class {self.labels[0]}, and not a cut on the probability of signal. Name all "
                 "classes of background, for instance background_label=(0, 1)",
                 TrainingWarning,
                 stacklevel=level_of_the_user(),
             )
 
     def continue_after(self, steps: float) -> None:
-        """Continues after so many batches. Whether they looked like scores is unknown: the next one decides."""
+        """Continues after ``steps`` batches. The next batch decides whether predictions look like scores."""
         self._like_scores = int(min(steps, LIKE_SCORES - 1)) if steps > 0 else 0  # the core finds a corrupt number
 
     def start(self) -> NDArray[np.float64]:

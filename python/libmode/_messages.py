@@ -10,8 +10,8 @@ from typing import Any, NamedTuple
 
 NO_SECOND_DERIVATIVE = (
     "this loss or constraint has no second derivative: MoDe and flatness are piecewise linear in the scores, and for "
-    "DisCo and for a push none is computed. Leave it out of what is differentiated twice (create_graph=True, Hessians, "
-    "gradient penalties)"
+    "DisCo and for a push none is computed. Leave it out of losses that you differentiate twice (create_graph=True, "
+    "Hessians, gradient penalties)"
 )
 
 #: The error of every function and class with an order that is left out.

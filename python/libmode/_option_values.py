@@ -130,7 +130,7 @@ def _lists(name: str, values: Any) -> tuple[Any, ...]:
 
 
 def _for_each(name: str, listed: Iterable[Any], convert: Callable[[str, Any], Any]) -> tuple[Any, ...]:
-    """The values of an option for each variable; None, which edges do not take, stands for the default."""
+    """The values of an option for each variable; None stands for the default; edges have none."""
     values = tuple(
         None if value is None and convert is not _reals else convert(f"{name}[{k}]", value)
         for k, value in enumerate(listed)

@@ -195,7 +195,7 @@ def _say_if_few(table: Doubles, ratio: Doubles, cells: int, spread: bool, label:
     if cells == 1 and spread:
         text = (
             f"the {effective[0]:.3g} effective events of signal and {effective[1]:.3g} of background (label {label}) "
-            f"are too few for two cells of mass: the weights are as before"
+            f"are too few for two cells of mass: the weights do not change"
         )
     elif left < _LEFT * effective[1]:
         text = (

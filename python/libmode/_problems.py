@@ -30,7 +30,7 @@ MOST_WAITING = 20  # calls without a backward pass
 LEAST_SPREAD = 0.01  # standard deviation of the logits of scores
 _RATE = EVERY / 400  # the share of a look in the average of the events that pass a cut
 _LAST_RANK = 0.5  # background event above the last cut that the ranks of a batch reach: the highest rank is 1 - 1/(2n)
-# Before so many batches and background events an evaluation may lie between the first epochs.
+# Before these numbers of batches and background events an evaluation may lie between the first epochs.
 FEWEST_BATCHES, FEWEST_EVENTS = 300, 100_000
 _EPOCHS = 1.5  # of a training with a known number of events, before the first evaluation that may be its end
 USUAL_TOLERANCE = 100_000.0  #: the background events of a later test, for rho without a tolerance
@@ -269,7 +269,7 @@ class Statement(Monitor):
             print(f"libmode.TrainingWarning: {warning}", file=sys.stderr)
 
     def evaluate(self, events: Events) -> None:
-        """Measures the response to events whose scores are those of evaluation mode."""
+        """Measures the response to events with scores of evaluation mode."""
         self._constraint.direction(self._evaluated, events, len(events.score))
         if self._ended:
             self.conclude()

@@ -125,7 +125,7 @@ def without_masks(name: str, values: Any) -> Any:
     if hidden.any():
         raise TypeError(
             f"{name}{np.argwhere(hidden)[0].tolist()} is masked: take the same events of all arguments, for instance "
-            f"those of ~numpy.ma.getmaskarray({name})"
+            f"events of ~numpy.ma.getmaskarray({name})"
         )
     return values.data
 
@@ -137,7 +137,7 @@ def vector(name: str, values: Any) -> NDArray[Any]:
 
 
 def numbers(name: str, values: Any, like_name: str = "", like: NDArray[Any] | None = None) -> NDArray[np.float64]:
-    """Finite numbers of shape (n,), n > 0, as many as ``like`` has."""
+    """Finite numbers of shape (n,), n > 0, and of the length of ``like``."""
     array = vector(name, values)
     if like is not None:
         same_length(name, array, like_name, like)

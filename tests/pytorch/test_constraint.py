@@ -242,7 +242,7 @@ BAD_REFERENCES = [
     ("reference has weight, and the batch has none", lambda s, m: Events(s, None, m, torch.ones_like(s))),
     ("reference.mass has shape", lambda s, m: Events(s, None, torch.stack([m, m], 1))),
     ("reference.score is on meta, but the batch on cpu", lambda s, m: Events(s.to("meta"), None, m)),
-    ("where events from 800 on are those of reference", lambda s, m: Events(s + 1, None, m)),
+    ("where events from 800 on are reference events", lambda s, m: Events(s + 1, None, m)),
 ]
 
 

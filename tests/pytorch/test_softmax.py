@@ -140,5 +140,5 @@ def test_probabilities_and_logits_are_told_apart():
 
 
 def test_classes_that_nobody_named_are_said():
-    with pytest.warns(TrainingWarning, match="score has 3 classes, of which 1 take no part: flat becomes the ratio"):
+    with pytest.warns(TrainingWarning, match="score has 3 classes, and 1 of them take no part: flat becomes the ratio"):
         MoDeConstraint(order=1, from_logits=True)(*events(3))

@@ -1,7 +1,7 @@
 """The kernels of the loss, in the order of a call: select, (torch.sort), add, count, add, fit, walk, finish.
 
 A chunk of events is one program, which goes through it in blocks. Sums over chunks are added in their order, so that
-two runs give the same bits. All numbers are in double precision. J and its bias are those of core/doc.go.
+two runs give the same bits. All numbers are in double precision. core/doc.go defines J and its bias.
 """
 
 # mypy: disable-error-code="no-untyped-def, no-untyped-call, untyped-decorator"
@@ -114,7 +114,7 @@ def add(
 ):  # fmt: skip
     """Finds the bins, and adds up the events of each chunk of each order by bin: sums (2, programs, ROWS, NB).
 
-    Bin b begins with the mass of rank floor(b n/bins) in order, or at a given edge. The sums are those of w,
+    Bin b begins with the mass of rank floor(b n/bins) in order, or at a given edge. The sums add up w,
     w^2, 1, w^3, w x, w x^2, ..., with x from 0 to 1 across the masses, and w per largest |w|. ``places`` gets the bin
     of each event. Both orders have the scores from the lowest on, and differ in the order of equal scores.
     """
@@ -197,7 +197,7 @@ def pick_row(all_, row):
 
 @triton.jit
 def is_enough(w, square, ENOUGH: tl.constexpr):
-    """Whether bins have so many effective events, W^2/sum w^2, and a positive W, apart from rounding errors."""
+    """Whether bins have enough effective events, W^2/sum w^2, and a positive W, apart from rounding errors."""
     return (w > 1e-12 * tl.sqrt(square)) & (w * w * (1 + 2e-12) >= ENOUGH * square)
 
 
@@ -234,7 +234,7 @@ def fit(
     They span the polynomials of the mass, so J is the part of F that no polynomial fits. M = 1 - sum_k v_k v_k' begins
     as the unit matrix. Each power p of the mass, averaged in each bin, from 1 on, adds v = M p/|M p|. The bias is the
     sum over the bins of g_b [S_b (1 - 2 F_b) + F_b^2 T_b], g_b = M_bb/(1 - 2 U_b/T_b + T_b), where S_b is the sum of
-    the squared steps w/W_b up to a score, and T_b and U_b are those of all squares and cubes:
+    the squared steps w/W_b up to a score, and T_b and U_b are the sums of all squares and cubes:
     core/internal/loss/variance.go.
     """
     if tl.program_id(0) > 0:  # W and SQUARE of two orders
@@ -306,7 +306,7 @@ def walk(
 
     A step e = w/W_b of F_b changes F'MF by 2 e (MF)_b, and the bias by g_b [e^2 (1 - 2 F_b) - 2 e S_b + 2 e F_b T_b],
     with F and S in the middle of the step. (MF)_b is F_b - sum_k v_kb c_k, where c_k = v_k'F grows by v_kb e. At equal
-    scores, F and S are the values in the middle of all their steps: the mean over two orders, of which the second has
+    scores, F and S are the values in the middle of all their steps: the mean over two orders. The second order has
     equal scores the other way round. J is 0 above and below all scores, so the loss is the sum of gradient times score.
     ``results`` gets the chunk's part of the loss.
 

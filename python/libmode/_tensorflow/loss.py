@@ -62,7 +62,7 @@ def known_to_numpy(tensor: Any) -> Any:
 
 
 def call_back(compute: Callable[..., Any], tensors: list[Any], first: tuple[int | None, ...] = ()) -> tuple[Any, Any]:
-    """What compute returns for tensors, of which some may be None: a tensor of shape ``first``, one like tensors[0]."""
+    """The results of compute for tensors or None: a tensor of shape ``first``, and a tensor like tensors[0]."""
     kind, shape = tensors[0].dtype, tensors[0].shape
     if tf.executing_eagerly():
         one, grad = compute(*(None if tensor is None else tensor.numpy() for tensor in tensors))

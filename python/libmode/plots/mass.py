@@ -77,7 +77,7 @@ def spectrum(
     before : bool
         Draw all of the background in the place of the selected part.
     ratio : matplotlib Axes, optional
-        Also draws there the spectrum over that of all background: the efficiency
+        Also draws there the spectrum over the spectrum of all background: the efficiency
         relative to its mean. Bins without events are left out. The label of the mass goes there.
 
     Returns
@@ -142,7 +142,7 @@ def spurious_scan(
     Parameters
     ----------
     axes, label, **style
-        As for :func:`efficiency`; the style is that of ``Axes.errorbar``.
+        As for :func:`efficiency`; ``style`` has the arguments of ``Axes.errorbar``.
     spurious : what :func:`libmode.metrics.spurious_signal` returns, or (signal_mass, signal, error)
         Arrays (k,): masses in any unit; fitted signals and their errors in events. NaN is left out.
     ratio : matplotlib Axes, optional

@@ -19,7 +19,7 @@ def roc(axes: Axes, roc: Any, *, label: str | None = None, **style: Any) -> Axes
     Parameters
     ----------
     axes, label, **style
-        As for :func:`efficiency`; the style is that of a Line2D.
+        As for :func:`efficiency`; ``style`` has the properties of a Line2D.
     roc : what :func:`libmode.metrics.roc` returns, or (signal_efficiency, false_positive_rate)
         Arrays (k,). Points where no background passes are not drawn.
 
@@ -64,7 +64,7 @@ def frontier(
     Parameters
     ----------
     axes, label, **style
-        As for :func:`efficiency`; the style is that of ``Axes.errorbar``.
+        As for :func:`efficiency`; ``style`` has the arguments of ``Axes.errorbar``.
     residual : (k,) real numbers > 0, or one
         ``rms / expected`` of :func:`libmode.metrics.flatness`.
     quality : (k,) real numbers, or one
@@ -116,12 +116,12 @@ def frontier(
 
 
 def closure(axes: Axes, closure: Any, *, label: str | None = None, **style: Any) -> Axes:
-    """The ratio of predicted to seen background where both cuts keep as much, with errors; x is logarithmic.
+    """The ratio of predicted to seen background where both cuts have the same efficiency, with errors; log x.
 
     Parameters
     ----------
     axes, label, **style
-        As for :func:`efficiency`; the style is that of ``Axes.errorbar``.
+        As for :func:`efficiency`; ``style`` has the arguments of ``Axes.errorbar``.
     closure : what :func:`libmode.metrics.closure` returns
 
     Returns

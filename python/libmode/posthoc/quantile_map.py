@@ -28,7 +28,7 @@ with needed("sklearn", "libmode.posthoc", "posthoc"):
     from sklearn.utils.validation import check_is_fitted
 
 _DEGREE = 3  # of the splines
-_LEVELS = 512  # of the score, with as many events between neighbors
+_LEVELS = 512  # of the score, with equal numbers of events between neighbors
 _IN_TAIL = 10  # events beyond the last level but one, on either side
 _JUMP = 0.01  # share of the events at one score from which fit warns
 _MOST_INTERVALS = (100, 20, 7)  # of the mass, by the number of variables
@@ -37,7 +37,7 @@ _GRID = (32, 8, 8)  # cells of each interval, in which the mean stands for all m
 _STRENGTHS = tuple(
     0.1 * 4.0**k for k in range(14)
 )  # strengths of the penalty, in events: from nearly no smoothing to the strongest
-_JUDGED = 32  # levels by which the strength is chosen
+_JUDGED = 32  # levels at which the map is judged to choose its strength
 _LEAST_RISE = 1e-5  # share of the H_k that rises evenly: where H were flat, its inverse would jump by rounding
 _OF_TARGETS = 2.0  # strength of the penalty for the H_k, which keeps rounding errors out of high orders
 

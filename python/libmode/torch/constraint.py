@@ -1,4 +1,4 @@
-"""The layer that adds MoDe's gradient to whatever gradient comes in."""
+"""The layer that adds MoDe's push to the gradient of any loss."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ class MoDeConstraint(SkipsBadBatches, Learns, KeepsDigits):
         batches must hold more background events than the tolerance.
     training_events : float, optional
         T, how many background events the whole training has, over all processes and labels. The layer learns
-        no fluctuations of so few events, and ``convergence`` judges for a search with as many. Left out, it is unknown.
+        no fluctuations of fewer events, and ``convergence`` judges for a search with T events. Left out, it is unknown.
     from_logits : bool, default False
         Whether predictions are logits instead of scores from 0 to 1.
     signal : int, default -1
@@ -242,7 +242,7 @@ class MoDeConstraint(SkipsBadBatches, Learns, KeepsDigits):
         category: Tensor | None = None,
         reference: Events | None = None,
     ) -> Tensor:
-        """Predictions of shape (n,), (n, 1) or (n, k), unchanged; the arguments are those of :class:`MoDeLoss`."""
+        """Predictions of shape (n,), (n, 1) or (n, k), unchanged; :class:`MoDeLoss` has the same arguments."""
         if isinstance(score, Tensor) and score.ndim == 2 and score.shape[1] > 1:
             return self._constrain_softmax(score, label, mass, weight, category, reference)
         self._constraint.logits = self._constraint.from_logits
@@ -280,7 +280,7 @@ class MoDeConstraint(SkipsBadBatches, Learns, KeepsDigits):
             return score
         if in_torch_func():
             raise RuntimeError("torch.func cannot transform a MoDeConstraint, which has a state: use MoDeLoss")
-        # With use_reentrant=True checkpoint calls the layer without gradients first, which counts nothing.
+        # With use_reentrant=True checkpoint calls the layer first without gradients. That call counts nothing.
         if self._last["waiting"] and torch._C._current_graph_task_id() != -1:
             raise RuntimeError(
                 "MoDeConstraint is called again in the backward pass, as by torch.utils.checkpoint, and would count "
@@ -292,7 +292,7 @@ class MoDeConstraint(SkipsBadBatches, Learns, KeepsDigits):
         try:
             batch = gather_events(make, repr(self), self.process_group) if gathers else make()
             if not gathers and batch.events.score.shape[0] > batch.size:
-                where = f", where events from {batch.size} on are those of reference"
+                where = f", where events from {batch.size} on are reference events"
             with self._constraint.lock.held:
                 own = self._undo_rounding()  # once: a module takes microseconds to find a buffer
                 tensors = on_host((own, *batch.events)) if score.is_cuda else (own, *batch.events)

@@ -101,7 +101,7 @@ class MoDeLoss(SkipsBadBatches, KeepsDigits):
         instance of NaN scores, are always raised.
     score_transform : callable or "signal_efficiency", optional
         Integrates over W(s) instead of s, the paper's footnote 1. A callable takes and returns a tensor of shape (n,)
-        and must not decrease; ``score_range`` is that of s. "signal_efficiency" is the fraction of the batch's signal
+        and must not decrease; ``score_range`` limits s. "signal_efficiency" is the fraction of the batch's signal
         with scores up to s, linear between every tenth of them or every hundredth part. It gives all working points
         equal weight. The gradient follows the scores through W, but not the events that define W.
     strength : float, optional
@@ -231,7 +231,7 @@ class MoDeLoss(SkipsBadBatches, KeepsDigits):
         return as_arguments(self.options, self, self._defaults)
 
     def _by_operator(self, events: Events, options: Options, count: int, factor: Tensor) -> Tensor:
-        """The loss of events times K |C|/|M|, by the operator. The arguments are those of :meth:`_compute`."""
+        """The loss of events times K |C|/|M|, by the operator. It takes the arguments of :meth:`_compute`."""
         loss: Tensor
         before = self.norms if events.score.is_meta else self._undo_rounding()
         loss, _, after = strong_op(*events, options.text, self.strength, before, count, factor)
