@@ -131,7 +131,7 @@ def with_labels(error: BatchError, label: NDArray[Any] | None, options: Options)
 
 
 def _like_masses(values: NDArray[Any]) -> bool:
-    """Whether the distinct values of a label are too many, or not integers, as masses are."""
+    """Whether a label has too many distinct values, or values between integers, as a mass has."""
     numbers = values.astype(np.float64)
     return len(values) > _MOST_LABELS or len(values) > 2 and bool((numbers != np.round(numbers)).any())
 

@@ -435,7 +435,7 @@ def _call_with(name: str, double: bool, n: int, held: tuple[object, ...], *argum
 
     ``held`` are the objects whose memory the call uses. After an interrupt of the caller, a long call goes on.
     """
-    if n >= LARGE:  # all in one other thread: the library keeps the error for the thread that calls
+    if n >= LARGE:  # both calls in the same other thread: the library keeps an error for the thread of the call
         interruptible(partial(_call_with, name, double, 0, held, *arguments), *held)
         return
     loaded = _library or library()
@@ -459,7 +459,7 @@ def state_size(labels: int, categories: int = 0) -> int:
 
 
 def check_state(state: int | None, size: int, labels: int, categories: int) -> None:
-    """Raises ValueError if an array of double is no state for so many background labels and categories."""
+    """Raises ValueError if an array of double is no state for these numbers of background labels and categories."""
     call("mode_state_check", state, size, labels, categories)
 
 

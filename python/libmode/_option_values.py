@@ -5,13 +5,12 @@ The core has the limits and defaults.
 
 from __future__ import annotations
 
-import difflib
 import inspect
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, Literal, get_args, get_origin
 
 from ._events import NOT_WEIGHT
-from ._messages import ORDER, shown
+from ._messages import ORDER, near, shown
 from ._read import as_python, flag, real, whole
 from .option_types import Loss, LossOptions
 
@@ -67,8 +66,8 @@ def keywords(function: Callable[..., Any]) -> tuple[str, ...]:
 def _suggestion(name: str, names: Sequence[str]) -> str:
     """The part of a sentence with the name that the caller may have meant."""
     known = {*names, *_OTHER_NAMES} - {name}
-    meant = [_MEANT[name]] if name in _MEANT else difflib.get_close_matches(name, sorted(known), 1, 0.75)
-    return f"did you mean {meant[0]}? The" if meant and meant[0] in known else "the"
+    meant = _MEANT.get(name) or near(name, known)
+    return f"did you mean {meant}? The" if meant in known else "the"
 
 
 def _plain_value(name: str, value: Any) -> Any:
@@ -114,30 +113,21 @@ def _range(name: str, value: Any) -> tuple[float, ...]:
     return ends
 
 
-def _bins_of_variables(name: str, value: Any) -> int | tuple[int | None, ...]:
-    return _integer(name, value) if not _is_list(value) else _for_each(name, as_python(value), _integer)
-
-
-def _ranges(name: str, value: Any) -> tuple[Any, ...]:
-    listed = _listed(name, value)
-    nested = any(map(_is_list, listed)) or {*map(type, listed)} == {type(None)}
-    return _for_each(name, listed, _range) if nested else _range(name, value)
-
-
-def _lists(name: str, values: Any) -> tuple[Any, ...]:
-    listed = _listed(name, values)
-    return _for_each(name, listed, _reals) if any(map(_is_list, listed)) else _reals(name, listed)
-
-
-def _for_each(name: str, listed: Iterable[Any], convert: Callable[[str, Any], Any]) -> tuple[Any, ...]:
-    """The values of an option for each variable; None stands for the default; edges have none."""
+def _each(name: str, value: Any) -> Any:
+    """The value of an option for all variables, or for each of them; None stands for the default, which edges lack."""
+    one, listed = _OF_EACH[name], as_python(value)
+    nested = _is_list(listed) and (name == "bins" or any(map(_is_list, listed)) or {*map(type, listed)} == {type(None)})
+    if not nested:
+        return one(name, value)
     values = tuple(
-        None if value is None and convert is not _reals else convert(f"{name}[{k}]", value)
-        for k, value in enumerate(listed)
+        None if each is None and name != "edges" else one(f"{name}[{k}]", each) for k, each in enumerate(listed)
     )
     if not values:
         raise ValueError(f"{name} = (): must have a value for each variable of mass")
     return values
+
+
+_OF_EACH: dict[str, Callable[[str, Any], Any]] = {"bins": _integer, "mass_range": _range, "edges": _reals}
 
 
 def is_for_each(value: Any) -> bool:
@@ -157,13 +147,13 @@ def _labels(name: str, value: Any) -> int | tuple[int, ...]:
 # The function that reads the value of an option, by its type.
 _READ: dict[Any, Callable[[str, Any], Any]] = {
     int: _integer,
-    int | Sequence[int | None] | None: _bins_of_variables,
+    int | Sequence[int | None] | None: _each,
     bool: flag,
     float: real,
     float | None: real,
     tuple[float, float] | None: _range,
-    tuple[float, float] | Sequence[tuple[float, float] | None] | None: _ranges,
-    Iterable[float | Iterable[float]] | None: _lists,
+    tuple[float, float] | Sequence[tuple[float, float] | None] | None: _each,
+    Iterable[float | Iterable[float]] | None: _each,
     int | Sequence[int]: _labels,
     **{_TYPE[name]: _choice for name in _CHOICES},
 }

@@ -65,7 +65,7 @@ def planing_weights(
     Returns
     -------
     (n,) float64
-        The weights: signal as given, and each background label with its sum of weights as given. Scales of the masses,
+        The weights. Signal keeps its weights, and each background label keeps its sum of weights. Scales of the masses,
         a factor on the weights of signal, and the order of events change nothing. Negative weights stay negative.
 
     Raises
@@ -116,14 +116,23 @@ def planing_weights(
     signal = np.flatnonzero(~of_background & ~missing.any(axis=1))
     if not len(signal):
         raise BatchError(f"no signal: each of the {len(label)} events has a background label, or no finite mass")
+    of_signal = _shares(planed[signal], "signal")
     for one in labels:
         background = np.flatnonzero(label == one)
         if not len(background):
             raise BatchError(no_background(label, one))
-        both = mass[signal], mass[background], planed[signal], planed[background]
-        planed[background] *= (1 - floor) * _ratio(*both, names.get(one, one)) + floor
-    finite("weight", planed, "a smaller number")
-    return planed
+        name = names.get(one, one)
+        table = np.zeros((len(signal) + len(background), 4))  # share and its square, of signal and of background
+        table[: len(signal), :2] = of_signal
+        table[len(signal) :, 2:] = _shares(planed[background], f"background of label {name}")
+        cells = _divided(mass[np.concatenate([signal, background])], table)
+        ratio = np.empty(len(table))
+        for cell in cells:
+            ratio[cell] = table[cell, 0].sum() / table[cell, 2].sum()
+        spread = len(cells) > 1 or not np.ptp(mass[signal], axis=0).any()
+        _say_if_few(table, ratio[len(signal) :], spread, name)
+        planed[background] *= (1 - floor) * ratio[len(signal) :] + floor
+    return finite("weight", planed, "a smaller number")
 
 
 def _coded(label: Any, background: Any) -> tuple[Any, Any, dict[int, str]]:
@@ -141,26 +150,13 @@ def _coded(label: Any, background: Any) -> tuple[Any, Any, dict[int, str]]:
     return coded, list(range(len(wanted))), dict(enumerate(wanted))
 
 
-def _ratio(signal: Doubles, background: Doubles, of_signal: Doubles, of_background: Doubles, label: Any) -> Doubles:
-    """p_S / p_B at each mass of background, from masses of shape (n, d) and weights of both."""
-    # The columns are the part of an event in both spectra, by size, and its share and the share's square in either.
-    table = np.zeros((len(signal) + len(background), 5))
-    both = (
-        (of_signal, "signal", table[: len(signal), 1:3]),
-        (of_background, f"background of label {label}", table[len(signal) :, 3:]),
-    )
-    for weight, name, columns in both:
-        share = weight / (np.abs(weight).max() or 1.0)
-        total = share.sum()
-        if not total > _ROUNDING * np.abs(share).sum():
-            raise BatchError(f"weight: the sum over {name} is {weight.sum():g}, and must be positive")
-        columns[:, 0], columns[:, 1] = share / total, (share / total) ** 2
-    table[:, 0] = np.abs(table[:, 1] + table[:, 3])
-    ratio, cells = np.empty(len(table)), _divided(np.concatenate([signal, background]), table)
-    for cell in cells:
-        ratio[cell] = table[cell, 1].sum() / table[cell, 3].sum()
-    _say_if_few(table, ratio[len(signal) :], len(cells), bool(np.ptp(signal, axis=0).any()), label)
-    return ratio[len(signal) :]
+def _shares(weight: Doubles, name: str) -> Doubles:
+    """The share of each event in the sum of weights, and its square, (n, 2)."""
+    share = weight / (np.abs(weight).max() or 1.0)
+    if not share.sum() > _ROUNDING * np.abs(share).sum():
+        raise BatchError(f"weight: the sum over {name} is {weight.sum():g}, and must be positive")
+    share /= share.sum()
+    return np.column_stack([share, share**2])
 
 
 def _divided(mass: Doubles, table: Doubles, depth: int = 0) -> list[NDArray[np.intp]]:
@@ -169,11 +165,11 @@ def _divided(mass: Doubles, table: Doubles, depth: int = 0) -> list[NDArray[np.i
         column = mass[:, (depth + variable) % mass.shape[1]]
         order = np.argsort(column, kind="stable")
         last = np.flatnonzero(np.diff(column[order]) > 0)
-        sums = np.cumsum(table[order], axis=0)
+        sums, sizes = np.cumsum(table[order], axis=0), np.cumsum(np.abs(table[order, 0] + table[order, 2]))
         below, total = sums[last], sums[-1]
         enough = _have_enough(below) & _have_enough(total - below)
         if enough.any():
-            distance = np.abs(below[:, 0] / total[0] - 0.5).round(9)  # rounding must not choose
+            distance = np.abs(sizes[last] / sizes[-1] - 0.5).round(9)  # rounding must not choose
             cut = last[np.where(enough, distance, np.inf).argmin()] + 1
             halves = order[:cut], order[cut:]
             return [half[cell] for half in halves for cell in _divided(mass[half], table[half], depth + 1)]
@@ -182,17 +178,17 @@ def _divided(mass: Doubles, table: Doubles, depth: int = 0) -> list[NDArray[np.i
 
 def _have_enough(sums: Doubles) -> Any:
     """Which cells with these sums of the table have a ratio: no cell for a few events of signal or background."""
-    _, of_signal, squares, of_background, of_squares = sums.T
+    of_signal, squares, of_background, of_squares = sums.T
     least, both = _IN_CELL * (1 - _ROUNDING), of_signal + of_background
     enough = (of_background**2 >= least * of_squares) & (both**2 >= least * (squares + of_squares))
     return enough & (of_signal >= 0) & (of_background > 0)
 
 
-def _say_if_few(table: Doubles, ratio: Doubles, cells: int, spread: bool, label: int | str) -> None:
+def _say_if_few(table: Doubles, ratio: Doubles, spread: bool, label: int | str) -> None:
     """Warns where planing cannot do what it says."""
-    effective = 1 / table[:, [2, 4]].sum(axis=0)
-    left = 1 / np.sum(table[-len(ratio) :, 4] * ratio**2)
-    if cells == 1 and spread:
+    effective = 1 / table[:, [1, 3]].sum(axis=0)
+    left = 1 / np.sum(table[-len(ratio) :, 3] * ratio**2)
+    if not spread:
         text = (
             f"the {effective[0]:.3g} effective events of signal and {effective[1]:.3g} of background (label {label}) "
             f"are too few for two cells of mass: the weights do not change"

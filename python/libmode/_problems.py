@@ -145,7 +145,7 @@ class Monitor(Said):
         return self.calls % EVERY == 0
 
     def look(self, score: NDArray[Any], inactive: str = "") -> None:
-        """Looks at scores, (n,), and at the reason why a constraint does nothing. Warns of what lasts for a while."""
+        """Looks at scores, (n,), and at the reason why a constraint does nothing. Warns of a problem that lasts."""
         score = score.astype(np.float64)
         mean, spread = float(score.mean()), float(score.std())
         what = "inactive" if inactive else ""

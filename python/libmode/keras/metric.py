@@ -72,7 +72,7 @@ def on_label(metric: Any, name: str | None = None) -> OnLabel:
     """
     if metric in ("accuracy", "acc"):
         exact = "'binary_accuracy', 'sparse_categorical_accuracy' or 'categorical_accuracy'"
-        raise ValueError(f"metric = {metric!r}: say which, {exact}")
+        raise ValueError(f"metric = {metric!r}: Keras has several accuracies, give {exact}")
     known = keras.metrics.get(metric)
     if not isinstance(known, keras.metrics.Metric):
         known = keras.metrics.MeanMetricWrapper(known, name=getattr(known, "__name__", None))

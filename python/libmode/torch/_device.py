@@ -113,6 +113,4 @@ def compute(
 # The compiler does not look into the launches. CUDA graphs capture them.
 device_op = torch.library.custom_op("libmode::device_loss", compute, mutates_args=())
 device_op.register_fake(lambda score, *_: like_results(score))
-
-
 device_op.register_autograd(backward, setup_context=keep)
