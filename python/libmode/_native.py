@@ -516,6 +516,8 @@ def set_threads(threads: int) -> None:
     --------
     >>> import libmode
     >>> libmode.set_threads(1)
+    >>> print(f"{libmode.mode_loss([0.2, 0.7, 0.4, 0.5], [80, 90, 120, 130], order=0, bins=2):.4f}")
+    -0.0125
     >>> libmode.set_threads(0)
     """
     global _threads

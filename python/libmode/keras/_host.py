@@ -44,7 +44,19 @@ _OPS = _softmax.Ops(
 )
 
 
-class Loss(SkipsBadBatches):
+class _Remembers:
+    """What torch's modules have to save and to restore the numbers of earlier batches."""
+
+    _memory: Any
+
+    def _remembered(self) -> Any:
+        return self._memory
+
+    def _hold(self, numbers: NDArray[np.float64]) -> None:
+        self._memory = numbers
+
+
+class Loss(_Remembers, SkipsBadBatches):
     """The loss of a batch, like :class:`libmode.torch.MoDeLoss`."""
 
     _called = "MoDeLoss"
@@ -90,7 +102,7 @@ class Loss(SkipsBadBatches):
         return loss, grad
 
 
-class Layer(HostConstraint):
+class Layer(_Remembers, HostConstraint):
     """The predictions with the push in their gradient, like :class:`libmode.torch.MoDeConstraint`."""
 
     def __init__(

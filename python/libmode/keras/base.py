@@ -123,7 +123,7 @@ class WithBase(keras.losses.Loss):
         """The arguments, as Keras saves them, and what the loss remembers of earlier batches."""
         arguments = {name: getattr(self, name) for name in ("name", "dtype", "base", *self._arguments)}
         config = {name: _saved(value) for name, value in {**arguments, **self.options}.items()}
-        numbers = self._layer._memory
+        numbers = self._layer._remembered()
         return config if numbers is None or not numbers.any() else {**config, "memory": numbers.tolist()}
 
     @classmethod
@@ -134,7 +134,7 @@ class WithBase(keras.losses.Loss):
         if "memory" in config:
             numbers = np.array(config["memory"], np.float64)
             loss._check_memory(numbers)
-            loss._layer._memory = numbers
+            loss._layer._hold(numbers)
         return loss
 
     def _check_memory(self, numbers: NDArray[np.float64]) -> None:

@@ -24,15 +24,10 @@ class KeepsDigits(nn.Module):
         self.register_buffer(self._name, torch.from_numpy(start))
         self._digits = [start]
 
-    @property
-    def _memory(self) -> Any:
+    def _remembered(self) -> Any:
         """The buffer as an array, which Keras saves; None without a buffer."""
         buffer = getattr(self, self._name, None)
         return None if buffer is None else buffer.numpy(force=True).copy()
-
-    @_memory.setter
-    def _memory(self, numbers: Any) -> None:
-        self._hold(numbers)
 
     def _keep(self) -> None:
         buffer = getattr(self, self._name, None)
