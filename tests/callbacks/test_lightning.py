@@ -132,12 +132,6 @@ def test_averages_of_weights(package, name, tmp_path):
     model.load_state_dict(saved["state_dict"])
 
 
-@pytest.mark.parametrize("package", [lightning, pytorch_lightning], ids=["lightning", "pytorch_lightning"])
-def test_the_callback_for_moving_averages(package, tmp_path):
-    model, _ = fit(tmp_path, package.callbacks.EMAWeightAveraging(decay=0.5), package=package, epochs=1)
-    assert 1 < unpack_state(model.constraints[0].state.numpy()).steps < 8
-
-
 def test_eval_after_a_fit_says_what_is_not_flat():
     """Validations between epochs say nothing."""
 

@@ -143,17 +143,6 @@ def test_the_scores_are_unchanged(way, shape, dtype):
 
 
 @WAYS
-def test_it_has_the_scale_of_the_loss(way):
-    grad = gradient(way)(SCORE, LABEL, MASS)
-    for scale in (1024.0, 2.0**-10):
-        scaled = gradient(way, loss=lambda s, y, scale=scale: scale * entropy(s, y))(SCORE, LABEL, MASS)
-        assert_close(scaled / scale, grad, rtol=1e-6)
-    # Nothing is added to what is 0 or not finite.
-    assert (gradient(way, loss=lambda s, y: 0 * s.sum())(SCORE, LABEL, MASS) == 0).all()
-    assert (gradient(way, loss=lambda s, y: jnp.inf * s.sum())(SCORE, LABEL, MASS) == jnp.inf).all()
-
-
-@WAYS
 def test_a_label_that_is_missing_is_an_error(way):
     with pytest.raises((ValueError, jax.errors.JaxRuntimeError), match=r"label\[3\] = nan: expected a number"):
         gradient(way)(SCORE, jnp.asarray(LABEL, float).at[3].set(jnp.nan), MASS)
@@ -164,14 +153,6 @@ def test_where_nothing_is_differentiated_nothing_is_computed(way):
     same, state = way(lambda s: mode_constraint(s, LABEL, MASS, state=State(), order=1))(SCORE * np.nan)
     assert jnp.isnan(same).all()
     jax.tree.map(np.testing.assert_array_equal, state, State.start())
-
-
-def test_the_other_arguments_have_derivative_0():
-    grads = jax.grad(
-        lambda m, w, r: entropy(mode_constraint(SCORE, LABEL, m, w, reference=Events(r, None, m, w), order=1), LABEL),
-        (0, 1, 2),
-    )
-    assert not np.any(grads(MASS, WEIGHT, jnp.asarray(SCORE)))
 
 
 def test_vmap_over_batches_of_equal_size():
@@ -300,11 +281,6 @@ def test_bad_arguments(message, arguments):
         jax.grad(lambda s: mode_constraint(s, LABEL, MASS, **({"order": 1} | others)).sum())(
             arguments.get("score", SCORE)
         )
-
-
-def test_a_state_of_no_such_size():
-    with pytest.raises(ValueError, match="labels = 0: must be an"):
-        State.start(0)
 
 
 # ------------------------------------------------------- state

@@ -3,8 +3,6 @@
 Its numbers and errors: on_keras.py and on_keras_constraint.py.
 """
 
-import importlib
-
 import libmode
 import numpy as np
 import pytest
@@ -67,18 +65,6 @@ def test_the_gradient_of_small_floats_is_scaled_before_it_is_rounded(way, dtype)
     assert (got.numpy() == tf.cast(tf.cast(want, dtype), tf.float32).numpy()).all()
 
 
-@WAYS
-def test_a_second_derivative_is_a_clear_error(way):
-    def twice(score, *others):
-        with tf.GradientTape() as outer:
-            outer.watch(score)
-            grad = value_and_grad(mode_loss, score, *others)[1]
-        return outer.gradient(grad, score)
-
-    with pytest.raises(RuntimeError, match="no second derivative.*piecewise linear"):
-        way(twice)(*events())
-
-
 def test_bad_values_in_a_function_are_the_sentence_without_the_callback():
     score, mass, *_ = events()
     bad = tf.where(tf.range(N) == 17, np.nan, score)
@@ -90,19 +76,3 @@ def test_bad_values_in_a_function_are_the_sentence_without_the_callback():
         caught.value
     )
     assert "_native.py" not in str(caught.value)
-
-
-def test_without_a_private_name_of_tensorflow_xla_refuses_by_itself(monkeypatch):
-    score, mass, *_ = events()
-    with monkeypatch.context() as without:
-        without.delattr(
-            importlib.import_module("tensorflow.python.ops.control_flow_util"), "GraphOrParentsInXlaContext"
-        )
-        importlib.reload(tf_loss)
-    assert not tf_loss.in_xla(None)
-    assert tf.function(mode_loss)(score, mass) == mode_loss(score, mass)
-    with pytest.raises(tf.errors.InvalidArgumentError, match="unsupported operations|not compilable"):
-        tf.function(mode_loss, jit_compile=True)(score, mass)
-    importlib.reload(tf_loss)
-    with pytest.raises(RuntimeError, match="jit_compile=False"):
-        tf.function(mode_loss, jit_compile=True)(score, mass)

@@ -79,13 +79,6 @@ def test_a_name_that_does_not_compile_is_refused(name, tmp_path):
         fitted.to_cpp(tmp_path / "map.h", name)
 
 
-def test_a_name_of_the_c_library_is_refused(tmp_path):
-    """Programs would call the map in place of the library's function."""
-    fitted = QuantileMap(1).fit(np.linspace(0, 1, 200), np.linspace(3, 5, 200) ** 2)
-    with pytest.raises(ValueError, match="name = 'pow': has a meaning in C"):
-        fitted.to_cpp(tmp_path / "map.h", "pow")
-
-
 def test_no_text_of_a_map_is_in_its_header(tmp_path):
     """A line break in what was said to be the order once ended a comment, so that what followed was compiled."""
     fitted = QuantileMap(1).fit(np.linspace(0, 1, 200), np.linspace(3, 5, 200) ** 2)

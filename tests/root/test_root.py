@@ -200,22 +200,6 @@ def test_scan(root, events, events_file):
     assert (root.directory / "mode_scan.pdf").read_bytes().startswith(b"%PDF")
 
 
-def test_training(root):
-    output = root.output(MACROS / "mode_train.C")
-    plain, flat = ([float(word) for word in line.split()] for line in output.splitlines() if re.match(r"\s*\d", line))
-    assert plain[0] == 0 < flat[0]
-    assert plain[1] == pytest.approx(0.919, abs=0.005)  # README.md, unconstrained
-    assert 0.6 < flat[1] < 0.85  # MoDe[0] there: 0.79
-    for before, after in zip(plain[2:], flat[2:], strict=True):
-        assert after < before / 3
-
-    # The losses of what was written say the same.
-    names = ["score", "score_bce", "mass", "label"]
-    score, score_bce, mass, label = read_tree(root.directory / "scores.root", "events", names)
-    loss, loss_bce = (libmode.mode_loss(s, mass, label=label, order=0) for s in (score, score_bce))
-    assert 0 < loss < loss_bce / 20
-
-
 # -------------------------------------------------------------------- docs
 
 
@@ -234,22 +218,11 @@ def test_documented_program(root, tmp_path_factory, name, program):
     assert 0 < number("loss", root.output(macro)) < 1
 
 
-def test_documented_settings(root):
-    (settings,) = re.findall(r"```sh\n(.*?)```", PAGE, re.DOTALL)
-    root.set(LIBMODE=None, ROOT_INCLUDE_PATH=None)
-    done = root.command("bash", "-euc", settings + "printenv LIBMODE ROOT_INCLUDE_PATH")
-    assert done.stdout.splitlines() == [str(PREFIX), str(PREFIX / "include")], done.stderr
-
-
 # -------------------------------------------------------------------- errors
 
 
 ELSEWHERE = "/nowhere"
 LIBRARY = ["libmode.so' file not found", "export LIBMODE=$(libmode-config --prefix)"]
-HEADER = [
-    "'mode.h' file not found",
-    "export LIBMODE=$(libmode-config --prefix); compiled, ROOT_INCLUDE_PATH=$LIBMODE/include",
-]
 
 
 @pytest.mark.parametrize("prefix", [None, ELSEWHERE])
@@ -258,23 +231,6 @@ def test_missing_library_says_what_to_set(root, macro, prefix):
     root.set(LIBMODE=prefix)
     done = root.macro(macro)
     assert done.returncode != 0 and all(said in done.stderr for said in LIBRARY)
-
-
-@pytest.mark.parametrize("compiled", [False, True], ids=["interpreted", "compiled"])
-def test_missing_header_says_what_to_set(root, compiled):
-    headless = root.directory / "headless"
-    headless.mkdir()
-    (headless / "lib").symlink_to(PREFIX / "lib")
-    root.set(LIBMODE=headless, ROOT_INCLUDE_PATH=None)
-    done = root.macro(MACROS / "mode_loss.C", compiled=compiled)
-    assert done.returncode != 0 and all(said in done.stderr for said in HEADER)
-
-
-def test_missing_library_in_pyroot_says_what_to_set(root):
-    root.set(LIBMODE=ELSEWHERE)
-    done = root.command(sys.executable, "-W", "ignore", MACROS / "mode_pyroot.py", "events.root")
-    assert done.returncode == 1
-    assert f"no libmode in LIBMODE = '{ELSEWHERE}': export LIBMODE=" in done.stderr
 
 
 @pytest.mark.parametrize(

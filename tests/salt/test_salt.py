@@ -14,7 +14,6 @@ import torch
 import yaml
 from libmode import metrics
 from libmode.torch import MoDeConstraint
-from numpy.lib.recfunctions import append_fields
 from programs import run
 
 EXAMPLE = Path(__file__).resolve().parents[2] / "examples" / "salt"
@@ -86,13 +85,6 @@ def test_the_response_is_flat_with_mode(folder, flat):
     assert check.cuts[0].background_efficiency < 0.15
 
 
-def test_each_validation_has_a_verdict_and_the_checkpoints_have_the_sensitivity(flat):
-    log, made = flat
-    assert len(re.findall(r"Epoch \d+: MoDe finds this validation of jets_classification (flat|not)", log)) == 25
-    names = sorted(path.name for path in (made / "ckpts").glob("*.ckpt"))
-    assert len(names) == 25 and all(0.2 < float(re.search(r"loss=([\d.]+\d)", name)[1]) < 2 for name in names)
-
-
 def test_the_state_of_the_layer_is_in_the_checkpoint_and_goes_on(folder, flat):
     names = sorted((flat[1] / "ckpts").glob("*.ckpt"))
     fitted(folder, "more", f"--ckpt_path={names[-2]}", config=str(flat[1] / "config.yaml"))
@@ -103,19 +95,6 @@ def test_the_state_of_the_layer_is_in_the_checkpoint_and_goes_on(folder, flat):
         start = "model.tasks.0.mode.mode."
         layer.load_state_dict({name.removeprefix(start): one for name, one in state.items() if name.startswith(start)})
         assert layer.convergence.batches == batches
-
-
-def test_the_loss_of_the_paper_with_weights_and_half_precision(folder):
-    with h5py.File(folder / "train.h5") as file:
-        jets = file["jets"][:2000]
-    with h5py.File(folder / "weighted.h5", "w") as file:
-        file["jets"] = append_fields(jets, "w", np.linspace(0.5, 2, 2000).astype("f4"), usemask=False)
-    loss = {"class_path": "torch.nn.CrossEntropyLoss", "init_args": {"reduction": "none"}}
-    settings = {"method": "loss", "options": {"strength": 30.0}, "sample_weight": "w", "loss": loss, "order": 1}
-    files = ["--data.train_file=weighted.h5", "--data.val_file=weighted.h5"]
-    config = task(folder, "loss.yaml", **settings)
-    log, _ = fitted(folder, "loss", *files, "--trainer.max_epochs=2", "--trainer.precision=bf16-mixed", config=config)
-    assert "MoDe finds this validation" in log
 
 
 @pytest.mark.parametrize(

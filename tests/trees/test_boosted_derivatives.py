@@ -86,23 +86,6 @@ def test_the_gradient_is_that_of_cross_entropy_and_mode(name, transform):
     assert (hess > 0).all()
 
 
-@pytest.mark.parametrize("library", LIBRARIES)
-def test_of_weights_of_the_data_set_the_gradient_is_what_that_of_the_argument_is(library):
-    sample, objective = Sample(400, 7), LIBRARIES[library].objective
-    weight = np.abs(sample.weight).astype(np.float32)
-    of_argument = objective(sample.mass, order=1, weight=weight)(sample.margin, sample.data(library))
-    of_data = objective(sample.mass, order=1)(sample.margin, sample.data(library, weight=weight))
-    assert_allclose(of_argument, of_data, rtol=1e-12)
-
-
-def test_there_are_128_bins_of_mass_where_there_are_events_for_them():
-    sample = Sample(60_000, 3)
-    objective = objective_of(sample.mass, order=1, loss_weight=STRENGTH, score_transform=None)
-    objective(sample.margin, sample.data())
-    prob = 1 / (1 + np.exp(-sample.margin))
-    assert objective.loss == pytest.approx(libmode.mode_loss(prob, sample.mass, label=sample.target, order=1, bins=128))
-
-
 @pytest.mark.parametrize("shift", [-26, -20, 12, 20])
 def test_margins_where_single_precision_has_no_scores_are_ranked(shift):
     """Scores in single precision had no digits below a margin of -15, and were ties above 16."""

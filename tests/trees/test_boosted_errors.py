@@ -205,22 +205,6 @@ def test_objective_and_metric_refuse_other_indexes(library):
     refused("weight and mass have different indexes", library.metric, {data: (mass, weight)})
 
 
-def test_parameters_of_one_library_alone():
-    of_one = {XGB: {"booster": "dart", "rate_drop": 0.1, "monotone_constraints": (1, 0)}}
-    of_one[LGB] = {"boosting": "dart", "max_leaves": 7, "monotone_constraints": (1, 0)}
-    for (library, parameters), other in zip(of_one.items(), (LGB, XGB), strict=True):
-        fitted(library, **parameters)
-        name, value = next(iter(parameters.items()))
-        refused(f"unknown parameter '{name}'", fitted, other, kind=TypeError, **{name: value})
-    # Of dart alone: without it, it would count for nothing.
-    refused("'rate_drop': neither", fitted, XGB, kind=TypeError, rate_drop=0.1)
-    linear = {"booster": "gblinear", "early_stopping_rounds": 3}
-    refused("booster = 'gblinear' and early", fitted, XGB, {"eval_set": [ITS], "eval_mass": [MASS]}, **linear)
-    # Another name of LightGBM's for what the classifier gives it counts.
-    trees = fitted(LGB, max_leaf=3).booster_.dump_model()["tree_info"]
-    assert max(tree["num_leaves"] for tree in trees) == 3
-
-
 #: What LightGBM does not use with an objective of its own.
 IGNORED = {"pos_bagging_fraction": 0.3, "neg_bagging_fraction": 0.3, "sigmoid": 3.0, "reg_sqrt": True, "alpha": 0.1}
 IGNORED |= {"scale_pos_weight": 7.0, "is_unbalance": True, "fair_c": 5.0, "input_model": "none.txt", "num_class": 1}
@@ -253,13 +237,6 @@ def test_linear_trees_are_an_error():
     fitted(LGB, linear_tree=False)
     linear = LGB.train(LGB.data(*ITS, params={"linear_tree": True}), 2, LGB.objective(MASS), linear_tree=True)
     refused("booster has linear trees: ... Train without linear_tree", libmode.lightgbm.finalize, linear, 0.0)
-
-
-def test_cv_says_what_to_do_instead():
-    message = "mass has length 2000, but the training set has 1500 rows, whose own it must be. xgboost.cv and"
-    refused(message, xgboost.cv, XGB.PARAMETERS, XGB.data(*ITS), 2, nfold=4, obj=XGB.objective(SMALL.mass))
-    parameters = LGB.PARAMETERS | {"objective": LGB.objective(SMALL.mass)}
-    refused(message, lightgbm.cv, parameters, LGB.data(*ITS), 2, nfold=4)
 
 
 def test_a_distributed_training_of_lightgbm():

@@ -1,13 +1,11 @@
 """Trees are judged on events that they have not seen: those of an evaluation set, or some that fit keeps."""
 
-import logging
 import warnings
 
 import numpy as np
 import pytest
 from boosted import LIBRARIES, SMALL, TRAIN
 from libmode import TrainingWarning, metrics
-from libmode._events import Events
 
 from studies.simple_model.data import simple_model
 
@@ -106,35 +104,6 @@ def test_a_set_of_rows_of_the_training_judges_nothing(library):
     assert classifier.check_ is not None
 
 
-def test_events_are_kept_where_a_tenth_has_a_thousand_of_background(library, caplog):
-    caplog.set_level(logging.INFO, "libmode")
-    found = fitted(library)  # 20,000 events, half of them background
-    assert found.check_.events == pytest.approx(1_000, rel=0.01) and "left" not in caplog.text
-    found = fitted(library, training=SMALL)
-    assert found.check_ is None and found.evals_result_ == {}
-    assert "fewer than 1000 background events would be left" in caplog.text
-    assert fitted(library, validation_fraction=None).check_ is None
-
-
-def test_a_share_of_each_class_and_category_is_kept(library):
-    rng = np.random.default_rng(3)
-    label, category = (rng.random(9_001) < 0.03).astype(int), rng.integers(0, 3, 9_001)
-    events = Events(label.astype(float), label, np.arange(9_001.0), None, category)
-    first, again, other = (
-        library.Classifier(order=1, validation_fraction=0.2, random_state=seed)._kept(events.mass[:, None], events)
-        for seed in (1, 1, 2)
-    )
-    trained, kept = first[1], first[2][0][1]
-    np.testing.assert_array_equal(np.sort(np.concatenate([trained.mass, kept.mass])), events.mass)
-    for one in (0, 1):
-        for kind in range(3):
-            count, of = (np.sum((own.label == one) & (own.category == kind)) for own in (kept, events))
-            assert abs(count - 0.2 * of) <= 1
-    np.testing.assert_array_equal(first[2][0][0][:, 0], kept.mass)
-    np.testing.assert_array_equal(again[1].mass, trained.mass)
-    assert not np.array_equal(other[1].mass, trained.mass)
-
-
 def test_kept_events_stop_a_training(library):
     found = fitted(library, early_stopping_rounds=8, n_estimators=300)
     values = found.evals_result_["validation_0"]["inverse_sensitivity"]
@@ -156,29 +125,3 @@ def test_early_stopping_is_by_the_sensitivity_at_the_cut_of_the_user(library, po
     score = found.decision_function(VALID.features)
     want = 1 / metrics.check(score, VALID.label, VALID.mass, order=1, **point).sensitivity
     assert values[found.best_iteration_] == pytest.approx(want, rel=1e-3)
-
-
-def test_several_masses_are_stopped_by_the_logloss(library):
-    both = np.column_stack([TRAIN.mass, np.random.default_rng(1).random(len(TRAIN))])
-    classifier = library.Classifier(
-        order=1, n_jobs=1, n_estimators=300, early_stopping_rounds=10, validation_fraction=0.3
-    )
-    classifier.fit(TRAIN.features, TRAIN.label, mass=both)
-    history, best = classifier.evals_result_["validation_0"], classifier.best_iteration_
-    assert set(history) == {"logloss", "dependence"} and classifier.settled_round_ - 1 <= best < len(history["logloss"])
-
-
-def test_class_weights_change_no_selection(library):
-    """The push goes by odds: at 1 % background, class weights of 2 and 6 once left 3 times the residual."""
-    label, found = SMALL.label, []
-    for factor in (1.0, 6.0):
-        classifier = library.Classifier(**QUICK)
-        classifier.fit(SMALL.features, label, mass=SMALL.mass, sample_weight=np.where(label == 1, factor, 1.0))
-        found.append(classifier.decision_function(SMALL.features).astype(float))
-    np.testing.assert_allclose(found[1] - found[0], np.log(6), atol=2e-3)
-    # Calibrated: the mean probability of the weighted events is the weighted share of signal.
-    weak = library.Classifier(order=1, n_estimators=60, n_jobs=1, loss_weight=1e-3)
-    weight = np.where(label == 1, 6.0, 1.0)
-    weak.fit(SMALL.features, label, mass=SMALL.mass, sample_weight=weight)
-    mean = np.average(weak.predict_proba(SMALL.features)[:, 1], weights=weight)
-    assert mean == pytest.approx(np.average(label, weights=weight), abs=0.02)

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from boosted import LGB, LIBRARIES, TEST, TRAIN, XGB
+from boosted import LGB, LIBRARIES, TEST, TRAIN
 from libmode import TrainingWarning, metrics
 from libmode._trees import multipliers
 
@@ -56,13 +56,6 @@ def test_too_few_rounds_are_an_error_with_early_stopping_and_a_warning_without(l
     assert fitted(library, n_estimators=3, loss_weight=10.0).settled_round_ == 0  # there is no push
 
 
-@pytest.mark.parametrize("rounds", [150, 500])
-def test_the_pace_follows_the_number_of_rounds(library, rounds):
-    """A push that has not settled would be an error."""
-    score = fitted(library, n_estimators=rounds, validation_fraction=None).predict_proba(VALID.features)[:, 1]
-    assert residual(score, VALID) < 2.0
-
-
 def test_the_mass_dependence_of_a_training_that_comes_back_is_said(library, monkeypatch):
     """A push that has settled can overshoot, and the last round counts where early stopping chooses none."""
     monkeypatch.setattr(multipliers.Boosting, "_dependence", lambda self, events: 0.5 if self.rounds < 90 else 1.5)
@@ -88,17 +81,6 @@ def test_a_push_settles_by_one_rule_with_and_without_early_stopping(library, mon
     )
 
 
-def test_weights_of_the_training_alone_are_said(library):
-    """Evaluation sets without weights have another spectrum; class weights change none."""
-    weight = np.where(np.arange(len(TRAIN.label)) % 8, 1.0, -1.0)
-    given = EVALUATED | {"sample_weight": weight}
-    strong = {"loss_weight": 10.0, "n_estimators": 3}
-    with pytest.warns(TrainingWarning, match="eval_sample_weight is left out: .* Give eval_sample_weight"):
-        fitted(library, given, **strong)
-    fitted(library, given | {"eval_sample_weight": [np.ones(len(VALID.label))]}, **strong)
-    fitted(library, given | {"sample_weight": 1 + 3.0 * TRAIN.label}, **strong)
-
-
 def test_the_metric_of_the_native_interface_waits_too(library):
     training = simple_model(5_000, np.random.default_rng(32))
     train, valid = (library.data(events.features, events.label) for events in (training, VALID))
@@ -113,16 +95,3 @@ def test_the_metric_of_the_native_interface_waits_too(library):
     assert best >= objective.settled - 1
     with pytest.raises(TypeError, match="objective is str: expected"):
         library.metric({}, objective="mode")
-
-
-def test_bins_are_for_the_events_inside_the_range():
-    """Of 20,000 background events 712 in range once had 80 bins, of nine events each."""
-    objective = XGB.objective(TRAIN.mass, order=1, mass_range=(-0.04, 0.04))
-    wide, narrow = (
-        XGB.objective(TRAIN.mass, order=1),
-        XGB.objective(TRAIN.mass, order=1, mass_range=(-0.04, 0.04), bins=32),
-    )
-    margin, data = TRAIN.features[:, 0], XGB.data(TRAIN.features, TRAIN.label)
-    for own in (objective, wide, narrow):
-        own(margin, data)
-    assert objective.loss == narrow.loss != wide.loss

@@ -1,15 +1,12 @@
 """The classifiers as estimators of scikit-learn."""
 
 import numpy as np
-import pandas as pd
 import pytest
 import sklearn
-import xgboost
 from boosted import LGB, LIBRARIES, SMALL, XGB
 from libmode import mode_evaluate
 from libmode.metrics import auc
 from sklearn.base import clone
-from sklearn.feature_selection import SelectFromModel
 from sklearn.metrics import get_scorer
 from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
@@ -106,65 +103,6 @@ def test_it_is_stopped_early_and_keeps_the_best(kind):
     assert size == best + 1
 
 
-def test_importances_select_features(kind):
-    rng = np.random.default_rng(4)
-    features = np.column_stack([rng.normal(size=(len(SMALL), 2)), SMALL.features[:, 0]])
-    selector = SelectFromModel(kind(**FEW)).fit(features, SMALL.label, mass=SMALL.mass)
-    importances = selector.estimator_.feature_importances_
-    assert importances.sum() == pytest.approx(1) and importances.argmax() == 2
-    assert selector.get_support().tolist() == [False, False, True]
-    given = {"names": ["a", "b", "c"]}["names"]
-    named = kind(**FEW).fit(pd.DataFrame(features, columns=given), SMALL.label, mass=SMALL.mass)
-    np.testing.assert_allclose(named.feature_importances_, importances)
-
-
-def test_categories_of_pandas_are_splits_by_category(kind):
-    """A category is what it is called, at whatever place of whichever list."""
-    rng = np.random.default_rng(4)
-    names = np.array(["b", "tau", "e", "mu"])
-    which = rng.integers(0, 4, len(SMALL))
-    label = ((which % 2 == 1) ^ (rng.random(len(SMALL)) < 0.1)).astype(int)  # no split by order tells it
-    frame = pd.DataFrame({"x": rng.normal(size=len(SMALL)), "kind": pd.Categorical(names[which])})
-    classifier = kind(**FEW).fit(frame, label, mass=SMALL.mass)
-    score = classifier.predict_proba(frame)[:, 1]
-    assert auc(score, label) > 0.85
-    again = frame.assign(kind=pd.Categorical(names[which], categories=["new", *names[::-1]]))
-    np.testing.assert_array_equal(classifier.predict_proba(again)[:, 1], score)
-    unknown = frame.assign(kind=pd.Categorical(["mu"] + ["new"] * (len(frame) - 1)))
-    missing = frame.assign(kind=pd.Categorical(["mu"] + [None] * (len(frame) - 1), categories=names))
-    np.testing.assert_array_equal(*(classifier.predict_proba(other) for other in (unknown, missing)))
-    classifier.predict_proba(frame.assign(kind=None))
-    for values in (np.char.upper(names)[which], which, pd.Categorical(which)):
-        with pytest.raises(ValueError, match="only new values in column 'kind', .* are \\['b', 'e', 'mu', 'tau'\\]"):
-            classifier.predict_proba(frame.assign(kind=values))
-
-
-def test_callbacks_and_verbose_are_the_library_s(kind, capfd):
-    seen = []
-
-    class Seen(xgboost.callback.TrainingCallback):
-        def after_iteration(self, model, epoch, evals_log):
-            seen.append(epoch)
-
-    callback = Seen() if kind is XGB.Classifier else lambda env: seen.append(env.iteration)
-    fitted(kind, evaluated=EVALUATED | {"callbacks": [callback]})
-    assert seen == list(range(12)) and "validation_0" not in capfd.readouterr().out
-    loud = {"verbosity": 1} if kind is LGB.Classifier else {}
-    fitted(kind, evaluated=EVALUATED | {"verbose": 6}, **loud)
-    assert 2 <= capfd.readouterr().out.count("inverse_sensitivity") <= 3
-
-
-def test_masses_of_evaluation_sets_may_be_missing(kind):
-    mass = VALID.mass.copy()
-    mass[::7] = np.nan
-    given = {"eval_set": EVALUATED["eval_set"], "eval_mass": [mass]}
-    kept = ~np.isnan(mass)
-    less = {"eval_set": [(VALID.features[kept], VALID.label[kept])], "eval_mass": [mass[kept]]}
-    found = [fitted(kind, missing="ignore", evaluated=one).evals_result_["validation_0"] for one in (given, less)]
-    np.testing.assert_allclose(*(one["dependence"] for one in found), rtol=1e-5)
-    assert np.isfinite(found[0]["inverse_sensitivity"]).all()  # its cut counts events without a mass
-
-
 @pytest.mark.parametrize("own", [{}, {"min_child_weight": 10.0, "reg_lambda": 5.0}], ids=str)
 def test_a_factor_of_all_weights_changes_nothing(kind, own):
     """XGBoost makes no split that gains less than 1e-6: weights of 1e-12 once gave 0.5 everywhere, without a word."""
@@ -177,21 +115,6 @@ def test_a_factor_of_all_weights_changes_nothing(kind, own):
     without = probability(fitted(kind, slice(0, 1_500), **own))
     zeros = probability(fitted(kind, weight=np.where(np.arange(len(SMALL)) < 1_500, 1e-8, 0), **own))
     assert auc(zeros, VALID.label) == pytest.approx(auc(without, VALID.label), abs=0.02)
-
-
-def test_random_state_is_the_seed(kind):
-    states = (3, 3, 4, np.random.RandomState(3), np.random.RandomState(3))
-    found = [probability(fitted(kind, subsample=0.5, random_state=state)) for state in states]
-    np.testing.assert_array_equal(found[0], found[1])
-    np.testing.assert_array_equal(found[3], found[4])
-    assert np.abs(found[0] - found[2]).max() > 0.01
-
-
-def test_names_of_columns_go_to_the_booster(kind):
-    frame = pd.DataFrame(SMALL.features, columns=["pt", "eta"])
-    booster = kind(**FEW).fit(frame, pd.Series(SMALL.label), mass=pd.Series(SMALL.mass)).booster_
-    names = booster.feature_names if kind is XGB.Classifier else booster.feature_name()
-    assert names == ["pt", "eta"]
 
 
 def test_grid_search_in_a_pipeline_routes_masses_and_weights(kind):

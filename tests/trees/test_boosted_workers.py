@@ -224,19 +224,3 @@ def test_dask_trains_trees_as_flat_as_one_process(client):
     for name, one in checks.items():
         assert one.flat is not False, name
         assert one.sensitivity > 0.9 * checks["alone"].sensitivity, name
-
-
-def test_dask_with_a_worker_without_rows_of_the_training(client):
-    events, (x, y, m) = toy(8_000, 1), toy(4_000, 2)
-    worker = list(client.nthreads())[3]
-    other = [client.persist(da.from_array(array[:1000], chunks=-1), workers=[worker]) for array in events[:2]]
-    evaluated = [(dxgb.DaskDMatrix(client, *other), "other")]
-    booster = trained(client, events, [5_000, 3_000], evals=evaluated, verbose_eval=False)
-    assert check(booster.predict(xgboost.DMatrix(x)), y, m, order=1).flat is not False
-
-
-def test_dask_has_the_error_of_a_worker(client):
-    x, y, m = toy(8_000, 1)
-    m[7_900:][y[7_900:] == 0] = np.nan
-    with pytest.raises(ValueError, match=r"worker \d: mass\[.*\] = nan: must be finite"):
-        trained(client, (x, y, m), [4_000, 4_000])
