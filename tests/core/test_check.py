@@ -1,6 +1,5 @@
 """libmode.metrics.check: its verdict against toys whose truth is known, its numbers against sums written out."""
 
-import json
 import math
 
 import libmode
@@ -212,21 +211,6 @@ def test_bounds():
     assert metrics.check(line, None, x, order=2, threshold=0.5, monotonic=True).flat is True
 
 
-def test_what_is_printed():
-    rng = np.random.default_rng(15)
-    score, label, mass, _ = with_bump(rng, 9)
-    category = rng.integers(0, 9, len(mass))
-    found = metrics.check(score, label, mass, order=0, threshold=[0.5, 1.0], category=category)
-    lines = str(found).split("\n")
-    assert lines[0].startswith("not flat at order 0: a bump of +") and len(lines) <= 12
-    with pytest.raises(AssertionError, match="not flat at order 0"):
-        found.raise_if_not_flat()
-    json.dumps(found.to_dict())
-    flat = metrics.check(*events(rng, 40_000)[:3], order=0)
-    assert str(flat).startswith("flat at order 0: no dependence on the mass is seen (p = ")
-    flat.raise_if_not_flat()
-
-
 def test_a_histogram_says_what_its_events_say():
     rng = np.random.default_rng(16)
     for strength, verdict in ((0.0, True), (0.5, False)):
@@ -241,17 +225,6 @@ def test_a_histogram_says_what_its_events_say():
         assert ours.spurious_signal == pytest.approx(theirs.spurious_signal, abs=0.3 * theirs.spurious_error)
         assert ours.spurious_error == pytest.approx(theirs.spurious_error, rel=0.02)
         assert ours.residual == pytest.approx(theirs.residual, rel=0.2)
-
-
-def test_names_as_labels():
-    rng = np.random.default_rng(17)
-    score, label, mass, _ = events(rng)
-    want = metrics.check(score, label, mass, order=0).to_dict()
-    names = np.where(label == 1, "Higgs", np.where(mass > 100, "QCD", "top"))
-    assert metrics.check(score, names, mass, order=0, background_label=("QCD", "top")).to_dict() == want
-    assert metrics.check(score, label - 1, mass, order=0, background_label=-1).to_dict() == want
-    with pytest.raises(ValueError, match=r"background_label = 0: expected one of label's 'Higgs', 'QCD', 'top'"):
-        metrics.check(score, names, mass, order=0)
 
 
 def test_missing_masses_and_those_outside_count_for_the_working_point_alone():

@@ -61,20 +61,6 @@ def test_p_values_are_uniform(order, weights):
     assert abs(ratio.mean() - 1) < 4 * ratio.std() / np.sqrt(len(ratio))
 
 
-def test_p_values_of_many_negative_weights_are_as_frequent_as_they_say():
-    """25 to 35 % of them leave a bin some four events in effect, whose own variance grew with the loss."""
-    found = []
-    for share, order in ((0.25, 0), (0.3, 0), (0.3, 1), (0.35, 2)):
-        rng = np.random.default_rng(round(100 * share) + order)
-        for _ in range(550):
-            mass = falling(rng, 1200)
-            weight = rng.choice([1.0, -1.0], 1200, p=[1 - share, share])
-            found.append(metrics.dependence(response(rng, mass, order), None, mass, weight=weight, order=order).p_value)
-    for level in (0.1, 0.01):
-        expected = len(found) * level
-        assert abs(np.sum(np.array(found) < level) - expected) < 2.4 * np.sqrt(expected * (1 - level)), level
-
-
 @pytest.mark.parametrize("of", ["mass", "score"])
 def test_p_values_are_uniform_where_a_part_has_few_events_in_effect(of):
     """A twentieth of the events of the highest masses, or a fifth of those of the highest scores, have large weights."""
@@ -97,17 +83,6 @@ def test_p_values_are_right_where_few_events_have_most_of_the_weight(heavy):
         mass, score = rng.random((2, 3000))
         p.append(metrics.dependence(score, None, mass, weight=np.where(heavy(score), 100.0, 1.0), order=0).p_value)
     assert np.sum(np.array(p) < 0.01) <= 9 and np.sum(np.array(p) < 0.1) <= 40
-
-
-@pytest.mark.parametrize("decimals", [1, 0])
-def test_p_values_are_uniform_with_ties(decimals):
-    """Eleven distinct scores, or two; and few distinct masses."""
-    rng = np.random.default_rng(4)
-    found = []
-    for _ in range(300):
-        mass = falling(rng, 500).round(-1)
-        found.append(metrics.dependence(rng.beta(2, 3, 500).round(decimals), None, mass, bins=8, order=0))
-    assert_uniform(found)
 
 
 @pytest.mark.parametrize("weighted", [False, True])
@@ -279,15 +254,6 @@ def test_nothing_depends_on_order_units_or_type():
         assert (other.events, other.bins) == (pytest.approx(found.events), found.bins)
 
 
-def test_labels_say_which_events_are_background():
-    rng = np.random.default_rng(12)
-    label, mass, weight = rng.integers(0, 2, 4000), rng.uniform(50, 250, 4000), rng.random(4000)
-    score = (rng.random(4000) * (1 + label) / 2).astype(np.float32)
-    own = label == 0
-    want = metrics.dependence(score[own], None, mass[own], weight=weight[own], order=1)
-    assert metrics.dependence(score, label, mass, weight=weight, order=1) == want
-
-
 def test_events_outside_the_range_and_without_weight_do_not_matter():
     rng = np.random.default_rng(11)
     mass, score = rng.uniform(0, 3, 3000), rng.random(3000)
@@ -310,24 +276,11 @@ def test_events_outside_the_range_and_without_weight_do_not_matter():
 # ---------------------------------------------------------------- corners and errors
 
 
-def test_one_score_depends_on_nothing():
-    mass = np.linspace(0, 1, 100)
-    for weight in (None, np.linspace(0.1, 1, 100)):
-        found = metrics.dependence(np.full(100, 0.3), None, mass, weight=weight, order=0)
-        assert (found.value, found.expectation, found.p_value) == (0, 0, 1)
-
-
 def test_scores_that_differ_between_bins_alone_are_next_to_impossible_without_dependence():
     mass = np.linspace(0, 1, 100)
     found = metrics.dependence(np.where(mass < 0.5, 0.2, 0.4), None, mass, bins=4, order=0)
     assert found.value == pytest.approx(0.2 / 4)  # half of the bins lie 1/2 above the mean in an interval of 0.2
     assert found.expectation == pytest.approx(0, abs=1e-12) and found.p_value < 1e-18
-
-
-def test_p_values_are_uniform_with_many_bins(monkeypatch):
-    """More than have 16 directions each in the matrix: 4, as 256 bins have."""
-    monkeypatch.setattr("libmode.metrics._spectrum.MOST_ROWS", 256)
-    assert_uniform(toys(5, 100, 2000, 2, bins=64))
 
 
 def test_a_bin_of_a_single_effective_event_is_an_error():

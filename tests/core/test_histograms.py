@@ -4,7 +4,7 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from libmode import metrics, mode_edges, mode_loss
+from libmode import metrics, mode_edges
 from numpy.testing import assert_allclose
 
 MASS = np.linspace(50, 250, 9)
@@ -151,26 +151,6 @@ def test_the_dependence_of_a_histogram_is_that_of_its_events():
         assert_allclose([ours.value, ours.events, ours.bins], [theirs.value, theirs.events, 8], rtol=1e-10)
         assert_allclose(ours.expectation, theirs.expectation, rtol=5e-3 if weighted else 1e-10)
         assert_allclose(ours.p_value, theirs.p_value, rtol=0.1 if weighted else 1e-6)  # 4e-9 with weights
-
-
-def test_dependence_merges_fine_cells_of_mass():
-    rng = np.random.default_rng(2)
-    mass = rng.uniform(50, 250, 20_000)
-    score = np.where(rng.random(20_000) < 0.3 + mass / 1000, 0.75, 0.25)
-    edges = np.linspace(50, 250, 161)
-    histogram = np.histogram2d(mass, score, [edges, [0, 0.5, 1]])
-    assert metrics.dependence(histogram, bins=edges[::10], order=0).p_value < 1e-9
-    ours = metrics.dependence(histogram, bins=edges[::10], order=1)
-    assert ours.p_value > 0.05
-    assert_allclose(ours.value, mode_loss(score, mass, order=1, edges=edges[::10], unbiased=False), rtol=1e-2)
-
-
-def test_numpy_returns_what_metrics_take():
-    score, mass, label, _ = events(False)
-    every = np.histogramdd(np.column_stack([mass, score, label]), [MASS, SCORE, [0, 1, 2]])
-    assert metrics.auc(every) == pytest.approx(metrics.auc(score, label), rel=1e-12)
-    one = np.histogram2d(mass[label == 0], score[label == 0], [MASS, SCORE])
-    assert metrics.jsd(one, threshold=0.4) == metrics.jsd(every, threshold=0.4)
 
 
 def test_weights_without_variances_are_an_error():

@@ -88,25 +88,6 @@ def test_masses_that_come_late_are_seen():
     assert len(warned(calls)) == 1
 
 
-def test_calls_without_them_before_change_nothing():
-    for _ in range(10):
-        libmode.mode_loss(*events(lost=0), order=1)
-    for _ in range(2):  # whose filters are new ones
-        assert len(warned(lambda: libmode.mode_loss(*events(lost=60), order=1))) == 1
-
-
-def test_each_line_of_a_program_is_warned_of():
-    def calls():
-        for _ in range(3):
-            libmode.mode_loss(*events(), order=1)
-        libmode.mode_loss(*events(), order=1)
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            libmode.mode_loss(*events(), order=1)
-
-    assert len(warned(calls)) == 2
-
-
 def test_only_selected_events_and_variables_without_a_range_count():
     score, mass = events()
     label = (mass == -999).astype(int)
@@ -118,23 +99,9 @@ def test_only_selected_events_and_variables_without_a_range_count():
     assert warned(lambda: libmode.mode_loss(score, both, mass_range=[None, (0, 1000)], order=0)) == []
 
 
-def test_other_losses_have_no_range():
-    score, mass = events(500, 5)
-    assert warned(lambda: libmode.mode_loss(score, np.where(mass < 0, 9.0, mass > 80), binning="values", order=0)) == []
-    assert warned(lambda: libmode.mode_loss(score, mass, loss="disco")) == []
-    assert warned(lambda: libmode.mode_loss(score, mass, loss="flatness")) == []
-
-
 @pytest.mark.parametrize("mass", [[], [-999.0], [1.0, 2.0, -999.0], [0.0, 1.0] * 50 + [2.0] * 50, [np.nan] * 30])
 def test_masses_without_a_bulk_say_nothing(mass):
     assert far(np.array(mass)) is None
-
-
-def test_bins_of_equal_numbers_in_metrics():
-    score, mass = events()
-    with pytest.warns(UserWarning, match="mass is -999 for 30 of 3000 events .* and give mass_range"):
-        metrics.jsd(score, None, mass, threshold=0.5, bins=10)
-    assert warned(lambda: metrics.jsd(score, None, mass, threshold=0.5, bins=np.linspace(50, 400, 11))) == []
 
 
 # ------------------------------------------------------------------ masked masses

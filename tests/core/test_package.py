@@ -31,17 +31,6 @@ def test_one_version():
     assert libmode.__version__ == _native.version() == importlib.metadata.version("libmode") == stated
 
 
-def test_the_version_is_the_newest_of_the_changes():
-    """tests/install/test_package_recipes.py compares the recipes, which are copied to other repositories."""
-    header = (ROOT / "include" / "mode.h").read_text()
-    parts = (
-        re.search(rf"^#define MODE_VERSION_{part} (\d+)$", header, re.MULTILINE)[1]
-        for part in ("MAJOR", "MINOR", "PATCH")
-    )
-    newest = re.search(r"^## (\d+\.\d+\.\d+)\b", (ROOT / "CHANGELOG.md").read_text(), re.MULTILINE)[1]
-    assert ".".join(parts) == newest
-
-
 def test_every_option_is_typed():
     _native.library()
     every = {name: option.flatness for name, option in _native.OPTIONS.items() if name != "variables"}
@@ -223,16 +212,3 @@ def test_no_framework_is_imported():
     code = "import libmode, sys; libmode.mode_loss([0.1, 0.2, 0.3], [1, 2, 3], bins=1, order=0); print(*sys.modules)"
     loaded = set(run(sys.executable, "-c", code).split())
     assert not {"torch", "keras", "tensorflow", "jax", "matplotlib", "scipy"} & loaded
-
-
-@pytest.mark.parametrize("option", ["--cflags", "--libs", "--prefix", "--version"])
-def test_config_prints_what_is_asked(option):
-    module = run(sys.executable, "-m", "libmode.prefix", option)
-    script = run(Path(sys.executable).with_name("libmode-config"), option)
-    want = {
-        "--cflags": shlex.quote(f"-I{prefix.PREFIX}/include"),
-        "--libs": shlex.join([f"-L{prefix.PREFIX}/lib", "-lmode", f"-Wl,-rpath,{prefix.PREFIX}/lib"]),
-        "--prefix": str(prefix.PREFIX),
-        "--version": libmode.__version__,
-    }[option]
-    assert module == script == want + "\n"

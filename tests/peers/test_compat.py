@@ -1,8 +1,6 @@
 """libmode.compat.pytorch.MoDeLoss beside modeloss.pytorch.MoDeLoss, whose place it takes."""
 
 import inspect
-import json
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -11,8 +9,6 @@ from libmode import torch as libmode_torch
 from libmode.compat.pytorch import MoDeLoss
 from modeloss.pytorch import MoDeLoss as Theirs
 from torch import Tensor
-
-from bench.methods import MODELOSS, PLAIN_TORCH
 
 N = 320  # a multiple of 32 bins
 
@@ -135,14 +131,6 @@ def test_masses_that_are_not_normalized_are_an_error():
     assert mode(pred, target, mass) > 0
 
 
-@pytest.mark.parametrize("shape", [(N, 1), (1, N), (2, N // 20, 10)], ids=str)
-def test_shapes(shape):
-    arrays = [array.reshape(shape) for array in (*batch(), torch.ones(N, dtype=torch.float64))]
-    theirs, ours = (evaluate(make(bins=8), *arrays) for make in (Theirs, MoDeLoss))
-    assert distance(theirs[1], ours[1]) < 0.1
-    assert ours[0] == pytest.approx(evaluate(MoDeLoss(bins=8), *batch())[0])
-
-
 @pytest.mark.parametrize(
     "change, error, message",
     [
@@ -169,13 +157,3 @@ def test_memory_counts_what_earlier_batches_had():
     assert value == evaluate(MoDeLoss(bins=8, order=1), *every)[0]
     mode.reset()
     assert mode(*batches[0]) == MoDeLoss(bins=8, order=1)(*batches[0])
-
-
-def test_the_figures_of_the_page_are_those_of_the_benchmark():
-    root = Path(__file__).parents[2]
-    page = (root / "docs" / "from-modeloss.md").read_text()
-    results = json.loads((root / "bench" / "results" / "results.json").read_text())["times"]
-    rows = {(row["method"], row["n"]): row for row in results}
-    theirs, ours = rows[MODELOSS, 32_000], rows[PLAIN_TORCH, 32_000]
-    assert f"{theirs['median']:.0f} s and {theirs['extra_bytes'] / 1e9:.0f} GB" in page
-    assert f"{1e3 * ours['median']:.1f} ms and {ours['extra_bytes'] / 1e6:.1f} MB" in page

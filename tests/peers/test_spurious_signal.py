@@ -1,11 +1,8 @@
 """The fits of signal_bias and spurious_signal, by toys of NumPy and by densities of SciPy."""
 
-import sys
-
 import numpy as np
 import pytest
 from libmode import metrics
-from libmode.metrics.bias import SpuriousSignal
 from scipy.integrate import quad
 from scipy.optimize import minimize
 from scipy.stats import norm, poisson
@@ -88,12 +85,6 @@ def test_bins_of_negative_weight_are_fitted():
     assert len(pulls) > 195
     assert np.mean(pulls) == pytest.approx(0, abs=0.3)
     assert np.std(pulls) == pytest.approx(1, abs=0.3)
-
-
-def test_without_iminuit_the_error_names_the_extra(monkeypatch):
-    monkeypatch.setitem(sys.modules, "iminuit", None)
-    with pytest.raises(ImportError, match=r"need iminuit: pip install 'libmode\[report\]'"):
-        metrics.signal_bias(mass=[100.0, 120.0], **SIGNAL)
 
 
 PARAMETERS = {
@@ -190,19 +181,6 @@ def test_masses_without_events_are_nan_and_no_others(background):
         np.testing.assert_array_equal(np.isnan(values), [False, False, True])
 
 
-@each
-@pytest.mark.parametrize("background_order", [None, 2])
-@pytest.mark.parametrize("weight", [None, [1.0, -1.0], [1.0, -2.0]])
-def test_no_selected_events_are_nan(background, background_order, weight):
-    events = {"mass": [100.0, 120.0], "weight": weight, "selected": [1, 1] if weight else [0, 0]}
-    options = {"background": background, "background_order": background_order} | events
-    found = metrics.spurious_signal(signal_masses=[90, 120], **SCAN, **options)
-    assert found.signal.shape == (2,) and np.isnan([found.signal, found.error, found.largest[1:]]).all()
-    one = metrics.signal_bias(**SIGNAL, **options)
-    assert np.isnan([one.signal, one.error, one.chi2]).all()
-    assert one.selected == (0 if weight is None else sum(weight))
-
-
 def test_the_width_is_a_number_one_for_each_mass_or_a_function():
     mass = masses("exponential", np.random.default_rng(14), 3000)
 
@@ -258,28 +236,6 @@ def test_a_search_chooses_bins_masses_and_widths_from_the_events():
     assert near == pytest.approx([4, 9], rel=0.1)
     want = metrics.spurious_signal(score, label, mass, signal_width=near, **two)
     np.testing.assert_array_equal([own.signal, own.error], [want.signal, want.error])
-
-
-def test_one_signal_has_one_width_at_all_masses_of_a_scan():
-    """Cut into the events nearest to each mass it would be too narrow."""
-    rng = np.random.default_rng(18)
-    label = np.repeat([0, 1], [40_000, 4_000])
-    mass = np.concatenate([50 + rng.exponential(60, 40_000), rng.normal(125, 9, 4_000)])
-    scan = {"order": 0, "background_order": 5, "signal_masses": [100, 125, 150]}
-    width = np.diff(np.quantile(mass[label == 1], [0.1585, 0.8415]))[0] / 2
-    found, want = (
-        metrics.spurious_signal(None, label, mass, **scan, **given) for given in ({}, {"signal_width": width})
-    )
-    np.testing.assert_array_equal(found.signal, want.signal)
-    scan["signal_masses"] = [118, 125, 132]
-    with pytest.warns(UserWarning, match=r"no peak of its own at signal_masses\[0\] = 118, with the next mass 7 away"):
-        metrics.spurious_signal(None, label, mass, **scan)
-
-
-def test_the_most_significant_signal_may_be_negative():
-    signal, error = np.array([[30.0, -50.0, 60.0], [10, 10, 40]])
-    found = SpuriousSignal(np.array([90.0, 100.0, 110.0]), signal, error, error, 2, 9.0, 9)
-    assert found.most_significant == (100, -50, 10) and found.largest == (110, 60, 40)
 
 
 def test_a_fit_that_absorbs_a_bump_says_so():

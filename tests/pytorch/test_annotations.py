@@ -2,8 +2,6 @@
 
 import importlib
 import inspect
-import subprocess
-import sys
 import typing
 
 import pytest
@@ -33,11 +31,3 @@ def test_the_options_are_in_the_hints():
     hints = typing.get_type_hints(libmode.mode_loss)
     held = typing.get_args(hints["options"])[0] if typing.get_args(hints["options"]) else hints["options"]
     assert "order" in typing.get_type_hints(held)
-
-
-def test_python_3_10_without_its_package(tmp_path):
-    """Which hides the names of later versions."""
-    code = "import sys, typing; sys.version_info = (3, 10); sys.modules['typing_extensions'] = None; "
-    code += "from libmode import _typing, mode_loss; "
-    code += "assert 'order' in typing.get_type_hints(typing.get_type_hints(mode_loss)['options'])"
-    subprocess.run([sys.executable, "-c", code], check=True)

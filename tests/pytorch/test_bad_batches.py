@@ -1,12 +1,9 @@
 """A batch that has no loss: an error with advice, or the loss 0, a count and one warning."""
 
-import warnings
-
 import libmode
 import numpy as np
 import pytest
 import torch
-from libmode.compat import pytorch as compat
 from libmode.torch import ABCDLoss, MoDeConstraint, MoDeLoss
 
 MODULES = {
@@ -144,26 +141,3 @@ def test_masses_in_the_place_of_labels_are_recognized(mass):
             libmode.BatchError, match=r"are these masses\? .* \(score, label, mass, weight\) in this ord"
         ):
             make(on_bad_batch="raise")(score, mass, target)
-
-
-def test_compat_says_which_class_skips():
-    with pytest.raises(libmode.BatchError, match=r"drop_last=True.*libmode.torch.MoDeLoss\(on_bad_batch='skip'\)"):
-        compat.MoDeLoss()(torch.ones(5), torch.ones(5), torch.arange(5.0))
-
-
-@pytest.mark.parametrize("kind", [MoDeLoss, MoDeConstraint])
-def test_what_one_object_has_said_another_says_again(kind):
-    """Of masses far from all others: after calls without them, and once for each object."""
-    generator = torch.Generator().manual_seed(1)
-    score, mass = torch.rand(2, 1000, generator=generator)
-    lost = torch.where(torch.arange(1000) % 50 == 0, -999.0, mass)
-    for _ in range(2):
-        module = kind(order=1, monitor=False)
-        with warnings.catch_warnings():
-            warnings.simplefilter("error")
-            for _ in range(10):
-                module(score.clone().requires_grad_(), torch.zeros(1000), mass)
-        with pytest.warns(UserWarning, match=r"mass is -999 for 20 of 1000 events \(2 %\)") as caught:
-            for _ in range(89):
-                module(score.clone().requires_grad_(), torch.zeros(1000), lost)
-        assert len(caught) == 1

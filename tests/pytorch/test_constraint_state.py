@@ -2,7 +2,6 @@
 
 import copy
 import io
-import pickle
 import re
 import threading
 
@@ -131,23 +130,6 @@ def test_a_checkpoint_of_other_options(saved, own, said):
     assert torch.equal(other.network[0].weight, model.network[0].weight)
 
 
-@pytest.mark.parametrize("saved, own", [
-    ({"order": 1}, {"unbiased": True, "background_label": 0, "score_range": (0, 1), "mass_range": None}),
-    ({"edges": [0, 0.5, 1, 2]}, {"binning": "edges", "edges": torch.tensor([0, 0.5, 1, 2])}),
-    ({}, {"tolerance": 1000.0, "on_bad_batch": "raise", "monitor": False}),
-], ids=str)  # fmt: skip
-def test_a_checkpoint_of_the_same_options(saved, own):
-    model = Classifier(**saved)
-    for _ in train(model):
-        pass
-    file = io.BytesIO()
-    torch.save(model.state_dict(), file)
-    file.seek(0)
-    other = Classifier(**own)
-    other.load_state_dict(torch.load(file, weights_only=True))
-    assert torch.equal(other.constraint.state, model.constraint.state) and other.constraint.state[NUMBERS:].any()
-
-
 @pytest.mark.parametrize("spoil, said", [
     (lambda state: state.copy_(torch.cat([torch.tensor([7.0]), state[1:]])), r"state\[0\] = 7: the version of the state"),
     (lambda state: state[7].fill_(-5), r"state\[7\] = -5: factor must be a number from"),
@@ -265,17 +247,6 @@ def test_threads_that_share_a_layer():
     call(alone, batches)
     assert layer.state[1] == 40
     assert layer.dependence.value == pytest.approx(alone.dependence.value, rel=1e-9)  # means of the same batches
-
-
-def test_copies_of_a_layer_have_their_own_lock():
-    layer = MoDeConstraint(order=1)
-    for other in (copy.deepcopy(layer), pickle.loads(pickle.dumps(layer))):
-        assert other._constraint.lock is not layer._constraint.lock
-
-
-def test_a_state_dict_holds_tensors_alone():
-    """Files of other packages have no room for others, and averages of others are taken over all values."""
-    assert all(isinstance(value, torch.Tensor) for value in Classifier(order=2, bins=8).state_dict().values())
 
 
 def test_a_checkpointed_layer_counts_no_batch_twice():

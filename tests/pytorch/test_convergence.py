@@ -1,8 +1,6 @@
 """A constraint says by itself, once, whether the response has become flat: at eval(), or when it ends."""
 
-import copy
 import gc
-import pickle
 import subprocess
 import sys
 import warnings
@@ -14,7 +12,7 @@ import pytest
 import torch
 from libmode import TrainingWarning
 from libmode._problems import EVERY, FEWEST_BATCHES
-from libmode.torch import Events, MoDeConstraint, Reference
+from libmode.torch import Events, MoDeConstraint
 from torch.nn.functional import binary_cross_entropy_with_logits
 
 BATCHES = 60
@@ -93,16 +91,6 @@ def test_batches_of_the_same_events_teach_those_events():
     assert said(layer.eval) == []
 
 
-@pytest.mark.parametrize(
-    "value, error", [(0, "must be positive"), (-5, "must be positive"), (np.nan, "must be positive")]
-)
-def test_numbers_of_events_that_cannot_be(value, error):
-    with pytest.raises(ValueError, match=f"training_events = .*{error}"):
-        MoDeConstraint(order=1, training_events=value)
-    with pytest.raises(TypeError, match="training_events"):
-        MoDeConstraint(order=1, training_events="all")
-
-
 def test_a_batch_with_more_events_than_the_training_is_an_error():
     layer = MoDeConstraint(from_logits=True, order=1, training_events=300)
     with pytest.raises(
@@ -152,18 +140,6 @@ def test_the_bump_is_the_one_of_a_template(what):
         slack = 0.2 if what == "two masses" else 0.04  # with 8 cells and 5 cosines
         assert found.errors[k] == pytest.approx(want, rel=slack, abs=3.5 * found.doubt[k]), (k, what)
         assert found.mass[k] == pytest.approx(0.6, abs=0.06)
-
-
-def test_nothing_is_known_without_batches():
-    layer = MoDeConstraint(order=1)
-    assert layer.convergence.flat is None and "nothing is known" in str(layer.convergence)
-    assert said(layer.eval) == []
-
-
-def test_a_fixed_strength_says_it_too():
-    layer = trained(0.5, strength=3)
-    assert layer.convergence.flat is False
-    assert len(said(layer.eval)) == 1
 
 
 @pytest.mark.parametrize("divided", ["labels", "categories"])
@@ -229,12 +205,6 @@ def test_a_validation_between_epochs_is_not_the_end():
     assert len(said(long.eval)) == 1  # again, without a training before: the loop has ended
 
 
-def test_an_evaluation_after_a_long_training_is_the_end():
-    layer = MoDeConstraint(from_logits=True, order=1)
-    assert len(epochs(layer, 1, FEWEST_BATCHES)) == 1  # also inside of a function in a loop
-    assert epochs(layer, 1, FEWEST_BATCHES) == []  # once
-
-
 @pytest.mark.parametrize("separation, referring, times", [(8.0, False, 1), (8.0, True, 0), (1.0, False, 0)])
 def test_a_cut_that_batches_do_not_reach_is_said(separation, referring, times):
     """Of signal with the largest separation half passes a cut that 1 of 2,000 background events passes."""
@@ -255,29 +225,6 @@ def test_a_cut_that_batches_do_not_reach_is_said(separation, referring, times):
     assert [text.startswith("batches do not reach a cut that keeps half of the signal: 0.0") for text in found] == [
         True
     ] * times
-
-
-def test_reference_events_do_not_end_a_training():
-    """They are scored in evaluation mode, at each step."""
-    rng = np.random.default_rng(1)
-    layer = MoDeConstraint(from_logits=True, order=1, training_events=10_000)
-
-    class Network(torch.nn.Module):
-        def __init__(self):
-            super().__init__()
-            self.constraint = layer
-
-        def forward(self, x):
-            return x
-
-    torch.manual_seed(1)  # of the reference events
-    network = Network()
-    logit, label, mass = batch(rng, 1.5)
-    reference = Reference((logit, label, mass), 500)
-    for _ in range(2 * EVERY):
-        step(layer, *batch(rng, 1.5), reference=reference(network))
-    assert network.training and layer.training
-    assert len(said(network.eval)) == 1
 
 
 def test_a_layer_that_nobody_evaluates_says_it_in_the_end(capsys):
@@ -314,14 +261,6 @@ def test_the_end_of_the_process_is_the_end(bend, times):
     )
 
 
-def test_copies_say_it_of_their_own_training():
-    layer = trained(0.5)
-    copied, loaded = copy.deepcopy(layer), pickle.loads(pickle.dumps(layer))
-    said(layer.eval)
-    for other in (copied, loaded):
-        assert len(said(other.eval)) == 1
-
-
 # ------------------------------------------------------------- what evaluation does
 
 
@@ -341,15 +280,6 @@ def test_what_is_flat_in_training_alone_is_said():
     assert said(lambda: evaluated(layer, 0.5)) == []
 
 
-def test_averaged_weights_are_judged_by_what_is_evaluated():
-    layer = trained(0.5)
-    layer.training = False  # as in a validation
-    evaluated(layer, 0.0, 60)
-    layer.training = True
-    assert layer.convergence.flat is True
-    assert said(layer.eval) == []
-
-
 def test_of_flat_evaluations_nothing_is_said():
     assert sum(bool(said(lambda s=seed: of_both(s))) for seed in range(40)) <= 40 // 20
 
@@ -358,13 +288,6 @@ def of_both(seed):
     layer = trained(seed=seed)
     layer.eval()
     evaluated(layer, 0.0, seed=1000 + seed)
-
-
-def test_one_batch_of_an_evaluation_is_enough():
-    layer, rng = trained(batches=400), np.random.default_rng(3)
-    layer.eval()
-    logit, label, mass = batch(rng, 0.5, 20_000)
-    assert len(said(lambda: layer(logit, label, mass))) == 1
 
 
 def test_evaluations_in_the_loop_of_epochs_count_in_the_end():
@@ -408,29 +331,3 @@ def test_categories_that_cancel_are_said():
     assert layer.convergence.flat is False and layer.convergence.category in (0, 1)
     (sentence,) = said(layer.eval)
     assert "is not flat" in sentence and f"in category {layer.convergence.category}" in sentence
-
-
-def test_categories_that_are_flat_say_nothing():
-    for seed in range(5):
-        rng, layer = (
-            np.random.default_rng(seed),
-            MoDeConstraint(from_logits=True, order=0, training_events=EVENTS, categories=2),
-        )
-        for _ in range(BATCHES):
-            logit, label, mass = batch(rng)
-            step(layer, logit, label, mass, category=torch.tensor(rng.integers(0, 2, len(mass))))
-        assert said(layer.eval) == []
-
-
-def test_a_category_of_few_events_is_named():
-    rng, layer = (
-        np.random.default_rng(1),
-        MoDeConstraint(from_logits=True, order=0, training_events=EVENTS, categories=2),
-    )
-    for k in range(BATCHES):
-        logit, label, mass = batch(rng)
-        category = torch.zeros(len(mass), dtype=torch.int64)
-        category[label == 0] = (torch.arange(int((label == 0).sum())) < (9 if k % 4 == 0 else 1)).long()
-        step(layer, logit, label, mass, category=category)
-    (sentence,) = said(layer.eval)
-    assert f"{BATCHES // 4} of {BATCHES} batches had events enough of category 1 of background label 0" in sentence

@@ -2,8 +2,6 @@
 
 import warnings
 
-import libmode
-import numpy as np
 import pytest
 import torch
 from libmode import TrainingWarning
@@ -46,8 +44,3 @@ def test_it_is_said_once_and_not_of_other_types():
         mode(score(torch.float32), LABEL, MASS.bfloat16())
         for kind in (torch.float32, torch.float64):
             MoDeLoss(order=0)(score(torch.float16), LABEL, MASS.to(kind))
-
-
-def test_numpy():
-    with pytest.warns(TrainingWarning, match="mass is in float16, of 11 binary digits: masses near .* are 4 apart"):
-        libmode.mode_loss(np.linspace(0, 1, 2_000), MASS.numpy().astype(np.float16), order=0)

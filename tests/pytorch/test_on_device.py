@@ -15,7 +15,7 @@ from libmode._device import calls
 from libmode._device.plan import make_plan, refused
 from libmode._option_values import TAKEN
 from libmode._options import check
-from libmode.torch import Events, MoDeConstraint, MoDeLoss, mode_loss
+from libmode.torch import Events, MoDeLoss, mode_loss
 from libmode.torch import _device as of_torch
 from torch._subclasses.fake_tensor import FakeTensorMode
 from torch.utils._python_dispatch import TorchDispatchMode
@@ -102,35 +102,6 @@ def drawn(seed):
     if rng.random() < 0.1 and not ("edges" in options or "mass_range" in options):  # far from 0, or near it
         events["mass"] = rng.choice([1e6 + mass, 1e-3 + 1e-9 * mass])
     return events, options
-
-
-FEW_BINS = {
-    "edges": {"order": 2, "edges": [50.0, 100.0, 300.0]},
-    "one": {"order": 1, "bins": 1},
-    "bins": {"order": 2, "bins": 2},
-    "order 3": {"order": 3, "edges": [50.0, 100.0, 200.0, 300.0], "unbiased": False},
-}
-
-
-@pytest.mark.parametrize("name", FEW_BINS)
-@pytest.mark.parametrize("form", ["function", "skip", "compiled"])
-def test_fewer_bins_than_coefficients_are_the_error_of_the_core(name, form):
-    options, score = FEW_BINS[name], torch.linspace(0.1, 0.9, 200, requires_grad=True)
-    mass, label = torch.linspace(50, 300, 200), torch.zeros(200)
-    with pytest.raises(ValueError, match="fits [234] coefficients, but there are only [123] bins"):
-        if form == "function":
-            mode_loss(score, mass, on_device=True, **options)
-        else:
-            mode = MoDeLoss(on_device=True, **options, on_bad_batch="skip" if form == "skip" else "raise")
-            if form == "compiled":
-                mode = torch.compile(mode, fullgraph=True, backend="aot_eager")
-            mode(score, label, mass)
-
-
-@pytest.mark.parametrize("order, options", [(0, {"bins": 1}), (0, {"edges": [50.0, 300.0]}), (1, {"bins": 2})])
-def test_a_response_that_any_fit_describes_has_no_loss(order, options):
-    score, mass = torch.rand(200, dtype=torch.float64), torch.linspace(50, 300, 200)
-    assert abs(mode_loss(score, mass, order=order, on_device=True, **options)) < 1e-15
 
 
 @pytest.mark.parametrize("which", [0, 1, 2])
@@ -290,11 +261,6 @@ def test_the_kernels_compile_for_gpus_that_are_not_here(tmp_path):
             assert f"{name} {target}" in found.stdout
 
 
-def test_an_assertion_is_short_enough_for_cuda():
-    """Longer messages are an error of PyTorch on a GPU, also in a good batch, and none on a CPU."""
-    assert len(of_torch.NO_LOSS.encode()) < 255
-
-
 ELSEWHERE = {  # what the device has not: options, or events
     "max_slope": {"order": 1, "max_slope": 0.5},
     "order": {"order": 4},
@@ -345,19 +311,6 @@ def test_each_option_is_computed_or_refused(name):
         golden.assert_close(gradient, grad, 1e-9)
 
 
-def test_tensors_of_the_processor_are_for_the_interpreter(monkeypatch):
-    monkeypatch.delenv("TRITON_INTERPRET")
-    with pytest.raises(ValueError, match="on_device = True: the tensors are on the CPU, where its kernels run in"):
-        mode_loss(torch.rand(9), torch.rand(9), order=0, on_device=True)
-
-
-def test_places_have_numbers_of_32_bits():
-    with FakeTensorMode():
-        many = torch.rand(1 << 30, device="cuda")
-        with pytest.raises(ValueError, match="1,073,741,824 events, more than 536,870,912: on_device = True has no"):
-            of_torch.is_on_device(check("mode", {"order": 0}).text, Events(many, mass=many))
-
-
 def test_the_core_computes_by_default_and_without_triton(monkeypatch):
     monkeypatch.setattr(calls, "run", None)  # which a launch calls
     score, _, mass, _ = batch(200)
@@ -405,36 +358,3 @@ def test_the_gradient_of_half_precision_is_that_of_float32_rounded_once(dtype):
         (65536 * mode(leaf, *others)).backward()
         grads.append(leaf.grad)
     assert grads[0].dtype is dtype and torch.equal(grads[0], grads[1].to(dtype))
-
-
-def test_there_is_no_second_derivative():
-    score, label, mass, weight = batch(120)
-    mode = MoDeLoss(order=1, bins=5, on_device=True)
-    leaf = score.clone().requires_grad_()
-    (grad,) = torch.autograd.grad(mode(leaf, label, mass, weight), leaf, create_graph=True)
-    with pytest.raises(RuntimeError, match="second derivative"):
-        grad.sum().backward()
-
-
-def test_a_bad_batch_on_the_cpu_is_skipped_as_usual():
-    score, mass = torch.rand(4, requires_grad=True), torch.ones(4)
-    mode = MoDeLoss(order=0, on_bad_batch="skip", on_device=True)
-    with pytest.warns(RuntimeWarning, match="gives a batch the loss 0"):
-        loss = mode(score, torch.zeros(4), mass)
-    loss.backward()
-    assert loss == 0 and (score.grad == 0).all() and mode.skipped == 1
-    with pytest.raises(libmode.BatchError, match="mass is empty"):
-        mode_loss(torch.zeros(0), torch.zeros(0), order=0, on_device=True)
-
-
-def test_what_else_is_refused():
-    with pytest.raises(ValueError, match="tensors on cpu and meta: on_device = True has no such form"):
-        mode_loss(torch.rand(9), torch.rand(9, device="meta"), order=0, on_device=True)
-    assert "on_device=True" in repr(MoDeLoss(order=1, on_device=True))
-
-
-def test_the_layer_has_no_kernels():
-    with pytest.raises(ValueError, match="on_device = True: MoDeConstraint has no kernels for the GPU; leave on_devi"):
-        MoDeConstraint(order=1, on_device=True)
-    for none in (None, False):
-        assert repr(MoDeConstraint(order=1, on_device=none)) == "MoDeConstraint(order=1)"

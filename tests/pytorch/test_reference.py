@@ -46,15 +46,6 @@ def test_masses_in_the_place_of_labels_are_recognized(kind, offset):
         kind(order=1)(score, target, mass, reference=reference)
 
 
-@pytest.mark.parametrize("labels", [[0, 7, 9], range(30), [0, 0.5]], ids=str)
-def test_other_labels_of_reference_events_are_none_of_masses(labels):
-    score, target, mass = events(300)
-    others = events(900, 2)
-    label = torch.tensor(list(labels), dtype=mass.dtype)[torch.arange(900) % len(labels)]
-    loss = MoDeLoss(order=1)(score, target, mass, reference=Events(others[0].detach(), label, others[2]))
-    assert loss.isfinite()
-
-
 def test_reference_events_without_background_are_a_bad_batch():
     score, target, mass = events(300)
     reference = Events(score.detach(), torch.ones(300), mass)

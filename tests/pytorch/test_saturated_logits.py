@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 import torch
-from libmode.torch import Events, MoDeConstraint
+from libmode.torch import MoDeConstraint
 
 N = 1_200
 _RNG = np.random.default_rng(1)
@@ -102,34 +102,6 @@ def test_probabilities_of_0_get_no_push_and_leave_all_others_theirs():
             torch.stack([INCOMING, 0 * INCOMING], 1).float()
         )
         assert leaf.grad.isfinite().all() and (leaf.grad[:, 1] != 0)[LABEL == 0].sum() > 500
-
-
-@pytest.mark.parametrize("from_logits", [False, True])
-def test_reference_events_have_all_outputs_too(from_logits):
-    rows = torch.rand(N, 2).requires_grad_()
-    rows = rows if from_logits else torch.softmax(rows, 1)
-    with pytest.raises(ValueError, match=r"reference.score has shape \(1200,\), and score has several columns"):
-        layer = MoDeConstraint(order=0, from_logits=from_logits, monitor=False)
-        layer(rows, LABEL, MASS.float(), reference=Events(rows[:, 1].detach(), LABEL, MASS.float()))
-
-
-def test_working_points_of_a_score_range_are_none_of_odds():
-    with pytest.raises(
-        ValueError, match=r"score_range = \(0.2, 0.8\) and score of shape \(1200, 2\): leave score_range out"
-    ):
-        MoDeConstraint(order=0, score_range=(0.2, 0.8))(torch.full((N, 2), 0.5), LABEL, MASS.float())
-
-
-def test_one_layer_takes_outputs_of_both_shapes():
-    layer, p = MoDeConstraint(order=0, monitor=False), torch.tensor(1 / (1 + np.exp(-Z)))
-    first, second = (torch.stack([1 - p, p], 1).requires_grad_(), p.clone().requires_grad_())
-    for leaf in (first, second):
-        layer(leaf, LABEL, MASS).sum().backward()
-    other = MoDeConstraint(order=0, monitor=False)
-    for _ in range(2):
-        leaf = p.clone().requires_grad_()
-        other(leaf, LABEL, MASS).sum().backward()
-    torch.testing.assert_close(second.grad, leaf.grad)
 
 
 @pytest.mark.parametrize("kind", [torch.float16, torch.bfloat16, torch.float32], ids=str)

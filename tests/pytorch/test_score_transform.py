@@ -80,16 +80,6 @@ def test_the_gradient_follows_the_scores_through_the_signal_efficiency_alone():
         assert score.grad[i].item() == pytest.approx(numeric, rel=1e-5, abs=1e-9)
 
 
-@pytest.mark.parametrize("score_range", [(0, 1), None])
-@pytest.mark.parametrize("dtype", [torch.float16, torch.float32])
-def test_one_signal_event_and_low_precision_work(dtype, score_range):
-    score, _, mass = events()
-    score, target = score.detach().to(dtype).requires_grad_(), (torch.arange(len(score)) == 5).float()
-    loss = MoDeLoss(score_transform="signal_efficiency", score_range=score_range, **OPTIONS)(score, target, mass)
-    loss.backward()
-    assert loss.isfinite() and score.grad.isfinite().all() and score.grad.dtype == dtype
-
-
 def of_first(target, score):
     """The events, of which the first one with this target has this score."""
     s, t, m = events()

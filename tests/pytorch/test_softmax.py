@@ -2,8 +2,7 @@
 
 import pytest
 import torch
-from libmode import TrainingWarning
-from libmode.torch import Events, MoDeConstraint
+from libmode.torch import MoDeConstraint
 from torch.nn.functional import binary_cross_entropy_with_logits, cross_entropy, nll_loss
 
 N = 900
@@ -85,25 +84,6 @@ def test_a_training_becomes_flat_with_two_logits():
     assert slope(MoDeConstraint(order=0, from_logits=True, monitor=False)) < 0.1 * slope(None)
 
 
-def test_each_output_of_a_multi_label_classifier_has_a_constraint_of_its_own():
-    logit, _, mass = events(3)
-    label = (torch.rand(N, 3, generator=torch.Generator().manual_seed(3)) < 0.4).double()
-    layers = [MoDeConstraint(order=1, from_logits=True) for _ in range(3)]
-    out = torch.stack([layer(logit[:, k], label[:, k], mass) for k, layer in enumerate(layers)], 1)
-    got = grad_of(binary_cross_entropy_with_logits(out, label), logit)
-    bare = grad_of(binary_cross_entropy_with_logits(logit, label), logit)
-    assert torch.equal(got != bare, label == 0)
-
-
-def test_reference_events_are_outputs_too_and_evaluation_changes_nothing():
-    logit, label, mass = events(3)
-    others = events(3, 2)
-    layer = MoDeConstraint(order=1, from_logits=True, background_label=(0, 1))
-    grad_of(cross_entropy(layer(logit, label, mass, reference=Events(others[0].detach(), *others[1:])), label), logit)
-    assert layer.state[0] == 1
-    assert layer.eval()(logit, label, mass) is logit
-
-
 def test_classes_that_there_are_not_say_so():
     logit, label, mass = events(3)
     for options, sentence in (
@@ -137,8 +117,3 @@ def test_probabilities_and_logits_are_told_apart():
         MoDeConstraint(order=1, from_logits=True)(torch.softmax(logit, 1), label, mass)
     with pytest.raises(ValueError, match=r"score\[0\] has the sum .* must be probabilities of a softmax"):
         MoDeConstraint(order=1)(logit.sigmoid(), label, mass)
-
-
-def test_classes_that_nobody_named_are_said():
-    with pytest.warns(TrainingWarning, match="score has 3 classes, and 1 of them take no part: flat becomes the ratio"):
-        MoDeConstraint(order=1, from_logits=True)(*events(3))

@@ -47,14 +47,6 @@ def test_batches_make_what_all_events_make():
         own.reset()
 
 
-def test_the_kinds_of_tensors_that_networks_and_data_sets_have():
-    score, target, mass, _ = events()
-    score = score.bfloat16()  # of autocast
-    own = MoDeMetrics(order=0, prefix="test_")
-    own.update(score[:, None].requires_grad_(), target[:, None].bool(), mass.double())
-    assert_same(own.compute(), of_numpy(score.float(), target, mass, prefix="test_", order=0))
-
-
 def in_a_process(rank):
     score, target, mass, weights = events()
     own, part = MoDeMetrics(order=1), slice(4000) if rank else slice(4000, None)

@@ -6,7 +6,6 @@ import libmode
 import numpy as np
 import pytest
 import torch
-from libmode import _options
 from libmode.compat import pytorch as compat
 from libmode.torch import MoDeConstraint, MoDeLoss, mode_loss
 
@@ -58,33 +57,6 @@ def test_events_without_labels(make):
     pooled = [make(order=0, background_only=False)(score, label, MASSES) for label in (None, TARGET)]
     assert torch.equal(*pooled)
     assert mode_loss(score, MASSES, order=0) == MoDeLoss(order=0, background_only=False)(score, None, MASSES)
-
-
-@pytest.mark.parametrize(
-    "module, example",
-    [(MoDeLoss, "order=1"), (MoDeConstraint, "order=1")],
-)
-def test_a_module_is_made_by_keywords(module, example):
-    name = module.__name__
-    with pytest.raises(TypeError) as caught:
-        module(1)
-    assert str(caught.value) == f"{name}(1): the arguments of {name} are given by name, for instance {name}({example})"
-    with pytest.raises(TypeError, match="unknown argument 'sample_weight' of .*: did you mean weight"):
-        module(order=1)(LOGITS.sigmoid(), TARGET, MASSES, sample_weight=MASSES)
-
-
-@pytest.mark.parametrize("make", [MoDeLoss, MoDeConstraint])
-@pytest.mark.parametrize("options, times", [({}, 1), ({"mass_range": (50, 400)}, 0)])
-def test_a_mass_that_stands_for_none_is_noticed_once(make, options, times):
-    _options._cached.cache_clear()
-    layer, mass = make(order=1, max_slope=0.5, **options), 50 - 60 * torch.log1p(-MASSES)
-    mass[::50] = -999
-    with warnings.catch_warnings(record=True) as found:
-        warnings.simplefilter("always")
-        for _ in range(12):
-            layer(LOGITS.sigmoid().requires_grad_(), TARGET, mass).sum().backward()
-    assert [str(warning.message)[:12] for warning in found] == ["mass is -999"] * times
-    assert all(warning.filename == __file__ for warning in found)
 
 
 # ------------------------------------------------------------- outputs that are no scores

@@ -58,21 +58,3 @@ def test_a_damaged_file(folder, suffix, damages):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # of the packages that read, about what is in the file
         check(path, weight="weight", label="label", cut="count > 1")
-
-
-WORDS = ["mass", "flat", "weight", "label", "count", "nothing", "get", "sqrt", "log", "where", "len", "__import__", "lambda", "1", "0", "1e400",
-         "-", "+", "*", "/", "//", "%", "**", "<", "==", "&", "|", "^", "~", "(", ")", "[", "]", ",", ".", ":", "'", '"', "\\", "\0", "é", " ", "\n",
-         "if", "else", "and", "not", "in", "True", "None", "0x", "1j", "...", ":=", "{", "}", "@", "!", "#"]  # fmt: skip
-TEXTS = st.one_of(st.text(max_size=20), st.lists(st.sampled_from(WORDS), max_size=8).map("".join))
-
-
-@fuzzing
-@given(st.sampled_from(report_toys.SUFFIXES), st.sampled_from(["scores", "mass", "weight", "label", "cut"]), TEXTS)
-def test_any_expression(folder, suffix, option, text):
-    check(folder / f"good.{suffix}", **{option: (text,) if option == "scores" else text})
-
-
-@fuzzing
-@given(st.sampled_from(report_toys.SUFFIXES), TEXTS.filter(lambda text: text.splitlines() in ([], [text])))
-def test_any_tree(folder, suffix, text):
-    check(folder / f"good.{suffix}", tree=f":{text}")
