@@ -20,32 +20,39 @@ func (s *sums) row(b int) []float64 { return s.rows[b*s.width : (b+1)*s.width] }
 // sumBins returns the sums over the bins. It adds up events in blocks whose size does not depend on the number of threads,
 // and then the blocks in their order.
 func sumBins[T events.Float](sel *events.Selection[T], bins int, columns events.Columns, unit float64, sc *par.Scratch) *sums {
-	total := &sums{width: 2 + columns.Count}
+	total := &sums{width: (2 + columns.Count + 3) &^ 3} // four at a time; the terms after the last function are 0
 	n, per, size := len(sel.Mass), (bins+1)*total.width, max(1<<14, 64*bins) // the last row is for events that take no part
-	blocks := (n + size - 1) / size
+	blocks, last := (n+size-1)/size, uint32(bins)
 	total.rows = par.Make[float64](&sc.Arena, blocks*per)
+	width := total.width
 	sc.Team.Run(blocks, func(k int) {
 		room := par.Room()
 		defer room.Give()
 		terms := make([][]float64, total.width)
 		for l := range terms {
-			terms[l] = par.Unset[float64](&room.Arena, events.Block)
+			terms[l] = par.Make[float64](&room.Arena, events.Block)
 		}
-		at := par.Unset[uint32](&room.Arena, events.Block)
+		for i := range terms[0] { // without weights
+			terms[0][i], terms[1][i] = 1, 1
+		}
 		for lo, end := size*k, min(n, size*(k+1)); lo < end; lo += events.Block {
 			hi := min(lo+events.Block, end)
 			for l := range terms {
 				terms[l] = terms[l][:hi-lo]
 			}
-			columns.Fill(terms[2:], lo)
-			setTerms(terms, sel, lo, unit)
-			for i, pair := range sel.Pairs[lo:hi] {
-				at[i] = min(pair&events.BinMask, uint32(bins)) * uint32(total.width) // NoPair has the last row
+			columns.Fill(terms[2:2+columns.Count], lo)
+			if sel.Weight != nil {
+				weigh(terms, sel.Weight[lo:hi], unit)
 			}
-			for l, of := range terms {
+			for l := 0; l < total.width; l += 4 {
 				sums := total.rows[k*per+l : (k+1)*per]
-				for i, x := range of {
-					sums[at[i]] += x
+				first, second, third, fourth := terms[l][:hi-lo], terms[l+1][:hi-lo], terms[l+2][:hi-lo], terms[l+3][:hi-lo]
+				for i, pair := range sel.Pairs[lo:hi] {
+					row := (*[4]float64)(sums[int(min(pair&events.BinMask, last))*width:])
+					row[0] += first[i]
+					row[1] += second[i]
+					row[2] += third[i]
+					row[3] += fourth[i]
 				}
 			}
 		}
@@ -56,16 +63,10 @@ func sumBins[T events.Float](sel *events.Selection[T], bins int, columns events.
 	return total
 }
 
-// setTerms sets the terms of W and T for the events from lo on, and multiplies the other terms by the weights.
-func setTerms[T events.Float](terms [][]float64, sel *events.Selection[T], lo int, unit float64) {
-	w, squares := terms[0], terms[1]
-	for i := range w {
-		w[i], squares[i] = 1, 1
-	}
-	if sel.Weight == nil {
-		return
-	}
-	for i, weight := range sel.Weight[lo:][:len(w)] {
+// weigh sets the terms of W and T to weights and their squares, and multiplies the other terms by the weights.
+func weigh[T events.Float](terms [][]float64, weights []T, unit float64) {
+	w, squares := terms[0][:len(weights)], terms[1][:len(weights)]
+	for i, weight := range weights {
 		w[i] = float64(weight) * unit
 		squares[i] = w[i] * w[i]
 	}

@@ -2,6 +2,7 @@ package moments
 
 import (
 	"github.com/libmode/libmode/core/internal/events"
+	"gonum.org/v1/gonum/floats"
 )
 
 // Columns returns the polynomials of one variable of mass that cost nothing, in the form of Newton. Their means over the bins
@@ -18,13 +19,16 @@ func Columns[T events.Float](sel *events.Selection[T], bins int, c *Options) (ev
 		columns.Count *= 2
 	}
 	columns.Fill = func(values [][]float64, lo int) {
+		below := values[:0]
 		for k, node := range nw.nodes {
-			for i, m := range sel.Mass[lo:][:len(values[k])] {
-				values[k][i] = (float64(m) - node) * nw.factor
-				if k > 0 {
-					values[k][i] *= values[k-1][i]
-				}
+			to, factor := values[k], nw.factor
+			for i, m := range sel.Mass[lo:][:len(to)] {
+				to[i] = (float64(m) - node) * factor
 			}
+			for _, omega := range below {
+				floats.Mul(to, omega)
+			}
+			below = values[k : k+1]
 		}
 		more := values[order:]
 		if len(more) == 0 {
