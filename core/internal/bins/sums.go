@@ -20,7 +20,7 @@ func (s *sums) row(b int) []float64 { return s.rows[b*s.width : (b+1)*s.width] }
 // sumBins returns the sums over the bins. It adds up events in blocks whose size does not depend on the number of threads,
 // and then the blocks in their order.
 func sumBins[T events.Float](sel *events.Selection[T], bins int, columns events.Columns, unit float64, sc *par.Scratch) *sums {
-	total := &sums{width: (2 + columns.Count + 3) &^ 3} // four at a time; the terms after the last function are 0
+	total := &sums{width: (2 + columns.Count + 3) &^ 3}                      // four at a time; the terms after the last function are 0
 	n, per, size := len(sel.Mass), (bins+1)*total.width, max(1<<14, 64*bins) // the last row is for events that take no part
 	blocks, last := (n+size-1)/size, uint32(bins)
 	total.rows = par.Make[float64](&sc.Arena, blocks*per)

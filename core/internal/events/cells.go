@@ -2,6 +2,7 @@ package events
 
 import (
 	"math"
+	"math/bits"
 	"slices"
 
 	"github.com/libmode/libmode/core/internal/lanes"
@@ -56,9 +57,5 @@ func sampleRange[T Float](values []T, lo, hi, margin float64) (from, to float64)
 
 // powerOfTwo returns the smallest power of two that is at least n, within limits.
 func powerOfTwo(n, lowest, highest int) int {
-	p := lowest
-	for p < n && p < highest {
-		p *= 2
-	}
-	return p
+	return min(max(1<<bits.Len(uint(n-1)), lowest), highest)
 }

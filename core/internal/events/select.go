@@ -78,7 +78,12 @@ func newSelection[T Float](ev Events[T], index, cellOf []uint32, limits Limits) 
 	if ev.Score == nil {
 		n, sel.scoreLo, sel.scoreHi = len(ev.Mass), -math.MaxFloat64, math.MaxFloat64
 	} else {
-		sel.ScoreCells = newCells(ev.Score, sel.scoreLo, sel.scoreHi, scoreCells(n), 1./16)
+		// A cell of a few records leaves little to sort; a larger cell is sorted in cache.
+		cells := powerOfTwo(n/2, 1, 1<<13)
+		if n > 1<<14 {
+			cells = powerOfTwo(n/1024, 1<<8, 1<<11)
+		}
+		sel.ScoreCells = newCells(ev.Score, sel.scoreLo, sel.scoreHi, cells, 1./16)
 	}
 	if cellOf != nil {
 		sel.Mass, sel.MassLo, sel.MassHi = ev.Score, math.Inf(-1), math.Inf(1)
@@ -89,27 +94,10 @@ func newSelection[T Float](ev Events[T], index, cellOf []uint32, limits Limits) 
 	return sel
 }
 
-// scoreCells returns the number of cells for n records. A cell of a few records leaves little to sort; a larger cell is
-// sorted in cache.
-func scoreCells(n int) int {
-	if n <= 1<<14 {
-		return powerOfTwo(n/2, 1, 1<<13)
-	}
-	return powerOfTwo(n/1024, 1<<8, 1<<11)
-}
-
 // TakesPart reports whether event i, which has been checked, enters the loss.
 func (sel *Selection[T]) TakesPart(i int) bool {
 	m := float64(sel.Mass[i])
 	return m >= sel.MassLo && m <= sel.MassHi && (sel.cellOf == nil || sel.cellOf[i] != NoPair)
-}
-
-// placeOf returns the place of event i in the input.
-func (sel *Selection[T]) placeOf(i int) int {
-	if sel.index == nil {
-		return i
-	}
-	return int(sel.index[i])
 }
 
 // FindBins sets dst to the bins of the events from lo on, or to NoPair.

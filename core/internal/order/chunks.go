@@ -20,11 +20,24 @@ func Sort[T events.Float](sel *events.Selection[T], bins int, sc *par.Scratch) *
 	sc.Team.Run(len(groups)-1, func(g int) {
 		cells := starts[groups[g] : groups[g+1]+1]
 		radix.Sort(rs.Words, cells, &rs.Layout, sel.Score)
-		fetchScores(rs, int(cells[0]), int(cells[len(cells)-1]), sel.Score)
-		fetchWeights(rs, int(cells[0]), int(cells[len(cells)-1]), sel.Weight, unit)
+		lo, hi := cells[0], cells[len(cells)-1]
+		if rs.scores != nil {
+			fetch(rs.scores[lo:hi], rs.Words[lo:hi], rs.IndexMask, sel.Score, 1)
+		}
+		if rs.Weights != nil {
+			fetch(rs.Weights[lo:hi], rs.Words[lo:hi], rs.IndexMask, sel.Weight, unit)
+		}
 	})
 	rs.divide(sc)
 	return rs
+}
+
+// fetch brings numbers of the events, times a unit, into the order of the words. The loop does nothing else, so that many of
+// these scattered reads are under way at a time.
+func fetch[T events.Float](dst []float64, words []uint64, mask uint64, from []T, unit float64) {
+	for i, r := range words[:len(dst)] {
+		dst[i] = float64(from[r&mask]) * unit
+	}
 }
 
 // divide divides the records into chunks, and adds up the weights of each.
@@ -56,39 +69,23 @@ func (rs *Records) setChunks(size int) {
 	rs.Chunks = make([]int, 0, 3*(n/size)+2)
 	for lo := 0; lo < n; {
 		rs.Chunks = append(rs.Chunks, lo)
-		if n-lo <= size {
-			break
-		}
-		if from := rs.startOfTie(lo+size, lo); from > lo {
-			lo = from
-			continue
-		}
-		to := rs.endOfTie(lo, n)
-		for pieces := (to - lo) / size; pieces > 1; pieces-- {
-			lo += (to - lo) / pieces
+		end := rs.EndOfBlock(lo, n, size)
+		for pieces := (end - lo) / size; pieces > 1; pieces-- {
+			lo += (end - lo) / pieces
 			rs.Chunks = append(rs.Chunks, lo)
 		}
-		lo = to
+		lo = end
 	}
 	rs.Chunks = append(rs.Chunks, n)
 }
 
-// startOfTie returns the first of the records from lo on that have the score of record i.
-func (rs *Records) startOfTie(i, lo int) int {
-	if i == lo || !rs.Tied(i-1, i) {
-		return i
-	}
-	return lo + sort.Search(i-lo, func(j int) bool { return rs.Tied(lo+j, i) })
-}
-
-// endOfTie returns the end of the records up to hi that have the score of record i.
-func (rs *Records) endOfTie(i, hi int) int {
-	return i + sort.Search(hi-i, func(j int) bool { return !rs.Tied(i, i+j) })
-}
-
 // TieAt returns where the records among lo..hi-1 begin and end that have the score of record i.
 func (rs *Records) TieAt(i, lo, hi int) (from, to int) {
-	return rs.startOfTie(i, lo), rs.endOfTie(i, hi)
+	from = i
+	if i > lo && rs.Tied(i-1, i) {
+		from = lo + sort.Search(i-lo, func(j int) bool { return rs.Tied(lo+j, i) })
+	}
+	return from, i + sort.Search(hi-i, func(j int) bool { return !rs.Tied(i, i+j) })
 }
 
 // ChunksOfTie returns the chunks from..to-1 of one score, if all events of chunk k have this score.
@@ -103,8 +100,9 @@ func (rs *Records) EndOfBlock(lo, hi, size int) int {
 	if hi-lo <= size {
 		return hi
 	}
-	if from := rs.startOfTie(lo+size, lo); from > lo {
+	from, to := rs.TieAt(lo+size, lo, hi)
+	if from > lo {
 		return from
 	}
-	return rs.endOfTie(lo, hi)
+	return to
 }

@@ -69,15 +69,10 @@ const fillBlock = 512
 // fill makes the records of the events lo..hi-1, and puts each at the next place of its cell.
 func fill[T events.Float](rs *Records, made []uint64, sel *events.Selection[T], next []uint32, lo, hi int) {
 	pairs, words := sel.Pairs[lo:hi], made[:hi-lo]
-	switch scores := any(sel.Score[lo:hi]).(type) {
-	case []float32:
-		if rs.Half {
-			lanes.Words(words, scores, pairs, events.BinMask, rs.HalfBase, rs.BinShift, lo)
-		} else {
-			radix.Records(words, &rs.Layout, scores, pairs, events.BinMask, lo)
-		}
-	case []float64:
-		radix.Records(words, &rs.Layout, scores, pairs, events.BinMask, lo)
+	if rs.Half {
+		lanes.Words(words, any(sel.Score[lo:hi]).([]float32), pairs, events.BinMask, rs.HalfBase, rs.BinShift, lo)
+	} else {
+		radix.Records(words, &rs.Layout, sel.Score[lo:hi], pairs, events.BinMask, lo)
 	}
 	records := rs.Words
 	for i, word := range words {
@@ -86,29 +81,6 @@ func fill[T events.Float](rs *Records, made []uint64, sel *events.Selection[T], 
 			records[next[cell]] = word
 			next[cell]++
 		}
-	}
-}
-
-// fetchScores brings the scores of the records lo..hi-1 into their order, if the words do not hold them.
-func fetchScores[T events.Float](rs *Records, lo, hi int, scores []T) {
-	if rs.scores == nil {
-		return
-	}
-	mask, to := rs.IndexMask, rs.scores[lo:hi]
-	for i, r := range rs.Words[lo:hi] {
-		to[i] = float64(scores[r&mask])
-	}
-}
-
-// fetchWeights brings the weights of the records lo..hi-1 into their order. The loop does nothing else, so that many of
-// these scattered reads are under way at a time.
-func fetchWeights[T events.Float](rs *Records, lo, hi int, weight []T, unit float64) {
-	if weight == nil {
-		return
-	}
-	mask, weights := rs.IndexMask, rs.Weights[lo:hi]
-	for i, r := range rs.Words[lo:hi] {
-		weights[i] = float64(weight[r&mask]) * unit
 	}
 }
 
