@@ -240,7 +240,7 @@ const (
 
 func cross(c *build.Context) {
 	function(c, "crossAVX2", "func(rows *float64, y, x *[4]float64, bins []uint32, weights, d []float64)",
-		"crossAVX2 is Linear.Cross for a multiple of four events. The rows are rows of eight numbers.")
+		"crossAVX2 is Cross for a multiple of four events. The rows are rows of eight numbers.")
 	rows, bins, weights, d := c.Load(c.Param("rows"), c.GP64()), base(c, "bins"), base(c, "weights"), base(c, "d")
 	ofY, ofX := pointer(c, "y"), pointer(c, "x")
 	y, x, none := c.YMM(), c.YMM(), zero(c)

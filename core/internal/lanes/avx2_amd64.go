@@ -24,7 +24,7 @@ func wordsAVX2(dst []uint64, scores []float32, bins []uint32, mask uint32, base 
 //go:noescape
 func decodeAVX2(words []uint64, base uint32, binShift uint32, scores []float64, bins []uint32)
 
-// crossAVX2 is Linear.Cross for a multiple of four events. The rows are rows of eight numbers.
+// crossAVX2 is Cross for a multiple of four events. The rows are rows of eight numbers.
 //
 //go:noescape
 func crossAVX2(rows *float64, y *[4]float64, x *[4]float64, bins []uint32, weights []float64, d []float64)

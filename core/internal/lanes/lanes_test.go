@@ -122,7 +122,7 @@ func TestCross(t *testing.T) {
 			}
 			bothWays(t, func() any {
 				li, changes := Linear{slices.Clone(rows), y, x}, slices.Clone(d)
-				li.Cross(bins, weights, changes)
+				Cross(&li, bins, weights, changes)
 				require.InDeltaSlice(t, want, changes, 1e-9)
 				require.InDeltaSlice(t, toY[:], li.Y[:], 1e-9)
 				require.InDeltaSlice(t, toX[:], li.X[:], 1e-9)

@@ -15,10 +15,8 @@ type Linear struct {
 	X    [4]float64 // -X_0, -X_1, -X_2, 0
 }
 
-var cross = crossGo
-
 // Cross crosses events, and adds the changes to d.
-func (li *Linear) Cross(bins []uint32, weights, d []float64) { cross(li, bins, weights, d) }
+var Cross = crossGo
 
 func crossGo(li *Linear, bins []uint32, weights, d []float64) {
 	rows := li.Rows

@@ -28,9 +28,9 @@ func findAVX2() bool {
 // Vectors turns the vector instructions of the loops on or off. It reports whether the processor has them.
 func Vectors(on bool) bool {
 	if on && hasAVX2 {
-		cross, decode, words, look32, look64 = crossVectors, decodeVectors, wordsVectors, look32Vectors, look64Vectors
+		Cross, Decode, Words, look32, look64 = crossVectors, decodeVectors, wordsVectors, look32Vectors, look64Vectors
 	} else {
-		cross, decode, words, look32, look64 = crossGo, decodeGo, wordsGo, lookGo[float32], lookGo[float64]
+		Cross, Decode, Words, look32, look64 = crossGo, decodeGo, wordsGo, lookGo[float32], lookGo[float64]
 	}
 	return hasAVX2
 }

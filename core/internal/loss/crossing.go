@@ -174,11 +174,11 @@ func (cr *crossing) walk(st steps, d, biases []float64) {
 	} else {
 		clear(d)
 		if clear(biases); biases != nil {
-			cr.ofBias.Cross(st.bins, st.weights, biases)
+			lanes.Cross(&cr.ofBias, st.bins, st.weights, biases)
 		}
 	}
 	for g := range cr.linear {
-		cr.linear[g].Cross(st.bins, st.weights, d)
+		lanes.Cross(&cr.linear[g], st.bins, st.weights, d)
 	}
 	if cr.in.correction != nil {
 		for i, scale := range st.scale {
