@@ -1,6 +1,8 @@
 package core
 
 import (
+	"slices"
+
 	"github.com/libmode/libmode/core/internal/errs"
 	"github.com/libmode/libmode/core/internal/lanes"
 	"github.com/libmode/libmode/core/internal/loss"
@@ -14,13 +16,13 @@ type Table = loss.Table
 // the number of bins is not given. Several background labels, or categories, have bins of their own: an error.
 func Edges[T Float](ev Events[T], cfg Config) ([]float64, error) {
 	ev.Score = nil
-	p, err := planToInspect(ev, cfg, len(ev.Mass))
+	sc := par.Take()
+	defer sc.Give()
+	pr, err := inspect(ev, cfg, len(ev.Mass), sc)
 	if err != nil {
 		return nil, err
 	}
-	sc := par.Take()
-	defer sc.Give()
-	return loss.Edges(ev, p, sc)
+	return slices.Clone(pr.Bins.Edges), nil
 }
 
 // MomentsAt returns F_b, c_l and c~_l at the given scores, in any order. Several background labels, or categories, are an
@@ -34,23 +36,22 @@ func MomentsAt[T Float](at []float64, ev Events[T], cfg Config) (*Table, error) 
 	if err := ev.CheckLengths(); err != nil {
 		return nil, err
 	}
-	p, err := planToInspect(ev, cfg, len(ev.Score))
-	if err != nil {
-		return nil, err
-	}
 	sc := par.Take()
 	defer sc.Give()
-	return loss.MomentsAt(at, ev, p, sc)
-}
-
-// planToInspect returns the plan for n events of one label and one variable.
-func planToInspect[T Float](ev Events[T], cfg Config, n int) (*loss.Plan, error) {
-	p, err := cfg.Plan(len(ev.Variables()), lanes.IsFloat32[T]())
+	pr, err := inspect(ev, cfg, len(ev.Score), sc)
 	if err != nil {
 		return nil, err
 	}
+	return pr.MomentsAt(at)
+}
+
+// inspect prepares n events of one label and one variable.
+func inspect[T Float](ev Events[T], cfg Config, n int, sc *par.Scratch) (*loss.Prepared[T], error) {
+	p, err := cfg.Plan(len(ev.Variables()), lanes.IsFloat32[T]())
 	labels := cfg.BackgroundLabel
 	switch {
+	case err != nil:
+		return nil, err
 	case ev.Label != nil && len(labels) > 1:
 		return nil, errs.OfOption("background_label", labels, "names several labels, and each has its own bins: ask for one at a time")
 	case ev.Masses != nil:
@@ -62,5 +63,5 @@ func planToInspect[T Float](ev Events[T], cfg Config, n int) (*loss.Plan, error)
 	case ev.Weight != nil && len(ev.Weight) != n:
 		return nil, errs.Of(ErrLength, "weight has length %d, but mass has length %d", len(ev.Weight), n)
 	}
-	return p, nil
+	return loss.Inspect(ev, p, sc)
 }

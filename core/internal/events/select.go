@@ -50,7 +50,7 @@ const MaxBins = BinMask
 
 // Select checks events, selects the events that take part, and counts them by cell. If there are no scores, only masses and
 // weights are checked. If the cells of several variables are given, they replace the masses, and events with NoPair take no
-// part.
+// part. The error of no event comes with the selection.
 func Select[T Float](ev Events[T], index, cellOf []uint32, limits Limits, sc *par.Scratch) (*Selection[T], error) {
 	sel := newSelection(ev, index, cellOf, limits)
 	if err := sel.check(sc); err != nil {
@@ -60,11 +60,11 @@ func Select[T Float](ev Events[T], index, cellOf []uint32, limits Limits, sc *pa
 	case sel.N > 0:
 		return sel, nil
 	case len(sel.Mass) == 0:
-		return nil, errs.Of(errs.ErrNoEvents, "no event selected: mass is empty (length 0)")
+		return sel, errs.Of(errs.ErrNoEvents, "no event selected: mass is empty (length 0)")
 	case math.IsInf(sel.MassLo, -1):
-		return nil, errs.Of(errs.ErrNoEvents, "no event selected: all %d masses of the selected events are NaN, and missing = ignore leaves them out", len(sel.Mass))
+		return sel, errs.Of(errs.ErrNoEvents, "no event selected: all %d masses of the selected events are NaN, and missing = ignore leaves them out", len(sel.Mass))
 	}
-	return nil, errs.Of(errs.ErrNoEvents, "no event selected: all %d masses of the selected events lie outside the mass range [%v, %v]: "+
+	return sel, errs.Of(errs.ErrNoEvents, "no event selected: all %d masses of the selected events lie outside the mass range [%v, %v]: "+
 		"check mass_range (or edges) and the unit of mass", len(sel.Mass), sel.MassLo, sel.MassHi)
 }
 

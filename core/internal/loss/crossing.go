@@ -4,7 +4,6 @@ import (
 	"slices"
 
 	"github.com/libmode/libmode/core/internal/lanes"
-	"github.com/libmode/libmode/core/internal/order"
 	"github.com/libmode/libmode/core/internal/par"
 )
 
@@ -21,7 +20,7 @@ import (
 //
 // so that the rows of the linear form hold them.
 type crossing struct {
-	in     *integrand
+	*walk
 	arena  *par.Arena
 	block  int // the mark of the arena before the memory of a block
 	state  []bin
@@ -47,8 +46,9 @@ const blockSize = 512
 var ones = slices.Repeat([]float64{1}, blockSize)
 
 // start moves to the middle between where chunks k and l begin, and returns J and the bias there.
-func (cr *crossing) start(in *integrand, rs *order.Records, k, l int) sums {
-	cr.in, cr.state, cr.linear = in, par.Unset[bin](cr.arena, in.bins), make([]lanes.Linear, len(in.rows))
+func (cr *crossing) start(k, l int) sums {
+	in, rs := cr.in, cr.Records
+	cr.state, cr.linear = par.Unset[bin](cr.arena, in.bins), make([]lanes.Linear, len(in.rows))
 	cr.folded = rs.Weights == nil && (in.correction == nil || !in.unbiased)
 	cr.tracks = !cr.folded || in.correction != nil && in.measured
 	for g := range cr.linear {
@@ -103,19 +103,28 @@ func (cr *crossing) addToSums(b uint32, weight float64) {
 	}
 }
 
-// load makes room for a block of n events, whose scores and bins follow.
-func (cr *crossing) load(n int, weights []float64) {
+// load makes the events lo..hi-1 the block to be crossed.
+func (cr *crossing) load(lo, hi int) {
 	cr.arena.Release(cr.block)
+	n := hi - lo
 	cr.bins, cr.scores = par.Unset[uint32](cr.arena, n), par.Unset[float64](cr.arena, n)
 	cr.d, cr.ones = par.Unset[float64](cr.arena, n), ones[:min(n, blockSize)]
 	if n > blockSize { // the block is one tie
 		cr.ones = slices.Repeat([]float64{1}, n)
 	}
-	if cr.weights = weights; weights == nil {
-		cr.weights = cr.ones
+	if cr.weights = cr.ones; cr.Weights != nil {
+		cr.weights = cr.Weights[lo:hi]
 	}
 	if cr.in.measured {
 		cr.biases = par.Unset[float64](cr.arena, n)
+	}
+	cr.Decode(lo, hi, cr.scores, cr.bins)
+	cr.places = cr.scores
+	if cr.limits.logits {
+		cr.places = par.Unset[float64](cr.arena, n)
+		for i, z := range cr.scores {
+			cr.places[i] = probability(z)
+		}
 	}
 }
 
@@ -123,7 +132,7 @@ func (cr *crossing) load(n int, weights []float64) {
 // score.
 func (cr *crossing) cross(end float64) (total sums) {
 	if lanes.FirstTie(cr.scores) == len(cr.scores)-1 {
-		cr.walk(steps{bins: cr.bins, weights: cr.weights, scale: cr.ones}, cr.d, cr.biases)
+		cr.follow(steps{bins: cr.bins, weights: cr.weights, scale: cr.ones}, cr.d, cr.biases)
 	} else {
 		d, biases := cr.changesOf(cr.splitTies())
 		total.j = cr.join(cr.d, d, end)
@@ -138,18 +147,18 @@ func (cr *crossing) cross(end float64) (total sums) {
 	return total
 }
 
-// changesOf walks along steps, and returns their changes of J and of the bias.
+// changesOf follows steps, and returns their changes of J and of the bias.
 func (cr *crossing) changesOf(st steps) (d, biases []float64) {
 	d = par.Unset[float64](cr.arena, len(st.bins))
 	if cr.biases != nil {
 		biases = par.Unset[float64](cr.arena, len(st.bins))
 	}
-	cr.walk(st, d, biases)
+	cr.follow(st, d, biases)
 	return d, biases
 }
 
-// walk walks along steps, and sets d to their changes of J, and biases to those of the bias, if they are wanted.
-func (cr *crossing) walk(st steps, d, biases []float64) {
+// follow walks along steps, and sets d to their changes of J, and biases to those of the bias, if they are wanted.
+func (cr *crossing) follow(st steps, d, biases []float64) {
 	if cr.tracks {
 		cr.changes = par.Unset[float64](cr.arena, len(d))
 		own, subtracted := 1.0, 0.0 // the parts of the two terms

@@ -4,7 +4,6 @@ import (
 	"math"
 
 	"github.com/libmode/libmode/core/internal/errs"
-	"github.com/libmode/libmode/core/internal/events"
 	"github.com/libmode/libmode/core/internal/par"
 	"gonum.org/v1/gonum/floats"
 )
@@ -15,8 +14,9 @@ import (
 //	h = 4 |e| sum_a (the part of M_ba that bends the loss up) f_a(s),   e = w/W_b
 //
 // where f_a is the density of bin a's CDF near the score: see core.Curvature.
-type curvature[T events.Float] struct {
-	*walk[T]
+type curvature struct {
+	*walk
+	write  func(lo int, h []float64) // over the scale of the loss
 	strips []strip
 	table  []float64 // for each strip, a row with h of an event of weight 1, without the scale, by sign and bin
 }
@@ -28,12 +28,12 @@ const mostCurvedBins = 4096
 const binsAtATime = 8
 
 // newCurvature returns the curvature along a walk.
-func newCurvature[T events.Float](wa *walk[T], smoothing float64, sc *par.Scratch) (*curvature[T], error) {
+func newCurvature(wa *walk, write func(int, []float64), smoothing float64, sc *par.Scratch) (*curvature, error) {
 	nb, n := wa.in.bins, len(wa.Words)
 	if nb > mostCurvedBins {
 		return nil, errs.Of(errs.ErrOption, "hess of %d bins: at most %d are possible, use fewer", nb, mostCurvedBins)
 	}
-	cu := &curvature[T]{walk: wa, strips: newStrips(wa.Records, min(max(n/(4*nb), 1), mostStrips))}
+	cu := &curvature{walk: wa, write: write, strips: newStrips(wa.Records, min(max(n/(4*nb), 1), mostStrips))}
 	half, err := halfWindow(wa.Records, wa.limits, smoothing)
 	if err != nil {
 		return nil, err
@@ -57,13 +57,13 @@ func newCurvature[T events.Float](wa *walk[T], smoothing float64, sc *par.Scratc
 }
 
 // row returns the numbers of strip c of a table, by sign and bin.
-func (cu *curvature[T]) row(table []float64, c int) []float64 {
+func (cu *curvature) row(table []float64, c int) []float64 {
 	width := 2 * cu.in.bins
 	return table[c*width : (c+1)*width]
 }
 
 // sums returns the sums of |e| over the events of each strip, by sign and bin.
-func (cu *curvature[T]) sums(sc *par.Scratch) []float64 {
+func (cu *curvature) sums(sc *par.Scratch) []float64 {
 	nb := cu.in.bins
 	found := par.Make[float64](&sc.Arena, len(cu.table))
 	sc.Team.Run(len(cu.strips), func(c int) {
@@ -83,7 +83,7 @@ func (cu *curvature[T]) sums(sc *par.Scratch) []float64 {
 }
 
 // setBin sets the table of bin b. Events of the other sign bend the loss the other way.
-func (cu *curvature[T]) setBin(b int, densities, up, down []float64) {
+func (cu *curvature) setBin(b int, densities, up, down []float64) {
 	nb, factor := cu.in.bins, 4*cu.in.step[b]
 	for c := range cu.strips {
 		f, to := cu.row(densities, c), cu.row(cu.table, c)
@@ -93,7 +93,7 @@ func (cu *curvature[T]) setBin(b int, densities, up, down []float64) {
 }
 
 // walkChunk writes h of the events of chunk k.
-func (cu *curvature[T]) walkChunk(k int) {
+func (cu *curvature) walkChunk(k int) {
 	room := par.Room()
 	defer room.Give()
 	block := par.Unset[float64](&room.Arena, blockSize)
@@ -108,7 +108,7 @@ func (cu *curvature[T]) walkChunk(k int) {
 			}
 			h[i] = math.Abs(w) * row[b]
 		}
-		cu.write(lo, h, cu.in.scale)
+		cu.write(lo, h)
 		if lo = next; lo == cu.strips[c].end {
 			c++
 		}

@@ -31,38 +31,22 @@ func Prepare[T events.Float](ev events.Events[T], index []uint32, p *Plan, sc *p
 	}
 	masses := ev.Variables()
 	for k, mass := range masses {
-		if len(masses) > 1 && !occurs(mass, &p.Masses[k].Limits) {
-			continue
-		}
 		pr := &Prepared[T]{plan: p, variable: k, of: p.Masses[k]}
 		err := pr.bin(events.Events[T]{Score: ev.Score, Mass: mass, Weight: ev.Weight}, index, nil, sc)
-		if err != nil && len(masses) > 1 {
-			err = errs.OfVariable(k, err)
-		}
-		if err != nil {
+		switch {
+		case err == nil:
+			found = append(found, pr)
+		case len(masses) == 1:
 			return nil, err
+		case pr.sel == nil || pr.sel.N > 0: // other variables may have events
+			return nil, errs.OfVariable(k, err)
 		}
-		found = append(found, pr)
 	}
 	if len(found) == 0 {
 		return nil, errs.Of(errs.ErrNoEvents, "no event selected: none of the %d selected events has any variable of mass inside its range: "+
 			"check mass_range (or edges) and the unit of mass", len(ev.Score))
 	}
 	return found, nil
-}
-
-// occurs reports whether some event has a value inside the range, or a bad one, which is an error later.
-func occurs[T events.Float](mass []T, limits *events.Limits) bool {
-	for _, m := range mass {
-		x := float64(m)
-		if x != x && limits.IgnoreMissing {
-			continue
-		}
-		if !events.IsFinite(x) || x >= limits.Mass[0] && x <= limits.Mass[1] {
-			return true
-		}
-	}
-	return false
 }
 
 // bin selects events, and sets their bins, basis and order. Sorted events need no other sort.

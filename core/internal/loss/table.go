@@ -20,8 +20,8 @@ type Table struct {
 	Bounded [][]float64 // c~_l
 }
 
-// inspect prepares the events of the one label. Without scores only masses and weights are checked.
-func inspect[T events.Float](ev events.Events[T], p *Plan, sc *par.Scratch) (*Prepared[T], error) {
+// Inspect prepares the events of the one label and category. Without scores only masses and weights are checked.
+func Inspect[T events.Float](ev events.Events[T], p *Plan, sc *par.Scratch) (*Prepared[T], error) {
 	di, err := events.Divide(ev, p.BackgroundLabel, sc)
 	if err != nil {
 		return nil, err
@@ -33,21 +33,8 @@ func inspect[T events.Float](ev events.Events[T], p *Plan, sc *par.Scratch) (*Pr
 	return prs[0], nil
 }
 
-// Edges returns the edges of the bins of one variable of mass. Scores have no effect.
-func Edges[T events.Float](ev events.Events[T], p *Plan, sc *par.Scratch) ([]float64, error) {
-	pr, err := inspect(ev, p, sc)
-	if err != nil {
-		return nil, err
-	}
-	return slices.Clone(pr.Bins.Edges), nil
-}
-
 // MomentsAt returns the table of the scores, in any order.
-func MomentsAt[T events.Float](at []float64, ev events.Events[T], p *Plan, sc *par.Scratch) (*Table, error) {
-	pr, err := inspect(ev, p, sc)
-	if err != nil {
-		return nil, err
-	}
+func (pr *Prepared[T]) MomentsAt(at []float64) (*Table, error) {
 	nb, totals := pr.Count(), pr.rs.Totals()
 	for b, sum := range totals {
 		if err := bins.CheckSum(pr.Bins, b, sum, pr.sel.Unit()); err != nil {
@@ -67,7 +54,7 @@ func MomentsAt[T events.Float](at []float64, ev events.Events[T], p *Plan, sc *p
 		}
 		cdf, c := floats.DivTo(make([]float64, nb), below, totals), make([]float64, pr.Basis.Size)
 		pr.Basis.Moments(c, cdf)
-		bounded := moments.Bounded(&p.Options, pr.Basis, c)
+		bounded := moments.Bounded(&pr.plan.Options, pr.Basis, c)
 		if !events.IsFinite(floats.Sum(cdf) + floats.Sum(c) + floats.Sum(bounded)) {
 			return nil, errs.Of(errs.ErrOverflow, "moments overflow double precision: weights relative to their sum in a bin are too large")
 		}

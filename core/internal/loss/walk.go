@@ -10,11 +10,12 @@ import (
 )
 
 // walk is one pass over the sorted records. J is constant between neighboring scores, so that its integral is a finite sum.
-type walk[T events.Float] struct {
+type walk struct {
 	*order.Records
 	in     *integrand
 	limits limits
-	grad   []T // of the input's length; nil: not wanted
+	// write writes derivatives, over the scale of the loss, of the records from lo on; nil: not wanted.
+	write func(lo int, derivatives []float64)
 
 	topFrom  int     // the first event of the highest score, if the integral ends there; otherwise after the last event
 	topShare float64 // the part of J that each of these events gains, because the integral ends with them
@@ -49,14 +50,13 @@ func (pr *Prepared[T]) integrate(out events.Derivatives[T], measured bool, sc *p
 	case math.IsInf(limits.from, -1):
 		limits.from, limits.to, limits.open = pr.sel.ScoreMin, pr.sel.ScoreMax, true
 	}
-	along := func(of []T) *walk[T] { return &walk[T]{Records: rs, in: in, limits: limits, grad: of} }
-	var curved *curvature[T]
+	wa := &walk{Records: rs, in: in, limits: limits, write: writer(out.Grad(), rs, -in.scale)}
+	var curved *curvature
 	if out.Hess() != nil {
-		if curved, err = newCurvature(along(out.Hess()), p.Smoothing, sc); err != nil {
+		if curved, err = newCurvature(wa, writer(out.Hess(), rs, in.scale), p.Smoothing, sc); err != nil {
 			return Result{}, err
 		}
 	}
-	wa := along(out.Grad())
 	total := wa.begin(sc)
 	integrals := par.Make[sums](&sc.Arena, len(rs.Chunks)-1)
 	sc.Team.Run(len(integrals), func(k int) {
@@ -86,9 +86,9 @@ func (pr *Prepared[T]) integrate(out events.Derivatives[T], measured bool, sc *p
 
 // begin returns the integrals above the highest score. If the integral ends at that score, its events move the end: begin finds the
 // part of J that each event gains. An event of a tie moves the end only upwards, so it gains half.
-func (wa *walk[T]) begin(sc *par.Scratch) sums {
+func (wa *walk) begin(sc *par.Scratch) sums {
 	chunks, last := len(wa.Chunks)-1, len(wa.Words)-1
-	top := (&crossing{arena: &sc.Arena}).start(wa.in, wa.Records, chunks, chunks)
+	top := (&crossing{walk: wa, arena: &sc.Arena}).start(chunks, chunks)
 	wa.topFrom = len(wa.Words)
 	if wa.limits.open {
 		wa.topFrom, _ = wa.TieAt(last, 0, last+1)
@@ -102,10 +102,10 @@ func (wa *walk[T]) begin(sc *par.Scratch) sums {
 
 // walkChunk crosses the events of chunk k and writes their derivatives. It returns the integrals of J and the bias from the score
 // before the chunk to its last one.
-func (wa *walk[T]) walkChunk(k int) (total sums) {
+func (wa *walk) walkChunk(k int) (total sums) {
 	room := par.Room()
 	defer room.Give()
-	cr := &crossing{arena: &room.Arena}
+	cr := &crossing{walk: wa, arena: &room.Arena}
 	lo, hi, before := wa.Chunks[k], wa.Chunks[k+1], wa.limits.from
 	if lo > 0 {
 		before = wa.place(lo - 1)
@@ -114,10 +114,10 @@ func (wa *walk[T]) walkChunk(k int) (total sums) {
 		return wa.walkTie(cr, k, before)
 	}
 	end := wa.place(hi - 1)
-	total = cr.start(wa.in, wa.Records, k, k).times(end - before)
+	total = cr.start(k, k).times(end - before)
 	for lo < hi {
 		next := wa.EndOfBlock(lo, hi, blockSize)
-		wa.load(cr, lo, next)
+		cr.load(lo, next)
 		total.add(cr.cross(end))
 		wa.writeGradient(cr, lo)
 		lo = next
@@ -127,41 +127,24 @@ func (wa *walk[T]) walkChunk(k int) (total sums) {
 
 // walkTie is walkChunk for a chunk of one score, which other chunks may share. The state in the middle of the tie is the mean
 // of the states on both sides of the score.
-func (wa *walk[T]) walkTie(cr *crossing, k int, before float64) sums {
+func (wa *walk) walkTie(cr *crossing, k int, before float64) sums {
 	from, to := wa.ChunksOfTie(k)
 	lo, hi := wa.Chunks[k], wa.Chunks[k+1]
-	total := cr.start(wa.in, wa.Records, from, from).times(wa.place(lo) - before)
-	if wa.grad == nil {
+	total := cr.start(from, from).times(wa.place(lo) - before)
+	if wa.write == nil {
 		return total
 	}
-	cr.start(wa.in, wa.Records, from, to)
+	cr.start(from, to)
 	for ; lo < hi; lo += len(cr.d) {
-		wa.load(cr, lo, min(lo+blockSize, hi))
+		cr.load(lo, min(lo+blockSize, hi))
 		cr.crossTie()
 		wa.writeGradient(cr, lo)
 	}
 	return total
 }
 
-// load makes the events lo..hi-1 the block to be crossed.
-func (wa *walk[T]) load(cr *crossing, lo, hi int) {
-	var weights []float64
-	if wa.Weights != nil {
-		weights = wa.Weights[lo:hi]
-	}
-	cr.load(hi-lo, weights)
-	wa.Decode(lo, hi, cr.scores, cr.bins)
-	cr.places = cr.scores
-	if wa.limits.logits {
-		cr.places = par.Unset[float64](cr.arena, hi-lo)
-		for i, z := range cr.scores {
-			cr.places[i] = probability(z)
-		}
-	}
-}
-
 // place returns where the integral has record i.
-func (wa *walk[T]) place(i int) float64 {
+func (wa *walk) place(i int) float64 {
 	if wa.limits.logits {
 		return probability(wa.Score(i))
 	}
@@ -172,20 +155,26 @@ func (wa *walk[T]) place(i int) float64 {
 func probability(logit float64) float64 { return 1 / (1 + math.Exp(-logit)) }
 
 // writeGradient writes the derivatives of the block of events from lo on.
-func (wa *walk[T]) writeGradient(cr *crossing, lo int) {
-	if wa.grad == nil {
+func (wa *walk) writeGradient(cr *crossing, lo int) {
+	if wa.write == nil {
 		return
 	}
 	for i := max(lo, wa.topFrom); i < lo+len(cr.d); i++ {
 		cr.d[i-lo] -= wa.topShare
 	}
-	wa.write(lo, cr.d, -wa.in.scale)
+	wa.write(lo, cr.d)
 }
 
-// write writes numbers of the records from lo on, times a scale, to where these stand in the input.
-func (wa *walk[T]) write(lo int, of []float64, scale float64) {
-	to, mask := wa.grad, wa.IndexMask // in locals, which stay in registers
-	for i, r := range wa.Words[lo:][:len(of)] {
-		to[r&mask] = T(scale * of[i])
+// writer returns a function that writes numbers of the records from lo on, times a scale, to where these stand in the input; nil for nil.
+func writer[T events.Float](to []T, rs *order.Records, scale float64) func(lo int, numbers []float64) {
+	if to == nil {
+		return nil
+	}
+	mask := rs.IndexMask
+	return func(lo int, numbers []float64) {
+		to, mask := to, mask // in registers
+		for i, r := range rs.Words[lo:][:len(numbers)] {
+			to[r&mask] = T(scale * numbers[i])
+		}
 	}
 }
