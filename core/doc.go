@@ -31,7 +31,7 @@
 // their cells of mass, and order writes places of records over the counts of the cells.
 //
 //	core      checks a Config (options.go: one row an option, validate.go), makes a plan of it, and hands a call on (loss.go, tables.go)
-//	loss      Prepare takes the events of a label and category through events, bins, moments and order (prepare.go, joint.go), and
+//	loss      Prepare takes the events of a label and category through events, bins, moments and order (prepare.go), and
 //	          Integrate along a walk. Evaluate adds the losses of all labels and categories
 //	events    divides events by label and category, checks and selects them, and counts them in cells of score and mass
 //	bins      divides the masses into bins, and sums functions of the mass over each bin

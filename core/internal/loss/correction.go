@@ -45,8 +45,14 @@ func newCorrection(in *integrand, bo *moments.Bound, arena *par.Arena) *correcti
 	if co.tracks && hasZ {
 		co.width += 3 * size
 	}
+	gram := par.Make[float64](arena, ba.Size*ba.Size)
+	for b := range in.bins {
+		for l, p := range ba.RowP(b) {
+			floats.AddScaled(gram[l*ba.Size:(l+1)*ba.Size], p, ba.RowP(b))
+		}
+	}
 	for l := range size {
-		copy(co.gram[l*size:(l+1)*size], ba.Gram[l*ba.Size:])
+		copy(co.gram[l*size:(l+1)*size], gram[l*ba.Size:])
 	}
 	co.rows = par.Make[float64](arena, in.bins*co.width)
 	u := make([]float64, size)
@@ -55,7 +61,7 @@ func newCorrection(in *integrand, bo *moments.Bound, arena *par.Arena) *correcti
 		for l := range size {
 			row[l] = in.step[b] * a[l]
 			if hasZ {
-				u[l] = ba.RowP(b)[l] - floats.Dot(ba.Gram[l*ba.Size:(l+1)*ba.Size], a)
+				u[l] = ba.RowP(b)[l] - floats.Dot(gram[l*ba.Size:(l+1)*ba.Size], a)
 				row[co.z+l] = in.step[b] * u[l]
 			}
 		}

@@ -17,7 +17,6 @@ type Basis struct {
 	Size int       // the number of moments
 	P    []float64 // a projection sets it only if moments are bounded
 	A    []float64 // c_l = sum_b A_bl F_b
-	Gram []float64 // P'P
 	// SlopeFloor is a |c_1| that rounding alone can make.
 	SlopeFloor float64
 	Slope      []float64 // its scalar product with c is c_1
@@ -47,7 +46,6 @@ func New(means, edges []float64, nw *Newton, c *Options, arena *par.Arena) (*Bas
 	} else if err := ba.setProjection(nb, means, c, arena); err != nil {
 		return nil, err
 	}
-	ba.setGram()
 	if c.Order >= 1 {
 		for b := range nb {
 			ba.SlopeFloor += roundingFloor * math.Abs(ba.RowA(b)[1])
@@ -83,14 +81,11 @@ func NewOrthonormal(columns []float64, nb int, arena *par.Arena) *Basis {
 			ba.RowP(b)[l], ba.RowA(b)[l] = x, x
 		}
 	}
-	ba.setGram()
 	return ba
 }
 
 func newBasis(nb, size int, arena *par.Arena) *Basis {
-	of, square := nb*size, size*size
-	all := par.Make[float64](arena, 2*of+square+size)
-	return &Basis{Size: size, P: all[:of], A: all[of : 2*of], Gram: all[2*of : 2*of+square], Slope: all[2*of+square:]}
+	return &Basis{Size: size, P: par.Make[float64](arena, nb*size), A: par.Make[float64](arena, nb*size), Slope: par.Make[float64](arena, size)}
 }
 
 // columnsOf returns the first columns of a matrix that is given row by row, one after the other.
@@ -102,15 +97,6 @@ func columnsOf(rows []float64, nb, size int, arena *par.Arena) []float64 {
 		}
 	}
 	return columns
-}
-
-func (ba *Basis) setGram() {
-	for start := 0; start < len(ba.P); start += ba.Size {
-		row := ba.P[start : start+ba.Size]
-		for l, p := range row {
-			floats.AddScaled(ba.Gram[l*ba.Size:(l+1)*ba.Size], p, row)
-		}
-	}
 }
 
 // RowP and RowA return the rows of a bin.
@@ -139,3 +125,17 @@ func (ba *Basis) setQuadrature(edges []float64) {
 		}
 	}
 }
+
+// MaxOrder is the highest order.
+const MaxOrder = 16
+
+// Options are the options of moments, of the same names as in core.Config.
+type Options struct {
+	Order                  int
+	Quadrature, OfSelected bool    // Moments is Quadrature; SlopeOf is Selected
+	MaxSlope, SlopePenalty float64 // MaxSlope is +Inf for none
+	Monotonic, Biased      bool
+}
+
+// Bounded reports whether moments are bounded, so that c~ is not linear in F.
+func (o *Options) Bounded() bool { return !math.IsInf(o.MaxSlope, 1) || o.Monotonic }

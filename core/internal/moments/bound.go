@@ -2,6 +2,9 @@ package moments
 
 import (
 	"math"
+	"slices"
+
+	"gonum.org/v1/gonum/floats"
 )
 
 // Bound makes c~ out of c:
@@ -99,4 +102,25 @@ func (limit *Limit) At(c, base float64) (bounded, own, byBase float64) {
 	tanh := math.Tanh(u)
 	square := float64(tanh * tanh)
 	return float64(t * tanh), square, float64(limit.factor * (tanh - float64(u*(1-square))))
+}
+
+// Bounded returns the bounded moments of c.
+func Bounded(cfg *Options, ba *Basis, c []float64) []float64 {
+	if !cfg.Bounded() {
+		return slices.Clone(c)
+	}
+	return NewBound(cfg, ba).Apply(c)
+}
+
+// Residuals replaces the F_b of all bins at one score by the residuals r_b = F_b - sum_l c~_l P_bl.
+func Residuals(cfg *Options, ba *Basis, cdf []float64) {
+	if !cfg.Bounded() && ba.Orthonormal != nil {
+		ba = ba.Orthonormal // it has the P of an unbounded projection
+	}
+	c := make([]float64, ba.Size)
+	ba.Moments(c, cdf)
+	c = Bounded(cfg, ba, c)
+	for b := range cdf {
+		cdf[b] -= floats.Dot(c, ba.RowP(b))
+	}
 }

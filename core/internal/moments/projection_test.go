@@ -186,7 +186,13 @@ func TestSpan(t *testing.T) {
 	for b := range cdf {
 		require.InDelta(t, cdf[b], floats.Dot(c, ba.RowP(b)), 1e-14)
 	}
-	require.InDeltaSlice(t, []float64{1, 0, 0, 1}, ba.Gram, 1e-14)
+	for l, want := range [][]float64{{1, 0}, {0, 1}} {
+		gram := make([]float64, 2)
+		for b := range cdf {
+			floats.AddScaled(gram, ba.RowP(b)[l], ba.RowP(b))
+		}
+		require.InDeltaSlice(t, want, gram, 1e-14)
+	}
 	means = []float64{1, 0, 0, 0, 1, 1, 0, 0, 1, 0, 1, 0, 1, 0, 0, 1}
 	_, err = NewSpan(means, 4, &sc.Arena)
 	require.ErrorContains(t, err, "4 functions of the mass fit 4 bins exactly")
