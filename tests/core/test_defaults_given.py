@@ -52,6 +52,23 @@ def test_of_functions(function, name):
     assert_same(lambda **more: function(**given, **more), {name: default})
 
 
+@pytest.mark.parametrize("loss", DEFAULTS)
+@pytest.mark.parametrize("function", [libmode.mode_loss_and_grad, libmode.mode_loss])
+def test_without_a_label_all_events_are_background(function, loss):
+    order = {"order": 1} if loss == "mode" else {}
+    none, left_out, zeros, labels = (
+        numbers(function(SCORE, MASS, loss=loss, **order, **label))
+        for label in ({"label": None}, {}, {"label": 0 * LABEL}, {"label": LABEL})
+    )
+    assert none == left_out == zeros != labels
+
+
+def test_metrics_without_a_label_are_those_of_background():
+    for function, given in ((metrics.efficiency, {}), (metrics.jsd, {}), (metrics.flatness, ORDER)):
+        none, zeros = (numbers(function(SCORE, label, MASS, threshold=0.4, **given)) for label in (None, 0 * LABEL))
+        np.testing.assert_array_equal(none, zeros)
+
+
 #: The arguments without which a metric has no value.
 CUT, ORDER = {"signal_efficiency": 0.5}, {"order": 1}
 NEEDED = {

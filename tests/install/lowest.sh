@@ -17,5 +17,5 @@ numpy=$(sed -n 's/^dependencies = \["numpy>=\(.*\)"\]$/numpy==\1/p' pyproject.to
 "$python" -c 'import iminuit, numpy, scipy, sys, torch; print(f"Python {sys.version.split()[0]}, NumPy {numpy.__version__}, torch {torch.__version__}, "
   f"SciPy {scipy.__version__}, iminuit {iminuit.__version__}")'
 # What old versions warn of is no error. A study needs XGBoost and LightGBM, and the kernels of a GPU a new Triton.
-"$python" -m pytest -q -W default tests/core tests/pytorch tests/peers tests/studies --ignore tests/studies/test_trees_study.py \
+"$python" -m pytest -q -W default tests/core tests/pytorch tests/peers tests/studies --ignore tests/studies/test_trainings.py \
     --ignore tests/pytorch/test_on_device.py --deselect tests/peers/test_bench.py::test_what_is_timed_beside_each_other_is_the_same_loss

@@ -1,15 +1,9 @@
-"""The study of a Dalitz plane: its events are what they are said to be, and every classifier trains."""
+"""The momenta of the study of a Dalitz plane."""
 
 import numpy as np
-import pytest
 from scipy.optimize import brentq
 
-from studies.dalitz import boosting, networks, report
 from studies.dalitz.events import DAUGHTER_MASS, HIGH, LOW, PARENT_MASS, momenta
-from studies.dalitz.study import Size
-
-pytestmark = pytest.mark.usefixtures("threads_afterwards")
-TINY = Size(4_000, 8_000, trees=20, steps=60, batch=1_000, seeds=(1,))
 
 
 def test_momenta_are_those_of_three_four_vectors():
@@ -26,14 +20,3 @@ def test_momenta_are_those_of_three_four_vectors():
         np.testing.assert_allclose(momenta(np.array([squared]))[0], np.linalg.norm(vectors, axis=1), rtol=1e-9)
     outside = np.array([[LOW, LOW], [HIGH, HIGH], [LOW, HIGH], [HIGH, LOW]])
     assert np.isnan(momenta(outside)).all()
-
-
-@pytest.mark.parametrize("command", (boosting, networks), ids=lambda command: command.RESULTS.stem)
-def test_every_classifier_has_a_task_and_trains(command):
-    tasks = command.tasks(TINY)
-    assert list(tasks) == [f"{c.name}, seed 1" for c in command.CLASSIFIERS]
-    one_of_each = {task.classifier.method: task for task in tasks.values()}
-    for task in one_of_each.values():
-        assert command.seconds(task) > 0
-        found = command.measured(task)
-        assert np.isfinite(list(found.values())).all() and set(found) == set(report.MEASURES)

@@ -119,9 +119,13 @@ def test_kept_events_stop_a_training(library):
 
 @pytest.mark.filterwarnings("ignore:eval_set:libmode.TrainingWarning")  # of what it finds
 @pytest.mark.parametrize("point", [{}, {"background_efficiency": 0.02}], ids=str)
-def test_early_stopping_is_by_the_sensitivity_at_the_cut_of_the_user(library, point):
-    found = fitted(library, VALID.mass, early_stopping_rounds=10, n_estimators=300, **point)
+@pytest.mark.parametrize("weight", [None, np.where(VALID.label == 1, np.exp(-VALID.features[:, 0]), 1.0)], ids=type)
+def test_early_stopping_is_by_the_sensitivity_at_the_cut_of_the_user(library, point, weight):
+    classifier = library.Classifier(**QUICK | {"early_stopping_rounds": 10, "n_estimators": 300} | point)
+    given = {} if weight is None else {"eval_sample_weight": [weight]}
+    given |= {"eval_set": [(VALID.features, VALID.label)], "eval_mass": [VALID.mass]}
+    found = classifier.fit(TRAIN.features, TRAIN.label, mass=TRAIN.mass, **given)
     values = found.evals_result_["validation_0"]["inverse_sensitivity"]
     score = found.decision_function(VALID.features)
-    want = 1 / metrics.check(score, VALID.label, VALID.mass, order=1, **point).sensitivity
+    want = 1 / metrics.check(score, VALID.label, VALID.mass, weight=weight, order=1, **point).sensitivity
     assert values[found.best_iteration_] == pytest.approx(want, rel=1e-3)
