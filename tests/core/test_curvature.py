@@ -94,19 +94,6 @@ def test_hess_is_tight_where_neighbors_move_apart(order, bins, least, dependent)
     assert least < bent(score, mass, v, **options) / np.sum(hess * v**2) < 1.02
 
 
-@pytest.mark.parametrize("kind", [np.float32, np.float64, np.float16, ">f4"])
-def test_hess_has_the_type_and_the_shape_of_the_gradient(kind):
-    _, score, mass, _ = sample(5, 5_000)
-    score = score.astype(kind)[:, None]
-    found = libmode.mode_evaluate(score, mass, order=2, monotonic=True, hess=True)
-    loss, grad = libmode.mode_loss_and_grad(score, mass, order=2, monotonic=True)
-    assert found.loss == loss
-    np.testing.assert_array_equal(found.grad, grad)
-    assert (found.hess.dtype, found.hess.shape) == (grad.dtype, (5_000, 1))
-    plain = libmode.mode_evaluate(score, mass, order=2, grad=False, hess=True)
-    np.testing.assert_array_equal(found.hess, plain.hess)  # no bound is known: that of the loss without it
-
-
 def test_what_is_not_wanted_is_none_and_changes_nothing_else():
     _, score, mass, _ = sample(5, 5_000)
     whole = libmode.mode_evaluate(score, mass, order=1, hess=True)

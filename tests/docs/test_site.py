@@ -75,13 +75,6 @@ def test_a_function_says_all_on_its_own_page(site, module):
         assert f"<title>{module}.{name} " in text
 
 
-def test_an_image_has_its_text_below(site):
-    for page in (ROOT / "docs").rglob("*.md"):
-        text = (site / page.relative_to(ROOT / "docs").with_suffix(".html")).read_text(encoding="utf-8")
-        shown = re.findall(r"<article.*?</article>", text, re.DOTALL)[0]
-        assert len(re.findall("<img ", shown)) == len(re.findall("<figcaption>", shown))
-
-
 def test_every_function_of_c_is_in_the_reference(site):
     # tests/c/abi.txt has the symbols that the library exports.
     symbols = re.findall(r"^(mode_\w+): .*\(", (ROOT / "tests" / "c" / "abi.txt").read_text(), re.MULTILINE)

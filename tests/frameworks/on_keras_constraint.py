@@ -1,6 +1,5 @@
 """libmode.keras.MoDeConstraint on the backend that KERAS_BACKEND names: test_keras.py runs this file once for each."""
 
-import gc
 from functools import partial
 
 import keras
@@ -23,7 +22,6 @@ pytestmark = pytest.mark.filterwarnings("ignore:__array__ implementation doesn't
 
 SCORE, LABEL, MASS, WEIGHT = events()
 BOTH, CATEGORY = np.stack([MASS, MASS**2], axis=1), np.arange(N) // 2 % 2
-ENTROPY, INCOMING = entropy_and_gradient(SCORE, LABEL)
 LOGITS = keras.losses.BinaryCrossentropy(from_logits=True)
 
 
@@ -79,17 +77,6 @@ def test_gradients_and_state_are_those_of_pytorch(name, of_torch):
         assert np.abs(state.sums).max() > 0
     assert (state.factor < 1) == (name == "tolerance")
     assert loss.dependence == state.dependence(loss.tolerance or 100_000.0)
-
-
-def test_other_types():
-    half = np.round(SCORE * 1024).astype(np.float16) / 1024  # which float16 has
-    function = lambda dtype: lambda p: MoDeConstraint(dtype=dtype, order=1)(pack(LABEL, MASS.astype(float)), p)  # noqa: E731
-    grads = [value_and_grad(function("float32"), array)[1] for array in (half, half.astype("f4"))]
-    with float64():
-        grads.append(value_and_grad(function("float64"), half.astype(float))[1])
-    assert [grad.dtype for grad in grads] == [np.float16, np.float32, np.float64]
-    np.testing.assert_allclose(grads[0], grads[1], rtol=2e-3, atol=1e-6)
-    assert_close(grads[1], grads[2], rtol=1e-4)
 
 
 # ------------------------------------------------------------- bad input
@@ -149,14 +136,6 @@ def test_a_label_that_is_missing_is_an_error():
         value_and_grad(lambda score: MoDeConstraint(order=1)(y_true, score), SCORE)
 
 
-def test_infinite_logits_are_an_error():
-    logits = np.where(np.arange(N) == 16, np.inf, SCORE).astype("float32")
-    with pytest.raises(Exception, match=r"score\[16\] = \+Inf: every score"):
-        value_and_grad(
-            lambda p: MoDeConstraint(base=LOGITS, from_logits=True, order=1)(pack(np.zeros(N), MASS), p), logits
-        )
-
-
 def test_a_batch_without_background_adds_nothing():
     signal, loss = pack(np.ones(N), MASS), MoDeConstraint(order=1)
     with pytest.warns(RuntimeWarning, match="MoDeConstraint gives a batch no gradient of MoDe, and counts") as caught:
@@ -178,14 +157,6 @@ def test_a_base_that_is_given_by_name_takes_logits_too(base):
         value = float(ops.convert_to_numpy(one(pack(LABEL, MASS), logits)))
         want = float(ops.convert_to_numpy(MoDeConstraint(base=base, order=1)(pack(LABEL, MASS), scores)))
         assert value == pytest.approx(want, rel=1e-4)
-
-
-def test_logits_that_are_taken_for_scores_are_an_error_in_fit():
-    x, label, mass = sample(500)
-    model = keras.Sequential([keras.layers.Input((2,)), keras.layers.Dense(1, kernel_initializer="ones")])
-    model.compile("adam", MoDeConstraint(order=1))
-    with pytest.raises(Exception, match=r"score_range.*\(in training step 0\)"):
-        model.fit(x, pack(label, mass), batch_size=500, verbose=0)
 
 
 # ------------------------------------------------------------- training
@@ -286,17 +257,6 @@ def test_the_callback_reads_the_logits_of_the_constraint():
     assert str(judge.check) == str(metrics.check(score, label, mass, order=0))
 
 
-def test_a_saved_state_that_cannot_be():
-    model, _ = trained(MoDeConstraint(order=0, score=0), epochs=1)
-    config = model.loss.get_config()
-    config["memory"][0] = 9.0
-    with pytest.raises(ValueError, match=r"state\[0\] = 9: the version of the state, and this library reads version 1"):
-        MoDeConstraint.from_config(config)
-    config["memory"] = config["memory"][:-1]
-    with pytest.raises(ValueError, match="state"):
-        MoDeConstraint.from_config(config)
-
-
 @TRACING_WARNS
 @pytest.mark.usefixtures("jit")
 def test_jit_compile():
@@ -310,19 +270,6 @@ def test_jit_compile():
     _, want = trained(MoDeConstraint(order=1), epochs=1, compiled=False)
     np.testing.assert_allclose(history["loss"], want["loss"], rtol=1e-3)
     assert loss._layer._state().steps == 6
-
-
-@pytest.mark.parametrize("monitor", [True, False])
-def test_a_classifier_that_gives_up_is_said(monitor, recwarn):
-    gc.collect()  # layers of earlier tests make their statements when they are collected
-    recwarn.clear()
-    loss = MoDeConstraint(monitor=monitor, order=1)
-    model = keras.Sequential([keras.layers.Input((2,)), keras.layers.Dense(1, "sigmoid", kernel_initializer="zeros")])
-    model.compile(keras.optimizers.SGD(0.0), loss)  # all scores stay 0.5
-    model.fit(X, Y, batch_size=100, epochs=4, verbose=0)
-    said = [str(warning.message) for warning in recwarn if issubclass(warning.category, libmode.TrainingWarning)]
-    assert len(said) == monitor
-    assert not said or "the network has collapsed to a constant" in said[0]
 
 
 def test_a_fit_that_is_not_flat_says_so_at_its_end():

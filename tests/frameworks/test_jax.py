@@ -92,17 +92,6 @@ def test_vmap_over_batches_of_equal_size(transform, loss):
         assert (grad == want_grad).all()
 
 
-@SMALL
-def test_events_on_a_limit_take_part(dtype):
-    score, mass, *_ = events()
-    mass = jnp.where(jnp.arange(N) < 40, 0.8, 0.8 * mass).astype(dtype)
-    # Unbiased, events that take part may have gradient 0 as well.
-    limited = dict(mass_range=(0, 0.8), binning="uniform", bins=2, unbiased=False, moments="quadrature")
-    with pytest.warns(libmode.TrainingWarning, match=f"mass is in {jnp.dtype(dtype).name}"):
-        grad = jax.grad(lambda s: mode_loss(s, mass, order=0, **limited))(score)
-    assert jnp.count_nonzero(grad) == N
-
-
 @WAYS
 @SMALL
 def test_the_gradient_of_small_floats_is_scaled_before_it_is_rounded(transform, dtype):

@@ -110,34 +110,3 @@ def test_compiled():
     with pytest.warns(RuntimeWarning, match="no event selected"):
         value = step(*BATCHES["no background"](*events())[:3])
     assert value == 0 and loss.skipped == 1
-
-
-LABELS = {
-    "1 (3 events) and nan (2 events): check background_label": [np.nan, np.nan, 1, 1, 1],
-    "4 (1 event), 5 (1 event) and 15 other values: ": [*range(1, 21)],
-    "-1 (3 events) and 1 (2 events): labels are": [-1] * 3 + [1] * 2,
-}
-
-
-@pytest.mark.parametrize("listed", LABELS)
-def test_the_labels_that_there_are_are_listed(listed):
-    label = torch.tensor(LABELS[listed])
-    score, mass = torch.full(label.shape, 0.5), torch.arange(len(label))
-    for call in (
-        lambda: MoDeLoss(order=0)(score, label, mass),
-        lambda: libmode.mode_edges(mass.numpy(), label=label.numpy()),
-    ):
-        with pytest.raises(libmode.BatchError) as caught:
-            call()
-        start = f"no event selected: none of the {len(label)} values of label equals background_label = 0; "
-        assert str(caught.value).startswith(start) and listed in str(caught.value)
-
-
-@pytest.mark.parametrize("mass", [torch.arange(50, 110), torch.linspace(0, 1, 60)])  # which has the label 0
-def test_masses_in_the_place_of_labels_are_recognized(mass):
-    score, target, _ = events()
-    for make in (MODULES["mode"], constraint):
-        with pytest.raises(
-            libmode.BatchError, match=r"are these masses\? .* \(score, label, mass, weight\) in this ord"
-        ):
-            make(on_bad_batch="raise")(score, mass, target)

@@ -120,17 +120,6 @@ def test_scores_that_are_near_each_other_are_pushed_less(spread, middle, from_lo
     assert constraint.scale == pytest.approx(of_base.item() * min(1, spread), rel=0.1 if 0.1 < spread < 1 else 1e-2)
 
 
-def test_scores_without_limits_are_pushed_as_they_come():
-    score, target, mass, _ = events()
-    pred = (1e-6 * score.detach()).requires_grad_()
-    constraint = MoDeConstraint(order=0, score_range=None)
-    _, bare = added(constraint, (pred, target, mass), lambda p, t: (p * (2 * t - 1)).mean())
-    background = target == 0
-    assert constraint.scale == pytest.approx(
-        (bare[background].norm() / background.sum().double().sqrt()).item(), rel=1e-9
-    )
-
-
 def test_predictions_pass_unchanged_and_in_evaluation_nothing_happens():
     constraint = MoDeConstraint(order=1)
     score, target, mass, _ = events()
@@ -286,14 +275,6 @@ def test_dependence_is_what_the_events_tell():
             constraint(score.requires_grad_(), torch.zeros(300), mass)
         pulls.append(constraint.dependence.value / constraint.dependence.error)
     assert abs(np.mean(pulls)) < 0.5 and 0.7 < np.std(pulls) < 1.4
-
-
-def test_a_tolerance_has_nothing_to_follow_where_every_response_can_be_fitted():
-    constraint = MoDeConstraint(order=0, bins=1, tolerance=1000)
-    score, target, mass, _ = events()
-    for _ in range(3):
-        constraint(score, target, mass)
-    assert constraint.factor == 1 and math.isnan(constraint.dependence.value) and constraint.state.isfinite().all()
 
 
 # ---------------------------------------------------------------- PyTorch

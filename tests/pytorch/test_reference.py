@@ -31,21 +31,6 @@ def test_the_loss_is_that_of_all_and_the_gradient_that_of_the_batch(pooled):
     torch.testing.assert_close(score.grad, every[0].grad[:300] * (counts[1] / counts[0]), rtol=1e-12, atol=0)
 
 
-def swapped(score, target, mass):
-    return Events(score, mass, target.to(mass.dtype))
-
-
-@pytest.mark.parametrize("kind", [MoDeLoss, MoDeConstraint])
-@pytest.mark.parametrize("offset", [50, 0])  # one of the masses is 0, as the label of background is
-def test_masses_in_the_place_of_labels_are_recognized(kind, offset):
-    score, target, mass = events(300)
-    others = events(900, 2)
-    other_masses = offset + 250 * torch.linspace(0, 1, 900, dtype=mass.dtype)
-    reference = swapped(others[0].detach(), others[1], other_masses)
-    with pytest.raises(ValueError, match=r"reference.label holds 900 values, from .*: are these masses\? Events takes"):
-        kind(order=1)(score, target, mass, reference=reference)
-
-
 def test_reference_events_without_background_are_a_bad_batch():
     score, target, mass = events(300)
     reference = Events(score.detach(), torch.ones(300), mass)

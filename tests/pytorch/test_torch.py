@@ -1,10 +1,7 @@
 """MoDeLoss, mode_loss and the operator behind them as citizens of PyTorch; the numbers are golden cases, test_golden.py."""
 
-import copy
-import pickle
 import shutil
 
-import libmode
 import numpy as np
 import pytest
 import torch
@@ -69,23 +66,6 @@ def test_compiled_once_it_takes_batches_of_any_size_and_says_what_is_wrong_with_
         compiled(torch.tensor([0.5, 0.5, 0.5, 2.0]), torch.zeros(4), torch.arange(4.0))
 
 
-def test_types_may_differ_between_arguments():
-    score, target, mass, weight, _ = events(torch.float32)
-    loss = MoDeLoss(bins=5, order=0)(score, target, mass.double(), weight.half())
-    assert loss.dtype == grad_of(loss, score).dtype == torch.float32
-    assert loss.item() == np.float32(
-        MoDeLoss(bins=5, order=0)(score.double(), target, mass.double(), weight.double()).item()
-    )
-
-
-@pytest.mark.parametrize("name", ["int32", "int64", "uint32", "uint64"])
-def test_large_integers_keep_their_digits(name):
-    score = events(torch.float32)[0].detach()
-    mass = (1_700_000_000 + torch.arange(len(score))).to(getattr(torch, name))  # float32 has every 128th of them
-    want = libmode.mode_loss(score.numpy(), mass.numpy(), bins=5, order=1)
-    assert mode_loss(score, mass, bins=5, order=1).item() == pytest.approx(want, rel=1e-6)
-
-
 def test_tensors_of_the_host_stay_there_whatever_the_default_device_is():
     score, mass, target = torch.rand(500, requires_grad=True), torch.rand(500), (torch.arange(500) % 2).float()
     loss, constraint = MoDeLoss(order=0), MoDeConstraint(order=1)
@@ -129,15 +109,6 @@ def test_targets_and_categories_of_every_type_select_the_same_events(name, backg
     assert (grad_of(loss, score)[~mine] == 0).all()
 
 
-def test_without_gradients_the_loss_is_the_same():
-    score, target, mass, weight, _ = events()
-    loss = MoDeLoss(bins=5, order=0)(score, target, mass, weight)
-    for context in (torch.no_grad(), torch.inference_mode()):
-        with context:
-            alone = MoDeLoss(bins=5, order=0)(score, target, mass, weight)
-        assert alone == loss and not alone.requires_grad
-
-
 ROUTES = {
     "module": lambda score, mass, target: MoDeLoss(bins=5, order=0)(score, target, mass),
     "function": lambda score, mass, target: mode_loss(score, mass, label=target, bins=5, order=0),
@@ -153,14 +124,3 @@ def test_a_second_derivative_is_a_clear_error(route):
     (grad,) = torch.autograd.grad(ROUTES[route](torch.sigmoid(score), mass, target), score, create_graph=True)
     with pytest.raises(RuntimeError, match="no second derivative.*piecewise linear"):
         torch.autograd.grad(grad.square().sum(), score)
-
-
-@pytest.mark.parametrize("duplicate", [lambda module: pickle.loads(pickle.dumps(module)), copy.deepcopy])
-def test_copies_show_the_options_and_give_the_same_loss(duplicate):
-    score, target, mass, weight, _ = events()
-    original = MoDeLoss(background_label=1, **MANY)
-    other = duplicate(original)
-    for part in ("order=3", "monotonic=True", "score_range=None", "background_label=1"):
-        assert part in repr(other)
-    assert repr(other) == repr(original) and repr(MoDeLoss(order=0)) == "MoDeLoss(order=0)"
-    assert other(score, target, mass[:, 0], weight) == original(score, target, mass[:, 0], weight)

@@ -92,16 +92,6 @@ def test_early_stopping_by_another_metric_is_said(library):
     assert best < 59
 
 
-def test_class_weights_of_xgboost_are_an_error():
-    mode = XGB.objective(SMALL.mass)
-    data = XGB.data(SMALL.features, SMALL.label)
-    judge = mode.judge(data, SMALL.label, SMALL.mass)
-    with pytest.raises(ValueError, match=r"scale_pos_weight = 3 has no effect"):
-        XGB.train(data, 2, mode, callbacks=[judge], scale_pos_weight=3)
-    with pytest.raises(ValueError, match="mass has length 2000, but label has 1999 rows"):
-        mode.judge(data, SMALL.label[1:], SMALL.mass)
-
-
 def test_a_training_goes_on_from_a_saved_model(library, tmp_path):
     """In another process what was seen is gone, and it is seen again."""
     half = library.train(library.data(SMALL.features, SMALL.label), 12, library.objective(SMALL.mass))
@@ -123,12 +113,3 @@ def test_margins_to_begin_with_count_and_another_training_or_data_set_begins_ane
     first, second, third, fourth = (XGB.train(own, 12, objective).save_raw() for objective, own in pairs)
     assert_allclose(used.margins[0], starts[0], rtol=1e-6)
     assert first == second != third == fourth
-
-
-def test_small_weights_are_warned_of(library):
-    """Native trainings may stop splitting: what is in units of the weights is theirs to choose."""
-    sign = np.random.default_rng(6).choice([-1, 1], len(SMALL), p=[0.1, 0.9])
-    data = library.data(SMALL.features, SMALL.label)
-    with pytest.warns(UserWarning, match="0.0009, and trees may stop splitting"):
-        library.objective(SMALL.mass, weight=0.9e-3 * sign)(np.zeros(len(SMALL)), data)
-    library.objective(SMALL.mass, weight=1.1e-3 * sign)(np.zeros(len(SMALL)), data)  # a warning would be an error

@@ -40,29 +40,6 @@ def probability(classifier, events=VALID):
     return classifier.predict_proba(events.features)[:, 1]
 
 
-def test_evaluation_sets_have_weights_of_their_own(kind):
-    """Events that count for nothing are as if there were none."""
-    kept = np.random.default_rng(0).random(len(VALID)) < 0.6
-
-    def history(of=slice(None), **weight):
-        evaluated = {"eval_set": [(VALID.features[of], VALID.label[of])], "eval_mass": [VALID.mass[of]]}
-        return fitted(kind, evaluated=evaluated | weight).evals_result_["validation_0"]["logloss"]
-
-    np.testing.assert_allclose(history(eval_sample_weight=[kept * 1.0]), history(kept), rtol=1e-4)
-    assert np.abs(np.subtract(history(kept), history())).max() > 1e-3
-
-
-def test_parameters_go_to_the_loss_and_to_the_library(kind):
-    """Each changes what is trained, and so do several variables and categories."""
-    other = np.random.default_rng(5).random(len(SMALL))
-    plain = probability(fitted(kind))
-    changes = [{"order": 2}, {"bins": 4}, {"max_bin": 7}, {"max_depth": 2}, {"tolerance": 200}]
-    changes += [{"mass": np.column_stack([SMALL.mass, other])}, {"category": (other > 0.5).astype(int)}]
-    for change in changes:
-        assert np.abs(plain - probability(fitted(kind, **change))).max() > 1e-3, change
-    np.testing.assert_array_equal(plain, probability(fitted(kind, mass=SMALL.mass[:, None])))
-
-
 def test_all_events_take_part_where_they_are_asked_to(kind):
     """What is in docs/fairness.md, by the classifiers and by the metrics of their evaluation sets."""
     classifier = fitted(kind, order=0, background_only=False, evaluated=EVALUATED)
