@@ -22,6 +22,7 @@ pytestmark = pytest.mark.filterwarnings("ignore:__array__ implementation doesn't
 
 SCORE, LABEL, MASS, WEIGHT = events()
 BOTH, CATEGORY = np.stack([MASS, MASS**2], axis=1), np.arange(N) // 2 % 2
+_, INCOMING = entropy_and_gradient(SCORE, LABEL)
 LOGITS = keras.losses.BinaryCrossentropy(from_logits=True)
 
 
