@@ -33,7 +33,7 @@ TOGETHER = (
     ("metrics.check", "metrics.Check", "metrics.scorer"),
     ("metrics.efficiency", "metrics.flatness", "metrics.dependence", "metrics.jsd"),
     ("metrics.roc", "metrics.auc", "metrics.threshold", "metrics.rejection"),
-    ("metrics.spurious_signal", "metrics.signal_bias", "plots.spurious_scan"),
+    ("metrics.spurious_signal", "metrics.signal_bias"),
     ("metrics.closure", "torch.ABCDLoss"),
     ("torch.distance_correlation", "torch.ABCDLoss", "mode_loss"),
     ("planing_weights", "torch.MoDeLoss", "xgboost.MoDeXGBClassifier"),

@@ -173,11 +173,14 @@ with plots.style():
         if own is plain:
             plots.spectrum(panels[0, 0], found, before=True, ratio=panels[1, 0], label="all background")
         plots.spectrum(panels[0, 0], found, ratio=panels[1, 0], label=name)
-        plots.spurious_scan(panels[0, 1], scan(own, EFFICIENCIES[-1], order), ratio=panels[1, 1], label=name)
+        fits = scan(own, EFFICIENCIES[-1], order)
+        panels[0, 1].errorbar(fits.signal_mass, fits.signal, fits.error, fmt="o", label=name)
+        panels[1, 1].plot(fits.signal_mass, fits.signal / fits.error, "o")
     frontier.set(ylabel="AUC")
     roc.set(xlim=(0, 1), ylim=(1, 1e4))
+    panels[0, 1].set(ylabel="spurious signal")
     panels[1, 0].set(xlabel="mass [GeV]")
-    panels[1, 1].set(xlabel="signal mass [GeV]")
+    panels[1, 1].set(xlabel="signal mass [GeV]", ylabel="signal / error")
     for axes in (frontier, roc, *panels[0]):
         axes.legend(fontsize="small")
     figure.savefig("analysis.png", dpi=50)

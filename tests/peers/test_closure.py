@@ -2,8 +2,7 @@
 
 import numpy as np
 import pytest
-from libmode import metrics, plots
-from matplotlib.figure import Figure
+from libmode import metrics
 
 
 def test_against_counting():
@@ -48,13 +47,3 @@ def test_regions_without_events():
     opposite = metrics.closure(score, np.zeros(100), -score, fractions=[0.01])
     assert np.isnan(opposite.ratio[0, 0])
     assert opposite.significance[0, 0] > 0
-
-
-def test_plot():
-    rng = np.random.default_rng(4)
-    found = metrics.closure(rng.random(5_000), np.zeros(5_000), rng.random(5_000))
-    axes = Figure().subplots()
-    assert plots.closure(axes, found, label="toy") is axes
-    np.testing.assert_array_equal(axes.lines[0].get_ydata(), found.ratio.diagonal())
-    with pytest.raises(TypeError, match="closure is tuple"):
-        plots.closure(axes, ([1], [2]))

@@ -36,7 +36,6 @@ CALLS = {
     "efficiency": lambda axes, **more: plots.efficiency(axes, (EDGES, VALUE, ERROR), **more),
     "spectrum": lambda axes, **more: plots.spectrum(axes, spectra(), **more),
     "roc": lambda axes, **more: plots.roc(axes, ([0, 0.5, 1], [0, 0.1, 1]), **more),
-    "spurious_scan": lambda axes, **more: plots.spurious_scan(axes, ([60, 70], [1, -2], [2, 3]), **more),
     "frontier": lambda axes, **more: plots.frontier(axes, [3.0, 1.1], [0.9, 0.88], **more),
 }
 
@@ -67,8 +66,6 @@ def test_what_is_drawn(axes):
     plots.spectrum(axes, spectra())
     density = spectra().selected / np.diff(EDGES)
     np.testing.assert_allclose(axes.patches[1].get_data().values, density / spectra().selected.sum())
-    plots.spurious_scan(axes, ([90, 125], [4, np.nan], [2, 1]), ratio=(ratio := Figure().subplots()))
-    np.testing.assert_array_equal(ratio.lines[0].get_xydata(), [[90, 2], [125, np.nan]])
 
 
 BAD = [

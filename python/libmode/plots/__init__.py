@@ -10,7 +10,7 @@ from .._messages import needed
 
 with needed("matplotlib", by="libmode.plots", extra="plot"):
     from ._style import style
-    from .mass import efficiency, spectrum, spurious_scan
-    from .rejection import closure, frontier, roc
+    from .mass import efficiency, spectrum
+    from .rejection import frontier, roc
 
-__all__ = ["closure", "efficiency", "frontier", "roc", "spectrum", "spurious_scan", "style"]
+__all__ = ["efficiency", "frontier", "roc", "spectrum", "style"]

@@ -6,8 +6,6 @@ from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
-from matplotlib.cbook import normalize_kwargs
-from matplotlib.lines import Line2D
 from numpy.typing import NDArray
 
 from .._read import same_length
@@ -132,51 +130,3 @@ def _check_edges(edges: NDArray[np.float64], values: NDArray[np.float64], name: 
         raise ValueError(
             f"efficiency.edges has length {len(edges)}: expected {len(values) + 1}, one more than efficiency.{name}"
         )
-
-
-def spurious_scan(
-    axes: Axes, spurious: Any, *, ratio: Axes | None = None, label: str | None = None, **style: Any
-) -> Axes:
-    """Fitted signal in background alone, against its mass: points with their errors.
-
-    Parameters
-    ----------
-    axes, label, **style
-        As for :func:`efficiency`; ``style`` has the arguments of ``Axes.errorbar``.
-    spurious : what :func:`libmode.metrics.spurious_signal` returns, or (signal_mass, signal, error)
-        Arrays (k,): masses in any unit; fitted signals and their errors in events. NaN is left out.
-    ratio : matplotlib Axes, optional
-        Also draws signal / error there, above a gray band from -1 to 1. The label of the
-        mass goes there.
-
-    Returns
-    -------
-    matplotlib Axes
-        The given ones.
-
-    Examples
-    --------
-    >>> from matplotlib.figure import Figure
-    >>> from libmode import plots
-    >>> axes, ratio = Figure().subplots(2)
-    >>> axes = plots.spurious_scan(axes, ([100, 120, 140], [5, -3, 8], [10, 9, 9]), ratio=ratio, label="MoDe[1]")
-    >>> axes.get_ylabel(), ratio.get_ylabel()
-    ('spurious signal', 'signal / error')
-    """
-    mass, signal, error = fields("spurious", spurious, ("signal_mass", "signal", "error"))
-    same_length("spurious.signal", signal, "spurious.signal_mass", mass)
-    same_length("spurious.error", error, "spurious.signal_mass", mass)
-    style = dict[str, Any](marker="o", markersize=4, linestyle="none") | normalize_kwargs(style, Line2D)
-    line = axes.errorbar(mass, signal, error, label=label, **style).lines[0]
-    drawn = [axes]
-    if ratio is not None:
-        drawn.append(ratio)
-        with np.errstate(divide="ignore", invalid="ignore"):
-            ratio.plot(mass, finite(signal / error), **style | {"color": line.get_color()})
-        if not any(patch.get_gid() == "one" for patch in ratio.patches):
-            ratio.axhspan(-1, 1, color="0.9", lw=0, zorder=0, gid="one")
-        labeled(ratio, "signal mass", "signal / error")
-    for panel in drawn:  # all masses, so that one without a fit at an end is missing visibly
-        panel.update_datalim(np.column_stack([mass, mass]), updatey=False)
-        panel.autoscale_view(scaley=False)
-    return labeled(axes, "signal mass" if ratio is None else "", "spurious signal")

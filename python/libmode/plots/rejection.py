@@ -1,4 +1,4 @@
-"""Background rejection, separation against flatness, and the closure of the ABCD method."""
+"""Background rejection, and separation against flatness."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from matplotlib.cbook import normalize_kwargs
 from matplotlib.lines import Line2D
 
 from .._read import of_one_index, same_length
-from ._data import fields, finite, labeled, not_negative, numbers
+from ._data import fields, labeled, not_negative, numbers
 
 
 def roc(axes: Axes, roc: Any, *, label: str | None = None, **style: Any) -> Axes:
@@ -113,39 +113,3 @@ def frontier(
     if not any(line.get_gid() == "flat" for line in axes.lines):
         axes.axvline(1, color="black", ls=":", gid="flat")
     return labeled(axes, "residual over expected", "AUC or background rejection")
-
-
-def closure(axes: Axes, closure: Any, *, label: str | None = None, **style: Any) -> Axes:
-    """The ratio of predicted to seen background where both cuts have the same efficiency, with errors; log x.
-
-    Parameters
-    ----------
-    axes, label, **style
-        As for :func:`efficiency`; ``style`` has the arguments of ``Axes.errorbar``.
-    closure : what :func:`libmode.metrics.closure` returns
-
-    Returns
-    -------
-    matplotlib Axes
-        The given ones.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from matplotlib.figure import Figure
-    >>> from libmode import metrics, plots
-    >>> first, second = np.random.default_rng(1).random((2, 100_000))
-    >>> closed = metrics.closure(first, np.zeros(100_000), second)
-    >>> axes = plots.closure(Figure().subplots(), closed, label="independent", marker="s")
-    >>> axes.get_ylabel()
-    'predicted / seen background'
-    """
-    if not all(hasattr(closure, name) for name in ("fractions", "ratio", "error")):
-        raise TypeError(f"closure is {type(closure).__name__}: expected what libmode.metrics.closure returns")
-    ratio, error = closure.ratio.diagonal(), finite(closure.error.diagonal())
-    defaults = {"marker": "o", "linestyle": "none"}
-    axes.errorbar(closure.fractions, ratio, error, label=label, **defaults | normalize_kwargs(style, Line2D))
-    axes.set_xscale("log")
-    if not any(line.get_gid() == "closes" for line in axes.lines):
-        axes.axhline(1, color="black", ls=":", gid="closes")
-    return labeled(axes, "fraction of the background in A", "predicted / seen background")
