@@ -27,44 +27,21 @@ func cellOf(rank float64, cells int) int { return min(int(rank*float64(cells)+ne
 // ranks sets dst to the fraction of the sum of sizes |weight| that lies below each value, plus half of the fraction of equal
 // values. The rank of NaN is NaN, and its size does not count.
 func ranks[T events.Float](dst []float64, values []T, weights []float64, sc *par.Scratch) {
-	sorted := radix.SortValues(values, sc)
-	cells := len(sorted.Cells) - 1
-	below := par.Make[float64](&sc.Arena, cells+1) // first the sum of each cell, then of the cells below it
-	sc.Team.Run(cells, func(c int) { below[c+1] = sumBelow(dst, values, weights, &sorted, c) })
-	for c := range cells {
-		below[c+1] += below[c]
+	sorted, below := radix.SortValues(values, sc), 0.0
+	for i := range dst {
+		dst[i] = math.NaN()
 	}
-	total := below[cells]
-	sc.Team.Blocks(len(dst), block, func(lo, hi int) {
-		for i, v := range values[lo:hi] {
-			rank := math.NaN()
-			if v == v {
-				rank = min(max((below[sorted.CellOf(v)]+dst[lo+i])/total, lowestRank), 1-lowestRank)
-			}
-			dst[lo+i] = rank
+	for words := sorted.Words; len(words) > 0; {
+		first, tied, n := sorted.Index(words[0]), 0.0, 0
+		for ; n < len(words) && values[sorted.Index(words[n])] == values[first]; n++ {
+			tied += math.Abs(weights[sorted.Index(words[n])])
 		}
-	})
-}
-
-// sumBelow sets dst to the sum of sizes below each value of a cell of records, plus half of the sizes of equal values. It
-// returns the sum of all sizes of the cell.
-func sumBelow[T events.Float](dst []float64, values []T, weights []float64, sorted *radix.Sorted[T], cell int) (below float64) {
-	words := sorted.Words[sorted.Cells[cell]:sorted.Cells[cell+1]]
-	for lo := 0; lo < len(words); {
-		first := sorted.Index(words[lo])
-		tied, hi := math.Abs(weights[first]), lo+1
-		for ; hi < len(words); hi++ {
-			at := sorted.Index(words[hi])
-			if values[at] != values[first] {
-				break
-			}
-			tied += math.Abs(weights[at])
-		}
-		for _, r := range words[lo:hi] {
+		for _, r := range words[:n] {
 			dst[sorted.Index(r)] = below + tied/2
 		}
-		below += tied
-		lo = hi
+		below, words = below+tied, words[n:]
 	}
-	return below
+	for i, sum := range dst {
+		dst[i] = min(max(sum/below, lowestRank), 1-lowestRank)
+	}
 }

@@ -102,7 +102,7 @@ func TestCells(t *testing.T) {
 		values[i] = float64(i) / 20_000
 	}
 	values[77], values[10_007] = -1e9, 1e9 // outliers do not widen the cells
-	cells := newCells(values, math.Inf(-1), math.Inf(1), 64, 1./16)
+	cells := NewCells(values, math.Inf(-1), math.Inf(1), 64, 1./16)
 	require.Equal(t, 64, cells.Count())
 	require.Equal(t, []uint32{0, 63}, []uint32{cells.Of(-1e9), cells.Of(1e9)})
 	counts := make([]int, 64)
@@ -114,7 +114,7 @@ func TestCells(t *testing.T) {
 	for _, count := range counts[6:58] {
 		require.InDelta(t, 20_000/64*1.05, count, 60)
 	}
-	equal := newCells([]float64{3, 3}, math.Inf(-1), math.Inf(1), 64, 0)
+	equal := NewCells([]float64{3, 3}, math.Inf(-1), math.Inf(1), 64, 0)
 	require.Zero(t, equal.Of(3))
 	require.Equal(t, []int{64, 64, 128, 1024}, []int{powerOfTwo(1, 64, 1024), powerOfTwo(64, 64, 1024), powerOfTwo(65, 64, 1024), powerOfTwo(5000, 64, 1024)})
 }

@@ -84,13 +84,13 @@ func newSelection[T Float](ev Events[T], index, cellOf []uint32, limits Limits) 
 		if n > 1<<14 {
 			cells = powerOfTwo(n/1024, 1<<8, 1<<11)
 		}
-		sel.ScoreCells = newCells(ev.Score, sel.scoreLo, sel.scoreHi, cells, 1./16)
+		sel.ScoreCells = NewCells(ev.Score, sel.scoreLo, sel.scoreHi, cells, 1./16)
 	}
 	if cellOf != nil {
 		sel.Mass, sel.MassLo, sel.MassHi = ev.Score, math.Inf(-1), math.Inf(1)
 	} else {
 		// There are many cells of masses: with a wide margin hardly any mass of a long tail shares the last cell with a quantile.
-		sel.MassCells = newCells(ev.Mass, sel.MassLo, sel.MassHi, powerOfTwo(max(n/8, min(n, 1<<13)), 64, 1<<14), 1./2)
+		sel.MassCells = NewCells(ev.Mass, sel.MassLo, sel.MassHi, powerOfTwo(max(n/8, min(n, 1<<13)), 64, 1<<14), 1./2)
 	}
 	return sel
 }
@@ -170,9 +170,9 @@ const (
 // sampled is the number of values from which on a sample costs little.
 const sampled = 1 << 12
 
-// newCells returns cells for values inside [lo, hi]. They span this range. If there are many values or the range is infinite,
+// NewCells returns cells for values inside [lo, hi]. They span this range. If there are many values or the range is infinite,
 // they span most of a sample of the values, and a margin on either side: this fraction of the span.
-func newCells[T Float](values []T, lo, hi float64, count int, margin float64) lanes.Cells[T] {
+func NewCells[T Float](values []T, lo, hi float64, count int, margin float64) lanes.Cells[T] {
 	if len(values) >= sampled || math.IsInf(hi-lo, 0) {
 		lo, hi = sampleRange(values, lo, hi, margin)
 	}

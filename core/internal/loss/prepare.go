@@ -209,3 +209,6 @@ func (p *Plan) axes(ranges [events.MaxVariables][2]float64, n int) []bins.Option
 	}
 	return found
 }
+
+// Order returns the records of the events in order of score.
+func (pr *Prepared[T]) Order() *order.Records { return pr.rs }
