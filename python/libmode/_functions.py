@@ -85,10 +85,11 @@ def mode_loss(
         of its events alone, in its own bins, times its share of the sum of weights of all selected events. By default
         all events are one category.
     loss : "mode", "disco" or "flatness", default "mode"
-        "disco" takes only the options ``unbiased`` and ``background_label``. Its ``unbiased`` is False by default;
-        True takes the mean <> over different events. For equal weights this is the bias-corrected distance
-        correlation of G. Szekely and M. Rizzo, arXiv:1310.2926, which may be negative. "flatness" takes ``bins``,
-        ``binning``, ``edges``, ``mass_range``, ``joint``, ``missing``, ``score_range`` and ``background_label``.
+        "disco" takes one mass, no category, and only the options ``unbiased`` and ``background_label``. Its
+        ``unbiased`` is False by default; True takes the mean <> over different events. For equal weights this is the
+        bias-corrected distance correlation of G. Szekely and M. Rizzo, arXiv:1310.2926, which may be negative.
+        "flatness" takes ``bins``, ``binning``, ``edges``, ``mass_range``, ``joint``, ``missing``, ``score_range`` and
+        ``background_label``.
     {options}
 
     Returns

@@ -177,8 +177,8 @@ del bins; unbiased = True; weight[3:] = 0 | UNDEFINED | weight: with unbiased, t
 del bins; weight[1:] = 0 | UNDEFINED | mass: the distance variance of the 60 events is 0
 del bins, weight, label; score = np.array([0, 1, 2, 4]) * 5e-324; mass = mass[:4] | OVERFLOW | grad[0] = -Inf: the derivative overflows its type
 del bins; label = np.arange(60) % 2; score[7] = nan; background_label = (0, 1) | NOT_FINITE | events with background_label = 1: score[7] = NaN
-del bins; category = np.arange(60) % 2; mass = two(mass); mass[7, 1] = inf | NOT_FINITE | events of category = 1: variable 1 of mass: mass[7] = +Inf
-del bins; category = np.arange(60) % 2; weight[1::2] = -0.5 | BIN | events of category = 1: their share of the sum of weights is -1
+del bins; mass = two(mass) | ValueError | mass has 2 variables, and loss = 'disco' takes one mass
+del bins; category = np.arange(60) % 2 | ValueError | category is given, and loss = 'disco' takes one mass and no category
 """,
     "disco_loss",
 )
