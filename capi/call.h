@@ -14,7 +14,7 @@ typedef struct failure {
 
 /* The functions of Go: exports.go has them in a table. */
 enum {
-    CHECK, EVALUATE, FLATNESS, LOSS, STRENGTHEN, PUSH, VERDICT, TABLE, CORRELATE,
+    CHECK, EVALUATE, FLATNESS, LOSS, PREPARE, EVALUATE_PREPARED, FREE_PREPARED, STRENGTHEN, PUSH, VERDICT, TABLE, CORRELATE,
     OPTION_COUNT, OPTION_AT, STATE_SIZE, STATE_CHECK, STATE_FIELD_COUNT, STATE_FIELD_AT,
     FUNCTIONS
 };
@@ -29,6 +29,7 @@ typedef struct call {
     double *number;        /* a result */
     size_t *count;         /* a result */
     size_t n, labels, categories;
+    uintptr_t prepared;    /* a handle of Go */
     failure *failed;
 } call;
 

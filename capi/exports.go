@@ -18,6 +18,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"runtime/cgo"
 	"slices"
 	"unsafe"
 
@@ -106,6 +107,9 @@ var functions = [C.FUNCTIONS][2]func(*C.call) error{
 	C.EVALUATE:          {evaluate[float64], evaluate[float32]},
 	C.FLATNESS:          {evaluate[float64], evaluate[float32]},
 	C.LOSS:              {evaluate[float64], evaluate[float32]},
+	C.PREPARE:           {prepare[float64], prepare[float32]},
+	C.EVALUATE_PREPARED: {evaluatePrepared[float64], evaluatePrepared[float32]},
+	C.FREE_PREPARED:     {freePrepared},
 	C.STRENGTHEN:        {strengthen[float64], strengthen[float32]},
 	C.PUSH:              {push[float64], push[float32]},
 	C.VERDICT:           {verdict},
@@ -250,6 +254,27 @@ func one[E any](name string, p *E) core.Array {
 	return core.ArrayOf(name, unsafe.Slice(p, 1))
 }
 
+// derivatives returns the arrays of a result for n events.
+func derivatives[F core.Float](out *C.mode_result_f64, n C.size_t) (grad, hess []F, err error) {
+	if grad, err = array("grad", (*F)(unsafe.Pointer(out.grad)), n, true); err == nil {
+		hess, err = array("hess", (*F)(unsafe.Pointer(out.hess)), n, true)
+	}
+	return grad, hess, err
+}
+
+// setResult sets the numbers of a result, of which bias and events are NaN if they are not known.
+func setResult(out *C.mode_result_f64, found core.Result, err error) error {
+	if err == nil {
+		out.loss, out.bias, out.events = C.double(found.Loss), C.double(found.Bias), C.double(found.Events)
+	}
+	return err
+}
+
+// lossAlone returns a result without bias and events.
+func lossAlone(loss float64, err error) (core.Result, error) {
+	return core.Result{Loss: loss, Bias: math.NaN(), Events: math.NaN()}, err
+}
+
 // evaluate is MoDe or the flatness loss. A call for the loss alone has no result of the caller but a number.
 func evaluate[F core.Float](c *C.call) error {
 	out := (*C.mode_result_f64)(c.out)
@@ -260,37 +285,105 @@ func evaluate[F core.Float](c *C.call) error {
 	if err != nil {
 		return err
 	}
-	grad, err := array("grad", (*F)(unsafe.Pointer(out.grad)), in.n, true)
-	if err != nil {
-		return err
-	}
-	hess, err := array("hess", (*F)(unsafe.Pointer(out.hess)), in.n, true)
+	grad, hess, err := derivatives[F](out, in.n)
 	if err != nil {
 		return err
 	}
 	if err = core.CheckApart(in.inputs, core.ArrayOf("grad", grad), core.ArrayOf("hess", hess), one("loss", c.number), one("result", out)); err != nil {
 		return err
 	}
-	found := core.Result{Bias: math.NaN(), Events: math.NaN()}
+	var found core.Result
 	switch {
 	case c.function == C.FLATNESS && (hess != nil || out.quality != 0):
 		return argumentError("result asks for hess or quality, which the flatness loss has not: set them to 0")
 	case c.function == C.FLATNESS:
-		found.Loss, err = core.Flatness(grad, in.ev, in.cfg)
+		found, err = lossAlone(core.Flatness(grad, in.ev, in.cfg))
 	case hess != nil:
 		found, err = core.Curvature(grad, hess, float64(out.smoothing), in.ev, in.cfg)
 	case out.quality != 0:
 		found, err = core.Evaluate(grad, in.ev, in.cfg)
 	default:
-		found.Loss, err = core.LossAndGrad(grad, in.ev, in.cfg)
+		found, err = lossAlone(core.LossAndGrad(grad, in.ev, in.cfg))
 	}
+	if err == nil && c.number != nil {
+		*c.number = C.double(found.Loss)
+	}
+	return setResult(out, found, err)
+}
+
+// prepared is what a handle of prepared events stands for.
+type prepared[F core.Float] struct {
+	*core.Prepared[F]
+	arguments[F]
+}
+
+func prepare[F core.Float](c *C.call) error {
+	in, err := argumentsOf[F](c, false)
 	if err != nil {
 		return err
 	}
-	if c.number != nil {
-		*c.number = C.double(found.Loss)
+	pr, err := core.Prepare(in.ev, in.cfg)
+	if err == nil {
+		in.cfg, in.inputs = core.Config{}, in.ev.Arrays() // the options belong to the caller
+		c.prepared = C.uintptr_t(cgo.NewHandle(prepared[F]{pr, in}))
 	}
-	out.loss, out.bias, out.events = C.double(found.Loss), C.double(found.Bias), C.double(found.Events)
+	return err
+}
+
+// preparedOf returns what a handle stands for, which may be anything.
+func preparedOf(c *C.call) (of any, err error) {
+	defer func() {
+		if recover() != nil {
+			err = argumentError("prepared is no handle of mode_prepare, or was freed")
+		}
+	}()
+	return cgo.Handle(c.prepared).Value(), nil
+}
+
+func evaluatePrepared[F core.Float](c *C.call) error {
+	out := (*C.mode_result_f64)(c.out)
+	of, err := preparedOf(c)
+	if err != nil {
+		return err
+	}
+	pr, ok := of.(prepared[F])
+	if !ok {
+		return argumentError("prepared has events of the other type, float or double")
+	}
+	cfg, err := configOf(c.options)
+	if err != nil {
+		return err
+	}
+	grad, hess, err := derivatives[F](out, pr.n)
+	if err != nil {
+		return err
+	}
+	inputs := slices.Concat(pr.inputs, cfg.Arrays(), []core.Array{one("options", c.options)})
+	if err = core.CheckApart(inputs, core.ArrayOf("grad", grad), core.ArrayOf("hess", hess), one("result", out)); err != nil {
+		return err
+	}
+	var found core.Result
+	switch {
+	case hess != nil:
+		found, err = pr.Curvature(grad, hess, float64(out.smoothing), cfg)
+	case out.quality != 0:
+		found, err = pr.Evaluate(grad, cfg)
+	default:
+		found, err = lossAlone(pr.LossAndGrad(grad, cfg))
+	}
+	return setResult(out, found, err)
+}
+
+func freePrepared(c *C.call) error {
+	if c.prepared == 0 {
+		return nil
+	}
+	of, err := preparedOf(c)
+	if err != nil {
+		return err
+	}
+	cgo.Handle(c.prepared).Delete()
+	of.(interface{ Free() }).Free()
 	return nil
 }
 

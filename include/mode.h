@@ -401,6 +401,28 @@ MODE_API int mode_evaluate_f32(const mode_options *options, const mode_events_f3
 MODE_API int mode_evaluate_f64(const mode_options *options, const mode_events_f64 *events, mode_result_f64 *result);
 
 /*
+ * Events in bins and in order of score, for several evaluations with other moments, each 2 to 3 times faster than mode_evaluate:
+ *
+ *     mode_prepared *prepared;
+ *     mode_prepare_f64(&options, &events, &prepared);
+ *     for (options.order = 0; options.order <= 2; options.order++)
+ *         mode_prepared_evaluate_f64(prepared, &options, &result);
+ *     mode_prepared_free(prepared);
+ *
+ * The arrays of the events must live and stay as they are until mode_prepared_free. Results are those of mode_evaluate, bit for
+ * bit. Options that mode_flatness takes must be as prepared, or are MODE_ERROR_OPTION. Handles are not pointers to memory: a call
+ * with one that was freed, or that has events of the other type, is MODE_ERROR_ARGUMENT. NULL may be freed. Free a handle after
+ * the calls of other threads with it.
+ */
+typedef struct mode_prepared mode_prepared;
+
+MODE_API int mode_prepare_f32(const mode_options *options, const mode_events_f32 *events, mode_prepared **prepared);
+MODE_API int mode_prepare_f64(const mode_options *options, const mode_events_f64 *events, mode_prepared **prepared);
+MODE_API int mode_prepared_evaluate_f32(const mode_prepared *prepared, const mode_options *options, mode_result_f32 *result);
+MODE_API int mode_prepared_evaluate_f64(const mode_prepared *prepared, const mode_options *options, mode_result_f64 *result);
+MODE_API int mode_prepared_free(mode_prepared *prepared);
+
+/*
  * For comparison: the loss of J. Stevens and M. Williams, arXiv:1305.7248, in the form of section 2.1 of arXiv:2010.09745,
  *
  *     loss = sum_b share_b integral (F_b(s) - F(s))^2 ds,   F = sum_b share_b F_b

@@ -408,14 +408,20 @@ Result nothing_found() noexcept {
     return found;
 }
 
-template <class T, class F32, class F64>
-result<T> evaluated(F32 *f32, F64 *f64, const options &chosen, const events<T> &given, view<T> grad, view<T> hess, double smoothing,
-                    bool quality, report outcome) {
+template <class T>
+result<T> wanted(view<T> grad, view<T> hess, double smoothing, bool quality) noexcept {
     result<T> found = nothing_found<result<T>>();
     found.grad = grad.data();
     found.hess = hess.data();
     found.smoothing = smoothing;
     found.quality = quality;
+    return found;
+}
+
+template <class T, class F32, class F64>
+result<T> evaluated(F32 *f32, F64 *f64, const options &chosen, const events<T> &given, view<T> grad, view<T> hess, double smoothing,
+                    bool quality, report outcome) {
+    result<T> found = wanted(grad, hess, smoothing, quality);
     if (given.check(outcome) && fits("grad", grad, "score", given.size(), outcome) &&
         fits("hess", hess, "score", given.size(), outcome))
         call(f32, f64, chosen, given, found, outcome);
@@ -436,6 +442,34 @@ template <class T>
 double loss(const options &chosen, const events<T> &given, output<T> grad = {}, report outcome = {}) {
     return detail::evaluated<T>(mode_evaluate_f32, mode_evaluate_f64, chosen, given, grad, {}, 0, false, outcome).loss;
 }
+
+/* Prepared events: evaluate and loss as above, for options with other moments. The events must live as long, as they are. */
+template <class T>
+class prepared {
+public:
+    prepared(const options &chosen, const events<T> &given, report outcome = {}) : n_(given.size()), handle_(nullptr, mode_prepared_free) {
+        mode_prepared *made = nullptr;
+        const c_events<T> arrays = given.to_c();
+        if (given.check(outcome) && outcome(detail::pick(arrays.score, mode_prepare_f32, mode_prepare_f64)(&chosen.to_c(), &arrays, &made)))
+            handle_.reset(made);
+    }
+
+    result<T> evaluate(const options &chosen, output<T> grad = {}, output<T> hess = {}, double smoothing = 0, report outcome = {},
+                       bool quality = true) const {
+        result<T> found = detail::wanted(grad, hess, smoothing, quality);
+        if (detail::fits("grad", grad, "score", n_, outcome) && detail::fits("hess", hess, "score", n_, outcome))
+            outcome(detail::pick(grad.data(), mode_prepared_evaluate_f32, mode_prepared_evaluate_f64)(handle_.get(), &chosen.to_c(), &found));
+        return found;
+    }
+
+    double loss(const options &chosen, output<T> grad = {}, report outcome = {}) const {
+        return evaluate(chosen, grad, {}, 0, outcome, false).loss;
+    }
+
+private:
+    std::size_t n_;
+    std::unique_ptr<mode_prepared, decltype(&mode_prepared_free)> handle_;
+};
 
 /* mode_flatness_f32 and mode_flatness_f64. */
 template <class T>

@@ -179,6 +179,55 @@ static void test_hess(void) {
     }
 }
 
+/* Prepared events have the losses of calls of their own, bit for bit, and a handle that is gone is an error. */
+static void test_prepared(void) {
+    call c = good();
+    single s;
+    for (int i = 0; i < N; i++) c.weight[i] = 1 + i % 3, c.label[i] = i % 7 == 3;
+    set_single(&s, &c);
+    const mode_events_f64 e = events_of(&c);
+    double want[N], grad[N], hess[N], want_hess[N];
+    float want_f[N], grad_f[N];
+    mode_prepared *of_double = NULL, *of_float = NULL, *before = NULL;
+    mode_result_f64 alone, r;
+    mode_result_f32 alone_f, r_f;
+    BEGIN(alone);
+    BEGIN(r);
+    BEGIN(alone_f);
+    BEGIN(r_f);
+    alone.grad = want, r.grad = grad, alone_f.grad = want_f, r_f.grad = grad_f;
+    CHECK(!mode_prepare_f64(&c.options, &e, &of_double) && of_double, "%s", mode_last_error());
+    CHECK(!mode_prepare_f32(&c.options, &s.events, &of_float) && of_float, "%s", mode_last_error());
+    for (c.options.order = 0; c.options.order < 3; c.options.order++) {
+        alone.quality = r.quality = c.options.order == 1;
+        alone.hess = c.options.order == 2 ? want_hess : NULL, r.hess = c.options.order == 2 ? hess : NULL;
+        CHECK(!mode_evaluate_f64(&c.options, &e, &alone) && !mode_prepared_evaluate_f64(of_double, &c.options, &r), "%s", mode_last_error());
+        CHECK(r.loss == alone.loss && !memcmp(grad, want, sizeof grad), "order %d: %.17g, want %.17g", (int)c.options.order, r.loss, alone.loss);
+        CHECK(c.options.order ? r.bias == alone.bias && r.events == alone.events : isnan(r.bias), "%.17g", r.bias);
+        CHECK(!mode_evaluate_f32(&c.options, &s.events, &alone_f) && !mode_prepared_evaluate_f32(of_float, &c.options, &r_f), "%s", mode_last_error());
+        CHECK(r_f.loss == alone_f.loss && !memcmp(grad_f, want_f, sizeof grad_f), "order %d in float", (int)c.options.order);
+    }
+    CHECK(!memcmp(hess, want_hess, sizeof hess), "hess");
+    c.options.order = 0;
+    expect("float", mode_prepared_evaluate_f64(of_float, &c.options, &r), MODE_ERROR_ARGUMENT, "prepared has events of the other type");
+    expect("no result", mode_prepared_evaluate_f64(of_double, &c.options, NULL), MODE_ERROR_ARGUMENT, "result is NULL");
+    r.grad = c.score;
+    expect("over the scores", mode_prepared_evaluate_f64(of_double, &c.options, &r), MODE_ERROR_ARGUMENT, "grad overlaps score");
+    c.options.bins = 5;
+    r.grad = NULL, r.loss = -7;
+    expect("other bins", mode_prepared_evaluate_f64(of_double, &c.options, &r), MODE_ERROR_OPTION, "bins = 5 was 4 when the events were prepared");
+    CHECK(r.loss == -7, "a result was written");
+    before = of_double;
+    CHECK(!mode_prepared_free(of_double) && !mode_prepared_free(of_float) && !mode_prepared_free(NULL), "%s", mode_last_error());
+    expect("freed", mode_prepared_evaluate_f64(before, NULL, &r), MODE_ERROR_ARGUMENT, "prepared is no handle of mode_prepare, or was freed");
+    expect("freed twice", mode_prepared_free(before), MODE_ERROR_ARGUMENT, "or was freed");
+    expect("NULL", mode_prepared_evaluate_f64(NULL, NULL, &r), MODE_ERROR_ARGUMENT, "prepared is no handle");
+    expect("nowhere", mode_prepare_f64(NULL, &e, NULL), MODE_ERROR_ARGUMENT, "prepared is NULL");
+    c.score[5] = NAN;
+    expect("a bad score", mode_prepare_f64(NULL, &e, &before), MODE_ERROR_NOT_FINITE, "score[5] = NaN");
+    CHECK(before == of_double, "a result was written");
+}
+
 /* The distance correlation is alike in both arrays; of two events at other places it is 1. */
 static void test_distance_correlation(void) {
     call c = good();
@@ -458,6 +507,7 @@ int main(void) {
     test_flatness();
     test_strengthen();
     test_hess();
+    test_prepared();
     test_distance_correlation();
     test_direction();
     test_edges();

@@ -167,6 +167,31 @@ void test_what_arrays_may_be() {
 #endif
 }
 
+// Prepared events have the losses of calls of their own, to the last bit, and can be moved.
+template <class T>
+void test_prepared() {
+    const events<T> e;
+    const mode::events<T> all = e.all();
+    mode::options options = four_bins();
+    std::vector<T> want(N), grad(N), three(3);
+    mode::status status;
+    mode::prepared<T> first(options, all, status);
+    CHECK(status.ok(), "%s", status.message());
+    const mode::prepared<T> events(std::move(first));
+    for (int order = 0; order < 3; order++) {
+        const mode::result<T> alone = mode::evaluate(options.order(order), all, want, {}, 0, status);
+        const mode::result<T> found = events.evaluate(options, grad, {}, 0, status);
+        CHECK(found.loss == alone.loss && found.bias == alone.bias && grad == want, "order %d: %s", order, status.message());
+        CHECK(events.loss(options, {}, status) == alone.loss, "order %d: %s", order, status.message());
+    }
+    CHECK(std::isnan(events.loss(options, three, status)), "a short gradient");
+    expect(status, MODE_ERROR_ARGUMENT, "grad has length 3, but score has length 64");
+    CHECK(std::isnan(events.loss(options.bins(5), grad, status)), "other bins");
+    expect(status, MODE_ERROR_OPTION, "bins = 5 was 4 when the events were prepared: prepare them again");
+    first.loss(options, {}, status);
+    expect(status, MODE_ERROR_ARGUMENT, "prepared is no handle of mode_prepare, or was freed");
+}
+
 // The flatness loss is that of C, and refuses what it does not take.
 void test_flatness() {
     const events<double> e;
@@ -442,6 +467,8 @@ int main() {
     test_options_own_their_lists();
     test_results_are_those_of_c<float>();
     test_results_are_those_of_c<double>();
+    test_prepared<float>();
+    test_prepared<double>();
     test_flatness();
     test_distance_correlation<float>();
     test_direction<float>();

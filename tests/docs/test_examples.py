@@ -9,6 +9,8 @@ import shlex
 import sys
 from pathlib import Path
 
+import libmode
+import numpy as np
 import pytest
 from programs import run
 from shown import assert_alike, shown_blocks
@@ -16,9 +18,10 @@ from shown import assert_alike, shown_blocks
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
 DOCS = EXAMPLES.with_name("docs")
 PYTHON = ["train_classes.py", "train_jax.py", "train_keras.py", "train_numpy.py", "train_pytorch.py"]
-COMPILED = {"train.c": ["-std=c99", "CC", "cc", "-lm"], "train.cpp": ["-std=c++11", "CXX", "c++"]}
-TRAININGS = [*PYTHON, *COMPILED, "go/main.go"]
-PROGRAMS = ["analysis.py", "fairness.py", "histogram.py", *TRAININGS]
+COMPILERS = {".c": ["-std=c99", "CC", "cc", "-lm"], ".cpp": ["-std=c++11", "CXX", "c++"]}
+TRAININGS = [*PYTHON, "train.c", "train.cpp", "go/main.go"]
+PREPARED = ["prepared.c", "prepared.cpp", "go/prepared/main.go"]
+PROGRAMS = ["analysis.py", "fairness.py", "histogram.py", *TRAININGS, *PREPARED]
 # What ROOT's SOFIE reads in the versions that have no Swish.
 SOFIE = {"Gemm", "MatMul", "Add", "Mul", "Sigmoid", "Relu", "Tanh"}
 
@@ -33,18 +36,20 @@ def test_all_are_tested_and_listed():
     assert sorted(listed) == sorted([*PROGRAMS, "recipes", "root", "salt", "weaver"])
 
 
+def compiled(name, directory):
+    """What a program in C, C++ or Go prints, compiled as the documents say."""
+    if name.endswith(".go"):
+        return run("go", "run", f"./examples/{Path(name).parent}", cwd=EXAMPLES.parent)
+    standard, variable, default, *more = COMPILERS[Path(name).suffix]
+    compiler = [*shlex.split(os.environ.get(variable, default)), standard, "-Wall", "-Wextra", "-Werror"]
+    flags = shlex.split(run(Path(sys.executable).with_name("libmode-config"), "--cflags", "--libs"))
+    run(*compiler, EXAMPLES / name, *flags, *more, "-o", directory / "program")
+    return run(directory / "program")
+
+
 @pytest.mark.parametrize("name", TRAININGS)
 def test_it_runs(name, tmp_path):
-    if name in PYTHON:
-        printed = run(sys.executable, "-W", "error", EXAMPLES / name)
-    elif name in COMPILED:  # as the documents say
-        standard, variable, default, *more = COMPILED[name]
-        compiler = [*shlex.split(os.environ.get(variable, default)), standard, "-Wall", "-Wextra", "-Werror"]
-        flags = shlex.split(run(Path(sys.executable).with_name("libmode-config"), "--cflags", "--libs"))
-        run(*compiler, EXAMPLES / name, *flags, *more, "-o", tmp_path / "train")
-        printed = run(tmp_path / "train")
-    else:
-        printed = run("go", "run", "./examples/go", cwd=EXAMPLES.parent)
+    printed = run(sys.executable, "-W", "error", EXAMPLES / name) if name in PYTHON else compiled(name, tmp_path)
     heads = re.findall(r"^(strength +\d+|without MoDe|with MoDe): ", printed, re.MULTILINE)
     assert len(heads) == 2 and heads[0] == "without MoDe" or heads[0].split() == ["strength", "0"]
     seen = [abs(float(number)) for number in re.findall(r"(?:residual|MoDe) (-?[\d.]+)", printed)]
@@ -52,6 +57,14 @@ def test_it_runs(name, tmp_path):
     assert without and all(after < before / 2 for before, after in zip(without, with_mode, strict=True))
     if name == "train_classes.py":
         assert_alike(printed, shown_blocks((DOCS / "variables.md").read_text())[-1], digits=15)
+
+
+@pytest.mark.parametrize("name", PREPARED)
+def test_losses_of_prepared_events_are_those_of_python(name, tmp_path):
+    number = np.arange(100_000)
+    score = (number * 7919 % len(number) + number) / (2.0 * len(number))
+    want = [f"order {order}: loss {libmode.mode_loss(score, number, order=order):.6e}" for order in (0, 1)]
+    assert compiled(name, tmp_path).splitlines() == want
 
 
 def test_the_analysis_runs_to_its_end(tmp_path):

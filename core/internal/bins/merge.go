@@ -28,7 +28,8 @@ func Settle[T events.Float](bs *Bins, sel *events.Selection[T], o *Options, colu
 			if sel.Weight != nil && o.mustChange(s.effective(bs.Count()), sel.N) {
 				return false, nil
 			}
-			if to := s.findMerged(bs.Count(), o.Order+1); to[len(to)-1] < len(to)-1 {
+			var to []int
+			if to, bs.Merged = s.findMerged(bs.Count(), o.Order+1); to[len(to)-1] < len(to)-1 {
 				mergeBins(bs, sel, to)
 				s = sumBins(sel, bs.Count(), columns, unit, sc)
 			}
@@ -68,11 +69,13 @@ func (s *sums) effective(nb int) (total float64) {
 
 // findMerged returns for each bin the number of the bin that it becomes a part of. Each merged bin has enough effective events.
 // If that leaves no more bins than functions, a positive sum of weights is enough: the few events of such bins are all there are.
-func (s *sums) findMerged(nb, functions int) []int {
-	if to := s.mergeUntil(nb, enough); to[nb-1] >= functions {
-		return to
+// It reports whether some bin had too few.
+func (s *sums) findMerged(nb, functions int) (to []int, few bool) {
+	to = s.mergeUntil(nb, enough)
+	if few = to[nb-1] < nb-1; to[nb-1] < functions {
+		to = s.mergeUntil(nb, 0)
 	}
-	return s.mergeUntil(nb, 0)
+	return to, few
 }
 
 // mergeUntil merges neighbors, from the lowest mass on, until each bin has a positive sum of weights and enough effective

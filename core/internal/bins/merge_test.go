@@ -1,6 +1,7 @@
 package bins
 
 import (
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -34,7 +35,9 @@ func TestBinsMergeFromTheLowestMassOn(t *testing.T) {
 		{1, [][2]float64{one, {-1, 1}, one, one}, []int{0, 1, 1, 1}},
 		{4, [][2]float64{four, four, one, one, four}, []int{0, 1, 2, 3, 4}},
 	} {
-		require.Equal(t, c.want, sumsOf(c.bins...).findMerged(len(c.bins), c.functions), c.bins)
+		to, few := sumsOf(c.bins...).findMerged(len(c.bins), c.functions)
+		require.Equal(t, c.want, to, c.bins)
+		require.Equal(t, slices.ContainsFunc(c.bins, func(of [2]float64) bool { return of[0] <= 0 || of[0]*of[0] < enough*of[1] }), few, c.bins)
 	}
 }
 

@@ -72,30 +72,62 @@ func (r *Result) Add(other Result, factor, share float64) {
 	r.Events += share * other.Events
 }
 
-// Evaluate returns the loss of events, and sets the derivatives that are wanted. With several labels and categories the loss
-// is the sum of the losses of each, times its share of the label's sum of weights. The bias is wanted too, whether or not it is
-// subtracted, if it is measured.
-func Evaluate[T events.Float](out events.Derivatives[T], ev events.Events[T], p *Plan, measured bool, sc *par.Scratch) (total Result, err error) {
+// Batch is the events of a call, divided into subsets.
+type Batch[T events.Float] struct {
+	plan     *Plan
+	n        int // in the input
+	di       *events.Division[T]
+	prepared [][]*Prepared[T] // of each subset; nil: each evaluation prepares it
+}
+
+// NewBatch divides events. The scratch has the memory of the batch.
+func NewBatch[T events.Float](ev events.Events[T], p *Plan, sc *par.Scratch) (*Batch[T], error) {
 	sc.Team.PartsFor(len(ev.Score)) // few events stay in this goroutine
-	out.Clear(sc.Team)
 	di, err := events.Divide(ev, p.BackgroundLabel, sc)
 	if err != nil {
-		return total, err
+		return nil, err
 	}
 	if err := di.SetFactors(p.BackgroundLabel); err != nil {
-		return total, err
+		return nil, err
 	}
-	all := out // the derivatives in the order of the division
+	return &Batch[T]{p, len(ev.Score), di, make([][]*Prepared[T], len(di.Subsets))}, nil
+}
+
+// Prepare prepares all subsets, for several evaluations.
+func (b *Batch[T]) Prepare(sc *par.Scratch) error {
+	return b.each(sc, func(k int, sc *par.Scratch) (err error) {
+		ev, index := b.di.Subset(k)
+		b.prepared[k], err = Prepare(ev, index, b.plan, sc)
+		return err
+	})
+}
+
+// each calls f for each subset, and returns the first error.
+func (b *Batch[T]) each(sc *par.Scratch, f func(k int, sc *par.Scratch) error) error {
+	for k, err := range b.di.Each(sc, false, f) {
+		if err != nil {
+			return b.di.Named(k, b.plan.BackgroundLabel, err)
+		}
+	}
+	return nil
+}
+
+// Evaluate returns the loss of a batch, and sets the derivatives that are wanted. With several labels and categories the loss
+// is the sum of the losses of each, times its share of the label's sum of weights. The bias is wanted too, whether or not it is
+// subtracted, if it is measured. The plan is that of the batch, or one for the same bins.
+func (b *Batch[T]) Evaluate(out events.Derivatives[T], p *Plan, measured bool, sc *par.Scratch) (total Result, err error) {
+	sc.Team.PartsFor(b.n) // few events stay in this goroutine
+	out.Clear(sc.Team)
+	all, di := out, b.di // the derivatives in the order of the division
 	if di.Index != nil {
 		all = out.ForEvents(len(di.Index), &sc.Arena)
 		all.Clear(sc.Team)
 	}
 	found := make([]Result, len(di.Subsets))
-	failures := di.Each(sc, false, func(k int, sc *par.Scratch) error {
+	err = b.each(sc, func(k int, sc *par.Scratch) error {
 		defer sc.Arena.Release(sc.Arena.Mark())
 		sub := &di.Subsets[k]
-		ev, index := di.Subset(k)
-		prs, err := Prepare(ev, index, p, sc)
+		prs, err := b.forPlan(k, p, sc)
 		if err != nil {
 			return err
 		}
@@ -105,10 +137,10 @@ func Evaluate[T events.Float](out events.Derivatives[T], ev events.Events[T], p 
 		}
 		return err
 	})
-	for k, err := range failures {
-		if err != nil {
-			return Result{}, di.Named(k, p.BackgroundLabel, err)
-		}
+	if err != nil {
+		return total, err
+	}
+	for k := range found {
 		total.Add(found[k], di.Subsets[k].Factor, 1)
 	}
 	if di.Index != nil {
@@ -118,4 +150,20 @@ func Evaluate[T events.Float](out events.Derivatives[T], ev events.Events[T], p 
 		return Result{}, err
 	}
 	return total, nil
+}
+
+// forPlan returns the events of a subset, prepared. It bins and sorts them again only if the plan has other bins.
+func (b *Batch[T]) forPlan(k int, p *Plan, sc *par.Scratch) (found []*Prepared[T], err error) {
+	for _, pr := range b.prepared[k] {
+		if pr = pr.refit(p, sc); pr == nil {
+			found = nil
+			break
+		}
+		found = append(found, pr)
+	}
+	if found != nil {
+		return found, nil
+	}
+	ev, index := b.di.Subset(k)
+	return Prepare(ev, index, p, sc)
 }

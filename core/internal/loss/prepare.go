@@ -75,6 +75,30 @@ func (pr *Prepared[T]) bin(ev events.Events[T], index []uint32, sorted *order.Re
 	return nil
 }
 
+// refit returns the events for a plan whose bins are the same, with its moments; nil if its bins may be others, or for an error.
+func (pr *Prepared[T]) refit(p *Plan, sc *par.Scratch) *Prepared[T] {
+	other, o := *pr, pr.of
+	other.plan = p
+	if p.Options == pr.plan.Options {
+		return &other
+	}
+	// The order decides the number of bins where few events, or few bins with events enough, are left for it.
+	if p.Joint || pr.Merged || o.Merges() && pr.Count() <= max(p.Order, pr.plan.Order)+2 {
+		return nil
+	}
+	fitted := *pr.Bins
+	other.Bins, o.Asked = &fitted, fitted.Count()
+	columns, newton := moments.Columns(pr.sel, o.Asked, &p.Options)
+	_, err := bins.Settle(other.Bins, pr.sel, &o, columns, pr.sel.Unit(), sc)
+	if err == nil {
+		other.Basis, err = moments.New(other.Means, other.Edges, newton, &p.Options, &sc.Arena)
+	}
+	if err != nil {
+		return nil
+	}
+	return &other
+}
+
 func (pr *Prepared[T]) sort(sorted *order.Records, sc *par.Scratch) {
 	switch {
 	case pr.sel.Score == nil:
