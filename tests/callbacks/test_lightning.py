@@ -11,7 +11,6 @@ from libmode import TrainingWarning, metrics
 from libmode._constraint import unpack_state
 from libmode.torch import MoDeConstraint, MoDeMetrics
 from torch.nn.functional import binary_cross_entropy
-from torch.optim.swa_utils import get_ema_avg_fn
 from torch.utils.data import DataLoader, TensorDataset
 
 # What Lightning and PyTorch do between themselves.
@@ -109,27 +108,6 @@ def test_a_resumed_training_equals_one_that_went_on(package, tmp_path):
     for name, want in went_on.state_dict().items():
         assert torch.equal(found[name], want), name
     assert unpack_state(found["constraints.0.state"].numpy()).steps == 32
-
-
-AVERAGES = {
-    "mean": {},
-    "EMA": {"avg_fn": get_ema_avg_fn(0.9)},
-    "parameters": {"use_buffers": False},
-}
-
-
-@pytest.mark.parametrize("name", AVERAGES)
-@pytest.mark.parametrize("package", [lightning, pytorch_lightning], ids=["lightning", "pytorch_lightning"])
-def test_averages_of_weights(package, name, tmp_path):
-    """Which swap all buffers with those of the average for a validation, and save both."""
-    average = package.callbacks.WeightAveraging(**AVERAGES[name])
-    kept = package.callbacks.ModelCheckpoint(tmp_path / "kept")
-    model, _ = fit(tmp_path, average, kept, package=package, epochs=2)
-    (layer,) = model.constraints
-    assert unpack_state(layer.state.numpy()).steps > 1 or name == "parameters"
-    saved = torch.load(kept.best_model_path, weights_only=True)
-    assert unpack_state(saved["current_model_state"]["constraints.0.state"].numpy()).steps == 16
-    model.load_state_dict(saved["state_dict"])
 
 
 def test_eval_after_a_fit_says_what_is_not_flat():

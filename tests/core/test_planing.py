@@ -141,16 +141,6 @@ def test_each_label_of_background_is_planed_by_itself():
     assert np.all(weight[label == 2] == 1)
 
 
-def test_signal_without_a_mass_counts_in_no_spectrum():
-    mass, label = drawn("uniform, two peaks", 6, 5_000, 5_000)
-    lost = np.flatnonzero(label == 1)[::3]
-    left = np.setdiff1d(np.arange(len(mass)), lost)
-    alone = planing_weights(mass[left], label[left])
-    for value in (np.nan, np.inf):
-        mass[lost] = value
-        assert np.array_equal(planing_weights(mass, label)[left], alone)
-
-
 @pytest.mark.parametrize("seed", range(5))
 def test_few_events_have_no_large_weights(seed):
     """A cell has at least ten events of background, so of 100 its share is at least a tenth."""

@@ -142,19 +142,6 @@ def test_the_scores_are_unchanged(way, shape, dtype):
     assert (grad != same).any()
 
 
-@WAYS
-def test_a_label_that_is_missing_is_an_error(way):
-    with pytest.raises((ValueError, jax.errors.JaxRuntimeError), match=r"label\[3\] = nan: expected a number"):
-        gradient(way)(SCORE, jnp.asarray(LABEL, float).at[3].set(jnp.nan), MASS)
-
-
-@WAYS
-def test_where_nothing_is_differentiated_nothing_is_computed(way):
-    same, state = way(lambda s: mode_constraint(s, LABEL, MASS, state=State(), order=1))(SCORE * np.nan)
-    assert jnp.isnan(same).all()
-    jax.tree.map(np.testing.assert_array_equal, state, State.start())
-
-
 def test_vmap_over_batches_of_equal_size():
     batches = [events(seed) for seed in range(3)]
     grads = jax.jit(jax.vmap(gradient()))(*(jnp.stack(arrays) for arrays in zip(*batches, strict=True)))

@@ -7,7 +7,6 @@ import os
 import re
 import subprocess
 import sys
-import zipfile
 
 import pytest
 from places import ROOT
@@ -47,12 +46,6 @@ def test_any_go_builds_the_same_loops(go, loops, tmp_path):
     assert run("go", "env", "GOVERSION", PATH=path, GOTOOLCHAIN="local").strip().encode() in built
     assert [name for name, code in loops.items() if code not in built] == []
     assert said == ""
-
-
-def test_the_wheel_has_the_loops(wheel, loops):
-    with zipfile.ZipFile(wheel) as archive:
-        built = archive.read("libmode/lib/libmode.so")
-    assert [name for name, code in loops.items() if code not in built] == []
 
 
 def test_a_build_without_vector_instructions_says_so(loops, tmp_path):

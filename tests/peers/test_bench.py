@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 import torch
 
-from bench import device, memory, strong_torch
+from bench import device, strong_torch
 from bench.strong_torch import strong_torch_loss
 
 PLAIN = {
@@ -37,13 +37,6 @@ def test_strong_pytorch_is_exact(case, sort_by_bits, monkeypatch):
     else:  # tied scores: each gradient depends on the order, their sum does not
         sums = [[g[case.score == s].sum() for s in np.unique(case.score)] for g in (grad, case.grad)]
         golden.assert_close(*sums, 1e-9)
-
-
-def test_memory_of_argsort_is_little_and_of_disco_pairs_of_events():
-    n = 4_000
-    assert memory.measure("np.argsort", 10**6, 60).extra < 2e6
-    assert memory.measure("DisCo", n, 60).extra > 4 * n**2 * 4
-    assert "KeyError" in memory.measure("no such method", 1000, 60).failure
 
 
 def test_what_is_timed_beside_each_other_is_the_same_loss(interpreter):

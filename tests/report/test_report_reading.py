@@ -166,20 +166,6 @@ def test_trees_and_groups(toy, tmp_path):
     np.testing.assert_array_equal(taken(f"{tmp_path / 'groups.h5'}:two").mass, small["mass"].astype("f4"))
 
 
-@pytest.mark.parametrize("chunk", [3, formats.CHUNK])
-def test_fields_of_records_of_an_rntuple(tmp_path, chunk, monkeypatch):
-    """Fields with the name of a column too; a record itself is no number."""
-    monkeypatch.setattr(formats, "CHUNK", chunk)
-    jet = {"flat": np.arange(8.0), "mass": np.arange(8.0) + 1}
-    with uproot.recreate(tmp_path / "records.root") as file:
-        file.mkrntuple("t", {"jet": awkward.zip(jet), "mass": np.arange(8) + 50.0})
-    found = taken(tmp_path / "records.root", scores=("jet.flat", "jet.mass"), mass="mass - 2 * jet.mass")
-    np.testing.assert_array_equal(found.scores.T, list(jet.values()))
-    np.testing.assert_array_equal(found.mass, 48 - np.arange(8))
-    with pytest.raises(Problem, match=r"column 'jet' of .*records\.root has .*: expected one number"):
-        taken(tmp_path / "records.root", scores=("jet",))
-
-
 def test_missing_values_of_parquet(tmp_path):
     """They are NaN, also of booleans and decimals: an error, unless the cut leaves them out."""
     table = {"flat": [0.1, 0.2, 0.3], "mass": [1.0, 2.0, 3.0], "passed": [True, None, False]}

@@ -304,27 +304,3 @@ def test_the_report_reads_friends(root, tmp_path, monkeypatch):
     }.items():
         with pytest.raises(Problem, match=f"has no column '{name}'; it has .*{message}"):
             taken(name)
-
-
-RECORDS = """
-import ROOT
-
-ROOT.gInterpreter.Declare("struct Base { float pt; double m; }; struct Jet : Base { int id; };")
-model = ROOT.RNTupleModel.Create()
-model.MakeField["Jet"]("jet")
-writer = ROOT.RNTupleWriter.Recreate(model, "t", "records.root")
-entry = writer.CreateEntry()
-for k in range(6):
-    entry["jet"].pt, entry["jet"].m, entry["jet"].id = k, 10 + k, 20 + k
-    writer.Fill(entry)
-del writer
-"""
-
-
-def test_the_report_reads_fields_of_a_base_class_in_an_rntuple(root, monkeypatch):
-    done = root.command(sys.executable, "-c", RECORDS)
-    assert done.returncode == 0, done.stderr
-    monkeypatch.setattr(formats, "CHUNK", 4)
-    wanted = Wanted(("jet.pt", "jet.id + 0"), "jet.m")
-    found = Events.joined([events for _, events in read(find(f"{root.directory}/records.root"), wanted)])
-    np.testing.assert_array_equal(np.column_stack([found.scores, found.mass]).T, np.arange(6) + [[0], [20], [10]])

@@ -112,30 +112,3 @@ def test_a_bad_setting_is_an_error_that_names_it(folder, settings, message):
         folder, "fit", "--config", config, "--force", "--trainer.fast_dev_run=1", "--trainer.accelerator=cpu"
     )
     assert status and re.search(message, log[-4000:]), log[-4000:]
-
-
-EXPORT = """
-import sys, numpy, onnxruntime, torch
-from salt.modelwrapper import ModelWrapper
-class Network(torch.nn.Module):
-    def __init__(self):
-        super().__init__()
-        self.salt = ModelWrapper.load_from_checkpoint(sys.argv[1], map_location="cpu", weights_only=False)
-    def forward(self, jets):
-        (task,) = self.salt.model.tasks
-        return task.get_onnx(self.salt({"jets": jets})[0]["jets"][task.name])
-network, jets = Network().eval(), torch.randn(3, 4)
-torch.onnx.export(network, (jets,), "network.onnx", input_names=["jets"], dynamo=False)
-session = onnxruntime.InferenceSession("network.onnx")
-(name,) = (one.name for one in session.get_inputs())
-assert name == "jets"
-for one, other in zip(session.run(None, {"jets": jets.numpy()}), network(jets), strict=True):
-    assert numpy.allclose(one, other.detach().numpy(), atol=1e-6)
-print("exported")
-"""
-
-
-def test_the_exported_network_has_no_mass(folder, flat):
-    """As salt's to_onnx does it, which itself exports networks with tracks alone."""
-    path = sorted((flat[1] / "ckpts").glob("*.ckpt"))[-1]
-    assert run(sys.executable, "-c", EXPORT, path, cwd=folder).splitlines()[-1] == "exported"
