@@ -15,7 +15,6 @@ type steps struct {
 	// scale has for each step the factor between the square of its weight and its change of the sum of squares of the bin: 1 for
 	// an event, 2 for half an event and -2 for taking a half back.
 	scale []float64
-	count int // of the steps so far
 }
 
 // fullStep returns the step that is event i of a tie of n events, among the steps of the tie.
@@ -23,26 +22,18 @@ func fullStep(i, n int) int { return n - 1 + 3*i }
 
 // newSteps returns no steps, with room for n.
 func newSteps(n int, arena *par.Arena) steps {
-	return steps{bins: par.Unset[uint32](arena, n), weights: par.Unset[float64](arena, n), scale: par.Unset[float64](arena, n)}
-}
-
-// all returns the steps so far.
-func (st *steps) all() steps {
-	return steps{bins: st.bins[:st.count], weights: st.weights[:st.count], scale: st.scale[:st.count]}
+	return steps{bins: par.Unset[uint32](arena, n)[:0], weights: par.Unset[float64](arena, n)[:0], scale: par.Unset[float64](arena, n)[:0]}
 }
 
 // add adds a part of event i of a block: 1, 1/2 or -1/2.
 func (st *steps) add(cr *crossing, i int, part float64) {
-	st.bins[st.count], st.weights[st.count], st.scale[st.count] = cr.bins[i], part*cr.weights[i], 1/part
-	st.count++
+	st.bins, st.weights, st.scale = append(st.bins, cr.bins[i]), append(st.weights, part*cr.weights[i]), append(st.scale, 1/part)
 }
 
 // addFree adds events that are not tied.
 func (st *steps) addFree(cr *crossing, from, to int) {
-	copy(st.bins[st.count:], cr.bins[from:to])
-	copy(st.weights[st.count:], cr.weights[from:to])
-	copy(st.scale[st.count:], cr.ones[from:to])
-	st.count += to - from
+	st.bins, st.weights = append(st.bins, cr.bins[from:to]...), append(st.weights, cr.weights[from:to]...)
+	st.scale = append(st.scale, cr.ones[from:to]...)
 }
 
 // addTie adds the steps across the events of a tie, each from half an event before the middle to half an event after it. The
@@ -74,7 +65,7 @@ func (cr *crossing) splitTies() steps {
 		done = to
 	})
 	st.addFree(cr, done, len(cr.bins))
-	return st.all()
+	return st
 }
 
 // join copies changes from the steps to the events of a block. The steps of half events belong to no event: join
@@ -102,7 +93,7 @@ func (cr *crossing) join(d, changes []float64, end float64) (jumps float64) {
 func (cr *crossing) crossTie() {
 	st := newSteps(3*len(cr.bins), cr.arena)
 	st.addTie(cr, 0, len(cr.bins), false)
-	changes, _ := cr.changesOf(st.all())
+	changes, _ := cr.changesOf(st)
 	for i := range cr.d {
 		cr.d[i] = changes[3*i+1]
 	}

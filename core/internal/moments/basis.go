@@ -58,7 +58,7 @@ func New(means, edges []float64, nw *Newton, c *Options, arena *par.Arena) (*Bas
 // depend on others before them.
 func NewSpan(means []float64, nb int, arena *par.Arena) (*Basis, error) {
 	size := len(means) / nb
-	qr := NewQR(columnsOf(means, nb, size, arena), size, roundingFloor, arena)
+	qr := NewQR(columnsOf(means, nb, size, false, arena), size, roundingFloor, arena)
 	if qr.Rank >= nb {
 		return nil, errs.Of(errs.ErrOption, "%d functions of the mass fit %d bins exactly, so no dependence is left to measure: "+
 			"use more bins or a lower order", size, nb)
@@ -88,12 +88,16 @@ func newBasis(nb, size int, arena *par.Arena) *Basis {
 	return &Basis{Size: size, P: par.Make[float64](arena, nb*size), A: par.Make[float64](arena, nb*size), Slope: par.Make[float64](arena, size)}
 }
 
-// columnsOf returns the first columns of a matrix that is given row by row, one after the other.
-func columnsOf(rows []float64, nb, size int, arena *par.Arena) []float64 {
+// columnsOf returns the first columns of a matrix that is given row by row, one after the other, or from the last of them down.
+func columnsOf(rows []float64, nb, size int, down bool, arena *par.Arena) []float64 {
 	columns, width := par.Make[float64](arena, nb*size), len(rows)/nb
-	for b := range nb {
-		for l, x := range rows[b*width : b*width+size] {
-			columns[l*nb+b] = x
+	for l := range size {
+		from := l
+		if down {
+			from = size - 1 - l
+		}
+		for b := range nb {
+			columns[l*nb+b] = rows[b*width+from]
 		}
 	}
 	return columns

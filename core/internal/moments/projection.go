@@ -22,14 +22,16 @@ const (
 const knownTo = 1e-6
 
 // setProjection sets the moments of the least-squares fit over the bins, and the orthonormal basis.
+//
+// It decomposes the columns omega_k from the highest degree down: column m of Q belongs to omega_{order-m}. In
+// a bin with a far mass the highest degree is the largest. It absorbs that bin, and the others keep their digits elsewhere.
 func (ba *Basis) setProjection(nb int, means []float64, c *Options, arena *par.Arena) error {
 	size := ba.Size
 	if nb < size {
 		return errs.Of(errs.ErrOption, "order = %d with moments = projection fits %d coefficients, but there are only %d bins: "+
 			"use more bins, a lower order or moments = quadrature", size-1, size, nb)
 	}
-	t, all := ba.newton.legendre(arena), columnsOf(means, nb, size, arena)
-	fit := newFit(all, size, arena)
+	t, fit := ba.newton.legendre(arena), NewQR(columnsOf(means, nb, size, true, arena), size, 0, arena)
 	ba.Orthonormal = NewOrthonormal(fit.Q, nb, arena)
 	for l := range size {
 		row := fit.moment(t, l)
@@ -47,10 +49,11 @@ func (ba *Basis) setProjection(nb int, means []float64, c *Options, arena *par.A
 	if fit.least >= farBelow && (to == 0 || !ba.isFar()) {
 		return nil
 	}
-	for i := range all {
-		all[i] *= 1 + shake*float64(1-int(uint32(i)*0x9e3779b9>>16&2))
+	shaken := columnsOf(means, nb, size, true, arena)
+	for i := range shaken {
+		shaken[i] *= 1 + shake*float64(1-int(uint32(i)*0x9e3779b9>>16&2))
 	}
-	other := newFit(all, size, arena)
+	other := NewQR(shaken, size, 0, arena)
 	polynomials, moments := fit.compare(other, t, from, to, !c.Biased)
 	if fit.Rank < size || other.Rank < size || !(polynomials < 1e-2) {
 		return errs.Of(errs.ErrOption, "order = %d with moments = projection is not determined by these %d bins, "+
@@ -63,17 +66,6 @@ func (ba *Basis) setProjection(nb int, means []float64, c *Options, arena *par.A
 			"largest element with order = %d: give a mass_range that excludes it, or a lower order", ba.newton.farthest(), knownTo, size-1)
 	}
 	return nil
-}
-
-// newFit returns the decomposition of the columns omega_k, from the highest degree down: column m of Q belongs to omega_{order-m}. In
-// a bin with a far mass the highest degree is the largest. It absorbs that bin, and the others keep their digits elsewhere.
-func newFit(columns []float64, size int, arena *par.Arena) *QR {
-	nb := len(columns) / size
-	down := par.Make[float64](arena, len(columns))
-	for m := range size {
-		copy(down[m*nb:(m+1)*nb], columns[(size-1-m)*nb:])
-	}
-	return NewQR(down, size, 0, arena)
 }
 
 // moment returns the s for which s.(Q'F) = sum_k T_lk d_k = c_l, where sum_k d_k omega_k fits F.

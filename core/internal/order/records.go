@@ -33,17 +33,22 @@ func newRecords[T events.Float](sel *events.Selection[T], bins int, sc *par.Scra
 	if !rs.Half {
 		rs.scores = par.Unset[float64](&sc.Arena, sel.N)
 	}
-	starts, next := par.Unset[uint32](&sc.Arena, sel.ScoreCells.Count()+1), make([][]uint32, len(sel.Parts))
-	for k := range next {
-		next[k] = sel.Parts[k].Scores
+	starts := par.Unset[uint32](&sc.Arena, sel.ScoreCells.Count()+1)
+	var start uint32
+	for c := range sel.ScoreCells.Count() {
+		starts[c] = start
+		for k := range sel.Parts { // each part has a place of its own in the cell
+			slot := &sel.Parts[k].Scores[c]
+			*slot, start = start, start+*slot
+		}
 	}
-	radix.Starts(starts, next)
+	starts[len(starts)-1] = start
 	sc.Team.Run(len(sel.Parts), func(k int) {
 		room := par.Room()
 		defer room.Give()
 		p, made := &sel.Parts[k], par.Unset[uint64](&room.Arena, fillBlock)
 		for lo := p.Lo; lo < p.Hi; lo += fillBlock {
-			fill(rs, made, sel, next[k], lo, min(lo+fillBlock, p.Hi))
+			fill(rs, made, sel, p.Scores, lo, min(lo+fillBlock, p.Hi))
 		}
 	})
 	return rs, starts

@@ -34,20 +34,6 @@ func Sort[T lanes.Float](records []uint64, starts []uint32, la *Layout, numbers 
 	}
 }
 
-// Starts sets starts to the starts of cells, and the end, from the counts of each part of the records. It replaces the counts by
-// the places of the first record of each part and cell.
-func Starts(starts []uint32, counts [][]uint32) {
-	var start uint32
-	for c := range len(starts) - 1 {
-		starts[c] = start
-		for _, row := range counts {
-			slot := &row[c]
-			*slot, start = start, start+*slot
-		}
-	}
-	starts[len(starts)-1] = start
-}
-
 // sortNear sorts records that are nearly in order into dst, which may be the records. They pass through a window of three
 // records, which the lowest leaves. That takes no branch, and nearly all records leave in order. An insertion sort does the rest.
 func sortNear(dst, records []uint64) {
