@@ -12,6 +12,36 @@ const mostCells = 1 << 16
 // cell has the range of each variable.
 type cell = [events.MaxVariables][2]float64
 
+// LookInside returns the range of each variable, and the events that lie in all of them, or the error of the first bad mass. A range
+// that is not given is the range of all values of the variable.
+func LookInside[T events.Float](masses [][]T, index []uint32, axes []Options, sc *par.Scratch) (ranges cell, inside []uint32, err error) {
+	n := len(masses[0])
+	outside := make([]bool, n)
+	for k, mass := range masses {
+		mark := sc.Arena.Mark()
+		sel, err := events.Select(events.Events[T]{Mass: mass}, index, nil, axes[k].Limits, sc)
+		if sel == nil {
+			return ranges, nil, errs.OfVariable(k, err)
+		}
+		ranges[k] = [2]float64{sel.MassLo, sel.MassHi}
+		for i, pair := range sel.Pairs {
+			outside[i] = outside[i] || pair == events.NoPair
+		}
+		sc.Arena.Release(mark)
+	}
+	inside = make([]uint32, 0, n)
+	for i, out := range outside {
+		if !out {
+			inside = append(inside, uint32(i))
+		}
+	}
+	if len(inside) == 0 {
+		return ranges, nil, errs.Of(errs.ErrNoEvents, "no event selected: none of the %d selected events has every variable of mass inside its range: "+
+			"check mass_range (or edges) and the unit of mass", n)
+	}
+	return ranges, inside, nil
+}
+
 // JointCells divides the space of several variables into cells, and returns these as bins, with the cell of each event.
 // Events that are not inside have NoPair. The next variable divides each cell of the earlier ones into quantile bins, or into
 // bins common to all cells, which make a grid. Cells without events are left out.

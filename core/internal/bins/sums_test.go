@@ -145,7 +145,7 @@ func TestJointCells(t *testing.T) {
 	masses := [][]float64{x, y}
 	limits := []events.Limits{everything, everything}
 	limits[0].Mass = [2]float64{0, 549}
-	ranges, inside, err := events.LookInside(masses, nil, limits, sc)
+	ranges, inside, err := LookInside(masses, nil, []Options{{Limits: limits[0]}, {Limits: limits[1]}}, sc)
 	require.NoError(t, err)
 	require.Len(t, inside, 550)
 	cells := func(kind Binning, bins ...int) (*Bins, []uint32) {
@@ -181,4 +181,25 @@ func TestJointCells(t *testing.T) {
 	require.ErrorContains(t, grid.Error(0, "has a flaw"), "cell 0 of ")
 	_, _, err = JointCells(masses, nil, []Options{{Limits: limits[0], Kind: Uniform, Asked: 400}, {Limits: limits[1], Kind: Uniform, Asked: 400}}, inside, sc)
 	require.ErrorContains(t, err, "160000 cells, and 65536 are possible")
+}
+
+// An event is inside if each of its masses is. A bad mass names its variable.
+func TestLookInside(t *testing.T) {
+	sc := par.Take()
+	defer sc.Give()
+	within := func(lo, hi float64, ignore bool) events.Limits {
+		return events.Limits{Mass: [2]float64{lo, hi}, Score: everything.Score, IgnoreMissing: ignore}
+	}
+	masses := [][]float64{{1, 2, 3, 4}, {math.NaN(), 20, 30, 99}}
+	axes := []Options{{Limits: everything}, {Limits: within(10, 40, true)}}
+	ranges, inside, err := LookInside(masses, []uint32{5, 6, 7, 8}, axes, sc)
+	require.NoError(t, err)
+	require.Equal(t, []uint32{1, 2}, inside)
+	require.Equal(t, [2]float64{1, 4}, ranges[0])
+	require.Equal(t, [2]float64{10, 40}, ranges[1])
+	axes[1].IgnoreMissing = false
+	_, _, err = LookInside(masses, []uint32{5, 6, 7, 8}, axes, sc)
+	require.ErrorContains(t, err, "variable 1 of mass: mass[5] = NaN")
+	_, _, err = LookInside(masses, nil, []Options{{Limits: within(3, 9, false)}, {Limits: within(0, 25, true)}}, sc)
+	require.ErrorContains(t, err, "none of the 4 selected events has every variable")
 }

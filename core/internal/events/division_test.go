@@ -118,21 +118,3 @@ func TestCells(t *testing.T) {
 	require.Zero(t, equal.Of(3))
 	require.Equal(t, []int{64, 64, 128, 1024}, []int{powerOfTwo(1, 64, 1024), powerOfTwo(64, 64, 1024), powerOfTwo(65, 64, 1024), powerOfTwo(5000, 64, 1024)})
 }
-
-// An event is inside if each of its masses is. A bad mass names its variable.
-func TestLookInside(t *testing.T) {
-	sc := par.Take()
-	defer sc.Give()
-	masses := [][]float64{{1, 2, 3, 4}, {nan, 20, 30, 99}}
-	limits := []Limits{limitsOf(-inf, inf, false), limitsOf(10, 40, true)}
-	ranges, inside, err := LookInside(masses, []uint32{5, 6, 7, 8}, limits, sc)
-	require.NoError(t, err)
-	require.Equal(t, []uint32{1, 2}, inside)
-	require.Equal(t, [2]float64{1, 4}, ranges[0])
-	require.Equal(t, [2]float64{10, 40}, ranges[1])
-	limits[1].IgnoreMissing = false
-	_, _, err = LookInside(masses, []uint32{5, 6, 7, 8}, limits, sc)
-	require.ErrorContains(t, err, "variable 1 of mass: mass[5] = NaN")
-	_, _, err = LookInside(masses, nil, []Limits{limitsOf(3, 9, false), limitsOf(0, 25, true)}, sc)
-	require.ErrorContains(t, err, "none of the 4 selected events has every variable")
-}

@@ -53,24 +53,6 @@ const MaxBins = BinMask
 // weights are checked. If the cells of several variables are given, they replace the masses, and events with NoPair take no
 // part. The error of no event comes with the selection.
 func Select[T Float](ev Events[T], index, cellOf []uint32, limits Limits, sc *par.Scratch) (*Selection[T], error) {
-	sel := newSelection(ev, index, cellOf, limits)
-	if err := sel.check(sc); err != nil {
-		return nil, err
-	}
-	switch {
-	case sel.N > 0:
-		return sel, nil
-	case len(sel.Mass) == 0:
-		return sel, errs.Of(errs.ErrNoEvents, "no event selected: mass is empty (length 0)")
-	case math.IsInf(sel.MassLo, -1):
-		return sel, errs.Of(errs.ErrNoEvents, "no event selected: all %d masses of the selected events are NaN, and missing = ignore leaves them out", len(sel.Mass))
-	}
-	return sel, errs.Of(errs.ErrNoEvents, "no event selected: all %d masses of the selected events lie outside the mass range [%v, %v]: "+
-		"check mass_range (or edges) and the unit of mass", len(sel.Mass), sel.MassLo, sel.MassHi)
-}
-
-// newSelection returns a selection that has not been checked.
-func newSelection[T Float](ev Events[T], index, cellOf []uint32, limits Limits) *Selection[T] {
 	sel := &Selection[T]{
 		Events: ev, index: index, cellOf: cellOf, ignoreMissing: limits.IgnoreMissing, MassLo: limits.Mass[0], MassHi: limits.Mass[1],
 		scoreLo: max(limits.Score[0], -math.MaxFloat64), scoreHi: min(limits.Score[1], math.MaxFloat64),
@@ -92,7 +74,19 @@ func newSelection[T Float](ev Events[T], index, cellOf []uint32, limits Limits) 
 		// There are many cells of masses: with a wide margin hardly any mass of a long tail shares the last cell with a quantile.
 		sel.MassCells = NewCells(ev.Mass, sel.MassLo, sel.MassHi, powerOfTwo(max(n/8, min(n, 1<<13)), 64, 1<<14), 1./2)
 	}
-	return sel
+	if err := sel.check(sc); err != nil {
+		return nil, err
+	}
+	switch {
+	case sel.N > 0:
+		return sel, nil
+	case len(sel.Mass) == 0:
+		return sel, errs.Of(errs.ErrNoEvents, "no event selected: mass is empty (length 0)")
+	case math.IsInf(sel.MassLo, -1):
+		return sel, errs.Of(errs.ErrNoEvents, "no event selected: all %d masses of the selected events are NaN, and missing = ignore leaves them out", len(sel.Mass))
+	}
+	return sel, errs.Of(errs.ErrNoEvents, "no event selected: all %d masses of the selected events lie outside the mass range [%v, %v]: "+
+		"check mass_range (or edges) and the unit of mass", len(sel.Mass), sel.MassLo, sel.MassHi)
 }
 
 // TakesPart reports whether event i, which has been checked, enters the loss.

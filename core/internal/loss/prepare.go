@@ -178,11 +178,7 @@ func Integrate[T events.Float](out events.Derivatives[T], prs []*Prepared[T], me
 // of each variable, up to a total degree: polynomials in all variables at once fit F_b. An event outside the range
 // of any variable takes no part.
 func prepareJoint[T events.Float](ev events.Events[T], index []uint32, p *Plan, sc *par.Scratch) (*Prepared[T], error) {
-	limits := make([]events.Limits, len(p.Masses))
-	for k := range limits {
-		limits[k] = p.Masses[k].Limits
-	}
-	ranges, inside, err := events.LookInside(ev.Masses, index, limits, sc)
+	ranges, inside, err := bins.LookInside(ev.Masses, index, p.Masses, sc)
 	if err != nil {
 		return nil, err
 	}
@@ -191,7 +187,7 @@ func prepareJoint[T events.Float](ev events.Events[T], index []uint32, p *Plan, 
 	if pr.Bins, cellOf, err = bins.JointCells(ev.Masses, index, p.axes(ranges, len(inside)), inside, sc); err != nil {
 		return nil, err
 	}
-	if pr.sel, err = events.Select(ev, index, cellOf, limits[0], sc); err != nil {
+	if pr.sel, err = events.Select(ev, index, cellOf, p.Masses[0].Limits, sc); err != nil {
 		return nil, err
 	}
 	if !p.Flat {
