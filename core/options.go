@@ -3,7 +3,6 @@ package core
 import (
 	"math"
 	"reflect"
-	"slices"
 
 	"github.com/libmode/libmode/core/internal/errs"
 )
@@ -60,12 +59,14 @@ func (o *Option) FieldOfVariable(v *Variable) any {
 
 var none, unlimited = math.NaN(), math.Inf(1)
 
+var binnings = []string{"quantile", "uniform", "edges", "values"}
+
 // options is the table. A new option is a row here, a field of Config, and a member
 // of mode_options in mode.h: CONTRIBUTING.md shows an example.
 var options = []Option{
 	{Name: "order", Kind: Integer, None: none, highest: MaxOrder, field: func(c *Config) any { return &c.Order }},
 	{Name: "bins", Kind: Integer, Flatness: true, None: 0, lowest: 1, highest: math.MaxInt32, field: func(c *Config) any { return &c.Bins }, ofVariable: func(v *Variable) any { return &v.Bins }},
-	{Name: "binning", Kind: Choice, Flatness: true, None: none, Values: []string{"quantile", "uniform", "edges", "values"},
+	{Name: "binning", Kind: Choice, Flatness: true, None: none, Values: binnings,
 		field: func(c *Config) any { return (*int)(&c.Binning) }},
 	{Name: "moments", Kind: Choice, None: none, Values: []string{"projection", "quadrature"},
 		field: func(c *Config) any { return (*int)(&c.Moments) }},
@@ -89,11 +90,6 @@ var options = []Option{
 }
 
 var defaults = DefaultConfig()
-
-// optionOf returns the row of the table that has a name.
-func optionOf(name string) *Option {
-	return &options[slices.IndexFunc(options, func(o Option) bool { return o.Name == name })]
-}
 
 // isDefault reports whether the option is at its default.
 func (o *Option) isDefault(c *Config) bool {

@@ -1,6 +1,7 @@
 package core
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -9,22 +10,6 @@ import (
 	"github.com/libmode/libmode/core/internal/errs"
 	"github.com/libmode/libmode/core/internal/events"
 )
-
-// rules name options that must be at their defaults beside other options.
-var rules = []struct {
-	holds func(*Config) bool
-	names []string
-	why   string
-}{
-	{holds: func(c *Config) bool { return c.Joint }, names: []string{"max_slope", "monotonic", "slope_penalty"},
-		why: "cannot be combined with joint = true: cells of several variables have no single slope"},
-	{holds: func(c *Config) bool { return c.Joint }, names: []string{"moments"},
-		why: "cannot be combined with joint = true, which needs moments = projection"},
-	{holds: func(c *Config) bool { return c.Joint && c.Binning == Values }, names: []string{"binning"},
-		why: "cannot be combined with joint = true, which needs quantile or uniform bins, or edges"},
-	{holds: func(c *Config) bool { return c.Binning == Values }, names: []string{"moments"},
-		why: "cannot be combined with binning = values, which needs moments = projection"},
-}
 
 // Validate returns an error that wraps ErrOption for the first option that is out of its range, or has no meaning beside
 // the others.
@@ -53,11 +38,19 @@ func (c Config) Validate() error {
 			return err
 		}
 	}
-	for _, rule := range rules {
-		for _, name := range rule.names {
-			if o := optionOf(name); rule.holds(&c) && !o.isDefault(&c) {
-				return errs.OfOption(name, o.shown(&c), "%s", rule.why)
-			}
+	return cmp.Or(
+		c.beside(c.Joint, "joint = true: cells of several variables have no single slope", "max_slope", "monotonic", "slope_penalty"),
+		c.beside(c.Joint, "joint = true, which needs moments = projection", "moments"),
+		c.beside(c.Joint && c.Binning == Values, "joint = true, which needs quantile or uniform bins, or edges", "binning"),
+		c.beside(c.Binning == Values, "binning = values, which needs moments = projection", "moments"),
+	)
+}
+
+// beside returns an error for the first of these options that is not at its default, if another option holds.
+func (c *Config) beside(holds bool, other string, names ...string) error {
+	for k := range options {
+		if o := &options[k]; holds && slices.Contains(names, o.Name) && !o.isDefault(c) {
+			return errs.OfOption(o.Name, o.shown(c), "cannot be combined with %s", other)
 		}
 	}
 	return nil
@@ -67,7 +60,7 @@ func (c Config) Validate() error {
 func (c *Config) checkBins(v *Variable, of string) error {
 	switch {
 	case c.Binning != GivenEdges && len(v.Edges) > 0:
-		return errs.Of(ErrOption, "edges%s has length %d, but binning = %s takes none: set binning = edges, or leave them out", of, len(v.Edges), optionOf("binning").shown(c))
+		return errs.Of(ErrOption, "edges%s has length %d, but binning = %s takes none: set binning = edges, or leave them out", of, len(v.Edges), binnings[c.Binning])
 	case c.Binning == GivenEdges && len(v.Edges) < 2:
 		return errs.Of(ErrOption, "edges%s has length %d: binning = edges needs at least 2 edges", of, len(v.Edges))
 	case c.Binning == GivenEdges && v.MassRange != noRange:

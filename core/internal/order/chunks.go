@@ -16,9 +16,9 @@ func chunkSize(bins int) int { return max(1<<11, 16*bins) }
 func Sort[T events.Float](sel *events.Selection[T], bins int, sc *par.Scratch) *Records {
 	rs, starts := newRecords(sel, bins, sc)
 	size, unit := chunkSize(bins), sel.Unit()
-	groups := groupCells(starts, size)
-	sc.Team.Run(len(groups)-1, func(g int) {
-		cells := starts[groups[g] : groups[g+1]+1]
+	cells := len(starts) - 1
+	sc.Team.Blocks(cells, max(1, size*cells/sel.N), func(first, end int) {
+		cells := starts[first : end+1]
 		radix.Sort(rs.Words, cells, &rs.Layout, sel.Score)
 		lo, hi := cells[0], cells[len(cells)-1]
 		if rs.scores != nil {
@@ -46,20 +46,6 @@ func (rs *Records) divide(sc *par.Scratch) {
 	rs.Sums = par.Make[float64](&sc.Arena, len(rs.Chunks)*rs.bins)
 	sc.Team.Run(len(rs.Chunks)-1, func(k int) { rs.addChunk(rs.Row(k+1), k) })
 	addRows(rs.Sums, rs.bins)
-}
-
-// groupCells returns the first cell of each group of cells that one goroutine sorts, and the end. A group has about size
-// records.
-func groupCells(starts []uint32, size int) []int {
-	groups := []int{0}
-	limit := uint32(size)
-	for c, start := range starts[1 : len(starts)-1] {
-		if start >= limit {
-			groups = append(groups, c+1)
-			limit = start + uint32(size)
-		}
-	}
-	return append(groups, len(starts)-1)
 }
 
 // setChunks divides the sorted records into chunks of about size records. A tie is in one chunk, unless it has more records than
