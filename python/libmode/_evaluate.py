@@ -21,16 +21,7 @@ Evaluate = Callable[[Options, Any, Any, Any, Any, Any], tuple[float, NDArray[Any
 
 
 class Result(NamedTuple):
-    """A loss, its significance and its derivatives, see :func:`libmode.mode_evaluate`.
-
-    Examples
-    --------
-    >>> from libmode import mode_evaluate
-    >>> score, mass = [0.2, 0.7, 0.4, 0.5], [80, 90, 120, 130]
-    >>> loss, bias, events, grad, hess = mode_evaluate(score, mass, order=0, bins=2, hess=True)
-    >>> events, grad.shape, hess.shape
-    (4.0, (4,), (4,))
-    """
+    """A loss, its significance and its derivatives, see :func:`libmode.mode_evaluate`."""
 
     loss: float  #: the value of :func:`libmode.mode_loss`
     bias: float  #: the mean excess of the plain loss over the loss of an infinite sample
