@@ -41,12 +41,21 @@
 //	          chunk (walk.go). At each event J changes by minus the derivative of the loss, which goes to the event's place in the input
 //
 // Evaluate integrates the bias in the same walk. Curvature also writes a bound of the curvature, from the densities of the bins
-// in strips of the scores. Flatness takes the same route, with other moments. Package constraint pushes events along the gradient: it prepares events once, takes their order to fewer bins, and
-// integrates in both.
+// in strips of the scores. Flatness takes the same route, with other moments. Package constraint pushes events along the
+// gradient: it prepares events once, takes their order to fewer bins, and integrates in both.
 //
 // Package disco has the distance correlation. Package par has the goroutines and the memory of a call, radix sorts by a
 // number, lanes has the loops with vector instructions, and errs makes errors.
 //
 // Results do not depend on the number of threads, to the last bit: the division of the work is the same for any number.
 // They do not depend on vector instructions either: a test compares the bits of all kinds of losses with them and without.
+//
+// # Words
+//
+// An event has a score, a mass, a weight, a label and a category; its place is its index in the input. A subset has the events of one
+// label and one category. A part is a range of events that one goroutine takes, and a block a range that stays in cache.
+// A bin is an interval of the mass, or of several variables. A cell is finer, and counts events before they have bins or an order.
+// A record is an event in order of score, packed into a word. A chunk is a range of records that is walked from its own sums, and a tie
+// has records of one score. A step is a change of F_b: 1/W_b for an event of weight 1. A strip is a range of scores with about equally many
+// events, for densities.
 package core

@@ -64,15 +64,6 @@ func (d Derivatives[T]) Cut(lo, hi int) Derivatives[T] {
 	return Derivatives[T]{cut(d[0], lo, hi), cut(d[1], lo, hi)}
 }
 
-// Scale multiplies all derivatives by a factor.
-func (d Derivatives[T]) Scale(factor float64) {
-	for _, of := range d {
-		for i, element := range of {
-			of[i] = T(float64(element) * factor)
-		}
-	}
-}
-
 // ForEvents returns memory for the wanted derivatives of n events. It is not cleared.
 func (d Derivatives[T]) ForEvents(n int, arena *par.Arena) (own Derivatives[T]) {
 	for k, of := range d {

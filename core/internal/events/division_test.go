@@ -85,8 +85,9 @@ func TestDerivatives(t *testing.T) {
 	own := d.ForEvents(3, &sc.Arena)
 	require.Nil(t, own.Grad())
 	require.Len(t, own.Hess(), 3)
-	d.Cut(1, 3).Scale(-0.5)
-	require.Equal(t, []float32{1, -1, -1.5, 4}, d.Hess())
+	di := Division[float32]{Index: []uint32{3, 0}, Subsets: []Subset{{Lo: 0, Hi: 1, Factor: 1}, {Lo: 1, Hi: 2, Factor: -0.5}}}
+	di.Scatter(d, Derivatives[float32]{nil, {7, 8}}, sc.Team)
+	require.Equal(t, []float32{-4, 2, 3, 7}, d.Hess())
 	require.NoError(t, d.Check(sc.Team))
 	d[1][2] = float32(math.Inf(-1))
 	require.ErrorContains(t, d.Check(sc.Team), "hess[2] overflows its type")

@@ -111,7 +111,9 @@ func checkDivision(t *testing.T, n int, wanted []int32, categories []int64) {
 	for i, label := range labels {
 		sums[label] += weight[i]
 	}
+	factor := make(map[[2]int64]float64) // by label and category
 	for k, su := range di.Subsets {
+		factor[[2]int64{int64(wanted[su.Label]), su.Category}] = su.Factor
 		own, index := di.Subset(k)
 		var sum float64
 		for j, i := range index {
@@ -129,7 +131,7 @@ func checkDivision(t *testing.T, n int, wanted []int32, categories []int64) {
 	grad := make([]float64, n)
 	di.Scatter(Derivatives[float64]{grad}, Derivatives[float64]{di.Events.Score}, sc.Team)
 	for i, label := range labels {
-		if want := score[i]; slices.Contains(wanted, label) && grad[i] != want || !slices.Contains(wanted, label) && grad[i] != 0 {
+		if want := score[i] * factor[[2]int64{int64(label), of[i]}]; slices.Contains(wanted, label) && grad[i] != want || !slices.Contains(wanted, label) && grad[i] != 0 {
 			require.Failf(t, "a derivative is wrong", "event %d: %v", i, grad[i])
 		}
 	}

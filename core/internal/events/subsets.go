@@ -112,18 +112,21 @@ func cut[T Float](all []T, lo, hi int) []T {
 	return all[lo:hi]
 }
 
-// Scatter copies the derivatives of all events of the division to those of the input.
+// Scatter sets the derivatives of the input to those of all events of the division, times the factors of their subsets.
 func (di *Division[T]) Scatter(input, of Derivatives[T], team *par.Team) {
 	team.PartsFor(len(di.Index))
-	for k, to := range input {
-		if to == nil {
-			continue
-		}
-		team.Blocks(len(di.Index), divideBlock, func(lo, hi int) {
-			own := of[k][lo:hi]
-			for j, i := range di.Index[lo:hi] {
-				to[i] = own[j]
+	for _, sub := range di.Subsets {
+		index := di.Index[sub.Lo:sub.Hi]
+		for k, to := range input {
+			if to == nil {
+				continue
 			}
-		})
+			own := of[k][sub.Lo:sub.Hi]
+			team.Blocks(len(own), divideBlock, func(lo, hi int) {
+				for j, i := range index[lo:hi] {
+					to[i] = T(float64(own[lo+j]) * sub.Factor)
+				}
+			})
+		}
 	}
 }

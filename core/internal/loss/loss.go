@@ -131,10 +131,7 @@ func (b *Batch[T]) Evaluate(out events.Derivatives[T], p *Plan, measured bool, s
 		if err != nil {
 			return err
 		}
-		own := all.Cut(sub.Lo, sub.Hi)
-		if found[k], err = Integrate(own, prs, measured, sc); sub.Factor != 1 {
-			own.Scale(sub.Factor)
-		}
+		found[k], err = Integrate(all.Cut(sub.Lo, sub.Hi), prs, measured, sc)
 		return err
 	})
 	if err != nil {
