@@ -20,7 +20,7 @@ import (
 	"math"
 
 	"github.com/libmode/libmode/core"
-	"github.com/libmode/libmode/core/constraint"
+	%s
 )
 
 func main() {
@@ -30,20 +30,22 @@ func main() {
 		score[i], mass[i] = float32(math.Mod(float64(i)*0.618034, 1)), float32(50+math.Mod(float64(i*i)*0.382, 100))
 	}
 	ev, cfg := core.Events[float32]{Score: score, Mass: mass}, core.DefaultConfig()
-	_, _, _ = grad, cfg, constraint.NotFlat
 	%s
 }
 """
-CALLS = {
-    "LossAndGrad": "_, err := core.LossAndGrad(grad, ev, cfg)",
-    "Direction": "_, err := constraint.Direction(grad, make([]float32, n), nil, ev, cfg, "
-    "constraint.Steering{State: make([]float64, constraint.StateSize(1, 0))})",
+CALLS = {  # the package that each needs beside core, and the call
+    "LossAndGrad": ("", "_, err := core.LossAndGrad(grad, ev, cfg)"),
+    "Direction": (
+        '"github.com/libmode/libmode/core/constraint"',
+        "_, err := constraint.Direction(grad, make([]float32, n), nil, ev, cfg, "
+        "constraint.Steering{State: make([]float64, constraint.StateSize(1, 0))})",
+    ),
 }
 
 
-def entered(call: str, folder: pathlib.Path) -> set[tuple[str, str]]:
+def entered(package: str, call: str, folder: pathlib.Path) -> set[tuple[str, str]]:
     """Return the functions of the core that a call enters, each as its file and its line."""
-    (folder / "main.go").write_text(PROGRAM % (call + "\n\tif err != nil {\n\t\tpanic(err)\n\t}"))
+    (folder / "main.go").write_text(PROGRAM % (package, call + "\n\tif err != nil {\n\t\tpanic(err)\n\t}"))
     subprocess.run(
         ["go", "build", "-cover", "-coverpkg=./core/...", "-o", folder / "program", f"./{folder}"], check=True
     )
@@ -77,7 +79,7 @@ def main() -> None:
     os.chdir(pathlib.Path(__file__).parents[1])
     for name, call in CALLS.items():
         with tempfile.TemporaryDirectory(dir="core", prefix="route") as folder:
-            found = entered(call, pathlib.Path(folder))
+            found = entered(*call, pathlib.Path(folder))
         files = {file for file, _ in found}
         packages = {os.path.dirname(file) for file in files}
         print(f"{name}: {len(found)} functions in {len(files)} files on {floors(packages)} floors")

@@ -7,7 +7,6 @@ import (
 	"github.com/libmode/libmode/core/internal/errs"
 	"github.com/libmode/libmode/core/internal/order"
 	"github.com/libmode/libmode/core/internal/par"
-	"gonum.org/v1/gonum/floats"
 )
 
 // strip is the records start..end-1, and the range of their scores. Strips divide sorted records by score into parts of about equal
@@ -33,11 +32,11 @@ func newStrips(rs *order.Records, count int) []strip {
 			last = at
 		}
 	}
-	size := func(lo, hi int) float64 {
-		if rs.Weights == nil {
-			return float64(hi - lo)
+	size := func(lo, hi int) (sum float64) {
+		for i := lo; i < hi; i++ {
+			sum += math.Abs(rs.Weight(i))
 		}
-		return floats.Norm(rs.Weights[lo:hi], 1)
+		return sum
 	}
 	at, below, share := 0, 0.0, size(0, n)/float64(count)
 	for k := range count {
