@@ -388,19 +388,13 @@ private:
 
 namespace detail {
 
+/* The function of mode.h for a type. */
 template <class F32, class F64>
 F32 *pick(const float *, F32 *function, F64 *) noexcept { return function; }
 template <class F32, class F64>
 F64 *pick(const double *, F32 *, F64 *function) noexcept { return function; }
 
-/* Calls the function of mode.h for events of the type T, and returns whether it succeeded. */
-template <class T, class F32, class F64, class Result>
-bool call(F32 *f32, F64 *f64, const options &chosen, const events<T> &given, Result &found, report outcome) {
-    const c_events<T> arrays = given.to_c();
-    return outcome(pick(arrays.score, f32, f64)(&chosen.to_c(), &arrays, &found));
-}
-
-/* A struct of results without any. */
+/* Results, none so far. */
 template <class Result>
 Result nothing_found() noexcept {
     Result found = begun<Result>();
@@ -408,42 +402,38 @@ Result nothing_found() noexcept {
     return found;
 }
 
-template <class T>
-result<T> wanted(view<T> grad, view<T> hess, double smoothing, bool quality) noexcept {
+/* What `call` finds for n events, if the arrays fit. */
+template <class T, class Call>
+result<T> evaluated(std::size_t n, view<T> grad, view<T> hess, double smoothing, bool quality, report outcome, Call call) {
     result<T> found = nothing_found<result<T>>();
     found.grad = grad.data();
     found.hess = hess.data();
     found.smoothing = smoothing;
     found.quality = quality;
-    return found;
-}
-
-template <class T, class F32, class F64>
-result<T> evaluated(F32 *f32, F64 *f64, const options &chosen, const events<T> &given, view<T> grad, view<T> hess, double smoothing,
-                    bool quality, report outcome) {
-    result<T> found = wanted(grad, hess, smoothing, quality);
-    if (given.check(outcome) && fits("grad", grad, "score", given.size(), outcome) &&
-        fits("hess", hess, "score", given.size(), outcome))
-        call(f32, f64, chosen, given, found, outcome);
+    if (fits("grad", grad, "score", n, outcome) && fits("hess", hess, "score", n, outcome)) outcome(call(found));
     return found;
 }
 
 } // namespace detail
 
-/* mode_evaluate_f32 and mode_evaluate_f64, with bias and events: evaluate(options, events, grad, hess, smoothing). */
+/* The loss with bias and events: evaluate(options, events, grad, hess, smoothing). */
 template <class T>
 result<T> evaluate(const options &chosen, const events<T> &given, output<T> grad = {}, output<T> hess = {}, double smoothing = 0,
-                   report outcome = {}) {
-    return detail::evaluated(mode_evaluate_f32, mode_evaluate_f64, chosen, given, grad, hess, smoothing, true, outcome);
+                   report outcome = {}, bool quality = true) {
+    if (!given.check(outcome)) return detail::nothing_found<result<T>>();
+    const c_events<T> arrays = given.to_c();
+    return detail::evaluated<T>(given.size(), grad, hess, smoothing, quality, outcome, [&](result<T> &found) {
+        return detail::pick(arrays.score, mode_evaluate_f32, mode_evaluate_f64)(&chosen.to_c(), &arrays, &found);
+    });
 }
 
 /* The loss alone, which is faster. */
 template <class T>
 double loss(const options &chosen, const events<T> &given, output<T> grad = {}, report outcome = {}) {
-    return detail::evaluated<T>(mode_evaluate_f32, mode_evaluate_f64, chosen, given, grad, {}, 0, false, outcome).loss;
+    return evaluate(chosen, given, grad, {}, 0, outcome, false).loss;
 }
 
-/* Prepared events: evaluate and loss as above, for options with other moments. The events must live as long, as they are. */
+/* Prepared events: evaluate and loss as above, for options with other moments. The arrays must live as long, as they are. */
 template <class T>
 class prepared {
 public:
@@ -456,10 +446,9 @@ public:
 
     result<T> evaluate(const options &chosen, output<T> grad = {}, output<T> hess = {}, double smoothing = 0, report outcome = {},
                        bool quality = true) const {
-        result<T> found = detail::wanted(grad, hess, smoothing, quality);
-        if (detail::fits("grad", grad, "score", n_, outcome) && detail::fits("hess", hess, "score", n_, outcome))
-            outcome(detail::pick(grad.data(), mode_prepared_evaluate_f32, mode_prepared_evaluate_f64)(handle_.get(), &chosen.to_c(), &found));
-        return found;
+        return detail::evaluated<T>(n_, grad, hess, smoothing, quality, outcome, [&](result<T> &found) {
+            return detail::pick(found.grad, mode_prepared_evaluate_f32, mode_prepared_evaluate_f64)(handle_.get(), &chosen.to_c(), &found);
+        });
     }
 
     double loss(const options &chosen, output<T> grad = {}, report outcome = {}) const {
@@ -470,12 +459,6 @@ private:
     std::size_t n_;
     std::unique_ptr<mode_prepared, decltype(&mode_prepared_free)> handle_;
 };
-
-/* mode_flatness_f32 and mode_flatness_f64. */
-template <class T>
-double flatness(const options &chosen, const events<T> &given, output<T> grad = {}, report outcome = {}) {
-    return detail::evaluated<T>(mode_flatness_f32, mode_flatness_f64, chosen, given, grad, {}, 0, false, outcome).loss;
-}
 
 /* A state of a constraint before its first batch. */
 inline std::vector<double> state(std::size_t labels = 1, std::size_t categories = 0, report outcome = {}) {
@@ -514,19 +497,6 @@ constraint_result<T> constraint_push(const options &chosen, const events<T> &giv
     return found;
 }
 
-/* mode_distance_correlation_f32 and mode_distance_correlation_f64: distance_correlation<float>(x, y). */
-template <class T>
-double distance_correlation(output<const T> x, output<const T> y, output<const T> weight = {}, bool unbiased = false,
-                            output<T> grad_x = {}, output<T> grad_y = {}, report outcome = {}) {
-    double value = std::numeric_limits<double>::quiet_NaN();
-    if (detail::readable("x", x, outcome) && detail::fits("y", view<const T>(y.data(), y.size()), "x", x.size(), outcome) &&
-        detail::fits("weight", weight, "x", x.size(), outcome) && detail::fits("grad_x", grad_x, "x", x.size(), outcome) &&
-        detail::fits("grad_y", grad_y, "x", x.size(), outcome))
-        outcome(detail::pick(x.data(), mode_distance_correlation_f32, mode_distance_correlation_f64)(
-            x.size(), x.data(), y.data(), weight.data(), unbiased, &value, grad_x.data(), grad_y.data()));
-    return value;
-}
-
 /* What a mode_table has. Rows lie one after another. */
 struct table {
     std::vector<double> edges, cdf, moments, bounded;
@@ -539,7 +509,9 @@ table moments(const options &chosen, const events<T> &given, view<const double> 
     if (!given.check(outcome) || !detail::readable("at", at, outcome)) return found;
     const std::size_t size = static_cast<std::size_t>(std::max(0, std::min(chosen.to_c().order, 16))) + 1; /* 0 to 16 are good */
     mode_table c = detail::begun<mode_table>();
-    if (!detail::call(mode_table_f32, mode_table_f64, chosen, given, c, outcome)) return found; /* sets n_bins */
+    const c_events<T> arrays = given.to_c();
+    const auto fill = detail::pick(arrays.score, mode_table_f32, mode_table_f64);
+    if (!outcome(fill(&chosen.to_c(), &arrays, &c))) return found; /* sets n_bins */
     found.edges.resize(c.n_bins + 1);
     found.cdf.resize(at.size() * c.n_bins);
     found.moments.resize(at.size() * size);
@@ -549,7 +521,7 @@ table moments(const options &chosen, const events<T> &given, view<const double> 
     c.capacity = c.n_bins;
     c.edges = found.edges.data();
     if (at.given()) c.cdf = found.cdf.data(), c.moments = found.moments.data(), c.bounded = found.bounded.data();
-    return detail::call(mode_table_f32, mode_table_f64, chosen, given, c, outcome) ? found : table();
+    return outcome(fill(&chosen.to_c(), &arrays, &c)) ? found : table();
 }
 
 /* The edges alone, for which scores have no effect. */

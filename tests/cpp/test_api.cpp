@@ -192,47 +192,6 @@ void test_prepared() {
     expect(status, MODE_ERROR_ARGUMENT, "prepared is no handle of mode_prepare, or was freed");
 }
 
-// The flatness loss is that of C, and refuses what it does not take.
-void test_flatness() {
-    const events<double> e;
-    const mode_options c = four_bins().to_c();
-    const mode::events<double> all = e.all();
-    const mode_events_f64 arrays = all.to_c();
-    std::vector<double> want_grad(N), grad(N);
-    mode_result_f64 of_c = mode_result_f64();
-    of_c.struct_size = sizeof of_c, of_c.grad = want_grad.data();
-    mode::status status;
-    CHECK(!mode_flatness_f64(&c, &arrays, &of_c), "%s", mode_last_error());
-    const double want = of_c.loss;
-    CHECK(mode::flatness(four_bins(), all, grad, status) == want && grad == want_grad && want > 0, "%s", status.message());
-    CHECK(std::isnan(mode::flatness(four_bins().order(1), all, {}, status)), "order 1");
-    expect(status, MODE_ERROR_OPTION, "order = 1 has no meaning for the flatness loss: leave it at its default");
-#if MODE_EXCEPTIONS
-    CHECK(mode::flatness(four_bins(), all) == want, "the form that throws");
-#endif
-}
-
-// The distance correlation is that of C.
-template <class T>
-void test_distance_correlation() {
-    const events<T> e;
-    std::vector<T> grad_x(N), grad_y(N), want_grad(N), three(3);
-    mode::status status;
-    const double want = mode::distance_correlation<T>(e.score, e.mass, e.weight, true, want_grad, {}, status);
-    CHECK(mode::distance_correlation<T>(e.mass, e.score, e.weight, true, grad_x, grad_y, status) - want < 1e-14, "%s", status.message());
-    for (std::size_t i = 0; i < N; i++) CHECK(std::fabs(grad_y[i] - want_grad[i]) < T(1e-6), "the other way round: %zu", i);
-    CHECK(*std::max_element(grad_x.begin(), grad_x.end()) > 0, "grad_x");
-    const double again = mode::distance_correlation<T>(e.mass, e.score, e.weight, true, {}, {}, status);
-    CHECK(std::fabs(again - want) < 1e-14, "%s", status.message());
-    CHECK(std::isnan(mode::distance_correlation<T>(e.mass, three, e.weight, true, {}, {}, status)), "a short y");
-    expect(status, MODE_ERROR_ARGUMENT, "y has length 3, but x has length 64");
-    CHECK(std::isnan(mode::distance_correlation<T>(e.mass, e.score, e.weight, true, three, {}, status)), "a short gradient");
-    expect(status, MODE_ERROR_ARGUMENT, "grad_x has length 3, but x has length 64");
-#if MODE_EXCEPTIONS
-    CHECK(mode::distance_correlation<T>(e.mass, e.score, e.weight, true) == again, "the form that throws");
-#endif
-}
-
 template <class T>
 void test_direction() {
     const events<T> e;
@@ -469,8 +428,6 @@ int main() {
     test_results_are_those_of_c<double>();
     test_prepared<float>();
     test_prepared<double>();
-    test_flatness();
-    test_distance_correlation<float>();
     test_direction<float>();
     test_events<float>();
     test_what_arrays_may_be();
