@@ -1,7 +1,8 @@
 /* A logistic regression in C whose selection does not follow the mass:
  *     cc train.c $(libmode-config --cflags --libs) -lm -o train && ./train
  * The signal is a peak in mass, the background falls. The second of the two features gives the mass away: without
- * MoDe it gets a weight. The chain rule takes libmode's gradient, which is by the scores, to the weights. */
+ * MoDe it gets a weight. The chain rule takes libmode's gradient, which is by the scores, to the weights. Whether a
+ * search could use the scores of such a training, `libmode report` says (docs/report.md). */
 #include <math.h>
 #include <mode.h>
 #include <stdio.h>

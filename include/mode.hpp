@@ -497,6 +497,13 @@ constraint_result<T> constraint_push(const options &chosen, const events<T> &giv
     return found;
 }
 
+/* What the state of a constraint shows of its background. */
+inline mode_verdict verdict(const options &chosen, const mode_constraint &constraint, report outcome = {}) {
+    mode_verdict found = detail::begun<mode_verdict>();
+    outcome(mode_constraint_verdict(&chosen.to_c(), &constraint, &found));
+    return found;
+}
+
 /* What a mode_table has. Rows lie one after another. */
 struct table {
     std::vector<double> edges, cdf, moments, bounded;

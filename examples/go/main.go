@@ -1,7 +1,8 @@
 // A logistic regression in Go whose selection does not follow the mass: go run ./examples/go
 //
 // The signal is a peak in mass, the background falls. The second of the two features gives the mass away: without
-// MoDe it gets a weight. The chain rule takes the gradient of the core, which is by the scores, to the weights.
+// MoDe it gets a weight. The chain rule takes the gradient of the core, which is by the scores, to the weights. Whether a
+// search could use the scores of such a training, libmode report says (docs/report.md).
 package main
 
 import (

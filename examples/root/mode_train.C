@@ -10,7 +10,11 @@
  * 20 %, the rms of the background efficiency over 20 bins of mass, relative to
  * its mean. Writes scores.root with the tree "events" for mode_loss.C and
  * mode_scan.C: score, mass, weight and label, and score_bce, the score for
- * lambda 0. Returns 0, or 1 after an error.
+ * lambda 0. Whether a search could use them, the check says:
+ *
+ *     libmode report scores.root:events --score score --score score_bce --order 0
+ *
+ * Returns 0, or 1 after an error.
  */
 R__ADD_INCLUDE_PATH($LIBMODE/include)
 R__LOAD_LIBRARY($LIBMODE/lib/libmode.so) // not found? export LIBMODE=$(libmode-config --prefix)

@@ -212,6 +212,10 @@ void test_direction() {
     CHECK(state[MODE_STATE_STEPS] == 1 && state[MODE_STATE_LOSS] == pushed.loss, "the state: %g steps", state[0]);
     for (int k = 0; k < 99; k++) mode::constraint_push(options, all, constraint, push, multiplier, slope, status);
     CHECK(status.ok() && multiplier[5] == 1 && *std::max_element(multiplier.begin(), multiplier.end()) > 1, "of signal: %g", multiplier[5]);
+    const mode_verdict verdict = mode::verdict(options, constraint, status);
+    CHECK(status.ok() && verdict.batches == 100 && verdict.efficiency[0] == .5, "%g batches: %s", verdict.batches, status.message());
+    mode::verdict(options, mode::constraint(), status);
+    CHECK(status.code() == MODE_ERROR_ARGUMENT || status.code() == MODE_ERROR_OPTION, "no state: %s", status.message());
     constraint = mode::constraint();
     constraint.batch = N / 2;
     CHECK(mode::constraint_push(options, all, constraint, half, of_half, {}, status).loss == pushed.loss && status.ok(), "%s", status.message());
