@@ -47,7 +47,7 @@ TOKENS = {
 # Operators of cosmic-ray that change nothing (the types of annotations, "is" for "=="), or that no float has.
 LEFT_OUT = r"BinaryOperator_(BitOr|\w+_(Bit|.Shift))|Operator_(Eq_Is|Is_Eq|NotEq_IsNot|IsNot_NotEq)$|RemoveDecorator"
 # Tests that take seconds each: with them a run would take days.
-SLOW_GO = "RandomBytes|AnyNumberOfThreads|BothSidesOf|Chunks|^TestThreads|FlatResp|TestBounds|Fluctuations|Allocations"
+SLOW_GO = "RandomBytes|BothSidesOf|FlatResp|TestBounds|Fluctuations|Allocations"
 SLOW = "p_values or unbiased or numerics or every_form or ten_thousand or fuzz or fork"
 # The nearest tests of a file are those of the first row that it matches: folders and files of tests/.
 NEAREST = {
