@@ -215,6 +215,24 @@ func TestALineThatReachesZero(t *testing.T) {
 	require.InDelta(t, 1, v.Peak, 0.35) // of m exp(-m)
 }
 
+// Of each category the events count, from which follows the number for which a response is to be flat.
+func TestEventsOfAllCategoriesCount(t *testing.T) {
+	rng := rand.New(rand.NewPCG(3, 4))
+	cfg := core.DefaultConfig()
+	cfg.Order = 1
+	v := shownBy(t, 4, constraint.Steering{RelativeStrength: 1, Categories: 2}, cfg, func() core.Events[float64] {
+		ev := searched(rng, 1000, 0.6, 0)
+		category := make([]int32, len(ev.Score))
+		for i := range category {
+			category[i] = int32(i % 2)
+		}
+		ev.Category = core.LabelsOf(category)
+		return ev
+	})
+	require.Equal(t, 4*1000., v.Events)
+	require.Equal(t, 4*1000./32, v.Tolerance)
+}
+
 func TestJudgeErrors(t *testing.T) {
 	_, err := constraint.Judge(core.DefaultConfig(), constraint.Steering{})
 	require.ErrorContains(t, err, "there is no state")

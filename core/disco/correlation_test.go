@@ -314,6 +314,9 @@ func TestErrors(t *testing.T) {
 		_, _, _, err := s.correlation(true)
 		assert.ErrorContains(t, err, want)
 	}
+	s := manyEvents(20, 0.1)
+	_, err := Correlation(make([]float64, 20), make([]float64, 19), s.x, s.y, s.weight, true)
+	assert.ErrorContains(t, err, "grad_y has length 19, but x has length 20")
 }
 
 // A gradient in the place of an argument, or of the other gradient, is an error.

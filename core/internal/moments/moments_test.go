@@ -3,6 +3,7 @@ package moments
 import (
 	"math"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"github.com/libmode/libmode/core/internal/par"
@@ -39,6 +40,18 @@ func TestQR(t *testing.T) {
 			}
 		}
 		require.InDeltaSlice(t, given[l*rows:(l+1)*rows], back, 1e-13)
+	}
+}
+
+// Which columns depend on others is the same in any unit.
+func TestQRInAnyUnit(t *testing.T) {
+	sc := par.Take()
+	defer sc.Give()
+	for _, unit := range []float64{1e-7, 1, 1e7} {
+		columns := []float64{1, 1, 1, 1, -1, 2, 1 + 1e-5, 1 - 1e-5, 1} // the third is the first but for 1e-5
+		floats.Scale(unit, columns)
+		require.Equal(t, 2, NewQR(slices.Clone(columns), 3, 1e-3, &sc.Arena).Rank)
+		require.Equal(t, 3, NewQR(slices.Clone(columns), 3, 1e-7, &sc.Arena).Rank)
 	}
 }
 
