@@ -1,6 +1,11 @@
 package constraint
 
-import "math"
+import (
+	"math"
+
+	"github.com/libmode/libmode/core/internal/par"
+	"gonum.org/v1/gonum/floats"
+)
 
 // basis has the values of functions in the middle of each cell.
 type basis struct {
@@ -22,7 +27,7 @@ var (
 	ofMasses  = [...]basis{1: massBasis(1), 2: massBasis(2), 3: massBasis(3)}
 	ofOneMass = [...]basis{1: oneMass(1), 2: oneMass(2), 3: oneMass(3)}
 	// massCells is the number of cells of one mass, by the number of masses. One cell more has the events without a value.
-	massCells = [...]uint32{1: uint32(ofOneMass[1].cells), 2: uint32(ofOneMass[2].cells), 3: uint32(ofOneMass[3].cells)}
+	massCells = [...]int{1: ofOneMass[1].cells, 2: ofOneMass[2].cells, 3: ofOneMass[3].cells}
 )
 
 // oneMass returns the functions of each of so many masses.
@@ -32,11 +37,16 @@ func oneMass(masses int) basis {
 }
 
 func newBasis(cells, functions int, values []float64) basis {
-	ba := basis{cells, functions, values, make([]float64, len(values))}
+	return basis{cells, functions, values, transposed(values, functions)}
+}
+
+// transposed returns a matrix whose rows are the columns of another, so many.
+func transposed(values []float64, columns int) []float64 {
+	t := make([]float64, len(values))
 	for i, x := range values {
-		ba.transposed[i%functions*cells+i/functions] = x
+		t[i%columns*(len(values)/columns)+i/columns] = x
 	}
-	return ba
+	return t
 }
 
 // cosines returns 1 and sqrt(2) cos(pi k q), for q in the middle of each cell.
@@ -71,4 +81,54 @@ func massBasis(variables int) basis {
 		all, rows, columns = products, rows*cells, columns*functions
 	}
 	return newBasis(rows, columns, all)
+}
+
+// product returns the product of two matrices, where b has rows of so many columns.
+func product(a, b []float64, columns int, arena *par.Arena) []float64 {
+	inner := len(b) / columns
+	c := par.Make[float64](arena, len(a)/inner*columns)
+	for i, x := range a {
+		if x != 0 {
+			floats.AddScaled(c[i/inner*columns:][:columns], x, b[i%inner*columns:][:columns])
+		}
+	}
+	return c
+}
+
+// stride returns how far apart the next cells of variable v are in a table of the cells of all variables.
+func stride(v, variables, cells int) int {
+	by := 1
+	for range variables - 1 - v {
+		by *= cells + 1
+	}
+	return by
+}
+
+// sumsOf returns the sums of a table in each cell of variable v.
+func sumsOf(table []float64, v, variables int) []float64 {
+	cells := massCells[variables]
+	sums, by := make([]float64, cells+1), stride(v, variables, cells)
+	for c, x := range table {
+		sums[c/by%(cells+1)] += x
+	}
+	return sums[:cells]
+}
+
+// places returns the mean mass in each cell of a variable from the shares of the cells and their shares times the mean mass, and
+// the same on a scale from -1 to 1. It is 0 in cells without a share.
+func places(shares, masses []float64) (means, scaled []float64) {
+	low, high := math.Inf(1), math.Inf(-1)
+	means, scaled = make([]float64, len(shares)), make([]float64, len(shares))
+	for c, share := range shares {
+		if share > 0 {
+			means[c] = masses[c] / share
+			low, high = min(low, means[c]), max(high, means[c])
+		}
+	}
+	for c, share := range shares {
+		if share > 0 && high > low {
+			scaled[c] = 2*(means[c]-low)/(high-low) - 1
+		}
+	}
+	return means, scaled
 }

@@ -23,7 +23,7 @@ import (
 // the ranks of mass and score. Its unit is the norm of the gradient: the average norm, or the norm of this batch if it is larger.
 // After the batch, of n background events, 0.02 factor sqrt(n/512) r is added to the sum. The multiplier is start exp(v) for v > 0,
 // and start + v max(start, 1) for v < 0, where v(m, s) has the significant residuals of the efficiency at tight cuts, over the efficiency,
-// and start(m) is from planing, along polynomials that the order does not allow; times the lift of light weights, see balance. The push is times the root of a start above 1.
+// and start(m) is from planing, along polynomials that the order does not allow; times the lift of light weights, see weigh. The push is times the root of a start above 1.
 // docs/how-it-works.md has the derivation, and docs/zoo.md shows the effect.
 //
 // With Steering.Logits the scores are logits, of any size: their order alone makes the push. The loss is that of their probabilities.
@@ -31,7 +31,7 @@ import (
 // slope is set to the derivatives of the scores by their logits: 1 if the scores are logits, 0 for events that take no part.
 // Nil: not wanted.
 func Direction[T events.Float](dst, multiplier, slope []T, ev events.Events[T], cfg loss.Planner, st Steering) (Pushed, error) {
-	n, variables := len(ev.Score), len(ev.Variables())
+	n := len(ev.Score)
 	if st.Batch == 0 {
 		st.Batch = n
 	}
@@ -49,8 +49,7 @@ func Direction[T events.Float](dst, multiplier, slope []T, ev events.Events[T], 
 	if err != nil {
 		return Pushed{}, err
 	}
-	labels := len(p.BackgroundLabel)
-	if err := st.check(labels); err != nil {
+	if err := st.check(len(p.BackgroundLabel)); err != nil {
 		return Pushed{}, err
 	}
 	lo, hi := p.ScoreRange[0], p.ScoreRange[1]
@@ -86,24 +85,22 @@ func Direction[T events.Float](dst, multiplier, slope []T, ev events.Events[T], 
 		return Pushed{}, err
 	}
 	sc.Team.PartsFor(n)
-	var result loss.Result
-	limits, groups := make([][2]float64, variables), make([]group[T], 0, len(parts))
-	for k := range limits {
-		limits[k] = p.Masses[k].Mass
+	ca := &call[T]{Steering: st, Events: ev, plan: p, push: dst, multiplier: multiplier, slope: slope}
+	for k := range p.Masses {
+		ca.limits = append(ca.limits, p.Masses[k].Mass)
 	}
+	var total loss.Result
+	var all []collected[T]
 	for k := range parts {
-		result.Add(parts[k].found, parts[k].Factor, 1)
-		if g := collect(background, &parts[k], limits, p.Joint, st.Categories, sc); len(g.place) > 0 {
-			groups = append(groups, g)
+		total.Add(parts[k].found, parts[k].Factor, 1)
+		if c := collect(ca, &parts[k], sc); c.count > 0 {
+			all = append(all, c)
 		}
 	}
 	if p.Biased {
-		result.Loss -= result.Bias
+		total.Loss -= total.Bias
 	}
-	spectraOf := func(g *group[T]) *spectra {
-		return g.spectra(&ev, limits, p.Joint, p.BackgroundLabel, st.Categories > 0)
-	}
-	return steer(dst, multiplier, slope, groups, spectraOf, &p.Options, st, result, p.ScoreRange, labels)
+	return ca.steer(all, total)
 }
 
 // checkCategories returns an error for the first event of a division whose category is none of so many.

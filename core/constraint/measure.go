@@ -17,9 +17,19 @@ const mostBins = 24
 // measured is a subset of a division with its loss, the bins of the push, and its gradient in them.
 type measured[T events.Float] struct {
 	events.Subset
-	found loss.Result
-	prs   []*loss.Prepared[T]
-	grad  []T
+	events events.Events[T]
+	index  []uint32 // the places of the events in the input; nil: they are the input
+	found  loss.Result
+	prs    []*loss.Prepared[T]
+	grad   []T
+}
+
+// place returns the place of event i in the input.
+func (m *measured[T]) place(i int) int {
+	if m.index == nil {
+		return i
+	}
+	return int(m.index[i])
 }
 
 // measure returns the subsets of a division that have a loss, with their shares in the loss. If it spares, subsets without a loss are
@@ -27,8 +37,8 @@ type measured[T events.Float] struct {
 func measure[T events.Float](di *events.Division[T], p *loss.Plan, free, spares bool, sc *par.Scratch) ([]measured[T], error) {
 	all := make([]measured[T], len(di.Subsets))
 	failures := di.Each(sc, spares, func(k int, sc *par.Scratch) error {
-		ev, index := di.Subset(k)
-		return all[k].measure(ev, index, p, free, sc)
+		all[k].events, all[k].index = di.Subset(k)
+		return all[k].measure(p, free, sc)
 	})
 	left, lost := *di, make(map[int]error) // lost: the first error of each label
 	left.Subsets = nil
@@ -55,7 +65,7 @@ func measure[T events.Float](di *events.Division[T], p *loss.Plan, free, spares 
 	for k := range found {
 		found[k].Subset = left.Subsets[k]
 		if i := events.FirstNotFinite(found[k].grad); i >= 0 {
-			return nil, events.Overflow("grad", di.Place(found[k].Lo+i))
+			return nil, events.Overflow("grad", found[k].place(i))
 		}
 	}
 	return found, nil
@@ -63,27 +73,25 @@ func measure[T events.Float](di *events.Division[T], p *loss.Plan, free, spares 
 
 // measure finds the loss of events, and the gradient in fewer bins. The bins of the loss may do where fewer do not, and their error is
 // the error of the loss.
-func (m *measured[T]) measure(ev events.Events[T], index []uint32, p *loss.Plan, free bool, sc *par.Scratch) (err error) {
-	if m.prs, err = loss.Prepare(ev, index, p, sc); err != nil {
+func (m *measured[T]) measure(p *loss.Plan, free bool, sc *par.Scratch) (err error) {
+	if m.prs, err = loss.Prepare(m.events, m.index, p, sc); err != nil {
 		return err
 	}
-	all, fewer := slices.Clone(m.prs), []*loss.Prepared[T]{}
+	all, fewer, enough := slices.Clone(m.prs), slices.Clone(m.prs), true
 	for k, pr := range m.prs {
 		few, err := pr.AtMost(mostBins, sc)
+		if err != nil {
+			few, enough = pr, false
+		}
+		fewer[k] = few
 		if free {
-			all[k] = pr.Unbounded()
-		}
-		if err == nil && free {
-			few = few.Unbounded()
-		}
-		if err == nil {
-			fewer = append(fewer, few)
+			all[k], fewer[k] = pr.Unbounded(), few.Unbounded()
 		}
 	}
-	if len(fewer) < len(all) {
+	if !enough {
 		fewer = all
 	}
-	m.grad = par.Make[T](&sc.Arena, len(ev.Score))
+	m.grad = par.Make[T](&sc.Arena, len(m.events.Score))
 	wanted := events.Derivatives[T]{m.grad}
 	if slices.Equal(fewer, m.prs) {
 		m.found, err = loss.Integrate(wanted, m.prs, true, sc)
@@ -98,6 +106,6 @@ func (m *measured[T]) measure(ev events.Events[T], index []uint32, p *loss.Plan,
 	}
 	clear(m.grad)
 	m.prs = all
-	_, err = loss.Integrate(wanted, all, false, sc)
+	_, err = loss.Integrate(wanted, m.prs, false, sc)
 	return err
 }

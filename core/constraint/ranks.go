@@ -1,9 +1,3 @@
-// Package constraint keeps the scores of background independent of the mass while a classifier trains. Direction turns the
-// gradient of the loss of a batch into a push of its background: a smooth function of mass and score, which leaves out most of
-// the noise of a batch.
-//
-// An event has a rank q inside (0, 1) among the scores of its group, and one among each of its masses. The functions are
-// products of cosines of these ranks, tabulated on a grid of cells.
 package constraint
 
 import (
@@ -12,7 +6,15 @@ import (
 	"github.com/libmode/libmode/core/internal/events"
 	"github.com/libmode/libmode/core/internal/par"
 	"github.com/libmode/libmode/core/internal/radix"
+	"gonum.org/v1/gonum/floats"
 )
+
+// ranked has weighed events with the ranks of their scores and the cells of their masses.
+type ranked[T events.Float] struct {
+	weighed[T]
+	rank []float64
+	cell []uint8
+}
 
 // lowestRank is also the distance of the highest rank from 1. A weight below it, of all weights, would give a rank of 0 or 1.
 const lowestRank = 1. / (1 << 53)
@@ -24,24 +26,122 @@ const nearBorder = 1e-9
 // cellOf returns in which of so many cells of equal size a rank lies.
 func cellOf(rank float64, cells int) int { return min(int(rank*float64(cells)+nearBorder), cells-1) }
 
-// ranks sets dst to the fraction of the sum of sizes |weight| that lies below each value, plus half of the fraction of equal
-// values. The rank of NaN is NaN, and its size does not count.
-func ranks[T events.Float](dst []float64, values []T, weights []float64, sc *par.Scratch) {
-	sorted, below := radix.SortValues(values, sc), 0.0
-	for i := range dst {
-		dst[i] = math.NaN()
+// ranks returns the events with their ranks. A rank is the fraction of the sum of sizes |weight| that lies below a value, plus half of
+// the fraction of equal values.
+func (w weighed[T]) ranks(limits [][2]float64) ranked[T] {
+	n, order := len(w.raw), w.views[0].Order()
+	r := ranked[T]{w, par.Unset[float64](&w.sc.Arena, n), par.Make[uint8](&w.sc.Arena, n)}
+	words, layout, single := order.Words, order.Layout, len(w.views) == 1
+	if !single { // no view has the order of all events
+		sorted := radix.SortValues(w.events.Score, w.sc)
+		words, layout = sorted.Words, sorted.Layout
 	}
-	for words := sorted.Words; len(words) > 0; {
-		first, tied, n := sorted.Index(words[0]), 0.0, 0
-		for ; n < len(words) && values[sorted.Index(words[n])] == values[first]; n++ {
-			tied += math.Abs(weights[sorted.Index(words[n])])
+	sizes := par.Unset[float64](&w.sc.Arena, len(words))
+	w.sc.Team.Blocks(len(words), block, func(lo, hi int) {
+		sizes, each := sizes[lo:hi], w.views[0].each
+		for k, word := range words[lo:hi] {
+			if single { // nearer in memory
+				sizes[k] = math.Abs(order.Weight(lo+k) * each[layout.Bin(word)])
+			} else {
+				sizes[k] = math.Abs(w.weight[layout.Index(word)])
+			}
 		}
-		for _, r := range words[:n] {
-			dst[sorted.Index(r)] = below + tied/2
-		}
-		below, words = below+tied, words[n:]
+	})
+	rank(r.rank, w.events.Score, words, &layout, sizes, w.sc)
+	for v, mass := range w.events.Variables() {
+		r.addCells(mass, limits[v], massCells[len(limits)])
 	}
-	for i, sum := range dst {
-		dst[i] = min(max(sum/below, lowestRank), 1-lowestRank)
+	return r
+}
+
+// rank sets dst to the ranks of the values whose sorted records are the words, each with the size of its weight.
+func rank[T events.Float](dst []float64, values []T, words []uint64, layout *radix.Layout, sizes []float64, sc *par.Scratch) {
+	n := len(words)
+	below := make([]float64, (n+block-1)/block+1)
+	sc.Team.Blocks(n, block, func(lo, hi int) { below[lo/block+1] = floats.Sum(sizes[lo:hi]) })
+	for k := range below[1:] {
+		below[k+1] += below[k]
+	}
+	total := below[len(below)-1]
+	sc.Team.Blocks(n, block, func(lo, hi int) {
+		below, layout, k := below[lo/block], *layout, lo
+		equal := func(k, l int) bool {
+			return layout.Key(words[k]) == layout.Key(words[l]) && (layout.Half || values[layout.Index(words[k])] == values[layout.Index(words[l])])
+		}
+		for ; k > 0 && k < hi && equal(k-1, k); k++ { // of a tie that begins in another block
+			below += sizes[k]
+		}
+		for k < hi {
+			first, tied := k, sizes[k]
+			for k++; k < n && equal(first, k); k++ {
+				tied += sizes[k]
+			}
+			q := min(max((below+tied/2)/total, lowestRank), 1-lowestRank)
+			for _, word := range words[first:k] {
+				dst[layout.Index(word)] = q
+			}
+			below += tied
+		}
+	})
+}
+
+// apart is the mark of a strip of masses in which more than one cell has masses.
+const apart = math.MaxUint8
+
+// addCells adds the cells of the ranks of one variable of mass, so many, to the cells of the variables before it. An event without a value is in one cell more.
+//
+// Strips of equal width count the weights. Masses are sorted only in strips that are apart.
+func (r *ranked[T]) addCells(mass []T, limits [2]float64, cells int) {
+	n, sc, weight := len(mass), r.sc, r.weight
+	strips := events.NewCells(mass, limits[0], limits[1], min(max(64, 2*n), 1<<12), 0.5)
+	last := strips.Count()
+	strip := func(i int) int { // of events that do not count: the last
+		if m := float64(mass[i]); weight[i] != 0 && m >= limits[0] && m <= limits[1] {
+			return int(strips.Of(mass[i]))
+		}
+		return last
+	}
+	sums := addUp(n, last+1, sc, func(lo, hi int, sums []float64) {
+		for i := lo; i < hi; i++ {
+			sums[strip(i)] += math.Abs(weight[i])
+		}
+	})
+	below, cellOfStrip := make([]float64, last+1), make([]uint8, last+1)
+	for s, sum := range sums[:last] {
+		below[s+1] = below[s] + sum
+	}
+	total := below[last]
+	for s := range last {
+		cellOfStrip[s] = uint8(cellOf(below[s]/total, cells))
+		if cellOf(below[s+1]/total, cells) != int(cellOfStrip[s]) {
+			cellOfStrip[s] = apart
+		}
+	}
+	cellOfStrip[last] = uint8(cells)
+	all := par.Unset[uint32](&sc.Arena, n)[:0] // the events in strips that are apart
+	for i := range n {
+		cell := cellOfStrip[strip(i)]
+		if cell == apart {
+			all, cell = append(all, uint32(i)), 0
+		}
+		r.cell[i] = r.cell[i]*uint8(cells+1) + cell
+	}
+	masses := par.Unset[T](&sc.Arena, len(all))
+	for k, i := range all {
+		masses[k] = mass[i]
+	}
+	sorted := radix.SortValues(masses, sc)
+	words := sorted.Words
+	for k := 0; k < len(words); {
+		first, tied := k, 0.0
+		for ; k < len(words) && masses[sorted.Index(words[k])] == masses[sorted.Index(words[first])]; k++ {
+			tied += math.Abs(weight[all[sorted.Index(words[k])]])
+		}
+		s := strip(int(all[sorted.Index(words[first])]))
+		cell := uint8(cellOf((below[s]+tied/2)/total, cells))
+		below[s] += tied
+		for _, word := range words[first:k] {
+			r.cell[all[sorted.Index(word)]] += cell
+		}
 	}
 }

@@ -8,7 +8,9 @@ import (
 	"testing"
 
 	"github.com/libmode/libmode/core/internal/events"
+	"github.com/libmode/libmode/core/internal/loss"
 	"github.com/libmode/libmode/core/internal/par"
+	"github.com/libmode/libmode/core/internal/radix"
 	"github.com/stretchr/testify/require"
 )
 
@@ -18,7 +20,17 @@ func ranksOf[T events.Float](values []T, weights []float64) []float64 {
 	defer sc.Give()
 	sc.Team.PartsFor(len(values))
 	found := make([]float64, len(values))
-	ranks(found, values, weights, sc)
+	for i, v := range values {
+		if v != v {
+			found[i] = math.NaN()
+		}
+	}
+	sorted := radix.SortValues(values, sc)
+	sizes := make([]float64, len(sorted.Words))
+	for k, word := range sorted.Words {
+		sizes[k] = math.Abs(weights[sorted.Index(word)])
+	}
+	rank(found, values, sorted.Words, &sorted.Layout, sizes, sc)
 	return found
 }
 
@@ -45,6 +57,8 @@ func TestRanks(t *testing.T) {
 			}
 			requireRanks(t, name, values, weights)
 			requireRanks(t, name, singles, weights)
+			requireCells(t, name, values, weights)
+			requireCells(t, name, singles, weights)
 		}
 	}
 }
@@ -79,6 +93,34 @@ func requireRanks[T events.Float](t *testing.T, name string, values []T, weights
 			require.True(t, math.IsNaN(q), name)
 		} else {
 			require.InDelta(t, want[i], q, 1e-11, name)
+		}
+	}
+}
+
+// requireCells compares the cells of masses, some of them outside the limits, with those of the ranks inside.
+func requireCells[T events.Float](t *testing.T, name string, masses []T, weights []float64) {
+	t.Helper()
+	sc := par.Take()
+	defer sc.Give()
+	sc.Team.PartsFor(len(masses))
+	for _, limits := range [][2]float64{{math.Inf(-1), math.Inf(1)}, {-1, 2}} {
+		inside := make([]T, len(masses))
+		for i, m := range masses {
+			if inside[i] = m; !(float64(m) >= limits[0] && float64(m) <= limits[1]) {
+				inside[i] = T(math.NaN())
+			}
+		}
+		r := ranked[T]{cell: make([]uint8, len(masses))}
+		r.weight, r.sc = weights, sc
+		r.addCells(masses, limits, 32)
+		for i, q := range ranksOf(inside, weights) {
+			want := 32
+			if q == q {
+				want = cellOf(q, 32)
+			}
+			if above := q*32 + nearBorder; q != q || math.Abs(above-math.Round(above)) > 1e-8 {
+				require.EqualValues(t, want, r.cell[i], "%v: %v at %v", name, masses[i], q)
+			}
 		}
 	}
 }
@@ -130,38 +172,40 @@ func TestSpreadOfLogits(t *testing.T) {
 	const n = 20_000
 	sc := par.Take()
 	defer sc.Give()
-	g := group[float64]{place: make([]uint32, n), sc: sc}
+	r, ca := ranked[float64]{}, &call[float64]{plan: &loss.Plan{ScoreRange: [2]float64{0, 1}}}
+	r.collected.measured, r.sc, r.total, r.size = &measured[float64]{}, sc, n, n
 	for range n {
-		g.score = append(g.score, 1/(1+math.Exp(-0.1*rng.NormFloat64())))
-		g.weight = append(g.weight, 1)
+		r.events.Score = append(r.events.Score, 1/(1+math.Exp(-0.1*rng.NormFloat64())))
+		r.weight, r.raw = append(r.weight, 1), append(r.raw, 1)
 	}
-	all := []group[float64]{g}
-	ofScores := func(s float64) (place, slope float64) { return s, s * (1 - s) }
-	want := spreadOf(all, n, ofScores)
+	all, score := []ranked[float64]{r}, r.events.Score
+	want := ca.spread(all, n)
 	require.InEpsilon(t, 0.1, want, 0.03)
-	for i, s := range g.score {
-		g.score[i] = math.Log(s / (1 - s))
+	for i, s := range score {
+		score[i] = math.Log(s / (1 - s))
 	}
-	require.InEpsilon(t, want, spreadOf(all, n, probabilities(all)), 1e-12)
+	ca.Logits = true
+	require.InEpsilon(t, want, ca.spread(all, n), 1e-12)
 	for _, far := range []float64{-3000, -700, -20, 20, 700, 3000, -6000} { // also where a probability is 0 or 1 as a number
-		for i := range g.score {
-			g.score[i] += far
+		for i := range score {
+			score[i] += far
 		}
-		require.InEpsilon(t, 0.1, spreadOf(all, n, probabilities(all)), 0.03, far)
-		for i := range g.score {
-			g.score[i] -= far
+		require.InEpsilon(t, 0.1, ca.spread(all, n), 0.03, far)
+		for i := range score {
+			score[i] -= far
 		}
 	}
-	for i := range g.score {
-		g.score[i] = 0 // where the slope of a score is 0
+	for i := range score {
+		score[i] = 0 // where the slope of a score is 0
 	}
-	require.Zero(t, spreadOf(all, n, ofScores))
-	require.Zero(t, spreadOf(all, n, probabilities(all)))
+	require.Zero(t, ca.spread(all, n))
+	ca.Logits = false
+	require.Zero(t, ca.spread(all, n))
 }
 
 // A length has room for any number of masses, and is 0 where an int has none for it.
 func TestStateSize(t *testing.T) {
-	require.Equal(t, 1+27*12+5*27*16+1+3+2+125+32+1+2*125+3*16*17, ofPart)
+	require.Equal(t, 1+27*12+5*27*16+1+3+2+125+32+1+2*125+3*16*17, lengthOfPart)
 	for _, of := range []struct{ labels, categories, want int }{
 		{-1, 0, 0}, {0, 0, 0}, {0, 3, 0}, {1, -1, 0}, {1, 0, 10 + 3715}, {1, 1, 10 + 3715}, {2, 0, 10 + 2*3715}, {2, 3, 10 + 6*3715},
 		{math.MaxInt, 0, 0}, {1, math.MaxInt, 0}, {math.MaxInt, math.MaxInt, 0}, {math.MaxInt/3715 + 1, 0, 0}, {1 << 32, 1 << 31, 0},
@@ -171,27 +215,46 @@ func TestStateSize(t *testing.T) {
 	require.Positive(t, StateSize(math.MaxInt/3715-1, 1))
 }
 
-// The fields of all parts share the state without a gap, and none of them overlaps another.
+// The fields of all parts share the state without a gap, and none of them overlaps another. Every mass has room.
 func TestPlacesInTheState(t *testing.T) {
-	const parts = 6
-	s := make(state, StateSize(2, 3))
-	for part := range parts {
-		tail := s.tail(part, mostFunctions, 0)
-		for _, table := range [][]float64{
-			s.field(part, ofBatches), s.sum(part, mostFunctions), tail.level, tail.now, tail.recent, tail.mean, tail.allowed, tail.noise,
-			s.field(part, ofSeen), s.field(part, ofEach), s.field(part, ofShares), s.field(part, ofMeanMass),
-			s.field(part, ofSignals), s.start(part, mostCells).background, s.start(part, mostCells).signal, tail.moments,
-		} {
-			for i := range table {
-				table[i]++
+	for variables := 1; variables <= 3; variables++ {
+		require.LessOrEqual(t, ofMasses[variables].functions, mostFunctions)
+		require.LessOrEqual(t, ofMasses[variables].cells, mostCells)
+		require.LessOrEqual(t, variables*massCells[variables], mostOwnCells)
+	}
+	numbers := make([]float64, StateSize(2, 3))
+	for _, f := range Layout {
+		for at := f.At; at < len(numbers); at += max(f.Stride, len(numbers)) {
+			for i := range f.Rows * f.Columns {
+				numbers[at+i]++
 			}
 		}
-		*tail.known++
 	}
-	require.Equal(t, append(make(state, numbers), slices.Repeat(state{1}, parts*ofPart)...), s)
-	var named []float64
-	for _, f := range Layout {
-		named = append(named, make([]float64, f.Rows*f.Columns)...)
+	for i := range numbers[:lengthOfTotals+lengthOfPart] {
+		require.Equal(t, 1., numbers[i], i)
 	}
-	require.Len(t, named, StateSize(1, 0))
+	for i := range numbers {
+		numbers[i] = float64(i)
+	}
+	s := stateOf(numbers)
+	require.Len(t, s.parts, 6)
+	for name, got := range map[string]float64{"version": s.version, "categories": s.categories} {
+		require.Equal(t, float64(field(name).At), got, name)
+	}
+	for k := range s.parts {
+		p := &s.parts[k]
+		for name, got := range map[string]float64{
+			"batches": p.batches, "sum": p.sum[0][0], "level": p.level[0][0], "now": p.now[0][0], "recent": p.recent[0][0], "mean": p.mean[0][0],
+			"allowed": p.allowed[0][0], "known": p.known, "noise": p.noise[0], "seen": p.seen, "each": p.each, "shares": p.shares[0],
+			"mass": p.mass[0], "signals": p.signals, "background": p.background[0], "signal": p.signal[0], "moments": p.moments[0],
+		} {
+			f := field(name)
+			require.Equal(t, float64(f.At+k*f.Stride), got, name)
+		}
+	}
+}
+
+// field returns a field of the layout.
+func field(name string) Field {
+	return Layout[slices.IndexFunc(Layout, func(f Field) bool { return f.Name == name })]
 }

@@ -16,26 +16,25 @@ type shape struct {
 // shapes returns the bumps to look for: that of the signal, and windows.
 func (sh *shown) shapes(order int) (found []shape) {
 	cells := sh.basis.cells
-	if sum := floats.Sum(sh.signal); sum > 0 {
-		s := make([]float64, cells)
-		for c := range s {
-			if sh.background[c] > 0 {
-				s[c] = sh.signal[c] / sum / sh.background[c]
-			}
-		}
-		if one, ok := sh.shape(s, order, 1); ok {
+	add := func(bump []float64, times float64) {
+		if one, ok := sh.shape(bump, order, times); ok {
 			found = append(found, one)
 		}
 	}
+	if sum := floats.Sum(sh.signal); sum > 0 {
+		bump := make([]float64, cells)
+		for c := range bump {
+			if sh.background[c] > 0 {
+				bump[c] = sh.signal[c] / sum / sh.background[c]
+			}
+		}
+		add(bump, 1)
+	}
 	wide := max(1, cells*ofWindow/32)
 	for from := 0; from+wide <= cells; from += max(1, wide/2) {
-		s := make([]float64, cells)
-		for c := from; c < from+wide; c++ {
-			s[c] = 1
-		}
-		if one, ok := sh.shape(s, order, elsewhere); ok {
-			found = append(found, one)
-		}
+		bump := make([]float64, cells)
+		floats.AddConst(1, bump[from:from+wide])
+		add(bump, elsewhere)
 	}
 	return found
 }
@@ -76,12 +75,6 @@ func (sh *shown) dot(a, b []float64) (sum float64) {
 
 // polynomials returns orthonormal polynomials in the mean masses of the cells.
 func (sh *shown) polynomials(order int) (found [][]float64) {
-	lo, hi := math.Inf(1), math.Inf(-1)
-	for c, m := range sh.masses {
-		if sh.background[c] > 0 {
-			lo, hi = min(lo, m), max(hi, m)
-		}
-	}
 	power := make([]float64, len(sh.masses))
 	for c := range power {
 		power[c] = 1
@@ -99,9 +92,7 @@ func (sh *shown) polynomials(order int) (found [][]float64) {
 		}
 		floats.Scale(1/norm, p)
 		found = append(found, p)
-		for c, m := range sh.masses {
-			power[c] *= 2*(m-lo)/(hi-lo) - 1
-		}
+		floats.Mul(power, sh.places)
 	}
 	return found
 }

@@ -13,72 +13,56 @@ import (
 	"gonum.org/v1/gonum/floats"
 )
 
-// A multiplier is a function of v, which is linear in the logit of the rank between the thresholds, and constant outside.
-func TestMultiplierOfLevels(t *testing.T) {
-	levels := make([]float64, 2*thresholds)
-	row := levels[thresholds:] // of the second cell of the masses
+// v is linear in the logit of the rank between the thresholds, and constant outside. It is limited.
+func TestLevelsBetweenThresholds(t *testing.T) {
+	row := make([]float64, thresholds)
 	for k := range row {
 		row[k] = 9*math.Sin(float64(7*k)) + 0.1
 	}
-	multiplierAt := func(y float64) float64 {
-		g := group[float64]{rank: []float64{1 / (1 + math.Exp(-y))}, cell: []uint32{uint32(ofScore.cells + 5)}}
-		return multiplied(1, g.level(levels, 0), 1)
-	}
-	of := func(v float64) float64 {
-		v = math.Min(mostLevel, math.Max(-mostLevel, v))
-		if v < 0 {
-			return 1 + v
-		}
-		return math.Exp(v)
-	}
+	at := func(y float64) float64 { return levelAt(row, 1/(1+math.Exp(-y))) }
+	of := func(v float64) float64 { return math.Min(mostLevel, math.Max(-mostLevel, v)) }
 	last := row[thresholds-1]
 	for y, v := range map[float64]float64{-30: row[0], -1e-6: row[0], highest: last, highest + 0.1: last, 30: last} {
-		require.InEpsilon(t, of(v), multiplierAt(y), 1e-6, "y = %v", y)
+		require.InEpsilon(t, of(v), at(y), 1e-6, "y = %v", y)
 	}
 	for k := range thresholds - 1 {
 		y := spacing * (float64(k) + 0.25)
-		require.InEpsilon(t, of(0.75*row[k]+0.25*row[k+1]), multiplierAt(y), 1e-6, "y = %v", y)
+		require.InEpsilon(t, of(0.75*row[k]+0.25*row[k+1]), at(y), 1e-6, "y = %v", y)
 	}
-	require.Equal(t, 1., of(0))
 }
 
 // In large batches the shares and the step of a batch are at their limits.
 func TestTailOfLargeBatches(t *testing.T) {
 	const n = 0.9 * inRecent * eventsOfABatch
-	tail, of := newTail(), lesson(n)
+	p, le := new(part), lessonOf(n)
 	take := func(batch, r float64) {
-		of.ofTail[3] = r
-		tail.average(of, batch, math.Inf(1))
-		tail.learn(of, batch)
+		le.tail[3], p.batches = r, batch
+		p.average(le, math.Inf(1))
+		p.learnTail(le, 0)
 	}
 	take(1, 0.5)
-	significant := tail.significance(3)
+	significant := p.significance(24, 0)[0][3]
 	require.InDelta(t, 1, significant, 1e-2)
-	require.Equal(t, []float64{mostStep * (0.5 * significant), 0.5, 0.5, n}, []float64{tail.level[3], tail.recent[3], tail.mean[3], *tail.known})
+	require.Equal(t, []float64{mostStep * (0.5 * significant), 0.5, 0.5, n}, []float64{p.level[0][3], p.recent[0][3], p.mean[0][3], p.known})
 	for batch := 2.; batch <= 2*inRecent; batch++ {
 		take(batch, 0.5)
 	}
-	require.InDelta(t, 0.5, tail.recent[3], 1e-12)
+	require.InDelta(t, 0.5, p.recent[0][3], 1e-12)
 	take(2*inRecent+1, -0.5)
-	require.InDelta(t, 0.5-0.9, tail.recent[3], 1e-12)
-	require.InDelta(t, 0.5-1./inRecent, tail.mean[3], 1e-12)
-	require.Zero(t, floats.Norm(tail.level[4:], 1)+math.Abs(tail.level[2]))
+	require.InDelta(t, 0.5-0.9, p.recent[0][3], 1e-12)
+	require.InDelta(t, 0.5-1./inRecent, p.mean[0][3], 1e-12)
+	require.Zero(t, floats.Norm(p.level[0][4:], 1)+floats.Norm(p.level[1][:], 1)+math.Abs(p.level[0][2]))
 	// More events than the average of recent batches has: the last batch alone.
-	of = lesson(2 * inRecent * eventsOfABatch)
-	of.ofTail[3] = -0.5
-	tail.average(of, 200, math.Inf(1))
-	require.Equal(t, []float64{-0.5, -0.5}, []float64{tail.now[3], tail.recent[3]})
+	le = lessonOf(2 * inRecent * eventsOfABatch)
+	le.tail[3], p.batches = -0.5, 200
+	p.average(le, math.Inf(1))
+	require.Equal(t, []float64{-0.5, -0.5}, []float64{p.now[0][3], p.recent[0][3]})
 }
 
-// newTail returns the tail before the first batch.
-func newTail() tail {
-	table := func() []float64 { return make([]float64, ofMasses[1].functions*thresholds) }
-	return tail{level: table(), now: table(), recent: table(), mean: table(), allowed: table(), known: new(float64), noise: make([]float64, 3)}
-}
-
-// lesson returns what n events of equal weights teach, without a residual.
-func lesson(n float64) *residuals {
-	return &residuals{basis: &ofMasses[1], ofTail: newTail().level, allowed: newTail().level, events: n, effective: n, moved: n}
+// lessonOf returns what n events of equal weights teach, without a residual.
+func lessonOf(n float64) *lesson {
+	size := ofMasses[1].functions * thresholds
+	return &lesson{basis: &ofMasses[1], tail: make([]float64, size), allowed: make([]float64, size), events: n, effective: n, moved: n}
 }
 
 // v is at most mostLevel in all cells of the masses, at each threshold for itself.
@@ -87,14 +71,20 @@ func TestTailIsLimited(t *testing.T) {
 	for variables := 1; variables <= 3; variables++ {
 		ba := &ofMasses[variables]
 		sc := par.Take()
-		g := group[float64]{sc: sc}
-		level := make([]float64, ba.functions*thresholds)
-		for i := range level {
-			level[i] = rng.NormFloat64() * math.Exp(float64(i%thresholds)/2-4)
+		p, level := new(part), make([]float64, 0)
+		for l := range ba.functions {
+			for k := range thresholds {
+				p.level[l][k] = rng.NormFloat64() * math.Exp(float64(k)/2-4)
+			}
+			level = append(level, p.level[l][:]...)
 		}
-		before := g.product(ba.values, level, thresholds)
-		tail{level: level}.limit(ba)
-		after := g.product(ba.values, level, thresholds)
+		before := product(ba.values, level, thresholds, &sc.Arena)
+		p.limit(ba)
+		level = level[:0]
+		for l := range ba.functions {
+			level = append(level, p.level[l][:]...)
+		}
+		after := product(ba.values, level, thresholds, &sc.Arena)
 		limited := 0
 		for k := range thresholds {
 			column := func(of []float64) (found []float64) {

@@ -52,12 +52,13 @@ const (
 
 // shown is what the batches have shown of one variable of mass of a part.
 type shown struct {
-	basis                      *basis    // of one variable
-	recent, mean               []float64 // the residual, a row for each function of the mass
-	allowed                    []float64 // the allowed response over the efficiency
-	ofRecent, ofMean, ofBoth   float64   // 1 over the events behind the averages; of both: their covariance
-	background, signal, masses []float64 // the shares and the mean mass of each cell
-	events                     float64   // of a batch
+	basis                    *basis    // of one variable
+	recent, mean             []float64 // the residual, a row for each function of the mass
+	allowed                  []float64 // the allowed response over the efficiency
+	ofRecent, ofMean, ofBoth float64   // 1 over the events behind the averages; of both: their covariance
+	background, signal       []float64 // the shares of each cell
+	masses, places           []float64 // the mean mass of each cell, see places
+	events                   float64   // of a batch
 }
 
 // look sets the bump of each cut that is most above its limit in this variable.
@@ -104,9 +105,10 @@ func Judge(cfg loss.Planner, st Steering) (Verdict, error) {
 		return Verdict{}, err
 	}
 	var worst Verdict
+	s := stateOf(st.State)
 	above := math.Inf(-1)
-	for part := range labels * max(st.Categories, 1) {
-		v, excess := state(st.State).judge(part, p, st)
+	for part := range s.parts {
+		v, excess := s.judge(part, p, st)
 		if part == 0 || excess > above {
 			worst, above = v, excess
 			worst.Label, worst.Category = part/max(st.Categories, 1), -1
@@ -126,10 +128,10 @@ const (
 )
 
 // judge returns the verdict of a part, and by how many standard errors its worst cut is above the limit.
-func (s state) judge(part int, p *loss.Plan, st Steering) (v Verdict, worst float64) {
-	v.Batches, v.Teaches, v.Tolerance = s[steps], st.TrainingEvents, st.Tolerance
-	for k := range len(p.BackgroundLabel) * max(st.Categories, 1) {
-		v.Events += s.field(k, ofSeen)[0]
+func (s state) judge(part int, plan *loss.Plan, st Steering) (v Verdict, worst float64) {
+	v.Batches, v.Teaches, v.Tolerance = s.steps, st.TrainingEvents, st.Tolerance
+	for k := range s.parts {
+		v.Events += s.parts[k].seen
 	}
 	known := mostDoubt
 	if v.Tolerance == 0 {
@@ -148,17 +150,17 @@ func (s state) judge(part int, p *loss.Plan, st Steering) (v Verdict, worst floa
 	for k, q := range rankOf {
 		v.Efficiency[k], v.Errors[k], v.Doubt[k], v.Height[k], v.Mass[k] = 1-q, math.NaN(), math.NaN(), math.NaN(), math.NaN()
 	}
-	if s.field(part, ofBatches)[0] < enough*s[steps] || s[steps] == 0 {
+	if s.parts[part].batches < enough*s.steps || s.steps == 0 {
 		return v, math.Inf(-1)
 	}
-	variables := int(s[masses])
+	variables := int(s.masses)
 	for of := range variables {
-		sh := s.shown(part, of, variables, p.Joint)
-		free := p.Order // what no option bounds; a residual has what is beyond the bound
-		if p.Monotonic {
+		sh := s.parts[part].shown(of, variables, plan.Joint)
+		free := plan.Order // what no option bounds; a residual has what is beyond the bound
+		if plan.Monotonic {
 			free = min(free, 1)
 		}
-		if !math.IsInf(p.MaxSlope, 1) {
+		if !math.IsInf(plan.MaxSlope, 1) {
 			free = 0
 		}
 		sh.look(&v, free, &excess)
@@ -185,39 +187,30 @@ func (s state) judge(part int, p *loss.Plan, st Steering) (v Verdict, worst floa
 }
 
 // shown returns what a part has shown of one of its variables of mass.
-func (s state) shown(part, of, variables int, joint bool) *shown {
-	together, one := &ofMasses[variables], &ofOneMass[variables]
-	sh := &shown{basis: one, events: s.field(part, ofEach)[0]}
-	noise := s.field(part, ofNoise)
-	sh.ofRecent, sh.ofMean, sh.ofBoth = noise[0], noise[1], noise[2]
-	step, times := 1, 1.0 // in a table of all masses: the distance of the functions of this mass alone; a residual is the mean of several
-	for range variables - 1 - of {
+func (p *part) shown(v, variables int, joint bool) *shown {
+	one, step := &ofOneMass[variables], 1 // step: the distance of the functions of this mass alone in a table of all masses
+	for range variables - 1 - v {
 		step *= one.functions
 	}
+	times := 1.0 // a residual is the mean of several variables
 	if !joint {
 		times = float64(variables)
 	}
-	table := func(k int) []float64 {
-		all, own := s.table(part, k, together.functions), make([]float64, 0, one.functions*thresholds)
+	of := func(all *table) []float64 {
+		rows := make([]float64, 0, one.functions*thresholds)
 		for l := range one.functions {
-			own = append(own, all[l*step*thresholds:][:thresholds]...)
+			rows = append(rows, all[l*step][:]...)
 		}
-		floats.Scale(times, own)
-		return own
+		floats.Scale(times, rows)
+		return rows
 	}
-	sh.recent, sh.mean, sh.allowed = table(ofRecent), table(ofMean), table(ofAllowed)
-	each := func(k int) []float64 { // the sums over the cells of the other masses
-		return sumsOf(s.field(part, k)[:together.cells], of, variables, one.cells)[:one.cells]
-	}
-	sh.background, sh.signal = each(ofShares), each(ofSignal)
+	sh := &shown{basis: one, events: p.each, ofRecent: p.noise[0], ofMean: p.noise[1], ofBoth: p.noise[2]}
+	sh.recent, sh.mean, sh.allowed = of(&p.recent), of(&p.mean), of(&p.allowed)
+	cells := ofMasses[variables].cells
+	sh.background, sh.signal = sumsOf(p.shares[:cells], v, variables), sumsOf(p.signal[:cells], v, variables)
+	sh.masses, sh.places = places(sh.background, p.mass[v*one.cells:][:one.cells])
 	if sum := floats.Sum(sh.background); sum > 0 {
 		floats.Scale(1/sum, sh.background)
-		sh.masses = append(sh.masses, s.field(part, ofMeanMass)[of*one.cells:][:one.cells]...)
-		for c, share := range sh.background {
-			if share > 0 {
-				sh.masses[c] /= share * sum
-			}
-		}
 	}
 	return sh
 }

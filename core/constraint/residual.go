@@ -1,0 +1,241 @@
+package constraint
+
+import (
+	"math"
+	"slices"
+
+	"github.com/libmode/libmode/core/internal/events"
+	"github.com/libmode/libmode/core/internal/moments"
+	"github.com/libmode/libmode/core/internal/par"
+	"gonum.org/v1/gonum/floats"
+)
+
+// lesson is what a part of the state learns from a batch.
+type lesson struct {
+	*basis
+	push          []float64 // the residual of the push: coefficients of the functions of masses and score
+	tail, allowed []float64 // the relative residual and the allowed response at each threshold: a row for each function of the masses
+	beyond        [][]float64
+	rooms         []room
+	shares, mass  []float64 // of the weights in each cell of the masses, and in each cell of each variable times its mean mass
+	spectrum      []float64 // the sum of raw weights in each cell, over the sum of their sizes
+	events        float64   // the number of events,
+	effective     float64   // in effect, (sum |w|)^2 / sum w^2,
+	moved         float64   // and of events that are pushed
+}
+
+// room is a distance of a moment from its bound at a threshold, 0 beyond it, and the coefficients of a residual that reaches the bound.
+type room struct {
+	threshold int
+	distance  float64
+	toward    []float64
+}
+
+// lesson returns what the part of the events learns but for the residual of the push. The residual of the tail is the distance of the
+// efficiency of each bin from the allowed response, over the efficiency of all bins, the mean over the variables of mass.
+//
+// Moments of a batch are so noisy at tight cuts that most are beyond their bound. So the bound is on averages: a batch has the share
+// share in them. Beyond it urgent times the least change of the response that reaches the bound is a residual. Otherwise the bound
+// leaves room.
+func (r *ranked[T]) lesson(options *moments.Options, averages []float64, share float64) lesson {
+	masses, cells, arena, size := r.events.Variables(), r.basis.cells, &r.sc.Arena, r.basis.functions*thresholds
+	sums := addUp(len(r.raw), (2+len(masses))*cells, r.sc, func(lo, hi int, sums []float64) {
+		raw, cell, weight := r.raw[lo:hi], r.cell[lo:hi], r.weight[lo:hi]
+		for i, w := range raw {
+			if w != 0 {
+				sums[cell[i]] += math.Abs(weight[i])
+				sums[cells+int(cell[i])] += w
+			}
+		}
+		for v, mass := range masses {
+			sums := sums[(2+v)*cells:]
+			for i, m := range mass[lo:hi] {
+				if raw[i] != 0 {
+					sums[cell[i]] += math.Abs(weight[i]) * float64(m)
+				}
+			}
+		}
+	})
+	floats.Scale(1/r.size, sums)
+	le := lesson{basis: r.basis, events: float64(r.count), effective: r.effective, moved: float64(r.pushed)}
+	le.shares, le.spectrum = sums[:cells], sums[cells:2*cells]
+	floats.Scale(r.size/r.sizes, le.spectrum)
+	for v := range masses {
+		le.mass = append(le.mass, sumsOf(sums[(2+v)*cells:][:cells], v, len(masses))...)
+	}
+	le.tail, le.allowed = par.Make[float64](arena, size), par.Make[float64](arena, size)
+	for place := range r.views {
+		v := &r.views[place]
+		bins := v.Count()
+		between, inBins := r.inBins(v)
+		floats.Scale(1/r.size, inBins)
+		functions := product(inBins, r.basis.values, r.basis.functions, arena)
+		var bound *moments.Bound
+		if options.Bounded() {
+			bound = moments.NewBound(options, v.Basis)
+			le.beyond = append(le.beyond, nil)
+		}
+		// Of each bin, at each threshold: the residual, and the allowed response.
+		cdf, residual, responses := make([]float64, bins), make([]float64, bins), par.Make[float64](arena, 2*bins*thresholds)
+		for k := range thresholds {
+			for b, sum := range between[k*bins:][:bins] {
+				cdf[b] += sum * v.each[b]
+			}
+			copy(residual, cdf)
+			v.Residuals(residual)
+			unit := -1 / ((1 - rankOf[k]) * float64(len(r.views)))
+			if bound != nil {
+				own := averages[(place*thresholds+k)*(moments.MaxOrder+1):][:v.Basis.Size]
+				excess, distances := v.limit(bound, cdf, own, share)
+				le.beyond[place] = append(le.beyond[place], excess...)
+				floats.AddScaled(residual, urgent, excess)
+				for l, distance := range distances {
+					if math.IsInf(distance, 1) {
+						continue
+					}
+					one := make([]float64, len(own))
+					one[l] = 1
+					toward := product(v.along(one), functions, r.basis.functions, arena)
+					floats.Scale(unit, toward)
+					if floats.Dot(toward, toward) > leastNorm {
+						le.rooms = append(le.rooms, room{k, urgent * distance, toward})
+					}
+				}
+			}
+			for b, x := range residual {
+				row := responses[2*thresholds*b:]
+				row[k], row[thresholds+k] = unit*x, -unit*(x+1-cdf[b]) // the efficiency less its distance from the allowed response
+			}
+		}
+		for i, x := range product(transposed(functions, r.basis.functions), responses, 2*thresholds, arena) {
+			l, k := i/(2*thresholds), i%(2*thresholds)
+			if k < thresholds {
+				le.tail[l*thresholds+k] += x
+			} else {
+				le.allowed[l*thresholds+k-thresholds] += x
+			}
+		}
+	}
+	return le
+}
+
+// inBins returns the raw weights in each bin of a view between two thresholds, with a row for those above the last one, and the sizes of
+// the weights in the cells of each bin.
+func (r *ranked[T]) inBins(v *view[T]) (between, inBins []float64) {
+	bins, cells := v.Count(), r.basis.cells
+	rows := (thresholds + 1) * bins
+	sums := addUp(len(r.raw), rows+bins*cells, r.sc, func(lo, hi int, sums []float64) {
+		raw, cell, weight, rank := r.raw[lo:hi], r.cell[lo:hi], r.weight[lo:hi], r.rank[lo:hi]
+		between, inBins := sums[:rows], sums[rows:]
+		for i, b := range v.bin[lo:hi] {
+			if b == events.NoPair || raw[i] == 0 {
+				continue
+			}
+			k, q := 0, rank[i]+nearBorder
+			for k < thresholds && rankOf[k] <= q {
+				k++
+			}
+			between[k*bins+int(b)] += raw[i]
+			inBins[int(b)*cells+int(cell[i])] += math.Abs(weight[i])
+		}
+	})
+	return sums[:rows], sums[rows:]
+}
+
+// limit takes the moments of a batch at one threshold into their averages. It returns the excess of each F_b over what the bounds allow,
+// and the distance of each moment from its bounds, 0 beyond one; Inf: it has none.
+func (v *view[T]) limit(bound *moments.Bound, cdf, averages []float64, share float64) (excess, distances []float64) {
+	c := make([]float64, len(averages))
+	v.Basis.Moments(c, cdf)
+	for l := range averages {
+		averages[l] += share * (c[l] - averages[l])
+	}
+	excess, distances = make([]float64, len(cdf)), slices.Repeat([]float64{math.Inf(1)}, len(averages))
+	for _, x := range bound.Excesses(averages) {
+		for l, d := range x.Gradient {
+			if d != 0 {
+				distances[l] = min(distances[l], max(0, -x.By))
+			}
+		}
+		if x.By > 0 {
+			floats.AddScaled(excess, x.By, v.along(x.Gradient))
+		}
+	}
+	return excess, distances
+}
+
+// along returns the response that changes the moments along a gradient, per square.
+func (v *view[T]) along(gradient []float64) []float64 {
+	response := make([]float64, v.Count())
+	for b := range response {
+		response[b] = floats.Dot(v.Basis.RowA(b), gradient)
+	}
+	if square := floats.Dot(response, response); square > leastNorm { // bins of one mass have no slope
+		floats.Scale(1/square, response)
+	} else {
+		clear(response)
+	}
+	return response
+}
+
+// direction turns the gradient of the loss by the scores into a direction for logits. It returns its sum in each cell of masses and
+// score, and the sum of its squares.
+//
+// The loss is an integral over scores. Over logits, with the weight 1/sqrt(q (1 - q)), each working point counts by its
+// significance: the noise of a residual is in proportion to sqrt(q (1 - q)). A loss of CDFs also falls if all scores are
+// squeezed together, which makes nothing flatter. That part is the mean of the gradient at a score
+// (the derivative of J by the score, since sum_b f_b r_b = J'/2). The direction leaves out the mean per weight in each of
+// 16 ranges of equal weight.
+//
+// What is beyond a bound, by view, is not in the gradient: the derivative of r_b^2 by the score of an event of the share e is -2 e r_b.
+func (r *ranked[T]) direction(beyond [][]float64) (grid []float64, squares float64) {
+	n := len(r.raw)
+	ranges := max(1, min(thresholds, int(r.effective*(1+1e-12))/inRange))
+	along := par.Unset[float64](&r.sc.Arena, n)
+	sums := addUp(n, 2*thresholds, r.sc, func(lo, hi int, sums []float64) {
+		grad, rank, along := r.grad[lo:hi], r.rank[lo:hi], along[lo:hi]
+		for i, w := range r.weight[lo:hi] {
+			if w == 0 {
+				continue
+			}
+			d, q := float64(grad[i])*r.Factor, rank[i]
+			for k, x := range beyond {
+				v := &r.views[k]
+				if b := v.bin[lo+i]; b != events.NoPair {
+					d -= 2 * r.Factor / float64(v.Count()*len(r.views)) * r.raw[lo+i] * v.each[b] * beyondAt(x, q, int(b), v.Count())
+				}
+			}
+			d /= math.Sqrt(q * (1 - q))
+			along[i] = d
+			k := 2 * cellOf(q, ranges)
+			sums[k] += math.Copysign(1, w) * d
+			sums[k+1] += math.Abs(w)
+		}
+	})
+	cells, means := r.basis.cells*ofScore.cells, [thresholds]float64{}
+	for k := range means {
+		means[k] = sums[2*k] / sums[2*k+1]
+	}
+	grid = addUp(n, cells+1, r.sc, func(lo, hi int, grid []float64) {
+		rank, along, cell, squares := r.rank[lo:hi], along[lo:hi], r.cell[lo:hi], 0.0
+		for i, w := range r.weight[lo:hi] {
+			if w == 0 {
+				continue
+			}
+			d := along[i] - w*means[cellOf(rank[i], ranges)]
+			grid[int(cell[i])*mostCellsOfRank+cellOf(rank[i], mostCellsOfRank)] += d
+			squares += d * d
+		}
+		grid[cells] = squares
+	})
+	return grid[:cells], grid[cells]
+}
+
+// beyondAt returns the excess of F_b over a bound at a rank.
+func beyondAt(beyond []float64, rank float64, bin, bins int) float64 {
+	if rank < 0.5 {
+		return beyond[bin] * 2 * rank
+	}
+	k, part := thresholdOf(rank)
+	return beyond[k*bins+bin]*(1-part) + beyond[(k+1)*bins+bin]*part
+}
