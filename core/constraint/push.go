@@ -114,16 +114,12 @@ func (s *state) average(norm float64, batch loss.Result, variables, divided int)
 	}
 	s.steps++
 	share := max(1/s.steps, rate)
-	toward := func(average *float64, x float64) {
+	for k, average := range []*float64{&s.norm, &s.loss, &s.bias, &s.events, &s.square} {
+		x := [...]float64{norm, batch.Loss, batch.Bias, batch.Events, batch.Loss * batch.Loss}[k]
 		if x == x { // the bias of a batch may be unknown
 			*average += share * (x - *average)
 		}
 	}
-	toward(&s.norm, norm)
-	toward(&s.loss, batch.Loss)
-	toward(&s.bias, batch.Bias)
-	toward(&s.events, batch.Events)
-	toward(&s.square, batch.Loss*batch.Loss)
 }
 
 // follow lets the factor follow a tolerance; a tolerance of 0 is none. While the averages say that a test with so many events

@@ -37,17 +37,14 @@ func (w weighed[T]) ranks(limits [][2]float64) ranked[T] {
 		words, layout = sorted.Words, sorted.Layout
 	}
 	sizes := par.Unset[float64](&w.sc.Arena, len(words))
-	w.sc.Team.Blocks(len(words), block, func(lo, hi int) {
-		sizes, each := sizes[lo:hi], w.views[0].each
-		for k, word := range words[lo:hi] {
-			if single { // nearer in memory
-				sizes[k] = math.Abs(order.Weight(lo+k) * each[layout.Bin(word)])
-			} else {
-				sizes[k] = math.Abs(w.weight[layout.Index(word)])
-			}
+	for k, word := range words {
+		if single { // nearer in memory
+			sizes[k] = math.Abs(order.Weight(k) * w.views[0].each[layout.Bin(word)])
+		} else {
+			sizes[k] = math.Abs(w.weight[layout.Index(word)])
 		}
-	})
-	rank(r.rank, w.events.Score, words, &layout, sizes, w.sc)
+	}
+	rank(r.rank, w.events.Score, words, layout, sizes)
 	for v, mass := range w.events.Variables() {
 		r.addCells(mass, limits[v], massCells[len(limits)])
 	}
@@ -55,34 +52,22 @@ func (w weighed[T]) ranks(limits [][2]float64) ranked[T] {
 }
 
 // rank sets dst to the ranks of the values whose sorted records are the words, each with the size of its weight.
-func rank[T events.Float](dst []float64, values []T, words []uint64, layout *radix.Layout, sizes []float64, sc *par.Scratch) {
-	n := len(words)
-	below := make([]float64, (n+block-1)/block+1)
-	sc.Team.Blocks(n, block, func(lo, hi int) { below[lo/block+1] = floats.Sum(sizes[lo:hi]) })
-	for k := range below[1:] {
-		below[k+1] += below[k]
+func rank[T events.Float](dst []float64, values []T, words []uint64, layout radix.Layout, sizes []float64) {
+	total, below := floats.Sum(sizes), 0.0
+	for k := 0; k < len(words); {
+		first, tied := k, sizes[k]
+		for k++; k < len(words) && layout.Key(words[k]) == layout.Key(words[first]); k++ {
+			if !layout.Half && values[layout.Index(words[k])] != values[layout.Index(words[first])] {
+				break // the keys have no room for all bits
+			}
+			tied += sizes[k]
+		}
+		q := min(max((below+tied/2)/total, lowestRank), 1-lowestRank)
+		for _, word := range words[first:k] {
+			dst[layout.Index(word)] = q
+		}
+		below += tied
 	}
-	total := below[len(below)-1]
-	sc.Team.Blocks(n, block, func(lo, hi int) {
-		below, layout, k := below[lo/block], *layout, lo
-		equal := func(k, l int) bool {
-			return layout.Key(words[k]) == layout.Key(words[l]) && (layout.Half || values[layout.Index(words[k])] == values[layout.Index(words[l])])
-		}
-		for ; k > 0 && k < hi && equal(k-1, k); k++ { // of a tie that begins in another block
-			below += sizes[k]
-		}
-		for k < hi {
-			first, tied := k, sizes[k]
-			for k++; k < n && equal(first, k); k++ {
-				tied += sizes[k]
-			}
-			q := min(max((below+tied/2)/total, lowestRank), 1-lowestRank)
-			for _, word := range words[first:k] {
-				dst[layout.Index(word)] = q
-			}
-			below += tied
-		}
-	})
 }
 
 // apart is the mark of a strip of masses in which more than one cell has masses.

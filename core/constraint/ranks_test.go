@@ -30,7 +30,7 @@ func ranksOf[T events.Float](values []T, weights []float64) []float64 {
 	for k, word := range sorted.Words {
 		sizes[k] = math.Abs(weights[sorted.Index(word)])
 	}
-	rank(found, values, sorted.Words, &sorted.Layout, sizes, sc)
+	rank(found, values, sorted.Words, sorted.Layout, sizes)
 	return found
 }
 

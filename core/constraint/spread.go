@@ -5,6 +5,7 @@ import (
 
 	"github.com/libmode/libmode/core/internal/events"
 	"github.com/libmode/libmode/core/internal/par"
+	"gonum.org/v1/gonum/floats"
 )
 
 // spread returns the standard deviation of the logits of n events: the standard deviation of the scores, over their mean
@@ -20,47 +21,24 @@ func (ca *call[T]) spread(all []ranked[T], n float64) float64 {
 	} else if !ca.bounded() {
 		return 1
 	}
-	var first, mean, slopes, squares float64
-	for k := range all[0].raw {
-		if all[0].raw[k] != 0 {
-			first, _ = at(all[0].events.Score[k]) // equal scores differ from it by exactly 0
-			break
+	room := func() []float64 { return par.Unset[float64](&all[0].sc.Arena, int(n))[:0] }
+	places, slopes, sizes := room(), room(), room()
+	for k := range all {
+		scale := all[k].total / all[k].size
+		for i, w := range all[k].weight {
+			if w != 0 {
+				place, slope := at(all[k].events.Score[i])
+				places, slopes, sizes = append(places, place), append(slopes, slope), append(sizes, math.Abs(w)*scale)
+			}
 		}
 	}
-	places := make([][]float64, len(all)) // less the first
-	for k := range all {
-		r := &all[k]
-		places[k] = par.Unset[float64](&r.sc.Arena, len(r.raw))
-		sums := addUp(len(r.raw), 2, r.sc, func(lo, hi int, sums []float64) {
-			weight, places := r.weight[lo:hi], places[k][lo:hi]
-			for i, s := range r.events.Score[lo:hi] {
-				place, slope := at(s)
-				places[i] = place - first
-				if size := math.Abs(weight[i]); size != 0 {
-					sums[0] += size * places[i]
-					sums[1] += size * slope
-				}
-			}
-		})
-		mean += sums[0] * (r.total / r.size) / n
-		slopes += sums[1] * (r.total / r.size)
-	}
-	for k := range all {
-		r := &all[k]
-		squares += r.total / r.size * addUp(len(r.raw), 1, r.sc, func(lo, hi int, sums []float64) {
-			weight, sum := r.weight[lo:hi], 0.0
-			for i, d := range places[k][lo:hi] {
-				if size := math.Abs(weight[i]); size != 0 {
-					sum += size * (d - mean) * (d - mean)
-				}
-			}
-			sums[0] = sum
-		})[0]
-	}
+	floats.AddConst(-places[0], places) // equal scores differ by exactly 0
+	floats.AddConst(-floats.Dot(places, sizes)/n, places)
+	squares := floats.Dot(floats.MulTo(places, places, places), sizes)
 	if squares == 0 {
 		return 0
 	}
-	return math.Sqrt(squares*n) / slopes
+	return math.Sqrt(squares*n) / floats.Dot(slopes, sizes)
 }
 
 // probabilities returns a function for spread: of a logit the probability of its rarer side, in a unit that does not underflow, and
