@@ -191,9 +191,8 @@ def mode_evaluate(
     where f+_b and f-_b are densities in the score of the abs(e_i) of the bin's events with positive and negative
     weights. They are means over a window around s_i, of 1/16 of ``score_range`` or, if it is None, of the range of
     the inner three quarters of the scores. So h bounds the curvature along moves of about that size. It ignores
-    ``unbiased``, ``max_slope`` and ``monotonic``. The densities come from strips of equally many events: 64, or one
-    for every 4 events a bin if these are fewer. They count as even within a strip. Where the scores of a strip crowd in
-    a part of it, as at 1,000 events in 128 bins with a few far scores, h is too small there, and is no bound.
+    ``unbiased``, ``max_slope`` and ``monotonic``. Events of a strip of scores have the density at its middle: there are
+    64 strips of about equal weights, or one for every 4 events a bin if these are fewer.
 
     Parameters
     ----------

@@ -2,6 +2,8 @@ package loss
 
 import (
 	"math"
+	"slices"
+	"sort"
 
 	"github.com/libmode/libmode/core/internal/errs"
 	"github.com/libmode/libmode/core/internal/par"
@@ -33,16 +35,17 @@ func newCurvature(wa *walk, write func(int, []float64), smoothing float64, sc *p
 	if nb > mostCurvedBins {
 		return nil, errs.Of(errs.ErrOption, "hess of %d bins: at most %d are possible, use fewer", nb, mostCurvedBins)
 	}
-	cu := &curvature{walk: wa, write: write, strips: newStrips(wa.Records, min(max(n/(4*nb), 1), mostStrips))}
 	half, err := halfWindow(wa.Records, wa.limits, smoothing)
 	if err != nil {
 		return nil, err
 	}
+	count := min(max(n/(4*nb), 1), mostStrips)
+	cu := &curvature{walk: wa, write: write, strips: newStrips(wa.Records, count, half, wa.limits, &sc.Arena)}
 	cu.table = par.Make[float64](&sc.Arena, len(cu.strips)*2*nb)
 	if half == 0 {
 		return cu, nil
 	}
-	found := densities(cu.sums(sc), 2*nb, cu.strips, half, wa.limits, &sc.Arena)
+	found := cu.densities(sc)
 	sc.Team.Blocks(nb, binsAtATime, func(lo, hi int) {
 		up, down := make([]float64, nb), make([]float64, nb)
 		for b := lo; b < hi; b++ {
@@ -62,23 +65,37 @@ func (cu *curvature) row(table []float64, c int) []float64 {
 	return table[c*width : (c+1)*width]
 }
 
-// sums returns the sums of |e| over the events of each strip, by sign and bin.
-func (cu *curvature) sums(sc *par.Scratch) []float64 {
+// densities returns the sums of |e| over the windows of the strips by their widths, by sign and bin. The ends of the windows divide
+// the records into parts, each of which is summed once.
+func (cu *curvature) densities(sc *par.Scratch) []float64 {
 	nb := cu.in.bins
-	found := par.Make[float64](&sc.Arena, len(cu.table))
-	sc.Team.Run(len(cu.strips), func(c int) {
-		row, strip := cu.row(found, c), &cu.strips[c]
-		for i := strip.start; i < strip.end; i++ {
+	var ends []int
+	for _, strip := range cu.strips {
+		ends = append(ends, strip.lo, strip.hi)
+	}
+	slices.Sort(ends)
+	ends = slices.Compact(ends)
+	sums := par.Make[float64](&sc.Arena, 2*nb*(len(ends)-1))
+	sc.Team.Run(len(ends)-1, func(k int) {
+		row := cu.row(sums, k)
+		for i := ends[k]; i < ends[k+1]; i++ {
 			b, w := cu.Bin(cu.Words[i]), cu.Weight(i)
 			if w < 0 {
 				b += nb
 			}
 			row[b] += math.Abs(w)
 		}
-		for k := range row {
-			row[k] *= cu.in.step[k%nb]
-		}
 	})
+	found := par.Make[float64](&sc.Arena, len(cu.table))
+	for c, strip := range cu.strips {
+		row := cu.row(found, c)
+		for k := sort.SearchInts(ends, strip.lo); ends[k] < strip.hi; k++ {
+			floats.Add(row, cu.row(sums, k))
+		}
+		for k := range row {
+			row[k] *= cu.in.step[k%nb] / strip.width
+		}
+	}
 	return found
 }
 

@@ -9,83 +9,68 @@ import (
 	"github.com/libmode/libmode/core/internal/par"
 )
 
-// strip is the records start..end-1, and the range of their scores. Strips divide sorted records by score into parts of about equal
-// sums of |w|, to find their density: equal numbers of events, also where a record stands for several. All records of a tie are in one strip, and a tie that is as large as a strip is one by itself. So
-// strips depend on the scores alone, and not on the order in which tied events are given.
+// strip is the records start..end-1, which have one density: the mean over a window around the middle of their weight. The records
+// lo..hi-1 have scores in the window, whose width is that of its part inside the limits. All records of a tie are in one strip, so
+// that strips do not depend on the order in which tied events are given.
 type strip struct {
-	start, end int
-	from, to   float64
+	start, end, lo, hi int
+	width              float64
 }
 
 // mostStrips is the number of strips of many events, so that each has 1/64 of the weight. The statistical error of the
 // densities averages out in a sum of curvatures over the leaf of a tree.
 const mostStrips = 64
 
-// newStrips returns about as many strips as asked for.
-func newStrips(rs *order.Records, count int) []strip {
+// leastOfStrip is the part of the usual weight that a strip has at least, before it ends since its window does not reach further.
+const leastOfStrip = 0.25
+
+// newStrips divides sorted records into about as many strips as asked for, of equal sums of |w|: equal numbers of events, also where
+// a record stands for several. Windows have this half width. Crowded scores and far ones do not share a strip, up to a quarter of one.
+func newStrips(rs *order.Records, count int, half float64, limits limits, arena *par.Arena) []strip {
 	n := len(rs.Words)
+	below := func(i int) float64 { return float64(i) } // the weight of the records before i
+	if rs.Weights != nil {
+		sums := par.Make[float64](arena, n+1)
+		for i, w := range rs.Weights[:n] {
+			sums[i+1] = sums[i] + math.Abs(w)
+		}
+		below = func(i int) float64 { return sums[i] }
+	}
+	// at returns the record in which the weight is reached.
+	at := func(weight float64) int {
+		weight *= 1 + 1e-12 // sums of equal weights round
+		return min(sort.Search(n, func(i int) bool { return below(i+1) > weight }), n-1)
+	}
+	first := func(from int, is func(score float64) bool) int {
+		return from + sort.Search(n-from, func(i int) bool { return is(rs.Score(from + i)) })
+	}
+	share := below(n) / float64(count)
 	found := make([]strip, 0, 2*count+1)
-	last := 0
-	cut := func(at int) {
-		if at > last {
-			found = append(found, strip{last, at, rs.Score(last), rs.Score(at - 1)})
-			last = at
+	for start := 0; start < n; {
+		end := n
+		if below(n) > (below(start)+share)*(1+1e-12) {
+			lo, hi := rs.TieAt(at(below(start)+share), start, n)
+			if end = lo; lo == start {
+				end = hi
+			}
 		}
+		if far := first(start, func(score float64) bool { return score > rs.Score(start)+half }); far < end {
+			least, _ := rs.TieAt(at(below(start)+share*leastOfStrip), start, n)
+			end = min(end, max(far, least))
+		}
+		middle := rs.Score(min(at((below(start)+below(end))/2), end-1))
+		from, to := max(middle-half, limits.from), min(middle+half, limits.to)
+		lo := first(0, func(score float64) bool { return score >= from })
+		hi := first(lo, func(score float64) bool { return score > to })
+		found = append(found, strip{start, end, lo, hi, to - from})
+		start = end
 	}
-	size := func(lo, hi int) (sum float64) {
-		for i := lo; i < hi; i++ {
-			sum += math.Abs(rs.Weight(i))
-		}
-		return sum
-	}
-	at, below, share := 0, 0.0, size(0, n)/float64(count)
-	for k := range count {
-		to := share * float64(k) * (1 + 1e-12) // sums of equal weights round
-		for w := math.Abs(rs.Weight(at)); at < n-1 && below+w <= to; w = math.Abs(rs.Weight(at)) {
-			below, at = below+w, at+1
-		}
-		lo, hi := rs.TieAt(at, 0, n)
-		cut(lo)
-		if size(lo, hi) >= share*(1-1e-12) {
-			cut(hi)
-		}
-	}
-	cut(n)
 	return found
 }
 
 // stripOf returns the strip of record i.
 func stripOf(i int, ss []strip) int {
 	return sort.Search(len(ss), func(c int) bool { return ss[c].end > i })
-}
-
-// share returns which part of a strip's records lies in [lo, hi], if they are spread evenly over it.
-func (s *strip) share(lo, hi float64) float64 {
-	switch {
-	case s.to < lo || s.from > hi:
-		return 0
-	case s.from >= lo && s.to <= hi:
-		return 1
-	}
-	return (min(s.to, hi) - max(s.from, lo)) / (s.to - s.from)
-}
-
-// densities turns sums over the events of each strip, a row each with so many columns, into their densities per score: means over a
-// window of this half width around the middle of the strip. Only the part of the window inside the limits counts.
-func densities(sums []float64, columns int, ss []strip, half float64, limits limits, arena *par.Arena) []float64 {
-	found := par.Make[float64](arena, len(sums))
-	for c := range ss {
-		middle := min(max(ss[c].from/2+ss[c].to/2, ss[c].from), ss[c].to) // also of the smallest numbers
-		lo, hi := max(middle-half, limits.from), min(middle+half, limits.to)
-		for d := range ss {
-			if share := ss[d].share(lo, hi) / (hi - lo); share != 0 {
-				for k, sum := range sums[d*columns : (d+1)*columns] {
-					found[c*columns+k] += share * sum
-				}
-			}
-		}
-	}
-	return found
 }
 
 // halfWindow returns half of the width of the window: smoothing times a range of scores. The range is the range of the integral.
