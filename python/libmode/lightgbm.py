@@ -192,17 +192,14 @@ def finalize(booster: lightgbm.Booster, init_score: float, *, num_iteration: int
     return model
 
 
-#: Parameters of an objective or metric that LightGBM does not use with another one.
+#: Parameters that LightGBM does not use with an objective of its user.
 _OF_OBJECTIVES = (
-    *("num_class", "is_unbalance", "scale_pos_weight", "pos_bagging_fraction", "neg_bagging_fraction", "sigmoid"),
-    *("boost_from_average", "reg_sqrt", "alpha", "fair_c", "poisson_max_delta_step", "tweedie_variance_power"),
-    *("lambdarank_truncation_level", "lambdarank_norm", "lambdarank_position_bias_regularization", "label_gain"),
-    *("objective_seed", "bagging_by_query", "eval_at", "multi_error_top_k", "auc_mu_weights"),
-)
-#: Further parameters that the classifier sets.
-_NO_EFFECT = (
-    *(*_OF_OBJECTIVES, "objective", "metric", "first_metric_only", "early_stopping_min_delta", "categorical_feature"),
-    "input_model",
+    "is_unbalance",
+    "scale_pos_weight",
+    "pos_bagging_fraction",
+    "neg_bagging_fraction",
+    "num_class",
+    "sigmoid",
 )
 
 
@@ -236,18 +233,15 @@ class _Objective(Objective):
 class MoDeLGBMClassifier(BoostedClassifier):
     __doc__ = described("LightGBM", "MoDeLGBMClassifier", "txt")
 
-    _library = "LightGBM"
     _objective = _Objective
     _stops = lightgbm.callback._EarlyStoppingCallback
 
-    def _further(self, parameters: dict[str, Any]) -> dict[str, Any]:
+    _own = (*_OF_OBJECTIVES, "objective", "metric", "categorical_feature", "input_model")
+
+    def _main_name(self, name: str) -> str | None:
+        """LightGBM, which must be silent, would not say of an unknown one."""
         main = _main_names()
-        ours = {main.get(name, name): name for name in self._get_param_names()}
-        for name in parameters:
-            if name not in main:
-                raise self._unknown(name)
-        self._refuse({name: ours.get(main[name], main[name]) for name in parameters}, _NO_EFFECT)
-        return {main[name]: value for name, value in parameters.items()}
+        return {main.get(ours, ours): ours for ours in self._get_param_names()}.get(main.get(name), main.get(name))
 
     def _data(
         self, features: NDArray[Any], label: Any, names: list[str] | None, start: float, reference: Any = None
@@ -263,9 +257,6 @@ class MoDeLGBMClassifier(BoostedClassifier):
         )
 
     def _train(self, parameters: dict[str, Any], data: Any, sets: list[Any], start: float, called: Called) -> Trained:
-        linear = parameters.get("linear_tree", False)
-        if str(linear).lower() not in ("false", "-"):  # LightGBM reads both as False
-            raise ValueError(f"linear_tree = {linear!r}: MoDe trains leaves that are numbers, leave linear_tree out")
         objective, metric, stopping, callbacks, verbose, rounds = called
         depth = parameters["max_depth"]
         history: dict[str, dict[str, list[float]]] = {}

@@ -7,8 +7,6 @@ model is an ordinary one, which loads and predicts without libmode.
 from __future__ import annotations
 
 import json
-import re
-import warnings
 from collections.abc import Iterable, Mapping
 from typing import Any
 
@@ -230,27 +228,27 @@ def _read_all_rows(data: xgboost.DMatrix) -> Rows:
 class MoDeXGBClassifier(BoostedClassifier):
     __doc__ = described("XGBoost", "MoDeXGBClassifier", "json")
 
-    _library = "XGBoost"
     _objective = _Objective
     _stops = xgboost.callback.EarlyStopping
 
-    def _further(self, parameters: dict[str, Any]) -> dict[str, Any]:
-        self._refuse({name: _OTHER_NAMES.get(name, name) for name in parameters}, _NO_EFFECT)
-        return parameters
+    _own = ("objective", "scale_pos_weight", "base_score", "num_class", "eval_metric", "disable_default_eval_metric")
+
+    @staticmethod
+    def _main_name(name: str) -> str:
+        return _OTHER_NAMES.get(name, name)  # of one that it does not know XGBoost itself warns
 
     def _data(
         self, features: NDArray[Any], label: Any, names: list[str] | None, start: float = 0.0, reference: Any = None
     ) -> xgboost.DMatrix:
         kinds = ["c" if place in self._categories else "q" for place in range(features.shape[1])]
-        return xgboost.DMatrix(features, label, feature_names=names, feature_types=kinds, enable_categorical=True)
+        taken = self.parameters.get("enable_categorical", True)
+        return xgboost.DMatrix(features, label, feature_names=names, feature_types=kinds, enable_categorical=taken)
 
     def _train(self, parameters: dict[str, Any], data: Any, sets: list[Any], start: float, called: Called) -> Trained:
         objective, metric, stopping, callbacks, verbose, rounds = called
         history: dict[str, dict[str, list[float]]] = {}
+        parameters.pop("enable_categorical", None)  # of the data
         parameters = {"objective": "binary:logistic", "disable_default_eval_metric": True, **parameters}
-        for name in _unused(parameters, data):
-            if name not in self._get_param_names():  # a linear booster takes few of them
-                raise self._unknown(name)
         if stopping is not None:
             if parameters.get("booster", "gbtree") != "gbtree":
                 raise ValueError(
@@ -298,17 +296,3 @@ _OTHER_NAMES = {
     **{"eta": "learning_rate", "lambda": "reg_lambda", "seed": "random_state", "nthread": "n_jobs"},
     "num_boost_round": "n_estimators",
 }
-#: Parameters that XGBoost does not use with an objective of its own, or that the classifier sets.
-_NO_EFFECT = (
-    *("objective", "scale_pos_weight", "base_score", "num_class", "eval_metric", "disable_default_eval_metric"),
-    "validate_parameters",
-)
-
-
-def _unused(parameters: Mapping[str, Any], data: xgboost.DMatrix) -> list[str]:
-    """The parameters that XGBoost says it does not use."""
-    with warnings.catch_warnings(record=True) as said:
-        warnings.simplefilter("always")
-        xgboost.Booster({**parameters, "validate_parameters": True, "verbosity": 1}, [data]).save_config()
-    sentences = [str(one.message) for one in said if "are not used" in str(one.message)]
-    return [name for sentence in sentences for name in re.findall(r'"(\w+)"', sentence)]

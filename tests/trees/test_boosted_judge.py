@@ -6,6 +6,8 @@ import numpy as np
 import pytest
 from boosted import LIBRARIES, SMALL, TRAIN
 from libmode import TrainingWarning, metrics
+from libmode._problems import Said
+from libmode._trees import classifier as module
 
 from studies.simple_model.data import simple_model
 
@@ -28,8 +30,7 @@ def fitted(library, mass=None, features=None, training=TRAIN, **parameters):
     if mass is not None:
         features = VALID.features if features is None else features
         given = {"eval_set": [(features, VALID.label)], "eval_mass": [mass]}
-    classifier = library.Classifier(**QUICK | parameters)
-    return classifier.fit(training.features, training.label, mass=training.mass, **given)
+    return library.Classifier(**QUICK | parameters).fit(training.features, training.label, mass=training.mass, **given)
 
 
 @pytest.mark.parametrize("point", [{}, {"background_efficiency": 0.02}, {"signal_efficiency": [0.8, 0.2]}], ids=str)
@@ -75,7 +76,7 @@ def test_signal_efficiencies_are_of_the_weights_of_the_signal(library):
 @pytest.mark.parametrize("patience", [None, 30])
 def test_a_background_that_is_not_flat_is_said(library, patience):
     with pytest.warns(TrainingWarning, match=r"eval_set\[0\]: not flat at order 1: .* know their training events by"):
-        assert fitted(library, BIASED, early_stopping_rounds=patience, n_estimators=150).check_.flat is False
+        assert fitted(library, BIASED, early_stopping_rounds=patience, n_estimators=250).check_.flat is False
 
 
 @pytest.mark.parametrize("patience", [None, 30])
@@ -102,6 +103,23 @@ def test_a_set_of_rows_of_the_training_judges_nothing(library):
         warnings.filterwarnings("error", message=".* rows of the training")
         classifier.fit(features[:4_000], label[:4_000], mass=mass[:4_000], **given)
     assert classifier.check_ is not None
+
+
+def test_events_are_kept_where_a_tenth_has_a_thousand_of_background(library, monkeypatch):
+    """Three of 40 fits above 3 errors were silent, since nothing judged them: a process says so once."""
+    found = fitted(library)  # 20,000 events, half of them background
+    assert found.check_.events == pytest.approx(1_000, rel=0.01)
+    monkeypatch.setattr(module, "_SAID", Said())
+    assert fitted(library, validation_fraction=None).check_ is None
+    with pytest.warns(
+        TrainingWarning, match="nothing judges .* a tenth with 1,000 of background.*eval_set and eval_mass"
+    ):
+        found = fitted(library, training=SMALL)
+    assert found.check_ is None and found.evals_result_ == {}
+    fitted(library, training=SMALL, validation_fraction=0.3)
+    monkeypatch.setattr(module, "_SAID", Said())
+    with pytest.warns(TrainingWarning, match="nothing judges .*not known: "):
+        assert fitted(library, training=SMALL, validation_fraction=0.1).check_.flat is None
 
 
 def test_kept_events_stop_a_training(library):

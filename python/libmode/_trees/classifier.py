@@ -19,12 +19,12 @@ from sklearn.utils.validation import _check_sample_weight, check_is_fitted, vali
 from .._events import Events, read_events
 from .._messages import ORDER, level_of_the_user, near, shown
 from .._option_values import TAKEN
-from .._problems import TrainingWarning
+from .._problems import Said, TrainingWarning
 from .._read import as_array, of_one_index, real, whole
 from ..metrics._settings import Settings as Judged
 from .judging import BY_HEART, judge, judged, same_length
 from .metric import USUAL_EVENTS, Metric, Stopping
-from .multipliers import ScoreTransform, Settings, checked, mean_size, sums_of_weights
+from .multipliers import ScoreTransform, Settings, checked, mean_size, pace, sums_of_weights
 from .objective import Objective
 
 # The defaults of min_child_weight and reg_lambda, over the sum of the absolute weights. Trees with smaller leaves are
@@ -44,7 +44,8 @@ _OF_LIBRARY = (
 # The share of the events that is kept to judge a training, the most of them, and the fewest background events.
 _KEPT, _MOST_KEPT, _FEWEST_KEPT = 0.1, 20_000, 1_000
 _COPIED = 0.01  # an evaluation set with a larger share of rows of the training judges nothing
-_log = logging.getLogger("libmode")
+_LOG = logging.getLogger("libmode")
+_SAID = Said()  # a search fits a classifier many times
 
 _DESCRIPTION = """A classifier of {library} that keeps the response to background smooth in the mass.
 
@@ -87,7 +88,7 @@ _DESCRIPTION = """A classifier of {library} that keeps the response to backgroun
         Threads; by default those of the library.
     **parameters
         Further options of the MoDe loss, whose ``background_label`` is the class of background in ``y``, and further
-        parameters of {library}, by their own names. What has no effect with an objective is an error.
+        parameters of {library}, by their own names. What {library} ignores with an objective is an error.
 
     Attributes
     ----------
@@ -152,10 +153,12 @@ Trained = tuple[Any, dict[str, dict[str, list[float]]]]
 class BoostedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     """A subclass for each library makes data sets, trains and returns margins, log(p/(1 - p))."""
 
-    _library: str
     _stops: type  # the library's own callback of early stopping
     _objective: type[Objective]
-    _further: Callable[..., dict[str, Any]]  # takes further parameters of the library; TypeError without effect
+    _own: tuple[
+        str, ...
+    ]  # parameters of the library that the classifier sets, or that have no effect with an objective
+    _main_name: Callable[..., str | None]  # the library's name of a parameter that has several; None for an unknown one
     _data: Callable[..., Any]  # makes a data set of features, labels, names, first margin, reference
     _train: Callable[..., Trained]  # takes parameters, data, evaluation sets, first margin, Called
     _margins: Callable[..., NDArray[Any]]  # takes features
@@ -268,94 +271,136 @@ class BoostedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             If ``check_`` says that the background is not flat, or if ``eval_set`` is too small to tell. If the push
             has not settled, or the training depends on the mass again in the end, and no other events say that it is
             flat. If ``eval_set`` has rows of the training. If ``eval_sample_weight`` is left out, and the events of a
-            class have different weights.
+            class have different weights. Once in a process, if nothing is kept to judge the trees, or too little.
         """
-        X, events = self._events(X, y, mass, sample_weight, category)
-        settings, judging, further = self._checked(callbacks)
-        lists = {"eval_mass": eval_mass, "eval_sample_weight": eval_sample_weight, "eval_category": eval_category}
-        evaluated = self._evaluated(eval_set, _several(events.mass), lists)
+        X, events = self._events(X, y, True, mass=mass, sample_weight=sample_weight, category=category)
+        settings, judging = self._checked(callbacks)
         sums_of_weights(events.label, events.weight)  # before a part is kept: its errors name places
-        name, self._copied = f"eval_set[{len(evaluated) - 1}]", False
-        if evaluated:
-            self._look_at(evaluated[-1], eval_sample_weight, X, events, name)
+        lists = {"eval_mass": eval_mass, "eval_sample_weight": eval_sample_weight, "eval_category": eval_category}
+        if evaluated := self._evaluated(eval_set, lists, X, events):
+            name = f"eval_set[{len(evaluated) - 1}]"
         else:
             X, events, evaluated = self._kept(X, events)
             name = "validation_fraction"
-        if self.early_stopping_rounds is not None and not evaluated:
-            raise ValueError(
-                f"early_stopping_rounds = {self.early_stopping_rounds}: give eval_set and eval_mass, or a number as "
-                "validation_fraction"
-            )
-        objective, stopping = self._trained(X, events, evaluated, settings, judging, further, callbacks, verbose)
-        self.best_iteration_, self.settled_round_ = (stopping and stopping.best), objective.settled
-        unsettled = objective.unsettled()
-        if stopping is not None and stopping.best is None and unsettled:
-            raise RuntimeError(
-                f"early_stopping_rounds = {self.early_stopping_rounds}: no round can be the best, since {unsettled}"
-            )
-        self.check_ = None
-        if evaluated and not self._copied:
-            features, others = evaluated[-1]
-            self.check_ = judge(judging, others, self.background_only)(self._margins(features).astype(float))
-        self._warn(name, unsettled if stopping is None else None)
+        objective, stopping = self._trained(X, events, evaluated, settings, judging, callbacks, verbose)
+        self._judge(name, evaluated, judging, objective, stopping)
         return self
 
-    def _checked(self, callbacks: Sequence[Any] | None) -> tuple[Settings, Judged, dict[str, Any]]:
-        """The settings of the objective and of the check, and further parameters of the library."""
+    def _judge(
+        self, name: str, evaluated: list[Evaluated], judging: Judged, objective: Objective, stopping: Stopping | None
+    ) -> None:
+        """Sets what is known of the finished trees, and warns."""
+        self.best_iteration_, self.settled_round_ = (stopping and stopping.best), objective.settled
+        unsettled = objective.unsettled()
+        if stopping is not None and unsettled:
+            if stopping.best is None:
+                raise RuntimeError(
+                    f"early_stopping_rounds = {self.early_stopping_rounds}: no round can be the best, since {unsettled}"
+                )
+            unsettled = None
+        self.check_ = check = None
+        if evaluated and not self._copied:
+            features, others = evaluated[-1]
+            self.check_ = check = judge(judging, others, self.background_only)(self._margins(features).astype(float))
+        if self.loss_weight is not None or check is not None and check.flat:
+            return
+        said = [unsettled] if unsettled else []
+        if check is not None and check.flat is False:
+            said.insert(0, f"{name}: {check.why}" + ("" if unsettled else f". {BY_HEART}"))
+        elif check is not None and name != "validation_fraction":
+            said.insert(0, f"{name}: {check.why}")
+        if said:
+            warnings.warn(". ".join(said), TrainingWarning, stacklevel=level_of_the_user())
+        elif check is not None or not evaluated and self.validation_fraction is not None:
+            why = "too few events for a tenth with 1,000 of background" if check is None else check.why
+            _SAID.warn(
+                "not judged",
+                f"nothing judges whether the background is flat ({why}): give fit eval_set and eval_mass, or "
+                "validation_fraction a number, or None where other events judge. This is said once",
+                TrainingWarning,
+            )
+
+    def _checked(self, callbacks: Sequence[Any] | None) -> tuple[Settings, Judged]:
+        """The settings of the objective and of the check."""
         for callback in callbacks or ():
             if isinstance(callback, self._stops):
                 raise ValueError(
                     f"callbacks has {type(callback).__name__}, which may stop before the push has settled: give "
                     f"early_stopping_rounds to the constructor, {type(self).__name__}(early_stopping_rounds=...)"
                 )
-        options, further = self._divided()
+        self._further: dict[str, Any] = {}  # parameters of the library
+        options = {"order": self.order}
+        for name, value in self.parameters.items():
+            if name in TAKEN["mode"]:
+                options[name] = value
+            else:
+                self._further[self._known(name)] = value
         if self.order is None:
             raise TypeError(ORDER)
+        options.pop("background_label", None)  # a class of y: the labels of the loss are 1 for signal and 0
         settings = checked(self.loss_weight, self.tolerance, self.score_transform, self.background_only, options)
         point = {"signal_efficiency": self.signal_efficiency, "background_efficiency": self.background_efficiency}
         for name in ("n_estimators", "early_stopping_rounds"):
             if getattr(self, name) is not None:
                 whole(name, getattr(self, name), 1)
-        return settings, judged(settings, self.events, point), further
+        return settings, judged(settings, self.events, point)
 
-    def _events(self, X: Any, y: Any, mass: Any, sample_weight: Any, category: Any) -> Evaluated:
-        """The training, with labels 1 for signal and 0 for background."""
-        of_one_index({"X": X, "y": y, "mass": mass, "sample_weight": sample_weight, "category": category})
-        self._categories = {
-            place: X.iloc[:, place].cat.categories for place, dtype in enumerate(getattr(X, "dtypes", ()))
-            if getattr(dtype, "name", None) == "category"
-        }  # fmt: skip
-        X, y = validate_data(self, self._coded(X), y, dtype=[np.float32, np.float64], ensure_all_finite="allow-nan")
-        check_classification_targets(y)
-        label = self._is_signal(y)
-        weight = None if sample_weight is None else _check_sample_weight(sample_weight, X)
-        same_length({"mass": mass, "category": category}, len(X), "X")
-        return X, read_events(as_array, label.astype(np.float32), label, mass, weight, category)
+    def _known(self, name: str) -> str:
+        """The library's name of a parameter; TypeError if unknown, set here, or an argument by another name."""
+        main = self._main_name(name)
+        if main is None or main in self._get_param_names():
+            ours = [*self._get_param_names(), *TAKEN["mode"]]
+            meant = main or (None if name == "class_weight" else near(name, ours))  # which is no loss_weight
+            raise TypeError(f"unknown parameter {name!r}" + (f": did you mean {meant}?" if meant else ""))
+        if main in self._own:
+            raise TypeError(f"parameter {name!r} has no effect in {type(self).__name__}, or is set by it: leave it out")
+        return main
 
-    def _look_at(self, last: Evaluated, weights: Any, X: NDArray[Any], events: Events, name: str) -> None:
+    def _events(self, X: Any, y: Any, reset: bool, **arrays: Any) -> Evaluated:
+        """The training, or an evaluation set as the training had it, with labels 1 for signal and 0 for background."""
+        of_one_index({"X": X, "y": y, **arrays})
+        if reset:
+            self._categories = {
+                place: X.iloc[:, place].cat.categories for place, dtype in enumerate(getattr(X, "dtypes", ()))
+                if getattr(dtype, "name", None) == "category"
+            }  # fmt: skip
+        kinds = [np.float32, np.float64]
+        X, y = validate_data(self, self._coded(X), y, reset=reset, dtype=kinds, ensure_all_finite="allow-nan")
+        if reset:
+            check_classification_targets(y)
+            self._find_signal(y)
+            if arrays["sample_weight"] is not None:
+                arrays["sample_weight"] = _check_sample_weight(arrays["sample_weight"], X)
+        elif not (known := np.isin(y, self.classes_)).all():
+            place = int(np.argmin(known))
+            raise ValueError(f"y[{place}] = {y.tolist()[place]!r}: the training had {self.classes_.tolist()}")
+        same_length(arrays, len(X), "X")
+        label = (y == self.classes_[self._signal]).astype(np.float32)
+        return X, read_events(as_array, label, label.astype(int), *arrays.values())  # their scores are known later
+
+    def _look_at(self, name: str, last: Evaluated, weights: Any, X: NDArray[Any], events: Events) -> None:
         """Warns of rows of the training in an evaluation set, and of weights that it lacks."""
         features, others = last
+        said = []
         self._copied = _copied(_rows(X, events.mass), _rows(features, others.mass))
         if self._copied:
-            warnings.warn(
+            said.append(
                 f"{name} has rows of the training, mass included, so it judges nothing: trees know these events by "
-                "heart. Give other events",
-                TrainingWarning,
-                stacklevel=level_of_the_user(),
+                "heart. Give other events"
             )
         if events.weight is not None and weights is None and _differ(events.weight, events.label):
-            warnings.warn(
+            said.append(
                 "sample_weight differs within a class, and eval_sample_weight is left out: each event of eval_set "
-                "counts once, and the sets are judged with another spectrum. Give eval_sample_weight",
-                TrainingWarning,
-                stacklevel=level_of_the_user(),
+                "counts once, and the sets are judged with another spectrum. Give eval_sample_weight"
             )
+        for sentence in said:
+            warnings.warn(sentence, TrainingWarning, stacklevel=level_of_the_user())
 
     def _kept(self, X: NDArray[Any], events: Events) -> tuple[NDArray[Any], Events, list[Evaluated]]:
         """The training without the events that are kept to judge it, and these."""
         share, count = self.validation_fraction, len(X)
         if share is None:
-            return X, events, []
+            return X, events, self._none_kept()
         automatic = isinstance(share, str) and share == "auto"
         if not automatic and not 0 < real("validation_fraction", share) < 1:
             raise ValueError(f'validation_fraction = {shown(share)}: must be "auto", None, or between 0 and 1')
@@ -366,18 +411,22 @@ class BoostedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         kept = np.zeros(count, bool)
         kept[order[np.diff(np.floor(np.arange(count + 1) * share)) > 0]] = True
         if automatic and np.count_nonzero(events.label[kept] == 0) < _FEWEST_KEPT:
-            _log.info(
-                "%s: fewer than %d background events would be left to judge the trees, so all %d events train, and "
-                "nothing judges", type(self).__name__, _FEWEST_KEPT, count,
-            )  # fmt: skip
-            return X, events, []
+            return X, events, self._none_kept()
         background = events.label == 0 if self.background_only else slice(None)
         self._refuse_missing(events.mass, background)  # while places are those of the user
         return X[~kept], events.where(~kept), [(X[kept], events.where(kept))]
 
+    def _none_kept(self) -> list[Evaluated]:
+        if self.early_stopping_rounds is not None:
+            raise ValueError(
+                f"early_stopping_rounds = {self.early_stopping_rounds}: give eval_set and eval_mass, or a number as "
+                "validation_fraction"
+            )
+        return []
+
     def _trained(
         self, X: NDArray[Any], events: Events, evaluated: list[Evaluated], settings: Settings, judging: Judged,
-        further: dict[str, Any], callbacks: Any, verbose: bool | int,
+        callbacks: Any, verbose: bool | int,
     ) -> tuple[Objective, Stopping | None]:  # fmt: skip
         """Trains the booster."""
         _, label, mass, weight, category = events
@@ -388,7 +437,7 @@ class BoostedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         patience, start = self.early_stopping_rounds, math.log(of_signal / of_background)
         few = 2 * min(_effective(weight[label == one]) for one in (0, 1))
         rounds = self.n_estimators or (_usual_rounds(few) if patience is None else _MOST_ROUNDS)
-        settings = settings._replace(prior=start).within(rounds, patience is not None)
+        settings = settings._replace(prior=start, **pace(rounds, patience is not None))
         names = [str(name) for name in self.feature_names_in_] if hasattr(self, "feature_names_in_") else None
         data = self._data(X, label.astype(np.float32), names, start)
         sets = [self._data(features, others.label, names, start, data) for features, others in evaluated]
@@ -402,25 +451,10 @@ class BoostedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         )
         stopping = None if patience is None else Stopping(patience, objective, metric)
         self.booster_, self.evals_result_ = self._train(
-            self._for_library(few, float(np.abs(weight).sum())) | further, data, sets, start,
+            self._for_library(few, float(np.abs(weight).sum())) | self._further, data, sets, start,
             Called(objective, metric, stopping, list(callbacks or ()), verbose, rounds),
         )  # fmt: skip
         return objective, stopping
-
-    def _warn(self, name: str, unsettled: str | None) -> None:
-        """Warns of what ``check_`` says, and of a push that has not settled, if nothing says that it is flat."""
-        check = self.check_
-        if self.loss_weight is not None or check is not None and check.flat:
-            return
-        said = [unsettled] if unsettled else []
-        if check is not None and check.flat is False:
-            said.insert(0, f"{name}: {check.why}" + ("" if unsettled else f". {BY_HEART}"))
-        elif check is not None and name != "validation_fraction":
-            said.insert(0, f"{name}: {check.why}")
-        elif check is not None:
-            _log.info("%s, %s: %s", type(self).__name__, name, check.why)
-        if said:
-            warnings.warn(". ".join(said), TrainingWarning, stacklevel=level_of_the_user())
 
     def _for_library(self, few: float, size: float) -> dict[str, Any]:
         """The arguments for the library, for so many events and so large a sum of their absolute weights."""
@@ -437,42 +471,8 @@ class BoostedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         random = self.random_state
         return 0 if random is None else int(check_random_state(random).randint(2**31 - 1))
 
-    def _divided(self) -> tuple[dict[str, Any], dict[str, Any]]:
-        """The options of the loss, and further parameters of the library; TypeError for others.
-
-        Of ``background_label`` the loss knows nothing: its labels are 1 for signal and 0.
-        """
-        mine = {name for name in self.parameters if name in TAKEN["mode"]}
-        options = {name: self.parameters[name] for name in mine - {"background_label"}}
-        others = {name: value for name, value in self.parameters.items() if name not in mine}
-        if not others.pop("enable_categorical", True) and self._categories:
-            raise ValueError(f"enable_categorical = False, and X has categories in columns {list(self._categories)}")
-        return {"order": self.order, **options}, self._further(others)
-
-    def _refuse(self, called: Mapping[str, str], without_effect: Sequence[str]) -> None:
-        """TypeError for other names of the classifier's arguments, and for parameters without effect.
-
-        ``called`` has the library's name of each parameter.
-        """
-        for name, main in called.items():
-            if main in self._get_param_names():
-                raise TypeError(f"parameter {name!r}: did you mean {main}?")
-            if main in without_effect:
-                raise TypeError(
-                    f"parameter {name!r} has no effect in {type(self).__name__}, whose objective is its own, or is set "
-                    "by it: leave it out"
-                )
-
-    def _unknown(self, name: str) -> TypeError:
-        """The error of a parameter that neither the classifier nor its library uses."""
-        meant = None if name == "class_weight" else near(name, [*self._get_param_names(), *TAKEN["mode"]])
-        return TypeError(
-            f"unknown parameter {name!r}: "
-            + (f"did you mean {meant}?" if meant else f"neither {type(self).__name__} nor {self._library} uses it")
-        )
-
-    def _is_signal(self, y: NDArray[Any]) -> NDArray[np.intp]:
-        """1 for each event of signal, and 0 for background."""
+    def _find_signal(self, y: NDArray[Any]) -> None:
+        """Finds the classes, and which of them is signal."""
         self.classes_ = np.unique(y)
         classes, asked = self.classes_.tolist(), self.parameters.get("background_label")
         if len(classes) != 2:
@@ -489,50 +489,39 @@ class BoostedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
                 + (", or give background_only=False to constrain both" if len(background) > 1 else "")
             )
         self._signal = 1 - classes.index(background[0])
-        signal: NDArray[np.intp] = (y == self.classes_[self._signal]).astype(np.intp)
-        return signal
 
-    def _evaluated(self, sets: Any, several: bool, lists: Mapping[str, Any]) -> list[Evaluated]:
+    def _evaluated(self, sets: Any, lists: Mapping[str, Any], X: NDArray[Any], events: Events) -> list[Evaluated]:
         """The evaluation sets, from lists of masses, weights and categories; a mass that is missing is an error."""
-        if sets is None:
-            for name, arrays in lists.items():
-                if arrays is not None:
-                    raise ValueError(f"{name} is given without eval_set")
-            return []
-        if lists["eval_mass"] is None:
-            raise ValueError("eval_mass is missing: give a list of the masses of each of eval_set")
+        self._copied = False
         for name, arrays in lists.items():
+            if arrays is not None and sets is None:
+                raise ValueError(f"{name} is given without eval_set")
+            if sets is not None and arrays is None and name == "eval_mass":
+                raise ValueError("eval_mass is missing: give a list of the masses of each of eval_set")
             if arrays is not None and len(arrays) != len(sets):
                 raise ValueError(
                     f"{name} has length {len(arrays)}, but eval_set has {len(sets)}: both are lists, eval_set one "
                     "of (X, y), with an entry for each evaluation set"
                 )
         evaluated = []
-        for k, (X, y) in enumerate(sets):
+        for k, (features, y) in enumerate(sets or ()):
             try:
                 arrays = {name[5:]: None if each is None else each[k] for name, each in lists.items()}
-                evaluated.append(self._evaluated_one(X, y, several, arrays))
+                own = self._events(features, y, False, **arrays)
+                if _several(own[1].mass) != _several(events.mass):
+                    raise ValueError(
+                        f"mass has shape {own[1].mass.shape}, but the training had another number of variables"
+                    )
+                self._refuse_missing(own[1].mass, slice(None))
+                sums_of_weights(own[1].label, own[1].weight)
+                evaluated.append(own)
             except (TypeError, ValueError) as error:
                 kind = TypeError if isinstance(error, TypeError) else ValueError
                 raise kind(f"eval_set[{k}]: {error}") from None
+        if evaluated:
+            name = f"eval_set[{len(evaluated) - 1}]"
+            self._look_at(name, evaluated[-1], lists["eval_sample_weight"], X, events)
         return evaluated
-
-    def _evaluated_one(self, X: Any, y: Any, several: bool, arrays: Mapping[str, Any]) -> Evaluated:
-        of_one_index({"X": X, "y": y, **arrays})
-        X, y = self._read(X, y)  # as the training had it
-        same_length(arrays, len(X), "X")
-        known = np.isin(y, self.classes_)
-        if not known.all():
-            place = int(np.argmin(known))
-            raise ValueError(f"y[{place}] = {y.tolist()[place]!r}: the training had {self.classes_.tolist()}")
-        label = (y == self.classes_[self._signal]).astype(np.float32)
-        events = read_events(as_array, label, label, *arrays.values())  # their scores are known later
-        mass = events.mass
-        if _several(mass) != several:
-            raise ValueError(f"mass has shape {mass.shape}, but the training had another number of variables")
-        self._refuse_missing(mass, slice(None))
-        sums_of_weights(label, events.weight)
-        return X, events
 
     def _refuse_missing(self, mass: NDArray[Any], of: Any) -> None:
         """ValueError for a mass of these events that is missing, if none may be."""

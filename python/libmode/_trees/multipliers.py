@@ -14,12 +14,12 @@ from scipy.special import expit
 
 from .._constraint import either
 from .._evaluate import Result, evaluate
-from .._events import Events, read_events
+from .._events import Events
 from .._messages import shown
 from .._native import BatchError
 from .._options import check
 from .._problems import Said
-from .._read import as_array, flag
+from .._read import finite, flag
 
 ScoreTransform = Literal["odds"] | None
 
@@ -38,14 +38,15 @@ _MOST_BINS, _IN_BIN = 128, 250
 _USUAL_ROUNDS, _LEAST_INERTIA = 500, 4
 
 
-class Pace(NamedTuple):
-    """What a training adds to the push, in units of one gradient, and the rounds after which it slows down."""
+def pace(rounds: int, stopped: bool = False) -> dict[str, Any]:
+    """The divisor of the push, with which it settles within so many rounds, and the rounds after which it slows down.
 
-    in_all: float
-    slower_after: float
+    The push is faster if early stopping waits for it.
+    """
+    in_all, slower_after = (12, 40) if stopped else (9, 150)
+    inertia = max(slower_after / in_all * math.log1p(rounds / slower_after), _LEAST_INERTIA)
+    return {"inertia": inertia, "slower_after": slower_after}
 
-
-_PACE, _PACE_IF_STOPPED = Pace(9, 150), Pace(12, 40)
 
 # The training looks at the dependence every so many rounds. From the 60th round on, the push has settled when two looks
 # in a row see at most 0.7 of its value by chance, or ten looks at most that value. The dependence of some trainings,
@@ -65,11 +66,8 @@ _SMALL_WEIGHT = 1e-3
 _SMALL, _LEAST_MOVE = 0.25, 1e-6
 
 
-class Pushed(NamedTuple):
-    """The derivatives of an objective by the margins, sums over the events, each of shape (n,)."""
-
-    grad: NDArray[Any]
-    hess: NDArray[Any]
+#: The gradient and the Hessian of an objective by the margins, of sums over the events, each of shape (n,).
+Pushed = tuple[NDArray[Any], NDArray[Any]]
 
 
 class Settings(NamedTuple):
@@ -80,19 +78,9 @@ class Settings(NamedTuple):
     score_transform: ScoreTransform
     background_only: bool
     options: Mapping[str, Any]
-    rounds: int = _USUAL_ROUNDS
-    pace: Pace = _PACE
+    inertia: float = pace(_USUAL_ROUNDS)["inertia"]
+    slower_after: float = pace(_USUAL_ROUNDS)["slower_after"]
     prior: float = 0.0  #: what margins have been shifted by, for classes of other weights than in the training
-
-    def within(self, rounds: int, stopped: bool) -> Settings:
-        """The settings of a training of so many rounds; the push is faster if early stopping waits for it."""
-        return self._replace(rounds=rounds, pace=_PACE_IF_STOPPED if stopped else _PACE)
-
-    @property
-    def inertia(self) -> float:
-        """The divisor of the push, with which it settles within the rounds of the training."""
-        in_all, slower_after = self.pace
-        return max(slower_after / in_all * math.log1p(self.rounds / slower_after), _LEAST_INERTIA)
 
 
 def checked(loss_weight: Any, tolerance: Any, score_transform: Any, background_only: Any, options: Any) -> Settings:
@@ -169,18 +157,9 @@ class Boosting:
         self.settings, self.fixed = settings, settings.loss_weight is not None
         self._workers = Alone()
 
-    def read(self, label: Any, mass: Any, weight: Any, background: Any, category: Any) -> Events:
-        """Events of this worker; ``background`` has the labels for ``background_label``, or is None."""
-        self._target = targets(label)
-        if self.settings.background_only and background is None:
-            background = self._target.astype(np.int32)
-        events = read_events(as_array, self._target, background, mass, weight, category)
-        check_weights(events.weight)
-        return events
-
-    def begin(self, events: Events) -> None:
-        """Begins a training with these events."""
-        settings = self.settings
+    def begin(self, events: Events, target: NDArray[Any]) -> None:
+        """Begins a training with these events, whose label is for ``background_label``, and their targets, 0 and 1."""
+        settings, self._target = self.settings, target
         self._weight, self._size = events.weight, None if events.weight is None else np.abs(events.weight)
         self._total = sum(sums_of_weights(self._target, self._weight, self._workers.total))
         mean = 1.0 if self._weight is None else mean_size(self._weight, self._workers.total)
@@ -224,7 +203,7 @@ class Boosting:
         grad[at] += (force * first).astype(grad.dtype, copy=False)
         # The scores are curved functions of the margins, too.
         hess[at] += (scale * curve + np.maximum(force * second, 0)).astype(hess.dtype, copy=False)
-        return Pushed(grad, np.maximum(hess, _LEAST_HESS, out=hess))
+        return grad, np.maximum(hess, _LEAST_HESS, out=hess)
 
     def _of_small_moves(self, score: NDArray[Any]) -> NDArray[Any] | float:
         """The bound of the curvature for moves as small as the scores' spread, which keeps scores from jumping."""
@@ -249,7 +228,7 @@ class Boosting:
         now = _GAIN * scale * seen
         tolerance = self.settings.tolerance
         if tolerance is None or not self._dependence(score) * tolerance <= self.events:  # true for NaN
-            slower = 1 + self.rounds / self.settings.pace.slower_after
+            slower = 1 + self.rounds / self.settings.slower_after
             self._sum = self._sum + now / (self.settings.inertia * slower)
         self.rounds += 1
         if self.rounds % _LOOK_EVERY == 0:
@@ -303,28 +282,18 @@ class Boosting:
         return np.minimum(_ODDS * prob / rest, 1), first, first * (1 - 2 * prob + 2 * slope / rest)
 
 
-def bins_given(options: Mapping[str, Any]) -> bool:
-    """Whether the options say how many bins there are."""
-    return options.get("bins") is not None or options.get("edges") is not None or bool(options.get("joint", False))
-
-
 def _with_bins(options: Mapping[str, Any], mass: NDArray[Any]) -> dict[str, Any]:
     """The options, with a number of bins for background events of these masses if the options leave the bins open."""
+    given = options.get("bins") is not None or options.get("edges") is not None or bool(options.get("joint", False))
     mass_range = options.get("mass_range")
     ranges = [mass_range] if mass_range is None or np.isscalar(mass_range[0]) else mass_range
     low, high = np.array([(-np.inf, np.inf) if one is None else one for one in ranges], float).T
     columns = np.atleast_2d(mass.T).T  # also of no events, of which evaluate has an error
     inside = ((columns >= low) & (columns <= high)).sum(axis=0)
-    more = usual_bins(int(inside.min()))
-    if bins_given(options) or options.get("binning", "quantile") != "quantile" or more is None:
+    more = min(_MOST_BINS, int(inside.min()) // _IN_BIN)
+    if given or options.get("binning", "quantile") != "quantile" or more <= 32:
         return dict(options)
     return {**options, "bins": more}
-
-
-def usual_bins(count: int) -> int | None:
-    """The number of bins for so many background events, if it is larger than in the loss."""
-    more = min(_MOST_BINS, count // _IN_BIN)
-    return more if more > 32 else None
 
 
 def mean_size(weight: NDArray[Any], total: Total = lambda *sums: sums) -> float:
@@ -342,18 +311,12 @@ def targets(label: Any) -> NDArray[np.float32]:
     return labels.astype(np.float32)
 
 
-def check_weights(weight: NDArray[Any] | None) -> None:
-    """ValueError if a weight is not finite."""
-    if weight is not None and not np.isfinite(weight.sum(dtype=float)):
-        place = np.argmin(np.isfinite(weight))
-        raise ValueError(f"weight[{place}] = {weight[place]}: every weight must be finite")
-
-
 def sums_of_weights(
     target: NDArray[Any], weight: NDArray[Any] | None, total: Total = lambda *sums: sums
 ) -> tuple[float, float]:
     """The sums over background and signal; ValueError if a weight is not finite or a sum is not positive."""
-    check_weights(weight)
+    if weight is not None:
+        finite("weight", weight)
     chosen = [target == label for label in (0, 1)]
     counts = total(*map(np.count_nonzero, chosen))
     sums = counts if weight is None else total(*(weight.sum(where=of, dtype=float) for of in chosen))

@@ -10,11 +10,11 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from .._events import Events
-from .._read import of_one_index
+from .._events import Events, read_events
+from .._read import as_array, finite, of_one_index
 from ..metrics._judge import Check
 from .judging import Verdict, same_length
-from .multipliers import Alone, Boosting, Pushed, Settings
+from .multipliers import Alone, Boosting, Pushed, Settings, targets
 
 #: The fields of a DMatrix that may have masses or weights: binary:logistic reads neither.
 _FIELDS = ("label_lower_bound", "label_upper_bound")
@@ -73,8 +73,8 @@ class Objective(Boosting):
             with workers.agreed():
                 if id(data) in self._seen and not equal:
                     raise ValueError(f"this training goes on after another: {_BY_FOLDS}")
-                events = self._read_set(data)
-            self.begin(events)
+                events, target = self._read_set(data)
+            self.begin(events, target)
             if not self.has_judge:
                 _log.info("no events judge this training: give it callbacks=[objective.judge(features, label, mass)]")
             self._data, self._first = weakref.ref(data), margin.copy()
@@ -113,19 +113,21 @@ class Objective(Boosting):
         self.has_judge = True
         return self._callback(Verdict(self, features, arrays, events, point))
 
-    def _read_set(self, data: Any) -> Events:
+    def _read_set(self, data: Any) -> tuple[Events, NDArray[Any]]:
+        """The events of this worker, and labels 0 and 1."""
         rows = self._read_rows(data)
         arrays = {name: _of_field(name, each, data) for name, each in self._arrays.items()}
-        same_length(
-            arrays,
-            len(rows.label),
-            "the training set",
-            f", whose own it must be. {_BY_FOLDS}",
-        )
+        same_length(arrays, len(rows.label), "the training set", f", whose own it must be. {_BY_FOLDS}")
         mass, weight, background, category = arrays.values()
         if rows.weight is not None and weight is not None:
             raise ValueError("weight is given, and the data set has weights: leave one of them out")
-        return self.read(rows.label, mass, rows.weight if weight is None else weight, background, category)
+        target = targets(rows.label)
+        if self.settings.background_only and background is None:
+            background = target.astype(np.int32)
+        events = read_events(as_array, target, background, mass, rows.weight if weight is None else weight, category)
+        if events.weight is not None:
+            finite("weight", events.weight)
+        return events, target
 
     def __deepcopy__(self, memo: Any) -> Objective:
         return self  # LightGBM copies its parameters, and the user reads the state from this object
