@@ -44,6 +44,7 @@ def test_it_runs_on_few_events(name, tmp_path):
     # A window is what plt.show() opens elsewhere; nothing here has one. Joblib counts physical cores by lscpu.
     warnings = ["-W", "error", "-W", "ignore:FigureCanvasAgg is non-interactive"]
     warnings += ["-W", "ignore:Could not find the number of physical cores"]
+    warnings += ["-W", "ignore:nothing judges whether the background is flat"]  # trees of few events
     run(sys.executable, *warnings, "-c", on_few_events(name), cwd=tmp_path, MPLBACKEND="agg")
 
 

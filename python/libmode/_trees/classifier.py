@@ -289,7 +289,7 @@ class BoostedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     def _judge(
         self, name: str, evaluated: list[Evaluated], judging: Judged, objective: Objective, stopping: Stopping | None
     ) -> None:
-        """Sets what is known of the finished trees, and warns."""
+        """Sets the attributes of the finished trees, and warns."""
         self.best_iteration_, self.settled_round_ = (stopping and stopping.best), objective.settled
         unsettled = objective.unsettled()
         if stopping is not None and unsettled:

@@ -284,14 +284,14 @@ class Boosting:
 
 def _with_bins(options: Mapping[str, Any], mass: NDArray[Any]) -> dict[str, Any]:
     """The options, with a number of bins for background events of these masses if the options leave the bins open."""
-    given = options.get("bins") is not None or options.get("edges") is not None or bool(options.get("joint", False))
+    has_bins = options.get("bins") is not None or options.get("edges") is not None or bool(options.get("joint", False))
     mass_range = options.get("mass_range")
     ranges = [mass_range] if mass_range is None or np.isscalar(mass_range[0]) else mass_range
     low, high = np.array([(-np.inf, np.inf) if one is None else one for one in ranges], float).T
     columns = np.atleast_2d(mass.T).T  # also of no events, of which evaluate has an error
     inside = ((columns >= low) & (columns <= high)).sum(axis=0)
     more = min(_MOST_BINS, int(inside.min()) // _IN_BIN)
-    if given or options.get("binning", "quantile") != "quantile" or more <= 32:
+    if has_bins or options.get("binning", "quantile") != "quantile" or more <= 32:
         return dict(options)
     return {**options, "bins": more}
 
