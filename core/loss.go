@@ -43,7 +43,7 @@ const defaultSmoothing = 1.0 / 16
 //	h_i  = 4 scale |e_i| sum_b [max(0, -sign(e_i) M_{b_i b}) f+_b(s_i) + max(0, sign(e_i) M_{b_i b}) f-_b(s_i)]
 //
 // Here e_i = w_i/W_b and J = F'MF. f+_b and f-_b are the densities, at a score, of the |e_i| of the events
-// of bin b with positive and with negative weights; docs/how-it-works.md has the derivation. Densities are means over a
+// of bin b with positive and with negative weights. Densities are means over a
 // window around s_i. Its width is smoothing times the width of ScoreRange or, if that is unbounded, of the range of the
 // inner three quarters of the scores. So h bounds moves of about that size. smoothing is finite and above 0, or 0 for the
 // default, 1/16.
@@ -147,7 +147,7 @@ func (pr *Prepared[T]) Free() {
 	*pr = Prepared[T]{}
 }
 
-// LossAndGrad is the function LossAndGrad for the prepared events. Of the options, those that Flatness takes must be as prepared.
+// LossAndGrad is the function LossAndGrad for the prepared events. Options that Flatness takes must be as prepared.
 func (pr *Prepared[T]) LossAndGrad(grad []T, cfg Config) (float64, error) {
 	found, err := pr.evaluate(events.Derivatives[T]{grad}, cfg, kind{})
 	return found.Loss, err
