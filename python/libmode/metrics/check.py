@@ -123,7 +123,7 @@ def check(
     >>> sculpted.to_dict()["flat"], len(str(sculpted).splitlines()) <= 12
     (False, True)
     """
-    settings = Settings.checked(
+    settings = Settings(
         order=order, background_label=background_label, signal_efficiency=signal_efficiency,
         background_efficiency=background_efficiency, threshold=threshold, bins=bins, mass_range=mass_range,
         missing=missing, signal_mass=signal_mass, signal_width=signal_width, background=background,

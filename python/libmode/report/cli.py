@@ -6,6 +6,7 @@ import json
 import math
 import sys
 from collections.abc import Iterator
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -155,7 +156,7 @@ def _report(
             yield from read(sources, wanted, lambda step: progress.update(math.ceil(step)))
 
     sample = look(events(), wanted.label is not None)
-    settings = settings._replace(mass_range=sample.mass_range, in_unit=unit)
+    settings = replace(settings, mass_range=sample.mass_range, in_unit=unit)
     with bar(judge(wanted, sample, settings), length=len(wanted.scores), label="scores") as judged:
         scores = [*judged]
     contents = numbers(wanted, sample, settings, scores)
