@@ -10,16 +10,15 @@ from numpy.typing import NDArray
 
 from .._problems import say_if_far
 from .._read import as_array, numbers, same_length
-from ._arguments import read_labels, sums, variables, weights
+from ._arguments import Doubles, read_labels, sums, variables, weights
 from ._bumps import SOME, looked_for, sought
 from ._histogram import Histogram
 from ._result import Check
-from ._rule import Context, Part, effective, tested, verdict
+from ._rule import checked
 from ._sample import Sample
 from ._settings import Settings
-from ._table import CUTS, FEWEST, Cells
+from ._table import CUTS, FEWEST, Cells, Table
 from ._table import of_histogram as table_of_histogram
-from ._working_point import POINTS
 from .roc import area, curve
 
 __all__ = ["Check", "Judge", "Settings", "of_histogram"]
@@ -42,26 +41,17 @@ class Judge:
         background = ~self.signal & np.isfinite(self.mass).all(axis=1)
         if not background.any():
             raise ValueError("mass is nan for all background events: expected masses")
-        for name, _ in settings.points:
-            if name == POINTS[0] and not self.signal.any():
-                why = "label is missing" if label is None else "label has no signal"
-                raise TypeError(f"{why}, and signal_efficiency needs it: give background_efficiency or threshold")
+        if settings.points[0][0] == "signal_efficiency" and not self.signal.any():
+            why = "label is missing" if label is None else "label has no signal"
+            raise TypeError(f"{why}, and signal_efficiency needs it: give background_efficiency or threshold")
         if settings.mass_range is None and np.ndim(settings.bins) == 0:
             for column in self.mass[background].T:  # a sentinel, rather than the tail of a steep spectrum
                 if any(np.count_nonzero(column == end) > 1 for end in (column.min(), column.max())):
                     say_if_far(column, "mass_range")
         self._hunted = sought(settings, self.mass, self.signal)
-        width = None if self._hunted is None else float(self._hunted[1].min())
+        self._every = np.flatnonzero(background), self._cells(background)
+        self._of_signal = self._signal_in(self._every[1]) if self.signal.any() else None
         self._categories: dict[Any, tuple[NDArray[np.intp], Cells | str]] = {}
-        every = self._cells(background, width)
-        self._every = np.flatnonzero(background), every
-        self._of_signal = None
-        if every.edges is not None and self.signal.any():
-            of_signal = self.weight[self.signal]
-            coarse = every.edges[every.bins]
-            place = np.searchsorted(coarse[:-1], self.mass[self.signal, 0], "right")
-            place[~(self.mass[self.signal, 0] <= coarse[-1])] = 0  # outside, as masses that are NaN
-            self._of_signal = np.maximum(sums(place, of_signal, len(coarse))[1:], 0.0)
         if category is not None:
             kinds = np.asarray(category)
             if kinds.ndim == 2 and kinds.shape[1] == 1:
@@ -70,21 +60,30 @@ class Judge:
             for kind in np.unique(kinds).tolist():
                 chosen = background & (kinds == kind)
                 try:
-                    self._categories[kind] = np.flatnonzero(chosen), self._cells(chosen, width)
+                    cells: Cells | str = self._cells(chosen)
                 except ValueError as error:
-                    self._categories[kind] = np.flatnonzero(chosen), str(error)
+                    cells = str(error)
+                self._categories[kind] = np.flatnonzero(chosen), cells
 
-    def _cells(self, chosen: NDArray[np.bool_], width: float | None) -> Cells:
-        weight = self.weight[chosen] if self._weighted else None
-        settings = self._settings
-        limits, mass = settings.mass_range, self.mass[chosen]
-        if limits is None and np.ndim(settings.bins) == 0:  # so that no limit is missing, see below
-            pairs = [(column.min(), column.max()) for column in mass.T]
-            limits = pairs if len(pairs) > 1 else pairs[0]
-        bins = settings.bins
+    def _cells(self, chosen: NDArray[np.bool_]) -> Cells:
+        settings, mass = self._settings, self.mass[chosen]
+        limits, bins = settings.mass_range, settings.bins
         if np.ndim(bins) == 0:  # a bin that lacks events joins another, which mode_edges refuses
             bins = min(bins, max(len(mass) // FEWEST, 2))
-        return Cells(mass, weight, settings.order, bins, limits, width)
+            if limits is None:  # so that no limit is missing, see below
+                pairs = [(column.min(), column.max()) for column in mass.T]
+                limits = pairs if len(pairs) > 1 else pairs[0]
+        width = None if self._hunted is None else float(self._hunted[1].min())
+        return Cells(mass, self.weight[chosen] if self._weighted else None, settings.order, bins, limits, width)
+
+    def _signal_in(self, cells: Cells) -> Doubles | None:
+        """The weight of signal in each bin of mass, not below 0; None for several masses."""
+        if cells.edges is None:
+            return None
+        coarse, mass = cells.edges[cells.bins], self.mass[self.signal, 0]
+        place = np.searchsorted(coarse[:-1], mass, "right")
+        place[~(mass <= coarse[-1])] = 0  # outside, as masses that are NaN
+        return np.maximum(sums(place, self.weight[self.signal], len(coarse))[1:], 0.0)
 
     def __call__(self, score: Any, fits: bool = True) -> Check:
         """The check of scores, (n,); without ``fits`` no spurious signal is looked for."""
@@ -101,21 +100,15 @@ class Judge:
             tuple(float(each[own >= cut].sum() / each.sum()) if len(own) else math.nan for own, each in classes)
             for cut in cuts
         ]
-        settings, hunted = self._settings, self._hunted if fits else None
-        places, cells = self._every
-        table = cells.table(scores[places], thresholds)
-        n = effective(table)
-        ratio = 1.0 if settings.tolerance is None else settings.tolerance / n
-        taught = 0.0 if settings.training_events is None else n / settings.training_events
-        at = Context(settings, thresholds, cuts, rates, ratio * n, ratio, taught, hunted, self._of_signal)
-        parts: dict[Any, Part] = {"": tested(table, at)}
-        for kind, (chosen, own_cells) in self._categories.items():
-            if isinstance(own_cells, str):
-                parts[kind] = Part([], [], math.nan, 0.0, own_cells)
-            else:
-                parts[kind] = tested(own_cells.table(scores[chosen], thresholds), at)
-        checks = {name: verdict({name: part}, at) for name, part in parts.items() if name != ""}
-        return verdict(parts, at, checks)
+        chosen, cells = self._every
+        categories: dict[Any, Table | str] = {
+            kind: own if isinstance(own, str) else own.table(scores[which], thresholds)
+            for kind, (which, own) in self._categories.items()
+        }
+        return checked(
+            self._settings, thresholds, [(cut, *rate) for cut, rate in zip(cuts, rates, strict=True)],
+            cells.table(scores[chosen], thresholds), categories, self._hunted if fits else None, self._of_signal,
+        )  # fmt: skip
 
     def log(self, score: Any) -> tuple[Check, dict[str, float]]:
         """The check, and its numbers as floats with the AUC. An unknown number is NaN."""
@@ -131,17 +124,13 @@ def of_histogram(histogram: Histogram, settings: Settings) -> Check:
     share = np.cumsum(np.abs(background)) / np.abs(background).sum()
     logits = np.linspace(-1, 1, CUTS) * 0.5 * math.log(len(share) * 100)
     edges = histogram.score[np.unique(np.searchsorted(share, 1 / (1 + np.exp(-logits))).clip(1, len(share) - 1))]
-    at = [histogram.cell(histogram.cut(*point)) for point in settings.points]
-    signal = histogram.signal
-    rates = [
-        tuple(
-            math.nan if each is None else float(each[place:].sum() / each.sum())
-            for each in (None if signal is None else signal[0], background)
-        )
-        for place in at
-    ]
-    exact = [float(histogram.score[place]) for place in at]
-    thresholds = np.unique(np.r_[edges, [cut for cut, place in zip(exact, at, strict=True) if place > 0]])
+    cuts: list[tuple[float, ...]] = []
+    for point in settings.points:
+        at = histogram.cell(histogram.cut(*point))
+        signal = None if histogram.signal is None else histogram.signal[0]
+        rates = (math.nan if each is None else float(each[at:].sum() / each.sum()) for each in (signal, background))
+        cuts.append((float(histogram.score[at]) if at > 0 else -np.inf, *rates))
+    thresholds = np.unique(np.r_[edges, [cut[0] for cut in cuts]])
     thresholds = thresholds[np.isfinite(thresholds)]
     table = table_of_histogram(histogram, settings.order, settings.bins, thresholds)
     assert table.edges is not None
@@ -149,10 +138,4 @@ def of_histogram(histogram: Histogram, settings: Settings) -> Check:
     cumulated = np.cumsum(np.abs(total)) / np.abs(total).sum()
     ends = np.interp([0.025, 0.975], np.r_[0, cumulated], table.edges)
     hunted = looked_for(settings, ends, np.empty(0), (float(table.edges[0]), float(table.edges[-1])))
-    n = effective(table)
-    context = Context(
-        settings, thresholds, [cut if place > 0 else -np.inf for cut, place in zip(exact, at, strict=True)], rates,
-        settings.tolerance or n, 1.0 if settings.tolerance is None else settings.tolerance / n,
-        0.0 if settings.training_events is None else n / settings.training_events, hunted, None,
-    )  # fmt: skip
-    return verdict({"": tested(table, context)}, context)
+    return checked(settings, thresholds, cuts, table, {}, hunted, None)

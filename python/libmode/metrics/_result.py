@@ -24,27 +24,27 @@ class AtCut:
     threshold: float  #: events with score >= threshold are selected
     signal_efficiency: float
     background_efficiency: float
-    selected: float  #: effective background events inside the bins
-    residual: float  #: rms of the efficiency around its best polynomial, over its mean: as :func:`flatness`
-    expected: float  #: the residual from statistics alone
-    chi2: float  #: of the fit of the polynomial, with the errors of the bins
-    ndof: int
-    p_cut: float  #: the p-value of the test of this cut
-    signal_mass: float  #: where the spurious signal is the most significant of those looked for
-    spurious_signal: float  #: a sum of weights
-    spurious_error: float
-    significance: float  #: of the spurious signal, in errors of a search with ``tolerance`` events
-    p_spurious: float  #: with as many masses tried as were looked at
-    height: float  #: of the spurious signal, over the background under it
-    smallest_bump: float  #: the height that this sample would show with 3 standard deviations
-    zero_at: float | None  #: the mass at which the allowed polynomial reaches 0
-    maximum_at: float | None  #: the mass of a maximum of the selected spectrum that the spectrum before has not
-    slope: float  #: |c_1| / c_0 of the best line, x from -1 to 1
-    slope_error: float
-    turn: float  #: 3 |c_2| / |c_1| of the best parabola: above 1 it is not monotonic
-    turn_error: float
-    sensitivity: float  #: significance of a signal over its value without a selection, see :func:`check`
-    unknown: str  #: why this sample is too small; empty if it is not
+    selected: float = 0.0  #: effective background events inside the bins
+    residual: float = math.nan  #: rms of the efficiency around its best polynomial, over its mean: as :func:`flatness`
+    expected: float = math.nan  #: the residual from statistics alone
+    chi2: float = math.nan  #: of the fit of the polynomial, with the errors of the bins
+    ndof: int = 0
+    p_cut: float = math.nan  #: the p-value of the test of this cut
+    signal_mass: float = math.nan  #: where the spurious signal is the most significant of those looked for
+    spurious_signal: float = math.nan  #: a sum of weights
+    spurious_error: float = math.nan
+    significance: float = math.nan  #: of the spurious signal, in errors of a search with ``tolerance`` events
+    p_spurious: float = math.nan  #: with as many masses tried as were looked at
+    height: float = math.nan  #: of the spurious signal, over the background under it
+    smallest_bump: float = math.nan  #: the height that this sample would show with 3 standard deviations
+    zero_at: float | None = None  #: the mass at which the allowed polynomial reaches 0
+    maximum_at: float | None = None  #: the mass of a maximum of the selected spectrum that the spectrum before has not
+    slope: float = math.nan  #: |c_1| / c_0 of the best line, x from -1 to 1
+    slope_error: float = math.nan
+    turn: float = math.nan  #: 3 |c_2| / |c_1| of the best parabola: above 1 it is not monotonic
+    turn_error: float = math.nan
+    sensitivity: float = math.nan  #: significance of a signal over its value without a selection, see :func:`check`
+    unknown: str = ""  #: why this sample is too small; empty if it is not
     flat: bool | None = None  #: the rule of :func:`check` for the tests of this cut alone
     why: str = ""  #: the same as a sentence
     p_value: float = math.nan  #: of the smallest of their p-values, times their number
@@ -109,22 +109,18 @@ class Check:
             raise AssertionError(str(self))
 
     def __str__(self) -> str:
-        rows = [("", self, cut) for cut in self.cuts]
-        rows += [(f"{category}", own, cut) for category, own in self.categories.items() for cut in own.cuts]
+        rows = [("", cut) for cut in self.cuts]
+        rows += [(f"{category}", cut) for category, own in self.categories.items() for cut in own.cuts]
         notes = self.notes()[:3]
         most = LINES - 2 - len(notes)
         if len(rows) > most:
-            rest = len(rows) - most + 1
-            rows = sorted(rows, key=lambda row: min(row[2].p_cut, row[2].p_spurious))[: most - 1]
-            notes = [f"and {rest} more", *notes]
-        lines = [HEAD] + [cells(cut) for *_, cut in rows]
-        if self.categories:
-            lines = [["category", *HEAD]] + [[name, *line] for (name, *_), line in zip(rows, lines[1:], strict=True)]
-        widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
-        table = [
-            "  ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True)).rstrip() for line in lines
-        ]
-        return "\n".join([self.why, *table, *notes])
+            notes = [f"and {len(rows) - most + 1} more", *notes]
+            rows = sorted(rows, key=lambda row: min(row[1].p_cut, row[1].p_spurious))[: most - 1]
+        lines = [["category", *HEAD]] + [[name, *cells(cut)] for name, cut in rows]
+        table = [line if self.categories else line[1:] for line in lines]
+        widths = [max(map(len, column)) for column in zip(*table, strict=True)]
+        texts = ("  ".join(map(str.ljust, line, widths)).rstrip() for line in table)
+        return "\n".join([self.why, *texts, *notes])
 
     def notes(self) -> list[str]:
         """What stands below the table: where the polynomial reaches 0, new maxima, bounds, and what is not known."""

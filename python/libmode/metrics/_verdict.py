@@ -183,23 +183,16 @@ def zero(table: Table, null: Null) -> float | None:
     return float((low + high + at[np.argmin(np.abs(at))] * (high - low)) / 2)
 
 
-class Bounds(NamedTuple):
-    """The slope |c_1| / c_0 of the best line, and the turn 3 |c_2| / |c_1| of the best parabola."""
-
-    slope: float
-    slope_error: float
-    turn: float
-    turn_error: float
-
-
-def bounds(null: Null) -> Bounds:
-    """Both, with their errors by propagation."""
+def bounds(null: Null) -> dict[str, float]:
+    """The slope |c_1| / c_0 of the best line, the turn 3 |c_2| / |c_1| of the best parabola, errors by propagation."""
     (level, slope), of_line = null.of_degree(1)
     (_, linear, quadratic), of_parabola = null.of_degree(2)
-    slope_error = math.sqrt(of_line[1, 1]) / abs(level)
     turn = 3 * abs(quadratic / linear)
     error = turn * math.hypot(math.sqrt(of_parabola[2, 2]) / quadratic, math.sqrt(of_parabola[1, 1]) / linear)
-    return Bounds(abs(float(slope / level)), slope_error, float(turn), abs(float(error)))
+    return {
+        "slope": abs(float(slope / level)), "slope_error": math.sqrt(of_line[1, 1]) / abs(level),
+        "turn": float(turn), "turn_error": abs(float(error)),
+    }  # fmt: skip
 
 
 def turns(null: Null, order: int) -> float:
