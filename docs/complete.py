@@ -31,7 +31,7 @@ TOGETHER = (
     ("lightgbm.objective", "lightgbm.metric", "lightgbm.finalize", "lightgbm.MoDeLGBMClassifier"),
     ("xgboost.objective", "xgboost.metric", "xgboost.MoDeXGBClassifier", "lightgbm.MoDeLGBMClassifier"),
     ("metrics.check", "metrics.Check", "metrics.scorer"),
-    ("metrics.efficiency", "metrics.flatness", "metrics.dependence", "metrics.jsd"),
+    ("metrics.efficiency", "metrics.flatness", "metrics.dependence"),
     ("metrics.roc", "metrics.auc", "metrics.threshold", "metrics.rejection"),
     ("metrics.spurious_signal", "metrics.signal_bias"),
     ("metrics.closure", "torch.ABCDLoss"),

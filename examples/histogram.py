@@ -47,6 +47,5 @@ histogram = total, MASS, SCORE
 cut, wide = metrics.threshold(histogram, signal_efficiency=0.5), MASS[::10]
 flat = metrics.flatness(histogram, signal_efficiency=0.5, bins=wide, order=1)
 print(f"{total.sum():.0f} events, {total.nbytes / 2**20:.0f} MiB of sums")
-print(f"AUC {metrics.auc(histogram):.3f}, R50 {metrics.rejection(histogram, threshold=cut):.1f}", end=", ")
-print(f"1/JSD {1 / metrics.jsd(histogram, threshold=cut, bins=wide):.0f}")
+print(f"AUC {metrics.auc(histogram):.3f}, R50 {metrics.rejection(histogram, threshold=cut):.1f}")
 print(metrics.check(histogram, bins=wide, order=1))

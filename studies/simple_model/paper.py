@@ -13,6 +13,7 @@ from typing import Any
 import libmode
 import numpy as np
 from libmode import metrics
+from scipy.spatial.distance import jensenshannon
 
 from ..command import command
 from ..methods import one_thread
@@ -52,8 +53,9 @@ def measured(task: Task) -> dict[str, Any]:
 def _background(score: np.ndarray, test: Events, threshold: float) -> dict[str, Any]:
     """How a selection shapes the background's mass."""
     selected = (score >= threshold) & (test.label == 0)
+    rate = metrics.efficiency(score, test.label, test.mass, threshold=threshold, bins=MASS_EDGES)
     return {
-        "jsd": metrics.jsd(score, test.label, test.mass, threshold=threshold, bins=MASS_EDGES),
+        "jsd": float(jensenshannon(rate.selected, rate.background - rate.selected, base=2) ** 2),
         "bias": bias(test.mass[selected]),
         "moments": _moments(score, test, threshold),
     }

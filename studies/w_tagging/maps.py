@@ -21,7 +21,7 @@ from .. import flow, pages
 from ..command import command
 from ..methods import Classifier, one_thread
 from .classifiers import RANGE, mode
-from .measure import EFFICIENCY, fit_of, mass_edges
+from .measure import EFFICIENCY, divergence, fit_of, mass_edges
 from .sample import load
 from .study import Size, Task, prepared_split, seconds
 from .train import scores_of, train
@@ -102,7 +102,7 @@ def _judged(score: NDArray[Any], sample: Any, test: NDArray[Any], order: int) ->
         "auc": metrics.auc(score, label),
         "r50": metrics.rejection(score, label, threshold=cut),
         "residual": flat.rms / flat.expected,
-        "inverse_jsd": 1 / metrics.jsd(*events, threshold=cut, bins=edges),
+        "inverse_jsd": 1 / divergence(metrics.efficiency(*events, threshold=cut, bins=edges)),
         "bias": fit.bias(mass[(label == 0) & (score >= cut)], fit.degree, np.random.default_rng(0))["value"],
         "seconds": None,
     }

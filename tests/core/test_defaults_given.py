@@ -78,14 +78,13 @@ NEEDED = {
         "threshold": CUT,
         "rejection": CUT,
         "efficiency": CUT,
-        "jsd": CUT,
     },
     **{"flatness": CUT | ORDER, "dependence": ORDER, "check": ORDER, "closure": {}},
     **{name: CUT | ORDER | {"signal_width": 10.0, "bins": 40} for name in ("signal_bias", "spurious_signal")},
 }
 NEEDED["signal_bias"] |= {"signal_mass": 150.0}
 #: The defaults of arguments that a signature does not list.
-FURTHER = {name: {"bins": None, "mass_range": None} for name in ("efficiency", "flatness", "jsd")}
+FURTHER = {name: {"bins": None, "mass_range": None} for name in ("efficiency", "flatness")}
 FURTHER |= {name: {"background": "polynomial", "mass_range": None} for name in ("signal_bias", "spurious_signal")}
 OF_METRICS = [
     (name, argument)

@@ -32,10 +32,6 @@ def flat(**change):
     return cut(metrics.flatness, **{"order": 0} | change)
 
 
-def jsd(**change):
-    return cut(metrics.jsd, **change)
-
-
 def at(*events, **change):
     return metrics.flatness(*events or (SCORE, LABEL, MASS), **{"order": 0} | change)
 
@@ -63,24 +59,21 @@ metrics.threshold(SCORE, LABEL, signal_efficiency=0) | ValueError | signal_effic
 metrics.threshold(SCORE, LABEL, signal_efficiency="half") | TypeError | signal_efficiency = 'half'
 metrics.rejection(1.0 * LABEL, LABEL, signal_efficiency=0.5) | ValueError | the false positive rate at score >= 1 is 0
 metrics.threshold(SCORE, LABEL) | TypeError | give one of signal_efficiency, background_efficiency
-jsd(bins=2.5) | TypeError | bins = 2.5
-jsd(bins=0) | ValueError | bins = 0
-jsd(mass=np.ones(10), bins=20) | ValueError | but all are 1
-jsd(bins=[0.0]) | ValueError | bins has one edge
-jsd(bins=[0, nan]) | ValueError | bins[1] = nan
-jsd(bins=[2, 3]) | ValueError | mass has no event inside bins, 2 to 3
-jsd(base=1) | ValueError | base = 1
-jsd(selected=SCORE) | ValueError | selected[0] = 0.05
-jsd(selected=MASS > 2, blind=True) | ValueError | the selection has 0 of the sum of weights inside bins
-jsd(weight=LAST_NEGATIVE) | ValueError | weight sums to -20 over the events that are selected in bin 7, [0.75, 1]
-metrics.jsd(HISTOGRAM, threshold=0.4) | ValueError | threshold = 0.4 is no edge of the score axis: the nearest edges are 0 and 0.5
-metrics.jsd(HISTOGRAM) | TypeError | a working point is needed: give one of signal_efficiency, background_efficiency, threshold
-metrics.jsd(HISTOGRAM, threshold=0.5, bins=[0, 1.5]) | ValueError | bins[1] = 1.5 is no edge of the mass axis
-metrics.jsd([1, 2], [0, 1], [1, 2], threshold=0.5, selected=[0, 1]) | TypeError | selected and score both say which events are selected
-metrics.jsd((np.ones((2, 3)), [0, 1, 2], [0, 0.5, 1]), threshold=0.5) | ValueError | score has 3 edges for 3 bins
-metrics.jsd((np.ones((2, 2)), [0, 2, 1], [0, 0.5, 1]), threshold=0.5) | ValueError | edges of the mass axis do not increase
-metrics.jsd((np.full((2, 2), nan), [0, 1, 2], [0, 0.5, 1]), threshold=0.5) | ValueError | values that are not finite
-metrics.jsd((-np.ones((2, 2)), [0, 1, 2], [0, 0.5, 1]), threshold=0.5) | ValueError | negative variances
+cut(bins=2.5) | TypeError | bins = 2.5
+cut(bins=0) | ValueError | bins = 0
+cut(mass=np.ones(10), bins=20) | ValueError | but all are 1
+cut(bins=[0.0]) | ValueError | bins has one edge
+cut(bins=[0, nan]) | ValueError | bins[1] = nan
+cut(bins=[2, 3]) | ValueError | mass has no event inside bins, 2 to 3
+cut(selected=SCORE) | ValueError | selected[0] = 0.05
+metrics.efficiency(HISTOGRAM, threshold=0.4) | ValueError | threshold = 0.4 is no edge of the score axis: the nearest edges are 0 and 0.5
+metrics.efficiency(HISTOGRAM) | TypeError | a working point is needed: give one of signal_efficiency, background_efficiency, threshold
+metrics.efficiency(HISTOGRAM, threshold=0.5, bins=[0, 1.5]) | ValueError | bins[1] = 1.5 is no edge of the mass axis
+metrics.efficiency([1, 2], [0, 1], [1, 2], threshold=0.5, selected=[0, 1]) | TypeError | selected and score both say which events are selected
+metrics.efficiency((np.ones((2, 3)), [0, 1, 2], [0, 0.5, 1]), threshold=0.5) | ValueError | score has 3 edges for 3 bins
+metrics.efficiency((np.ones((2, 2)), [0, 2, 1], [0, 0.5, 1]), threshold=0.5) | ValueError | edges of the mass axis do not increase
+metrics.efficiency((np.full((2, 2), nan), [0, 1, 2], [0, 0.5, 1]), threshold=0.5) | ValueError | values that are not finite
+metrics.efficiency((-np.ones((2, 2)), [0, 1, 2], [0, 0.5, 1]), threshold=0.5) | ValueError | negative variances
 flat(weight=LAST_NEGATIVE * 1e200) | ValueError | weight[0] = 1e+200: expected 0, or a size from
 flat(bins=[-1, 0, 1, 2]) | ValueError | bin 2, [1, 2]: no event
 flat(mass=PLANE, bins=[2]) | ValueError | bins has length 1
@@ -93,10 +86,10 @@ flat(order=None) | TypeError | order is missing: it says which dependence of the
 flat(degree=1) | TypeError | flatness: unknown argument 'degree'
 flat(signal_eficiency=0.5) | TypeError | did you mean signal_efficiency?
 cut(mass=put(PLANE, (3, 1), inf), bins=2) | ValueError | mass[3, 1] = inf
-metrics.jsd(HISTOGRAM, threshold=0.5, bins=2) | TypeError | bins = 2: expected edges of the mass axis
-metrics.jsd((np.ones((2, 2)), [0, 1, 2]), threshold=0.5) | ValueError | expected (values, mass edges, score edges)
-metrics.jsd([1, 2]) | TypeError | mass is None
-jsd(selected=None) | TypeError | score is missing: a working point needs it
+metrics.efficiency(HISTOGRAM, threshold=0.5, bins=2) | TypeError | bins = 2: expected edges of the mass axis
+metrics.efficiency((np.ones((2, 2)), [0, 1, 2]), threshold=0.5) | ValueError | expected (values, mass edges, score edges)
+metrics.efficiency([1, 2]) | TypeError | mass is None
+cut(selected=None) | TypeError | score is missing: a working point needs it
 at() | TypeError | a working point is needed
 at(signal_efficiency=0.5, threshold=0.1) | TypeError | only one of signal_efficiency and threshold
 at(SCORE, None, MASS, signal_efficiency=0.5) | ValueError | label has no signal (label 1)

@@ -7,7 +7,6 @@ import numpy as np
 import pytest
 from libmode import metrics, mode_edges
 from programs import run
-from scipy.spatial.distance import jensenshannon
 from sklearn.metrics import roc_auc_score, roc_curve
 
 EDGES = np.linspace(-1, 1, 9)
@@ -93,34 +92,6 @@ def test_a_threshold_is_not_lost_in_rounding():
 # ------------------------------------------------------------------ mass
 
 
-@pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize("base", [2, np.e, 10])
-def test_jsd_is_the_square_of_scipys_distance(base, kind):
-    score, _, mass, weight = events(kind=kind)
-    mass[:3] = [-1, 1, 0.25]
-    selected = score > 0.6
-    counts = [
-        np.histogram(mass[which], EDGES, weights=None if weight is None else weight[which])[0]
-        for which in (selected, ~selected)
-    ]
-    want = jensenshannon(*counts, base) ** 2
-    assert metrics.jsd(mass=mass, selected=selected, bins=EDGES, base=base, weight=weight) == pytest.approx(
-        want, abs=1e-12, rel=1e-9
-    )
-
-
-@pytest.mark.parametrize("kind", ["unit", "positive"])
-@pytest.mark.parametrize(("share", "base"), [(0.1, 2), (0.6, np.e)])
-def test_the_jsd_of_a_blind_selection_is_the_mean_over_selections_at_random(kind, share, base):
-    _, _, mass, weight = events(n=8000, kind=kind)
-    rng = np.random.default_rng(7)
-    selected = rng.random(8000) < share
-    given = {"mass": mass, "bins": EDGES, "base": base, "weight": weight}
-    toys = [metrics.jsd(selected=rng.permutation(selected), **given) for _ in range(600)]
-    # 7 degrees of freedom: the mean of 600 is known to 2 %; the next order of the fluctuations adds 2 % or less.
-    assert metrics.jsd(selected=selected, blind=True, **given) == pytest.approx(np.mean(toys), rel=0.08)
-
-
 @pytest.mark.parametrize("order", [0, 1, 2])
 @pytest.mark.parametrize("kind", KINDS)
 def test_flatness_by_hand(kind, order):
@@ -164,8 +135,6 @@ def test_a_working_point_is_the_mask_that_it_means(kind):
         np.testing.assert_array_equal(found.edges, edges)
         flat = metrics.flatness(score, label, mass, weight=weight, order=1, **point)
         assert flat == metrics.flatness(order=1, **mask)
-        if kind != "signed":
-            assert metrics.jsd(score, label, mass, weight=weight, **point) == metrics.jsd(**mask)
     masked = metrics.flatness(None, label, mass, weight=weight, selected=score >= cut, order=1)
     assert masked == metrics.flatness(score, label, mass, weight=weight, threshold=cut, order=1)
     everything = metrics.efficiency(score, label, mass, weight=weight, threshold=-np.inf, bins=4)

@@ -21,7 +21,7 @@ OTHERS = {
     "mass is a nested tensor": lambda: mode_loss(HALF, torch.nested.nested_tensor([HALF] * 2, layout=torch.jagged), order=0),
     "weight is on the device meta": lambda: mode_loss(HALF, MASS, weight=torch.ones(N, device="meta"), order=0),
     "'weights' of MoDeMetrics.update: did you mean weight": lambda: MoDeMetrics(order=0).update(HALF, HALF, MASS, weights=HALF),
-    "'weights' of jsd: did you mean weight": lambda: metrics.jsd(HALF, HALF, MASS, weights=HALF),
+    "'weights' of efficiency: did you mean weight": lambda: metrics.efficiency(HALF, HALF, MASS, weights=HALF),
 }  # fmt: skip
 
 

@@ -29,7 +29,7 @@ from .bias import signal_bias, spurious_signal
 from .check import check
 from .closure import closure
 from .dependence import dependence
-from .mass import efficiency, flatness, jsd
+from .mass import efficiency, flatness
 from .roc import auc, rejection, roc, threshold
 from .scorer import scorer
 
@@ -41,7 +41,6 @@ __all__ = [
     "dependence",
     "efficiency",
     "flatness",
-    "jsd",
     "rejection",
     "roc",
     "scorer",

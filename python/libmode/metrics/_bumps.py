@@ -9,7 +9,7 @@ import numpy as np
 from numpy.polynomial.legendre import legvander
 from numpy.typing import NDArray
 
-from ._arguments import Bins, Doubles
+from ._bins import Bins, Doubles
 from ._search import CORE, NARROW, OF_RANGE
 from ._settings import Settings
 from ._split import Split

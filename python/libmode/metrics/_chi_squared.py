@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 
-from ._arguments import Doubles
+from ._bins import Doubles
 
 MEAN = 1e-3  # near the mean, log(v / w) / w is nearly 0 / 0, and its limit is used
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ._arguments import Doubles, sums
+from ._bins import Doubles, sums
 from ._chi_squared import tail
 from ._spectrum import Binned, Steps, covariance
 

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from .._read import number, numbers, refuse
-from ._arguments import Doubles
+from ._bins import Doubles
 
 IMPROVES, AHEAD = 0.05, 2  # p-value of a better fit; a spectrum may have a cubic term and no quadratic one
 MOST_PULLS = 3.0  # a background describes the events if Pearson's chi2 is within so many standard deviations

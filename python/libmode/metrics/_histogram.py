@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._read import numbers
-from ._arguments import Bins, Doubles
-from ._working_point import CLASSES, tightest
+from ._bins import Bins, Doubles
+from ._sample import CLASSES, tightest
 
 AXES = ("mass", "score", "label")
 # An edge of an axis may be rounded: so far from it, in units of the range of the axis, is still the edge.

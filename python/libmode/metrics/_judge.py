@@ -10,12 +10,12 @@ from numpy.typing import NDArray
 
 from .._problems import say_if_far
 from .._read import as_array, numbers, same_length
-from ._arguments import Doubles, read_labels, sums, variables, weights
+from ._bins import Doubles, sums
 from ._bumps import SOME, looked_for, sought
 from ._histogram import Histogram
 from ._result import Check
 from ._rule import checked
-from ._sample import Sample
+from ._sample import Sample, read_labels, variables, weights
 from ._settings import Settings
 from ._table import CUTS, FEWEST, Cells, Table
 from ._table import of_histogram as table_of_histogram

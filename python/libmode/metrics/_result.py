@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field, fields
 from typing import Any
 
-from ._arguments import Doubles
+from ._bins import Doubles
 from .mass import Efficiency
 
 LINES = 12  # of the text

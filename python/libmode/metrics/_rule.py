@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ._arguments import Doubles
+from ._bins import Doubles
 from ._bumps import Bump, bumps
 from ._result import AtCut, Check, shown
 from ._settings import Settings

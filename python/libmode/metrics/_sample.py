@@ -1,16 +1,137 @@
-"""The events of a call, and which of them the working point selects."""
+"""The events of a call as arrays, and which of them the working point selects: a threshold, or its efficiency."""
 
 from __future__ import annotations
 
+import math
+import warnings
+from collections.abc import Mapping
 from typing import Any, NamedTuple, TypedDict
 
 import numpy as np
 from numpy.typing import NDArray
 
-from .._read import numbers
-from ._arguments import THIS_ORDER, Doubles, labels, variables, weights, yes_or_no
-from ._backwards import say_if_backwards
-from ._working_point import CLASSES, point, points, tightest
+from .._messages import ORDER, level_of_the_user
+from .._read import as_array, check_labels, finite, number, numbers, refuse, same_length, vector, whole, without_masks
+from ._bins import Doubles, sums
+
+MOST_LABELS = 20  # an array with more is no label
+THIS_ORDER = "metrics take (score, label, mass) in this order"
+# Sums of weights are rounded, so that 0.5 may come out as a little less.
+ROUNDING = 1e-12
+POINTS = ("signal_efficiency", "background_efficiency", "threshold")
+CLASSES = {"signal_efficiency": "signal (label 1)", "background_efficiency": "background (label 0)"}
+BELOW, SURE = 0.1, 5.0  # the AUC is so far below 0.5, and so many standard errors
+LOOKED_AT = 1_000  # events of each class
+
+
+def variables(mass: Any, like_name: str = "", like: NDArray[Any] | None = None, infinite: bool = False) -> Doubles:
+    """Finite masses of shape (n, d), as many events as ``like`` has; (n,) becomes (n, 1).
+
+    float32 stays float32, since limits are rounded to the type of the masses. Masses may be ``infinite``: outside.
+    """
+    array = as_array("mass", mass)
+    array = array[:, None] if array.ndim == 1 else array
+    if array.ndim != 2 or 0 in array.shape:
+        raise ValueError(f"mass has shape {array.shape}: expected (n,) or (n, d), neither of them 0")
+    if like is not None:
+        same_length("mass", array, like_name, like)
+    if array.dtype != np.float32:
+        array = array.astype(np.float64, copy=False)
+    if not infinite:
+        place = (slice(None), 0) if array.shape[1] == 1 else slice(None)  # mass[3] rather than mass[3, 0]
+        finite("mass", array[place])
+    return array
+
+
+def weights(weight: Any, like_name: str, like: NDArray[Any]) -> Doubles:
+    """Weights whose squares can be summed; 1 by default."""
+    if weight is None:
+        return np.ones(len(like))
+    array = numbers("weight", weight, like_name, like)
+    size = np.abs(array)
+    refuse("weight", array, (size > 1e150) | (size < 1e-150) & (size > 0), "0, or a size from 1e-150 to 1e150")
+    return array
+
+
+def yes_or_no(name: str, values: Any, meaning: str, like_name: str, like: NDArray[Any]) -> NDArray[np.bool_]:
+    """Booleans, from booleans or from numbers that are 0 or 1."""
+    array = numbers(name, values, like_name, like)
+    refuse(name, array, (array != 0) & (array != 1), meaning)
+    return array.astype(bool)
+
+
+def labels(label: Any, like_name: str, like: NDArray[Any]) -> NDArray[np.bool_]:
+    """Which events are signal."""
+    return yes_or_no("label", label, f"1 for signal or 0 for background; {THIS_ORDER}", like_name, like)
+
+
+def read_labels(label: Any, background: Any, like_name: str, like: NDArray[Any]) -> NDArray[np.bool_]:
+    """Which events are signal: all whose label is none of ``background``, a label or several, numbers or strings."""
+    if label is None:
+        return np.zeros(len(like), bool)
+    array = np.asarray(without_masks("label", label))
+    array = array[:, 0] if array.ndim == 2 and array.shape[1] == 1 else array
+    if array.dtype.kind not in "OSU":
+        array = vector("label", array)
+        check_labels(array, (0,) if isinstance(background, str) else np.atleast_1d(background).tolist())
+    same_length("label", array, like_name, like)
+    wanted = [background] if isinstance(background, (str, bytes)) or np.ndim(background) == 0 else list(background)
+    is_background = np.zeros(len(array), bool)
+    some = array[:: max(1, len(array) // 1000)]
+    if len(np.unique(some if some.dtype.kind != "O" else some.astype(str))) > MOST_LABELS:
+        raise ValueError(f"label has more than {MOST_LABELS} different values: are these masses? {THIS_ORDER}")
+    for one in wanted:
+        of_one = array == one
+        if not np.any(of_one):
+            kinds = np.unique(array if array.dtype.kind != "O" else array.astype(str)).tolist()
+            raise ValueError(f"background_label = {one!r}: expected one of label's {', '.join(map(repr, kinds))}")
+        is_background |= of_one
+    return ~is_background
+
+
+def checked_order(order: Any) -> int:
+    """The order that the user decides on; there is no default."""
+    if order is None:
+        raise TypeError(ORDER)
+    return whole("order", order, 0)
+
+
+def points(selection: Mapping[str, Any], names: tuple[str, ...] = POINTS) -> list[str]:
+    """The names of the working points that have a value."""
+    return [name for name in names if selection.get(name) is not None]
+
+
+def point(selection: Mapping[str, Any], names: tuple[str, ...] = POINTS) -> tuple[str, float]:
+    """The name and the value of the one working point."""
+    chosen = points(selection, names)
+    if len(chosen) != 1:
+        which = f"only one of {' and '.join(chosen)}" if chosen else f"one of {', '.join(names)}"
+        raise TypeError(f"a working point is needed: give {which}, such as {names[0]}=0.5")
+    (name,) = chosen
+    return name, number_of_point(name, name, selection[name])
+
+
+def number_of_point(shown: str, name: str, value: Any) -> float:
+    """The checked value of a working point; ``shown`` is its name in errors."""
+    if name != "threshold":
+        return number(shown, value, above=0, most=1)
+    return float(value) if value == -np.inf else number(shown, value)
+
+
+def tightest(name: str, score: Doubles, weight: Doubles, fractions: Doubles) -> Doubles:
+    """For each fraction the largest score that keeps at least so much of the weight; ``name`` is the class."""
+    if np.all(weight == weight[:1]):  # a sort of values is several times faster
+        ordered, passed = np.sort(score)[::-1], np.cumsum(weight)
+    else:
+        order = np.argsort(score)[::-1]
+        ordered, passed = score[order], np.cumsum(weight[order])
+    if not len(passed):
+        raise ValueError(f"label has no {name}: expected events of both classes")
+    if not passed[-1] > 0:
+        raise ValueError(f"weight sums to {passed[-1]:g} over the {name}: expected a positive sum")
+    last = np.append(ordered[1:] != ordered[:-1], True)
+    kept, thresholds = passed[last] / passed[-1], ordered[last]
+    return np.array([thresholds[np.argmax(kept >= fraction * (1 - ROUNDING))] for fraction in fractions])
 
 
 class Selection(TypedDict, total=False):
@@ -76,3 +197,30 @@ def selected(events: Sample, selection: Selection, optional: bool = False) -> ND
             return np.ones(len(events.mass), bool)
         raise TypeError("score is missing: a working point needs it; or give a mask of the background as selected")
     return events.score >= events.cut(*point(selection))
+
+
+def sentence(auc: float, signal: float, background: float, label: str = "label", score: str = "score") -> str | None:
+    """The warning about an AUC of so many events of each class, or None; ``label`` and ``score`` name the arguments."""
+    if not 0.5 - auc > max(BELOW, SURE * math.sqrt((1 / signal + 1 / background) / 12)):
+        return None
+    return (
+        f"{label} or {score} is the wrong way round: the AUC is {auc:.3f}, so signal ({label} 1) scores below "
+        f"background ({label} 0). Swap 0 and 1, or give scores that are higher for signal"
+    )
+
+
+def say_if_backwards(score: Doubles, signal: NDArray[np.bool_], weight: Doubles) -> None:
+    """Warns if the AUC of up to a thousand events of each class is far below 0.5; arrays are (n,)."""
+    some = [np.flatnonzero(chosen) for chosen in (signal, ~signal)]
+    some = [places[:: 1 + len(places) // LOOKED_AT] for places in some]
+    weights = [weight[places] for places in some]
+    if min(map(len, some)) == 0 or min(float(each.sum()) for each in weights) <= 0:
+        return
+    distinct, place = np.unique(score[np.concatenate(some)], return_inverse=True)
+    parts = np.split(place, [len(some[0])])
+    passed, rest = (sums(at, each / each.sum(), len(distinct)) for at, each in zip(parts, weights, strict=True))
+    auc = float(np.sum(passed * (np.cumsum(rest) - rest / 2)))
+    of_signal, of_background = (float(each.sum() ** 2 / np.sum(each**2)) for each in weights)
+    said = sentence(auc, of_signal, of_background)
+    if said is not None:
+        warnings.warn(said, stacklevel=level_of_the_user())

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from .._messages import level_of_the_user
-from ._arguments import Bins, Doubles
+from ._bins import Bins, Doubles
 
 CENTRAL = 0.95  # of the background is in the range of the fit: selections leave bins empty in the tails
 LEAST_BINS, MOST_BINS = 20, 100  # of equal width, that of the signal or less; two more for each order

@@ -11,9 +11,8 @@ import numpy as np
 from .._messages import refuse_unknown
 from .._read import flag, number, numbers, positive, whole
 from ..option_types import CheckOptions
-from ._arguments import checked_order
 from ._fit import family
-from ._working_point import POINTS, number_of_point
+from ._sample import POINTS, checked_order, number_of_point
 
 
 @dataclass

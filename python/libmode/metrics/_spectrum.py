@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ._arguments import Bins, Doubles, sums
+from ._bins import Bins, Doubles, sums
 
 # At how many scores the covariance is taken, and in how many directions of them in each bin: with twice as many of
 # both, p from 0.5 to 1e-13 changed by at most 1.5 % of itself, of scores in [0, 1] and of some with tails of 1/s^2.

@@ -9,10 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._messages import refuse_unknown
-from ._arguments import Bins, Doubles, sums
+from ._bins import Bins, Doubles, sums
 from ._histogram import Histogram, add, read_histogram
-from ._sample import Sample, Selection, sample, selected
-from ._working_point import point
+from ._sample import Sample, Selection, point, sample, selected
 
 
 class Split(NamedTuple):

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.polynomial.legendre import legvander
 from numpy.typing import NDArray
 
-from ._arguments import Bins, Doubles, sums
+from ._bins import Bins, Doubles, sums
 from ._histogram import Histogram, add
 
 CUTS = 40  # of the test at all cuts

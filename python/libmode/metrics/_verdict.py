@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.polynomial.legendre import legder, legval
 
-from ._arguments import Doubles
+from ._bins import Doubles
 from ._chi_squared import tail
 from ._table import Table
 
@@ -183,7 +183,7 @@ def zero(table: Table, null: Null) -> float | None:
     return float((low + high + at[np.argmin(np.abs(at))] * (high - low)) / 2)
 
 
-def bounds(null: Null) -> dict[str, float]:
+def bounds(null: Null) -> dict[str, Any]:
     """The slope |c_1| / c_0 of the best line, the turn 3 |c_2| / |c_1| of the best parabola, errors by propagation."""
     (level, slope), of_line = null.of_degree(1)
     (_, linear, quadratic), of_parabola = null.of_degree(2)

@@ -13,13 +13,12 @@ from .._events import takes_events
 from .._messages import level_of_the_user, refuse_unknown
 from .._read import number, numbers, of_one_index, whole
 from .._typing import Unpack
-from ._arguments import Doubles, checked_order
+from ._bins import Doubles
 from ._fit import FLOOR, UNDER_SIGNAL, Fit, family, lowest_order
 from ._histogram import read_histogram
-from ._sample import Selection, sample, selected
+from ._sample import Selection, checked_order, point, points, sample, selected
 from ._search import search
 from ._split import Split, of_histogram, of_sample
-from ._working_point import point, points
 
 ENERGY = 13_000.0
 MOST_ABSORBED = 5.0  # the error of a signal over that for a known background, above which a fit says little

@@ -6,11 +6,10 @@ from typing import Any, Literal
 
 from .._events import takes_events
 from .._read import numbers
-from ._arguments import THIS_ORDER
-from ._backwards import say_if_backwards
 from ._histogram import read_histogram
 from ._judge import Judge, of_histogram
 from ._result import Check
+from ._sample import THIS_ORDER, say_if_backwards
 from ._settings import Settings
 
 

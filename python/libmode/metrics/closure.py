@@ -11,9 +11,8 @@ from numpy.typing import NDArray
 
 from .._events import takes_events
 from .._read import number, numbers
-from ._arguments import Doubles
-from ._sample import sample
-from ._working_point import CLASSES, tightest
+from ._bins import Doubles
+from ._sample import CLASSES, sample, tightest
 
 #: The fractions of the background in A by default.
 FRACTIONS = (0.25, 0.1, 0.05, 0.02, 0.01, 0.005, 0.002, 0.001)

@@ -13,11 +13,11 @@ from .._events import takes_events
 from .._functions import mode_edges, mode_evaluate, mode_loss
 from .._read import numbers, same_length, vector
 from ..option_types import LossOptions
-from ._arguments import Bins, Doubles, checked_order, labels, sums
-from ._backwards import say_if_backwards
+from ._bins import Bins, Doubles, sums
 from ._chi_squared import tail
 from ._cuts import Cut, joined, ladder
 from ._histogram import Histogram, add, read_histogram
+from ._sample import checked_order, labels, say_if_backwards
 from ._spectrum import MOST_BINS, Binned, spectrum, steps
 
 FEWEST_EFFECTIVE = 1.05  # events of a bin, as in core/internal/loss/variance.go

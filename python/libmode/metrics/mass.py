@@ -9,10 +9,9 @@ from typing import Any
 import numpy as np
 
 from .._events import takes_events
-from .._read import number
 from .._typing import Unpack
-from ._arguments import Doubles, Edges, checked_order, positive
-from ._sample import Selection
+from ._bins import Doubles, Edges
+from ._sample import Selection, checked_order
 from ._split import Split, split
 
 
@@ -202,91 +201,3 @@ def _flatness(events: Split, order: int) -> Flatness:
     distance = value - means @ np.linalg.lstsq(means, value, rcond=None)[0]
     rms, expected = (float(np.sqrt(np.mean(array**2))) / mean for array in (distance, error))
     return Flatness(rms, expected * float(np.sqrt(1 - size / count)))
-
-
-@takes_events
-def jsd(
-    score: Any = None,
-    label: Any = None,
-    mass: Any = None,
-    *,
-    weight: Any = None,
-    base: float = 2,
-    blind: bool = False,
-    **selection: Unpack[Selection],
-) -> float:
-    r"""Jensen-Shannon divergence between the masses of selected and of rejected background.
-
-    With P and Q the histograms of the two, each divided by its sum, and M = (P + Q) / 2:
-
-    .. math:: \mathrm{JSD} = \frac12 \sum_b P_b \log(P_b / M_b) + \frac12 \sum_b Q_b \log(Q_b / M_b)
-
-    It is 0 if the selection keeps the shape of the spectrum, and log 2 / log base if the two spectra share no bin.
-    Statistical fluctuations add to it. J. Lin, IEEE Trans. Inf. Theory 37 (1991) 145. ATL-PHYS-PUB-2018-014 and
-    arXiv:2010.09745 quote 1/JSD in base 2. ``scipy.spatial.distance.jensenshannon`` is its square root.
-
-    Parameters
-    ----------
-    score, label, mass, weight, **selection
-        As for :func:`efficiency`.
-    base : number above 1
-    blind : bool
-        If True, the mean JSD of a random selection of the same size, within 5 % from 20 selected events a bin on.
-        With p_b the weight fraction of bin b, f the fraction selected and b(i) the bin of event i:
-
-        .. math::
-
-            \langle \mathrm{JSD} \rangle = \frac{\sum_i w_i^2 (1 / p_{b(i)} - 1)}
-            {8 f (1 - f) (\sum_i w_i)^2 \log \mathrm{base}}
-
-    Returns
-    -------
-    float
-        From 0 to log 2 / log base.
-
-    Raises
-    ------
-    ValueError, TypeError
-        If nothing or everything is selected; if the weights of a bin have a negative sum (``blind``: no positive one).
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from libmode.metrics import jsd
-    >>> rng = np.random.default_rng(1)
-    >>> mass = 50 + rng.exponential(60, 10_000)  # of background
-    >>> cut = {"selected": rng.random(10_000) < 0.1 * mass / 100, "bins": np.arange(50, 300, 25)}
-    >>> print(f"{jsd(mass=mass, **cut):.4f}, by chance {jsd(mass=mass, blind=True, **cut):.4f}")
-    0.0391, by chance 0.0016
-    """
-    base = number("base", base, above=1)
-    return divergence(split("jsd", score, label, mass, weight, selection), blind) / float(np.log(base))
-
-
-def divergence(events: Split, blind: bool) -> float:
-    """The divergence, or its mean for a random selection, with natural logarithms."""
-    if blind:
-        return _blind_divergence(events)
-    for name, total in zip(("selected", "not selected"), events.weight, strict=True):
-        worst = int(np.argmin(total))
-        if total[worst] < 0:
-            raise ValueError(
-                f"weight sums to {total[worst]:g} over the events that are {name} in {events.bins.name(worst)}: "
-                "expected no negative sum; use wider bins"
-            )
-        if total.sum() == 0:
-            raise ValueError(f"the selection leaves no weight {name} inside bins: expected a selection of a part")
-    shapes = events.weight / events.weight.sum(axis=1, keepdims=True)
-    ratios = np.divide(shapes, shapes.mean(axis=0), out=np.ones_like(shapes), where=shapes > 0)
-    return max(float(np.sum(shapes * np.log(ratios))) / 2, 0.0)  # rounding makes a little less than 0 of equal shapes
-
-
-def _blind_divergence(events: Split) -> float:
-    total = events.weight.sum(axis=0)
-    positive(events.bins, total, events.filled)
-    fraction = float(events.weight[0].sum() / total.sum())
-    if not 0 < fraction < 1:
-        raise ValueError(f"the selection has {fraction:g} of the sum of weights inside bins: expected one of a part")
-    squares = events.square.sum(axis=0)[events.filled]
-    others = total.sum() / total[events.filled] - 1
-    return float(np.sum(squares * others) / (8 * fraction * (1 - fraction) * total.sum() ** 2))

@@ -12,10 +12,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._events import takes_events
-from ._arguments import Doubles, sums
+from ._bins import Doubles, sums
 from ._histogram import Histogram, read_histogram
-from ._sample import Sample, sample
-from ._working_point import CLASSES, POINTS, ROUNDING, point
+from ._sample import CLASSES, POINTS, ROUNDING, Sample, point, sample
 
 
 @dataclass(frozen=True, eq=False)

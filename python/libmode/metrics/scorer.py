@@ -8,8 +8,8 @@ import numpy as np
 
 from .._typing import Unpack
 from ..option_types import CheckOptions
-from ._arguments import read_labels
 from ._judge import Judge
+from ._sample import read_labels
 from ._settings import Settings
 
 if TYPE_CHECKING:

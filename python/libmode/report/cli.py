@@ -17,8 +17,8 @@ from .. import __version__
 from .._messages import ORDER
 from ..metrics._fit import FAMILIES
 from ..metrics._result import shown
+from ..metrics._sample import POINTS
 from ..metrics._settings import Settings
-from ..metrics._working_point import POINTS
 from . import words
 from .events import Events, Wanted, read
 from .figures import page

@@ -13,9 +13,9 @@ import numpy as np
 from .. import metrics
 from .._problems import far
 from ..metrics import Check
-from ..metrics._backwards import sentence
 from ..metrics._judge import Judge
 from ..metrics._sample import Sample as EventsOfMetrics
+from ..metrics._sample import sentence
 from ..metrics._settings import Settings
 from ..metrics.roc import Roc, area, curve
 from .events import Events, Wanted

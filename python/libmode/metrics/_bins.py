@@ -1,4 +1,4 @@
-"""Checks of the arguments of metrics, and the bins of mass: intervals of one variable, cells of several."""
+"""Bins of mass: intervals of one variable, cells of several."""
 
 from __future__ import annotations
 
@@ -9,87 +9,12 @@ from numpy.polynomial.legendre import legvander
 from numpy.typing import NDArray
 
 from .._functions import mode_edges
-from .._messages import ORDER
 from .._problems import say_if_far
-from .._read import as_array, check_labels, finite, numbers, refuse, same_length, vector, whole, without_masks
+from .._read import numbers, whole
 
 Doubles = NDArray[np.float64]
 Edges = Doubles | tuple[Doubles, ...]  # of one mass, or of several
-MOST_LABELS = 20  # an array with more is no label
-THIS_ORDER = "metrics take (score, label, mass) in this order"
 USUAL_BINS = 20
-
-
-def variables(mass: Any, like_name: str = "", like: NDArray[Any] | None = None, infinite: bool = False) -> Doubles:
-    """Finite masses of shape (n, d), as many events as ``like`` has; (n,) becomes (n, 1).
-
-    float32 stays float32, since limits are rounded to the type of the masses. Masses may be ``infinite``: outside.
-    """
-    array = as_array("mass", mass)
-    array = array[:, None] if array.ndim == 1 else array
-    if array.ndim != 2 or 0 in array.shape:
-        raise ValueError(f"mass has shape {array.shape}: expected (n,) or (n, d), neither of them 0")
-    if like is not None:
-        same_length("mass", array, like_name, like)
-    if array.dtype != np.float32:
-        array = array.astype(np.float64, copy=False)
-    if not infinite:
-        place = (slice(None), 0) if array.shape[1] == 1 else slice(None)  # mass[3] rather than mass[3, 0]
-        finite("mass", array[place])
-    return array
-
-
-def weights(weight: Any, like_name: str, like: NDArray[Any]) -> Doubles:
-    """Weights whose squares can be summed; 1 by default."""
-    if weight is None:
-        return np.ones(len(like))
-    array = numbers("weight", weight, like_name, like)
-    size = np.abs(array)
-    refuse("weight", array, (size > 1e150) | (size < 1e-150) & (size > 0), "0, or a size from 1e-150 to 1e150")
-    return array
-
-
-def yes_or_no(name: str, values: Any, meaning: str, like_name: str, like: NDArray[Any]) -> NDArray[np.bool_]:
-    """Booleans, from booleans or from numbers that are 0 or 1."""
-    array = numbers(name, values, like_name, like)
-    refuse(name, array, (array != 0) & (array != 1), meaning)
-    return array.astype(bool)
-
-
-def labels(label: Any, like_name: str, like: NDArray[Any]) -> NDArray[np.bool_]:
-    """Which events are signal."""
-    return yes_or_no("label", label, f"1 for signal or 0 for background; {THIS_ORDER}", like_name, like)
-
-
-def read_labels(label: Any, background: Any, like_name: str, like: NDArray[Any]) -> NDArray[np.bool_]:
-    """Which events are signal: all whose label is none of ``background``, a label or several, numbers or strings."""
-    if label is None:
-        return np.zeros(len(like), bool)
-    array = np.asarray(without_masks("label", label))
-    array = array[:, 0] if array.ndim == 2 and array.shape[1] == 1 else array
-    if array.dtype.kind not in "OSU":
-        array = vector("label", array)
-        check_labels(array, (0,) if isinstance(background, str) else np.atleast_1d(background).tolist())
-    same_length("label", array, like_name, like)
-    wanted = [background] if isinstance(background, (str, bytes)) or np.ndim(background) == 0 else list(background)
-    is_background = np.zeros(len(array), bool)
-    some = array[:: max(1, len(array) // 1000)]
-    if len(np.unique(some if some.dtype.kind != "O" else some.astype(str))) > MOST_LABELS:
-        raise ValueError(f"label has more than {MOST_LABELS} different values: are these masses? {THIS_ORDER}")
-    for one in wanted:
-        of_one = array == one
-        if not np.any(of_one):
-            kinds = np.unique(array if array.dtype.kind != "O" else array.astype(str)).tolist()
-            raise ValueError(f"background_label = {one!r}: expected one of label's {', '.join(map(repr, kinds))}")
-        is_background |= of_one
-    return ~is_background
-
-
-def checked_order(order: Any) -> int:
-    """The order that the user decides on; there is no default."""
-    if order is None:
-        raise TypeError(ORDER)
-    return whole("order", order, 0)
 
 
 class Bins:
@@ -191,14 +116,3 @@ def sums(place: NDArray[np.intp], values: Doubles, count: int) -> Doubles:
     """The sums of the values at each of so many places, (count,)."""
     # Unlike np.histogram, which subtracts cumulative sums, this rounds nothing into bins of no weight.
     return np.bincount(place, values, count).astype(np.float64, copy=False)
-
-
-def positive(bins: Bins, total: Doubles, filled: NDArray[np.bool_]) -> None:
-    """ValueError for the first bin with events whose sum of weights is not positive."""
-    bad = filled & (total <= 0)
-    if bad.any():
-        worst = int(np.argmax(bad))
-        raise ValueError(
-            f"weight sums to {total[worst]:g} over the events in {bins.name(worst)}: "
-            "expected a positive sum; use wider bins"
-        )
