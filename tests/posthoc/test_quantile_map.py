@@ -156,52 +156,25 @@ def files():
     return [json.loads(fitted.to_json()) for fitted in (one, two)]
 
 
-def changed(rows, place, value):
-    rows = [list(row) for row in rows]
-    rows[place[0]][place[1]] = value
-    return rows
-
-
 # Of which file, its fields that are changed, and the sentence.
 @pytest.mark.parametrize(
     "which, changes, message",
     [
-        (0, {"order": "1\n#include <evil>"}, r"order = '1\\n#include <evil>', but the targets are of order 1"),
-        (1, {"order": 1}, "order = 1, but the targets are of order None"),
+        (1, {"order": 1}, "order = 1, and targets are missing"),
+        (0, {"order": None}, "order = None, and targets are there"),
+        (0, {"order": 2}, r"targets = .*: must be finite numbers of shape \(\d+, 3\)"),
         (0, {"version": 2}, "version = 2 of a QuantileMap: this libmode reads 1"),
-        (0, {"order": 17, "targets": [[0] * 18] * 1000}, "order = 17: must be at most 16"),
-        *(
-            (0, {"intervals": value}, f"intervals = {value!r}: must be an integer of at least 1, or null")
-            for value in ("xxxx", 0, 2.5, True)
-        ),
-        (
-            0,
-            {"mass_range": [5, 1]},
-            r"mass_range = \[5, 1\]: must be two numbers for each variable, the lower one first",
-        ),
-        (0, {"mass_range": "5"}, "mass_range = '5': must be lists of numbers"),
-        (1, {"mass_range": [1, 2]}, r"mass_range has shape \(2,\): must be \(2, 2\)"),
-        (0, {"levels": ["0", "1"]}, r"levels = \['0', '1'\]: must be lists of numbers"),
-        (0, {"ranges": [[0, 1]]}, r"ranges = \[\[0, 1\]\]: must be the ends of the knots, \[\(-0.9, 0.9\)\]"),
-        (0, {"levels": [0.5]}, r"levels = \[0.5\]: must be two numbers or more"),
-        (0, {"levels": [0, np.nan]}, r"levels\[1\] = nan: must be finite"),
-        (0, {"levels": [0, 1, 1]}, r"levels\[2\] = 1: must increase"),
-        (0, {"levels": [0, 1]}, r"targets has shape .*: must be \(2, -1\)"),
-        (0, {"knots": [[0, 1]] * 4}, "knots = .*: must be a list for each of 1 to 3 variables"),
-        (0, {"coefficients": ((3, 1), 1.5)}, r"coefficients\[3\]\[1\] = 1.5: must be from 0 to 1"),
-        (1, {"coefficients": ((3, 1), -1e308)}, r"coefficients\[3\]\[1\] = -1e\+308: must be from -1e\+100 to 1e\+100"),
-        (0, {"coefficients": ((-1, 1), 0)}, r"coefficients\[\d+\]\[1\] = 0: must not decrease with the level"),
+        (0, {"levels": [0.5]}, r"levels = \[0.5\]: must be two increasing numbers or more"),
+        (0, {"levels": [0, np.nan]}, r"levels = \[0, nan\]: must be finite numbers of shape \(2,\)"),
+        (0, {"levels": [0, 1, 1]}, r"levels = \[0, 1, 1\]: must be two increasing"),
+        (0, {"knots": [[0, 1], [0, 1]]}, r"coefficients = .*: must be finite numbers of shape \(\d+, 16\)"),
     ],
 )
-def test_a_file_is_checked_in_full(files, which, changes, message, tmp_path):
-    fields = files[which]
-    if "targets" in changes:
-        changes = changes | {"targets": changes["targets"][: len(fields["levels"])]}
-    if "coefficients" in changes:
-        changes = {"coefficients": changed(fields["coefficients"], *changes["coefficients"])}
+def test_the_numbers_of_a_file_fit_each_other(files, which, changes, message, tmp_path):
+    text = json.dumps(files[which] | changes)
     with pytest.raises(ValueError, match=message):
-        QuantileMap.from_json(json.dumps(fields | changes))
-    (tmp_path / "map.json").write_text(json.dumps(fields | changes))
+        QuantileMap.from_json(text)
+    (tmp_path / "map.json").write_text(text)
     with pytest.raises(ValueError, match=f"map.json: .*{message}"):
         QuantileMap.load(tmp_path / "map.json")
 
@@ -214,7 +187,7 @@ def test_a_file_is_checked_in_full(files, which, changes, message, tmp_path):
         ({"mass_range": (1, 0)}, {}, r"mass_range = \(1, 0\): must be two finite numbers"),
         ({"mass_range": (5, 6)}, {}, "0 events inside mass_range: at least 100 are needed"),
         ({"order": 1}, {"mass": np.ones((1000, 2))}, "need order 0 or None"),
-        ({}, {"mass": np.where(np.arange(1000) == 7, np.inf, 0.5)}, r"mass\[7\] = inf: must be finite"),
+        ({}, {"mass": np.where(np.arange(1000) == 7, np.inf, 0.5)}, r"mass\[7\] = inf: expected a finite number"),
         ({}, {"sample_weight": -np.ones(1000)}, "the weights sum to -1000"),
         ({}, {"score": np.full(1000, 0.5)}, "all scores are 0.5"),
         ({}, {"mass": np.full(1000, 3.0)}, "all masses are 3"),

@@ -1,8 +1,4 @@
-"""The MoDe loss with the constructor and the call of ``modeloss.pytorch.MoDeLoss``.
-
-``modeloss`` 0.1.0 is the package of the authors of arXiv:2010.09745. Where results
-differ, and why: docs/from-modeloss.md.
-"""
+"""The constructor and the call of ``modeloss.pytorch.MoDeLoss`` 0.1.0, by the authors of arXiv:2010.09745."""
 
 from __future__ import annotations
 
@@ -20,46 +16,35 @@ with needed("torch", by="libmode.compat.pytorch", extra="torch"):
     from ..torch import Events
     from ..torch import MoDeLoss as _MoDeLoss
 
-_SBINS, _EPS = 32, 1e-4  # the defaults of arguments without effect
 _MEMORY = 1_000_000  # events, which take some 30 ms a call; modeloss keeps all of them
 
 
 class MoDeLoss(_MoDeLoss):
     """:class:`libmode.torch.MoDeLoss` for programs written for ``modeloss``.
 
-    Its repr shows the options of libmode that the arguments stand for.
+    Its repr shows the options of libmode that the arguments stand for. docs/from-modeloss.md has the differences.
 
     Parameters
     ----------
-    bins : int
-        Number of mass bins.
+    bins, order, max_slope, monotonic
+        As for libmode; at order 0 there is no slope to bound, and orders 0 and 1 are monotonic.
     sbins, eps : number
-        Have no effect: the integral over scores has no grid, and no bound divides by
-        zero. A warning says so for values other than the defaults.
+        Have no effect: the integral over scores has no grid, and no bound divides by zero. A warning says so for
+        values other than the defaults.
     memory : bool
         Adds up to 1,000,000 background events of earlier batches to each batch, with their scores at that
         time. So a training can look decorrelated and not be: a warning says so.
     background_label : integer
-        The loss sees the events whose target is this.
-    background_only : bool
-        False pools all events, whatever their target.
-    power : number
-        Must be 2.
-    order : int
-        Degree of the polynomial dependence on mass that costs nothing, 0 to 16.
+        The loss sees the events whose target is this; without ``background_only`` all events.
+    power, sign_func
+        Must be 2 and "tanh".
     lambd : float, optional
         ``slope_penalty``: adds ``lambd * c_1^2`` to the integrand; order >= 1.
-    max_slope : float, optional
-        Bound on the slope c_1 relative to c_0. Order 0 has no slope to bound.
-    monotonic : bool
-        Keep the allowed dependence monotonic in mass. At orders 0 and 1 it always is.
     dynamicbins : bool
         Bins of equal numbers of events, or else of equal widths.
     normalize : bool
-        Map the lowest and the highest mass to -1 and 1. False: masses are inside
-        [-1, 1] already, and one of a selected event outside is an error.
-    sign_func : str
-        Must be "tanh".
+        Map the lowest and the highest mass to -1 and 1. False: masses are inside [-1, 1] already, and one of a
+        selected event outside is an error.
 
     Examples
     --------
@@ -81,7 +66,7 @@ class MoDeLoss(_MoDeLoss):
     def __init__(
         self,
         bins: int = 32,
-        sbins: int = _SBINS,
+        sbins: int = 32,
         memory: bool = False,
         background_label: float = 0,
         background_only: bool = True,
@@ -90,7 +75,7 @@ class MoDeLoss(_MoDeLoss):
         lambd: float | None = None,
         max_slope: float | None = None,
         monotonic: bool = False,
-        eps: float = _EPS,
+        eps: float = 1e-4,
         dynamicbins: bool = True,
         normalize: bool = True,
         sign_func: str = "tanh",
@@ -99,14 +84,13 @@ class MoDeLoss(_MoDeLoss):
             raise ValueError(f"power = {power!r}: must be 2, the loss is made of squared residuals")
         if sign_func != "tanh":
             raise ValueError(f"sign_func = {sign_func!r}: must be 'tanh', the function in both bounds")
-        if sbins != _SBINS:
+        if sbins != 32:
             warnings.warn(f"sbins = {sbins!r} has no effect: the integral over scores is exact", stacklevel=2)
-        if eps != _EPS:
+        if eps != 1e-4:
             warnings.warn(f"eps = {eps!r} has no effect: no bound divides by zero", stacklevel=2)
         if isinstance(background_label, float) and background_label.is_integer():  # targets often are floats
             background_label = int(background_label)
-        label = whole("background_label", background_label)
-
+        self._label = whole("background_label", background_label)
         options: LossOptions = {"order": order, "bins": bins, "moments": "quadrature", "unbiased": False}
         if lambd is not None:
             options["slope_penalty"] = lambd
@@ -118,10 +102,10 @@ class MoDeLoss(_MoDeLoss):
             options["binning"] = "uniform"
         if not normalize:
             options["mass_range"] = (-1, 1)
-        if label != 0:
-            options["background_label"] = label
+        if self._label != 0:
+            options["background_label"] = self._label
         super().__init__(background_only=bool(background_only), **options)
-        self._label, self.normalize, self.memory = label, bool(normalize), bool(memory)
+        self.normalize, self.memory = bool(normalize), bool(memory)
         self.reset()
         if memory:
             warnings.warn(
@@ -138,17 +122,25 @@ class MoDeLoss(_MoDeLoss):
         self, pred: Tensor, target: Tensor, x_biased: Tensor, weights: Tensor | None = None
     ) -> Tensor:
         """The loss of a batch, shape (). All arguments have the same shape, up to a last dimension of 1."""
-        like = pred
-        pred = _flat("pred", pred, like)
-        target = _flat("target", target, like) if self.background_only else pred  # any tensor of this shape
-        x_biased = _flat("x_biased", x_biased, like)
-        weights = None if weights is None else _flat("weights", weights, like)
-        if not self.normalize:
-            self._check_range(target, x_biased)
+        target = target if self.background_only else pred  # any tensor of this shape
+        score, label, mass = (
+            _flat(*each, pred) for each in (("pred", pred), ("target", target), ("x_biased", x_biased))
+        )
+        batch = Events(score, label, mass, None if weights is None else _flat("weights", weights, pred))
+        seen = batch.label == self._label if self.background_only else torch.ones_like(mass, dtype=torch.bool)
+        outside = seen & (mass.abs() > 1)
+        if not self.normalize and outside.any():
+            first = int(outside.nonzero()[0])
+            raise ValueError(
+                f"x_biased[{first}] = {mass[first].item()}: with normalize=False every mass must be inside [-1, 1]"
+            )
         if not (self.memory and self.training):
-            return super().forward(pred, target, x_biased, weights)
-        loss = super().forward(pred, target, x_biased, weights, reference=self._kept)
-        self._remember(Events(pred, target, x_biased, weights))
+            return super().forward(*batch[:4])
+        loss = super().forward(*batch[:4], reference=self._kept)
+        new = [None if each is None else each.detach() for each in batch.where(seen)]
+        if self._kept is not None:
+            new = [old if each is None else torch.cat([old, each]) for old, each in zip(self._kept, new, strict=True)]
+        self._kept = Events(*(None if each is None else each[-_MEMORY:] for each in new))
         return loss
 
     def _loss(self, *arguments: Any, **reference: Any) -> Tensor:
@@ -156,29 +148,6 @@ class MoDeLoss(_MoDeLoss):
             return super()._loss(*arguments, **reference)
         except ValueError as error:  # without the advice to use an option that this class lacks
             raise reworded(error, {SIGMOID: "apply a sigmoid to raw outputs"}) from None
-
-    def _remember(self, batch: Events) -> None:
-        """Adds the background events of the batch, with their scores, to those of earlier batches."""
-        if self.background_only:
-            batch = batch.where(batch.label == self._label)
-        kept = (None,) * len(batch) if self._kept is None else self._kept
-        self._kept = Events(
-            *(
-                None if new is None else torch.cat([new[:0] if old is None else old, new.detach()])[-_MEMORY:]
-                for old, new in zip(kept, batch, strict=True)
-            )
-        )
-
-    def _check_range(self, target: Tensor, x_biased: Tensor) -> None:
-        """Raises ValueError for a mass of a selected event outside [-1, 1]."""
-        outside = (x_biased < -1) | (x_biased > 1)
-        if self.background_only:
-            outside &= target == self._label
-        if outside.any():
-            first = int(outside.nonzero()[0])
-            raise ValueError(
-                f"x_biased[{first}] = {x_biased[first].item()}: with normalize=False every mass must be inside [-1, 1]"
-            )
 
 
 def _flat(name: str, tensor: Tensor, pred: Tensor) -> Tensor:

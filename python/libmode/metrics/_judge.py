@@ -96,17 +96,17 @@ class Judge:
         logits = np.linspace(-1, 1, CUTS) * math.log(max(len(background), 2))
         places = np.unique((len(some) / (1 + np.exp(-logits))).astype(int).clip(0, len(some) - 1))
         thresholds = np.unique(np.r_[some[places], cuts])
-        rates = [
-            tuple(float(each[own >= cut].sum() / each.sum()) if len(own) else math.nan for own, each in classes)
-            for cut in cuts
-        ]
+        rates = (
+            [float(each[own >= cut].sum() / each.sum()) if len(own) else math.nan for cut in cuts]
+            for own, each in classes
+        )
         chosen, cells = self._every
         categories: dict[Any, Table | str] = {
             kind: own if isinstance(own, str) else own.table(scores[which], thresholds)
             for kind, (which, own) in self._categories.items()
         }
         return checked(
-            self._settings, thresholds, [(cut, *rate) for cut, rate in zip(cuts, rates, strict=True)],
+            self._settings, thresholds, list(zip(cuts, *rates, strict=True)),
             cells.table(scores[chosen], thresholds), categories, self._hunted if fits else None, self._of_signal,
         )  # fmt: skip
 
@@ -124,12 +124,14 @@ def of_histogram(histogram: Histogram, settings: Settings) -> Check:
     share = np.cumsum(np.abs(background)) / np.abs(background).sum()
     logits = np.linspace(-1, 1, CUTS) * 0.5 * math.log(len(share) * 100)
     edges = histogram.score[np.unique(np.searchsorted(share, 1 / (1 + np.exp(-logits))).clip(1, len(share) - 1))]
-    cuts: list[tuple[float, ...]] = []
+    signal = np.zeros_like(background) if histogram.signal is None else histogram.signal[0]
+    cuts = []
     for point in settings.points:
         at = histogram.cell(histogram.cut(*point))
-        signal = None if histogram.signal is None else histogram.signal[0]
-        rates = (math.nan if each is None else float(each[at:].sum() / each.sum()) for each in (signal, background))
-        cuts.append((float(histogram.score[at]) if at > 0 else -np.inf, *rates))
+        kept, passed = (
+            float(each[at:].sum() / each.sum()) if each.any() else math.nan for each in (signal, background)
+        )
+        cuts.append((float(histogram.score[at]) if at > 0 else -np.inf, kept, passed))
     thresholds = np.unique(np.r_[edges, [cut[0] for cut in cuts]])
     thresholds = thresholds[np.isfinite(thresholds)]
     table = table_of_histogram(histogram, settings.order, settings.bins, thresholds)

@@ -71,7 +71,7 @@ class Part(NamedTuple):
 
 
 def checked(
-    settings: Settings, thresholds: Doubles, cuts: list[tuple[float, ...]], table: Table,
+    settings: Settings, thresholds: Doubles, cuts: list[tuple[float, float, float]], table: Table,
     categories: Mapping[Any, Table | str], hunted: tuple[Doubles, Doubles] | None, of_signal: Doubles | None,
 ) -> Check:  # fmt: skip
     """The check of tables with columns between the thresholds: of all events, and of categories or why they have none.

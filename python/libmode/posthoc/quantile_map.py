@@ -14,9 +14,9 @@ from numpy.typing import NDArray
 
 from .._messages import ORDER, level_of_the_user, needed
 from .._problems import say_if_far
-from .._read import as_array, together, variables
+from .._read import as_array, finite, together, variables, whole
 from ._cpp import header
-from ._file import HIGHEST_ORDER, VERSION, Doubles
+from ._file import VERSION, Doubles
 from ._file import read as read_file
 
 with needed("sklearn", "libmode.posthoc", "posthoc"):
@@ -27,6 +27,7 @@ with needed("sklearn", "libmode.posthoc", "posthoc"):
     from sklearn.isotonic import isotonic_regression
     from sklearn.utils.validation import check_is_fitted
 
+HIGHEST_ORDER = 16
 _DEGREE = 3  # of the splines
 _LEVELS = 512  # of the score, with equal numbers of events between neighbors
 _IN_TAIL = 10  # events beyond the last level but one, on either side
@@ -295,9 +296,7 @@ def _events(score: Any, mass: Any, weight: Any) -> tuple[Doubles, ...]:
         name: array.astype(float) for name, array in zip(named, together(as_array, variables, **named), strict=True)
     }
     for name, array in arrays.items():
-        bad = np.argwhere(~np.isfinite(array))
-        if len(bad):
-            raise ValueError(f"{name}[{', '.join(map(str, bad[0]))}] = {array[tuple(bad[0])]}: must be finite")
+        finite(name, array)
     scores, masses = arrays["score"], arrays["mass"]
     return scores, masses if masses.ndim == 2 else masses[:, None], arrays.get("sample_weight", np.ones(len(scores)))
 
@@ -357,9 +356,7 @@ def _warn_of_jumps(scores: Doubles, levels: Doubles) -> None:
 
 def _intervals(asked: Any, masses: Doubles, weights: Doubles) -> int:
     if asked is not None:
-        if isinstance(asked, bool) or not isinstance(asked, (int, np.integer)) or asked < 1:
-            raise ValueError(f"intervals = {asked!r}: must be an integer of at least 1")
-        return int(asked)
+        return whole("intervals", asked, 1)
     variables = masses.shape[1]
     events = round(weights.sum())  # rounding of weights moves no knot
     return max(1, min(_MOST_INTERVALS[variables - 1], int((2 * math.sqrt(events)) ** (1 / variables))))
