@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from .._read import number, numbers, refuse
-from ._bins import Doubles
+from ._bins import Doubles, local
 
 IMPROVES, AHEAD = 0.05, 2  # p-value of a better fit; a spectrum may have a cubic term and no quadratic one
 MOST_PULLS = 3.0  # a background describes the events if Pearson's chi2 is within so many standard deviations
@@ -95,7 +95,7 @@ class Fit:
         self._basis = basis * np.sqrt(basis[..., 0].size)  # (nodes, b, p)
         self._width = share[:, None] * (half if kind.template is None else kind.template / 2)
         self._weight, self._exponential = weight, kind.exponential
-        self._scale = _scales(weight, square) if weight.sum() > 0 else np.ones(len(weight))
+        self._scale = local(weight, square, weight, square, FOR_SCALE) if weight.sum() > 0 else np.ones(len(weight))
         self.events = weight * self._scale  # effective ones, negative where the weights are
         self._floor = np.maximum(FLOOR, -self.events)
 
@@ -183,20 +183,6 @@ class Fit:
         error = abs(1 / last[-1]) if converged and last[-1] else np.nan
         alone = 1 / max(float(np.linalg.norm(last)), np.finfo(float).tiny)
         return Fitted(parameters, expected, float(error), alone, float(minuit.fval))
-
-
-def _scales(weight: Doubles, square: Doubles) -> Doubles:
-    """For each bin sum w / sum w^2 over the nearest bins that have 25 effective events, (sum w)^2 / sum w^2, (b,)."""
-    count = len(weight)
-    scales = np.full(count, np.nan)
-    sums, squares = (np.concatenate([[0.0], np.cumsum(values)]) for values in (weight, square))
-    place = np.arange(count)
-    for reach in range(count):
-        low, high = np.maximum(place - reach, 0), np.minimum(place + reach + 1, count)
-        total, total_square = sums[high] - sums[low], squares[high] - squares[low]
-        enough = np.isnan(scales) & (total > 0) & (total_square > 0) & (total**2 >= FOR_SCALE * total_square)
-        scales[enough] = total[enough] / total_square[enough]
-    return np.where(np.isnan(scales), weight.sum() / square.sum(), scales)
 
 
 def lowest_order(edges: Doubles, weight: Doubles, square: Doubles, kind: Family, energy: Any) -> int:

@@ -54,12 +54,9 @@ class Histogram(NamedTuple):
 
     def polynomials(self, bins: Bins, edges: NDArray[np.intp], order: int) -> Doubles:
         """Sums over the background of w P_l(x) for l up to an order, (bins, order + 1)."""
-        # The events of a cell count as spread evenly over it.
-        low, high = bins.axes[0][[0, -1]]
-        x = 2 * (self.mass - low) / (high - low) - 1
-        integrals = [np.polynomial.Legendre.basis(k).integ()(x) for k in range(order + 1)]
-        sums: Doubles = add(self.weight.sum(axis=1) * np.diff(integrals) / np.diff(x), edges).T
-        return sums
+        low, high = edges[0], edges[-1]
+        each = spread(self.weight.sum(axis=1)[low:high], self.mass[low : high + 1], order)
+        return np.asarray(add(each, edges - low).T)
 
     def background(self) -> Doubles:
         """Weights and their squares at all masses, (2, c)."""
@@ -69,6 +66,13 @@ class Histogram(NamedTuple):
 def add(values: Doubles, edges: NDArray[np.intp]) -> Doubles:
     """Sums along the last axis between neighboring places."""
     return np.add.reduceat(values[..., : edges[-1]], edges[:-1], axis=-1)
+
+
+def spread(weight: Doubles, edges: Doubles, order: int) -> Doubles:
+    """The weights of cells times the means of P_l(x), (order + 1, cells): their events are spread evenly."""
+    x = 2 * (edges - edges[0]) / (edges[-1] - edges[0]) - 1
+    integrals = [np.polynomial.Legendre.basis(k).integ()(x) for k in range(order + 1)]
+    return np.asarray(weight * np.diff(integrals) / np.diff(x))
 
 
 def _edge_at(name: str, value: float, edges: Doubles, axis: str) -> int:

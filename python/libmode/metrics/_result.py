@@ -7,6 +7,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field, fields
 from typing import Any
 
+import numpy as np
+
 from ._bins import Doubles
 from .mass import Efficiency
 
@@ -160,15 +162,14 @@ class Check:
 
         from matplotlib.figure import Figure
 
-        from ._draw import draw
-
         drawn = [cut for cut in self.cuts if cut.efficiency is not None]
         if not drawn:
-            raise ValueError(f"there is nothing to draw: {self.why}")
+            wanted = ", ".join(cut.wanted for cut in self.cuts)
+            raise ValueError(f"plot: at {wanted} there is no efficiency in bins of one mass to draw; {self.why}")
         made = figure or Figure(figsize=(5.5 * len(drawn), 6.5), layout="constrained")
         axes = made.subplots(2, len(drawn), sharex="col", squeeze=False, height_ratios=[3, 2])
         for cut, above, below in zip(drawn, *axes, strict=True):
-            draw(cut, above, below, self.order)
+            _draw(cut, above, below, self.order)
             below.set_xlabel(mass_label)
         made.suptitle("\n".join(textwrap.wrap(self.why, 40 + 50 * len(drawn))), fontsize="medium")
         return made
@@ -197,3 +198,32 @@ def percent(share: float) -> str:
 def shown(p_value: float) -> str:
     """A p-value in a sentence; 0 stands for one below 1e-300."""
     return f"= {min(p_value, 1.0):.2g}" if p_value > 0 else "< 1e-300"
+
+
+def _draw(cut: AtCut, above: Any, below: Any, order: int) -> None:
+    """The spectra, and the efficiency with the allowed polynomial, on two Axes."""
+    from .. import plots
+
+    efficiency = cut.efficiency
+    assert efficiency is not None and cut.polynomial is not None
+    edges, widths = efficiency.edges, np.diff(efficiency.edges)
+    plots.spectrum(above, efficiency, before=True, label="background")
+    plots.spectrum(above, efficiency, label=f"selected: {cut.wanted}", color="C0")
+    density = efficiency.background / widths
+    if density.min() > 0 and density.max() > 10 * density.min():
+        above.set_yscale("log")
+    above.set_xlabel("")
+    plots.efficiency(below, efficiency, color="C0")
+    steps = np.repeat(edges, 2)[1:-1]
+    allowed = "allowed: the mean" if order == 0 else f"allowed: a polynomial of degree {order}"
+    below.plot(steps, np.repeat(cut.polynomial, 2), color="black", lw=1, label=allowed)
+    if np.isfinite(cut.signal_mass):
+        for axes in (above, below):
+            axes.axvline(cut.signal_mass, color="0.5", ls=":", lw=1)
+    below.set_ylabel("background efficiency")
+    # Bins of equal numbers of events are wide in the tails, which are cut short.
+    most = (edges[-2] - edges[1]) / 5 if len(edges) > 3 else np.inf
+    below.set_xlim(max(edges[0], edges[1] - most), min(edges[-1], edges[-2] + most))
+    below.set_ylim(bottom=min(0, float(np.nanmin(efficiency.value))))
+    for axes in (above, below):
+        axes.legend(fontsize="small")

@@ -58,7 +58,7 @@ def of_sample(events: Sample, passed: NDArray[np.bool_], bins: Any, mass_range: 
         return np.stack([sums(place[which], values[which], chosen.count) for which in (passed, ~passed)])
 
     def polynomials(order: int) -> Doubles:
-        terms = chosen.polynomials(mass, order)
+        _, terms = chosen.polynomials(mass, order)
         return np.stack([sums(place, weight * term, chosen.count) for term in terms], axis=1)
 
     filled = np.bincount(place, minlength=chosen.count) > 0

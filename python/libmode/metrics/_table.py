@@ -5,11 +5,10 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.polynomial.legendre import legvander
 from numpy.typing import NDArray
 
-from ._bins import Bins, Doubles, sums
-from ._histogram import Histogram, add
+from ._bins import Bins, Doubles, local, sums
+from ._histogram import Histogram, add, spread
 
 CUTS = 40  # of the test at all cuts
 FEWEST = 10  # effective events of a bin of mass, at least
@@ -45,23 +44,7 @@ class Table(NamedTuple):
     def squares(self) -> Doubles:
         """Σw² of each bin of mass, (b,), as expected from bins around it."""
         weight, square = self.weight.sum(axis=1), self.square.sum(axis=1)
-        return np.asarray(np.maximum(local(square, self.events, weight, square) * self.events, square))
-
-
-def local(values: Doubles, events: Doubles, weight: Doubles, square: Doubles) -> Doubles:
-    """The values of an event, (b,), averaged over the nearest bins that together have enough effective events."""
-    up_to = [np.concatenate([[0.0], np.cumsum(each)]) for each in (values, events, weight, square)]
-    place, ratio = np.arange(len(values)), np.full(len(values), values.sum() / events.sum())
-    missing = np.ones(len(values), bool)
-    for reach in range(len(values)):
-        low, high = np.maximum(place - reach, 0), np.minimum(place + reach + 1, len(values))
-        total, count, weights, squares = (each[high] - each[low] for each in up_to)
-        enough = missing & (weights > 0) & (weights**2 >= FOR_SQUARES * squares) & (count > 0)
-        ratio[enough] = total[enough] / count[enough]
-        missing &= ~enough
-        if not missing.any():
-            break
-    return ratio
+        return np.asarray(np.maximum(local(square, self.events, weight, square, FOR_SQUARES) * self.events, square))
 
 
 class Cells:
@@ -95,19 +78,14 @@ class Cells:
             rows = int(kept.sum())
             self.bins = np.arange(rows + 1)
         self.place, self.rows = place, rows
-        low, high = np.transpose([edges[[0, -1]] for edges in grid.axes])
-        factors = legvander((2 * mass - low - high) / (high - low), max(order, 2))
-        powers = [p for p in np.ndindex(*[max(order, 2) + 1] * mass.shape[1]) if sum(p) <= max(order, 2)]
-        powers.sort(key=sum)
-        self.degree = np.array([sum(p) for p in powers])
-        terms = [np.prod([factors[:, k, p] for k, p in enumerate(each)], axis=0) for each in powers]
+        self.degree, terms = grid.polynomials(mass, max(order, 2))
         self.events = np.bincount(place, minlength=rows).astype(float)
         self.instrument = np.stack([sums(place, term, rows) for term in terms], axis=1)
         self.legendre = self.instrument
         if weight is not None:
             self.legendre = np.stack([sums(place, every * term, rows) for term in terms], axis=1)
             sizes = [add(each, self.bins) for each in (self.legendre[:, 0], self.events, sums(place, every**2, rows))]
-            mean = local(sizes[0], sizes[1], sizes[0], sizes[2])
+            mean = local(sizes[0], sizes[1], sizes[0], sizes[2], FOR_SQUARES)
             self.instrument = self.instrument * np.repeat(mean, np.diff(self.bins))[:, None]
         self._every = None if weight is None else (every, every**2)
 
@@ -156,9 +134,7 @@ def of_histogram(histogram: Histogram, order: int, bins: Any, thresholds: Double
     place = np.repeat(np.arange(len(at) - 1), np.diff(at))
     sizes = [sums(place, values, len(at) - 1) for values in (total, of_squares)]
     coarse = _merged(*sizes)
-    x = 2 * (edges - edges[0]) / (edges[-1] - edges[0]) - 1
-    degree = np.arange(max(order, 2) + 1)
-    integrals = np.stack([np.polynomial.Legendre.basis(k).integ()(x) for k in degree], axis=1)
-    legendre = total[:, None] * np.diff(integrals, axis=0) / np.diff(x)[:, None]
+    legendre = spread(total, edges, max(order, 2)).T
     count = np.divide(total**2, of_squares, out=np.zeros_like(total), where=of_squares > 0)
+    degree = np.arange(legendre.shape[1])
     return Table(weight, square, count, legendre, legendre, degree, (at - first)[coarse], edges)

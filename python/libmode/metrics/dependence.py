@@ -198,7 +198,7 @@ def _of_events(
     for k, left in enumerate(1 / sums(place, share**2, used.count)):
         if left < FEWEST_EFFECTIVE:
             raise ValueError(f"{used.name(k)} has {left:.3g} effective events: expected at least {FEWEST_EFFECTIVE}")
-    terms = used.polynomials(masses[there], order)
+    _, terms = used.polynomials(masses[there], order)
     means = np.column_stack([sums(place, share * term, used.count) for term in terms])
     binned = Binned(used, place, scores[there], share, share**2, means)
     return result, binned

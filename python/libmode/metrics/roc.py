@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from .._events import takes_events
 from ._bins import Doubles, sums
 from ._histogram import Histogram, read_histogram
-from ._sample import CLASSES, POINTS, ROUNDING, Sample, point, sample
+from ._sample import CLASSES, POINTS, Sample, point, sample
 
 
 @dataclass(frozen=True, eq=False)
@@ -212,8 +212,3 @@ def rejection(
             "signal or bring more background"
         )
     return float(1 / rate)
-
-
-def working_point(points: Roc, signal_efficiency: float) -> int:
-    """The point of a curve that has at least this signal efficiency, and the largest threshold."""
-    return int(np.argmax(points.signal_efficiency >= signal_efficiency * (1 - ROUNDING)))
