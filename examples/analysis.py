@@ -111,7 +111,7 @@ def worst(score, order):
 
 def scan(score, efficiency, order):
     """The signal that a fit finds in background, at each mass of the scan."""
-    signals = {"signal_masses": SCAN, "signal_width": lambda m: 0.07 * m}
+    signals = {"signal_masses": SCAN, "signal_width": 0.07 * SCAN}
     return judged(metrics.spurious_signal, score, efficiency, order=order, bins=BINS, **signals)
 
 

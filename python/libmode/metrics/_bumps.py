@@ -10,14 +10,13 @@ from numpy.polynomial.legendre import legvander
 from numpy.typing import NDArray
 
 from ._bins import Bins, Doubles
-from ._search import CORE, NARROW, OF_RANGE
+from ._search import CORE, FEWEST, NARROW, OF_RANGE
 from ._settings import Settings
-from ._split import Split
 from ._table import Table
 from ._verdict import Null, Probability, two_sided, variance
 from .bias import Background
+from .mass import Split
 
-FEWEST_SIGNAL = 10  # signal events, from which mass and width of the signal are taken
 SOME = 10_000  # events that give quantiles
 
 
@@ -66,7 +65,7 @@ def looked_for(
                     f"{name} = {one:g}: expected a mass of the background, {limits[0]:.6g} to {limits[1]:.6g}"
                 )
     width = span / OF_RANGE
-    if len(of_signal) >= FEWEST_SIGNAL:
+    if len(of_signal) >= FEWEST:
         first, middle, last = np.quantile(of_signal[:: max(1, len(of_signal) // SOME)], [CORE[0], 0.5, CORE[1]])
         own = float(last - first) / 2
         if 0 < own <= span / NARROW:

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import math
-import warnings
 from typing import Any
 
 import numpy as np
 
-from .._messages import level_of_the_user
 from ._bins import Bins, Doubles
 
 CENTRAL = 0.95  # of the background is in the range of the fit: selections leave bins empty in the tails
@@ -16,19 +14,18 @@ LEAST_BINS, MOST_BINS = 20, 100  # of equal width, that of the signal or less; t
 MOST_MASSES = 50
 OF_RANGE = 20  # the signal is so many times narrower than the range if there is no label
 AROUND = 3  # The fit goes so many widths beyond the masses of the user, as far as there is background.
-FEWEST = 10  # labeled signal events nearest to a mass, of which its width is taken
+FEWEST = 10  # labeled signal events, from which the width is taken
 CORE = 0.1585, 0.8415  # quantiles that are two standard deviations of a Gaussian apart
-APART = 4  # widths between two peaks, of which neither then cuts off the other
 NARROW = 8  # a signal is at least so many times narrower than the range: a polynomial could describe a wider one
 
 
 def search(
-    background: Doubles, signal: Doubles, order: int, bins: Any, mass_range: Any, masses: Doubles | None, width: Any
-) -> tuple[Doubles, Doubles, Doubles]:
+    background: Doubles, signal: Doubles, order: int, bins: Any, mass_range: Any, masses: Doubles | None,
+    widths: Doubles | None,
+) -> tuple[Doubles, Doubles, Doubles]:  # fmt: skip
     """Edges, masses and widths of signals (one, or one for each), from the masses of background and signal.
 
-    ``bins``, ``mass_range``, ``masses`` and ``width`` are those of the user, or None; a width is an array, or a
-    function of the mass.
+    ``bins``, ``mass_range``, ``masses`` and ``widths`` are those of the user, or None.
     """
     edges = None if bins is None else Bins(bins, background[:, None], mass_range).axes[0]
     if edges is None and mass_range is None:
@@ -38,15 +35,14 @@ def search(
     low, high = (float(end) for end in ends)
     if low == high:
         raise ValueError(f"the central 95 % of the background has a single mass, {low:g}")
-    known = np.empty(0) if masses is None else masses
-    if callable(width):
-        widths = np.array([width(low), width(high)])
-    else:
-        widths = _widths(signal, known, (high - low) / OF_RANGE) if width is None else width
+    if widths is None:
+        known = len(signal) >= FEWEST
+        widths = np.diff(np.quantile(signal, CORE)) / 2 if known else np.array([(high - low) / OF_RANGE])
     if edges is None:
+        given = np.empty(0) if masses is None else masses
         least, most = float(background.min()), float(background.max())
-        around = widths if len(widths) == len(known) else np.full(len(known), widths.max())
-        for mean, own in zip(known.tolist(), around.tolist(), strict=True):
+        around = widths if len(widths) == len(given) else np.full(len(given), widths.max())
+        for mean, own in zip(given.tolist(), around.tolist(), strict=True):
             if not least < mean < most:
                 raise ValueError(f"the signal mass {mean:g} is outside the background, from {least:.4g} to {most:.4g}")
             if mass_range is None:
@@ -61,34 +57,4 @@ def search(
     if masses is None:
         own = float(widths.max())
         masses = np.linspace(low + 2 * own, high - 2 * own, min(max(int((high - low) / own) - 3, 1), MOST_MASSES))
-        if callable(width):
-            widths = np.array([width(at) for at in masses.tolist()])
     return edges, masses, widths
-
-
-def _widths(signal: Doubles, masses: Doubles, default: float) -> Doubles:
-    """Half of the central 68 % of the labeled signal, one or one for each mass.
-
-    If the central 68 % of the signal holds several of the masses there is a peak at each, and the events nearest to a
-    mass give its width. If a neighbor is less than four widths away it cuts off the peak, and a warning says so.
-    """
-    if len(signal) < FEWEST:
-        return np.array([default])
-    low, high = np.quantile(signal, CORE)
-    whole = np.array([(high - low) / 2])
-    if np.count_nonzero((masses >= low) & (masses <= high)) < 2:
-        return whole
-    nearest = np.argmin(np.abs(signal[:, None] - masses), axis=1)
-    widths, guessed = np.repeat(whole, len(masses)), []
-    for k, mass in enumerate(masses):
-        own, apart = signal[nearest == k], np.abs(np.delete(masses, k) - mass).min()
-        if len(own) >= FEWEST:
-            widths[k] = np.diff(np.quantile(own, CORE))[0] / 2
-        if len(own) < FEWEST or widths[k] > apart / APART:
-            guessed.append(
-                f"the labeled signal has no peak of its own at signal_masses[{k}] = {mass:g}, with the next mass "
-                f"{apart:.3g} away: its width of {widths[k]:.3g} is a guess. Give signal_width"
-            )
-    if guessed:
-        warnings.warn(guessed[0], UserWarning, stacklevel=level_of_the_user())
-    return widths

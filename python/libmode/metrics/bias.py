@@ -18,7 +18,7 @@ from ._fit import FLOOR, UNDER_SIGNAL, Fit, family, lowest_order
 from ._histogram import read_histogram
 from ._sample import Selection, checked_order, point, points, sample, selected
 from ._search import search
-from ._split import Split, of_histogram, of_sample
+from .mass import Split, of_histogram, of_sample
 
 ENERGY = 13_000.0
 MOST_ABSORBED = 5.0  # the error of a signal over that for a known background, above which a fit says little
@@ -138,7 +138,7 @@ def signal_bias(
     order : int, at least 0
         The degree of the polynomial in mass that the analysis allows the background efficiency to follow.
     signal_mass : number inside the bins
-    signal_width : number above 0, or a function of the mass
+    signal_width : number above 0
         The standard deviation. N counts the part of the Gaussian outside the bins too. By default half of the central
         68 % of the signal, or a twentieth of the range of the background if there is no signal.
     background : "polynomial", "exponential", "power", "dijet", or (bins,) numbers above 0
@@ -205,9 +205,8 @@ def spurious_signal(
         As for :func:`signal_bias`. The F-test chooses one order for all masses.
     signal_masses : (k,) numbers inside the bins, optional
         By default up to 50 over the range of the bins, with two widths left at either end.
-    signal_width : number above 0, or (k,) of them, or a function of the mass, optional
-        By default as for :func:`signal_bias`. If the central 68 % of the signal holds several of the masses, each has
-        the width of the signal events nearest to it.
+    signal_width : number above 0, or (k,) of them, optional
+        By default as for :func:`signal_bias`.
 
     Returns
     -------
@@ -242,9 +241,7 @@ def _fit(
     function = "signal_bias" if name == "signal_mass" else "spurious_signal"
     refuse_unknown(function, options.keys() - FitOptions.__annotations__.keys(), FitOptions.__annotations__)
     order, edges, width = checked_order(order), options.get("bins"), options.get("signal_width")
-    if callable(width) and masses is not None:
-        width = [width(at) for at in masses.tolist()]
-    widths = None if width is None or callable(width) else numbers("signal_width", np.atleast_1d(width))
+    widths = None if width is None else numbers("signal_width", np.atleast_1d(width))
     events_only = {name: options.get(name) for name in ("selected", "mass_range")}
     cells = read_histogram(score, label=label, mass=mass, weight=weight, **events_only)
     if cells is not None:
@@ -258,8 +255,7 @@ def _fit(
             raise ValueError(f"mass has {every.mass.shape[1]} columns: expected one, shape (n,)")
         passed = selected(every, options, optional=True)
         background, signal = (every.mass[every.signal == which, 0] for which in (False, True))
-        width, limits = width if widths is None else widths, options.get("mass_range")
-        edges, masses, widths = search(background, signal, order, edges, limits, masses, width)
+        edges, masses, widths = search(background, signal, order, edges, options.get("mass_range"), masses, widths)
         events = of_sample(every, passed, edges)
     if len(widths) == 1:
         widths = np.full(len(masses), widths[0])

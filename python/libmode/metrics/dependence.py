@@ -15,10 +15,9 @@ from .._read import numbers, same_length, vector
 from ..option_types import LossOptions
 from ._bins import Bins, Doubles, sums
 from ._chi_squared import tail
-from ._cuts import Cut, joined, ladder
 from ._histogram import Histogram, add, read_histogram
 from ._sample import checked_order, labels, say_if_backwards
-from ._spectrum import MOST_BINS, Binned, spectrum, steps
+from ._spectrum import MOST_BINS, Binned, Cut, joined, ladder, spectrum, steps
 
 FEWEST_EFFECTIVE = 1.05  # events of a bin, as in core/internal/loss/variance.go
 # Effective events for each bin where weights differ. With weights 100 above a score and 1 below, p < 0.01 in 1.5 % of
