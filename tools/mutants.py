@@ -59,7 +59,7 @@ NEAREST = {
     r"compat": "peers/test_compat.py",
     r"report": "report",
     r"plots": "pytorch/test_plots.py",
-    r"metrics/(_arguments|_backwards|closure|_cuts|roc|_sample|_spectrum|_split|_working)": "core/test_check.py"
+    r"metrics/(_bins|closure|mass|roc|_sample|_spectrum)": "core/test_check.py"
     " core/test_[bh]*.py peers/test_metrics.py peers/test_metric_errors.py peers/test_closure.py",
     r"metrics": "core/test_check.py core/test_dependence.py core/test_histograms.py core/test_overlaps.py"
     " core/test_monitor.py peers/test_metric_errors.py peers/test_spurious_signal.py",
