@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
 from dataclasses import dataclass, field, fields
 from typing import Any
 
@@ -127,22 +126,19 @@ class Check:
     def notes(self) -> list[str]:
         """What stands below the table: where the polynomial reaches 0, new maxima, bounds, and what is not known."""
         checks = [("", self), *((f", category {name}", own) for name, own in self.categories.items())]
-        notes = (
-            note for end, check in checks for cut in check.cuts for note in self._of_cut(cut, f"{cut.wanted}{end}")
-        )
+        notes = []
+        for cut, at in ((cut, cut.wanted + end) for end, check in checks for cut in check.cuts):
+            if cut.zero_at is not None:
+                notes.append(f"the allowed polynomial reaches 0 at mass {cut.zero_at:.4g} ({at})")
+            if cut.maximum_at is not None:
+                notes.append(f"the selected spectrum has a new maximum at mass {cut.maximum_at:.4g} ({at})")
+            if cut.unknown and cut.unknown not in self.why:
+                notes.append(f"not known: {cut.unknown}")
+            if self.max_slope is not None:
+                notes.append(f"slope {cut.slope:.2g} +- {cut.slope_error:.1g}, max_slope {self.max_slope:g} ({at})")
+            if self.monotonic:
+                notes.append(f"turn {cut.turn:.2g} +- {cut.turn_error:.1g}, above 1 not monotonic ({at})")
         return list(dict.fromkeys(notes))
-
-    def _of_cut(self, cut: AtCut, at: str) -> Iterator[str]:
-        if cut.zero_at is not None:
-            yield f"the allowed polynomial reaches 0 at mass {cut.zero_at:.4g} ({at})"
-        if cut.maximum_at is not None:
-            yield f"the selected spectrum has a new maximum at mass {cut.maximum_at:.4g} ({at})"
-        if cut.unknown and cut.unknown not in self.why:
-            yield f"not known: {cut.unknown}"
-        if self.max_slope is not None:
-            yield f"slope {cut.slope:.2g} +- {cut.slope_error:.1g}, max_slope {self.max_slope:g} ({at})"
-        if self.monotonic:
-            yield f"turn {cut.turn:.2g} +- {cut.turn_error:.1g}, above 1 not monotonic ({at})"
 
     def plot(self, figure: Any = None, mass_label: str = "mass") -> Any:
         """Draws the spectra before and after each cut, and the efficiency with the allowed polynomial.
@@ -186,13 +182,8 @@ def cells(cut: AtCut) -> list[str]:
         shown(cut.p_cut).removeprefix("= "),
         f"{cut.spurious_signal:.0f} +- {cut.spurious_error:.0f} at {cut.signal_mass:.4g}" if bump else "-",
         f"{cut.significance:+.1f}" if bump else "-",
-        percent(cut.smallest_bump) if bump else "-",
+        f"{float(f'{100 * cut.smallest_bump:.2g}'):g} %" if bump else "-",  # two digits: 24 %, 240 %
     ]
-
-
-def percent(share: float) -> str:
-    """Two digits: 24 %, 240 %."""
-    return f"{float(f'{100 * share:.2g}'):g} %"
 
 
 def shown(p_value: float) -> str:

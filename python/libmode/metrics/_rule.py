@@ -34,22 +34,9 @@ class Context(NamedTuple):
     cuts: list[AtCut]  #: with what is known before a test
     hunted: tuple[Doubles, Doubles] | None  #: masses and widths of signals
     of_signal: Doubles | None  #: (b,) the signal in the bins of mass of all events
-    events: float  #: n, effective background events inside the bins
-
-    @property
-    def search(self) -> float:
-        """N, the events of the search."""
-        return self.settings.tolerance or self.events
-
-    @property
-    def ratio(self) -> float:
-        """N / n."""
-        return self.search / self.events
-
-    @property
-    def taught(self) -> float:
-        """n / T, over the events of the training; 0 if it is unknown."""
-        return self.events / self.settings.training_events if self.settings.training_events else 0.0
+    search: float  #: N, the events of the search
+    ratio: float  #: N / n, over the effective background events inside the bins
+    taught: float  #: n / T, over events of the training; 0 if unknown
 
 
 class Test(NamedTuple):
@@ -84,7 +71,9 @@ def checked(
         else AtCut(f"{100 * value:g} % {name.replace('_', ' ')}", f"{100 * value:g}", *cut)
         for (name, value), cut in zip(settings.points, cuts, strict=True)
     ]
-    at = Context(settings, thresholds, starts, hunted, of_signal, effective(table))
+    n, training = effective(table), settings.training_events
+    search = settings.tolerance or n
+    at = Context(settings, thresholds, starts, hunted, of_signal, search, search / n, n / training if training else 0.0)
     every = tested(table, at)
     parts = {kind: Part(unknown=own) if isinstance(own, str) else tested(own, at) for kind, own in categories.items()}
     checks = {kind: _verdict({"": part}, at, {}) for kind, part in parts.items()}
@@ -139,7 +128,7 @@ def _at_cut(table: Table, merged: Table, cut: AtCut, at: Context) -> tuple[AtCut
     )
     cut = replace(
         cut, selected=float(selected**2 / squares), residual=residual, expected=expected,
-        chi2=float(np.sum(null.pulls()[:, 0] ** 2)), ndof=null.ndof, p_cut=p.here, maximum_at=new_maximum(edges, null),
+        chi2=float(np.sum(null.pulls[:, 0] ** 2)), ndof=null.ndof, p_cut=p.here, maximum_at=new_maximum(edges, null),
         zero_at=None if zero_at is None else float(settings.in_unit(zero_at)), polynomial=null.expected[:, 0] / weight,
     )  # fmt: skip
     tests = [Test(f"the efficiency at {wanted}, a residual of {residual:.2g}, {expected:.2g} by chance", p, 1)]

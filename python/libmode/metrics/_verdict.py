@@ -35,6 +35,7 @@ class Null:
         """``cuts`` are columns of the table: events there, and in later columns, are selected."""
         self.table, self.cuts = table, np.asarray(cuts, np.intp)
         self.terms = int(np.count_nonzero(table.degree <= order))
+        self.ndof = len(table.weight) - self.terms
         self.weight, self.square = table.weight.sum(axis=1), table.squares()
         # (b, k) sums of selected weights, and of their squares
         self.selected, squares = (
@@ -53,6 +54,8 @@ class Null:
             self.expected = self.design @ self.coefficients  # (b, k)
             self.efficiency = _above(basis @ self.coefficients)
             self.variance = variance(self.square[:, None], self.of_squares, self.efficiency)
+        # (b, k) distances from the polynomial in standard deviations of the bin
+        self.pulls: Doubles = (self.selected - self.expected) / np.sqrt(self.variance)
 
     def _fit(self, terms: int) -> tuple[Doubles, Doubles]:
         """Coefficients (t, k), and their covariances (k, t, t).
@@ -65,15 +68,6 @@ class Null:
         inverse = np.linalg.pinv(scaled @ design)
         covariance = inverse @ (scaled @ instrument) @ inverse.transpose(0, 2, 1)
         return np.einsum("kts,ksb,bk->tk", inverse, scaled, self.selected), covariance
-
-    def pulls(self) -> Doubles:
-        """Distances from the polynomial in standard deviations of the bin, (b, k)."""
-        return np.asarray((self.selected - self.expected) / np.sqrt(self.variance))
-
-    @property
-    def ndof(self) -> int:
-        """Bins less terms."""
-        return len(self.weight) - self.terms
 
     def of_degree(self, degree: int) -> tuple[Doubles, Doubles]:
         """The coefficients of the efficiency of the first cut, a polynomial of this degree, and their covariance."""
@@ -108,7 +102,7 @@ def all_cuts(table: Table, order: int, share: float) -> Probability | None:
     if not len(cuts):
         return None
     null = Null(table, order, cuts)
-    value = float(np.mean(null.pulls() ** 2, axis=1).sum())
+    value = float(np.mean(null.pulls**2, axis=1).sum())
     efficiency, squares = null.efficiency, null.of_squares
     both = squares[:, np.maximum.outer(np.arange(len(cuts)), np.arange(len(cuts)))]  # later columns select fewer
     cross = both - squares[:, :, None] * efficiency[:, None] - squares[:, None] * efficiency[:, :, None]
@@ -137,7 +131,7 @@ def one_cut(null: Null, share: float) -> Probability:
     windows = np.maximum(width - np.abs(np.subtract.outer(place, place)), 0)
     flat = np.linalg.qr(null.table.instrument[:, : null.terms] / np.sqrt(null.variance))[0]
     free = np.eye(bins) - flat @ flat.T
-    pulls = null.pulls()[:, 0]
+    pulls = null.pulls[:, 0]
     scales = np.maximum(np.linalg.eigvalsh(free @ windows @ free), 0)
     scales = scales[scales > 1e-9 * scales.max()]
     return _probability(float(pulls @ windows @ pulls), scales, share)

@@ -8,17 +8,11 @@ import numpy as np
 from matplotlib.axes import Axes
 from numpy.typing import NDArray
 
-from .._read import of_one_index, vector
+from .._read import of_one_index, refuse, vector
 
 
 def numbers(name: str, values: Any) -> NDArray[np.float64]:
     return vector(name, values).astype(np.float64)
-
-
-def not_negative(name: str, array: NDArray[np.float64]) -> None:
-    bad = np.flatnonzero(array < 0)
-    if len(bad):
-        raise ValueError(f"{name}[{bad[0]}] = {array[bad[0]]}: expected numbers >= 0")
 
 
 def finite(values: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -37,7 +31,7 @@ def fields(argument: str, values: Any, names: tuple[str, ...]) -> list[NDArray[n
     of_one_index({f"{argument}.{name}": each for name, each in zip(names, values, strict=True) if name != "edges"})
     arrays = {name: numbers(f"{argument}.{name}", each) for name, each in zip(names, values, strict=True)}
     if "error" in arrays:
-        not_negative(f"{argument}.error", arrays["error"])
+        refuse(f"{argument}.error", arrays["error"], arrays["error"] < 0, "numbers >= 0")
     return list(arrays.values())
 
 

@@ -97,10 +97,9 @@ def frontier(
     at = {name: numbers(name, [values] if np.isscalar(values) else values) for name, values in columns.items()}
     for name, array in at.items():
         same_length(name, array, "residual", at["residual"])
-    not_negative("quality_error", at.get("quality_error", np.empty(0)))
-    for place, value in enumerate(at["residual"]):
-        if value <= 0:
-            raise ValueError(f"residual[{place}] = {value:g}: expected numbers > 0")
+    for name, bad, expected in (("quality_error", np.less, ">= 0"), ("residual", np.less_equal, "> 0")):
+        array = at.get(name, np.empty(0))
+        refuse(name, array, bad(array, 0), f"numbers {expected}")
     if scan is not None:
         order = np.argsort(at["scan"], kind="stable")
         at = {name: array[order] for name, array in at.items()}

@@ -142,7 +142,7 @@ def _report(
     kind, points = working_points or (None, None)
     kind = kind or POINTS[0 if wanted.label is not None else 1]
     at: dict[str, Any] = {kind: points or USUAL[kind]}
-    settings = Settings.checked(
+    settings = Settings(
         order=order, signal_mass=signal_mass, signal_width=signal_width,
         background=None if background == TEMPLATE else background, **at,
     )  # fmt: skip
@@ -161,16 +161,11 @@ def _report(
         scores = [*judged]
     contents = numbers(wanted, sample, settings, scores)
     contents |= {"libmode": __version__, "files": list(map(str, sources)), "max_dependence": max_dependence}
-    contents["passed"] = _passed(max_dependence, [one.check.p_value for one in scores])
+    p_values = [one.check.p_value for one in scores]
+    contents["passed"] = None  # without a limit, or where a p-value is not known
+    if max_dependence is not None:
+        below = any(p < max_dependence for p in p_values)
+        contents["passed"] = False if below else None if any(map(math.isnan, p_values)) else True
     (out / "report.json").write_text(json.dumps(contents, indent=1, allow_nan=False) + "\n", encoding="utf-8")
     (out / "report.html").write_text(page(contents, scores, mass_label, inner), encoding="utf-8")
     return contents, scores
-
-
-def _passed(limit: float | None, p_values: list[float]) -> bool | None:
-    """Whether no p-value is below the limit; None without one, or where a p-value is not known."""
-    if limit is None:
-        return None
-    if any(p < limit for p in p_values):
-        return False
-    return None if any(math.isnan(p) for p in p_values) else True
