@@ -89,12 +89,9 @@ def bumps(
 
     ``share`` is N / n, ``taught`` is n / T, with n events here, N in a search and T in the training.
     """
-    masses, widths = signals
-    assert table.edges is not None
-    inside = (masses > table.edges[0]) & (masses < table.edges[-1])
-    masses, widths = masses[inside], widths[inside]
     if settings.background is None:
-        return _template(table, null, masses, widths, share, taught)
+        return template(table, null, *signals, share, taught)
+    assert table.edges is not None
     above = table.weight[:, null.cuts[0] :].sum(axis=1), table.square[:, null.cuts[0] :].sum(axis=1)
     both = [
         np.stack([part, each.sum(axis=1) - part])
@@ -103,7 +100,9 @@ def bumps(
     bins = Bins(table.edges, table.edges[:, None])
     events = Split(bins, both[0], both[1], table.events > 0, lambda order: table.legendre[:, : order + 1])
     fit, fitted = Background(events, settings.order, {"background": settings.background}), []
-    for mean, width in zip(masses.tolist(), widths.tolist(), strict=True):
+    for mean, width in zip(*(each.tolist() for each in signals), strict=True):
+        if not table.edges[0] < mean < table.edges[-1]:
+            continue
         bias = fit.signal("signal_mass", mean, width)
         near = np.exp(-0.5 * (((table.edges[1:] + table.edges[:-1]) / 2 - mean) / width) ** 2)
         under = float(near @ above[0]) / float(near @ near) * float(near.sum())
@@ -115,7 +114,7 @@ def bumps(
     return fitted
 
 
-def _template(table: Table, null: Null, masses: Doubles, widths: Doubles, share: float, taught: float) -> list[Bump]:
+def template(table: Table, null: Null, masses: Doubles, widths: Doubles, share: float, taught: float) -> list[Bump]:
     """The signals that a fit of (spectrum before the cut) x polynomial + Gaussian finds; one least squares for each."""
     edges = table.edges
     assert edges is not None
@@ -140,6 +139,8 @@ def _template(table: Table, null: Null, masses: Doubles, widths: Doubles, share:
     mean = null.selected[:, 0].sum() / null.weight.sum()
     fitted = []
     for at, width in zip(masses.tolist(), widths.tolist(), strict=True):
+        if not edges[0] < at < edges[-1]:
+            continue
         steps = np.array([math.erf((edge - at) / (math.sqrt(2) * width)) / 2 for edge in edges.tolist()])
         shape = np.diff(steps)[used]
         columns = np.column_stack([design, shape]), np.column_stack([instrument, shape])

@@ -50,6 +50,7 @@ class Judge:
                     say_if_far(column, "mass_range")
         self._hunted = sought(settings, self.mass, self.signal)
         self._every = np.flatnonzero(background), self._cells(background)
+        self._plain = self._cells(background, weighted=False) if self._weighted else None
         self._of_signal = self._signal_in(self._every[1]) if self.signal.any() else None
         self._categories: dict[Any, tuple[NDArray[np.intp], Cells | str]] = {}
         if category is not None:
@@ -65,7 +66,7 @@ class Judge:
                     cells = str(error)
                 self._categories[kind] = np.flatnonzero(chosen), cells
 
-    def _cells(self, chosen: NDArray[np.bool_]) -> Cells:
+    def _cells(self, chosen: NDArray[np.bool_], weighted: bool = True) -> Cells:
         settings, mass = self._settings, self.mass[chosen]
         limits, bins = settings.mass_range, settings.bins
         if np.ndim(bins) == 0:  # a bin that lacks events joins another, which mode_edges refuses
@@ -74,7 +75,9 @@ class Judge:
                 pairs = [(column.min(), column.max()) for column in mass.T]
                 limits = pairs if len(pairs) > 1 else pairs[0]
         width = None if self._hunted is None else float(self._hunted[1].min())
-        return Cells(mass, self.weight[chosen] if self._weighted else None, settings.order, bins, limits, width)
+        return Cells(
+            mass, self.weight[chosen] if self._weighted and weighted else None, settings.order, bins, limits, width
+        )
 
     def _signal_in(self, cells: Cells) -> Doubles | None:
         """The weight of signal in each bin of mass, not below 0; None for several masses."""
@@ -101,13 +104,14 @@ class Judge:
             for own, each in classes
         )
         chosen, cells = self._every
+        plain = None if self._plain is None else self._plain.table(scores[chosen], thresholds)
         categories: dict[Any, Table | str] = {
             kind: own if isinstance(own, str) else own.table(scores[which], thresholds)
             for kind, (which, own) in self._categories.items()
         }
         return checked(
-            self._settings, thresholds, list(zip(cuts, *rates, strict=True)),
-            cells.table(scores[chosen], thresholds), categories, self._hunted if fits else None, self._of_signal,
+            self._settings, thresholds, list(zip(cuts, *rates, strict=True)), cells.table(scores[chosen], thresholds),
+            plain, categories, self._hunted if fits else None, self._of_signal,
         )  # fmt: skip
 
     def log(self, score: Any) -> tuple[Check, dict[str, float]]:
@@ -140,4 +144,4 @@ def of_histogram(histogram: Histogram, settings: Settings) -> Check:
     cumulated = np.cumsum(np.abs(total)) / np.abs(total).sum()
     ends = np.interp([0.025, 0.975], np.r_[0, cumulated], table.edges)
     hunted = looked_for(settings, ends, np.empty(0), (float(table.edges[0]), float(table.edges[-1])))
-    return checked(settings, thresholds, cuts, table, {}, hunted, None)
+    return checked(settings, thresholds, cuts, table, None, {}, hunted, None)

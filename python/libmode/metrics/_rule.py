@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ._bins import Doubles
-from ._bumps import Bump, bumps
+from ._bumps import Bump, bumps, template
 from ._result import AtCut, Check, shown
 from ._settings import Settings
 from ._table import Table
@@ -37,6 +37,7 @@ class Context(NamedTuple):
     search: float  #: N, the events of the search
     ratio: float  #: N / n, over the effective background events inside the bins
     taught: float  #: n / T, over events of the training; 0 if unknown
+    plain: Table | None  #: of all events without their weights
 
 
 class Test(NamedTuple):
@@ -59,7 +60,8 @@ class Part(NamedTuple):
 
 def checked(
     settings: Settings, thresholds: Doubles, cuts: list[tuple[float, float, float]], table: Table,
-    categories: Mapping[Any, Table | str], hunted: tuple[Doubles, Doubles] | None, of_signal: Doubles | None,
+    plain: Table | None, categories: Mapping[Any, Table | str], hunted: tuple[Doubles, Doubles] | None,
+    of_signal: Doubles | None,
 ) -> Check:  # fmt: skip
     """The check of tables with columns between the thresholds: of all events, and of categories or why they have none.
 
@@ -73,8 +75,9 @@ def checked(
     ]
     n, training = effective(table), settings.training_events
     search = settings.tolerance or n
-    at = Context(settings, thresholds, starts, hunted, of_signal, search, search / n, n / training if training else 0.0)
-    every = tested(table, at)
+    taught = n / training if training else 0.0
+    at = Context(settings, thresholds, starts, hunted, of_signal, search, search / n, taught, plain)
+    every, at = tested(table, at), at._replace(plain=None)
     parts = {kind: Part(unknown=own) if isinstance(own, str) else tested(own, at) for kind, own in categories.items()}
     checks = {kind: _verdict({"": part}, at, {}) for kind, part in parts.items()}
     return _verdict({"": every} | {f"category {kind}: ": part for kind, part in parts.items()}, at, checks)
@@ -154,7 +157,26 @@ def _at_cut(table: Table, merged: Table, cut: AtCut, at: Context) -> tuple[AtCut
     if not fitted:
         return cut, tests
     cut, test = _with_bump(cut, fitted, at)
-    return cut, [*tests, test]
+    tests.append(test)
+    if at.plain is not None and not cut.unknown and len(tests) * min(test.p.here for test in tests) >= NOT_FLAT:
+        cut = replace(cut, unknown=_hidden(cut, fitted, column, at.plain, at))
+    return cut, tests
+
+
+def _hidden(cut: AtCut, fitted: list[Bump], column: int, plain: Table, at: Context) -> str:
+    """Why a bump that events show without weights may be there with them too, where a few heavy ones hide it; or ""."""
+    merged = plain.merged()
+    if at.hunted is None or len(merged.weight) <= at.settings.order + 1:
+        return ""
+    seen = template(plain, Null(merged, at.settings.order, [column]), *at.hunted, at.ratio, at.taught)
+    worst = min(seen, key=lambda bump: bump.p_value.here, default=None)
+    own = [bump for bump in fitted if worst is not None and bump.signal_mass == worst.signal_mass]
+    if worst is None or not own or len(seen) * worst.p_value.here > NOT_FLAT:
+        return ""
+    if abs(own[0].height - worst.height) > EXCLUDED * own[0].height_error:
+        return ""
+    at_mass = f"at mass {float(at.settings.in_unit(worst.signal_mass)):.4g} at {cut.wanted}"
+    return f"without weights it has a bump of {100 * worst.height:+.0f} % {at_mass}, which the weights do not exclude"
 
 
 def _with_bump(cut: AtCut, fitted: list[Bump], at: Context) -> tuple[AtCut, Test]:

@@ -45,7 +45,8 @@ def check(
       more than 0.05.
     - It is True for p > 0.05, if the sample would show a bump of half of the background under it, with 3 standard
       deviations, and of 6 errors of the search, and excludes a bump of half with 2 standard deviations. A fitted bump
-      of 3 standard deviations, which p counts as chance in many tests or by heavy weights, is not known.
+      of 3 standard deviations, which p counts as chance in many tests or by heavy weights, is not known. Nor is a
+      bump that the events show without weights, and that the weighted ones do not exclude.
     - It is None otherwise: not known from this sample.
 
     The tests are the response at all cuts, that at each working point, the spurious signal there, and ``max_slope`` and
