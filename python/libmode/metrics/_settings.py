@@ -12,7 +12,7 @@ from .._messages import refuse_unknown
 from .._read import flag, number, numbers, positive, whole
 from ..option_types import CheckOptions
 from ._fit import family
-from ._sample import POINTS, checked_order, number_of_point
+from ._sample import POINTS, checked_order, number_of_point, points
 
 
 @dataclass
@@ -69,12 +69,14 @@ class Settings:
             family(self.background)  # its error names the known ones
 
     def _points(self) -> list[tuple[str, float]]:
-        chosen = {name: getattr(self, name) for name in POINTS if getattr(self, name) is not None} or {POINTS[0]: 0.5}
-        if len(chosen) > 1:
+        names = points(vars(self)) or [POINTS[0]]
+        if len(names) > 1:
             raise TypeError(
-                f"{' and '.join(chosen)} both are working points: give one of them, of one number or several"
+                f"{' and '.join(names)} both are working points: give one of them, of one number or several"
             )
-        ((name, values),) = chosen.items()
+        name = names[0]
+        values: Any = getattr(self, name)
+        values = 0.5 if values is None else values
         if np.ndim(values) == 0:
             return [(name, number_of_point(name, name, values))]
         if not len(values):

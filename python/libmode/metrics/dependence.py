@@ -194,13 +194,17 @@ def _of_events(
     place, weigh = place[there], weigh[there]
     of_bin = sums(place, weigh, used.count)
     share = weigh / of_bin[place]
-    for k, left in enumerate(1 / sums(place, share**2, used.count)):
-        if left < FEWEST_EFFECTIVE:
-            raise ValueError(f"{used.name(k)} has {left:.3g} effective events: expected at least {FEWEST_EFFECTIVE}")
+    _enough(used, 1 / sums(place, share**2, used.count))
     _, terms = used.polynomials(masses[there], order)
     means = np.column_stack([sums(place, share * term, used.count) for term in terms])
     binned = Binned(used, place, scores[there], share, share**2, means)
     return result, binned
+
+
+def _enough(bins: Bins, effective: Doubles) -> None:
+    for k, left in enumerate(effective):
+        if left < FEWEST_EFFECTIVE:
+            raise ValueError(f"{bins.name(k)} has {left:.3g} effective events: expected at least {FEWEST_EFFECTIVE}")
 
 
 def most_bins(weight: Doubles, order: int) -> int | None:
@@ -218,14 +222,10 @@ def _of_histogram(histogram: Histogram, order: int, edges: Any) -> tuple[Result,
         raise ValueError(f"the histogram has {bins.count} mass bins: expected {order + 2} to {MOST_BINS}, see bins")
     weight, square = (add(table.T, at).T for table in (histogram.weight, histogram.square))
     of_bin, squares = weight.sum(axis=1), square.sum(axis=1)
-    for k, (total_weight, total_square) in enumerate(zip(of_bin, squares, strict=True)):
-        if total_weight <= 0:
-            raise ValueError(f"the weights of {bins.name(k)} sum to {total_weight:g}: expected a positive sum")
-        if total_weight**2 < FEWEST_EFFECTIVE * total_square:
-            raise ValueError(
-                f"{bins.name(k)} has {total_weight**2 / total_square:.3g} effective events: expected at least "
-                f"{FEWEST_EFFECTIVE}"
-            )
+    if (of_bin <= 0).any():
+        k = int(np.argmax(of_bin <= 0))
+        raise ValueError(f"the weights of {bins.name(k)} sum to {of_bin[k]:g}: expected a positive sum")
+    _enough(bins, of_bin**2 / squares)
     means = histogram.polynomials(bins, at, order) / of_bin[:, None]
     share, square = weight / of_bin[:, None], square / of_bin[:, None] ** 2
     finite = np.clip(histogram.score, *histogram.score[np.isfinite(histogram.score)][[0, -1]])

@@ -233,10 +233,7 @@ def flatness(
     order 1: 0.056, by chance 0.077
     """
     order = checked_order(order)
-    return _flatness(split("flatness", score, label, mass, weight, selection), order)
-
-
-def _flatness(events: Split, order: int) -> Flatness:
+    events = split("flatness", score, label, mass, weight, selection)
     unknown = _without_weight(events)
     if unknown:
         raise ValueError(f"mass leaves the efficiency unknown in {unknown[0]}; use wider bins or a narrower range")
