@@ -9,8 +9,8 @@ from matplotlib.axes import Axes
 from matplotlib.cbook import normalize_kwargs
 from matplotlib.lines import Line2D
 
-from .._read import of_one_index, same_length
-from ._data import fields, labeled, not_negative, numbers
+from .._read import of_one_index, refuse, same_length
+from ._data import fields, labeled, numbers
 
 
 def roc(axes: Axes, roc: Any, *, label: str | None = None, **style: Any) -> Axes:
