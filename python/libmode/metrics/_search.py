@@ -39,10 +39,10 @@ def search(
         known = len(signal) >= FEWEST
         widths = np.diff(np.quantile(signal, CORE)) / 2 if known else np.array([(high - low) / OF_RANGE])
     if edges is None:
-        given = np.empty(0) if masses is None else masses
+        wanted = np.empty(0) if masses is None else masses
         least, most = float(background.min()), float(background.max())
-        around = widths if len(widths) == len(given) else np.full(len(given), widths.max())
-        for mean, own in zip(given.tolist(), around.tolist(), strict=True):
+        around = widths if len(widths) == len(wanted) else np.full(len(wanted), widths.max())
+        for mean, own in zip(wanted.tolist(), around.tolist(), strict=True):
             if not least < mean < most:
                 raise ValueError(f"the signal mass {mean:g} is outside the background, from {least:.4g} to {most:.4g}")
             if mass_range is None:
