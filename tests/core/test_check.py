@@ -227,6 +227,20 @@ def test_a_histogram_says_what_its_events_say():
         assert ours.residual == pytest.approx(theirs.residual, rel=0.2)
 
 
+def test_a_histogram_whose_label_axis_has_no_signal():
+    values = np.random.default_rng(26).poisson(50, (20, 30)).astype(float)
+    histogram = np.stack([values, np.zeros_like(values)], axis=2), np.linspace(50, 250, 21), np.linspace(0, 1, 31)
+    cut = metrics.check(histogram, order=0, background_efficiency=0.2).cuts[0]  # a warning would be an error
+    assert math.isnan(cut.signal_efficiency) and cut.background_efficiency == pytest.approx(0.2, abs=0.04)
+
+
+def test_what_cannot_be_drawn_is_named():
+    rng = np.random.default_rng(27)
+    found = metrics.check(rng.random(5_000), None, rng.random((5_000, 2)), order=0, background_efficiency=0.2, bins=4)
+    with pytest.raises(ValueError, match="plot: at 20 % background efficiency there is no efficiency in bins of one"):
+        found.plot()
+
+
 def test_missing_masses_and_those_outside_count_for_the_working_point_alone():
     rng = np.random.default_rng(18)
     score, label, mass, _ = events(rng)
