@@ -110,13 +110,14 @@ def read_histogram(source: Any, **events_only: Any) -> Histogram | None:
     order = _order(list(source.axes), np.ndim(values))
     values, variances = (np.transpose(np.asarray(array, np.float64), order) for array in (values, variances))
     axes = [source.axes[k] for k in order]
-    edges = [_edges(axis) for axis in axes]
-    flow = [
-        _flow(axis, size - len(each_edges) + 1)
-        for axis, each_edges, size in zip(axes, edges, values.shape, strict=True)
-    ]
+    edges = [np.asarray(axis.edges() if callable(axis.edges) else axis.edges, np.float64) for axis in axes]
+    flow = []  # whether there is underflow, and overflow
+    for axis, each_edges, size in zip(axes, edges, values.shape, strict=True):
+        extra = size - len(each_edges) + 1
+        over = bool(axis.traits.overflow) if extra == 1 else extra == 2
+        flow.append((extra == 2 or extra == 1 and not over, over))
     if len(axes) == 3:
-        places = [_label(axes[2], label) + flow[2][0] for label in (0, 1)]
+        places = [_label(axes[2], edges[2], label) + flow[2][0] for label in (0, 1)]
         values, variances = values[:, :, places], variances[:, :, places]
     return _made(values, variances, edges[:2], flow)
 
@@ -136,22 +137,9 @@ def _order(axes: list[Any], dimensions: int) -> list[int]:
     return [names.index(name) for name in AXES if name in names]
 
 
-def _edges(axis: Any) -> Doubles:
-    return np.asarray(axis.edges() if callable(axis.edges) else axis.edges, np.float64)
-
-
-def _flow(axis: Any, extra: int) -> tuple[bool, bool]:
-    """Whether there is underflow, and overflow, if the values have ``extra`` more entries than the axis has bins."""
-    if extra == 1:
-        overflow = bool(axis.traits.overflow)
-        return not overflow, overflow
-    return extra == 2, extra == 2
-
-
-def _label(axis: Any, label: int) -> int:
+def _label(axis: Any, edges: Doubles, label: int) -> int:
     """The place of background, 0, or of signal, 1, on an axis of labels."""
     named = ("background", "signal")[label]
-    edges = _edges(axis)
     bins = list(axis) if hasattr(axis, "traits") else list(zip(edges[:-1], edges[1:], strict=True))
     for place, entry in enumerate(bins):
         if entry == named or (entry[0] <= label < entry[1] if isinstance(entry, tuple) else entry == label):
@@ -196,7 +184,12 @@ def _made(values: Doubles, variances: Doubles, edges: list[Doubles], flow: list[
         raise ValueError(NO_VARIANCES)
     (below, above), (under, over) = flow[:2]
     score = np.concatenate([[-np.inf] * under, edges[1], [np.inf] * over])
-    _check_order(edges[0], score, values)
+    filled = np.flatnonzero((values != 0).any(axis=(0, *range(2, values.ndim))))
+    if len(filled) and edges[0][0] >= 0 and edges[0][-1] <= 1 < score[filled[0]]:  # as sample() refuses events
+        raise ValueError(
+            "score and mass are swapped: the mass axis lies in [0, 1], and scores above; a histogram has the axes "
+            "mass, score and label in this order"
+        )
     both, signal = np.stack([values, variances]), None
     if values.ndim == 3:
         both, signal = both[..., 0], both[..., 1].sum(axis=1)
@@ -204,13 +197,3 @@ def _made(values: Doubles, variances: Doubles, edges: list[Doubles], flow: list[
     beyond = both[:, :first].sum(axis=1) + both[:, last:].sum(axis=1)
     weight, square = both[:, first:last]
     return Histogram(edges[0], score, weight, square, beyond, signal)
-
-
-def _check_order(mass: Doubles, score: Doubles, values: Doubles) -> None:
-    """Raises ValueError for a score axis in the place of the mass axis, as :func:`sample` does for events."""
-    filled = np.flatnonzero((values != 0).any(axis=(0, *range(2, values.ndim))))
-    if len(filled) and mass[0] >= 0 and mass[-1] <= 1 < score[filled[0]]:
-        raise ValueError(
-            "score and mass are swapped: the mass axis lies in [0, 1], and scores above; a histogram has the axes "
-            "mass, score and label in this order"
-        )
