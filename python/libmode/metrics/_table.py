@@ -51,7 +51,6 @@ class Cells:
     """Cells of mass for events of fixed masses and weights, (n, d) and (n,); each call of :meth:`table` is a score."""
 
     def __init__(self, mass: Doubles, weight: Doubles | None, order: int, bins: Any, limits: Any, width: float | None):
-        self.weight = weight
         every = np.ones(len(mass)) if weight is None else weight
         grid = Bins(bins, mass, limits)
         place = grid.find(mass)
