@@ -173,11 +173,14 @@ def ended(command: str, seconds: float) -> tuple[int, str]:
 
 
 def tree() -> None:
-    """A copy of the last commit, with the library."""
-    if not TREE.exists():
-        TREE.mkdir(parents=True)
-        subprocess.run(f"git archive HEAD | tar -x -C {TREE}", shell=True, cwd=install.ROOT, check=True)
-        subprocess.run([sys.executable, "packaging/build_library.py", "stage", "python/libmode"], cwd=TREE, check=True)
+    """A copy of the commit where the run began, with the library, and without a change that an interrupt left there."""
+    TREE.mkdir(parents=True, exist_ok=True)
+    commit = WORK / "commit"
+    if not commit.exists():
+        commit.write_text(subprocess.check_output(["git", "rev-parse", "HEAD"], cwd=install.ROOT, text=True).strip())
+    copy = f"git archive {commit.read_text()} | tar -x -C {shlex.quote(str(TREE))}"
+    subprocess.run(copy, shell=True, cwd=install.ROOT, check=True)
+    subprocess.run([sys.executable, "packaging/build_library.py", "stage", "python/libmode"], cwd=TREE, check=True)
     os.environ |= {"PYTHONPATH": str(TREE / "python"), "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
 
 
