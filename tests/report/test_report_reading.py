@@ -197,7 +197,7 @@ def test_a_column_that_holds_no_numbers_is_named(tmp_path):
         message = f"^column '{column}' of .*jagged.{suffix} has {holds}.*: expected one number"
         with pytest.raises(Problem, match=message):
             taken(tmp_path / f"jagged.{suffix}", mass=f"{column} + 1")
-    with pytest.raises(Problem, match=r"jagged\.h5: the columns flat, short have \[3, 2\] entries: expected as many"):
+    with pytest.raises(Problem, match=r"jagged\.h5: the columns flat, short have \[3, 2\] entries: must be equal"):
         taken(tmp_path / "jagged.h5", mass="short")
 
 

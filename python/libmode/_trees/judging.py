@@ -39,7 +39,7 @@ def judged(settings: Settings, events: float | None, point: Mapping[str, Any]) -
 
 
 def judge(settings: Judged, events: Events, background_only: bool) -> Judge:
-    """The judge of events, of which background alone may count."""
+    """The judge of events; without signal, of background alone."""
     return Judge(settings, events.label if background_only else None, events.mass, events.weight, events.category)
 
 

@@ -21,7 +21,7 @@ from .objective import Objective, ReadRows
 
 USUAL_EVENTS = 100_000.0  # of rho
 
-_MOST = 50_000  # events that are judged in a round: so many take some 30 ms
+_MOST = 50_000  # the most events that are judged in a round, in some 30 ms
 
 
 class Metric:
@@ -125,7 +125,7 @@ class Metric:
 
 
 class Stopping:
-    """Stops when a value has not fallen for so many rounds.
+    """Stops when a value has not fallen for ``patience`` rounds.
 
     Rounds count after the push has settled. A round that is not flat counts only if no round is flat.
     """

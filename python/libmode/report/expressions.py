@@ -161,7 +161,7 @@ def _parsed(text: str, table: Table, named: str) -> ast.Expression:
 
 def _check_brackets(node: ast.Compare, named: str) -> None:
     """Raises Problem for ``mass > 60 & tight``, which is ``mass > (60 & tight)`` in Python and for uproot."""
-    # The places of a value leave out its brackets, and those of the comparison around it do not.
+    # The places of a value leave out its brackets. The places of the comparison around it include them.
     last = node.comparators[-1]
     ends = [(node.left, node.col_offset == node.left.col_offset), (last, node.end_col_offset == last.end_col_offset)]
     for side, is_bare in ends:

@@ -118,7 +118,7 @@ def _parquet(source: Source) -> Iterator[Table]:
 
 @contextmanager
 def _csv(source: Source) -> Iterator[Table]:
-    """Missing values are NaN. The file is read whole, so that the type of a column is that of all its lines."""
+    """Missing values are NaN. The file is read whole, so that all lines decide the type of a column."""
     from pyarrow import csv
 
     _without_tree(source)
@@ -172,7 +172,7 @@ def _hdf5(source: Source) -> Iterator[Table]:
         def chunks(wanted: list[str]) -> Iterator[Columns]:
             lengths = [len(columns[name]) for name in wanted]
             if min(lengths) < max(lengths):
-                raise Problem(f"{source}: the columns {', '.join(wanted)} have {lengths} entries: expected as many.")
+                raise Problem(f"{source}: the columns {', '.join(wanted)} have {lengths} entries: must be equal.")
             for start in range(0, lengths[0], CHUNK):
                 yield {name: columns[name][start : start + CHUNK] for name in wanted}
 

@@ -1,4 +1,4 @@
-"""The friends of a ROOT tree, whose columns are those of the tree."""
+"""The friends of a ROOT tree, which add columns to it."""
 
 from __future__ import annotations
 

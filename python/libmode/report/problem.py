@@ -17,7 +17,7 @@ class Problem(click.ClickException):
 
 
 def known(names: Iterable[str], wanted: str) -> str:
-    """The names that exist, those most like ``wanted`` first, at most 20."""
+    """At most 20 of the names that exist, beginning with the names most like ``wanted``."""
     there = list(names)
     shown = get_close_matches(wanted, there, n=MOST_NAMES, cutoff=0) or ["none"]
     return ", ".join(shown) + (f" and {len(there) - MOST_NAMES} more" if len(there) > MOST_NAMES else "")

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from .events import Events
 from .problem import Problem
 
-# At least so many events of each class are kept, and at most twice as many; more are thinned at random. The test of
+# The least number of events of each class in the sample. Twice this number is the most: others are thinned. The test of
 # dependence takes half a second for each million background events.
 MOST = 1_000_000
 

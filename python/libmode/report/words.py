@@ -55,7 +55,7 @@ def closures(second: str, scores: list[Judged]) -> Table:
     """The ABCD method with the second score."""
     labeled = scores[0].auc is not None
     return Table(
-        f"Closure of the ABCD method with {second}: background in A where both cuts keep as much; last, "
+        f"Closure of the ABCD method with {second}: background in A where both cuts have the same efficiency; last, "
         "the pair of cuts where the closure is worst",
         ["score", "threshold", "second threshold", "seen", "predicted", "predicted / seen", "significance",
          *["signal / background in A, B, C, D"] * labeled],
