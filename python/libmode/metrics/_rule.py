@@ -31,7 +31,7 @@ class Context(NamedTuple):
 
     settings: Settings
     thresholds: Doubles  #: of the columns of tables, (c - 1,)
-    cuts: list[AtCut]  #: with what is known before a test
+    cuts: list[AtCut]  #: with thresholds and efficiencies alone
     hunted: tuple[Doubles, Doubles] | None  #: masses and widths of signals
     of_signal: Doubles | None  #: (b,) the signal in the bins of mass of all events
     search: float  #: N, the events of the search
@@ -63,7 +63,7 @@ def checked(
     plain: Table | None, categories: Mapping[Any, Table | str], hunted: tuple[Doubles, Doubles] | None,
     of_signal: Doubles | None,
 ) -> Check:  # fmt: skip
-    """The check of tables with columns between the thresholds: of all events, and of categories or why they have none.
+    """The check of tables with columns between the thresholds. A string in place of a category's table says why.
 
     ``cuts`` are the threshold and the efficiencies of signal and background at each working point.
     """
