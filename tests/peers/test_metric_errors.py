@@ -78,7 +78,7 @@ flat(weight=LAST_NEGATIVE * 1e200) | ValueError | weight[0] = 1e+200: expected 0
 flat(bins=[-1, 0, 1, 2]) | ValueError | bin 2, [1, 2]: no event
 flat(mass=PLANE, bins=[2]) | ValueError | bins has length 1
 flat(mass=PLANE, bins=[[-1, 1], [-1, 0, 1]], weight=LAST_NEGATIVE) | ValueError | cell (0, 1), [-1, 1] x [0, 1]: weight sums to -16
-flat(mass=PLANE, bins=[[-1, 0], [0.5, 1]]) | ValueError | of all its columns at once
+flat(mass=PLANE, bins=[[-1, 0], [0.5, 1]]) | ValueError | of all columns at once
 flat(selected=MASS > 2, bins=[-1, 0, 1]) | ValueError | the selection has a mean efficiency of 0
 flat(order=7) | ValueError | order = 7 has 8 terms, and 8 bins have events
 flat(order=1.0) | TypeError | order = 1.0

@@ -64,7 +64,7 @@ class Bins:
             places.append(place)
         inside = np.min(places, axis=0) >= 0
         if not inside.any():
-            raise ValueError("mass has no event inside bins: none is inside those of all its columns at once")
+            raise ValueError("mass has no event inside bins: none is inside the bins of all columns at once")
         cells = np.full(len(mass), -1, np.intp)
         cells[inside] = np.ravel_multi_index([place[inside] for place in places], self.shape)
         return cells
@@ -88,7 +88,7 @@ class Bins:
 
 
 def _edges(bins: Any, mass: Doubles, mass_range: Any, name: str, mass_name: str) -> Doubles:
-    """Increasing edges: ``bins`` themselves, or the edges of so many bins with equal numbers of events."""
+    """Increasing edges: ``bins`` themselves, or the edges of this number of bins with equal numbers of events."""
     if np.ndim(bins) == 0:
         count = whole(name, bins, 2)
         if np.min(mass) == np.max(mass):
@@ -128,6 +128,6 @@ def local(values: Doubles, events: Doubles, weight: Doubles, square: Doubles, en
 
 
 def sums(place: NDArray[np.intp], values: Doubles, count: int) -> Doubles:
-    """The sums of the values at each of so many places, (count,)."""
+    """The sums of the values at each of ``count`` places, (count,)."""
     # Unlike np.histogram, which subtracts cumulative sums, this rounds nothing into bins of no weight.
     return np.bincount(place, values, count).astype(np.float64, copy=False)

@@ -10,14 +10,14 @@ from .._read import number, numbers, refuse
 from ._bins import Doubles, local
 
 IMPROVES, AHEAD = 0.05, 2  # p-value of a better fit; a spectrum may have a cubic term and no quadratic one
-MOST_PULLS = 3.0  # a background describes the events if Pearson's chi2 is within so many standard deviations
+MOST_PULLS = 3.0  # standard deviations of Pearson's chi2, within which a background describes the events
 # Below this expectation, in events, the likelihood goes on as a parabola, so that a fit finds its way back.
 FLOOR = 1e-2
 TOLERANCE = 1e-5  # of Minuit: the signal is then right to a thousandth of its error
 CONVERGED = 1e-2  # of the gradient, which is 2 one standard deviation from the minimum; rounding leaves less
-FOR_SCALE = 25.0  # effective events around a bin that give its scale: that of fewer would fluctuate with them
+FOR_SCALE = 25.0  # effective events around a bin that give its scale: with fewer events the scale would fluctuate
 DISTINCT = 0.02  # the least part of the signal's shape that the background must be unable to describe
-UNDER_SIGNAL = 0.1  # of the signal's highest bin: bins with less count as free of signal
+UNDER_SIGNAL = 0.1  # share of the signal's highest bin; bins with a smaller share count as free of signal
 NODES, STEEPEST = 5, 100.0  # nodes of the integral of an exponential over a bin; the largest exponent
 
 
@@ -154,7 +154,7 @@ class Fit:
         return bool(abs(last[-1]) > DISTINCT * np.linalg.norm(last))
 
     def _fit(self, signal: Doubles, start: Doubles) -> Fitted:
-        """From these parameters, of which the last ones multiply the columns of the signal, (b, 0) or (b, 1)."""
+        """From these parameters. The last ones multiply the columns of the signal, (b, 0) or (b, 1)."""
         from iminuit import Minuit
 
         # Minuit moves uncorrelated parameters in units of their errors.

@@ -32,7 +32,7 @@ class Histogram(NamedTuple):
     signal: Doubles | None = None  #: (2, c) weights, and their squares, of signal at all masses
 
     def merged(self, bins: Any) -> tuple[Bins, NDArray[np.intp]]:
-        """The bins with these edges, by default those of the axis, and the place of each among the axis's edges."""
+        """The bins with these edges, by default the edges of the axis, and the place of each edge in the axis."""
         if bins is not None and np.ndim(bins) == 0:
             raise TypeError(f"bins = {bins!r}: expected edges of the mass axis, or None for all of them")
         chosen = Bins(self.mass if bins is None else bins, self.mass[:, None])

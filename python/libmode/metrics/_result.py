@@ -35,7 +35,7 @@ class AtCut:
     spurious_signal: float = math.nan  #: a sum of weights
     spurious_error: float = math.nan
     significance: float = math.nan  #: of the spurious signal, in errors of a search with ``tolerance`` events
-    p_spurious: float = math.nan  #: with as many masses tried as were looked at
+    p_spurious: float = math.nan  #: for the smallest p-value of all masses of the scan
     height: float = math.nan  #: of the spurious signal, over the background under it
     smallest_bump: float = math.nan  #: the height that this sample would show with 3 standard deviations
     zero_at: float | None = None  #: the mass at which the allowed polynomial reaches 0
@@ -94,7 +94,7 @@ class Check:
         return max((cut.sensitivity for cut in self.cuts if cut.sensitivity == cut.sensitivity), default=math.nan)
 
     def to_dict(self) -> dict[str, float | bool | None]:
-        """Named numbers for a log; of several cuts with the number of the cut, of categories with the category."""
+        """Numbers by name for a log. Names of several cuts or categories end with their number."""
         values: dict[str, float | bool | None] = {"flat": self.flat, "sensitivity": self.sensitivity}
         values |= {name: getattr(self, name) for name in ("p_value", "p_all_cuts", "events", "tolerance", "taught")}
         for cut in self.cuts:

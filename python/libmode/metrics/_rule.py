@@ -207,7 +207,7 @@ def _with_bump(cut: AtCut, fitted: list[Bump], at: Context) -> tuple[AtCut, Test
 
 
 def _one_sided(above: float, at: Context) -> Probability:
-    """Of a bound that is exceeded by so many standard deviations."""
+    """Of a bound that is exceeded by this number of standard deviations."""
     here, there = (two_sided(max(above, 0.0) * scale) for scale in (1.0, math.sqrt(min(at.ratio, 1.0))))
     return Probability(here, there)
 

@@ -20,12 +20,12 @@ THIS_ORDER = "metrics take (score, label, mass) in this order"
 ROUNDING = 1e-12
 POINTS = ("signal_efficiency", "background_efficiency", "threshold")
 CLASSES = {"signal_efficiency": "signal (label 1)", "background_efficiency": "background (label 0)"}
-BELOW, SURE = 0.1, 5.0  # the AUC is so far below 0.5, and so many standard errors
+BELOW, SURE = 0.1, 5.0  # the least distance of the AUC below 0.5, absolute and in standard errors
 LOOKED_AT = 1_000  # events of each class
 
 
 def variables(mass: Any, like_name: str = "", like: NDArray[Any] | None = None, infinite: bool = False) -> Doubles:
-    """Finite masses of shape (n, d), as many events as ``like`` has; (n,) becomes (n, 1).
+    """Finite masses of shape (n, d) for the events of ``like``; (n,) becomes (n, 1).
 
     float32 stays float32, since limits are rounded to the type of the masses. Masses may be ``infinite``: outside.
     """
@@ -166,7 +166,7 @@ class Sample(NamedTuple):
 
 
 def sample(score: Any, label: Any, mass: Any, weight: Any, needs_mass: bool = True) -> Sample:
-    """Checks the events, of which ``score`` and ``label`` may be None."""
+    """Checks the events; ``score`` and ``label`` may be None."""
     name, scores = "score", np.empty(0) if score is None else numbers("score", score)
     first: Doubles = scores
     masses = np.empty((len(scores), 0))
@@ -200,7 +200,7 @@ def selected(events: Sample, selection: Selection, optional: bool = False) -> ND
 
 
 def sentence(auc: float, signal: float, background: float, label: str = "label", score: str = "score") -> str | None:
-    """The warning about an AUC of so many events of each class, or None; ``label`` and ``score`` name the arguments."""
+    """The warning about an AUC of these numbers of events, or None; ``label`` and ``score`` name the arguments."""
     if not 0.5 - auc > max(BELOW, SURE * math.sqrt((1 / signal + 1 / background) / 12)):
         return None
     return (

@@ -10,22 +10,22 @@ import numpy as np
 from ._bins import Bins, Doubles
 
 CENTRAL = 0.95  # of the background is in the range of the fit: selections leave bins empty in the tails
-LEAST_BINS, MOST_BINS = 20, 100  # of equal width, that of the signal or less; two more for each order
+LEAST_BINS, MOST_BINS = 20, 100  # of equal width, at most the width of the signal; two more for each order
 MOST_MASSES = 50
-OF_RANGE = 20  # the signal is so many times narrower than the range if there is no label
-AROUND = 3  # The fit goes so many widths beyond the masses of the user, as far as there is background.
+OF_RANGE = 20  # without labels, the range over the width of the signal
+AROUND = 3  # The fit goes beyond the masses of the user by this number of widths, where there is background.
 FEWEST = 10  # labeled signal events, from which the width is taken
 CORE = 0.1585, 0.8415  # quantiles that are two standard deviations of a Gaussian apart
-NARROW = 8  # a signal is at least so many times narrower than the range: a polynomial could describe a wider one
+NARROW = 8  # the least ratio of range and signal width: a polynomial could describe a wider signal
 
 
 def search(
     background: Doubles, signal: Doubles, order: int, bins: Any, mass_range: Any, masses: Doubles | None,
     widths: Doubles | None,
 ) -> tuple[Doubles, Doubles, Doubles]:  # fmt: skip
-    """Edges, masses and widths of signals (one, or one for each), from the masses of background and signal.
+    """The edges of the bins, the masses of the signals, and one width or a width for each signal.
 
-    ``bins``, ``mass_range``, ``masses`` and ``widths`` are those of the user, or None.
+    The user gives ``bins``, ``mass_range``, ``masses`` and ``widths``, or None.
     """
     edges = None if bins is None else Bins(bins, background[:, None], mass_range).axes[0]
     if edges is None and mass_range is None:

@@ -51,7 +51,7 @@ class Settings:
                 number(f"signal_width[{k}]" if len(widths) > 1 else "signal_width", width, above=0)
             if len(widths) > 1 and (masses is None or len(masses) != len(widths)):
                 have = "none" if masses is None else len(masses)
-                raise ValueError(f"signal_width has {len(widths)} numbers, and signal_mass {have}: expected as many")
+                raise ValueError(f"signal_width has {len(widths)} numbers, and signal_mass {have}: must be equal")
         self.signal_mass, self.signal_width = masses, widths
         positive("tolerance", self.tolerance)
         positive("training_events", self.training_events)

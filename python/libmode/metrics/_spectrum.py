@@ -15,11 +15,11 @@ from ._chi_squared import tail
 # At how many scores the covariance is taken, and in how many directions of them in each bin: with twice as many of
 # both, p from 0.5 to 1e-13 changed by at most 1.5 % of itself, of scores in [0, 1] and of some with tails of 1/s^2.
 SCORES, MOST_DIRECTIONS = 96, 16
-# A matrix of so many rows is diagonalized in 0.1 s; each bin has at least two.
+# A matrix with this number of rows is diagonalized in 0.1 s; each bin has at least two rows.
 MOST_ROWS = 1024
 MOST_BINS = MOST_ROWS // 2
 FEWEST = 8  # effective events that the tightest cut leaves
-# A window of mass has at least so many selected effective events on average: in toys p < 0.01 was then right.
+# The least number of selected effective events in a window of mass, on average: in toys p < 0.01 was then right.
 PER_WINDOW = 2
 # From toys. Each of k nested cuts keeps half of the events: their smallest p-value is distributed like that of
 # 1 + 0.8 (k - 1) independent cuts, if it is small. The smaller p-value of this test and of the test of all cuts is
@@ -130,12 +130,12 @@ class Cut:
 
 
 def of_several(p_value: float, independent: float) -> float:
-    """The probability that the smallest of so many independent p-values is at most this one (Z. Sidak, 1967)."""
+    """The probability that the smallest of some independent p-values is at most ``p_value`` (Z. Sidak, 1967)."""
     return -math.expm1(independent * math.log1p(-p_value)) if p_value < 1 else 1.0
 
 
 def joined(p_all_cuts: float, chance: float) -> tuple[float, float]:
-    """The p-values of the most significant cut, and of both tests; ``chance`` is that of :func:`ladder`."""
+    """The p-values of the most significant cut, and of both tests; ``chance`` comes from :func:`ladder`."""
     both = of_several(min(p_all_cuts, chance), OF_TESTS)
     return chance - LESS_OF_CUTS * chance**2 * (1 - chance), both - LESS_OF_TESTS * both**2 * (1 - both)
 
@@ -168,7 +168,7 @@ def _test(flat: Doubles, selected: Doubles, variance: Doubles, threshold: float,
     free = np.eye(bins) - flat @ flat.T
     residual = free @ selected
     spread = free * np.sqrt(variance)  # spread @ spread.T is the covariance of the residuals
-    # The sum of squares over all windows of so many neighbors, which may reach beyond the first and the last bin.
+    # The sum of squares over all windows of ``width`` neighbors, also beyond the first and the last bin.
     width = min(math.ceil(PER_WINDOW * bins / left), bins)
     windows = np.maximum(width - np.abs(np.subtract.outer(np.arange(bins), np.arange(bins))), 0)
     variances = np.maximum(np.linalg.eigvalsh(spread.T @ windows @ spread), 0)

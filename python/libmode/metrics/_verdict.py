@@ -12,12 +12,12 @@ from ._bins import Doubles
 from ._chi_squared import tail
 from ._table import Table
 
-# A window of mass has at least so many selected effective events on average: in toys p < 0.01 was then right.
+# The least number of selected effective events in a window of mass, on average: in toys p < 0.01 was then right.
 PER_WINDOW = 2
 # Of the background. Looser cuts, which few searches make, hardly change the spectrum. Every cut of the user is tested.
 LOOSEST = 0.5
 NEW_MAXIMUM = 4.0  # standard deviations by which a maximum of the selected spectrum stands above either side
-HAD = 2.0  # and by which the spectrum before has it too
+HAD = 2.0  # standard deviations with which the spectrum before has the maximum too
 LEAST = 0.05  # of the mean efficiency of a cut, for variances
 
 
@@ -90,7 +90,7 @@ def variance(square: Doubles, of_squares: Doubles, efficiency: Doubles) -> Doubl
 def all_cuts(table: Table, order: int, share: float) -> Probability | None:
     """The mean over the cuts of chi^2: Anderson and Darling's test of the bins against the polynomial.
 
-    ``share`` is that of a search with fewer events. None where no cut leaves enough events on both sides.
+    ``share`` is the share of a search with fewer events. None where no cut leaves enough events on both sides.
     """
     bins = len(table.weight)
     above, of_squares = (values.sum(axis=0)[::-1].cumsum()[::-1] for values in (table.weight, table.square))
@@ -152,7 +152,7 @@ def new_maximum(edges: Doubles | None, null: Null) -> float | None:
     errors = np.sqrt(null.square * least) / widths, np.sqrt(null.square) / widths
 
     def rises(density: Doubles, error: Doubles) -> Doubles:
-        """By how many standard deviations the density of the second bin is above that of the first, (b, b)."""
+        """By how many standard deviations the second bin has more density than the first, (b, b)."""
         return (density - density[:, None]) / np.sqrt(error**2 + error[:, None] ** 2)
 
     up, had = rises(after, errors[0]), rises(before, errors[1])

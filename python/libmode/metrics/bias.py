@@ -133,7 +133,7 @@ def signal_bias(
     ----------
     score, label, mass, weight, signal_efficiency, background_efficiency, threshold, selected, bins, mass_range
         As for :func:`efficiency`, of one mass. Without ``score`` and ``selected`` all background is fitted. ``bins``
-        are edges. By default they have equal widths, that of the signal or less, over ``mass_range``. Without one they
+        are edges. By default they have equal widths, at most the signal's, over ``mass_range``. Without one they
         hold the central 95 % of the background and three widths around the signal.
     order : int, at least 0
         The degree of the polynomial in mass that the analysis allows the background efficiency to follow.

@@ -90,7 +90,7 @@ def check(
     background : "polynomial", "exponential", "power" or "dijet", optional
         The shape for :func:`signal_bias`, which needs iminuit; by default the template.
     tolerance : number above 0, optional
-        N, the background events of the analysis before the cut. By default as many as here.
+        N, the background events of the analysis before the cut. By default the number of events given here.
     training_events : number above 0, optional
         T, the background events of the training.
     max_slope : number, optional

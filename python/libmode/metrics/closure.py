@@ -33,7 +33,7 @@ class Worst(NamedTuple):
 class Closure:
     """Predicted and seen background of region A for the cut i on the first score and j on the second one."""
 
-    fractions: Doubles  #: (k,) of background in A where both cuts keep as much, for independent scores
+    fractions: Doubles  #: (k,) of background in A where both cuts have the same efficiency, for independent scores
     threshold: Doubles  #: (k,) cuts on the first score
     second_threshold: Doubles  #: (k,) cuts on the second one
     seen: Doubles  #: (k, k) background in A
@@ -75,7 +75,7 @@ def closure(
         A second score, or a variable such as a mass.
     fractions : k numbers above 0, below 1
         Each makes a cut on either score that keeps its root of the background. For independent scores, A then has
-        this fraction of the background if both cuts keep as much. All k x k pairs are compared.
+        this fraction of the background if both cuts have the same efficiency. All k x k pairs are compared.
 
     Returns
     -------

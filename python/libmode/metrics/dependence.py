@@ -73,7 +73,7 @@ def dependence(
 
     The second test looks at the cuts that keep 1/2, 1/4, 1/8 and so on of the background, as long as eight effective
     events remain. At each cut the sum of (R F)_b over a window of neighboring bins is squared, and the squares of all
-    windows are added. A window has one bin, or as many as hold two selected events. This sum has a p-value of its own.
+    windows are added. A window has one bin, or enough bins for two selected events. This sum has a p-value of its own.
     With the smallest one of k cuts, q = 1 - (1 - p)^(1 + 0.8 (k - 1)) is the chance that one of them is that small, and
     r = 1 - (1 - min(p_all_cuts, q))^1.8 that one of the two tests is. Then ``p_one_cut`` = q - 0.3 q^2 (1 - q) and
     ``p_value`` = r - 0.4 r^2 (1 - r). The four numbers are from toys.
@@ -208,7 +208,7 @@ def _enough(bins: Bins, effective: Doubles) -> None:
 
 
 def most_bins(weight: Doubles, order: int) -> int | None:
-    """How many bins weights of different sizes allow; None, as many as in the loss, for equal ones."""
+    """How many bins weights of different sizes allow; None for equal weights, which allow the bins of the loss."""
     share = weight[weight != 0] / np.abs(weight).max()
     if np.all(np.abs(share) == 1):
         return None

@@ -67,7 +67,7 @@ class QuantileMap(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None): 
         p, the decision of the analysis, without a default. Several variables of mass have order 0 or None.
     intervals : int, optional
         Pieces of the spline, with equally many events in each; by default twice the root of their number, up to 100; of
-        several variables as many cells, up to 20 pieces for each of two variables and 7 of three.
+        several variables cells, up to 20 pieces for each of two variables and 7 of three.
     mass_range : (low, high), optional
         The range of the fitted masses; by default from the lowest to the highest. With several variables, one range
         for each. A mass outside uses the map at the nearest end.

@@ -21,7 +21,7 @@ from ..metrics.roc import Roc, area, curve
 from .events import Events, Wanted
 from .sample import Sample
 
-ROC_POINTS = 500  # evenly spaced among all, and as many more towards the highest scores
+ROC_POINTS = 500  # evenly spaced among all, and the same number towards the highest scores
 INVERSE: dict[str, Callable[[Any], Any]] = {
     "log": np.exp,
     "log10": lambda x: np.power(10.0, x),
