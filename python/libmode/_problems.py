@@ -32,7 +32,7 @@ _RATE = EVERY / 400  # the share of a look in the average of the events that pas
 _LAST_RANK = 0.5  # background event above the last cut that the ranks of a batch reach: the highest rank is 1 - 1/(2n)
 # Before these numbers of batches and background events an evaluation may lie between the first epochs.
 FEWEST_BATCHES, FEWEST_EVENTS = 300, 100_000
-_EPOCHS = 1.5  # of a training with a known number of events, before the first evaluation that may be its end
+_EPOCHS = 1.5  # the fewest epochs of a training whose number of events is known, before an evaluation can be its end
 USUAL_TOLERANCE = 100_000.0  #: the background events of a later test, for rho without a tolerance
 
 _LOG = logging.getLogger("libmode")

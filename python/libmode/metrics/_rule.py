@@ -164,7 +164,7 @@ def _at_cut(table: Table, merged: Table, cut: AtCut, at: Context) -> tuple[AtCut
 
 
 def _hidden(cut: AtCut, fitted: list[Bump], column: int, plain: Table, at: Context) -> str:
-    """Why a bump that events show without weights may be there with them too, where a few heavy ones hide it; or ""."""
+    """The reason why heavy weights may hide a bump, which the events show without weights; or ""."""
     merged = plain.merged()
     if at.hunted is None or len(merged.weight) <= at.settings.order + 1:
         return ""
