@@ -212,16 +212,17 @@ func (ca *call[T]) set(r *ranked[T], le *lesson, s *state, trusted float64) {
 			if levels != nil {
 				v = levelAt(levels[cell*thresholds:][:thresholds], rank[i])
 			}
-			// An event of which v says so is pulled harder, or less, by the start less |v|, or the other way. A start below 1 leaves it the
-			// pull of a start of 1.
+			// Background that must be pulled harder is pulled by start exp(v), and else by the start less |v|, or the other way. A start
+			// below 1 leaves it the pull of a start of 1. A pull the other way ends where the classifier calls the event signal, or nothing
+			// would hold its logit: above even odds of background it is that of an event of signal.
 			multiple := start + v*max(start, 1)
 			switch {
 			case v > 0:
 				multiple = start * math.Exp(v)
-			case multiple >= 0:
-			case ca.Logits: // see below; an odds of background
+			case multiple >= 0: // scores without a range have no odds
+			case ca.Logits:
 				multiple *= min(1, math.Exp(-float64(score)))
-			case bounded: // A pull the other way ends where the classifier calls the event signal, or nothing would hold its logit.
+			case bounded:
 				multiple *= min(1, (1-p)/math.Abs(p)) // of -0 too
 			}
 			multiplier[at] = T(r.lift(lo+i) * multiple)

@@ -73,14 +73,15 @@ func rank[T events.Float](dst []float64, values []T, words []uint64, layout radi
 // apart is the mark of a strip of masses in which more than one cell has masses.
 const apart = math.MaxUint8
 
-// addCells adds the cells of the ranks of one variable of mass, so many, to the cells of the variables before it. An event without a value is in one cell more.
+// addCells adds the cells of one more variable of mass to the cells of the events. A variable has so many cells, and one more for events
+// without a value.
 //
-// Strips of equal width count the weights. Masses are sorted only in strips that are apart.
+// Strips of equal width add up the weights. Most lie in one cell: masses are sorted only in strips that are apart.
 func (r *ranked[T]) addCells(mass []T, limits [2]float64, cells int) {
 	n, sc, weight := len(mass), r.sc, r.weight
 	strips := events.NewCells(mass, limits[0], limits[1], min(max(64, 2*n), 1<<12), 0.5)
 	last := strips.Count()
-	strip := func(i int) int { // of events that do not count: the last
+	strip := func(i int) int { // of an event without weight or value: the last
 		if m := float64(mass[i]); weight[i] != 0 && m >= limits[0] && m <= limits[1] {
 			return int(strips.Of(mass[i]))
 		}
@@ -91,15 +92,15 @@ func (r *ranked[T]) addCells(mass []T, limits [2]float64, cells int) {
 			sums[strip(i)] += math.Abs(weight[i])
 		}
 	})
-	below, cellOfStrip := make([]float64, last+1), make([]uint8, last+1)
-	for s, sum := range sums[:last] {
-		below[s+1] = below[s] + sum
-	}
-	total := below[last]
-	for s := range last {
-		cellOfStrip[s] = uint8(cellOf(below[s]/total, cells))
-		if cellOf(below[s+1]/total, cells) != int(cellOfStrip[s]) {
-			cellOfStrip[s] = apart
+	below, cellOfStrip := par.Unset[float64](&sc.Arena, last), par.Unset[uint8](&sc.Arena, last+1)
+	total, sum, lower := floats.Sum(sums[:last]), 0.0, 0
+	for s, size := range sums[:last] {
+		below[s], cellOfStrip[s] = sum, uint8(lower)
+		if size > 0 {
+			sum += size
+			if upper := cellOf(sum/total, cells); upper != lower {
+				lower, cellOfStrip[s] = upper, apart
+			}
 		}
 	}
 	cellOfStrip[last] = uint8(cells)
