@@ -110,8 +110,8 @@ type Field struct {
 
 // Bounds are the least and the largest number of a field.
 type Bounds struct {
-	Least, Most float64
-	whole       bool // the numbers are integers
+	Least, Most float64 // of the numbers, both possible
+	whole       bool    // the numbers are integers
 }
 
 // bounds has the bounds of the fields that may be negative or are limited.
