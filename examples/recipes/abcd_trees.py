@@ -22,7 +22,8 @@ if __name__ == "__main__":
         given = {"cv": folds, "method": "predict_proba", "params": params}
         return cross_val_predict(classifier, features[:, columns], label, **given)[:, 1]
 
-    plain, flat = XGBClassifier(**TREES, max_depth=3, learning_rate=0.1), MoDeXGBClassifier(order=0, **TREES)
+    plain = XGBClassifier(**TREES, max_depth=3, learning_rate=0.1)
+    flat = MoDeXGBClassifier(order=0, validation_fraction=None, **TREES)
     first = of_others(plain, [0, 1])
     unaware = of_others(plain, [2, 3])
     aware = of_others(flat, [2, 3], mass=first)

@@ -12,7 +12,7 @@ from libmode.xgboost import MoDeXGBClassifier
 from sklearn.model_selection import StratifiedKFold, cross_val_predict
 from toys import events, reached
 
-FLAT = MoDeXGBClassifier(order=0, n_estimators=150, n_jobs=1)
+FLAT = MoDeXGBClassifier(order=0, n_estimators=150, n_jobs=1, validation_fraction=None)  # the folds judge
 
 if __name__ == "__main__":
     features, label, mass = events(30_000, 1)

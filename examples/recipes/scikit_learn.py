@@ -22,7 +22,8 @@ if __name__ == "__main__":
     folds = StratifiedKFold(3, shuffle=True, random_state=1)
 
     plain = make_pipeline(StandardScaler(), XGBClassifier(**TREES))
-    flat = make_pipeline(StandardScaler(), MoDeXGBClassifier(order=0, **TREES).set_fit_request(mass=True))
+    trees = MoDeXGBClassifier(order=0, validation_fraction=None, **TREES)  # the folds judge
+    flat = make_pipeline(StandardScaler(), trees.set_fit_request(mass=True))
     for name, pipeline, params in [("without", plain, {}), ("with", flat, {"mass": mass})]:
         # Each event is scored by trees that have not seen it.
         probability = cross_val_predict(pipeline, features, label, cv=folds, method="predict_proba", params=params)

@@ -51,7 +51,9 @@ def network(features, label, mass):
 
 if __name__ == "__main__":
     features, label, mass = events(10_000, 1)
-    trees = MoDeXGBClassifier(order=0, n_estimators=100, n_jobs=1).fit(features, label, mass=mass)
+    trees = MoDeXGBClassifier(order=0, n_estimators=100, validation_fraction=None, n_jobs=1).fit(
+        features, label, mass=mass
+    )
     model = network(features, label, mass)
     features, label, mass = events(10_000, 2)
     with tempfile.TemporaryDirectory() as folder, torch.no_grad():
