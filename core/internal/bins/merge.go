@@ -136,12 +136,15 @@ type sums struct {
 
 func (s *sums) row(b int) []float64 { return s.rows[b*s.width : (b+1)*s.width] }
 
+// sumBlock is a number of events whose terms stay in the nearest cache.
+const sumBlock = 1 << 9
+
 // sumBins returns the sums over the bins. It adds up events in blocks whose size does not depend on the number of threads,
 // and then the blocks in their order.
 func sumBins[T events.Float](sel *events.Selection[T], bins int, columns events.Columns, unit float64, sc *par.Scratch) *sums {
 	total := &sums{width: (2 + columns.Count + 3) &^ 3}                      // four at a time; the terms after the last function are 0
 	n, per, size := len(sel.Mass), (bins+1)*total.width, max(1<<14, 64*bins) // the last row is for events that take no part
-	blocks, last := (n+size-1)/size, uint32(bins)
+	blocks := (n + size - 1) / size
 	total.rows = par.Make[float64](&sc.Arena, blocks*per)
 	width := total.width
 	sc.Team.Run(blocks, func(k int) {
@@ -149,13 +152,13 @@ func sumBins[T events.Float](sel *events.Selection[T], bins int, columns events.
 		defer room.Give()
 		terms := make([][]float64, total.width)
 		for l := range terms {
-			terms[l] = par.Make[float64](&room.Arena, events.Block)
+			terms[l] = par.Make[float64](&room.Arena, sumBlock)
 		}
 		for i := range terms[0] { // without weights
 			terms[0][i], terms[1][i] = 1, 1
 		}
-		for lo, end := size*k, min(n, size*(k+1)); lo < end; lo += events.Block {
-			hi := min(lo+events.Block, end)
+		for lo, end := size*k, min(n, size*(k+1)); lo < end; lo += sumBlock {
+			hi := min(lo+sumBlock, end)
 			for l := range terms {
 				terms[l] = terms[l][:hi-lo]
 			}
@@ -163,16 +166,8 @@ func sumBins[T events.Float](sel *events.Selection[T], bins int, columns events.
 			if sel.Weight != nil {
 				weigh(terms, sel.Weight[lo:hi], unit)
 			}
-			for l := 0; l < total.width; l += 4 {
-				sums := total.rows[k*per+l : (k+1)*per]
-				first, second, third, fourth := terms[l][:hi-lo], terms[l+1][:hi-lo], terms[l+2][:hi-lo], terms[l+3][:hi-lo]
-				for i, pair := range sel.Pairs[lo:hi] {
-					row := (*[4]float64)(sums[int(min(pair&events.BinMask, last))*width:])
-					row[0] += first[i]
-					row[1] += second[i]
-					row[2] += third[i]
-					row[3] += fourth[i]
-				}
+			for l := 0; l < width; l += 4 {
+				addFour(total.rows[k*per+l:(k+1)*per], width, uint32(bins), sel.Pairs[lo:hi], terms[l:])
 			}
 		}
 	})
@@ -180,6 +175,19 @@ func sumBins[T events.Float](sel *events.Selection[T], bins int, columns events.
 		floats.Add(total.rows[:per], total.rows[k*per:(k+1)*per])
 	}
 	return total
+}
+
+// addFour adds the first four terms of events to the rows of their bins. The row after the last bin is for events that take no part.
+func addFour(rows []float64, width int, bins uint32, pairs []uint32, terms [][]float64) {
+	n := len(pairs)
+	first, second, third, fourth := terms[0][:n], terms[1][:n], terms[2][:n], terms[3][:n]
+	for i, pair := range pairs {
+		row := (*[4]float64)(rows[int(min(pair&events.BinMask, bins))*width:])
+		row[0] += first[i]
+		row[1] += second[i]
+		row[2] += third[i]
+		row[3] += fourth[i]
+	}
 }
 
 // weigh sets the terms of W and T to weights and their squares, and multiplies the other terms by the weights.

@@ -112,7 +112,8 @@ func cut[T Float](all []T, lo, hi int) []T {
 	return all[lo:hi]
 }
 
-// Scatter sets the derivatives of the input to those of all events of the division, times the factors of their subsets.
+// Scatter sets the derivatives of the input to those of all events of the division, after it multiplies these by the factors of their
+// subsets.
 func (di *Division[T]) Scatter(input, of Derivatives[T], team *par.Team) {
 	team.PartsFor(len(di.Index))
 	for _, sub := range di.Subsets {
@@ -121,10 +122,14 @@ func (di *Division[T]) Scatter(input, of Derivatives[T], team *par.Team) {
 			if to == nil {
 				continue
 			}
-			own := of[k][sub.Lo:sub.Hi]
-			team.Blocks(len(own), divideBlock, func(lo, hi int) {
+			all := of[k][sub.Lo:sub.Hi]
+			team.Blocks(len(all), divideBlock, func(lo, hi int) {
+				own := all[lo:hi]
+				for j := 0; j < len(own) && sub.Factor != 1; j++ {
+					own[j] = T(float64(own[j]) * sub.Factor)
+				}
 				for j, i := range index[lo:hi] {
-					to[i] = T(float64(own[lo+j]) * sub.Factor)
+					to[i] = own[j]
 				}
 			})
 		}
