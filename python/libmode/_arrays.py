@@ -1,19 +1,18 @@
-"""From the user's arguments to NumPy arrays, and from these to the structs of the library."""
+"""Addresses of arrays, and the errors of the core in the words of a user of arrays."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from ctypes import addressof, c_char, c_void_p, sizeof
+from ctypes import addressof, c_char
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ._events import Events
 from ._messages import SIGMOID, WIDEN, Fault
-from ._native import LABEL_TYPES, BatchError, ModeEvents
+from ._native import BatchError
 from ._options import Options
-from ._read import MOST_VARIABLES, at, check_labels, is_background
+from ._read import at, check_labels, is_background
 
 _LABELS_SHOWN = 5
 
@@ -25,12 +24,6 @@ _MASSES_FOR_LABELS = (
     "(label, mass), and a loss takes label=label"
 )
 
-# All others become float64, which holds every background label.
-_LABEL_TYPES = {np.dtype(name): number for name, number in LABEL_TYPES.items()}
-
-# By number of variables: the type of an array with the addresses of their masses.
-_MASSES, _SIZE = [c_void_p * count for count in range(MOST_VARIABLES + 1)], sizeof(ModeEvents)
-
 
 def address(array: NDArray[Any] | None) -> int | None:
     """The address of the first element of a contiguous array."""
@@ -40,49 +33,6 @@ def address(array: NDArray[Any] | None) -> int | None:
         return addressof(c_char.from_buffer(array))  # type: ignore[arg-type]
     start: int = array.__array_interface__["data"][0]
     return start
-
-
-def is_double(events: Events) -> bool:
-    """Whether score, mass or weight does not fit in float32, so that the core computes in float64."""
-    score, _, mass, weight, _ = events
-    narrow = score.dtype.char in "fe" and mass.dtype.char in "fe"
-    return not narrow or weight is not None and weight.dtype.char not in "fe"
-
-
-def ready(events: Events, double: bool) -> Events:
-    """Contiguous arrays of float64 or float32, and labels of a type that the core reads; variables of mass as rows."""
-    kind = np.float64 if double else np.float32
-    score, label, mass, weight, category = events
-    if mass.ndim > 1:
-        mass = mass.T
-    mass = np.ascontiguousarray(mass, kind)
-    if score is not None:
-        score = np.ascontiguousarray(score, kind)
-    if weight is not None:
-        weight = np.ascontiguousarray(weight, kind)
-    if label is not None:
-        label = np.ascontiguousarray(label, label.dtype if label.dtype in _LABEL_TYPES else np.float64)
-    if category is not None:  # an unsigned integer above int64 wraps to a number that no other category has
-        category = np.ascontiguousarray(category, category.dtype if category.dtype in _LABEL_TYPES else np.int64)
-    return Events(score, label, mass, weight, category)
-
-
-def for_core(events: Events) -> ModeEvents:
-    """The struct of the library for arrays from :func:`ready`."""
-    score, label, mass, weight, category = events
-    rows = (mass,) if mass.ndim == 1 else mass
-    return ModeEvents(
-        _SIZE,
-        len(rows[0]),
-        address(score),
-        label if label is None else address(label),
-        _MASSES[len(rows)](*map(address, rows)),
-        len(rows),
-        weight if weight is None else address(weight),
-        category if category is None else address(category),
-        0 if label is None else _LABEL_TYPES[label.dtype],
-        0 if category is None else _LABEL_TYPES[category.dtype],
-    )
 
 
 def explained(error: ValueError, score: Any, mass: Any, label: Any, options: Options) -> Any:

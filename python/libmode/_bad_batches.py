@@ -30,11 +30,11 @@ class SkipsBadBatches:
         self.skipped = 0
         """How many batches were skipped."""
         self._in_a_row, self._most_in_a_row, self._said_of_bad = 0, _AT_FIRST, said or Said()
+        self._unproven = True  # until a batch with a loss follows: to ask takes less time than a call
 
     def _succeed(self) -> None:
         """Takes note of a batch with a loss."""
-        if self._in_a_row or self._most_in_a_row != _LATER:  # an nn.Module is slow to set attributes
-            self._in_a_row, self._most_in_a_row = 0, _LATER
+        self._in_a_row, self._most_in_a_row, self._unproven = 0, _LATER, False
 
     def _skip(self, error: BatchError) -> None:
         """Counts a bad batch and warns at the first, or raises ``error``: by option, or after many in a row."""
@@ -44,7 +44,7 @@ class SkipsBadBatches:
                 f"{self._skipping} gives every such batch {self._gets}"
             ) from None
         self.skipped += 1
-        self._in_a_row += 1
+        self._in_a_row, self._unproven = self._in_a_row + 1, True
         if self._in_a_row >= self._most_in_a_row:
             which = "first" if self._most_in_a_row == _AT_FIRST else "last"
             raise BatchError(

@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from . import _native
 from ._arrays import address
 from ._convergence import Convergence, convergence, number
-from ._evaluate import direction
+from ._evaluate import NUMPY, Kind, direction
 from ._events import Events
 from ._messages import SIGMOID, level_of_the_user, reworded, shown
 from ._options import check
@@ -175,13 +175,13 @@ class Constraint:
         self._named = "background_label" in options
         self._unsure, self._like_scores = from_logits, 0  # may be scores, and the batches that look like scores
 
-    def direction(self, state: NDArray[np.float64] | None, events: Events, count: int) -> _native.ModePushed:
+    def direction(self, state: Any, events: Events, count: int, kind: Kind = NUMPY) -> _native.ModePushed:
         """The push of the first ``count`` of checked events, whose scores are predictions.
 
         It brings the state up to date, one array of the numbers of :class:`State` and its sums.
         """
         if self._unsure:
-            self._look_for_scores(events.score)
+            self._look_for_scores(kind.as_numpy(events.score))
         with self.lock.held:
             # The core goes on after an interrupt, and the state must not change.
             now = None if state is None else state.copy()
@@ -197,10 +197,9 @@ class Constraint:
                 self.training_events or 0.0,
             )
             try:
-                pushed = direction(self.options, steering, events, now, self.said)
+                pushed = direction(self.options, steering, events, now, self.said, kind)
             except ValueError as error:
-                logits = {} if self._limits_given else {SIGMOID: _FROM_LOGITS}
-                raise reworded(error, logits) from None
+                raise reworded(error, {} if self._limits_given else {SIGMOID: _FROM_LOGITS}) from None
             if state is not None:
                 state[:] = now
         return pushed

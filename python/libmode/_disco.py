@@ -48,10 +48,8 @@ def disco(options: Options, events: Events, double: bool, grad: NDArray[Any] | N
 
 def named(error: Exception, names: Sequence[str], index: NDArray[Any] | None = None, before: str = "") -> Exception:
     """An error of the core about x, y, weight and grad_y, with these names, and places in the input."""
-    known, fault = (
-        dict(zip(("x", "y", "weight", "grad_y"), names, strict=False)),
-        getattr(error, "fault", Fault("", None, "")),
-    )
+    known = dict(zip(("x", "y", "weight", "grad_y"), names, strict=False))
+    fault = getattr(error, "fault", Fault("", None, ""))
     after = " ".join(known.get(word, word) for word in fault.after.split(" "))
     place = fault.place if fault.place is None or index is None else int(index[fault.place])
     name = known.get(fault.argument, fault.argument)

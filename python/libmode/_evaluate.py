@@ -2,22 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import math
+from collections.abc import Callable, Mapping
+from ctypes import c_void_p, sizeof
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from . import _native
-from ._arrays import address, explained, for_core, is_double, ready
+from ._arrays import address, explained
 from ._disco import disco
 from ._events import Events, read_events
 from ._options import Options
-from ._problems import IN_LINES, Said, look_at_masses, look_at_type
-from ._read import as_array, check_labels
+from ._problems import FAR_MASSES, IN_LINES, Said, look_at_masses, look_at_type
+from ._read import MOST_VARIABLES, as_array, check_labels
 
 #: The type of :func:`loss_and_grad`, and of functions that modules put in its place to skip batches.
 Evaluate = Callable[[Options, Any, Any, Any, Any, Any], tuple[float, NDArray[Any]]]
+
+# By number of variables: the type of an array with the addresses of their masses.
+_MASSES, _SIZE = [c_void_p * count for count in range(MOST_VARIABLES + 1)], sizeof(_native.ModeEvents)
 
 
 class Result(NamedTuple):
@@ -30,92 +35,144 @@ class Result(NamedTuple):
     hess: Any  #: a diagonal bound of the curvature, of score's shape, >= 0; None without ``hess=True``
 
 
-def loss_and_grad(
-    options: Options, score: Any, label: Any, mass: Any, weight: Any, category: Any = None, *, said: Said = IN_LINES
-) -> tuple[float, NDArray[Any]]:
-    """The loss and its gradient, for anything that NumPy turns into arrays. Leaving out the bias saves time."""
-    value, grad, _ = evaluated(options, score, label, mass, weight, category, loss_alone=True, said=said)
-    return value.loss, grad
+class Kind(NamedTuple):
+    """What the functions here do with arrays of NumPy, or with the tensors of a framework."""
+
+    ready: Callable[[Events], tuple[Events, bool]]  #: :func:`ready`
+    new: Callable[[Any, Any], Any]  #: an array without values, like a given one, of this shape
+    address: Callable[[Any], int | None]
+    as_numpy: Callable[[Any], Any]  #: of arrays that are ready
+    label_types: Mapping[Any, int]  #: MODE_LABEL_... of mode.h
 
 
-def evaluate(options: Options, *events: Any, **wanted: Any) -> Result:
-    """The result of :func:`evaluated`."""
-    value, grad, hess = evaluated(options, *events, **wanted)
-    return Result(value.loss, value.bias, value.events, grad, hess)
+_LABEL_TYPES = {np.dtype(name): number for name, number in _native.LABEL_TYPES.items()}
 
 
-def evaluated(
-    options: Options,
-    score: Any,
-    label: Any,
-    mass: Any,
-    weight: Any,
-    category: Any = None,
-    *,
-    grad: bool = True,
-    hess: bool = False,
-    loss_alone: bool = False,
-    smoothing: float = 0,
-    strength: _native.ModeStrength | None = None,
-    said: Said = IN_LINES,
+def ready(events: Events, double: bool | None = None) -> tuple[Events, bool]:
+    """Contiguous arrays of float64 or float32, variables of mass as rows; and whether the core computes in double."""
+    score, label, mass, weight, category = events
+    if double is None:
+        narrow = score.dtype.char in "fe" and mass.dtype.char in "fe"
+        double = not narrow or weight is not None and weight.dtype.char not in "fe"
+    kind = np.float64 if double else np.float32
+    mass = np.ascontiguousarray(mass.T if mass.ndim > 1 else mass, kind)
+    if score is not None:
+        score = np.ascontiguousarray(score, kind)
+    if weight is not None:
+        weight = np.ascontiguousarray(weight, kind)
+    if label is not None:  # other types become float64, which holds every background label
+        label = np.ascontiguousarray(label, label.dtype if label.dtype in _LABEL_TYPES else np.float64)
+    if category is not None:  # an unsigned integer above int64 wraps to a number that no other category has
+        category = np.ascontiguousarray(category, category.dtype if category.dtype in _LABEL_TYPES else np.int64)
+    return Events(score, label, mass, weight, category), double
+
+
+NUMPY = Kind(ready, lambda like, shape: np.empty(shape, like.dtype), address, lambda array: array, _LABEL_TYPES)
+
+
+def for_core(events: Events, kind: Kind = NUMPY) -> _native.ModeEvents:
+    """The struct of the library for arrays that are ready."""
+    score, label, mass, weight, category = events
+    address, rows = kind.address, (mass,) if mass.ndim == 1 else mass
+    return _native.ModeEvents(
+        _SIZE,
+        rows[0].shape[0],
+        None if score is None else address(score),
+        None if label is None else address(label),
+        _MASSES[len(rows)](*map(address, rows)),
+        len(rows),
+        None if weight is None else address(weight),
+        None if category is None else address(category),
+        0 if label is None else kind.label_types[label.dtype],
+        0 if category is None else kind.label_types[category.dtype],
+    )
+
+
+def _prepared(options: Options, events: Events, kind: Kind) -> tuple[Options, Events, bool]:
+    """The options for these events, and the events as the core reads them, and whether it computes in double."""
+    arrays, double = kind.ready(events)
+    if arrays.label is not None:
+        label = kind.as_numpy(arrays.label)
+        # A NaN, if there is one, in less time than check_labels takes.
+        if label.dtype.kind == "f" and label.size and math.isnan(label.item(label.argmin())):
+            check_labels(label, options.labels)
+    if not options.fit_all:
+        options = options.rounded_to(events.score.dtype, events.mass.dtype)
+    return options, arrays, double
+
+
+def derivatives(
+    options: Options, events: Events, kind: Kind, said: Said, *, grad: bool = True, hess: bool = False, **how: Any
 ) -> tuple[_native.Evaluated, Any, Any]:
-    """What the core finds, without bias and events if ``loss_alone``, and the derivatives that are wanted.
-
-    ``said`` knows the earlier warnings of the caller.
-    """
-    events = read_events(as_array, score, label, mass, weight, category)
-    options, arrays, double = _ready(options, events)
-    slope, bound = (np.empty_like(arrays.score) if wanted else None for wanted in (grad, hess))
+    """What the core finds for checked events, and the wanted derivatives; ``said`` knows earlier warnings."""
+    options, arrays, double = _prepared(options, events, kind)
+    score, address = arrays.score, kind.address
+    slope = kind.new(score, score.shape) if grad else None
+    bound = kind.new(score, score.shape) if hess else None
     try:
         if options.loss == "disco":
-            value = _native.Evaluated(disco(options, arrays, double, slope))
+            known = Events(*(None if array is None else kind.as_numpy(array) for array in arrays))
+            value = _native.Evaluated(disco(options, known, double, None if slope is None else kind.as_numpy(slope)))
         else:
             value = _native.evaluate(
                 options.struct,
-                for_core(arrays),
+                for_core(arrays, kind),
                 double,
-                address(slope),
-                address(bound),
+                None if slope is None else address(slope),
+                None if bound is None else address(bound),
                 (arrays, slope, bound),
-                loss_alone=loss_alone,
-                smoothing=smoothing,
                 flatness=options.loss == "flatness",
-                strength=strength,
+                **how,
             )
     except ValueError as error:
-        raise explained(error, events.score, events.mass, events.label, options) from None
-    look_at_masses(said, options, arrays.mass, arrays.label)
-    look_at_type(said, events.mass.dtype, arrays.mass)
-    kind, shape = events.score.dtype, np.shape(score)
-    if kind.kind != "f" or kind.itemsize < 4:  # in float16 most of a gradient would be 0
-        kind = np.dtype(np.float32 if kind.kind == "f" else np.float64)
-    slope, bound = (None if one is None else one.reshape(shape).astype(kind, copy=False) for one in (slope, bound))
+        raise _explained(error, arrays, options, kind) from None
+    if options.loss == "mode" and said.due(FAR_MASSES):
+        look_at_masses(said, options, arrays.mass, arrays.label)
+    if events.mass.dtype.itemsize == 2:
+        look_at_type(said, events.mass.dtype, arrays.mass)
     return value, slope, bound
 
 
-def _ready(options: Options, events: Events) -> tuple[Options, Events, bool]:
-    """The options for these events, the events as the core reads them, and whether it computes in double."""
-    check_labels(events.label, options.labels)
-    double = is_double(events)
-    if not options.fit_all:
-        options = options.rounded_to(events.score.dtype, events.mass.dtype)
-    return options, ready(events, double), double
-
-
 def direction(
-    options: Options, steering: _native.ModeSteering, events: Events, state: Any, said: Said = IN_LINES
+    options: Options, steering: _native.ModeSteering, events: Events, state: Any, said: Said, kind: Kind
 ) -> _native.ModePushed:
     """The push of the core for checked events. The steering has the address of the state."""
-    options, arrays, double = _ready(options, events)
-    rows = np.empty((3, steering.batch or len(arrays.score)), arrays.score.dtype)
-    start, step = rows.__array_interface__["data"][0], rows.strides[0]
+    options, arrays, double = _prepared(options, events, kind)
+    count = steering.batch or arrays.score.shape[0]
+    rows = kind.new(arrays.score, (3, count))
+    start, step = kind.address(rows) or 0, count * (8 if double else 4)
     out = start, start + step, start + 2 * step
-    packed, held = for_core(arrays), (arrays, rows, state)
     try:
-        pushed = _native.direction(options.struct, packed, double, steering, *out, held=held)
+        pushed = _native.direction(
+            options.struct, for_core(arrays, kind), double, steering, *out, held=(arrays, rows, state)
+        )
     except ValueError as error:
-        raise explained(error, events.score, events.mass, events.label, options) from None
-    look_at_masses(said, options, arrays.mass, arrays.label)
-    look_at_type(said, events.mass.dtype, arrays.mass)
-    pushed.rows, (pushed.push, pushed.multiplier, pushed.slope) = rows, rows
+        raise _explained(error, arrays, options, kind) from None
+    if options.loss == "mode" and said.due(FAR_MASSES):
+        look_at_masses(said, options, arrays.mass, arrays.label)
+    if events.mass.dtype.itemsize == 2:
+        look_at_type(said, events.mass.dtype, arrays.mass)
+    pushed.rows = rows
     return pushed
+
+
+def _explained(error: ValueError, arrays: Events, options: Options, kind: Kind) -> Any:
+    """The error of the core, or a better one."""
+    score, label, mass = (None if array is None else kind.as_numpy(array) for array in arrays[:3])
+    return explained(error, score, mass, label, options)
+
+
+def evaluate(options: Options, score: Any, *others: Any, said: Said = IN_LINES, **wanted: Any) -> Result:
+    """:func:`derivatives` for anything that NumPy turns into arrays, of the shape of the score and of its type."""
+    events = read_events(as_array, score, *others)
+    value, *both = derivatives(options, events, NUMPY, said, **wanted)
+    kind, shape = events.score.dtype, np.shape(score)
+    if kind.kind != "f" or kind.itemsize < 4:  # in float16 most of a gradient would be 0
+        kind = np.dtype(np.float32 if kind.kind == "f" else np.float64)
+    return Result(*value, *(None if one is None else one.reshape(shape).astype(kind, copy=False) for one in both))
+
+
+def loss_and_grad(options: Options, *events: Any, said: Said = IN_LINES) -> tuple[float, NDArray[Any]]:
+    """The loss and its gradient, as :func:`evaluate`. Leaving out the bias saves time."""
+    result = evaluate(options, *events, loss_alone=True, said=said)
+    return result.loss, result.grad

@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from . import _native, option_types
-from ._arrays import address, explained, for_core, ready, with_labels
-from ._evaluate import Result, evaluate, loss_and_grad
+from ._arrays import address, explained, with_labels
+from ._evaluate import Result, evaluate, for_core, loss_and_grad, ready
 from ._events import Events
 from ._options import Options, check
 from ._read import as_array, check_labels, flag, together, vector
@@ -262,7 +262,7 @@ def mode_edges(
     """
     label, mass, weight = together(as_array, label=label, mass=mass, weight=weight)
     checked = check("mode", {"order": 0, **options}).rounded_to(mass.dtype, mass.dtype)
-    return _edges(checked, ready(Events(None, label, mass, weight), double=True))
+    return _edges(checked, ready(Events(None, label, mass, weight), double=True)[0])
 
 
 def _edges(options: Options, events: Events) -> NDArray[np.float64]:
@@ -312,7 +312,7 @@ def mode_moments(
     """
     arrays = Events(*together(as_array, score=score, label=label, mass=mass, weight=weight))
     checked = check("mode", options).rounded_to(arrays.score.dtype, arrays.mass.dtype)
-    events = ready(arrays, double=True)
+    events, _ = ready(arrays, double=True)
     edges = _edges(checked, events._replace(score=None))
     if at is None:
         low, high = checked.struct.score_range

@@ -73,8 +73,9 @@ class HostConstraint(SkipsBadBatches, Learns):
         if self._monitor is not None and self._monitor.is_due():
             assert state is not None
             self._monitor.see(every, pushed, state, self)
-        push = pushed.push.reshape(score.shape).astype(score.dtype, copy=False)
-        return np.concatenate([[pushed.size], pushed.slope, pushed.multiplier]), push
+        push, multiplier, slope = pushed.rows
+        push = push.reshape(score.shape).astype(score.dtype, copy=False)
+        return np.concatenate([[pushed.size], slope, multiplier]), push
 
 
 def _filled(score: NDArray[Any], value: int, like: NDArray[Any]) -> NDArray[Any]:

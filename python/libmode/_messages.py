@@ -84,11 +84,11 @@ def refuse_unknown(function: str, unknown: Iterable[str], names: Iterable[str]) 
         raise TypeError(f"{function}: unknown argument {name!r}" + (f": did you mean {meant}?" if meant else ""))
 
 
-_LIBRARIES = ("libmode", "torch", "keras", "jax", "tensorflow", "lightning", "pytorch_lightning", "sklearn")
+_LIBRARIES = ("", "libmode", "torch", "keras", "jax", "tensorflow", "lightning", "pytorch_lightning", "sklearn")
 
 
 def level_of_the_user() -> int:
-    """The stacklevel with which a warning of the caller names the user's line, not libmode's or a framework's."""
+    """The stacklevel by which a warning names the user's line, none of a library or a traced program."""
     level, frame = 1, sys._getframe(1)
     while frame.f_back and frame.f_globals.get("__name__", "").partition(".")[0] in _LIBRARIES:
         level, frame = level + 1, frame.f_back

@@ -139,10 +139,7 @@ class ModePushed(ctypes.Structure):
     """``mode_constraint_result_f32`` and ``mode_constraint_result_f64`` of mode.h, and the arrays that a call fills."""
 
     _fields_ = _members("address to_push, to_multiplier, to_slope; double loss, bias, events, size")
-    rows: Any  #: (3, batch), the arrays below
-    push: Any  #: (batch,) by the predictions; 0 for events without a push
-    multiplier: Any  #: (batch,) of the incoming gradient; 1 for events without a push
-    slope: Any  #: (batch,) of the predictions by their logits; 0 for events without a push
+    rows: Any  #: (3, batch): push by the predictions, multiplier of the incoming gradient, slope of the predictions
 
 
 class _Row(ctypes.Structure):

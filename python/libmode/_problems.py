@@ -201,7 +201,7 @@ class Statement(Monitor):
     def see(self, events: Events, pushed: ModePushed, state: Any, owner: object, scale: float = math.nan) -> None:
         """Looks at a batch with its reference events, and at the state after it; a scale of NaN is unknown."""
         inactive, constraint = "", self._constraint
-        if not pushed.push.any():
+        if not pushed.rows[0].any():
             inactive = "its push is 0, as with no more bins than order + 1, through which every response can be fitted"
         elif scale == 0:
             inactive = "its push is scaled by the gradient of your loss by the background, which is 0"
@@ -278,14 +278,12 @@ class Statement(Monitor):
 # Masses that are wrong: a missing mass often stands as -999, and 1 % of such events turn a line into a constant.
 FAR = 5.0  # the range of all masses over the range of the bulk, at most
 _SAMPLE, _LEAST = 1_000, 20  # events for the percentiles, and the least number of them
-_THING, _HALF = "far masses", "half masses"
+FAR_MASSES, _HALF = "far masses", "half masses"
 _DIGITS = {"float16": 11, "bfloat16": 8}  # of the types of half precision, binary
 
 
 def look_at_masses(said: Said, options: Options, mass: Any, label: Any) -> None:
     """Warns, once, if a few of the selected masses, (n,) or (d, n), are far from the others, or if they are labels."""
-    if options.loss != "mode" or not said.due(_THING):
-        return
     label = None if label is None else np.asarray(label)
     for k, row in enumerate(np.atleast_2d(mass)):
         if not options.takes_default_range(k):
@@ -294,12 +292,12 @@ def look_at_masses(said: Said, options: Options, mass: Any, label: Any) -> None:
         alike = label is None and len(row) >= _LEAST and low in (-1, 0) and high == 1
         if alike and ((row == low) | (row == high)).all():
             said.warn(
-                _THING,
+                FAR_MASSES,
                 f"mass has only the values {low:g} and {high:g}, as labels have, and label is not given: "
                 "a loss takes (score, mass, label=label). For two groups of events give binning='values'",
             )
         elif sentence := far(row if label is None else row[is_background(label, options.labels)]):
-            said.warn(_THING, f"{sentence}: leave out events without a mass, and give mass_range")
+            said.warn(FAR_MASSES, f"{sentence}: leave out events without a mass, and give mass_range")
 
 
 def look_at_type(said: Said, kind: Any, mass: Any = None) -> None:

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ._arrays import address
-from ._evaluate import evaluated
+from ._evaluate import evaluate
 from ._messages import shown
 from ._native import ModeStrength
 from ._options import Options
@@ -46,5 +46,5 @@ def strengthened(
     """Loss and gradient of NumPy arrays with a strength, and the averages after the batch."""
     after = np.array(averages, np.float64)
     how = of_core(strength, address(after) or 0)
-    value, grad, _ = evaluated(options, *events, loss_alone=True, strength=how, said=said)
-    return how.scale * value.loss, grad, after
+    result = evaluate(options, *events, loss_alone=True, strength=how, said=said)
+    return how.scale * result.loss, result.grad, after

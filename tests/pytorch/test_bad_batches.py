@@ -100,13 +100,3 @@ def test_a_nan_is_an_error_all_the_same(make):
         loss(score * torch.nan, target, mass)
     assert not isinstance(caught.value, libmode.BatchError)
     assert loss.skipped == 0
-
-
-@pytest.mark.filterwarnings("ignore:The .grad attribute of a Tensor that is not a leaf")
-def test_compiled():
-    loss = MoDeLoss(order=0, bins=4, on_bad_batch="skip")
-    step = torch.compile(lambda *batch: 3 * loss(*batch), backend="aot_eager")
-    assert step(*events()) == 3 * MoDeLoss(order=0, bins=4)(*events())
-    with pytest.warns(RuntimeWarning, match="no event selected"):
-        value = step(*BATCHES["no background"](*events())[:3])
-    assert value == 0 and loss.skipped == 1

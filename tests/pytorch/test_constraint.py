@@ -280,19 +280,6 @@ def test_dependence_is_what_the_events_tell():
 # ---------------------------------------------------------------- PyTorch
 
 
-@pytest.mark.filterwarnings("ignore:The .grad attribute of a Tensor that is not a leaf")  # of torch's own tracing
-def test_a_network_with_it_compiles():
-    network = torch.nn.Sequential(torch.nn.Linear(2, 1), torch.nn.Sigmoid())
-    _, target, mass, _ = events(signal=True, dtype=torch.float32)
-    features, found = torch.stack([mass, target + torch.randn(N)], 1), []
-    for backend in (None, "aot_eager"):
-        constraint = MoDeConstraint(order=1)
-        call = lambda: constraint(network(features)[:, 0], target, mass)  # noqa: B023, E731
-        pred = (torch.compile(call, backend=backend) if backend else call)()
-        found.append(torch.autograd.grad(binary_cross_entropy(pred, target * 1.0), network[0].weight)[0])
-    torch.testing.assert_close(*found)
-
-
 def test_what_cannot_be_transformed_says_so():
     score, target, mass, _ = events()
     with pytest.raises(RuntimeError, match="torch.func cannot transform a MoDeConstraint"):

@@ -11,9 +11,6 @@ LOSSES = {
     "MoDeLoss": MoDeLoss(order=1, bins=8),
     "score_transform": MoDeLoss(order=1, bins=8, score_transform="signal_efficiency"),
     "mode_loss": lambda pred, target, mass: mode_loss(pred, mass, label=target, order=1, bins=8),
-    "operator": lambda pred, target, mass: torch.ops.libmode.loss(
-        pred, target, mass, None, None, MoDeLoss(order=1, bins=8)._encoded
-    )[0],
     "compiled": torch.compile(MoDeLoss(order=1, bins=8), fullgraph=True, backend="aot_eager"),
     "disco": lambda pred, target, mass: mode_loss(pred, mass, label=target, loss="disco"),
     "flatness": lambda pred, target, mass: mode_loss(pred, mass, label=target, loss="flatness", bins=8),

@@ -59,17 +59,6 @@ def test_reference_events_define_the_loss_and_the_batch_its_size():
     assert norm_of(got, score, slice(None)).item() == pytest.approx(3 * entropy.item(), rel=1e-6)
 
 
-def test_compiled_without_a_graph_break():
-    score, label, mass, weight = events()
-    modules = [MoDeLoss(order=1, strength=3) for _ in range(2)]
-    step = torch.compile(modules[0], fullgraph=True, backend="aot_eager")
-    for _ in range(3):
-        want, got = modules[1](score, label, mass, weight), step(score, label, mass, weight)
-    torch.testing.assert_close(got, want)
-    torch.testing.assert_close(*(torch.autograd.grad(loss, score)[0] for loss in (got, want)))
-    torch.testing.assert_close(modules[0].norms, modules[1].norms)
-
-
 def test_one_score_of_background_near_1_does_not_rule():
     score, label, mass, _ = events()
     score.data[1] = 1.0

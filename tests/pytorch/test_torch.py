@@ -1,15 +1,11 @@
 """MoDeLoss, mode_loss and the operator behind them as citizens of PyTorch; the numbers are golden cases, test_golden.py."""
 
-import shutil
-
 import numpy as np
 import pytest
 import torch
 from libmode.torch import MoDeConstraint, MoDeLoss, mode_loss
 
 N = 120
-MANY = dict(bins=5, order=3, max_slope=0.5, slope_of="selected", monotonic=True, slope_penalty=0.2, score_range=None,
-            reduction="sum")  # fmt: skip
 
 
 def events(dtype=torch.float64):
@@ -29,41 +25,29 @@ def grad_of(loss, score):
 @pytest.mark.parametrize("dtype", [torch.float32, torch.float64], ids=str)
 def test_opcheck(everything, dtype):
     score, target, mass, weight, category = events(dtype)
-    given = (target, mass, weight, category) if everything else (None, mass[:, 0], None, None)
-    operators, encoded = torch.ops.libmode, MoDeLoss(order=1, bins=4)._encoded
-    found = torch.library.opcheck(operators.loss.default, (score, *given, encoded))
-    assert set(found.values()) == {"SUCCESS"}
-    tests, grad = ("test_schema", "test_faketensor", "test_autograd_registration"), score.detach()
-    found = torch.library.opcheck(operators.loss_backward.default, (torch.tensor(2.0), grad, grad), test_utils=tests)
-    assert set(found.values()) == {"SUCCESS"}
-
-
-# Inductor compiles C++ for the sigmoid; without a compiler the graph is still traced whole.
-BACKENDS = ["aot_eager", *["inductor"] * any(map(shutil.which, ("c++", "g++", "clang++")))]
-
-
-@pytest.mark.parametrize("backend", BACKENDS)
-def test_compiled_without_a_graph_break_it_gives_what_it_gives_eagerly(backend):
-    score, target, mass, weight, _ = events()
-    loss = MoDeLoss(**MANY)
-
-    def step(logits):
-        return 3 * loss(torch.sigmoid(logits), target, mass[:, 0], weight)
-
-    eager, compiled = step(score), torch.compile(step, fullgraph=True, backend=backend)(score)
-    # A compiled sigmoid may round differently.
-    torch.testing.assert_close(compiled, eager, rtol=1e-10, atol=0)
-    torch.testing.assert_close(grad_of(compiled, score), grad_of(eager, score), rtol=1e-10, atol=1e-14)
-
-
-def test_compiled_once_it_takes_batches_of_any_size_and_says_what_is_wrong_with_one():
-    loss = MoDeLoss(bins=2, order=0)
-    compiled = torch.compile(loss, fullgraph=True, backend="aot_eager", dynamic=True)
-    for n in (20, 33, 50):
-        score, target, mass = torch.rand(n), torch.zeros(n), torch.rand(n)
-        assert compiled(score, target, mass) == loss(score, target, mass)
-    with pytest.raises(ValueError, match=r"score\[3\] = 2 lies outside"):
-        compiled(torch.tensor([0.5, 0.5, 0.5, 2.0]), torch.zeros(4), torch.arange(4.0))
+    given = [score.detach(), *((target, mass, weight, category) if everything else (None, mass[:, 0], None, None))]
+    loss = MoDeLoss(order=1, bins=4, strength=3)
+    layer = MoDeConstraint(order=1, bins=4, monitor=False, categories=2 if everything else None)
+    loss.background_only = layer.background_only = everything
+    state, rows, number = layer.state, torch.rand(3, N, dtype=dtype), torch.tensor(2.0, dtype=torch.float64)
+    called = {
+        "run": [(loss.key, 0, loss.norms, given, None), (layer.key, 3, state, given, None)],
+        "linked": [(number, [score], [score.detach()])],
+        "constrained": [(layer.key, score, number, rows)],
+        "product": [(number, score.detach(), score)],
+        "outgoing": [(layer.key, score.detach(), number, rows, score)],
+    }
+    for name, every in called.items():
+        for arguments in every:
+            first = name not in ("product", "outgoing")  # derivatives, which have none of their own
+            tests = (
+                "test_schema",
+                "test_faketensor",
+                "test_autograd_registration",
+                *["test_aot_dispatch_dynamic"] * first,
+            )
+            found = torch.library.opcheck(getattr(torch.ops.libmode, name).default, arguments, test_utils=tests)
+            assert set(found.values()) == {"SUCCESS"}
 
 
 def test_tensors_of_the_host_stay_there_whatever_the_default_device_is():
@@ -109,12 +93,15 @@ def test_targets_and_categories_of_every_type_select_the_same_events(name, backg
     assert (grad_of(loss, score)[~mine] == 0).all()
 
 
+def by_operators(loss, score, target, mass):
+    number, grad = torch.ops.libmode.run(loss.key, 0, None, [score.detach(), target, mass, None, None], None)
+    return torch.ops.libmode.linked(number, [score], [grad])
+
+
 ROUTES = {
     "module": lambda score, mass, target: MoDeLoss(bins=5, order=0)(score, target, mass),
     "function": lambda score, mass, target: mode_loss(score, mass, label=target, bins=5, order=0),
-    "operator": lambda score, mass, target: torch.ops.libmode.loss(
-        score, target, mass, None, None, MoDeLoss(bins=5, order=0)._encoded
-    )[0],
+    "operators": lambda score, mass, target: by_operators(MoDeLoss(bins=5, order=0), score, target, mass),
 }
 
 

@@ -7,7 +7,7 @@ import torch
 from torch import Tensor
 
 from .._events import Events
-from ..torch._op import IN_DOUBLE
+from ..torch._tensors import IN_DOUBLE
 from . import loss
 from .plan import Plan
 

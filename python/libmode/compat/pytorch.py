@@ -143,9 +143,9 @@ class MoDeLoss(_MoDeLoss):
         self._kept = Events(*(None if each is None else each[-_MEMORY:] for each in new))
         return loss
 
-    def _loss(self, *arguments: Any, **reference: Any) -> Tensor:
+    def _run(self, *arguments: Any) -> tuple[Any, Tensor]:
         try:
-            return super()._loss(*arguments, **reference)
+            return super()._run(*arguments)
         except ValueError as error:  # without the advice to use an option that this class lacks
             raise reworded(error, {SIGMOID: "apply a sigmoid to raw outputs"}) from None
 

@@ -18,8 +18,8 @@ from torch import Tensor
 from .._events import Events
 from .._messages import Fault, reworded
 from .._problems import Monitor
-from ._module import read_tensors
 from ._op import in_torch_func
+from ._tensors import read_tensors
 from .reference import joined
 
 #: A group of processes; None is the group of all processes.
@@ -36,7 +36,7 @@ class Batch(NamedTuple):
 
 
 def read_batch(
-    labels: Sequence[int], score: Any, label: Any, mass: Any, weight: Any, category: Any, reference: Any
+    labels: Sequence[int], score: Any, label: Any, mass: Any, weight: Any, category: Any, reference: Any = None
 ) -> Batch:
     """The checked arguments of a call, with background of these labels."""
     batch = read_tensors(score, label, mass, weight, category)
@@ -118,10 +118,6 @@ def _gathered(batch: Batch, sizes: Sequence[tuple[int, int]], group: Group) -> B
     events = Events(*(None if tensor is None else next(arrays) for tensor in batch.events))
     start = sum(count for count, _ in sizes[: dist.get_rank(group)])
     own = slice(start, start + batch.size)
-    if batch.events.score.requires_grad:
-        mine = batch.events.score[: batch.size]
-        mine.register_hook(lambda grad: len(sizes) * grad)
-        events = events._replace(score=torch.cat([events.score[:start], mine, events.score[own.stop :]]))
     return Batch(events, sum(count for count, _ in sizes), own, sizes)
 
 

@@ -1,68 +1,25 @@
-"""Reading tensors, and the functions that several modules share."""
+"""What several modules share."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 
 from .._bad_batches import SkipsBadBatches
-from .._events import Events, read_events
-from .._native import BatchError
-from ._op import result_type
+from ._op import in_torch_func, register
+from ._tensors import state_type
 
 F = TypeVar("F", bound=Callable[..., Any])
+M = TypeVar("M", bound="CoreModule")
 
 
 def in_python(forward: F) -> F:
     """A method that TorchScript leaves to Python. Unlike with ``torch.jit.ignore``, it keeps its type."""
     ignored: F = torch.jit.ignore(forward)  # type: ignore[no-untyped-call]
     return ignored
-
-
-_FLOATING = (torch.float32, torch.float64, torch.float16, torch.bfloat16)
-_INTEGERS = (torch.int64, torch.int32, torch.bool, torch.int8, torch.uint8, torch.int16)
-
-
-def read_tensors(score: Any, label: Any, mass: Any, weight: Any, category: Any = None) -> Events:
-    """Tensors of shape (n,), and mass also (n, d), all of one length."""
-    # Most tensors are right already, and a call for each would cost microseconds.
-    if type(score) is Tensor and score.dtype in _FLOATING and score.layout is torch.strided and mass is not None:
-        shape = () if score.is_nested else score.shape
-        for tensor in (label, mass, weight):
-            if tensor is not None and (
-                type(tensor) is not Tensor
-                or not (tensor.dtype in _FLOATING or tensor.dtype in _INTEGERS)
-                or tensor.layout is not torch.strided
-                or tensor.is_nested
-                or tensor.shape != shape
-            ):
-                break
-        else:
-            if category is None and len(shape) == 1:
-                return Events(score, label, mass, weight)
-            if category is None and len(shape) == 2 and shape[1] == 1:
-                label = None if label is None else label.squeeze(1)
-                return Events(score.squeeze(1), label, mass.squeeze(1), None if weight is None else weight.squeeze(1))
-    return read_events(as_tensor, score, label, mass, weight, category)
-
-
-def as_tensor(name: str, tensor: Any) -> Tensor:
-    """A dense tensor of real numbers, or a TypeError; scores must be floating, and categories integers."""
-    if isinstance(tensor, Tensor) and not tensor.is_quantized:
-        if tensor.is_nested or tensor.layout is not torch.strided:
-            layout = "nested" if tensor.is_nested else str(tensor.layout).removeprefix("torch.")
-            raise TypeError(f"{name} is a {layout} tensor: expected a dense one, of shape (n,) or (n, 1)")
-        floating = tensor.is_floating_point()
-        if floating and name != "category" or not (floating or name == "score" or tensor.is_complex()):
-            return tensor
-    kind = tensor.dtype if torch.is_tensor(tensor) else type(tensor).__name__
-    wanted = {"score": "a floating-point tensor", "category": "a tensor of integers"}.get(
-        name, "a tensor of real numbers"
-    )
-    raise TypeError(f"{name} is {kind}: expected {wanted}")
 
 
 #: The TypeError of a layer that counts background only, called without labels.
@@ -79,25 +36,71 @@ def as_arguments(options: Mapping[str, Any], owner: object, defaults: Mapping[st
     return ", ".join(f"{name}={value!r}" for name, value in shown.items())
 
 
-def or_skip(module: SkipsBadBatches, loss: Callable[..., Tensor], score: Tensor, *others: Tensor | None) -> Tensor:
-    """``loss(score, *others)``; for a batch without a loss, 0 or an error, as the module's option says."""
-    if torch.compiler.is_dynamo_compiling():
-        if module.on_bad_batch == "raise":
-            return loss(score, *others)
-        return _outside_of_the_graph(module, loss, score, *others)
-    try:
-        value = loss(score, *others)
-    except BatchError as error:
-        module._skip(error)
-        return _zero(score)
-    module._succeed()
-    return value
+class CoreModule(SkipsBadBatches, nn.Module):
+    """A module whose numbers come from the core.
 
+    The operators find it by its key. It may have one buffer, which stays in double precision if its device has doubles.
+    """
 
-# A graph finds a bad batch when it runs, too late to return 0.
-_outside_of_the_graph: Callable[..., Tensor] = torch.compiler.disable(or_skip)  # type: ignore[no-untyped-call]
+    _name = ""  #: of the buffer
+    if TYPE_CHECKING:  # TorchScript reads annotations of classes
+        _digits: Tensor  #: the memory of the buffer, where nobody rounds it
 
+    def _hold(self, start: Any) -> None:
+        """Makes the buffer from an array."""
+        self.register_buffer(self._name, torch.from_numpy(start))
+        self._keep()
 
-def _zero(score: Tensor) -> Tensor:
-    """0, with gradient 0 even where a score is NaN."""
-    return score.masked_fill(torch.ones_like(score, dtype=torch.bool), 0).sum(dtype=result_type(score))
+    def _remembered(self) -> Any:
+        """The buffer as an array, which Keras saves; None without a buffer."""
+        buffer = getattr(self, self._name, None)
+        return None if buffer is None else buffer.numpy(force=True).copy()
+
+    def _keep(self) -> None:
+        buffer = getattr(self, self._name, None)
+        if buffer is not None and buffer.dtype is state_type(buffer.device):
+            self._digits = buffer.detach()
+
+    def _undo_rounding(self) -> Tensor:
+        """The buffer, with its digits back after FSDP's MixedPrecision, which replaces buffers by rounded ones."""
+        buffer: Tensor = getattr(self, self._name)
+        if torch.compiler.is_dynamo_compiling() or in_torch_func():
+            return buffer
+        kind, digits = state_type(buffer.device), self._digits
+        if buffer.dtype is kind:
+            if buffer.data_ptr() != digits.data_ptr():
+                self._keep()
+            return buffer
+        exact = digits.to(buffer.device, kind)
+        if not torch.equal(exact.to(buffer.dtype), buffer):
+            raise ValueError(
+                f"{self._name} has {buffer.dtype}, which rounds it: keep {kind}, for instance by leaving buffer_dtype "
+                "out of MixedPrecision"
+            )
+        buffer.data = exact
+        self._keep()
+        return buffer
+
+    def _load_from_state_dict(self, *arguments: Any) -> None:
+        super()._load_from_state_dict(*arguments)
+        self._keep()
+
+    def _apply(self: M, fn: Callable[[Tensor], Tensor], recurse: bool = True) -> M:
+        # The buffer moves to the device, but keeps its digits.
+        before = getattr(self, self._name, None)
+        super()._apply(fn, recurse)  # type: ignore[no-untyped-call]
+        if before is not None:
+            device = getattr(self, self._name).device
+            setattr(self, self._name, before.to(device, state_type(device)))
+            self._keep()
+        return self
+
+    def _register(self) -> None:
+        """Gives the module a key of its own."""
+        self.key = register(self, f"{type(self).__name__}({self.options})")
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        """Makes a copy, which has the memory of its own buffer."""
+        super().__setstate__(state)  # type: ignore[no-untyped-call]
+        self._register()
+        self._keep()

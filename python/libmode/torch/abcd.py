@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import partial
 from typing import Any
 
 import torch
@@ -13,8 +12,8 @@ from .._arrays import no_background
 from .._bad_batches import OnBadBatch, SkipsBadBatches
 from .._native import BatchError
 from .._read import check_labels, together, whole
-from ._module import as_arguments, as_tensor, in_python, or_skip
-from ._op import as_numpy, result_type
+from ._module import as_arguments, in_python
+from ._tensors import as_numpy, as_tensor, result_type
 from .distance import correlation
 from .transform import on_lines
 
@@ -97,7 +96,13 @@ class ABCDLoss(SkipsBadBatches, nn.Module):
 
         ``reference`` are background events, (k,), that define the axes: ``(score_1, score_2)``, or also weight.
         """
-        return or_skip(self, partial(self._loss, reference=reference), score_1, score_2, label, weight)
+        try:
+            value = self._loss(score_1, score_2, label, weight, reference)
+        except BatchError as error:
+            self._skip(error)
+            return score_1.masked_fill(torch.ones_like(score_1, dtype=torch.bool), 0).sum(dtype=result_type(score_1))
+        self._succeed()
+        return value
 
     def _loss(self, score_1: Any, score_2: Any, label: Any, weight: Any, reference: Any) -> Tensor:
         arguments = {"score_1": score_1, "score_2": score_2, "label": label}
@@ -113,7 +118,7 @@ class ABCDLoss(SkipsBadBatches, nn.Module):
         axis_1, axis_2, axis_weights = axes if reference is None else _reference_axes(reference)
         first = logit_of_quantile("score_1", background[0], axis_1, axis_weights, weights)
         second = logit_of_quantile("score_2", background[1], axis_2, axis_weights, weights)
-        loss: Tensor = correlation(first, second, weights, True, ("score_1", "score_2", "weight"))
+        loss = correlation(first, second, weights, True, ("score_1", "score_2", "weight"))
         return loss.to(result_type(arrays[0]))
 
     def extra_repr(self) -> str:

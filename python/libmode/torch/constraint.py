@@ -13,32 +13,21 @@ import torch
 from torch import Tensor
 
 from .. import _softmax
-from .._bad_batches import OnBadBatch, SkipsBadBatches
+from .._bad_batches import OnBadBatch
 from .._constraint import Constraint, State, training_step, unpack_state
-from .._events import Events, takes_events
+from .._events import Events
 from .._messages import keywords_only
 from .._native import BatchError
 from .._option_values import plain
 from .._options import parse_options
-from .._problems import MOST_WAITING, Learns, Statement, look_at_type
+from .._problems import MOST_WAITING, Learns, Statement
 from .._read import flag, whole
 from .._typing import Never, Unpack
 from ..option_types import LossOptions
-from ._digits import KeepsDigits
-from ._gather import (
-    Batch,
-    Group,
-    checked_group,
-    gather_events,
-    naming_ranks,
-    norm_of_all,
-    only_a_part,
-    processes,
-    read_batch,
-)
-from ._module import NO_LABELS, as_arguments, in_python
-from ._op import Tied, as_arrays, as_numpy, in_torch_func, result_type
-from ._pinned import back_to, on_host
+from ._gather import Group, checked_group, gather_events, naming_ranks, norm_of_all, only_a_part, processes, read_batch
+from ._module import NO_LABELS, CoreModule, as_arguments, in_python
+from ._op import Tied, in_torch_func, no_second_derivative, owner_of, run_by_operator
+from ._tensors import TENSORS, as_arrays, as_numpy, as_tensor, back_to, is_traced, on_host, result_type
 
 _OPS = _softmax.Ops(
     *(torch.where, torch.stack, torch.log, torch.logsumexp, torch.amax, Tensor.detach, Tensor.to),
@@ -47,7 +36,7 @@ _OPS = _softmax.Ops(
 _AS_THEY_ARE = nullcontext()  # errors of a process by itself
 
 
-class MoDeConstraint(SkipsBadBatches, Learns, KeepsDigits):
+class MoDeConstraint(CoreModule, Learns):
     """A layer between network and loss that keeps the response to background smooth in the mass.
 
     It returns the predictions unchanged. In the backward pass it changes the incoming gradient G of your loss. With
@@ -207,8 +196,8 @@ class MoDeConstraint(SkipsBadBatches, Learns, KeepsDigits):
                 "computes the push on the CPU, with copies of tensors on a GPU (MoDeLoss takes on_device=True)"
             )
         self._hold(self._constraint.start())
-        # Results of the last call and backward pass. A dict, since a module takes microseconds to set an attribute.
-        self._last: dict[str, Any] = {"loss": math.nan, "scale": math.nan, "waiting": 0}
+        self._last = _Last()
+        self._register()
 
     @property
     def strength(self) -> float | None:
@@ -218,7 +207,7 @@ class MoDeConstraint(SkipsBadBatches, Learns, KeepsDigits):
     @property
     def scale(self) -> float:
         """The scale of the push in the last backward pass; NaN before the first."""
-        return float(self._last["scale"])
+        return float(self._last.scale)
 
     @property
     def factor(self) -> float:
@@ -228,10 +217,9 @@ class MoDeConstraint(SkipsBadBatches, Learns, KeepsDigits):
     @property
     def loss(self) -> float:
         """The loss of the last batch and its reference events; NaN before the first."""
-        return float(self._last["loss"])
+        return self._last.loss
 
     @in_python
-    @takes_events
     def forward(
         self,
         score: Tensor,
@@ -243,85 +231,104 @@ class MoDeConstraint(SkipsBadBatches, Learns, KeepsDigits):
         reference: Events | None = None,
     ) -> Tensor:
         """Predictions of shape (n,), (n, 1) or (n, k), unchanged; :class:`MoDeLoss` has the same arguments."""
-        if isinstance(score, Tensor) and score.ndim == 2 and score.shape[1] > 1:
-            return self._constrain_softmax(score, label, mass, weight, category, reference)
-        self._constraint.logits = self._constraint.from_logits
-        return self._constrain_scores(score, label, mass, weight, category, reference)
-
-    def _constrain_scores(
-        self, score: Tensor, label: Tensor, mass: Tensor, weight: Any, category: Any, reference: Events | None
-    ) -> Tensor:
-        if not self.training:
-            if not (torch.compiler.is_compiling() or _is_tracing() or in_torch_func()):
-                self._evaluate(score, label, mass, weight, category, reference)
-            return score
-        call = _outside_of_the_graph if torch.compiler.is_compiling() else MoDeConstraint._constrained
-        return call(self, score, label, mass, weight, category, reference)
-
-    def _constrain_softmax(
-        self, score: Tensor, label: Tensor, mass: Tensor, weight: Any, category: Any, reference: Events | None
-    ) -> Tensor:
-        """Outputs of a softmax, (n, k), unchanged."""
+        if not isinstance(score, Tensor):
+            as_tensor("score", score)  # raises the error
+        if score.ndim != 2 or score.shape[1] == 1:
+            return self._constrain(None, score, label, mass, weight, category, reference)
         signal, background = self._constraint.classes(self.signal, tuple(score.shape))
         from_logits = self._constraint.from_logits
-        first = self._monitor is not None and not self._monitor.calls
-        if first and not (torch.compiler.is_compiling() or score.is_meta):
-            self._constraint.look_at_rows(as_numpy(score), len(background) + 1)
         reference = _softmax.of_reference(_OPS, reference, signal, background, from_logits)
 
         def constrain(odds: Tensor) -> Tensor:
-            return self._constrain_scores(odds, label, mass, weight, category, reference)
+            return self._constrain(score, odds, label, mass, weight, category, reference)
 
         changed: Tensor = _softmax.constrained(_OPS, score, signal, background, from_logits, constrain)
         return changed
 
-    def _constrained(self, score: Tensor, label: Tensor, mass: Tensor, *others: Any) -> Tensor:
+    def _constrain(
+        self, outputs: Tensor | None, score: Tensor, label: Any, mass: Any, weight: Any, category: Any, reference: Any
+    ) -> Tensor:
+        """The scores, or the log odds of the outputs of a softmax, unchanged."""
+        if not self.training:
+            if not (torch.compiler.is_compiling() or _is_tracing() or in_torch_func()):
+                self._constraint.logits = outputs is not None or self._constraint.from_logits
+                self._evaluate(score, label, mass, weight, category, reference)
+            return score
         if score.is_meta or not (torch.is_grad_enabled() and score.requires_grad):
             return score
-        if in_torch_func():
+        if label is None and self.background_only:
+            raise TypeError(NO_LABELS)
+        same: Tensor
+        state = self._undo_rounding()
+        if is_traced(score):
+            results = run_by_operator(
+                self, state, score, label, mass, weight, category, reference=reference, outputs=outputs, rows=3
+            )
+            same = _constrained_op(self.key, score, *results)
+        elif in_torch_func():
             raise RuntimeError("torch.func cannot transform a MoDeConstraint, which has a state: use MoDeLoss")
+        else:
+            size, rows = self._run(state, score, label, mass, weight, category, reference, outputs=outputs)
+            same = (
+                score if self._unproven else Constrained.apply(score, rows, size, self._last)
+            )  # of a bad batch the score
+        return same
+
+    def _run(self, state: Tensor, score: Tensor, *others: Any, outputs: Tensor | None = None) -> tuple[float, Tensor]:
+        """The size of the push of a batch, and its rows, (3, n): push, multiplier and slope.
+
+        Those of a batch that is skipped are 0, 1 and 0. It brings the state up to date.
+        """
+        last, monitor, constraint = self._last, self._monitor, self._constraint
         # With use_reentrant=True checkpoint calls the layer first without gradients. That call counts nothing.
-        if self._last["waiting"] and torch._C._current_graph_task_id() != -1:
+        if last.waiting and torch._C._current_graph_task_id() != -1:
             raise RuntimeError(
                 "MoDeConstraint is called again in the backward pass, as by torch.utils.checkpoint, and would count "
                 "the batch twice: leave the layer out of the checkpointed part, for instance "
                 "score = constraint(checkpoint(network, x, use_reentrant=False), label, mass)"
             )
-        make = partial(self._batch, score.detach(), label, mass, *others)
+        constraint.logits = outputs is not None or constraint.from_logits
+        if outputs is not None and monitor is not None and not monitor.calls:
+            constraint.look_at_rows(as_numpy(outputs), len(constraint.labels) + 1)
+        make = partial(read_batch, constraint.labels, score, *others)
         gathers, where = self.gather and processes(self.process_group) > 1, ""
         try:
             batch = gather_events(make, repr(self), self.process_group) if gathers else make()
-            if not gathers and batch.events.score.shape[0] > batch.size:
+            events = batch.events if self.background_only else batch.events._replace(label=None)
+            if not gathers and events.score.shape[0] > batch.size:
                 where = f", where events from {batch.size} on are reference events"
-            with self._constraint.lock.held:
-                own = self._undo_rounding()  # once: a module takes microseconds to find a buffer
-                tensors = on_host((own, *batch.events)) if score.is_cuda else (own, *batch.events)
-                before, *arrays = as_arrays(tensors)
-                events = Events(*arrays)
-                state = np.ascontiguousarray(before, np.float64)
-                with naming_ranks(batch) if gathers else _AS_THEY_ARE:
-                    pushed = self._constraint.direction(state, events, batch.size)
-                if state is not before or not own.is_cpu:  # otherwise state is the memory of the buffer
-                    own.copy_(back_to(own.device, own.dtype, state))
-                self._digits[0] = state
+            if score.is_cuda:
+                events = on_host(events)
+            with constraint.lock.held, naming_ranks(batch) if gathers else _AS_THEY_ARE:
+                host = state if state.is_cpu else state.to("cpu", torch.float64)
+                pushed = constraint.direction(host.numpy(), events, batch.size, TENSORS)
+                if host is not state:
+                    state.copy_(host)
         except BatchError as error:
             self._skip(error)
-            return score
+            rows = torch.zeros((3, score.numel()), dtype=result_type(score), device=score.device)
+            rows[1] = 1
+            return 0.0, rows
         except ValueError as error:
             raise ValueError(f"{error} ({training_step(as_numpy(self.state))}{where})") from None
-        self._succeed()
-        if batch.events.mass.dtype is torch.bfloat16:  # NumPy has none, and the core saw float32
-            look_at_type(self._constraint.said, torch.bfloat16, events.mass)
-        push, multiplier, slope = back_to(score.device, result_type(score), pushed.rows[:, batch.own])
-        if self._monitor is not None:
-            if not (self.gather or self._monitor.calls):
-                only_a_part(self._monitor, type(self).__name__)
-            if self._monitor.is_due():
-                self._monitor.see(events, pushed, state, self, self.scale)
-        self._count_waiting(pushed.loss)
-        norm = partial(finite, (self.process_group,) if gathers else ())
-        same: Tensor = Constrained.apply(score, push, multiplier, slope, pushed.size, norm, self._last)
-        return same
+        if self._unproven:
+            self._succeed()
+        if monitor is not None:
+            if not (self.gather or monitor.calls):
+                only_a_part(monitor, type(self).__name__)
+            if monitor.is_due():
+                monitor.see(as_arrays(events), pushed, as_numpy(self.state), self, self.scale)
+        last.loss, last.waiting, last.group = pushed.loss, last.waiting + 1, (self.process_group,) if gathers else ()
+        if monitor is not None and last.waiting > MOST_WAITING:
+            monitor.say(
+                "result lost",
+                f"{MOST_WAITING} calls in a row had no backward pass, in which the push is added: give the loss "
+                "what the call RETURNS, score = constraint(score, label, mass, weight), and not what went into it",
+            )
+        rows, kind = pushed.rows, result_type(score)
+        if gathers:
+            rows = rows[:, batch.own]
+        return pushed.size, rows if score.is_cpu and rows.dtype is kind else back_to(score.device, kind, rows)
 
     @torch.no_grad()
     def _evaluate(self, score: Tensor, label: Tensor, mass: Tensor, *others: Any) -> None:
@@ -329,8 +336,8 @@ class MoDeConstraint(SkipsBadBatches, Learns, KeepsDigits):
         if self._monitor is None:
             return
         with suppress(ValueError, TypeError, AttributeError):  # bad arguments are no error in evaluation mode
-            batch = self._batch(score, label, mass, *others)
-            self._monitor.evaluate(Events(*as_arrays(batch.events)))
+            events = read_batch(self._constraint.labels, score, label, mass, *others).events
+            self._monitor.evaluate(as_arrays(events if self.background_only else events._replace(label=None)))
 
     def train(self, mode: bool = True) -> MoDeConstraint:
         """As for any module. The first evaluation after the training warns if the response has not become flat."""
@@ -340,22 +347,6 @@ class MoDeConstraint(SkipsBadBatches, Learns, KeepsDigits):
             self._monitor.trains()
         super().train(mode)
         return self
-
-    def _count_waiting(self, loss: float) -> None:
-        """Counts calls without a backward pass, and warns of many."""
-        self._last.update(loss=loss, waiting=self._last["waiting"] + 1)
-        if self._monitor is not None and self._last["waiting"] > MOST_WAITING:
-            self._monitor.say(
-                "result lost",
-                f"{MOST_WAITING} calls in a row had no backward pass, in which the push is added: give the loss "
-                "what the call RETURNS, score = constraint(score, label, mass, weight), and not what went into it",
-            )
-
-    def _batch(self, *arguments: Any) -> Batch:
-        if arguments[1] is None and self.background_only:
-            raise TypeError(NO_LABELS)
-        batch = read_batch(self._constraint.labels, *arguments)
-        return batch if self.background_only else batch._replace(events=batch.events._replace(label=None))
 
     def _state(self) -> State:
         return unpack_state(as_numpy(self.state))
@@ -399,56 +390,87 @@ class MoDeConstraint(SkipsBadBatches, Learns, KeepsDigits):
 
 _is_tracing: Callable[[], bool] = torch.jit.is_tracing  # type: ignore[attr-defined]
 
-# A graph can hold neither the core nor a state that changes with every call.
-_outside_of_the_graph = torch.compiler.disable(MoDeConstraint._constrained)  # type: ignore[no-untyped-call]
 
+class _Last:
+    """What the last call of a layer and its last backward pass have found."""
 
-def finite(group: tuple[Group, ...], norm: Tensor) -> Tensor | float:
-    """The norm over the batches of a group, or of this process alone; 0 if a GradScaler made it infinite."""
-    if group:
-        norm = norm_of_all(norm, *group)
-    if not norm.is_cpu:  # the host does not wait
-        return torch.nan_to_num(norm, 0.0, 0.0)
-    number = norm.item()
-    return number if math.isfinite(number) else 0.0
+    def __init__(self) -> None:
+        self.loss, self.scale = math.nan, math.nan
+        self.waiting = 0  # calls without a backward pass
+        self.group: tuple[Group, ...] = ()  # of the processes that shared the last batch; () without others
+
+    def outgoing(self, group: tuple[Group, ...], incoming: Tensor, rows: Tensor, size: Any) -> Tensor:
+        """The gradient with the push: the law's two lines for tensors."""
+        push, multiplier, slope = rows
+        alike = incoming.shape == push.shape and incoming.dtype is push.dtype  # the usual case
+        flat = incoming if alike else incoming.reshape(push.shape).to(push.dtype)
+        norm = torch.linalg.vector_norm(flat * slope)
+        if group:
+            norm = norm_of_all(norm, *group)
+        # A GradScaler can make the norm infinite. The host does not wait for a GPU.
+        known = (
+            torch.nan_to_num(norm, 0.0, 0.0)
+            if not norm.is_cpu
+            else number
+            if math.isfinite(number := norm.item())
+            else 0
+        )
+        self.scale, self.waiting = size * known, 0
+        added = torch.addcmul(push * self.scale, flat, multiplier)
+        return added if alike else added.reshape(incoming.shape).to(incoming.dtype)
 
 
 class Constrained(torch.autograd.Function):
     """The predictions. Backward multiplies the incoming gradient, and adds the push times the gradient's norm."""
 
     @staticmethod
-    def forward(
-        ctx: Any,
-        score: Tensor,
-        push: Tensor,
-        multiplier: Tensor,
-        slope: Tensor,
-        size: float,
-        finite: Callable[[Tensor], Tensor | float],
-        last: dict[str, Any],
-    ) -> Tensor:
-        ctx.save_for_backward(push, multiplier, slope, score)
-        ctx.others = size, finite, last
+    def forward(ctx: Any, score: Tensor, rows: Tensor, size: float, last: _Last) -> Tensor:
+        ctx.save_for_backward(rows, score)
+        ctx.others = last, last.group, size
         return score.view_as(score)
 
     @staticmethod
     def backward(ctx: Any, incoming: Tensor) -> tuple[Tensor | None, ...]:
+        (rows, score), (last, group, size) = ctx.saved_tensors, ctx.others
         if not torch.is_grad_enabled():
-            return _outgoing(ctx, incoming), None, None, None, None, None, None
+            return last.outgoing(group, incoming, rows, size), None, None, None
         with torch.no_grad():  # with create_graph
-            outgoing = _outgoing(ctx, incoming)
-        for tensor in (ctx.saved_tensors[3], incoming):
+            outgoing = last.outgoing(group, incoming, rows, size)
+        for tensor in (score, incoming):
             outgoing = Tied.apply(outgoing, tensor)
-        return outgoing, None, None, None, None, None, None
+        return outgoing, None, None, None
 
 
-def _outgoing(ctx: Any, incoming: Tensor) -> Tensor:
-    push, multiplier, slope, _ = ctx.saved_tensors
-    size, finite, last = ctx.others
-    alike = incoming.shape == push.shape and incoming.dtype is push.dtype  # the usual case
-    flat = incoming if alike else incoming.reshape(push.shape).to(push.dtype)
-    norm = torch.linalg.vector_norm(flat * slope)
-    scale = size * finite(norm)
-    last.update(scale=scale, waiting=0)
-    added = torch.addcmul(push * scale, flat, multiplier)
-    return added if alike else added.reshape(incoming.shape).to(incoming.dtype)
+# The same two for graphs: the predictions, whose gradient goes through the layer with this key.
+_constrained_op = torch.library.custom_op(
+    "libmode::constrained",
+    lambda key, score, size, rows: score.clone(),
+    mutates_args=(),
+    schema="(str key, Tensor score, Tensor size, Tensor rows) -> Tensor",
+)
+_constrained_op.register_fake(lambda key, score, size, rows: torch.empty_like(score))
+
+
+def _outgoing(key: str, incoming: Tensor, size: Tensor, rows: Tensor, score: Tensor) -> Tensor:
+    last: _Last = owner_of(key)._last
+    return last.outgoing(last.group, incoming, rows, size.item() if size.is_cpu else size)
+
+
+_outgoing_op = torch.library.custom_op(
+    "libmode::outgoing",
+    _outgoing,
+    mutates_args=(),
+    schema="(str key, Tensor incoming, Tensor size, Tensor rows, Tensor score) -> Tensor",
+)
+_outgoing_op.register_fake(lambda key, incoming, size, rows, score: torch.empty_like(incoming))
+_outgoing_op.register_autograd(no_second_derivative)
+
+
+def _keep(ctx: Any, inputs: tuple[Any, ...], output: Tensor) -> None:
+    ctx.key, score, size, rows = inputs
+    ctx.save_for_backward(size, rows, score)
+
+
+_constrained_op.register_autograd(
+    lambda ctx, incoming: (None, _outgoing_op(ctx.key, incoming, *ctx.saved_tensors), None, None), setup_context=_keep
+)

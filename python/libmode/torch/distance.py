@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import Any
 
 import torch
@@ -10,8 +11,8 @@ from torch import Tensor
 from .. import _native
 from .._disco import named
 from .._read import together
-from ._module import as_tensor
-from ._op import Tied, _ready
+from ._op import Linked, linked_op, register, run_by_operator
+from ._tensors import as_tensor, is_traced, ready, result_type
 
 
 def distance_correlation(x: Tensor, y: Tensor, *, weight: Tensor | None = None, unbiased: bool = True) -> Tensor:
@@ -61,11 +62,9 @@ def distance_correlation(x: Tensor, y: Tensor, *, weight: Tensor | None = None, 
     >>> print(f"{value.item():.3f}", x.grad.shape, y.grad.shape)
     0.163 torch.Size([2000]) torch.Size([2000])
     """
-    value: Tensor = correlation(x, y, weight, unbiased, ("x", "y", "weight"))
-    return value
+    return correlation(x, y, weight, unbiased, ("x", "y", "weight"))
 
 
-@torch.compiler.disable  # type: ignore[untyped-decorator]  # a graph cannot hold the core
 def correlation(x: Any, y: Any, weight: Any, unbiased: bool, names: tuple[str, str, str]) -> Tensor:
     """:func:`distance_correlation`, with other names of the arguments in errors."""
     if isinstance(weight, Tensor) and weight.requires_grad:
@@ -73,49 +72,50 @@ def correlation(x: Any, y: Any, weight: Any, unbiased: bool, names: tuple[str, s
     arguments = dict(zip(names, (x, y, weight), strict=True))
     if weight is None:
         del arguments[names[2]]
-    arrays = together(_floating, **arguments)
-    value: Tensor = _Correlation.apply(*arrays, *[None] * (3 - len(arrays)), unbiased, names)
+    first, second, *weights = together(_floating, **arguments)
+    function = _function(bool(unbiased), names, first.requires_grad, second.requires_grad)
+    value: Tensor
+    if is_traced(first):
+        kind = torch.promote_types(result_type(first), result_type(second))
+        number, grads = run_by_operator(function, None, *(one.to(kind) for one in (first, second, *weights)), rows=2)
+        pairs = [(one, grad) for one, grad in zip((first, second), grads, strict=True) if one.requires_grad]
+        value = linked_op(number, [one for one, _ in pairs], [grad for _, grad in pairs]) if pairs else number.to(kind)
+    else:
+        number, grads = function._run(None, first, second, *weights)
+        value = Linked.apply(number, first, grads[0], second, grads[1])
     return value
+
+
+class _Function:
+    """The correlation, and its derivatives by x and y as far as they are wanted; others are 0."""
+
+    def __init__(self, unbiased: bool, names: tuple[str, str, str], *wanted: bool) -> None:
+        self.unbiased, self.names, self.wanted = unbiased, names, wanted
+        self.key = register(self, f"distance_correlation({', '.join(names)}, unbiased={unbiased})")
+
+    def _run(self, state: None, x: Tensor, y: Tensor, weight: Tensor | None = None) -> tuple[float, Tensor]:
+        """The correlation, and its gradients, (2, n)."""
+        double = torch.float64 in (x.dtype, y.dtype)
+        kind, named_arrays = torch.float64 if double else torch.float32, zip(self.names, (x, y, weight), strict=True)
+        arrays = [None if array is None else ready(name, array, kind) for name, array in named_arrays]
+        grads = x.new_zeros((2, len(x)), dtype=kind, device="cpu")
+        addresses = [None if array is None else array.data_ptr() for array in arrays]
+        wanted = [grad.data_ptr() if needed else None for grad, needed in zip(grads, self.wanted, strict=True)]
+        try:
+            value = _native.distance_correlation(double, len(x), addresses, self.unbiased, wanted, held=(arrays, grads))
+        except ValueError as error:
+            raise named(error, self.names) from None
+        return value, grads.to(x.device)
+
+
+_kept = lru_cache(maxsize=None)(_Function)  # a compiled program has the key alone
+
+
+@torch.compiler.assume_constant_result  # type: ignore[untyped-decorator]
+def _function(*arguments: Any) -> _Function:
+    return _kept(*arguments)
 
 
 def _floating(name: str, values: Any) -> Tensor:
     tensor = as_tensor(name, values)
     return tensor if tensor.is_floating_point() else tensor.double()
-
-
-class _Correlation(torch.autograd.Function):
-    """``apply(x, y, weight, unbiased, names)``."""
-
-    @staticmethod
-    def forward(ctx: Any, x: Tensor, y: Tensor, weight: Tensor | None, unbiased: bool, names: Any) -> Tensor:
-        kind = torch.float64 if torch.float64 in (x.dtype, y.dtype) else torch.float32
-        first, second = _ready(names[0], x, kind), _ready(names[1], y, kind)
-        arrays = [first, second, None if weight is None else _ready(names[2], weight, kind)]
-        grads = [torch.empty_like(first) if needed else None for needed in ctx.needs_input_grad[:2]]
-        try:
-            value = _native.distance_correlation(
-                kind is torch.float64, len(x), _addresses(arrays), unbiased, _addresses(grads), held=(arrays, grads)
-            )
-        except ValueError as error:
-            raise named(error, names) from None
-        ctx.save_for_backward(x, y, *grads)
-        return torch.scalar_tensor(value, dtype=kind, device=x.device)
-
-    @staticmethod
-    def backward(ctx: Any, incoming: Tensor) -> tuple[Tensor | None, ...]:
-        x, y, *grads = ctx.saved_tensors
-        return _product(incoming, grads[0], x), _product(incoming, grads[1], y), None, None, None
-
-
-def _product(incoming: Tensor, grad: Tensor | None, x: Tensor) -> Tensor | None:
-    """The gradient by x, rounded to the type of x."""
-    if grad is None:
-        return None
-    if torch.is_grad_enabled():  # create_graph
-        grad = Tied.apply(grad, x)
-    product: Tensor = incoming.to(x.device) * grad.to(x.device)
-    return product.to(x.dtype)
-
-
-def _addresses(tensors: list[Tensor | None]) -> list[int | None]:
-    return [None if tensor is None else tensor.data_ptr() for tensor in tensors]

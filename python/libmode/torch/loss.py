@@ -2,30 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from functools import partial
+from functools import lru_cache, partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import torch
 from torch import Tensor
 
-from .._bad_batches import OnBadBatch, SkipsBadBatches
-from .._events import Events, takes_events
+from .._bad_batches import OnBadBatch
+from .._events import Events
 from .._messages import keywords_only
-from .._native import Evaluated
+from .._native import BatchError
 from .._option_values import plain
 from .._options import Options, check
-from .._problems import Monitor, Said
+from .._problems import EVERY, Monitor, Said
 from .._read import flag, is_background
 from .._strength import checked_strength, of_core
 from .._typing import Never, Unpack
 from ..option_types import Loss, LossOptions
 from ._device import device_loss, is_on_device, refuse_options
-from ._digits import KeepsDigits
-from ._gather import Batch, Group, checked_group, gather_events, naming_ranks, only_a_part, processes, read_batch
-from ._module import NO_LABELS, as_arguments, in_python, or_skip, read_tensors
-from ._op import as_numpy, checked, core_loss, evaluate, result_type, score_limits, stands_for_others, strong_op
+from ._gather import Group, checked_group, gather_events, naming_ranks, only_a_part, processes, read_batch
+from ._module import NO_LABELS, CoreModule, as_arguments, in_python
+from ._op import register, with_gradient
+from ._tensors import as_numpy, of_tensors, read_tensors, result_type
 from .transform import ScoreTransform, transformed
 
 
@@ -77,13 +76,37 @@ def mode_loss(
     >>> print(f"{mode_loss(score, mass, loss='disco').item():.3f}")
     0.352
     """
-    tensors, settings = read_tensors(score, label, mass, weight, category), checked(loss, **options)
-    if on_device and is_on_device(settings.text, tensors):
-        return device_loss(tensors, settings.text)
-    return core_loss(tensors, settings)
+    function = _function(loss, bool(on_device), **options)
+    return with_gradient(function, None, score, label, mass, weight, category)
 
 
-class MoDeLoss(SkipsBadBatches, KeepsDigits):
+class _Function:
+    """A loss with its options, which keeps nothing."""
+
+    def __init__(self, options: Options, on_device: bool) -> None:
+        self.options, self.on_device = options, on_device
+        self.key = register(self, f"mode_loss({options.text})")
+
+    def _run(self, state: None, *events: Any) -> tuple[Any, Tensor]:
+        """The loss and its gradient."""
+        tensors = read_tensors(*events[:5])
+        if self.on_device and is_on_device(self.options, tensors):
+            loss, grad = device_loss(tensors, self.options)
+        else:
+            loss, grad = of_tensors(self.options, tensors)
+        return loss, grad.reshape(events[0].shape)
+
+
+_kept = lru_cache(maxsize=None)(_Function)  # a compiled program has the key alone
+
+
+@torch.compiler.assume_constant_result  # type: ignore[untyped-decorator]
+def _function(loss: Loss, on_device: bool, **options: Any) -> _Function:
+    """The loss of a user's options, also while PyTorch compiles."""
+    return _kept(check(loss, options), on_device)
+
+
+class MoDeLoss(CoreModule):
     """The MoDe loss (arXiv:2010.09745) as a module without parameters.
 
     Parameters
@@ -97,8 +120,7 @@ class MoDeLoss(SkipsBadBatches, KeepsDigits):
     on_bad_batch : {"raise", "skip"}, default "raise"
         What to do with a batch for which :func:`libmode.mode_loss` raises :class:`libmode.BatchError`, for instance
         without background. "skip" returns the loss 0 with gradient 0, counts it in the attribute ``skipped``, and
-        warns (RuntimeWarning) at the first one; torch.compile leaves such a loss out of its graph. Other errors, for
-        instance of NaN scores, are always raised.
+        warns (RuntimeWarning) at the first one. Other errors, for instance of NaN scores, are always raised.
     score_transform : callable or "signal_efficiency", optional
         Integrates over W(s) instead of s, the paper's footnote 1. A callable takes and returns a tensor of shape (n,)
         and must not decrease; ``score_range`` limits s. "signal_efficiency" is the fraction of the batch's signal
@@ -179,7 +201,7 @@ class MoDeLoss(SkipsBadBatches, KeepsDigits):
         self.per_class = flag("per_class", per_class)
         self.options = plain("mode", options, type(self).__init__)
         self._checked = check("mode", self.options)
-        self._labels, self._encoded = self._checked.labels, self._checked.text
+        self._labels = self._checked.labels
         self.gather, self.process_group = checked_group(gather, process_group)
         self._monitor, self._said = Monitor() if flag("monitor", monitor) else None, Said()
         self.on_device, self.score_transform = on_device, score_transform
@@ -190,12 +212,12 @@ class MoDeLoss(SkipsBadBatches, KeepsDigits):
             # The number of batches, and the averages of |C| and |M|.
             self._hold(np.zeros(3))
         if on_device:  # now, not with the first batch
-            refuse_options(self._encoded)
+            refuse_options(self._checked)
         if not (score_transform is None or callable(score_transform) or score_transform == "signal_efficiency"):
             raise ValueError(f"score_transform = {score_transform!r}: must be a callable or 'signal_efficiency'")
+        self._register()
 
     @in_python
-    @takes_events
     def forward(
         self,
         score: Tensor,
@@ -213,115 +235,93 @@ class MoDeLoss(SkipsBadBatches, KeepsDigits):
         :class:`libmode.torch.Reference`. They enter the distributions and get no gradient. The gradient of the batch is
         scaled up, as if the batch were all events.
         """
-        loss: Callable[..., Tensor] = self._mean_over_classes if self.per_class else self._loss
-        if reference is not None:
-            if self.per_class:
-                raise ValueError("reference and per_class = True: there are no reference events of several classes")
-            loss = partial(loss, reference=reference)
-        return or_skip(self, loss, score, label, mass, weight, category)
-
-    def _mean_over_classes(self, score: Tensor, *others: Any) -> Tensor:
-        if not isinstance(score, Tensor) or score.ndim != 2 or not score.shape[1]:
-            what = f"has shape {tuple(score.shape)}" if isinstance(score, Tensor) else f"is {type(score).__name__}"
-            raise ValueError(f"score {what}: per_class = True needs shape (n, k), a column for each class")
-        return torch.stack([self._loss(column, *others) for column in score.unbind(1)]).mean()
+        if label is None and self.background_only:
+            raise TypeError(NO_LABELS)
+        if self.per_class and reference is not None:
+            raise ValueError("reference and per_class = True: there are no reference events of several classes")
+        state = None if self.strength is None else self._undo_rounding()
+        return with_gradient(self, state, score, label, mass, weight, category, reference=reference)
 
     def extra_repr(self) -> str:
         """The options, and other arguments that differ from their defaults."""
         return as_arguments(self.options, self, self._defaults)
 
-    def _by_operator(self, events: Events, options: Options, count: int, factor: Tensor) -> Tensor:
-        """The loss of events times K |C|/|M|, by the operator. It takes the arguments of :meth:`_compute`."""
-        loss: Tensor
-        before = self.norms if events.score.is_meta else self._undo_rounding()
-        loss, _, after = strong_op(*events, options.text, self.strength, before, count, factor)
-        if self.training and not events.score.is_meta:
-            self.norms.copy_(after)
-            self._keep()
-        return loss
+    def _run(
+        self, state: Any, score: Tensor, label: Any, mass: Any, weight: Any, category: Any, reference: Any = None
+    ) -> tuple[Any, Tensor]:
+        """The loss of a batch and its gradient by the score, which are 0 for a batch that is skipped."""
+        try:
+            if self.per_class:
+                loss, grad = self._mean_over_classes(state, score, label, mass, weight, category)
+            elif self.gather or self.score_transform is not None or reference is not None:
+                loss, grad = self._of_batch(state, score, label, mass, weight, category, reference)
+            else:
+                events = read_tensors(score, label if self.background_only else None, mass, weight, category)
+                loss, grad = self._of_events(state, events, self._checked)
+        except BatchError as error:
+            self._skip(error)
+            return 0.0, torch.zeros_like(score, dtype=result_type(score))
+        if self._unproven:
+            self._succeed()
+        return loss, grad if grad.shape == score.shape else grad.reshape(score.shape)
 
-    def _watched(self, *arguments: Any, count: int = 0, factor: float = 1.0) -> tuple[Tensor, Tensor, Evaluated]:
-        """:func:`evaluate`, times K |C|/|M|; the monitor looks at some of the batches."""
-        monitor = self._monitor
-        if monitor is not None and self.training and not self.per_class:
-            due = monitor.is_due()
-            if monitor.calls == 1 and not self.gather:
-                only_a_part(monitor, type(self).__name__)
-            if due:
-                monitor.look(as_numpy(arguments[0]))
-        core: Callable[..., tuple[Tensor, Tensor, Evaluated]] = evaluate
-        strength = None
-        if self.strength is not None:
-            averages = self._undo_rounding().detach().cpu().double()
-            averages = averages if self.training else averages.clone()
-            strength = of_core(self.strength, averages.data_ptr(), count, factor)
-        loss, grad, evaluated = core(*arguments, said=self._said, strength=strength)
-        if strength is not None and self.training:
-            self._digits[0] = averages
-            if self.norms is not averages:
-                self.norms.copy_(averages)
-        return loss, grad, evaluated
+    def _mean_over_classes(self, state: Tensor | None, score: Tensor, *others: Any) -> tuple[Any, Tensor]:
+        if not isinstance(score, Tensor) or score.ndim != 2 or not score.shape[1]:
+            what = f"has shape {tuple(score.shape)}" if isinstance(score, Tensor) else f"is {type(score).__name__}"
+            raise ValueError(f"score {what}: per_class = True needs shape (n, k), a column for each class")
+        losses, grads = zip(*(self._of_batch(state, column, *others, None) for column in score.unbind(1)), strict=True)
+        return sum(losses) / len(losses), torch.stack(grads, 1) / len(losses)
 
-    def _loss(
-        self,
-        score: Tensor,
-        label: Tensor,
-        mass: Tensor,
-        weight: Tensor | None,
-        category: Tensor | None,
-        reference: Events | None = None,
-    ) -> Tensor:
-        if label is None and self.background_only:
-            raise TypeError(NO_LABELS)
-        own = label if self.background_only else None
-        if self.gather and processes(self.process_group) > 1:
-            return _outside_of_the_graph(self, score, label, mass, weight, category, reference)
-        if reference is None and self.score_transform is None:
-            tensors = read_tensors(score, own, mass, weight, category)
-            if not self.on_device and (self.strength is None or not stands_for_others(tensors.score)):  # a call less
-                return core_loss(tensors, self._checked, self._watched)
-            return self._compute(tensors, self._checked)
-        return self._batch_loss(read_batch(self._labels, score, label, mass, weight, category, reference))
+    def _of_batch(self, state: Tensor | None, *arguments: Any) -> tuple[Any, Tensor]:
+        """The loss of the batches of all processes with reference events, and the gradient of this process's batch.
 
-    def _compute(self, tensors: Events, options: Options, count: int = 0, factor: Tensor | None = None) -> Tensor:
+        The gradient is scaled as if the batches were all events, and by the number of processes.
+        """
+        gathers, make = processes(self.process_group) > 1 and self.gather, partial(read_batch, self._labels, *arguments)
+        batch = gather_events(make, self._checked.text, self.process_group) if gathers else make()
+        events, count, options = batch.events, batch.size, self._checked
+        score = every = events.score.detach()
+        background = torch.ones_like(score, dtype=torch.bool)
+        if events.label is not None:
+            background = is_background(events.label, self._labels)
+        if self.score_transform is not None:
+            limits = options.rounded_to(score.dtype, score.dtype).score_range
+            every = score.to(result_type(score), copy=True).requires_grad_()
+            with torch.enable_grad():
+                score, limits = transformed(every, self.score_transform, limits, every[~background])
+            options = check("mode", {**self.options, "score_range": limits})
+        counted = background if self.background_only else torch.ones_like(background)
+        factor = counted.sum(dtype=torch.float64) / counted[:count].sum().clamp(min=1) if count < len(every) else None
+        events = events._replace(score=score.detach(), label=events.label if self.background_only else None)
+        with naming_ranks(batch):
+            loss, grad = self._of_events(state, events, options, count, factor)
+        if score.requires_grad:  # by the transform
+            (grad,) = torch.autograd.grad(score, every, grad.to(score.dtype))
+        grad = max(1, len(batch.sizes)) * grad[:count][batch.own].to(result_type(every))
+        return loss, grad if factor is None else grad * factor.to(grad.dtype)
+
+    def _of_events(
+        self, state: Tensor | None, events: Events, options: Options, count: int = 0, factor: Tensor | None = None
+    ) -> tuple[Any, Tensor]:
         """The loss of checked tensors. With reference events ``count`` are the batch, whose gradient gets a factor."""
-        if self.on_device and is_on_device(options.text, tensors):
+        if self.on_device and is_on_device(options, events):
             if self.strength is not None:
                 raise ValueError("strength and a loss on the device: leave on_device out, and the core computes it")
-            return device_loss(tensors, options.text, skip=self.on_bad_batch == "skip")
-        if self.strength is not None and stands_for_others(tensors.score):
-            return self._by_operator(tensors, options, count, torch.ones(()) if factor is None else factor)
-        watched = self._watched
-        if factor is not None and self.strength is not None:
-            watched = partial(watched, count=count, factor=factor.item())
-        return core_loss(tensors, options, watched)
-
-    def _gathered_loss(self, *arguments: Any) -> Tensor:
-        """The loss of the events of all processes."""
-        batch = gather_events(partial(read_batch, self._labels, *arguments), self._encoded, self.process_group)
-        with naming_ranks(batch):
-            return self._batch_loss(batch)
-
-    def _batch_loss(self, batch: Batch) -> Tensor:
-        """The loss of a batch with its reference events. Their gradient goes to the batch, as if it were all events."""
-        tensors, count, options = batch.events, batch.size, self._checked
-        score = tensors.score
-        background = torch.ones_like(score, dtype=torch.bool)
-        if tensors.label is not None:
-            background = is_background(tensors.label, self._labels)
-        if self.score_transform is not None:
-            limits, signal = score_limits(options.text, score.dtype), score[~background]
-            score, limits = transformed(score, self.score_transform, limits, signal)
-            options = checked("mode", **{**self.options, "score_range": limits})
-        tensors = tensors._replace(score=score, label=tensors.label if self.background_only else None)
-        if count == len(score):
-            return self._compute(tensors, options)
-        counted = background if self.background_only else torch.ones_like(background)
-        kind = result_type(score)
-        factor = counted.sum(dtype=kind) / counted[:count].sum(dtype=kind).clamp(min=1)
-        loss = self._compute(tensors, options, count, factor)
-        return loss + (factor - 1) * (loss - loss.detach())
-
-
-# A graph cannot hold the exchange between processes.
-_outside_of_the_graph: Callable[..., Tensor] = torch.compiler.disable(MoDeLoss._gathered_loss)  # type: ignore[no-untyped-call]
+            return device_loss(events, options, skip=self.on_bad_batch == "skip")
+        monitor = self._monitor
+        if monitor is not None and self.training and not self.per_class:
+            monitor.calls += 1
+            if monitor.calls == 1 and not self.gather:
+                only_a_part(monitor, type(self).__name__)
+            if monitor.calls % EVERY == 0:  # monitor.is_due(), with a call less
+                monitor.look(as_numpy(events.score))
+        if state is None:
+            return of_tensors(options, events, self._said)
+        assert self.strength is not None
+        averages = state.detach().to("cpu", torch.float64, copy=not self.training)
+        of_batch = (0, 1.0) if factor is None else (count, factor.item())
+        strength = of_core(self.strength, averages.data_ptr(), *of_batch)
+        result = of_tensors(options, events, self._said, strength)
+        if self.training and averages.data_ptr() != state.data_ptr():
+            state.copy_(averages)
+        return result

@@ -16,8 +16,7 @@ from .._typing import Unpack
 from ..metrics._judge import Check, Judge, Settings
 from ..option_types import CheckOptions
 from ._gather import processes
-from ._module import read_tensors
-from ._op import as_numpy
+from ._tensors import as_numpy, read_tensors
 
 
 class MoDeMetrics:

@@ -15,8 +15,8 @@ from .._arrays import check_reference, no_background
 from .._events import Events
 from .._native import BatchError
 from .._read import check_labels, whole
-from ._module import as_tensor
-from ._op import as_numpy, in_torch_func
+from ._op import in_torch_func
+from ._tensors import as_numpy, as_tensor
 
 
 def joined(batch: Events, reference: Any, labels: Sequence[int]) -> Events:

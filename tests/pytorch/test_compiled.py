@@ -1,0 +1,198 @@
+"""torch.compile without a graph break: numbers, states and warnings are those of a training that is not compiled."""
+
+import copy
+import gc
+import shutil
+
+import pytest
+import torch
+from libmode import BatchError, TrainingWarning
+from libmode.torch import Events, MoDeConstraint, MoDeLoss, distance_correlation, mode_loss
+from torch.nn.functional import binary_cross_entropy, binary_cross_entropy_with_logits, cross_entropy
+
+# Inductor compiles C++ for the sigmoid; without a compiler the graph is still traced whole.
+BACKENDS = ["aot_eager", *["inductor"] * any(map(shutil.which, ("c++", "g++", "clang++")))]
+pytestmark = pytest.mark.filterwarnings("ignore:The .grad attribute of a Tensor that is not a leaf")  # of PyTorch
+
+
+def batch(seed, n=400, outputs=1):
+    generator = torch.Generator().manual_seed(seed)
+    x = torch.randn(n, 3, generator=generator)
+    label = (torch.rand(n, generator=generator) < 0.5).float()
+    return x + label[:, None], label, (x[:, 0] / 2).exp()
+
+
+class Training(torch.nn.Module):
+    """A network with what is compiled: a layer, a loss or a function."""
+
+    def __init__(self, mode=None, outputs=1):
+        super().__init__()
+        torch.manual_seed(1)
+        self.network, self.mode = torch.nn.Linear(3, outputs), mode
+
+    def forward(self, x, label, mass):
+        """The loss of a batch."""
+        score = torch.sigmoid(self.network(x)[:, 0])
+        return binary_cross_entropy(score, label) + 3 * self.term(score, label, mass)
+
+    def term(self, score, label, mass):
+        return self.mode(score, label, mass)
+
+
+class OfFunction(Training):
+    """With a function in place of the module."""
+
+    def term(self, score, label, mass):
+        return mode_loss(score, mass, label=label, order=1, bins=8)
+
+
+class OfCorrelation(Training):
+    """With DisCo, to which both arguments are differentiable."""
+
+    def term(self, score, label, mass):
+        return distance_correlation(score, score * mass, weight=1 - label)
+
+
+class OfReference(Training):
+    """With events that count with each batch."""
+
+    def term(self, score, label, mass):
+        return self.mode(score, label, mass, reference=Events(score.detach() / 2, None, mass + 0.1))
+
+
+class OfLayer(Training):
+    """With the layer between network and loss."""
+
+    def forward(self, x, label, mass):
+        return binary_cross_entropy(self.mode(torch.sigmoid(self.network(x)[:, 0]), label, mass), label)
+
+
+class OfLogits(Training):
+    """With one logit, and reference events."""
+
+    def forward(self, x, label, mass):
+        logit = self.network(x)[:, :1]
+        further = Events(logit.detach()[:200, 0] / 2, None, mass[:200])
+        changed = self.mode(logit, label[:, None], mass[:, None], reference=further)
+        return binary_cross_entropy_with_logits(changed[:, 0], label)
+
+
+class OfClasses(Training):
+    """With the outputs of a softmax."""
+
+    def forward(self, x, label, mass):
+        return cross_entropy(self.mode(self.network(x), label, mass), label.long())
+
+
+TRAININGS = {
+    "loss": lambda: Training(MoDeLoss(order=1)),
+    "strength": lambda: Training(MoDeLoss(order=1, strength=3)),
+    "skip": lambda: Training(MoDeLoss(order=1, on_bad_batch="skip")),
+    "reference": lambda: OfReference(MoDeLoss(order=1)),
+    "function": OfFunction,
+    "correlation": OfCorrelation,
+    "layer": lambda: OfLayer(MoDeConstraint(order=1)),
+    "tolerance": lambda: OfLayer(MoDeConstraint(order=1, tolerance=100)),
+    "logits": lambda: OfLogits(MoDeConstraint(order=1, from_logits=True)),
+    "softmax": lambda: OfClasses(MoDeConstraint(order=1, from_logits=True), outputs=2),
+}
+
+
+def trained(model, step, steps=20):
+    """The gradients of all steps."""
+    optimizer = torch.optim.SGD(model.parameters(), 0.3)
+    for seed in range(steps):
+        optimizer.zero_grad()
+        step(*batch(seed)).backward()
+        yield model.network.weight.grad.clone()
+        optimizer.step()
+
+
+EVERY = [*((name, "aot_eager") for name in TRAININGS), *((name, BACKENDS[-1]) for name in ("strength", "layer"))]
+
+
+@pytest.mark.parametrize("name, backend", dict.fromkeys(EVERY))
+def test_gradients_and_states_of_twenty_steps_are_those_of_eager_ones(name, backend):
+    eager = TRAININGS[name]()
+    model = copy.deepcopy(eager)
+    step = torch.compile(model, fullgraph=True, backend=backend)
+    # Inductor's sigmoid may round differently.
+    close = {"rtol": 1e-4, "atol": 1e-6} if backend == "inductor" else {"rtol": 0, "atol": 0}
+    for got, want in zip(trained(model, step), trained(eager, eager), strict=True):
+        torch.testing.assert_close(got, want, **close)
+    for got, want in zip(model.buffers(), eager.buffers(), strict=True):
+        torch.testing.assert_close(got, want, **close)
+    if isinstance(eager.mode, MoDeConstraint):
+        assert model.mode.state[1] == 20 and model.mode.loss == pytest.approx(eager.mode.loss, rel=1e-4)
+        assert model.mode.scale == pytest.approx(eager.mode.scale, rel=1e-4)
+
+
+def compiled_term(mode):
+    """A compiled step of scores that follow one feature."""
+
+    def step(x, label, mass):
+        found = mode(torch.sigmoid(x[:, 0]), label, mass)
+        return found if found.ndim == 0 else binary_cross_entropy(found, label)
+
+    compiled = torch.compile(step, fullgraph=True, backend="aot_eager")
+    return lambda x, *others: compiled(x.clone().requires_grad_(), *others)
+
+
+def test_the_monitor_speaks_of_the_users_line():
+    for mode in (MoDeConstraint(order=1), MoDeLoss(order=1)):
+        step, (x, label, mass) = compiled_term(mode), batch(1)
+        with pytest.warns(TrainingWarning, match="the scores of a batch are nearly equal") as caught:
+            for _ in range(120):
+                step(0 * x, label, mass).backward()
+        assert [warning.filename for warning in caught] == [__file__]
+
+
+def test_the_verdict_is_said_after_the_training(monkeypatch):
+    monkeypatch.setattr("libmode._problems.FEWEST_BATCHES", 10)
+    monkeypatch.setattr("libmode._problems.FEWEST_EVENTS", 10)
+    layer = MoDeConstraint(order=0)
+    step = compiled_term(layer)  # the score follows the mass, and nothing learns
+    for seed in range(30):
+        step(*batch(seed, n=4_000)).backward()
+    with pytest.warns(TrainingWarning, match="the response to background is not flat"):
+        layer.eval()
+
+
+def test_a_bad_batch_is_skipped_or_raised_and_counted():
+    x, label, mass = batch(1)
+    for mode in (MoDeConstraint(order=1), MoDeLoss(order=1, on_bad_batch="skip")):
+        step = compiled_term(mode)
+        with pytest.warns(RuntimeWarning, match="no event selected"):
+            step(x, torch.ones_like(label), mass).backward()
+        step(x, label, mass).backward()
+        assert mode.skipped == 1
+    for mode in (MoDeConstraint(order=1, on_bad_batch="raise"), MoDeLoss(order=1)):
+        with pytest.raises(BatchError, match="no event selected"):
+            compiled_term(mode)(x, torch.ones_like(label), mass)
+
+
+@pytest.mark.parametrize("mode", [MoDeLoss(order=0, bins=2), MoDeConstraint(order=0, bins=2)], ids=["loss", "layer"])
+def test_compiled_once_it_takes_batches_of_any_size_and_says_what_is_wrong_with_one(mode):
+    compiled = torch.compile(mode, fullgraph=True, backend="aot_eager", dynamic=True)
+    for n in (20, 33, 50):
+        score, label, mass = torch.rand(n).requires_grad_(), torch.zeros(n), torch.rand(n)
+        assert torch.equal(compiled(score, label, mass), mode(score, label, mass))
+    with pytest.raises(ValueError, match=r"score\[3\] = 2 lies outside"):
+        compiled(torch.tensor([0.5, 0.5, 0.5, 2.0]).requires_grad_(), torch.zeros(4), torch.arange(4.0))
+
+
+def test_rows_of_a_softmax_are_looked_at():
+    x, label, mass = batch(1)
+    layer = MoDeConstraint(order=1)
+    with pytest.raises(ValueError, match="must be probabilities of a softmax"):
+        torch.compile(layer, fullgraph=True, backend="aot_eager")(x[:, :2].requires_grad_(), label, mass)
+
+
+def test_a_layer_that_is_gone_is_named():
+    layer = MoDeConstraint(order=1)
+    key, events = layer.key, [torch.rand(9), None, torch.rand(9), None, None]
+    assert copy.deepcopy(layer).key != key
+    del layer
+    gc.collect()
+    with pytest.raises(RuntimeError, match=r"calls MoDeConstraint\(.*\), number \d+, which this process does not have"):
+        torch.ops.libmode.run(key, 3, None, events, None)
