@@ -6,9 +6,10 @@ import numpy as np
 import pytest
 from libmode import _native, mode_evaluate
 from libmode._arrays import address
-from libmode._evaluate import direction
+from libmode._evaluate import NUMPY, direction
 from libmode._events import Events
 from libmode._options import check
+from libmode._problems import IN_LINES
 from push import NUMBER, Group, Law
 
 BATCHES = 3
@@ -55,7 +56,10 @@ def direction_of(options, state, tolerance, score, mass, weight, label=None, cat
     )
     with np.errstate(divide="ignore"):
         logit = np.log(score / (1 - score)).clip(-40, 40)  # also of 0 and 1
-    return direction(check("mode", options), steering, Events(logit, label, mass, weight, category), state)
+    events = Events(logit, label, mass, weight, category)
+    pushed = direction(check("mode", options), steering, events, state, IN_LINES, NUMPY)
+    pushed.push, pushed.multiplier, pushed.slope = pushed.rows
+    return pushed
 
 
 def compare(found, want, state, law, dtype):

@@ -9,9 +9,10 @@ import numpy as np
 import pytest
 from libmode import _native, planing_weights
 from libmode._arrays import address
-from libmode._evaluate import direction
+from libmode._evaluate import NUMPY, direction
 from libmode._events import Events
 from libmode._options import check
+from libmode._problems import IN_LINES
 from push import NUMBER
 
 N, SIGNAL = 100_000, 40_000
@@ -216,8 +217,9 @@ def start_of_the_layer(mass, label):
         ctypes.sizeof(_native.ModeSteering), state=address(state), n_state=state.size, logits=True
     )
     score = np.random.default_rng(1).normal(size=len(mass))
-    found = direction(check("mode", {"order": 0}), steering, Events(score, label, mass, None, None), state)
-    return found.multiplier, NUMBER["floor"]
+    events = Events(score, label, mass, None, None)
+    found = direction(check("mode", {"order": 0}), steering, events, state, IN_LINES, NUMPY)
+    return found.rows[1], NUMBER["floor"]
 
 
 @pytest.mark.parametrize("spectrum", SPECTRA)
