@@ -42,7 +42,7 @@ class Classifier:
 
     @property
     def order(self) -> int:
-        """Of the polynomial in mass that the false positive rate is compared with."""
+        """Of the polynomial in mass that the background efficiency is compared with."""
         order: int = self.options.get("order", 0)
         return order
 

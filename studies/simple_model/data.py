@@ -34,7 +34,7 @@ def simple_model(events: int, rng: np.random.Generator, modified: bool = False) 
     The background has two types of equal rate. Type 1 looks like signal in x1
     and falls with mass, type 2 is easily rejected and rises with it. Together
     they are flat in mass, but a selection keeps mostly type 1: whatever it does,
-    the best classifier that ignores the mass has a false positive rate that
+    the best classifier that ignores the mass has a background efficiency that
     falls linearly.
 
     modified : with x2 = exp(mass) + 2 mass, which tells the mass, not only how near

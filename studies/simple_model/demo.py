@@ -50,7 +50,7 @@ def main(args: argparse.Namespace) -> None:
     print()
     print(table.as_text(results))
     print(
-        "\nflatness: rms of the false positive rate in 20 mass bins around its best parabola, relative to its\n"
+        "\nflatness: rms of the background efficiency in 20 mass bins around its best parabola, relative to its\n"
         "mean, the same for all classifiers; in brackets its value from statistics alone"
     )
     print(f"\nwrote {', '.join(map(str, written))} after {time.perf_counter() - start:.0f} s")

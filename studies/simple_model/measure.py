@@ -19,7 +19,7 @@ ORDERS = {"background_order": 0, "order": 2}  # of the spectrum before a selecti
 class Selection:
     """The events above the score where a given fraction of the signal passes.
 
-    rate : (20,), the false positive rate in each bin of mass
+    rate : (20,), the background efficiency in each bin of mass
     error : (20,), its binomial standard error
     residual, expected : flatness of the rate, see libmode.metrics.flatness
     """
@@ -35,7 +35,7 @@ class Selection:
 
 @dataclass(frozen=True)
 class Performance:
-    """All numbers that are shown of a classifier; roc holds (signal efficiency, false positive rate)."""
+    """All numbers that are shown of a classifier; roc holds (signal efficiency, background efficiency)."""
 
     auc: float
     selections: list[Selection]

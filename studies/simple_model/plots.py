@@ -38,7 +38,7 @@ def rate_against_mass(results: dict[str, Performance]) -> Figure:
     """One column per signal efficiency; below, the ratio to the m-agnostic classifier."""
     figure = Figure(figsize=(18, 10), layout="constrained")
     axes = figure.subplots(2, 3, sharex=True, height_ratios=(2, 1))
-    axes[0, 0].set_ylabel("false positive rate")
+    axes[0, 0].set_ylabel("background efficiency")
     axes[1, 0].set_ylabel("ratio to m-agnostic")
     for k, signal_efficiency in enumerate(EFFICIENCIES):
         upper, lower = axes[:, k]

@@ -127,9 +127,9 @@ def figures(results: Found) -> dict[str, Figure]:
     mode, others = names[:5], [AGNOSTIC, "MoDe[0]", *names[5:]]
     with plots.style():
         return {
-            "results_simple": _by_efficiency({name: simple[name] for name in mode}, _rate, "false positive rate"),
+            "results_simple": _by_efficiency({name: simple[name] for name in mode}, _rate, "background efficiency"),
             "results_others": _by_efficiency(
-                {name: simple[name] for name in others}, _relative, "false positive rate over its mean", 2.4
+                {name: simple[name] for name in others}, _relative, "background efficiency over its mean", 2.4
             ),
             "results_modified": _modified(results),
             "results_slopes": _slope_figure(results),
@@ -171,7 +171,7 @@ def _modified(results: Found) -> Figure:
             _rate(panel, results["modified", classifier.name], 1, label=classifier.name, color=COLORS[classifier.name])
         panel.set(xlim=(-1, 1), ylabel="")
     panels[0].set_ylim(bottom=0)
-    panels[0].set_ylabel("false positive rate at 50% signal efficiency")
+    panels[0].set_ylabel("background efficiency at 50% signal efficiency")
     panels[1].set_yscale("log")
     _legend(figure, panels[0])
     return figure
@@ -193,7 +193,7 @@ def _slope_figure(results: Found) -> Figure:
         panel.set_title(title, pad=12)
         panel.set(xlim=(-1, 1), ylim=(0, 2.4), ylabel="")
         panel.legend(loc="upper right", fontsize="small")
-    figure.axes[0].set_ylabel("false positive rate over its mean, at 50%")
+    figure.axes[0].set_ylabel("background efficiency over its mean, at 50%")
     return figure
 
 
