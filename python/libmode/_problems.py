@@ -226,16 +226,17 @@ class Statement(Monitor):
 
     def ends(self) -> None:
         """Says the problem, unless this evaluation looks like one between epochs."""
-        if self._state is None:
+        between = self._evaluated_at not in (None, self.calls)  # a training between two evaluations: one of the epochs
+        self._evaluated_at, self._ended = self.calls, False
+        if self._state is None or between:
             return
         training = self._constraint.verdict(self._state)
         if training.training_events:
             enough = training.events >= _EPOCHS * training.training_events
         else:
             enough = training.batches >= FEWEST_BATCHES and training.events >= FEWEST_EVENTS
-        between = self._evaluated_at not in (None, self.calls)  # a training between two evaluations: one of the epochs
-        self._evaluated_at, self._ended = self.calls, enough and not between
-        if self._ended:
+        self._ended = enough
+        if enough:
             self.conclude()
 
     def judged(self, training: Convergence) -> Convergence:

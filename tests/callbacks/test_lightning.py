@@ -118,7 +118,7 @@ def test_eval_after_a_fit_says_what_is_not_flat():
             return torch.optim.SGD(self.parameters(), 0.0)  # a network that leaks the mass, and does not learn
 
     model = Still()
-    model.constraints = torch.nn.ModuleList([MoDeConstraint(order=0)])
+    model.constraints = torch.nn.ModuleList([MoDeConstraint(order=0, training_events=N / 2)])
     features, label, mass = events()
     features[:, 1] += 4 * mass
     batches = DataLoader(TensorDataset(features, label, mass), BATCH)
