@@ -94,13 +94,19 @@ def of_first(target, score):
         (lambda s: -s, events(), "score_transform falls from .* to .*: it must not decrease"),
         (torch.logit, events(), r"score_transform takes score_range \(0.0, 1.0\) to \(-inf, inf\)"),
         (lambda s: s[:3], events(), r"score_transform returned shape \(3,\)"),
+        (
+            lambda s: torch.tensor(s.detach().numpy() ** 2),
+            events(),
+            "score_transform returned scores without a derivative",
+        ),
+        (lambda s: s * torch.nn.Parameter(torch.ones(())), events(), "score_transform has parameters of its own"),
         (lambda s: 1.0, events(), "score_transform returned float"),
         ("signal_efficiency", of_first(0, 1.5), r"score\[\d+\] = 1.5: outside of score_range \(0.0, 1.0\)"),
         ("signal_efficiency", of_first(0, torch.nan), r"score\[\d+\] = NaN"),
         ("signal_efficiency", of_first(1, torch.nan), "the score of a signal event is not finite"),
         (torch.square, of_first(0, torch.nan), r"score\[\d+\] = NaN"),
     ],
-    ids=range(9),
+    ids=range(11),
 )
 def test_bad_input_is_an_error(transform, batch, message):
     with pytest.raises(ValueError, match=message):

@@ -33,7 +33,7 @@ def register(owner: Any, words: str) -> str:
     return key
 
 
-def owner_of(key: str) -> Any:
+def find_owner(key: str) -> Any:
     """The owner with this key."""
     if key in _owners:
         return _owners[key]
@@ -47,7 +47,9 @@ def _run(key: str, rows: int, state: Tensor | None, events: list[Any], outputs: 
         raise ValueError(f"{key}: its state has {state.dtype}, which rounds it: keep {kind}")
     batch, further = events[: len(Events._fields)], events[len(Events._fields) :]
     reference = [Events(*further)] if further else []
-    number, tensor = owner_of(key)._run(state, *batch, *reference, **({} if outputs is None else {"outputs": outputs}))
+    number, tensor = find_owner(key)._run(
+        state, *batch, *reference, **({} if outputs is None else {"outputs": outputs})
+    )
     return torch.as_tensor(number, dtype=state_type(tensor.device), device=tensor.device), tensor.contiguous()
 
 
@@ -77,9 +79,8 @@ def run_by_operator(
     """The results of ``owner._run`` by the operator: a number, and a tensor with these rows or like the first one."""
     further = () if reference is None else read_reference(reference, lambda *tensors: tensors)
     names = (*Events._fields, *(f"reference.{name}" for name in Events._fields))
-    flat = [
-        None if tensor is None else as_tensor(name, tensor).detach()
-        for name, tensor in zip(names, (*events, *further), strict=False)
+    flat = [  # without zip: torch.compile of torch 2.4 takes no lists of unequal length
+        None if tensor is None else as_tensor(names[k], tensor).detach() for k, tensor in enumerate((*events, *further))
     ]
     results: tuple[Tensor, Tensor] = run_op(owner.key, rows, state, flat, None if outputs is None else outputs.detach())
     return results

@@ -26,7 +26,7 @@ from .._typing import Never, Unpack
 from ..option_types import LossOptions
 from ._gather import Group, checked_group, gather_events, naming_ranks, norm_of_all, only_a_part, processes, read_batch
 from ._module import NO_LABELS, CoreModule, as_arguments, in_python
-from ._op import Tied, in_torch_func, no_second_derivative, owner_of, run_by_operator
+from ._op import Tied, find_owner, in_torch_func, no_second_derivative, run_by_operator
 from ._tensors import TENSORS, as_arrays, as_numpy, as_tensor, back_to, is_traced, on_host, result_type
 
 _OPS = _softmax.Ops(
@@ -452,7 +452,7 @@ _constrained_op.register_fake(lambda key, score, size, rows: torch.empty_like(sc
 
 
 def _outgoing(key: str, incoming: Tensor, size: Tensor, rows: Tensor, score: Tensor) -> Tensor:
-    last: _Last = owner_of(key)._last
+    last: _Last = find_owner(key)._last
     return last.outgoing(last.group, incoming, rows, size.item() if size.is_cpu else size)
 
 

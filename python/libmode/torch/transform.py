@@ -64,6 +64,13 @@ def _called(score: Tensor, transform: Callable[[Tensor], Tensor], score_range: R
     if not torch.is_tensor(result) or result.shape != score.shape or not result.is_floating_point():
         what = f"shape {tuple(result.shape)}, {result.dtype}" if torch.is_tensor(result) else type(result).__name__
         raise ValueError(f"score_transform returned {what} for scores of shape {tuple(score.shape)}, {score.dtype}")
+    if not result.requires_grad:
+        raise ValueError("score_transform returned scores without a derivative: compute them with operations of torch")
+    of_ends = transform(score.detach()[:2] if score_range is None else score.detach().new_tensor(score_range))
+    if of_ends.requires_grad:
+        raise ValueError(
+            "score_transform has parameters of its own, which get no gradient: set their requires_grad to False"
+        )
     order = score.detach().argsort()
     falls = result.detach()[order].diff() < 0
     if falls.any():
@@ -74,7 +81,7 @@ def _called(score: Tensor, transform: Callable[[Tensor], Tensor], score_range: R
         )
     if score_range is None:
         return result, None
-    low, high = transform(torch.tensor(score_range, dtype=score.dtype, device=score.device)).tolist()
+    low, high = of_ends.tolist()
     if not -float("inf") < low < high < float("inf"):
         raise ValueError(
             f"score_transform takes score_range {score_range} to ({low:g}, {high:g}): must be finite and increasing"
