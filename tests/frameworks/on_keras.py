@@ -297,7 +297,7 @@ BAD = [
     (r"MoDeLoss\(1\): the arguments of MoDeLoss are given by name", lambda t, p: MoDeLoss(1, order=0)),
     ("give it a reduction", lambda t, p: MoDeLoss(base=keras.losses.BinaryCrossentropy(reduction=None), order=0)(t, p)),
     ("expected one value for each event", lambda t, p: MoDeLoss(base=lambda t, p: ops.mean(p), order=0)(t, p)),
-    ("metric = 'accuracy': say which", lambda t, p: on_label("accuracy")),
+    ("metric = 'accuracy': Keras has several accuracies, give 'binary_accuracy', ", lambda t, p: on_label("accuracy")),
     ("label has dtype <U1: expected real numbers", lambda t, p: pack(["0"] * 200, p)),
     (r"label\[7\] = nan: expected a number", lambda t, p: pack(np.where(np.arange(200) == 7, np.nan, t[:, 0, 0]), p)),
     (r"label\[1\] = nan: expected a number", lambda t, p: pack([[0, 1], [1, np.nan]], [90, 100])),
