@@ -137,7 +137,7 @@ func TestAllocations(t *testing.T) {
 		// The least of several calls: a goroutine that changes its processor does not
 		// find what it has put into a sync.Pool.
 		bytes, mallocs := uint64(math.MaxUint64), uint64(math.MaxUint64)
-		for range 4 {
+		for range 20 {
 			var before, after runtime.MemStats
 			runtime.ReadMemStats(&before)
 			_, err := LossAndGrad(grad, ev, cfg)
