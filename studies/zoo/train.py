@@ -117,7 +117,8 @@ class _DisCo(nn.Module):
     def forward(self, _: nn.Module, logit: Tensor, label: Tensor, mass: Tensor, weight: Tensor) -> Any:
         # DisCo has no negative weights.
         given = weight if weight.min() > 0 else None
-        return logit, self.strength * self.disco(logit.sigmoid(), label, mass, given)
+        score = logit.sigmoid()
+        return logit, self.strength * sum(self.disco(score, label, one, given) for one in mass.reshape(len(score), -1).unbind(1))
 
 
 def _added(method: str, strength: float | None, problem: Problem, reference: list[Tensor] | None) -> nn.Module | None:

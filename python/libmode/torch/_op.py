@@ -140,7 +140,7 @@ class Linked(torch.autograd.Function):
         x, grad = pairs[:2]
         assert x is not None and grad is not None
         if isinstance(number, Tensor):
-            return number.to(grad.dtype, copy=True)
+            return number.detach().to(grad.dtype)
         return torch.scalar_tensor(number, dtype=grad.dtype, device=x.device)
 
     @staticmethod
