@@ -37,6 +37,7 @@ TOGETHER = (
     ("metrics.closure", "torch.ABCDLoss"),
     ("torch.distance_correlation", "torch.ABCDLoss", "mode_loss"),
     ("planing_weights", "torch.MoDeLoss", "xgboost.MoDeXGBClassifier"),
+    ("set_threads", "mode_loss"),
     ("plots.efficiency", "plots.spectrum", "plots.frontier", "plots.style"),
 )
 

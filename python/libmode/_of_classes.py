@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import inspect
+import math
 import warnings
 from collections.abc import Sequence
 from typing import Any
@@ -13,7 +15,8 @@ from torch import Tensor
 from . import _softmax
 from ._messages import shown
 from ._problems import TrainingWarning
-from .metrics import Check, check
+from .metrics import Check
+from .metrics import check as judge
 from .torch import MoDeConstraint, MoDeLoss
 from .torch.constraint import _OPS
 
@@ -42,7 +45,7 @@ class MoDeOfClasses(torch.nn.Module):
             raise ValueError(f"method = {method!r}: expected one of {', '.join(METHODS)}")
         backgrounds = [background_classes] if isinstance(background_classes, str) else background_classes
         if backgrounds is None and signal_class is None:
-            raise ValueError(f"background_classes is missing: name the classes of background out of {self.names}")
+            raise ValueError(f"background_classes is missing: give it, or signal_class, out of {self.names}")
         if backgrounds is None:
             backgrounds = [name for name in self.names if name != signal_class]
         self.background = tuple(self._column("background_classes", name) for name in backgrounds)
@@ -56,6 +59,7 @@ class MoDeOfClasses(torch.nn.Module):
                 "different classes, and at least one of background"
             )
         self.settings = {name: options[name] for name in SHARED if name in options} | (check or {})
+        inspect.signature(judge).bind(None, None, None, **self.settings)  # now, and not after an epoch
         labels = tuple(range(1, len(self.background) + 1)) if each_class else 1
         options |= {"gather": True, "background_label": labels}  # a process by itself gathers nothing
         self.mode: MoDeConstraint | MoDeLoss | None = None
@@ -113,7 +117,13 @@ class MoDeOfClasses(torch.nn.Module):
         ]
         columns[0] = columns[0].round(4)  # other batches round otherwise
         (score, background, masses, own), count = np.unique(np.stack(columns), axis=1, return_counts=True)
-        return check(score, background, masses, weight=own * count, background_label=1, **self.settings)
+        return judge(score, background, masses, weight=own * count, background_label=1, **self.settings)
+
+
+def rank(check: Check) -> float:
+    """The number whose largest a framework keeps: the sensitivity, or a thousandth of it if the check is not flat."""
+    known = check.sensitivity if math.isfinite(check.sensitivity) else 0.0
+    return known / 1_000 if check.flat is False else known
 
 
 def warn_in(log: Any) -> None:

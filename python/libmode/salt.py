@@ -5,7 +5,6 @@ docs/salt.md has the lines of the YAML.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
 from typing import Any
 
@@ -14,7 +13,7 @@ import torch.distributed as dist
 from torch import Tensor
 
 from ._messages import needed
-from ._of_classes import MoDeOfClasses
+from ._of_classes import MoDeOfClasses, rank
 
 with needed("salt", by="libmode.salt", extra="salt"):
     from lightning import Callback
@@ -129,8 +128,7 @@ class MoDeVerdict(Callback):
             if trainer.is_global_zero:
                 print(f"Epoch {trainer.current_epoch}: MoDe finds this validation of {task.name} {check}", flush=True)
             numbers = {name: float(value) for name, value in check.to_dict().items() if value is not None}
-            known = math.isfinite(check.sensitivity) and check.sensitivity > 1 / LARGEST
-            numbers["loss"] = 1 / check.sensitivity if known else LARGEST
+            numbers["loss"] = 1 / max(rank(check), 1 / LARGEST)
             pl_module.log_dict(
                 {f"val/{task.name}_mode_{name}": value for name, value in numbers.items()}, rank_zero_only=False
             )

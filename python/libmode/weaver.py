@@ -6,7 +6,6 @@ train and evaluate: docs/weaver.md.
 
 from __future__ import annotations
 
-import math
 import sys
 from collections.abc import Iterator
 from functools import partial
@@ -17,7 +16,7 @@ import torch
 from torch import Tensor
 
 from ._messages import needed
-from ._of_classes import MoDeOfClasses, warn_in
+from ._of_classes import MoDeOfClasses, rank, warn_in
 
 with needed("weaver", by="libmode.weaver", extra="weaver"):
     from weaver.utils.logger import _logger
@@ -145,5 +144,4 @@ def evaluate(mode: Any, *arguments: Any, for_training: bool = True, **named: Any
     _logger.info("Epoch #%s: MoDe finds this validation %s", epoch, check, color="bold")
     if tensorboard := named.get("tb_helper"):
         tensorboard.write_scalars([(f"MoDe/{k}", float(v), epoch) for k, v in check.to_dict().items() if v is not None])
-    # weaver keeps the epoch with the largest number. An unknown sensitivity counts less than any.
-    return check.sensitivity if math.isfinite(check.sensitivity) else 1e-6 * accuracy
+    return rank(check) or 1e-6 * accuracy  # weaver keeps the epoch with the largest number

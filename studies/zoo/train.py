@@ -118,7 +118,9 @@ class _DisCo(nn.Module):
         # DisCo has no negative weights.
         given = weight if weight.min() > 0 else None
         score = logit.sigmoid()
-        return logit, self.strength * sum(self.disco(score, label, one, given) for one in mass.reshape(len(score), -1).unbind(1))
+        return logit, self.strength * sum(
+            self.disco(score, label, one, given) for one in mass.reshape(len(score), -1).unbind(1)
+        )
 
 
 def _added(method: str, strength: float | None, problem: Problem, reference: list[Tensor] | None) -> nn.Module | None:

@@ -11,7 +11,7 @@ import pytest
 import torch
 from libmode import metrics
 from libmode import weaver as hooks
-from libmode._of_classes import MoDeOfClasses
+from libmode._of_classes import MoDeOfClasses, rank
 from libmode.torch import MoDeConstraint
 from programs import run
 
@@ -155,7 +155,7 @@ def config(**changed):
     "mode, changed, error, message",
     [
         (None, {}, ValueError, "the network's option mode is None: expected a dict, such as --network-option mode"),
-        ({"order": 0}, {}, ValueError, r"background_classes is missing: name the classes of background out of \['label_X', "),
+        ({"order": 0}, {}, ValueError, r"background_classes is missing: give it, or signal_class, out of \['label_X', "),
         ({"signal_class": "label_X"}, {}, TypeError, "order is missing"),
         ({"order": 0, "signal_class": "X"}, {}, ValueError, r"signal_class = 'X': expected one of the classes \['label_X'"),
         ({"order": 0, "background_classes": ["label_QCD_b"]}, {}, ValueError, r"signal_class is missing: .* leave \['label_X', "),
@@ -211,3 +211,18 @@ def test_classes_that_take_no_part_get_no_push():
         torch.nn.functional.cross_entropy(out, label, ignore_index=-1).backward()
     pushed = (logits.grad - same.grad).abs().sum(1) > 0
     assert pushed[(label == 1) | (label == 2)].float().mean() > 0.99 and not pushed[(label == 3) | (label == -1)].any()
+
+
+def test_an_epoch_that_is_not_flat_counts_less_than_a_flat_one():
+    rng = np.random.default_rng(1)
+    label, mass = rng.integers(0, 2, 40_000), rng.random(40_000)
+    flat = rng.normal(label)
+    sculpted = rng.normal(4 * label) + 2 * (1 - label) * np.exp(-0.5 * ((mass - 0.5) / 0.1) ** 2)
+    found = [metrics.check(score, label, mass, order=0, signal_efficiency=0.5) for score in (flat, sculpted)]
+    assert [one.flat for one in found] == [True, False]
+    assert rank(found[0]) > rank(found[1]) > 0
+
+
+def test_a_wrong_argument_of_the_check_is_an_error_before_the_first_epoch():
+    with pytest.raises(TypeError, match="signal_efficency"):
+        MoDeOfClasses({"a": 0, "b": 1}, order=0, signal_class="a", check={"signal_efficency": 0.5})
