@@ -312,7 +312,8 @@ class BoostedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         if said:
             warnings.warn(". ".join(said), TrainingWarning, stacklevel=level_of_the_user())
         elif check is not None or not evaluated and self.validation_fraction is not None:
-            why = "too few events for a tenth with 1,000 of background" if check is None else f"kept ones cannot: {check.why}"
+            few = "too few events for a tenth with 1,000 of background"
+            why = few if check is None else f"the kept events cannot: {check.why}"
             _SAID.warn(
                 "not judged",
                 f"nothing judges whether the background is flat ({why}): give fit eval_set and eval_mass, or "
