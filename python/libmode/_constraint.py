@@ -181,7 +181,7 @@ class Constraint:
         It brings the state up to date, one array of the numbers of :class:`State` and its sums.
         """
         if self._unsure:
-            self._look_for_scores(kind.as_numpy(events.score))
+            self._look_for_scores(events.score)
         with self.lock.held:
             # The core goes on after an interrupt, and the state must not change.
             now = None if state is None else state.copy()
@@ -277,9 +277,9 @@ class Constraint:
         """Raises ValueError if an array is no state of this constraint."""
         _native.check_state(address(state), state.size, len(self.labels), self.categories)
 
-    def _look_for_scores(self, pred: NDArray[Any]) -> None:
+    def _look_for_scores(self, pred: Any) -> None:
         """Warns at the twentieth batch of spread predictions from 0 to 1, if none was outside, as logits soon are."""
-        low, high = np.min(pred, initial=1), np.max(pred, initial=0)
+        low, high = (pred.min().item(), pred.max().item()) if len(pred) else (0.0, 0.0)
         self._like_scores += bool(high - low > 0.5)
         inside = low >= 0 and high <= 1
         self._unsure = bool(inside and self._like_scores < LIKE_SCORES)

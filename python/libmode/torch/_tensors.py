@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import torch
@@ -126,7 +127,7 @@ def _ready(events: Events) -> tuple[Events, bool]:
 
 
 #: How tensors of the CPU go to the core.
-TENSORS = Kind(_ready, Tensor.new_empty, Tensor.data_ptr, as_numpy, _LABEL_TYPES)
+TENSORS = Kind(_ready, Tensor.new_empty, Tensor.data_ptr, partial(Tensor.numpy, force=True), _LABEL_TYPES)
 
 
 def result_type(score: Tensor) -> torch.dtype:
