@@ -121,7 +121,7 @@ class MoDeOfClasses(torch.nn.Module):
 
 
 def rank(check: Check) -> float:
-    """The number whose largest a framework keeps: the sensitivity, or a thousandth of it if the check is not flat."""
+    """The sensitivity, or a thousandth of it if the check is not flat; 0: unknown. A framework keeps the largest."""
     known = check.sensitivity if math.isfinite(check.sensitivity) else 0.0
     return known / 1_000 if check.flat is False else known
 

@@ -92,7 +92,7 @@ static void test_evaluate(void) {
     BEGIN(r);
     r.grad = grad;
     CHECK(!mode_evaluate_f64(&c.options, &e, &r) && r.loss == full.loss && !memcmp(grad, want, sizeof grad), "the loss alone: %.17g", r.loss);
-    CHECK(isnan(r.bias) && isnan(r.events), "no zero stands for what is not wanted: %g, %g", r.bias, r.events);
+    CHECK(isnan(r.bias) && isnan(r.events), "bias and events were not asked for, and are no NaN: %g, %g", r.bias, r.events);
     set_single(&s, &c);
     r_f.grad = grad_f;
     CHECK(!mode_evaluate_f32(&c.options, &s.events, &r_f) && fabs(r_f.loss - full.loss) < 1e-6, "%.9g, %s", r_f.loss, mode_last_error());
