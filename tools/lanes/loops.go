@@ -287,6 +287,44 @@ func cross(c *build.Context) {
 	end(c)
 }
 
+func product(c *build.Context) {
+	function(c, "productAVX2", "func(dst, a, b *float64, inner, columns int)",
+		"productAVX2 is Product for eight rows of four columns, of matrices whose rows have so many numbers.")
+	dst, a, b := c.Load(c.Param("dst"), c.GP64()), c.Load(c.Param("a"), c.GP64()), c.Load(c.Param("b"), c.GP64())
+	n, next := c.Load(c.Param("inner"), c.GP64()), c.Load(c.Param("columns"), c.GP64())
+	row := c.GP64() // the bytes of a row of a
+	c.MOVQ(n, row)
+	c.SHLQ(operand.U8(3), row)
+	c.SHLQ(operand.U8(3), next)
+	var rows [8]reg.Register
+	var sums [8]reg.VecVirtual
+	for k := range rows {
+		if rows[k], sums[k] = a, zero(c); k > 0 {
+			rows[k] = c.GP64()
+			c.LEAQ(at(rows[k-1], row, 1), rows[k])
+		}
+	}
+	step := c.GP64()
+	c.XORQ(step, step)
+	c.Label("loop")
+	four, times := c.YMM(), c.YMM()
+	c.VMOVUPD(operand.Mem{Base: b}, four)
+	for k, sum := range sums {
+		c.VBROADCASTSD(at(rows[k], step, 8), times)
+		c.VMULPD(four, times, times)
+		c.VADDPD(times, sum, sum)
+	}
+	c.ADDQ(next, b)
+	c.INCQ(step)
+	c.CMPQ(step, n)
+	c.JLT(operand.LabelRef("loop"))
+	for _, sum := range sums {
+		c.VMOVUPD(sum, operand.Mem{Base: dst})
+		c.ADDQ(next, dst)
+	}
+	end(c)
+}
+
 func cpuid(c *build.Context) {
 	function(c, "cpuid", "func(leaf, subleaf uint32) (eax, ebx, ecx, edx uint32)", "cpuid returns what the processor says about itself.")
 	c.Load(c.Param("leaf"), reg.EAX)

@@ -37,6 +37,7 @@ func generate() (map[string][]byte, error) {
 	words(c)
 	decode(c)
 	cross(c)
+	product(c)
 	cpuid(c)
 	xgetbv(c)
 	file, err := c.Result()

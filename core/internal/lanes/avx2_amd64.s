@@ -318,6 +318,83 @@ check:
 	VZEROUPPER
 	RET
 
+// func productAVX2(dst *float64, a *float64, b *float64, inner int, columns int)
+// Requires: AVX
+TEXT ·productAVX2(SB), NOSPLIT, $0-40
+	MOVQ   dst+0(FP), AX
+	MOVQ   a+8(FP), CX
+	MOVQ   b+16(FP), DX
+	MOVQ   inner+24(FP), BX
+	MOVQ   columns+32(FP), SI
+	MOVQ   BX, DI
+	SHLQ   $0x03, DI
+	SHLQ   $0x03, SI
+	VXORPS Y0, Y0, Y0
+	VXORPS Y1, Y1, Y1
+	LEAQ   (CX)(DI*1), R8
+	VXORPS Y2, Y2, Y2
+	LEAQ   (R8)(DI*1), R9
+	VXORPS Y3, Y3, Y3
+	LEAQ   (R9)(DI*1), R10
+	VXORPS Y4, Y4, Y4
+	LEAQ   (R10)(DI*1), R11
+	VXORPS Y5, Y5, Y5
+	LEAQ   (R11)(DI*1), R12
+	VXORPS Y6, Y6, Y6
+	LEAQ   (R12)(DI*1), R13
+	VXORPS Y7, Y7, Y7
+	LEAQ   (R13)(DI*1), DI
+	XORQ   R14, R14
+
+loop:
+	VMOVUPD      (DX), Y8
+	VBROADCASTSD (CX)(R14*8), Y9
+	VMULPD       Y8, Y9, Y9
+	VADDPD       Y9, Y0, Y0
+	VBROADCASTSD (R8)(R14*8), Y9
+	VMULPD       Y8, Y9, Y9
+	VADDPD       Y9, Y1, Y1
+	VBROADCASTSD (R9)(R14*8), Y9
+	VMULPD       Y8, Y9, Y9
+	VADDPD       Y9, Y2, Y2
+	VBROADCASTSD (R10)(R14*8), Y9
+	VMULPD       Y8, Y9, Y9
+	VADDPD       Y9, Y3, Y3
+	VBROADCASTSD (R11)(R14*8), Y9
+	VMULPD       Y8, Y9, Y9
+	VADDPD       Y9, Y4, Y4
+	VBROADCASTSD (R12)(R14*8), Y9
+	VMULPD       Y8, Y9, Y9
+	VADDPD       Y9, Y5, Y5
+	VBROADCASTSD (R13)(R14*8), Y9
+	VMULPD       Y8, Y9, Y9
+	VADDPD       Y9, Y6, Y6
+	VBROADCASTSD (DI)(R14*8), Y9
+	VMULPD       Y8, Y9, Y9
+	VADDPD       Y9, Y7, Y7
+	ADDQ         SI, DX
+	INCQ         R14
+	CMPQ         R14, BX
+	JLT          loop
+	VMOVUPD      Y0, (AX)
+	ADDQ         SI, AX
+	VMOVUPD      Y1, (AX)
+	ADDQ         SI, AX
+	VMOVUPD      Y2, (AX)
+	ADDQ         SI, AX
+	VMOVUPD      Y3, (AX)
+	ADDQ         SI, AX
+	VMOVUPD      Y4, (AX)
+	ADDQ         SI, AX
+	VMOVUPD      Y5, (AX)
+	ADDQ         SI, AX
+	VMOVUPD      Y6, (AX)
+	ADDQ         SI, AX
+	VMOVUPD      Y7, (AX)
+	ADDQ         SI, AX
+	VZEROUPPER
+	RET
+
 // func cpuid(leaf uint32, subleaf uint32) (eax uint32, ebx uint32, ecx uint32, edx uint32)
 // Requires: CPUID
 TEXT ·cpuid(SB), NOSPLIT, $0-24

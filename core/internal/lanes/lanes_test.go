@@ -136,6 +136,35 @@ func TestCross(t *testing.T) {
 	}
 }
 
+// A product has the sums of products, whose bits do not depend on vectors.
+func TestProduct(t *testing.T) {
+	rng := rand.New(rand.NewPCG(4, 5))
+	for _, rows := range []int{1, 7, 8, 9, 33} {
+		for _, inner := range []int{1, 5, 32} {
+			for _, columns := range []int{1, 4, 12, 25} {
+				a, b, want := make([]float64, rows*inner), make([]float64, inner*columns), make([]float64, rows*columns)
+				for i := range a {
+					a[i] = rng.NormFloat64() * float64(rng.IntN(3))
+				}
+				for i := range b {
+					b[i] = rng.NormFloat64()
+				}
+				for i := range want {
+					for j := range inner {
+						want[i] += a[i/columns*inner+j] * b[j*columns+i%columns]
+					}
+				}
+				bothWays(t, func() any {
+					got := slices.Repeat([]float64{math.NaN()}, len(want))
+					Product(got, a, b, inner, columns)
+					require.InDeltaSlice(t, want, got, 1e-12)
+					return got
+				})
+			}
+		}
+	}
+}
+
 // Look finds the ends, the bits and the cells of events, and NaN wherever they are.
 func TestLook(t *testing.T) {
 	testLook[float32](t)

@@ -29,8 +29,10 @@ func findAVX2() bool {
 func Vectors(on bool) bool {
 	if on && hasAVX2 {
 		Cross, Decode, Words, look32, look64 = crossVectors, decodeVectors, wordsVectors, look32Vectors, look64Vectors
+		Product = productVectors
 	} else {
 		Cross, Decode, Words, look32, look64 = crossGo, decodeGo, wordsGo, lookGo[float32], lookGo[float64]
+		Product = productGo
 	}
 	return hasAVX2
 }
@@ -42,6 +44,17 @@ func crossVectors(li *Linear, bins []uint32, weights, d []float64) {
 	weights, d = weights[:len(bins)], d[:len(bins)]
 	crossAVX2(&li.Rows[0].Y[0], &li.Y, &li.X, bins[:whole], weights, d)
 	crossGo(li, bins[whole:], weights[whole:], d[whole:])
+}
+
+func productVectors(dst, a, b []float64, inner, columns int) {
+	row := 0
+	for ; columns%4 == 0 && (row+8)*inner <= len(a); row += 8 {
+		to := dst[row*columns:][:8*columns]
+		for k := 0; k < columns; k += 4 {
+			productAVX2(&to[k], &a[row*inner], &b[k], inner, columns)
+		}
+	}
+	productGo(dst[row*columns:], a[row*inner:], b, inner, columns)
 }
 
 func decodeVectors(records []uint64, base uint32, binShift uint, scores []float64, bins []uint32) {
