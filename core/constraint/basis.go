@@ -3,8 +3,8 @@ package constraint
 import (
 	"math"
 
+	"github.com/libmode/libmode/core/internal/lanes"
 	"github.com/libmode/libmode/core/internal/par"
-	"gonum.org/v1/gonum/floats"
 )
 
 // basis has the values of functions in the middle of each cell.
@@ -86,12 +86,8 @@ func massBasis(variables int) basis {
 // product returns the product of two matrices, where b has rows of so many columns.
 func product(a, b []float64, columns int, arena *par.Arena) []float64 {
 	inner := len(b) / columns
-	c := par.Make[float64](arena, len(a)/inner*columns)
-	for i, x := range a {
-		if x != 0 {
-			floats.AddScaled(c[i/inner*columns:][:columns], x, b[i%inner*columns:][:columns])
-		}
-	}
+	c := par.Unset[float64](arena, len(a)/inner*columns)
+	lanes.Product(c, a, b, inner, columns)
 	return c
 }
 

@@ -90,11 +90,11 @@ func Direction[T events.Float](dst, multiplier, slope []T, ev events.Events[T], 
 		ca.limits = append(ca.limits, p.Masses[k].Mass)
 	}
 	var total loss.Result
-	var all []collected[T]
+	var all []*group[T]
 	for k := range parts {
 		total.Add(parts[k].found, parts[k].Factor, 1)
-		if c := collect(ca, &parts[k], sc); c.count > 0 {
-			all = append(all, c)
+		if g := newGroup(ca, &parts[k], sc); g.count > 0 {
+			all = append(all, g)
 		}
 	}
 	if p.Biased {

@@ -6,31 +6,40 @@ import (
 	"github.com/libmode/libmode/core/internal/events"
 	"github.com/libmode/libmode/core/internal/loss"
 	"github.com/libmode/libmode/core/internal/par"
+	"github.com/libmode/libmode/core/internal/radix"
 	"gonum.org/v1/gonum/floats"
 )
 
-// collected has the background events of one label and category, in order of their places in the input. An event takes part if it has
-// a weight, and a mass inside its limits.
-type collected[T events.Float] struct {
-	*measured[T]
-	part    int // of the state
-	basis   *basis
-	views   []view[T]
-	raw     []float64 // the weights, of either sign, per largest weight; 0: the event takes no part
-	largest float64   // weight
-	sizes   float64   // the sum of |raw|
-	count   int       // of events that take part,
-	pushed  int       // and of those among them that are in the batch
-	sc      *par.Scratch
+// group has the background events of one label and category that take part, in order of score: those with a weight, and with a mass
+// inside its limits.
+type group[T events.Float] struct {
+	events.Subset
+	basis     *basis
+	sc        *par.Scratch
+	views     []view[T]
+	place     []uint32 // of each event in the input
+	score     []float64
+	masses    [][]T
+	grad      []T       // of the loss
+	raw       []float64 // the weights, of either sign, times unit
+	weight    []float64 // with which F_b counts events, see weigh
+	lift      []float64 // see weigh; nil: 1
+	rank      []float64
+	cell      []uint8 // of the masses
+	unit      float64
+	count     float64 // of events,
+	pushed    float64 // of events that are in the batch,
+	effective float64 // and of events in effect, (sum |weight|)^2 / sum weight^2
+	sizes     float64 // the sum of |raw|
+	size      float64 // the sum of |weight|
+	total     float64 // sizes in a unit in which all events of a call have the mean 1
 }
 
 // view has the bins of one variable of mass, or of all variables together.
 type view[T events.Float] struct {
 	*loss.Prepared[T]
-	bin    []uint32  // of each event, or events.NoPair
-	each   []float64 // 1 over the sum of the raw weights in each bin
-	ratios []float64 // of the mean size of all weights to the mean size in each bin,
-	roots  []float64 // and their square roots
+	bin  []uint32  // of each event, or events.NoPair
+	each []float64 // 1 over the sum of the raw weights in each bin
 }
 
 // block is the number of events that a goroutine handles at a time, and mostSums the most numbers that goroutines have for sums.
@@ -58,53 +67,81 @@ func addUp(n, width int, sc *par.Scratch, add func(lo, hi int, sums []float64)) 
 	return all[:width]
 }
 
-// collect returns the events of a subset that take part in a call.
-func collect[T events.Float](ca *call[T], m *measured[T], sc *par.Scratch) collected[T] {
-	n, weight := m.Size(), m.events.Weight
-	c := collected[T]{measured: m, basis: &ofMasses[len(ca.limits)], raw: par.Make[float64](&sc.Arena, n), sc: sc}
-	c.part = m.Label*max(ca.Categories, 1) + int(m.Category)
-	for _, pr := range m.prs {
-		c.views = append(c.views, view[T]{Prepared: pr.Unbounded(), bin: par.Unset[uint32](&sc.Arena, n)})
+// newGroup returns the events of a subset that take part in a call. There may be none.
+func newGroup[T events.Float](ca *call[T], m *measured[T], sc *par.Scratch) *group[T] {
+	ev, arena := &m.events, &sc.Arena
+	words, index := m.prs[0].Order().Words, m.prs[0].Order().IndexMask
+	if len(m.prs) > 1 { // no view has the order of all events
+		sorted := radix.SortValues(ev.Score, sc)
+		words, index = sorted.Words, sorted.IndexMask
 	}
-	counts := addUp(n, 2, sc, func(lo, hi int, counts []float64) {
-		for v := range c.views {
-			bin := c.views[v].bin[lo:hi]
-			m.prs[v].FindBins(bin, lo)
-			for i, b := range bin {
-				if b == events.NoPair {
-					continue
-				}
-				c.raw[lo+i] = 1
-				if weight != nil {
-					c.raw[lo+i] = float64(weight[lo+i])
-				}
+	g := &group[T]{Subset: m.Subset, basis: &ofMasses[len(ca.limits)], sc: sc, grad: m.grad}
+	if len(m.prs) > 1 {
+		g.grad = par.Unset[T](arena, len(words))
+		for k, word := range words {
+			g.grad[k] = m.grad[word&index]
+		}
+	}
+	chosen, largest := par.Unset[uint32](arena, len(words))[:0], 0.0 // places in the subset, and their largest weight
+	for k, word := range words {
+		i, weight := int(word&index), 1.0
+		if ev.Weight != nil {
+			weight = math.Abs(float64(ev.Weight[i]))
+		}
+		if weight != 0 && (len(m.prs) == 1 || m.hasBin(i)) {
+			g.grad[len(chosen)] = g.grad[k]
+			chosen, largest = append(chosen, uint32(i)), max(largest, weight)
+		}
+	}
+	n := len(chosen)
+	g.unit = events.UnitOf(largest)
+	g.place, g.score, g.raw = chosen, par.Unset[float64](arena, n), par.Unset[float64](arena, n)
+	if m.index != nil {
+		g.place = par.Unset[uint32](arena, n)
+	}
+	for range ca.limits {
+		g.masses = append(g.masses, par.Unset[T](arena, n))
+	}
+	for _, pr := range m.prs {
+		g.views = append(g.views, view[T]{Prepared: pr.Unbounded(), bin: par.Unset[uint32](arena, n)})
+	}
+	sc.Team.Blocks(n, block, func(lo, hi int) {
+		chosen := chosen[lo:hi]
+		for v, mass := range ev.Variables() {
+			events.Pick(g.masses[v][lo:hi], mass, chosen)
+		}
+		raw, score := g.raw[lo:hi], g.score[lo:hi]
+		if len(m.prs) == 1 && n == len(words) {
+			m.prs[0].Order().Decode(lo, hi, score, g.views[0].bin[lo:hi])
+		} else {
+			for v, pr := range m.prs {
+				pr.PickBins(g.views[v].bin[lo:hi], chosen)
+			}
+			for j, i := range chosen {
+				score[j] = float64(ev.Score[i])
 			}
 		}
-		for i, w := range c.raw[lo:hi] {
-			if w != 0 {
-				counts[0]++
-				if m.place(lo+i) < len(ca.push) {
-					counts[1]++
-				}
+		for j := range raw {
+			raw[j] = 1
+		}
+		if ev.Weight != nil {
+			for j, i := range chosen {
+				raw[j] = float64(ev.Weight[i]) * g.unit
 			}
+		}
+		if m.index != nil {
+			events.Pick(g.place[lo:hi], m.index, chosen)
 		}
 	})
-	c.count, c.pushed = int(counts[0]), int(counts[1])
-	for _, w := range c.raw {
-		if size := math.Abs(w); size > c.largest { // floats.Norm takes 7 ns a weight
-			c.largest = size
+	if n > 0 {
+		g.weigh(ev.Weight != nil, len(ca.push))
+		g.setRanks()
+		g.cell = par.Make[uint8](arena, n)
+		for v, mass := range g.masses {
+			g.addCells(mass, ca.limits[v], massCells[len(ca.limits)])
 		}
 	}
-	return c
-}
-
-// weighed has collected events with the weights of the law.
-type weighed[T events.Float] struct {
-	collected[T]
-	weight    []float64 // with which F_b counts events, see weigh
-	size      float64   // the sum of |weight|
-	total     float64   // of the sizes of the raw weights, where all events of a call have the mean 1
-	effective float64   // the number of events in effect, (sum |weight|)^2 / sum weight^2
+	return g
 }
 
 // mostRatio is the largest ratio of mean weights that the gradient is lifted by: no multiplier is larger than exp(mostLevel).
@@ -113,93 +150,122 @@ var mostRatio = math.Exp(2 * mostLevel)
 // weigh sets the weights to those with which F_b counts events: the weight over the sum of weights in the bin, the mean of the
 // variables of mass that the event has. So a mean weight that depends on the mass leaves no part of the mass without a push.
 //
-// Where weights are small the gradient of the classification is, and the push would be all that moves the scores. So the gradient is
-// multiplied by the square root of the mean size of all weights over that of the weights in the bin, again the mean of the variables.
-func (c collected[T]) weigh() weighed[T] {
-	scale := min(1/c.largest, math.MaxFloat64) // 1/largest may overflow
-	width := 1
-	for v := range c.views {
-		width += 3 * c.views[v].Count()
-	}
-	sums := addUp(len(c.raw), width, c.sc, func(lo, hi int, sums []float64) {
-		raw, at := c.raw[lo:hi], sums[1:]
-		for i, w := range raw {
-			raw[i] = w * scale
-			sums[0] += math.Abs(w * scale)
+// Where weights are small the gradient of the classification is, and the push would be all that moves the scores. So the lift of the
+// gradient is the square root of the mean size of all weights over that of the weights in the bin, again the mean of the variables.
+func (g *group[T]) weigh(lifts bool, batch int) {
+	n := len(g.raw)
+	g.count, g.sizes = float64(n), floats.Norm(g.raw, 1)
+	mean, shares, ratios := g.sizes/g.count, make([][]float64, len(g.views)), make([][]float64, len(g.views))
+	for v := range g.views {
+		view := &g.views[v]
+		bins := view.Count()
+		view.each, shares[v], ratios[v] = make([]float64, bins), make([]float64, bins), make([]float64, bins)
+		for b, sum := range g.inBins(view, lifts) {
+			view.each[b], ratios[v][b] = 1/sum[0], min(mean*sum[2]/sum[1], mostRatio)
+			shares[v][b] = view.each[b] / float64(bins)
 		}
-		for v := range c.views {
-			for i, b := range c.views[v].bin[lo:hi] {
-				if w := raw[i]; w != 0 && b != events.NoPair {
-					sums := at[3*b:][:3]
-					sums[0] += w
-					sums[1] += math.Abs(w)
-					sums[2]++
+	}
+	g.weight = par.Make[float64](&g.sc.Arena, n)
+	if lifts {
+		g.lift = par.Make[float64](&g.sc.Arena, n)
+	}
+	sums := addUp(n, 3, g.sc, func(lo, hi int, sums []float64) {
+		weight := g.weight[lo:hi]
+		for v := range g.views {
+			share, ratio := shares[v], ratios[v]
+			for i, b := range g.views[v].bin[lo:hi] {
+				if b == events.NoPair {
+					continue
 				}
-			}
-			at = at[3*c.views[v].Count():]
-		}
-	})
-	c.sizes = sums[0]
-	mean, at := c.sizes/float64(c.count), sums[1:]
-	for v := range c.views {
-		view := &c.views[v]
-		view.each, view.ratios, view.roots = make([]float64, view.Count()), make([]float64, view.Count()), make([]float64, view.Count())
-		for b := range view.each {
-			view.each[b], view.ratios[b] = 1/at[3*b], min(mean*at[3*b+2]/at[3*b+1], mostRatio)
-			view.roots[b] = math.Sqrt(view.ratios[b])
-		}
-		at = at[3*view.Count():]
-	}
-	w := weighed[T]{collected: c, weight: par.Make[float64](&c.sc.Arena, len(c.raw))}
-	sums = addUp(len(c.raw), 2, c.sc, func(lo, hi int, sums []float64) {
-		weight, raw := w.weight[lo:hi], c.raw[lo:hi]
-		for v := range c.views {
-			each, share := c.views[v].each, 1/float64(c.views[v].Count())
-			for i, b := range c.views[v].bin[lo:hi] {
-				if b != events.NoPair {
-					weight[i] += raw[i] * each[b] * share
+				weight[i] += share[b]
+				if lifts {
+					g.lift[lo+i] += ratio[b]
 				}
 			}
 		}
-		var sum, squares float64
-		for i, x := range weight {
-			if len(c.views) > 1 && x != 0 {
-				x /= float64(c.present(lo + i))
-				weight[i] = x
+		var size, squares float64
+		for i, w := range g.raw[lo:hi] {
+			present := g.present(lo + i)
+			w *= weight[i] / present
+			weight[i] = w
+			size += math.Abs(w)
+			squares += w * w
+			if lifts {
+				g.lift[lo+i] = math.Sqrt(g.lift[lo+i] / present)
 			}
-			sum += math.Abs(x)
-			squares += x * x
 		}
-		sums[0], sums[1] = sum, squares
+		sums[0], sums[1] = size, squares
+		pushed := 0
+		for _, at := range g.place[lo:hi] {
+			if int(at) < batch {
+				pushed++
+			}
+		}
+		sums[2] = float64(pushed)
 	})
-	w.size, w.effective = sums[0], sums[0]*sums[0]/sums[1]
-	return w
+	g.size, g.effective, g.pushed = sums[0], sums[0]*sums[0]/sums[1], sums[2]
+}
+
+// inBins returns the sum of the weights, the sum of their sizes, and the number of events in each bin of a view.
+func (g *group[T]) inBins(v *view[T], weighted bool) [][3]float64 {
+	bins := v.Count()
+	all := make([][3]float64, bins)
+	if !weighted {
+		for b, count := range v.Order().Totals() {
+			all[b] = [3]float64{count, count, count}
+		}
+		return all
+	}
+	sums := addUp(len(g.raw), 3*bins, g.sc, func(lo, hi int, sums []float64) {
+		raw := g.raw[lo:hi]
+		for i, b := range v.bin[lo:hi] {
+			if b != events.NoPair {
+				sums := sums[3*b:][:3]
+				sums[0] += raw[i]
+				sums[1] += math.Abs(raw[i])
+				sums[2]++
+			}
+		}
+	})
+	for b := range all {
+		all[b] = [3]float64(sums[3*b:])
+	}
+	return all
 }
 
 // present returns in how many views an event has a bin.
-func (c *collected[T]) present(i int) (views int) {
-	for v := range c.views {
-		if c.views[v].bin[i] != events.NoPair {
+func (g *group[T]) present(i int) float64 {
+	if len(g.views) == 1 {
+		return 1
+	}
+	return g.presentInViews(i)
+}
+
+func (g *group[T]) presentInViews(i int) (views float64) {
+	for v := range g.views {
+		if g.views[v].bin[i] != events.NoPair {
 			views++
 		}
 	}
 	return views
 }
 
-// lift returns what the gradient of an event is multiplied by, see weigh.
-func (c *collected[T]) lift(i int) float64 {
-	if len(c.views) == 1 {
-		return c.views[0].roots[c.views[0].bin[i]]
-	}
-	var ratio, present float64
-	for v := range c.views {
-		if b := c.views[v].bin[i]; b != events.NoPair {
-			ratio += c.views[v].ratios[b]
-			present++
-		}
-	}
-	return math.Sqrt(ratio / present)
-}
+// lowestRank is also the distance of the highest rank from 1. A weight below it, of all weights, would give a rank of 0 or 1.
+const lowestRank = 1. / (1 << 53)
 
-// leastTotal is the least sum of weights of a label and category, per largest weight of all, so that ratios to it are finite.
-const leastTotal = 1e-100
+// setRanks sets the ranks: the part of the sum of sizes |weight| below a score, plus half of the part of equal scores.
+func (g *group[T]) setRanks() {
+	g.rank = par.Unset[float64](&g.sc.Arena, len(g.score))
+	below, score, rank, weight := 0.0, g.score, g.rank, g.weight
+	for k := 0; k < len(score); {
+		first, tied := k, math.Abs(weight[k])
+		for k++; k < len(score) && score[k] == score[first]; k++ {
+			tied += math.Abs(weight[k])
+		}
+		q := min(max((below+tied/2)/g.size, lowestRank), 1-lowestRank)
+		for i := first; i < k; i++ {
+			rank[i] = q
+		}
+		below += tied
+	}
+}

@@ -21,15 +21,12 @@ type measured[T events.Float] struct {
 	index  []uint32 // the places of the events in the input; nil: they are the input
 	found  loss.Result
 	prs    []*loss.Prepared[T]
-	grad   []T
+	grad   []T // in order of the records of the only variable, or of the events of several
 }
 
-// place returns the place of event i in the input.
-func (m *measured[T]) place(i int) int {
-	if m.index == nil {
-		return i
-	}
-	return int(m.index[i])
+// hasBin reports whether an event has a bin.
+func (m *measured[T]) hasBin(i int) bool {
+	return slices.ContainsFunc(m.prs, func(pr *loss.Prepared[T]) bool { return pr.HasBin(i) })
 }
 
 // measure returns the subsets of a division that have a loss, with their shares in the loss. If it spares, subsets without a loss are
@@ -64,8 +61,12 @@ func measure[T events.Float](di *events.Division[T], p *loss.Plan, free, spares 
 	}
 	for k := range found {
 		found[k].Subset = left.Subsets[k]
-		if i := events.FirstNotFinite(found[k].grad); i >= 0 {
-			return nil, events.Overflow("grad", found[k].place(i))
+		m := &found[k]
+		if i := events.FirstNotFinite(m.grad); i >= 0 {
+			if len(m.prs) == 1 {
+				i = m.prs[0].Order().Index(m.prs[0].Order().Words[i])
+			}
+			return nil, events.Overflow("grad", di.Place(i+m.Lo))
 		}
 	}
 	return found, nil
@@ -77,6 +78,7 @@ func (m *measured[T]) measure(p *loss.Plan, free bool, sc *par.Scratch) (err err
 	if m.prs, err = loss.Prepare(m.events, m.index, p, sc); err != nil {
 		return err
 	}
+	m.prs[0].Sorted = len(m.prs) == 1
 	all, fewer, enough := slices.Clone(m.prs), slices.Clone(m.prs), true
 	for k, pr := range m.prs {
 		few, err := pr.AtMost(mostBins, sc)

@@ -27,9 +27,17 @@ type call[T events.Float] struct {
 // bounded reports whether the scores have a range, which a logistic function of logits fills.
 func (ca *call[T]) bounded() bool { return !ca.Logits && !math.IsInf(ca.plan.ScoreRange[0], -1) }
 
+// leastTotal is the least sum of weights of a label and category, per largest weight of all, so that ratios to it are finite.
+const leastTotal = 1e-100
+
+// part returns the part of a state that a group has.
+func (ca *call[T]) part(s *state, g *group[T]) *part {
+	return &s.parts[g.Label*max(ca.Categories, 1)+int(g.Category)]
+}
+
 // steer sets push, multiplier and slope of events whose loss is given, and brings the state up to date. Events that take no part have
 // the push 0, the multiplier 1 and the slope 0.
-func (ca *call[T]) steer(all []collected[T], loss loss.Result) (Pushed, error) {
+func (ca *call[T]) steer(all []*group[T], loss loss.Result) (Pushed, error) {
 	clear(ca.push)
 	clear(ca.slope)
 	for i := range ca.multiplier {
@@ -41,27 +49,27 @@ func (ca *call[T]) steer(all []collected[T], loss loss.Result) (Pushed, error) {
 	if known := s.masses; known != 0 && int(known) != len(ca.limits) {
 		return Pushed{}, errs.Of(errs.ErrLength, "state is of %v variables of mass, and these events have %d: give each its own state", known, len(ca.limits))
 	}
-	var largest, n, total float64
-	for _, c := range all {
-		n += float64(c.count)
-		largest = max(largest, c.largest)
+	var n, total float64
+	unit := math.Inf(1)
+	for _, g := range all {
+		n, unit = n+g.count, min(unit, g.unit)
 	}
-	parts := make([]weighed[T], len(all))
-	for k, c := range all {
-		parts[k] = c.weigh()
-		parts[k].total = max(parts[k].sizes*(c.largest/largest), leastTotal)
-		total += parts[k].total
+	for _, g := range all {
+		g.total = max(g.sizes*(unit/g.unit), leastTotal)
+		total += g.total
 	}
-	ranked, lessons, grids, squares := make([]ranked[T], len(parts)), make([]lesson, len(parts)), make([][]float64, len(parts)), 0.0
-	for k, w := range parts {
-		w.total *= n / total
-		part := &s.parts[w.part]
-		ranked[k] = w.ranks(ca.limits)
-		lessons[k] = ranked[k].lesson(&ca.plan.Options, part.moments[:], recentShare(float64(w.pushed), part.batches+1))
+	lessons, grids, squares := make([]lesson, len(all)), make([][]float64, len(all)), 0.0
+	ofLabel, eventsOfLabel := make(map[int]float64), make(map[int]float64) // sums over its categories
+	for k, g := range all {
+		g.total *= n / total
+		ofLabel[g.Label] += g.total
+		eventsOfLabel[g.Label] += g.count
+		part := ca.part(&s, g)
+		lessons[k] = g.lesson(&ca.plan.Options, part.moments[:], recentShare(g.pushed, part.batches+1))
 		if ca.RelativeStrength > 0 { // the bound is in the gradient
 			lessons[k].beyond = nil
 		}
-		grid, square := ranked[k].direction(lessons[k].beyond)
+		grid, square := g.direction(lessons[k].beyond)
 		grids[k], squares = grid, squares+square
 	}
 	norm := math.Sqrt(squares)
@@ -69,27 +77,22 @@ func (ca *call[T]) steer(all []collected[T], loss loss.Result) (Pushed, error) {
 		return Pushed{}, errs.Of(errs.ErrOverflow, "loss = %v with a gradient of norm %v: too large to be squared", loss.Loss, norm)
 	}
 	s.average(norm, loss, len(ca.limits), ca.Categories)
-	var unit float64
+	var perNorm float64
 	if s.norm > leastNorm {
-		unit = math.Sqrt(n) / max(norm, s.norm) // a batch with an unusually large gradient gets no larger push
+		perNorm = math.Sqrt(n) / max(norm, s.norm) // a batch with an unusually large gradient gets no larger push
 	}
-	ofLabel, eventsOfLabel := make(map[int]float64), make(map[int]float64) // sums over its categories
-	for _, w := range ranked {
-		ofLabel[w.Label] += w.total
-		eventsOfLabel[w.Label] += float64(w.count)
-	}
-	moved := 0
-	for k := range ranked {
-		r, le := &ranked[k], &lessons[k]
-		floats.Scale(unit/r.total, grids[k])
-		le.push = product(r.basis.transposed, product(grids[k], ofScore.values, ofScore.functions, &r.sc.Arena), ofScore.functions, &r.sc.Arena)
+	moved := 0.0
+	for k, g := range all {
+		le := &lessons[k]
+		floats.Scale(perNorm/g.total, grids[k])
+		le.push = product(g.basis.transposed, product(grids[k], ofScore.values, ofScore.functions, &g.sc.Arena), ofScore.functions, &g.sc.Arena)
 		// A function of the ranks of few events is most of all their own noise: it gets no larger push than the noise of a whole batch.
-		trusted := min(1, le.events/min(eventsOfABatch, eventsOfLabel[r.Label]))
-		ca.set(r, le, &s, trusted)
-		moved += r.pushed
+		trusted := min(1, le.events/min(eventsOfABatch, eventsOfLabel[g.Label]))
+		ca.set(g, le, &s, trusted)
+		moved += g.pushed
 	}
-	if ca.TrainingEvents > 0 && float64(moved) > ca.TrainingEvents {
-		return Pushed{}, errs.Of(errs.ErrOption, "training_events = %v: this batch has %d background events, and the whole training cannot have fewer",
+	if moved > ca.TrainingEvents && ca.TrainingEvents > 0 {
+		return Pushed{}, errs.Of(errs.ErrOption, "training_events = %v: this batch has %v background events, and the whole training cannot have fewer",
 			ca.TrainingEvents, moved)
 	}
 	if i := events.FirstNotFinite(ca.push); i >= 0 {
@@ -98,13 +101,13 @@ func (ca *call[T]) steer(all []collected[T], loss loss.Result) (Pushed, error) {
 	}
 	s.follow(ca.Tolerance)
 	for k := range lessons {
-		s.learn(&s.parts[parts[k].part], &lessons[k], ofLabel[parts[k].Label]/n, &ca.Steering, n)
+		s.learn(ca.part(&s, all[k]), &lessons[k], ofLabel[all[k].Label]/n, &ca.Steering, n, &all[k].sc.Arena)
 	}
 	copy(ca.State, numbers)
 	if moved == 0 {
 		return Pushed{Result: loss}, nil
 	}
-	return Pushed{loss, min(1, ca.spread(ranked, n)) / math.Sqrt(float64(moved))}, nil
+	return Pushed{loss, min(1, ca.spread(all, n)) / math.Sqrt(moved)}, nil
 }
 
 // average takes a batch into the averages: of so many variables of mass, divided into so many categories.
@@ -133,7 +136,7 @@ func (s *state) follow(tolerance float64) {
 
 // learn takes the lesson of one of n events into the averages of a part and, if the strength is not fixed, into its sum and into v. share
 // is the part of all weights that the label has. While the factor is below 1, the sum gets smaller.
-func (s *state) learn(p *part, le *lesson, share float64, st *Steering, n float64) {
+func (s *state) learn(p *part, le *lesson, share float64, st *Steering, n float64, arena *par.Arena) {
 	different := math.Inf(1) // events of the part in the training
 	if st.TrainingEvents > 0 {
 		different = st.TrainingEvents * (le.events / n)
@@ -161,13 +164,13 @@ func (s *state) learn(p *part, le *lesson, share float64, st *Steering, n float6
 	for l := range le.functions {
 		floats.AddScaled(p.sum[l][:], scale, le.push[l*functionsOfScore:][:functionsOfScore])
 	}
-	p.learnTail(le, st.Tolerance)
+	p.learnTail(le, st.Tolerance, arena)
 }
 
 // set sets push, multiplier and slope of the events of the batch. The push per residual of few events is less, by trusted.
-func (ca *call[T]) set(r *ranked[T], le *lesson, s *state, trusted float64) {
-	p, arena, levels := &s.parts[r.part], &r.sc.Arena, []float64(nil)
-	coefficients := make([]float64, len(le.push))
+func (ca *call[T]) set(g *group[T], le *lesson, s *state, trusted float64) {
+	p, arena := ca.part(s, g), &g.sc.Arena
+	coefficients, levels := make([]float64, len(le.push)), par.Make[float64](arena, g.basis.cells*thresholds)
 	if ca.RelativeStrength > 0 {
 		floats.AddScaled(coefficients, trusted*ca.RelativeStrength, le.push)
 	} else {
@@ -175,29 +178,36 @@ func (ca *call[T]) set(r *ranked[T], le *lesson, s *state, trusted float64) {
 			copy(coefficients[l*functionsOfScore:], p.sum[l][:])
 		}
 		floats.AddScaled(coefficients, trusted*proportional*s.factor, le.push)
-		levels = p.levels(r.basis, ca.Tolerance, arena)
+		levels = p.levels(g.basis, ca.Tolerance, arena)
 	}
-	starts := ca.starts(r, le, p)
-	perWeight := product(product(r.basis.values, coefficients, ofScore.functions, arena), ofScore.transposed, ofScore.cells, arena)
-	floats.Scale(r.total/r.size, perWeight)
+	perWeight := product(product(g.basis.values, coefficients, ofScore.functions, arena), ofScore.transposed, ofScore.cells, arena)
+	starts := make([][2]float64, g.basis.cells)
+	for c, start := range ca.starts(g, le, p) {
+		starts[c] = [2]float64{start, max(start, 1)}
+		// The push is times the root of a start above 1, or the planed gradient outweighs it.
+		floats.Scale(g.total/g.size*math.Sqrt(max(start, 1)), perWeight[c*mostCellsOfRank:][:mostCellsOfRank])
+	}
 	lowest, width, bounded := ca.plan.ScoreRange[0], ca.plan.ScoreRange[1]-ca.plan.ScoreRange[0], ca.bounded()
-	place, push, multiplier, slope := r.place, ca.push, ca.multiplier, ca.slope
-	r.sc.Team.Blocks(len(r.raw), block, func(lo, hi int) {
-		rank, cells, scores := r.rank[lo:hi], r.cell[lo:hi], r.events.Score[lo:hi]
-		for i, w := range r.weight[lo:hi] {
-			at := place(lo + i)
-			if w == 0 || at >= len(push) {
+	push, multiplier, slope, perWidth := ca.push, ca.multiplier, ca.slope, 1/width
+	v := par.Unset[float64](arena, len(g.rank))
+	g.sc.Team.Blocks(len(v), block, func(lo, hi int) {
+		place, rank, cells, scores, weight, v := g.place[lo:hi], g.rank[lo:hi], g.cell[lo:hi], g.score[lo:hi], g.weight[lo:hi], v[lo:hi]
+		for i, q := range rank { // several short loops, whose steps a processor takes at the same time
+			v[i] = levelAt(levels[int(cells[i])*thresholds:][:thresholds], q)
+		}
+		// Background that must be pulled harder is pulled by start exp(v), and else by the start less |v|, or the other way. A start
+		// below 1 leaves it the pull of a start of 1.
+		for i, x := range v {
+			start, up := &starts[cells[i]], (x+math.Abs(x))/2 // x above 0, without a branch, which no processor foresees
+			v[i] = start[0]*exp(up) + (x-up)*start[1]
+		}
+		for i, at := range place {
+			if int(at) >= len(push) {
 				continue
 			}
-			cell, score, start, v := int(cells[i]), scores[i], 1.0, 0.0
-			u, byLogit := perWeight[cell*mostCellsOfRank+cellOf(rank[i], mostCellsOfRank)]*w, 1.0
-			if starts != nil {
-				start = starts[cell]
-				u *= math.Sqrt(max(start, 1)) // or the planed gradient outweighs it
-			}
-			p := 0.0
+			u, byLogit, p := perWeight[int(cells[i])*mostCellsOfRank+cellOf(rank[i], mostCellsOfRank)]*weight[i], 1.0, 0.0
 			if bounded {
-				p = (float64(score) - lowest) / width
+				p = (scores[i] - lowest) * perWidth
 				byLogit = p * (1 - p) * width
 				if p < leastPlace || p > 1-leastPlace {
 					u = 0
@@ -209,23 +219,20 @@ func (ca *call[T]) set(r *ranked[T], le *lesson, s *state, trusted float64) {
 			if slope != nil {
 				slope[at] = T(byLogit)
 			}
-			if levels != nil {
-				v = levelAt(levels[cell*thresholds:][:thresholds], rank[i])
-			}
-			// Background that must be pulled harder is pulled by start exp(v), and else by the start less |v|, or the other way. A start
-			// below 1 leaves it the pull of a start of 1. A pull the other way ends where the classifier calls the event signal, or nothing
-			// would hold its logit: above even odds of background it is that of an event of signal.
-			multiple := start + v*max(start, 1)
+			// A pull the other way ends where the classifier calls the event signal, or nothing would hold its logit: above even odds of
+			// background it is that of an event of signal.
+			multiple := v[i]
 			switch {
-			case v > 0:
-				multiple = start * math.Exp(v)
 			case multiple >= 0: // scores without a range have no odds
 			case ca.Logits:
-				multiple *= min(1, math.Exp(-float64(score)))
+				multiple *= min(1, math.Exp(-scores[i]))
 			case bounded:
 				multiple *= min(1, (1-p)/math.Abs(p)) // of -0 too
 			}
-			multiplier[at] = T(r.lift(lo+i) * multiple)
+			if g.lift != nil {
+				multiple *= g.lift[lo+i]
+			}
+			multiplier[at] = T(multiple)
 		}
 	})
 }

@@ -25,12 +25,16 @@ func ranksOf[T events.Float](values []T, weights []float64) []float64 {
 			found[i] = math.NaN()
 		}
 	}
-	sorted := radix.SortValues(values, sc)
-	sizes := make([]float64, len(sorted.Words))
-	for k, word := range sorted.Words {
-		sizes[k] = math.Abs(weights[sorted.Index(word)])
+	sorted, s := radix.SortValues(values, sc), group[T]{sc: sc}
+	for _, word := range sorted.Words {
+		i := sorted.Index(word)
+		s.score, s.weight = append(s.score, float64(values[i])), append(s.weight, weights[i])
+		s.size += math.Abs(weights[i])
 	}
-	rank(found, values, sorted.Words, sorted.Layout, sizes)
+	s.setRanks()
+	for k, word := range sorted.Words {
+		found[sorted.Index(word)] = s.rank[k]
+	}
 	return found
 }
 
@@ -110,16 +114,15 @@ func requireCells[T events.Float](t *testing.T, name string, masses []T, weights
 				inside[i] = T(math.NaN())
 			}
 		}
-		r := ranked[T]{cell: make([]uint8, len(masses))}
-		r.weight, r.sc = weights, sc
-		r.addCells(masses, limits, 32)
+		s := group[T]{cell: make([]uint8, len(masses)), weight: weights, sc: sc}
+		s.addCells(masses, limits, 32)
 		for i, q := range ranksOf(inside, weights) {
 			want := 32
 			if q == q {
 				want = cellOf(q, 32)
 			}
 			if above := q*32 + nearBorder; q != q || math.Abs(above-math.Round(above)) > 1e-8 {
-				require.EqualValues(t, want, r.cell[i], "%v: %v at %v", name, masses[i], q)
+				require.EqualValues(t, want, s.cell[i], "%v: %v at %v", name, masses[i], q)
 			}
 		}
 	}
@@ -170,15 +173,12 @@ func TestBasesAreOrthonormal(t *testing.T) {
 func TestSpreadOfLogits(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 4))
 	const n = 20_000
-	sc := par.Take()
-	defer sc.Give()
-	r, ca := ranked[float64]{}, &call[float64]{plan: &loss.Plan{ScoreRange: [2]float64{0, 1}}}
-	r.collected.measured, r.sc, r.total, r.size = &measured[float64]{}, sc, n, n
+	s, ca := &group[float64]{total: n, size: n}, &call[float64]{plan: &loss.Plan{ScoreRange: [2]float64{0, 1}}}
 	for range n {
-		r.events.Score = append(r.events.Score, 1/(1+math.Exp(-0.1*rng.NormFloat64())))
-		r.weight, r.raw = append(r.weight, 1), append(r.raw, 1)
+		s.score, s.weight = append(s.score, 1/(1+math.Exp(-0.1*rng.NormFloat64()))), append(s.weight, 1)
 	}
-	all, score := []ranked[float64]{r}, r.events.Score
+	slices.Sort(s.score)
+	all, score := []*group[float64]{s}, s.score
 	want := ca.spread(all, n)
 	require.InEpsilon(t, 0.1, want, 0.03)
 	for i, s := range score {

@@ -3,6 +3,7 @@ package constraint
 import (
 	"math"
 	"slices"
+	"sort"
 
 	"github.com/libmode/libmode/core/internal/events"
 	"github.com/libmode/libmode/core/internal/moments"
@@ -37,77 +38,76 @@ type room struct {
 // Moments of a batch are so noisy at tight cuts that most are beyond their bound. So the bound is on averages: a batch has the share
 // share in them. Beyond it urgent times the least change of the response that reaches the bound is a residual. Otherwise the bound
 // leaves room.
-func (r *ranked[T]) lesson(options *moments.Options, averages []float64, share float64) lesson {
-	masses, cells, arena, size := r.events.Variables(), r.basis.cells, &r.sc.Arena, r.basis.functions*thresholds
-	sums := addUp(len(r.raw), (2+len(masses))*cells, r.sc, func(lo, hi int, sums []float64) {
-		raw, cell, weight := r.raw[lo:hi], r.cell[lo:hi], r.weight[lo:hi]
-		for i, w := range raw {
-			if w != 0 {
-				sums[cell[i]] += math.Abs(weight[i])
-				sums[cells+int(cell[i])] += w
-			}
+func (g *group[T]) lesson(options *moments.Options, averages []float64, share float64) lesson {
+	cells, arena, size := g.basis.cells, &g.sc.Arena, g.basis.functions*thresholds
+	sums := addUp(len(g.raw), (2+len(g.masses))*cells, g.sc, func(lo, hi int, sums []float64) {
+		cell, weight, raw := g.cell[lo:hi], g.weight[lo:hi], g.raw[lo:hi]
+		for i, c := range cell {
+			sums[c] += math.Abs(weight[i])
+			sums[cells+int(c)] += raw[i]
 		}
-		for v, mass := range masses {
+		for v, mass := range g.masses {
 			sums := sums[(2+v)*cells:]
 			for i, m := range mass[lo:hi] {
-				if raw[i] != 0 {
-					sums[cell[i]] += math.Abs(weight[i]) * float64(m)
-				}
+				sums[cell[i]] += math.Abs(weight[i]) * float64(m)
 			}
 		}
 	})
-	floats.Scale(1/r.size, sums)
-	le := lesson{basis: r.basis, events: float64(r.count), effective: r.effective, moved: float64(r.pushed)}
+	floats.Scale(1/g.size, sums)
+	le := lesson{basis: g.basis, events: g.count, effective: g.effective, moved: g.pushed}
 	le.shares, le.spectrum = sums[:cells], sums[cells:2*cells]
-	floats.Scale(r.size/r.sizes, le.spectrum)
-	for v := range masses {
-		le.mass = append(le.mass, sumsOf(sums[(2+v)*cells:][:cells], v, len(masses))...)
+	floats.Scale(g.size/g.sizes, le.spectrum)
+	for v := range g.masses {
+		le.mass = append(le.mass, sumsOf(sums[(2+v)*cells:][:cells], v, len(g.masses))...)
 	}
 	le.tail, le.allowed = par.Make[float64](arena, size), par.Make[float64](arena, size)
-	for place := range r.views {
-		v := &r.views[place]
+	for place := range g.views {
+		v := &g.views[place]
 		bins := v.Count()
-		between, inBins := r.inBins(v)
-		floats.Scale(1/r.size, inBins)
-		functions := product(inBins, r.basis.values, r.basis.functions, arena)
+		cdfs, inBins := g.cdfs(v)
+		floats.Scale(1/g.size, inBins)
+		functions := product(inBins, g.basis.values, g.basis.functions, arena)
 		var bound *moments.Bound
 		if options.Bounded() {
 			bound = moments.NewBound(options, v.Basis)
 			le.beyond = append(le.beyond, nil)
 		}
 		// Of each bin, at each threshold: the residual, and the allowed response.
-		cdf, residual, responses := make([]float64, bins), make([]float64, bins), par.Make[float64](arena, 2*bins*thresholds)
+		residuals, responses := par.Unset[float64](arena, len(cdfs)), par.Unset[float64](arena, 2*len(cdfs))
+		copy(residuals, cdfs)
+		v.Residuals(residuals)
 		for k := range thresholds {
-			for b, sum := range between[k*bins:][:bins] {
-				cdf[b] += sum * v.each[b]
-			}
-			copy(residual, cdf)
-			v.Residuals(residual)
-			unit := -1 / ((1 - rankOf[k]) * float64(len(r.views)))
+			unit := -1 / ((1 - rankOf[k]) * float64(len(g.views)))
 			if bound != nil {
+				cdf := make([]float64, bins)
+				for b := range cdf {
+					cdf[b] = cdfs[b*thresholds+k]
+				}
 				own := averages[(place*thresholds+k)*(moments.MaxOrder+1):][:v.Basis.Size]
 				excess, distances := v.limit(bound, cdf, own, share)
 				le.beyond[place] = append(le.beyond[place], excess...)
-				floats.AddScaled(residual, urgent, excess)
+				for b, x := range excess {
+					residuals[b*thresholds+k] += urgent * x
+				}
 				for l, distance := range distances {
 					if math.IsInf(distance, 1) {
 						continue
 					}
 					one := make([]float64, len(own))
 					one[l] = 1
-					toward := product(v.along(one), functions, r.basis.functions, arena)
+					toward := product(v.along(one), functions, g.basis.functions, arena)
 					floats.Scale(unit, toward)
 					if floats.Dot(toward, toward) > leastNorm {
 						le.rooms = append(le.rooms, room{k, urgent * distance, toward})
 					}
 				}
 			}
-			for b, x := range residual {
-				row := responses[2*thresholds*b:]
-				row[k], row[thresholds+k] = unit*x, -unit*(x+1-cdf[b]) // the efficiency less its distance from the allowed response
+			for b := range bins {
+				x, row := residuals[b*thresholds+k], responses[2*thresholds*b:]
+				row[k], row[thresholds+k] = unit*x, -unit*(x+1-cdfs[b*thresholds+k]) // the efficiency less its distance from the allowed response
 			}
 		}
-		for i, x := range product(transposed(functions, r.basis.functions), responses, 2*thresholds, arena) {
+		for i, x := range product(transposed(functions, g.basis.functions), responses, 2*thresholds, arena) {
 			l, k := i/(2*thresholds), i%(2*thresholds)
 			if k < thresholds {
 				le.tail[l*thresholds+k] += x
@@ -119,27 +119,35 @@ func (r *ranked[T]) lesson(options *moments.Options, averages []float64, share f
 	return le
 }
 
-// inBins returns the raw weights in each bin of a view between two thresholds, with a row for those above the last one, and the sizes of
-// the weights in the cells of each bin.
-func (r *ranked[T]) inBins(v *view[T]) (between, inBins []float64) {
-	bins, cells := v.Count(), r.basis.cells
-	rows := (thresholds + 1) * bins
-	sums := addUp(len(r.raw), rows+bins*cells, r.sc, func(lo, hi int, sums []float64) {
-		raw, cell, weight, rank := r.raw[lo:hi], r.cell[lo:hi], r.weight[lo:hi], r.rank[lo:hi]
-		between, inBins := sums[:rows], sums[rows:]
-		for i, b := range v.bin[lo:hi] {
-			if b == events.NoPair || raw[i] == 0 {
-				continue
+// cdfs returns F_b at each threshold, a row for each bin of a view, and the sizes of the weights in the cells of each bin.
+func (g *group[T]) cdfs(v *view[T]) (cdfs, inBins []float64) {
+	cells, rows := g.basis.cells, v.Count()*thresholds
+	sums := addUp(len(g.raw), rows+v.Count()*cells, g.sc, func(lo, hi int, sums []float64) {
+		raw, cell, weight, rank, bin := g.raw[lo:hi], g.cell[lo:hi], g.weight[lo:hi], g.rank[lo:hi], v.bin[lo:hi]
+		below, inBins, from := sums[:rows], sums[rows:], 0
+		for k, q := range rankOf { // the weights between two thresholds
+			to := from + sort.Search(len(rank)-from, func(i int) bool { return rank[from+i]+nearBorder >= q })
+			for i, b := range bin[from:to] {
+				if b != events.NoPair {
+					below[int(b)*thresholds+k] += raw[from+i]
+				}
 			}
-			k, q := 0, rank[i]+nearBorder
-			for k < thresholds && rankOf[k] <= q {
-				k++
+			from = to
+		}
+		for i, b := range bin {
+			if b != events.NoPair {
+				inBins[int(b)*cells+int(cell[i])] += math.Abs(weight[i])
 			}
-			between[k*bins+int(b)] += raw[i]
-			inBins[int(b)*cells+int(cell[i])] += math.Abs(weight[i])
 		}
 	})
-	return sums[:rows], sums[rows:]
+	cdfs = sums[:rows]
+	for i := range cdfs {
+		cdfs[i] *= v.each[i/thresholds]
+		if i%thresholds > 0 {
+			cdfs[i] += cdfs[i-1]
+		}
+	}
+	return cdfs, sums[rows:]
 }
 
 // limit takes the moments of a batch at one threshold into their averages. It returns the excess of each F_b over what the bounds allow,
@@ -188,21 +196,18 @@ func (v *view[T]) along(gradient []float64) []float64 {
 // 16 ranges of equal weight.
 //
 // What is beyond a bound, by view, is not in the gradient: the derivative of r_b^2 by the score of an event of the share e is -2 e r_b.
-func (r *ranked[T]) direction(beyond [][]float64) (grid []float64, squares float64) {
-	n := len(r.raw)
-	ranges := max(1, min(thresholds, int(r.effective*(1+1e-12))/inRange))
-	along := par.Unset[float64](&r.sc.Arena, n)
-	sums := addUp(n, 2*thresholds, r.sc, func(lo, hi int, sums []float64) {
-		grad, rank, along := r.grad[lo:hi], r.rank[lo:hi], along[lo:hi]
-		for i, w := range r.weight[lo:hi] {
-			if w == 0 {
-				continue
-			}
-			d, q := float64(grad[i])*r.Factor, rank[i]
+func (g *group[T]) direction(beyond [][]float64) (grid []float64, squares float64) {
+	n := len(g.raw)
+	ranges := max(1, min(thresholds, int(g.effective*(1+1e-12))/inRange))
+	along := par.Unset[float64](&g.sc.Arena, n)
+	sums := addUp(n, 2*thresholds, g.sc, func(lo, hi int, sums []float64) {
+		rank, grad, along := g.rank[lo:hi], g.grad[lo:hi], along[lo:hi]
+		for i, w := range g.weight[lo:hi] {
+			d, q := float64(grad[i])*g.Factor, rank[i]
 			for k, x := range beyond {
-				v := &r.views[k]
+				v := &g.views[k]
 				if b := v.bin[lo+i]; b != events.NoPair {
-					d -= 2 * r.Factor / float64(v.Count()*len(r.views)) * r.raw[lo+i] * v.each[b] * beyondAt(x, q, int(b), v.Count())
+					d -= 2 * g.Factor / float64(v.Count()*len(g.views)) * g.raw[lo+i] * v.each[b] * beyondAt(x, q, int(b), v.Count())
 				}
 			}
 			d /= math.Sqrt(q * (1 - q))
@@ -212,16 +217,13 @@ func (r *ranked[T]) direction(beyond [][]float64) (grid []float64, squares float
 			sums[k+1] += math.Abs(w)
 		}
 	})
-	cells, means := r.basis.cells*ofScore.cells, [thresholds]float64{}
+	cells, means := g.basis.cells*ofScore.cells, [thresholds]float64{}
 	for k := range means {
 		means[k] = sums[2*k] / sums[2*k+1]
 	}
-	grid = addUp(n, cells+1, r.sc, func(lo, hi int, grid []float64) {
-		rank, along, cell, squares := r.rank[lo:hi], along[lo:hi], r.cell[lo:hi], 0.0
-		for i, w := range r.weight[lo:hi] {
-			if w == 0 {
-				continue
-			}
+	grid = addUp(n, cells+1, g.sc, func(lo, hi int, grid []float64) {
+		rank, along, cell, squares := g.rank[lo:hi], along[lo:hi], g.cell[lo:hi], 0.0
+		for i, w := range g.weight[lo:hi] {
 			d := along[i] - w*means[cellOf(rank[i], ranges)]
 			grid[int(cell[i])*mostCellsOfRank+cellOf(rank[i], mostCellsOfRank)] += d
 			squares += d * d

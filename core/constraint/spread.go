@@ -4,16 +4,15 @@ import (
 	"math"
 
 	"github.com/libmode/libmode/core/internal/events"
-	"github.com/libmode/libmode/core/internal/par"
-	"gonum.org/v1/gonum/floats"
 )
 
 // spread returns the standard deviation of the logits of n events: the standard deviation of the scores, over their mean
 // slope by the logit. It is 0 if all scores are equal, also where the slope is 0, and 1 of scores without a range.
-func (ca *call[T]) spread(all []ranked[T], n float64) float64 {
+func (ca *call[T]) spread(all []*group[T], n float64) float64 {
 	lo, hi := ca.plan.ScoreRange[0], ca.plan.ScoreRange[1]
-	at := func(score T) (place, slope float64) { // in any unit
-		p := (float64(score) - lo) / (hi - lo)
+	perWidth := 1 / (hi - lo)
+	at := func(score float64) (place, slope float64) { // in any unit
+		p := (score - lo) * perWidth
 		return p, p * (1 - p)
 	}
 	if ca.Logits {
@@ -21,44 +20,40 @@ func (ca *call[T]) spread(all []ranked[T], n float64) float64 {
 	} else if !ca.bounded() {
 		return 1
 	}
-	room := func() []float64 { return par.Unset[float64](&all[0].sc.Arena, int(n))[:0] }
-	places, slopes, sizes := room(), room(), room()
-	for k := range all {
-		scale := all[k].total / all[k].size
-		for i, w := range all[k].weight {
-			if w != 0 {
-				place, slope := at(all[k].events.Score[i])
-				places, slopes, sizes = append(places, place), append(slopes, slope), append(sizes, math.Abs(w)*scale)
-			}
+	middle := all[0].score[len(all[0].score)/2]
+	first, _ := at(middle) // equal scores differ from it by exactly 0
+	var sum, squares, slopes float64
+	for _, g := range all {
+		scale := g.total / g.size
+		for i, w := range g.weight {
+			place, slope := at(g.score[i])
+			size, d := math.Abs(w)*scale, place-first
+			sum += size * d
+			squares += size * d * d
+			slopes += size * slope
 		}
 	}
-	floats.AddConst(-places[0], places) // equal scores differ by exactly 0
-	floats.AddConst(-floats.Dot(places, sizes)/n, places)
-	squares := floats.Dot(floats.MulTo(places, places, places), sizes)
-	if squares == 0 {
+	variance := max(0, squares-sum*sum/n)
+	if variance == 0 {
 		return 0
 	}
-	return math.Sqrt(squares*n) / floats.Dot(slopes, sizes)
+	return math.Sqrt(variance*n) / slopes
 }
 
 // probabilities returns a function for spread: of a logit the probability of its rarer side, in a unit that does not underflow, and
 // its derivative.
-func probabilities[T events.Float](all []ranked[T]) func(logit T) (place, slope float64) {
+func probabilities[T events.Float](all []*group[T]) func(logit float64) (place, slope float64) {
 	low, high := math.Inf(1), math.Inf(-1)
-	for k := range all {
-		for i, z := range all[k].events.Score {
-			if all[k].raw[i] != 0 {
-				low, high = min(low, float64(z)), max(high, float64(z))
-			}
-		}
+	for _, g := range all {
+		low, high = min(low, g.score[0]), max(high, g.score[len(g.score)-1])
 	}
 	sign := 1.0
 	if low > 0 {
 		sign, high = -1, -low
 	}
 	unit := min(high, 0)
-	return func(logit T) (place, slope float64) {
-		z := sign * float64(logit)
+	return func(logit float64) (place, slope float64) {
+		z := sign * logit
 		if z > 0 {
 			q := math.Exp(-z)
 			return 1 / (1 + q), q / (1 + q) / (1 + q)

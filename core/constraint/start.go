@@ -14,9 +14,8 @@ import (
 const floor = 0.1
 
 // starts returns what the multiplier starts from in each cell of the masses, and takes the masses of a batch into the averages of a part.
-// Nil: 1.
-func (ca *call[T]) starts(r *ranked[T], le *lesson, p *part) []float64 {
-	if spectrum := ca.signalSpectrum(r); spectrum != nil {
+func (ca *call[T]) starts(g *group[T], le *lesson, p *part) []float64 {
+	if spectrum := ca.signalSpectrum(g); spectrum != nil {
 		p.signals++
 		share := max(1/p.signals, rate)
 		for c, x := range spectrum {
@@ -24,15 +23,14 @@ func (ca *call[T]) starts(r *ranked[T], le *lesson, p *part) []float64 {
 			p.signal[c] += share * (x - p.signal[c])
 		}
 	}
-	background, signal := p.background[:r.basis.cells], p.signal[:r.basis.cells]
+	background, signal := p.background[:g.basis.cells], p.signal[:g.basis.cells]
 	all, ofSignal := floats.Sum(background), floats.Sum(signal)
+	starts := slices.Repeat([]float64{1}, len(signal))
 	if ca.RelativeStrength > 0 || p.signals == 0 || !(all > 0 && ofSignal > 0) {
-		return nil
+		return starts
 	}
-	starts := make([]float64, len(signal))
 	for c := range starts {
-		starts[c] = 1 // of a cell whose background weighs nothing
-		if background[c] > 0 {
+		if background[c] > 0 { // 1 is of a cell whose background weighs nothing
 			ratio := max(0, signal[c]/ofSignal) / (background[c] / all)
 			starts[c] = min((1-floor)*ratio+floor, math.Exp(mostLevel))
 		}
@@ -49,18 +47,18 @@ func (ca *call[T]) starts(r *ranked[T], le *lesson, p *part) []float64 {
 // signalSpectrum returns the sum of weights of signal in each cell of the masses of background, over the sum of their sizes. Signal has
 // none of the background labels, and the category of the background if there are categories. Its masses and weights alone are read. Nil: no
 // signal has a mass in the limits and among the masses of background.
-func (ca *call[T]) signalSpectrum(r *ranked[T]) []float64 {
+func (ca *call[T]) signalSpectrum(g *group[T]) []float64 {
 	variables, masses := len(ca.limits), ca.Variables()
 	cells := massCells[variables]
 	var ends [][]float64 // of each variable, see ends
 	var places []int
 	var weights []float64
 	ca.EachOther(ca.plan.BackgroundLabel, func(i int, category int64) {
-		if ca.Categories > 0 && category != r.Category {
+		if ca.Categories > 0 && category != g.Category {
 			return
 		}
 		if ends == nil { // most batches of the functions without labels have no signal
-			ends = r.ends(variables)
+			ends = g.ends(variables)
 		}
 		w, cell, present := 1.0, 0, 0
 		if ca.Weight != nil {
@@ -83,7 +81,7 @@ func (ca *call[T]) signalSpectrum(r *ranked[T]) []float64 {
 	if largest == 0 { // also of no signal
 		return nil
 	}
-	spectrum, sizes := make([]float64, r.basis.cells), 0.0
+	spectrum, sizes := make([]float64, g.basis.cells), 0.0
 	for k, w := range weights {
 		spectrum[places[k]] += w / largest
 		sizes += math.Abs(w / largest)
@@ -93,14 +91,13 @@ func (ca *call[T]) signalSpectrum(r *ranked[T]) []float64 {
 }
 
 // ends returns the lowest mass of background of each variable, and after it the largest in each cell, or in the cells below if it has none.
-func (r *ranked[T]) ends(variables int) [][]float64 {
+func (g *group[T]) ends(variables int) [][]float64 {
 	cells, all := massCells[variables], make([][]float64, variables)
-	for v, mass := range r.events.Variables() {
+	for v, mass := range g.masses {
 		ends, by := slices.Repeat([]float64{math.Inf(-1)}, cells+1), stride(v, variables, cells)
 		ends[0] = math.Inf(1)
-		for i, w := range r.raw {
-			if c := int(r.cell[i]) / by % (cells + 1); w != 0 && c < cells {
-				m := float64(mass[i])
+		for i, m := range mass {
+			if c, m := int(g.cell[i])/by%(cells+1), float64(m); c < cells {
 				ends[0], ends[c+1] = min(ends[0], m), max(ends[c+1], m)
 			}
 		}

@@ -53,6 +53,9 @@ const (
 // table has a row for each function of the masses, with a number for each threshold.
 type table [mostFunctions][thresholds]float64
 
+// rows returns the first rows, one after the other.
+func (t *table) rows(count int) []float64 { return unsafe.Slice(&t[0][0], count*thresholds) }
+
 // part is what a constraint remembers of one label and category. "Over" says how many pushed events an average covers.
 type part struct {
 	batches    float64                                  // with events enough
@@ -176,8 +179,11 @@ func checkNumbers(numbers []float64) error {
 		f := &Layout[k]
 		for at := f.At; at < len(numbers); at += f.Stride {
 			for i, x := range numbers[at:min(at+f.Rows*f.Columns, len(numbers))] {
+				if begun && x >= f.Least && x <= f.Most && !f.whole {
+					continue
+				}
 				switch {
-				case begun && x >= f.Least && x <= f.Most && (!f.whole || x == math.Floor(x)) || !begun && x == 0:
+				case begun && x >= f.Least && x <= f.Most && x == math.Floor(x) || !begun && x == 0:
 				case !events.IsFinite(x):
 					return errs.Of(errs.ErrNotFinite, "state[%d] = %v: must be finite", at+i, x)
 				case begun:

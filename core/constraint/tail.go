@@ -23,10 +23,16 @@ var rankOf = func() (q [thresholds]float64) {
 	return q
 }()
 
+var highestOdds = math.Exp(highest)
+
 // thresholdOf returns the last threshold below a rank of 0.5 or more that has a next one, and where the rank is between the two.
 func thresholdOf(rank float64) (k int, between float64) {
-	place := min(math.Log(rank/(1-rank))/spacing, thresholds-1)
-	k = min(int(place), thresholds-2)
+	odds := rank / (1 - rank)
+	if odds >= highestOdds {
+		return thresholds - 2, 1
+	}
+	place := log(odds) * (1 / spacing)
+	k = int(place)
 	return k, place - float64(k)
 }
 
@@ -91,7 +97,10 @@ func levelAt(levels []float64, rank float64) float64 {
 		k, part := thresholdOf(rank)
 		v = levels[k]*(1-part) + levels[k+1]*part
 	}
-	return min(max(v, -mostLevel), mostLevel)
+	if math.Abs(v) > mostLevel {
+		v = math.Copysign(mostLevel, v)
+	}
+	return v
 }
 
 // recentShare is the share of a batch of so many pushed events in the average for users; batch is its number, from 1 on.
@@ -128,7 +137,7 @@ func (p *part) average(le *lesson, different float64) {
 }
 
 // learnTail adds the residual of a batch to v as far as its average is significant.
-func (p *part) learnTail(le *lesson, tolerance float64) {
+func (p *part) learnTail(le *lesson, tolerance float64, arena *par.Arena) {
 	size := le.moved / eventsOfABatch
 	step, significant := min(mostStep, step*size/(1+p.batches*size/slowAfter)), p.significance(le.functions, tolerance)
 	for i, r := range le.tail {
@@ -148,20 +157,14 @@ func (p *part) learnTail(le *lesson, tolerance float64) {
 			p.level[l][room.threshold] -= back * x
 		}
 	}
-	p.limit(le.basis)
+	p.limit(le.basis, arena)
 }
 
 // limit scales v at each threshold, so that its size is at most mostLevel in all cells of the masses.
-func (p *part) limit(ba *basis) {
+func (p *part) limit(ba *basis, arena *par.Arena) {
 	var largest [thresholds]float64
-	for c := range ba.cells {
-		var v [thresholds]float64
-		for l, x := range ba.values[c*ba.functions:][:ba.functions] {
-			floats.AddScaled(v[:], x, p.level[l][:])
-		}
-		for k, x := range v {
-			largest[k] = max(largest[k], math.Abs(x))
-		}
+	for i, v := range product(ba.values, p.level.rows(ba.functions), thresholds, arena) {
+		largest[i%thresholds] = max(largest[i%thresholds], math.Abs(v))
 	}
 	for l := range ba.functions {
 		for k := range largest {

@@ -38,7 +38,7 @@ func TestTailOfLargeBatches(t *testing.T) {
 	take := func(batch, r float64) {
 		le.tail[3], p.batches = r, batch
 		p.average(le, math.Inf(1))
-		p.learnTail(le, 0)
+		p.learnTail(le, 0, new(par.Arena))
 	}
 	take(1, 0.5)
 	significant := p.significance(24, 0)[0][3]
@@ -79,7 +79,7 @@ func TestTailIsLimited(t *testing.T) {
 			level = append(level, p.level[l][:]...)
 		}
 		before := product(ba.values, level, thresholds, &sc.Arena)
-		p.limit(ba)
+		p.limit(ba, &sc.Arena)
 		level = level[:0]
 		for l := range ba.functions {
 			level = append(level, p.level[l][:]...)

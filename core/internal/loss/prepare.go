@@ -21,6 +21,7 @@ type Prepared[T events.Float] struct {
 	of       bins.Options
 	sel      *events.Selection[T]
 	rs       *order.Records // nil: there are no scores
+	Sorted   bool           // the derivatives are in order of score, not of the input
 }
 
 // Prepare prepares the events of one label and category, whose places in the input are in index; nil: they are the input. It returns
@@ -130,11 +131,22 @@ func (pr *Prepared[T]) Unbounded() *Prepared[T] {
 	return &free
 }
 
-// FindBins sets dst to the bins of the events from lo on, or to events.NoPair.
-func (pr *Prepared[T]) FindBins(dst []uint32, lo int) { pr.sel.FindBins(dst, lo) }
+// HasBin reports whether an event has a bin.
+func (pr *Prepared[T]) HasBin(i int) bool { return pr.sel.Pairs[i] != events.NoPair }
 
-// Residuals replaces the F_b of all bins at one score by the residuals r_b = F_b - sum_l c~_l P_bl.
-func (pr *Prepared[T]) Residuals(cdf []float64) { moments.Residuals(&pr.plan.Options, pr.Basis, cdf) }
+// PickBins sets dst to the bins of the chosen events, or to events.NoPair.
+func (pr *Prepared[T]) PickBins(dst, chosen []uint32) {
+	for j, i := range chosen {
+		if dst[j] = events.NoPair; pr.HasBin(int(i)) {
+			dst[j] = pr.sel.Pairs[i] & events.BinMask
+		}
+	}
+}
+
+// Residuals replaces the F_b of the bins at some scores, a row for each bin, by the residuals r_b = F_b - sum_l c~_l P_bl.
+func (pr *Prepared[T]) Residuals(cdfs []float64) {
+	moments.Residuals(&pr.plan.Options, pr.Basis, cdfs, len(cdfs)/pr.Count())
+}
 
 // sumBlock is the number of derivatives that a goroutine adds at a time.
 const sumBlock = 1 << 16

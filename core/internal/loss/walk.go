@@ -50,10 +50,10 @@ func (pr *Prepared[T]) integrate(out events.Derivatives[T], measured bool, sc *p
 	case math.IsInf(limits.from, -1):
 		limits.from, limits.to, limits.open = pr.sel.ScoreMin, pr.sel.ScoreMax, true
 	}
-	wa := &walk{Records: rs, in: in, limits: limits, write: writer(out.Grad(), rs, -in.scale)}
+	wa := &walk{Records: rs, in: in, limits: limits, write: pr.writer(out.Grad(), -in.scale)}
 	var curved *curvature
 	if out.Hess() != nil {
-		if curved, err = newCurvature(wa, writer(out.Hess(), rs, in.scale), p.Smoothing, sc); err != nil {
+		if curved, err = newCurvature(wa, pr.writer(out.Hess(), in.scale), p.Smoothing, sc); err != nil {
 			return Result{}, err
 		}
 	}
@@ -165,15 +165,22 @@ func (wa *walk) writeGradient(cr *crossing, lo int) {
 	wa.write(lo, cr.d)
 }
 
-// writer returns a function that writes numbers of the records from lo on, times a scale, to where these stand in the input; nil for nil.
-func writer[T events.Float](to []T, rs *order.Records, scale float64) func(lo int, numbers []float64) {
-	if to == nil {
+// writer returns a function that writes numbers of the records from lo on, times a scale, to where these stand; nil for nil.
+func (pr *Prepared[T]) writer(to []T, scale float64) func(lo int, numbers []float64) {
+	switch {
+	case to == nil:
 		return nil
+	case pr.Sorted:
+		return func(lo int, numbers []float64) {
+			for i, x := range numbers {
+				to[lo+i] = T(scale * x)
+			}
+		}
 	}
-	mask := rs.IndexMask
+	words, mask := pr.rs.Words, pr.rs.IndexMask
 	return func(lo int, numbers []float64) {
 		to, mask := to, mask // in registers
-		for i, r := range rs.Words[lo:][:len(numbers)] {
+		for i, r := range words[lo:][:len(numbers)] {
 			to[r&mask] = T(scale * numbers[i])
 		}
 	}

@@ -112,15 +112,27 @@ func Bounded(cfg *Options, ba *Basis, c []float64) []float64 {
 	return NewBound(cfg, ba).Apply(c)
 }
 
-// Residuals replaces the F_b of all bins at one score by the residuals r_b = F_b - sum_l c~_l P_bl.
-func Residuals(cfg *Options, ba *Basis, cdf []float64) {
+// Residuals replaces the F_b of the bins at some scores, a row of each bin, by the residuals r_b = F_b - sum_l c~_l P_bl.
+func Residuals(cfg *Options, ba *Basis, cdfs []float64, scores int) {
 	if !cfg.Bounded() && ba.Orthonormal != nil {
 		ba = ba.Orthonormal // it has the P of an unbounded projection
 	}
-	c := make([]float64, ba.Size)
-	ba.Moments(c, cdf)
-	c = Bounded(cfg, ba, c)
-	for b := range cdf {
-		cdf[b] -= floats.Dot(c, ba.RowP(b))
+	c := make([]float64, ba.Size*scores)
+	for i, a := range ba.A {
+		floats.AddScaled(c[i%ba.Size*scores:][:scores], a, cdfs[i/ba.Size*scores:][:scores])
+	}
+	if cfg.Bounded() {
+		at := make([]float64, ba.Size)
+		for k := range scores {
+			for l := range at {
+				at[l] = c[l*scores+k]
+			}
+			for l, bounded := range Bounded(cfg, ba, at) {
+				c[l*scores+k] = bounded
+			}
+		}
+	}
+	for i, p := range ba.P {
+		floats.AddScaled(cdfs[i/ba.Size*scores:][:scores], -p, c[i%ba.Size*scores:][:scores])
 	}
 }

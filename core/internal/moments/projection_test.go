@@ -92,7 +92,7 @@ func TestProjectionByDefinition(t *testing.T) {
 				require.InDelta(t, 0, orthogonal, 1e-9)
 			}
 			residuals := slices.Clone(cdf)
-			Residuals(c, ba, residuals)
+			Residuals(c, ba, residuals, 1)
 			bounded := slices.Clone(moments)
 			if c.Bounded() {
 				bounded = NewBound(c, ba).Apply(moments)
