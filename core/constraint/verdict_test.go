@@ -96,6 +96,9 @@ func TestTheBumpIsWhatASearchFinds(t *testing.T) {
 		require.NoError(t, inverse.Inverse(&normal))
 		want := solved.AtVec(2) * math.Sqrt(search*e/bins/inverse.At(2, 2))
 		require.InDelta(t, want, v.Errors[k], 3.5*v.Doubt[k]+0.03*want, "at %v", e)
+		density := rows.ColView(2)
+		height := solved.AtVec(2) * mat.Dot(density, density) / mat.Sum(density) // the mean over the signal
+		require.InDelta(t, height, v.Height[k], height*(3.5*v.Doubt[k]/v.Errors[k]+0.03), "at %v", e)
 		require.InDelta(t, 0.6, v.Mass[k], 0.01)
 		require.Greater(t, v.Errors[k], 5.)
 	}
@@ -231,6 +234,15 @@ func TestEventsOfAllCategoriesCount(t *testing.T) {
 	})
 	require.Equal(t, 4*1000., v.Events)
 	require.Equal(t, 4*1000./32, v.Tolerance)
+
+	// Reference events come after the batch, and are none of it.
+	st := constraint.Steering{State: make([]float64, constraint.StateSize(1, 0)), Batch: 700}
+	push := make([]float64, st.Batch)
+	_, err := constraint.Direction(push, like(push), nil, searched(rng, 1000, 0.6, 0), cfg, st)
+	require.NoError(t, err)
+	v, err = constraint.Judge(cfg, st)
+	require.NoError(t, err)
+	require.Equal(t, 700., v.Events)
 }
 
 func TestJudgeErrors(t *testing.T) {

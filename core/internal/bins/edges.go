@@ -52,9 +52,6 @@ func valueEdges[T events.Float](sel *events.Selection[T]) ([]float64, error) {
 	return append(edges, sel.MassHi), nil
 }
 
-// isDivided marks a cell of masses that an edge divides.
-const isDivided = 1 << 31
-
 // assignBins replaces the cells of the masses by their bins. If no edge lies in the cell of a mass, the cell has the bin.
 func assignBins[T events.Float](sel *events.Selection[T], edges []float64, sc *par.Scratch) {
 	inner := edges[1 : len(edges)-1]
@@ -66,7 +63,6 @@ func assignBins[T events.Float](sel *events.Selection[T], edges []float64, sc *p
 		for ; next <= c; next++ {
 			table[next] = uint32(bin)
 		}
-		table[c] |= isDivided
 	}
 	for ; next < len(table); next++ {
 		table[next] = uint32(len(inner))
@@ -78,9 +74,9 @@ func assignBins[T events.Float](sel *events.Selection[T], edges []float64, sc *p
 			if int(c) >= cells {
 				continue // it takes no part
 			}
-			bin := table[c]
-			if bin >= isDivided {
-				bin = findBin(inner, bin&^isDivided, table[c+1]&^isDivided, float64(sel.Mass[lo+i]))
+			bin, last := table[c], table[c+1]
+			if bin < last { // edges lie in the cell
+				bin = findBin(inner, bin, last, float64(sel.Mass[lo+i]))
 			}
 			pairs[i] = pair&^events.BinMask | bin
 		}
