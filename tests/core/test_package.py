@@ -1,6 +1,7 @@
 """The package: its version, and how it finds its library."""
 
 import ctypes
+import dataclasses
 import importlib.metadata
 import os
 import re
@@ -18,6 +19,7 @@ import libmode
 import pytest
 from libmode import _native, prefix
 from libmode._option_values import TAKEN
+from libmode.metrics._settings import Settings
 from libmode.option_types import LossOptions
 from programs import run
 
@@ -206,6 +208,15 @@ def test_a_framework_that_lacks_something_itself_says_so(package, tmp_path):
     (tmp_path / f"{package}.py").write_text("import what_it_needs")
     result = python(f"import libmode.{package}", PYTHONPATH=f"{tmp_path}:{os.environ.get('PYTHONPATH', '')}")
     assert result.stderr.splitlines()[-1] == "ModuleNotFoundError: No module named 'what_it_needs'"
+
+
+def test_nothing_changes_a_result():
+    modules = [vars(module).values() for name, module in sys.modules.items() if name.startswith("libmode.metrics.")]
+    results = {one for values in modules for one in values if dataclasses.is_dataclass(one)} - {Settings}
+    assert len(results) >= 10
+    for result in results:
+        with pytest.raises(dataclasses.FrozenInstanceError):
+            setattr(object.__new__(result), dataclasses.fields(result)[0].name, 0)
 
 
 def test_no_framework_is_imported():
