@@ -81,7 +81,7 @@ func TestQuantileEdges(t *testing.T) {
 	}
 }
 
-// checkBinning finds the bins of events: they have these edges, and each mass lies in its bin.
+// checkBinning finds the bins of events: they have these edges, each mass lies in its bin, and no quantile bin is smaller than the one it knows as the smallest.
 func checkBinning(t *testing.T, ev events.Events[float64], o Options, edges []float64, name string) {
 	t.Helper()
 	unlimited := [2]float64{math.Inf(-1), math.Inf(1)}
@@ -98,9 +98,14 @@ func checkBinning(t *testing.T, ev events.Events[float64], o Options, edges []fl
 	require.Equal(t, edges, bs.Edges, "%s, n = %d, %+v", name, len(ev.Mass), o)
 	numbers := make([]uint32, len(ev.Mass))
 	sel.FindBins(numbers, 0)
+	sizes := make([]int, len(edges)-1)
 	for i, b := range numbers {
+		sizes[b]++
 		m, last := ev.Mass[i], int(b) == len(edges)-2
 		require.True(t, edges[b] <= m && (m < edges[b+1] || last && m == edges[b+1]), "%s: mass %v in bin %d", name, m, b)
+	}
+	if o.Kind == Quantile {
+		require.LessOrEqual(t, bs.fewest, slices.Min(sizes), "%s, n = %d, %+v", name, len(ev.Mass), o)
 	}
 }
 
