@@ -36,6 +36,15 @@ func TestSelect(t *testing.T) {
 	require.NoError(t, err)
 	require.Nil(t, sel.Weight)
 	require.Equal(t, 1., sel.Unit())
+
+	minus := math.Copysign(0, -1) // the same number as 0, of which the last comparison would choose one
+	for _, mass := range [][]float64{{-1, minus}, {minus, 1}} {
+		sel, err = Select(Events[float64]{Score: []float64{minus, minus}, Mass: mass}, nil, nil, limitsOf(-1, 1, false), sc)
+		require.NoError(t, err)
+		for _, end := range []float64{sel.MassMin, sel.MassMax, sel.ScoreMin, sel.ScoreMax} {
+			require.Equal(t, end < 0, math.Signbit(end))
+		}
+	}
 }
 
 // The first bad event has the error, whatever is wrong with later ones in other parts, and of its numbers the score before the mass and
