@@ -125,6 +125,8 @@ func verdict(c *C.call) error {
 	out.batches, out.events, out.tolerance = C.double(v.Batches), C.double(v.Events), C.double(v.Tolerance)
 	out.limit, out.zero, out.zero_at = C.double(v.Limit), C.double(v.Zero), C.double(v.ZeroAt)
 	out.peak, out.peak_at = C.double(v.Peak), C.double(v.PeakAt)
+	out.slope, out.slope_at = C.double(v.Slope), C.double(v.SlopeAt)
+	out.turn, out.turn_at = C.double(v.Turn), C.double(v.TurnAt)
 	for _, table := range []struct {
 		to   *C.double
 		from []float64

@@ -591,6 +591,10 @@ typedef struct mode_verdict {
     double zero_at;     /* the background efficiency of the cut at which it does */
     double peak;        /* the mass of a maximum of the selected spectrum that the spectrum before has not; NaN: none */
     double peak_at;     /* the background efficiency of the cut at which it has */
+    double slope;       /* the slope, where it is above max_slope by more than limit; NaN: it is not */
+    double slope_at;    /* the background efficiency of the cut at which it is */
+    double turn;        /* the largest moment over its bound by monotonic, where it is above 1 in the same way; NaN: it is not */
+    double turn_at;     /* the background efficiency of the cut at which it is */
     double efficiency[MODE_CUTS]; /* of background at each cut, from a half to a thousandth */
     double errors[MODE_CUTS]; /* the signal that a search with N events finds in selected background, over its error: at the mass
                                  of the signal events, or in the worst of the windows of an eighth of the background. NaN: the

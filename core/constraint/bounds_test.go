@@ -90,3 +90,58 @@ func TestBoundsOfOneBin(t *testing.T) {
 		}
 	}
 }
+
+// Of all events at a mass x the part (1 + line x + bend P_2(x))/2 has a score above the median, and is uniform there: the response at each
+// cut is 1 + line x + bend P_2(x), and a bump. What is beyond a bound is no bump, and counts if a search would see it.
+func TestVerdictOnBounds(t *testing.T) {
+	slope, turn := core.DefaultConfig(), core.DefaultConfig()
+	slope.Order, slope.MaxSlope, slope.SlopeOf = 1, 0.5, core.Selected
+	turn.Order, turn.Monotonic = 2, true
+	both := turn
+	both.MaxSlope, both.SlopeOf = 0.5, core.Selected
+	for _, c := range []struct {
+		cfg              core.Config
+		line, bend, bump float64
+		slope            float64 // that the verdict names; NaN: none
+		turn             float64 // the same, of 3 bend / line
+	}{
+		{slope, 0.48, 0, 0, math.NaN(), math.NaN()},
+		{slope, -0.52, 0, 0, math.NaN(), math.NaN()},
+		{slope, 0.9, 0, 0, 0.9, math.NaN()},
+		{slope, -0.7, 0, 0, 0.7, math.NaN()},
+		{slope, -0.45, 0, 0.9, math.NaN(), math.NaN()},
+		{turn, 0.6, 0.19, 0, math.NaN(), math.NaN()},
+		{turn, 0.3, 0.5, 0, math.NaN(), 5},
+		{both, 0.9, 0.1, 0, 0.9, math.NaN()},
+		{both, 0.3, -0.3, 0, math.NaN(), 3},
+	} {
+		for _, skewed := range []float64{1, 3} { // more events at low masses
+			rng := rand.New(rand.NewPCG(7, 8))
+			cfg := c.cfg
+			cfg.MassRange = [2]float64{100, 300}
+			v := shownBy(t, 300, constraint.Steering{RelativeStrength: 1, TrainingEvents: 20_000}, cfg, func() (ev core.Events[float64]) {
+				for range 1000 {
+					x := 2*math.Pow(rng.Float64(), skewed) - 1
+					score := rng.Float64() / 2
+					if 2*rng.Float64() < 1+c.line*x+c.bend*(1.5*x*x-0.5)+c.bump*math.Exp(-50*x*x) {
+						score += 0.5
+					}
+					ev.Score, ev.Mass = append(ev.Score, score), append(ev.Mass, 200+100*x)
+				}
+				return ev
+			})
+			said := []any{c, skewed, v.Slope, v.SlopeAt, v.Turn, v.TurnAt, v.Errors}
+			answer := constraint.NotFlat
+			if math.IsNaN(c.slope) && math.IsNaN(c.turn) && c.bump == 0 {
+				answer = constraint.Flat
+			}
+			require.Equal(t, answer, v.Answer, said)
+			for _, found := range [][2]float64{{c.slope, v.Slope}, {c.turn, v.Turn}} {
+				require.Equal(t, math.IsNaN(found[0]), math.IsNaN(found[1]), said)
+				if !math.IsNaN(found[0]) {
+					require.InEpsilon(t, found[0], found[1], 0.25, said)
+				}
+			}
+		}
+	}
+}

@@ -5,6 +5,7 @@ import (
 
 	"github.com/libmode/libmode/core/internal/errs"
 	"github.com/libmode/libmode/core/internal/loss"
+	"github.com/libmode/libmode/core/internal/moments"
 	"gonum.org/v1/gonum/floats"
 )
 
@@ -34,6 +35,8 @@ type Verdict struct {
 	ZeroAt                                  float64 // the efficiency of its cut
 	Peak                                    float64 // the mass of a maximum of the selected spectrum that the spectrum before the cut has not; NaN: none
 	PeakAt                                  float64 // the efficiency of its cut
+	// The slope where it is above MaxSlope by more than the limit, and the largest moment over its bound by Monotonic; NaN: none
+	Slope, SlopeAt, Turn, TurnAt float64
 }
 
 // A bump counts if it is larger than the limit by its doubt. Training events teach their own fluctuations, which add N/T to the
@@ -106,6 +109,9 @@ func Judge(cfg loss.Planner, st Steering) (Verdict, error) {
 	}
 	var worst Verdict
 	s := stateOf(st.State)
+	if p, err = cfg.Plan(int(s.masses), false); err != nil {
+		return Verdict{}, err
+	}
 	above := math.Inf(-1)
 	for part := range s.parts {
 		v, excess := s.judge(part, p, st)
@@ -146,6 +152,7 @@ func (s state) judge(part int, plan *loss.Plan, st Steering) (v Verdict, worst f
 	}
 	v.Limit = largestBump * math.Sqrt(1+v.Tolerance/teaches)
 	v.Zero, v.Peak, v.ZeroAt, v.PeakAt = math.NaN(), math.NaN(), math.NaN(), math.NaN()
+	v.Slope, v.SlopeAt, v.Turn, v.TurnAt = math.NaN(), math.NaN(), math.NaN(), math.NaN()
 	var excess [thresholds]float64
 	for k, q := range rankOf {
 		v.Efficiency[k], v.Errors[k], v.Doubt[k], v.Height[k], v.Mass[k] = 1-q, math.NaN(), math.NaN(), math.NaN(), math.NaN()
@@ -154,28 +161,25 @@ func (s state) judge(part int, plan *loss.Plan, st Steering) (v Verdict, worst f
 		return v, math.Inf(-1)
 	}
 	variables := int(s.masses)
+	worst = math.Inf(-1)
 	for of := range variables {
 		sh := s.parts[part].shown(of, variables, plan.Joint)
-		free := plan.Order // what no option bounds; a residual has what is beyond the bound
-		if plan.Monotonic {
-			free = min(free, 1)
+		sh.look(&v, plan.Order, &excess)
+		if plan.Bounded() {
+			worst = sh.lookAtBounds(&v, plan, s.parts[part].moments[of*thresholds*(moments.MaxOrder+1):], plan.Masses[of].Mass, worst)
 		}
-		if !math.IsInf(plan.MaxSlope, 1) {
-			free = 0
-		}
-		sh.look(&v, free, &excess)
 		if variables == 1 {
 			sh.lookAtSpectrum(&v, teaches)
 		}
 	}
-	worst = math.Inf(-1)
 	for k := range thresholds {
 		if math.IsNaN(v.Errors[k]) {
 			continue
 		}
-		if excess[k] > worst {
-			v.Worst, worst = k, excess[k]
+		if excess[k] > excess[v.Worst] || math.IsNaN(v.Errors[v.Worst]) {
+			v.Worst = k
 		}
+		worst = max(worst, excess[k])
 		if v.Doubt[k] <= known {
 			v.Answer = Flat
 		}

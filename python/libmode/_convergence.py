@@ -49,6 +49,9 @@ class Convergence:
     category: int | None  #: of these numbers; None without categories
     zero: tuple[float, float] | None  #: the mass where the allowed response reaches 0, and the background efficiency
     peak: tuple[float, float] | None  #: the mass of a new maximum of the selected spectrum, and the same
+    slope: tuple[float, float] | None  #: the slope, if it is above ``max_slope`` by more than the limit, and the same
+    turn: tuple[float, float] | None  #: the largest moment over its bound by ``monotonic``, in the same way
+    max_slope: float  #: the bound; infinite without one
 
     @property
     def smallest(self) -> NDArray[np.float64]:
@@ -61,6 +64,12 @@ class Convergence:
             return seen + "nothing is known"
         search = f"a search with {self.tolerance:,.0f} background events"
         if self.flat is False:
+            if self.slope or self.turn:
+                value, efficiency = self.slope or self.turn or (0, 0)
+                said = f"its slope is {value:.2g}, above max_slope = {self.max_slope:g}"
+                if self.slope is None:
+                    said = f"it rises and falls: a moment is {value:.2g} times its bound by monotonic"
+                return f"{seen}{said}, at a background efficiency of {efficiency:.2g}"
             where = "" if self.category is None else f"in category {self.category} "
             return (
                 f"{seen}{search} would find {where}{self.errors[at]:+.1f} +- {self.doubt[at]:.1f} errors of signal, "
@@ -89,10 +98,13 @@ def convergence(
         **{**tables, **numbers},
         flat={1: True, 0: None, -1: False}[shown.flat],
         training_events=training_events,
+        max_slope=options.max_slope,
         batches=int(shown.batches),
         category=None if shown.category < 0 else shown.category,
         zero=place(shown.zero, shown.zero_at),
         peak=place(shown.peak, shown.peak_at),
+        slope=place(shown.slope, shown.slope_at),
+        turn=place(shown.turn, shown.turn_at),
     )
 
 

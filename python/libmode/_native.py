@@ -130,8 +130,8 @@ class ModeVerdict(ctypes.Structure):
     """``mode_verdict`` of mode.h."""
 
     _fields_ = _members(
-        "int32 flat, label, category, worst; double batches, events, tolerance, limit, zero, zero_at, peak, peak_at; "
-        "cuts efficiency, errors, doubt, height, mass"
+        "int32 flat, label, category, worst; double batches, events, tolerance, limit, zero, zero_at, peak, peak_at, "
+        "slope, slope_at, turn, turn_at; cuts efficiency, errors, doubt, height, mass"
     )
 
 

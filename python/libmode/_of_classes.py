@@ -22,7 +22,7 @@ from .torch.constraint import _OPS
 
 METHODS = "layer", "loss", "none"
 #: Options that the judge shares with the layer and the loss.
-SHARED = "order", "mass_range", "missing", "max_slope", "monotonic", "training_events"
+SHARED = "order", "mass_range", "missing", "monotonic", "training_events", "max_slope"
 
 
 class MoDeOfClasses(torch.nn.Module):
@@ -58,7 +58,8 @@ class MoDeOfClasses(torch.nn.Module):
                 f"background_classes = {shown(backgrounds)} and signal_class = {self.names[self.signal]!r}: expected "
                 "different classes, and at least one of background"
             )
-        self.settings = {name: options[name] for name in SHARED if name in options} | (check or {})
+        of_check = SHARED if options.get("slope_of") == "selected" else SHARED[:-1]
+        self.settings = {name: options[name] for name in of_check if name in options} | (check or {})
         inspect.signature(judge).bind(None, None, None, **self.settings)  # now, and not after an epoch
         labels = tuple(range(1, len(self.background) + 1)) if each_class else 1
         options |= {"gather": True, "background_label": labels}  # a process by itself gathers nothing

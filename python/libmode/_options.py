@@ -85,6 +85,15 @@ class Options:
         each = zip(names, map(self._value, names), map(other._value, names), strict=True)
         return [(name, own, others) for name, own, others in each if own != others]
 
+    def of_check(self) -> dict[str, Any]:
+        """The arguments with which :func:`libmode.metrics.check` judges what these options train."""
+        own = {name: value for name, value, _ in self.differing(check("mode", {"order": 0}))}
+        if edges := _ends(self._given.get("edges")):
+            own["mass_range"] = edges[0] if len(edges) == 1 else edges
+        names = ["mass_range", "missing", "monotonic", "background_label"]
+        names += ["max_slope"] * (own.get("slope_of") == "selected")
+        return {"order": self.struct.order} | {name: own[name] for name in names if name in own}
+
     def _value(self, name: str) -> Any:
         """The value of an option; None if it is left out or has no limit."""
         if name in self._each:

@@ -255,8 +255,9 @@ class Statement(Monitor):
         facts = SimpleNamespace(training=training, judged=judged, passing=passing, few=few)
         for what, (test, sentence) in AT_THE_END.items():
             if test(facts):
-                order = self._constraint.options.struct.order
-                settles = f". Other events settle it: libmode.metrics.check(score, label, mass, order={order})"
+                options = ", ".join(f"{name}={value!r}" for name, value in self._constraint.options.of_check().items())
+                options += ", category=category" * bool(self._constraint.categories)
+                settles = f". Other events settle it: libmode.metrics.check(score, label, mass, {options})"
                 self.say(what, sentence.format(f=facts) + settles)
                 if what != "few":  # said beside other things
                     return

@@ -178,6 +178,62 @@ def test_a_line_that_reaches_zero_is_said():
     assert sentence.startswith("the dependence that the order allows reaches 0 near the mass 0.0")
 
 
+def sloped(slope, seed=1, **options):
+    """A layer that has seen 300,000 events whose response at each cut is 1 + slope x, with x from -1 to 1."""
+    rng = np.random.default_rng(seed)
+    options = {"order": 1, "mass_range": (100, 300), "max_slope": 0.5, "slope_of": "selected", **options}
+    layer = MoDeConstraint(from_logits=True, training_events=100_000, **options)
+    for _ in range(300):
+        x = rng.uniform(-1, 1, 1000)
+        logit = torch.tensor(rng.random(1000) + (rng.random(1000) < (1 + slope * x) / 2))
+        step(layer, logit, torch.zeros(1000), torch.tensor(200 + 100 * x))
+    return layer
+
+
+@pytest.mark.parametrize("slope", [0.3, -0.48, 0.52])
+def test_a_slope_within_its_bound_is_flat(slope):
+    """1.04 times the bound were a bump of 34 %: a search with these events would not see it."""
+    layer = sloped(slope)
+    assert layer.convergence.flat is True and layer.convergence.slope is None
+    assert said(layer.eval) == []
+
+
+def test_a_slope_beyond_its_bound_is_named_and_no_bump():
+    layer = sloped(-0.8)
+    found, efficiency = layer.convergence.slope
+    assert layer.convergence.flat is False and found == pytest.approx(0.8, abs=0.08) and efficiency <= 0.5
+    (sentence,) = said(layer.eval)
+    assert f"its slope is {found:.2g}, above max_slope = 0.5, at a background efficiency of" in sentence
+    assert " errors of signal" not in sentence and "%" not in sentence
+
+
+@pytest.mark.parametrize(
+    "options, line",
+    [
+        ({}, "order=1, mass_range=(100.0, 300.0), max_slope=0.5"),
+        ({"slope_of": "rejected", "max_slope": 0.1}, "order=1, mass_range=(100.0, 300.0)"),
+        ({"mass_range": None, "edges": [100, 150, 200, 300]}, "order=1, mass_range=(100.0, 300.0), max_slope=0.5"),
+        (
+            {"order": 2, "monotonic": True, "missing": "ignore", "background_label": [0, 3]},
+            "order=2, mass_range=(100.0, 300.0), missing='ignore', monotonic=True, background_label=(0, 3), max_slope=0.5",
+        ),
+        ({"categories": 2}, "order=1, mass_range=(100.0, 300.0), max_slope=0.5, category=category"),
+    ],
+)
+def test_the_recommended_check_is_of_what_was_trained(options, line):
+    options = {"order": 1, "mass_range": (100, 300), "max_slope": 0.5, "slope_of": "selected", **options}
+    layer = MoDeConstraint(from_logits=True, training_events=EVENTS, **options)
+    rng = np.random.default_rng(1)
+    for _ in range(BATCHES):
+        mass = rng.uniform(100, 300, 1000)
+        more = {"category": torch.zeros(1000).int()} if "categories" in options else {}
+        label = torch.tensor(rng.choice(options.get("background_label", [0]), 1000)).float()
+        logit = torch.tensor(rng.random(1000) + 2 * np.sin(mass / 20))
+        step(layer, logit, label, torch.tensor(mass), **more)
+    (sentence,) = said(layer.eval)
+    assert f"libmode.metrics.check(score, label, mass, {line}). (monitor=False" in sentence
+
+
 # ------------------------------------------------------------- when it is said
 
 

@@ -123,7 +123,7 @@ func (ba *Basis) setQuadrature(edges []float64) {
 	for b := range len(edges) - 1 {
 		width := 2 * ((edges[b+1] - edges[b]) * unit / span)
 		center := ((edges[b]-lo)*unit + (edges[b+1]-lo)*unit) / span
-		legendre(ba.RowP(b), center-1)
+		Legendre(ba.RowP(b), center-1)
 		for l, p := range ba.RowP(b) {
 			ba.RowA(b)[l] = float64(2*l+1) / 2 * width * p
 		}

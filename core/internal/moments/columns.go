@@ -36,7 +36,7 @@ func Columns[T events.Float](sel *events.Selection[T], bins int, c *Options) (ev
 		}
 		var p Numbers
 		for i, m := range sel.Mass[lo:][:len(more[0])] {
-			legendre(p[:order+1], position(float64(m), sel.MassLo, sel.MassHi))
+			Legendre(p[:order+1], position(float64(m), sel.MassLo, sel.MassHi))
 			for l := range more {
 				more[l][i] = p[l+1]
 			}
@@ -55,7 +55,7 @@ func JointColumns[T events.Float](masses [][]T, ranges [events.MaxVariables][2]f
 		var p [events.MaxVariables]Numbers
 		for i := range values[0] {
 			for k, mass := range masses {
-				legendre(p[k][:order+1], position(float64(mass[lo+i]), ranges[k][0], ranges[k][1]))
+				Legendre(p[k][:order+1], position(float64(mass[lo+i]), ranges[k][0], ranges[k][1]))
 			}
 			for j, of := range degrees {
 				product := p[0][of[0]]
@@ -95,8 +95,8 @@ type Numbers [MaxOrder + 1]float64
 // position maps [lo, hi] to [-1, 1].
 func position(m, lo, hi float64) float64 { return ((m - lo) - (hi - m)) / (hi - lo) }
 
-// legendre sets dst[l] = P_l(x) by Bonnet's recursion, (l+1) P_{l+1}(x) = (2l+1) x P_l(x) - l P_{l-1}(x).
-func legendre(dst []float64, x float64) {
+// Legendre sets dst[l] = P_l(x) by Bonnet's recursion, (l+1) P_{l+1}(x) = (2l+1) x P_l(x) - l P_{l-1}(x).
+func Legendre(dst []float64, x float64) {
 	dst[0] = 1
 	if len(dst) > 1 {
 		dst[1] = x
