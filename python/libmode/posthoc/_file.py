@@ -1,10 +1,10 @@
-"""The file of a QuantileMap."""
+"""The file of a QuantileMap: its parameters and fitted numbers, by the names of its arguments and attributes."""
 
 from __future__ import annotations
 
 import json
 import math
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,18 +15,12 @@ Doubles = NDArray[np.float64]
 VERSION = 1
 
 
-class Fields(NamedTuple):
-    """The fitted numbers in the file."""
-
-    ranges: list[tuple[float, float]]  #: of each variable low < high
-    levels: Doubles  #: (k,) increasing
-    knots: list[Doubles]  #: of each variable, increasing, from the low end of its range to the high one
-    coefficients: Doubles  #: (k, functions)
-    targets: Doubles | None  #: (k, order + 1)
+PARAMETERS = ("order", "intervals", "mass_range")
+FITTED = ("levels", "knots", "coefficients", "targets")
 
 
-def read(text: str) -> tuple[dict[str, Any], Fields]:
-    """The parameters and the fields in the text of a file."""
+def read(text: str) -> dict[str, Any]:
+    """The parameters and the fitted numbers in the text of a file."""
     try:
         fields = json.loads(text)
     except (ValueError, RecursionError) as error:
@@ -35,8 +29,7 @@ def read(text: str) -> tuple[dict[str, Any], Fields]:
         raise ValueError("the text is not a QuantileMap")
     if fields.get("version") != VERSION:
         raise ValueError(f"version = {shown(fields.get('version'))} of a QuantileMap: this libmode reads {VERSION}")
-    parameters = ("order", "intervals", "mass_range")
-    for name in (*parameters, *Fields._fields):
+    for name in (*PARAMETERS, *FITTED):
         if name not in fields:
             raise ValueError(f"{name} is missing in the file")
     knots = [_increasing("knots", ends) for ends in fields["knots"]]
@@ -45,13 +38,9 @@ def read(text: str) -> tuple[dict[str, Any], Fields]:
     targets, order = fields["targets"], fields["order"]
     if (targets is None) != (order is None):
         raise ValueError(f"order = {shown(order)}, and targets are {'missing' if targets is None else 'there'}")
-    return {name: fields[name] for name in parameters}, Fields(
-        [(float(ends[0]), float(ends[-1])) for ends in knots],
-        levels,
-        knots,
-        _numbers("coefficients", fields["coefficients"], (len(levels), functions)),
-        None if targets is None else _numbers("targets", targets, (len(levels), order + 1)),
-    )
+    coefficients = _numbers("coefficients", fields["coefficients"], (len(levels), functions))
+    targets = None if targets is None else _numbers("targets", targets, (len(levels), order + 1))
+    return fields | {"levels": levels, "knots": knots, "coefficients": coefficients, "targets": targets}
 
 
 def _numbers(name: str, value: Any, shape: tuple[int, ...]) -> Doubles:

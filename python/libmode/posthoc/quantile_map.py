@@ -6,6 +6,7 @@ import json
 import math
 import warnings
 from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +17,7 @@ from .._messages import ORDER, level_of_the_user, needed
 from .._problems import say_if_far
 from .._read import as_array, finite, together, variables, whole
 from ._cpp import header
-from ._file import VERSION, Doubles
+from ._file import FITTED, PARAMETERS, VERSION, Doubles
 from ._file import read as read_file
 
 with needed("sklearn", "libmode.posthoc", "posthoc"):
@@ -35,9 +36,8 @@ _JUMP = 0.01  # share of the events at one score from which fit warns
 _MOST_INTERVALS = (100, 20, 7)  # of the mass, by the number of variables
 _CHUNK = 1 << 16  # events at a time, which stay in cache
 _GRID = (32, 8, 8)  # cells of each interval, in which the mean stands for all masses, by the number of variables
-_STRENGTHS = tuple(
-    0.1 * 4.0**k for k in range(14)
-)  # strengths of the penalty, in events: from nearly no smoothing to the strongest
+# Strengths of the penalty, in events: from nearly no smoothing to the strongest.
+_STRENGTHS = tuple(0.1 * 4.0**k for k in range(14))
 _JUDGED = 32  # levels at which the map is judged to choose its strength
 _LEAST_RISE = 1e-5  # share of the H_k that rises evenly: where H were flat, its inverse would jump by rounding
 _OF_TARGETS = 2.0  # strength of the penalty for the H_k, which keeps rounding errors out of high orders
@@ -116,11 +116,7 @@ class QuantileMap(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None): 
     """
 
     def __init__(
-        self,
-        order: int | str | None = "missing",
-        *,
-        intervals: int | None = None,
-        mass_range: Any = None,
+        self, order: int | str | None = "missing", *, intervals: int | None = None, mass_range: Any = None
     ) -> None:
         self.order = order
         self.intervals = intervals
@@ -239,7 +235,6 @@ class QuantileMap(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None): 
                 "order": None if targets is None else targets.shape[1] - 1,
                 "intervals": None if self.intervals is None else int(self.intervals),
                 "mass_range": None if self.mass_range is None else np.reshape(self.mass_range, (-1, 2)).tolist(),
-                "ranges": [list(ends) for ends in self.ranges_],
                 "levels": self.levels_.tolist(),
                 "knots": [knots.tolist() for knots in self.knots_],
                 "coefficients": self.coefficients_.tolist(),
@@ -251,10 +246,11 @@ class QuantileMap(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None): 
     @classmethod
     def from_json(cls, text: str) -> QuantileMap:
         """The map in a text of :meth:`to_json`; a ValueError names the field that is wrong."""
-        parameters, fields = read_file(text)
-        made = cls(**parameters)
-        for name, value in fields._asdict().items():
-            setattr(made, f"{name}_", value)
+        fields = read_file(text)
+        made = cls(**{name: fields[name] for name in PARAMETERS})
+        for name in FITTED:
+            setattr(made, f"{name}_", fields[name])
+        made.ranges_ = [(float(ends[0]), float(ends[-1])) for ends in made.knots_]
         return made
 
     def save(self, path: str | Path) -> None:
@@ -292,13 +288,9 @@ def _order(order: Any) -> int | None:
 def _events(score: Any, mass: Any, weight: Any) -> tuple[Doubles, ...]:
     """Scores (n,), masses (n, d) and weights (n,), by default 1, in float64 and finite."""
     named = {"score": score, "mass": mass} | ({} if weight is None else {"sample_weight": weight})
-    arrays = {
-        name: array.astype(float) for name, array in zip(named, together(as_array, variables, **named), strict=True)
-    }
-    for name, array in arrays.items():
-        finite(name, array)
-    scores, masses = arrays["score"], arrays["mass"]
-    return scores, masses if masses.ndim == 2 else masses[:, None], arrays.get("sample_weight", np.ones(len(scores)))
+    arrays = zip(named, together(as_array, variables, **named), strict=True)
+    scores, masses, *weights = (finite(name, array.astype(float)) for name, array in arrays)
+    return scores, masses if masses.ndim == 2 else masses[:, None], weights[0] if weights else np.ones(len(scores))
 
 
 def _in_events(weights: Doubles) -> Doubles:
@@ -311,7 +303,7 @@ def _ranges(mass_range: Any, masses: Doubles) -> list[tuple[float, float]]:
     """The lowest and highest mass of each variable."""
     count = masses.shape[1]
     if mass_range is None:
-        any(say_if_far(column, "mass_range") for column in masses.T)
+        any(say_if_far(column, "mass_range") for column in masses.T)  # says it once
         ranges = [(float(column.min()), float(column.max())) for column in masses.T] if len(masses) else []
     else:
         pairs = np.asarray(mass_range, float).reshape(-1, 2)
@@ -387,11 +379,9 @@ def _smoothed(gram: Doubles, noise: Doubles, shares: Doubles, rough: Doubles) ->
     (n - t)^2, with the number of free parameters t = trace(M^-1 noise). Each level counts by its sum over F (1 - F).
     """
     for least in _STRENGTHS:
-        try:
+        with suppress(np.linalg.LinAlgError):  # negative weights outweigh the others somewhere
             factor = cholesky(gram + least * rough, lower=True)
             break
-        except np.linalg.LinAlgError:  # negative weights outweigh the others somewhere
-            continue
     else:
         return gram + _STRENGTHS[-1] * rough
 
@@ -429,12 +419,7 @@ def _roughness(counts: Sequence[int]) -> Doubles:
     return total
 
 
-def _inverse(
-    levels: Doubles,
-    targets: Doubles,
-    polynomials: Doubles,
-    probability: Doubles,
-) -> Doubles:
+def _inverse(levels: Doubles, targets: Doubles, polynomials: Doubles, probability: Doubles) -> Doubles:
     """Where H(.|m) has these probabilities."""
 
     def below(rows: NDArray[np.intp]) -> Doubles:
