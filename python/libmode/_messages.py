@@ -77,13 +77,6 @@ def near(name: str, names: Iterable[str], least: float = 0.75) -> str | None:
     return next(iter(get_close_matches(name, sorted(names), 1, least)), None)
 
 
-def refuse_unknown(function: str, unknown: Iterable[str], names: Iterable[str]) -> None:
-    """Raises TypeError for the first unknown keyword of a function that takes only ``names``."""
-    for name in unknown:
-        meant = near(name, names, 0.6)  # weight and weights for sample_weight
-        raise TypeError(f"{function}: unknown argument {name!r}" + (f": did you mean {meant}?" if meant else ""))
-
-
 _LIBRARIES = ("", "libmode", "torch", "keras", "jax", "tensorflow", "lightning", "pytorch_lightning", "sklearn")
 
 

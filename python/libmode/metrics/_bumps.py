@@ -9,13 +9,12 @@ import numpy as np
 from numpy.polynomial.legendre import legvander
 from numpy.typing import NDArray
 
-from ._bins import Bins, Doubles
+from ._bins import Doubles
 from ._search import CORE, FEWEST, NARROW, OF_RANGE
 from ._settings import Settings
 from ._table import Table
 from ._verdict import Null, Probability, two_sided, variance
 from .bias import Background
-from .mass import Split
 
 SOME = 10_000  # events that give quantiles
 
@@ -92,25 +91,20 @@ def bumps(
     if settings.background is None:
         return template(table, null, *signals, share, taught)
     assert table.edges is not None
-    above = table.weight[:, null.cuts[0] :].sum(axis=1), table.square[:, null.cuts[0] :].sum(axis=1)
-    both = [
-        np.stack([part, each.sum(axis=1) - part])
-        for part, each in zip(above, (table.weight, table.square), strict=True)
-    ]
-    bins = Bins(table.edges, table.edges[:, None])
-    events = Split(bins, both[0], both[1], table.events > 0, lambda order: table.legendre[:, : order + 1])
-    fit, fitted = Background(events, settings.order, {"background": settings.background}), []
+    cut, fitted = null.cuts[0], []
+    weight, square = (
+        np.stack([each[:, cut:].sum(axis=1), each[:, :cut].sum(axis=1)]) for each in (table.weight, table.square)
+    )
+    fit, above = Background(table.edges, weight, square, settings.order, {"background": settings.background}), weight[0]
     for mean, width in zip(*(each.tolist() for each in signals), strict=True):
         if not table.edges[0] < mean < table.edges[-1]:
             continue
         bias = fit.signal("signal_mass", mean, width)
         near = np.exp(-0.5 * (((table.edges[1:] + table.edges[:-1]) / 2 - mean) / width) ** 2)
-        under = float(near @ above[0]) / float(near @ near) * float(near.sum())
+        under = float(near @ above) / float(near @ near) * float(near.sum())
         if math.isfinite(bias.error) and under > 0:
             p = two_sided(bias.significance / math.sqrt(1 + taught))
-            there = bias.significance * math.sqrt(share)
-            heights = bias.signal / under, bias.error / under
-            fitted.append(Bump(mean, bias.signal, bias.error, there, *heights, Probability(p, two_sided(there))))
+            fitted.append(_bump(mean, bias.signal, bias.error, under, p, bias.significance * math.sqrt(share)))
     return fitted
 
 
@@ -149,41 +143,38 @@ def template(table: Table, null: Null, masses: Doubles, widths: Doubles, share: 
             efficiency = np.clip(basis @ coefficients, 0.05 * mean, 1 - 0.05 * (1 - mean))
             fraction = np.clip(of_squares * efficiency / null_efficiency, 0, 1)
             spread = variance(square, fraction, efficiency)
-            fit = _signal(*columns, selected, spread)
+            fit = _fit(*columns, spread)
             if fit is None:
                 break
-            coefficients = fit.background
-        searched = _signal(*columns, selected, np.maximum(square * fraction, 1e-9 * square.max()))  # Poisson
+            coefficients = (fit @ selected)[:-1]
+        poisson = np.maximum(square * fraction, 1e-9 * square.max())  # the variance of a search
+        searched = _fit(*columns, poisson)
         under = float(shape @ (efficiency * total)) / max(float(shape @ shape), 1e-300)
         if fit is None or searched is None or not under > 0 or shape.sum() < 1e-3:  # between masses of few values
             continue
+        signal, error = float(fit[-1] @ selected), math.sqrt(float(fit[-1] ** 2 @ spread))
         third = square * (fraction * heavy * (1 - efficiency) ** 3 - (1 - fraction) * light * efficiency**3)
-        skew = float(np.sum(fit.of_each**3 * third)) / fit.error**3
-        there = fit.signal / searched.error * math.sqrt(share)
-        p = two_sided(skewed(fit.signal / fit.error, skew) / math.sqrt(1 + taught))
-        heights = fit.signal / under, fit.error / under
-        fitted.append(Bump(at, fit.signal, fit.error, there, *heights, Probability(p, two_sided(there))))
+        skew = float(np.sum(fit[-1] ** 3 * third)) / error**3
+        p = two_sided(skewed(signal / error, skew) / math.sqrt(1 + taught))
+        there = signal / math.sqrt(float(searched[-1] ** 2 @ poisson)) * math.sqrt(share)
+        fitted.append(_bump(at, signal, error, under, p, there))
     return fitted
 
 
-class _Signal(NamedTuple):
-    """The last parameter of a fit with its error, what each row adds to it, and the other parameters."""
-
-    signal: float
-    error: float
-    of_each: Doubles
-    background: Doubles
+def _bump(at: float, signal: float, error: float, under: float, p: float, there: float) -> Bump:
+    return Bump(at, signal, error, there, signal / under, error / under, Probability(p, two_sided(there)))
 
 
-def _signal(design: Doubles, instrument: Doubles, selected: Doubles, variances: Doubles) -> _Signal | None:
-    """The fit by least squares with instruments; None where the other parameters can take the shape of the signal."""
+def _fit(design: Doubles, instrument: Doubles, variances: Doubles) -> Doubles | None:
+    """The parameters per selected weight of each row, by least squares with instruments, (parameters, rows).
+
+    None where the other parameters can take the shape of the last one, the signal.
+    """
     root = np.sqrt(variances)[:, None]
     q, r = np.linalg.qr(instrument / root)
     if not abs(r[-1, -1]) > 1e-6 * np.linalg.norm(r[:, -1]):
         return None
-    solved = np.linalg.solve(q.T @ (design / root), q.T / root.T)
-    parameters = solved @ selected
-    return _Signal(float(parameters[-1]), math.sqrt(float(solved[-1] ** 2 @ variances)), solved[-1], parameters[:-1])
+    return np.linalg.solve(q.T @ (design / root), q.T / root.T)
 
 
 def skewed(significance: float, skew: float) -> float:

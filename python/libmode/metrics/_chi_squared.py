@@ -8,7 +8,19 @@ import numpy as np
 
 from ._bins import Doubles
 
+# The least number of selected effective events in a window of mass, on average: in toys p < 0.01 was then right.
+PER_WINDOW = 2
 MEAN = 1e-3  # near the mean, log(v / w) / w is nearly 0 / 0, and its limit is used
+
+
+def windows(pulls: Doubles, spread: Doubles, width: int) -> tuple[float, Doubles]:
+    """The sum of squared sums of pulls, (b,), over all windows of neighboring bins, and the scales of its distribution.
+
+    ``spread @ spread.T`` is the covariance of the pulls. Windows begin and end also beyond the first and the last bin.
+    """
+    place = np.arange(len(pulls))
+    both = np.maximum(min(width, len(pulls)) - np.abs(np.subtract.outer(place, place)), 0)
+    return float(pulls @ both @ pulls), np.maximum(np.linalg.eigvalsh(spread.T @ both @ spread), 0)
 
 
 def tail(value: float, scales: Doubles) -> float:

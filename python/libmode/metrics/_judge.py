@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._problems import say_if_far
-from .._read import as_array, numbers, same_length
+from .._read import as_array, flat, numbers, same_length
 from ._bins import Doubles, sums
 from ._bumps import SOME, looked_for, sought
 from ._histogram import Histogram
@@ -54,9 +54,7 @@ class Judge:
         self._of_signal = self._signal_in(self._every[1]) if self.signal.any() else None
         self._categories: dict[Any, tuple[NDArray[np.intp], Cells | str]] = {}
         if category is not None:
-            kinds = np.asarray(category)
-            if kinds.ndim == 2 and kinds.shape[1] == 1:
-                kinds = kinds[:, 0]
+            kinds = flat("category", np.asarray(category))
             same_length("category", kinds, "mass", self.mass)
             for kind in np.unique(kinds).tolist():
                 chosen = background & (kinds == kind)

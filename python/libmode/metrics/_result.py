@@ -12,7 +12,7 @@ from ._bins import Doubles
 from .mass import Efficiency
 
 LINES = 12  # of the text
-HEAD = ["cut", "background", "residual (by chance)", "chi2/ndof", "p", "spurious signal", "errors", "would show"]
+HEAD = ["cut", "background", "residual (by chance)", "chi2/ndof", "local p", "spurious signal", "errors", "would show"]
 NO_NUMBERS = ("wanted", "name", "unknown", "flat", "why", "p_value", "efficiency", "polynomial")
 
 
@@ -30,7 +30,7 @@ class AtCut:
     expected: float = math.nan  #: the residual from statistics alone
     chi2: float = math.nan  #: of the fit of the polynomial, with the errors of the bins
     ndof: int = 0
-    p_cut: float = math.nan  #: the p-value of the test of this cut
+    p_cut: float = math.nan  #: the local p-value of the response at this cut
     signal_mass: float = math.nan  #: where the spurious signal is the most significant of those looked for
     spurious_signal: float = math.nan  #: a sum of weights
     spurious_error: float = math.nan
@@ -45,6 +45,7 @@ class AtCut:
     turn: float = math.nan  #: 3 |c_2| / |c_1| of the best parabola: above 1 it is not monotonic
     turn_error: float = math.nan
     sensitivity: float = math.nan  #: significance of a signal over its value without a selection, see :func:`check`
+    needed: float = math.nan  #: effective background events that the rule needs at this cut, about; NaN if it has them
     unknown: str = ""  #: why this sample is too small; empty if it is not
     flat: bool | None = None  #: the rule of :func:`check` for the tests of this cut alone
     why: str = ""  #: the same as a sentence
@@ -76,7 +77,7 @@ class Check:
 
     flat: bool | None  #: True: no dependence seen; False: not flat; None: not known from this sample
     why: str  #: the verdict in a sentence
-    p_value: float  #: of the smallest of all p-values, times their number (Bonferroni)
+    p_value: float  #: the global one: the smallest of all local p-values, times their number (Bonferroni)
     tests: int  #: their number
     p_all_cuts: float  #: of the test at all cuts; NaN with too few events
     order: int
@@ -132,7 +133,7 @@ class Check:
                 notes.append(f"the allowed polynomial reaches 0 at mass {cut.zero_at:.4g} ({at})")
             if cut.maximum_at is not None:
                 notes.append(f"the selected spectrum has a new maximum at mass {cut.maximum_at:.4g} ({at})")
-            if cut.unknown and cut.unknown not in self.why:
+            if self.flat is None and cut.unknown and cut.unknown not in self.why:
                 notes.append(f"not known: {cut.unknown}")
             if self.max_slope is not None:
                 notes.append(f"slope {cut.slope:.2g} +- {cut.slope_error:.1g}, max_slope {self.max_slope:g} ({at})")
@@ -187,8 +188,8 @@ def cells(cut: AtCut) -> list[str]:
 
 
 def shown(p_value: float) -> str:
-    """A p-value in a sentence; 0 stands for one below 1e-300."""
-    return f"= {min(p_value, 1.0):.2g}" if p_value > 0 else "< 1e-300"
+    """A p-value in a sentence."""
+    return f"= {min(p_value, 1.0):.2g}" if p_value >= 1e-300 else "< 1e-300"
 
 
 def _draw(cut: AtCut, above: Any, below: Any, order: int) -> None:

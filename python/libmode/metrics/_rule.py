@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import replace
+from dataclasses import astuple, replace
+from statistics import NormalDist
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -13,9 +14,9 @@ from ._bins import Doubles
 from ._bumps import Bump, bumps, template
 from ._result import AtCut, Check, shown
 from ._settings import Settings
-from ._table import Table
+from ._table import FEWEST, Table
 from ._verdict import Null, Probability, all_cuts, bounds, new_maximum, one_cut, turns, two_sided, zero
-from .mass import Efficiency
+from .mass import distance, rates
 
 # The rule, see :func:`libmode.metrics.check`.
 NOT_FLAT, FLAT = 0.01, 0.05  # p-values below which it is not flat, and above which nothing is seen
@@ -23,6 +24,8 @@ SEEN = 0.05  # the p-value that a search with ``tolerance`` events would find on
 SHOWN = 3.0  # standard deviations of a bump that a sample shows
 LARGEST = 0.5  # of the background under it: a sample that shows no smaller bump is too small
 OF_SEARCH = 6.0  # the same in errors of the search
+ABOVE = 0.05  # of max_slope, by which a slope may be above it: a fit absorbs a line of any slope
+EXPECTED = 0.8  # of flat samples with the events that are needed are called flat, about
 EXCLUDED = 2.0  # standard deviations above the fitted bump: a sample that allows such a bump of half is not flat
 
 
@@ -92,7 +95,8 @@ def tested(table: Table, at: Context) -> Part:
     merged = table.merged()
     terms = int(np.count_nonzero(table.degree <= order))
     if len(merged.weight) <= terms or (merged.weight.sum(axis=1) <= 0).any():
-        few = f"the masses fill {len(merged.weight)} bins, and order = {order} needs {terms + 1}"
+        filled = f"the masses fill {len(merged.weight)} bins of {FEWEST} effective events"
+        few = f"{filled}, and order = {order} needs {terms + 1}"
         empty = [replace(cut, unknown=few, why=f"not known: {few}") for cut in at.cuts]
         return Part(empty, [], math.nan, effective(table), few)
     every = all_cuts(merged, order, min(at.ratio, 1.0))
@@ -116,19 +120,13 @@ def _at_cut(table: Table, merged: Table, cut: AtCut, at: Context) -> tuple[AtCut
         return replace(cut, unknown=f"{wanted} selects {kept} of the background"), []
     null = Null(merged, order, [column])
     p = one_cut(null, min(at.ratio, 1.0))
-    weight, of_squares = null.weight, merged.square.sum(axis=1)
-    value_of = null.selected[:, 0] / weight
-    passed = null.squares_selected[:, 0]
-    error = np.sqrt(np.maximum(passed * (1 - value_of) ** 2 + (of_squares - passed) * value_of**2, 0)) / weight
-    means = null.design / weight[:, None]
-    flat = means @ np.linalg.lstsq(means, value_of, rcond=None)[0]
-    mean = float(value_of.mean())
+    weight, passed, squares_passed = null.weight, null.selected[:, 0], null.squares_selected[:, 0]
+    others = np.maximum(merged.square.sum(axis=1) - squares_passed, 0)
     edges = None if merged.edges is None else settings.in_unit(merged.edges)
+    response = rates(edges, np.stack([passed, weight - passed]), np.stack([squares_passed, others]))
+    means = null.design / weight[:, None]
+    residual, expected = astuple(distance(response.value, response.error, means))
     zero_at = zero(merged, null)
-    residual, expected = (
-        float(np.sqrt(np.mean((value_of - flat) ** 2))) / mean if mean > 0 else math.nan,
-        math.sqrt(float(np.mean(error**2)) * null.ndof / len(weight)) / mean if mean > 0 else math.nan,
-    )
     cut = replace(
         cut, selected=float(selected**2 / squares), residual=residual, expected=expected,
         chi2=float(np.sum(null.pulls[:, 0] ** 2)), ndof=null.ndof, p_cut=p.here, maximum_at=new_maximum(edges, null),
@@ -136,18 +134,21 @@ def _at_cut(table: Table, merged: Table, cut: AtCut, at: Context) -> tuple[AtCut
     )  # fmt: skip
     tests = [Test(f"the efficiency at {wanted}, a residual of {residual:.2g}, {expected:.2g} by chance", p, 1)]
     if edges is not None:
-        cut = replace(cut, efficiency=Efficiency(edges, value_of, error, weight, null.selected[:, 0]))
+        cut = replace(cut, efficiency=response)
         if null.ndof + null.terms > 2:
             cut = replace(cut, **bounds(null))
     if settings.max_slope is not None and math.isfinite(cut.slope_error):
-        above = (cut.slope - settings.max_slope) / cut.slope_error
-        tests.append(Test(f"the slope {cut.slope:.2g} at {wanted}", _one_sided(above, at), 2))
+        above = (cut.slope - (1 + ABOVE) * settings.max_slope) / cut.slope_error
+        said = f"the slope of the response at {wanted} is {cut.slope:.2g} +- {cut.slope_error:.1g}"
+        tests.append(Test(f"{said}, above max_slope = {settings.max_slope:g}", _one_sided(above, at), 2))
     if settings.monotonic and edges is not None:
-        tests.append(Test(f"the turn {cut.turn:.2g} at {wanted}", _one_sided(turns(null, order), at), 2))
+        said = f"the response at {wanted} rises and falls, its turn of {cut.turn:.2g} is above 1"
+        tests.append(Test(said, _one_sided(turns(null, order), at), 2))
     if at.of_signal is not None and len(at.of_signal) == len(weight):
-        cut = replace(cut, sensitivity=_sensitivity(cut, value_of, flat, at))
+        flat = means @ np.linalg.lstsq(means, response.value, rcond=None)[0]
+        cut = replace(cut, sensitivity=_sensitivity(cut, response.value, flat, at))
     if expected > LARGEST:
-        cut = replace(cut, unknown=f"the residual at {wanted} is {expected:.2g} from statistics alone")
+        cut = _lacks(cut, f"the residual at {wanted} is {expected:.2g} from statistics alone", expected, table)
     if at.hunted is None or table.edges is None:
         return cut, tests
     try:
@@ -156,7 +157,7 @@ def _at_cut(table: Table, merged: Table, cut: AtCut, at: Context) -> tuple[AtCut
         return replace(cut, unknown=str(error_of_fit)), tests
     if not fitted:
         return cut, tests
-    cut, test = _with_bump(cut, fitted, at)
+    cut, test = _with_bump(cut, fitted, at, table)
     tests.append(test)
     if at.plain is not None and not cut.unknown and len(tests) * min(test.p.here for test in tests) >= NOT_FLAT:
         cut = replace(cut, unknown=_hidden(cut, fitted, column, at.plain, at))
@@ -179,37 +180,53 @@ def _hidden(cut: AtCut, fitted: list[Bump], column: int, plain: Table, at: Conte
     return f"without weights it has a bump of {100 * worst.height:+.0f} % {at_mass}, which the weights do not exclude"
 
 
-def _with_bump(cut: AtCut, fitted: list[Bump], at: Context) -> tuple[AtCut, Test]:
+def _lacks(cut: AtCut, why: str, size: float, table: Table) -> AtCut:
+    """The cut of a sample that lacks events: this size, which falls with their root, must be LARGEST at most."""
+    here = effective(table)
+    needed = here * (size / LARGEST) ** 2
+    if needed <= here:
+        return replace(cut, unknown=why)
+    why += f", and needs about {float(f'{needed:.2g}'):,.0f} effective background events, of which it has {here:,.0f}"
+    return replace(cut, unknown=why, needed=needed)
+
+
+def _with_bump(cut: AtCut, fitted: list[Bump], at: Context, table: Table) -> tuple[AtCut, Test]:
     """The cut with the most significant of the spurious signals, and its test."""
     worst = min(fitted, key=lambda bump: bump.p_value.here)
     p = Probability(*(min(len(fitted) * each, 1.0) for each in worst.p_value))
     signal_mass = float(at.settings.in_unit(worst.signal_mass))
-    heights = float(np.median([bump.height_error for bump in fitted])) * SHOWN
+    error = float(np.median([bump.height_error for bump in fitted]))
+    heights = SHOWN * error
+    chance = NormalDist().inv_cdf((1 + EXPECTED ** (1 / len(fitted))) / 2)  # errors of the largest bump
+    enough = max(SHOWN, chance + EXCLUDED) * error
     bump = (
         f"a bump of {100 * worst.height:+.0f} +- {100 * worst.height_error:.0f} % at mass {signal_mass:.4g} "
         f"at {cut.wanted}, {worst.significance:+.1f} errors of the search"
     )
     unknown = cut.unknown
     if heights > LARGEST:
-        unknown = f"at {cut.wanted} it would show a bump of {100 * heights:.0f} % of the background and more"
+        cut = _lacks(cut, f"at {cut.wanted} it would show a bump of {100 * heights:.0f} % at least", enough, table)
+        unknown = cut.unknown
     elif SHOWN * math.sqrt(at.ratio) > OF_SEARCH:
-        unknown = f"it has {1 / at.ratio:.2g} of the events of the search"
-    elif p.here > NOT_FLAT / 10 and (
-        abs(worst.height) + EXCLUDED * worst.height_error > LARGEST
-        or (abs(worst.height) > SHOWN * worst.height_error and worst.p_value.there < SEEN)
-    ):
+        needed = at.search * (SHOWN / OF_SEARCH) ** 2
+        cut = replace(cut, needed=needed)
+        unknown = f"it has {1 / at.ratio:.2g} of the events of the search, and needs {needed:,.0f} effective ones"
+    elif p.here > NOT_FLAT / 10 and abs(worst.height) + EXCLUDED * worst.height_error > LARGEST:
+        cut = _lacks(cut, f"it cannot exclude {bump}", enough, table)
+        unknown = cut.unknown
+    elif p.here > NOT_FLAT / 10 and abs(worst.height) > SHOWN * worst.height_error and worst.p_value.there < SEEN:
         unknown = f"it cannot exclude {bump}"
     cut = replace(
         cut, signal_mass=signal_mass, spurious_signal=worst.signal, spurious_error=worst.error, unknown=unknown,
         significance=worst.significance, p_spurious=p.here, height=worst.height, smallest_bump=heights,
     )  # fmt: skip
-    return cut, Test(bump, p, 3)
+    return cut, Test(bump, p, 2)
 
 
 def _one_sided(above: float, at: Context) -> Probability:
-    """Of a bound that is exceeded by this number of standard deviations."""
-    here, there = (two_sided(max(above, 0.0) * scale) for scale in (1.0, math.sqrt(min(at.ratio, 1.0))))
-    return Probability(here, there)
+    """Of a bound that is exceeded by this number of standard deviations; a training has fluctuations of its own."""
+    scales = 1 / math.sqrt(1 + at.taught), math.sqrt(min(at.ratio, 1.0))
+    return Probability(*(two_sided(max(above, 0.0) * scale) for scale in scales))
 
 
 def _sensitivity(cut: AtCut, efficiency: Doubles, polynomial: Doubles, at: Context) -> float:
@@ -228,21 +245,20 @@ def _rule(tests: list[Test], unknown: list[str], heights: list[float], order: in
     count = len(tests)
     p_value = min(1.0, *(count * test.p.here for test in tests)) if tests else math.nan
     seen = [test for test in tests if count * test.p.here < NOT_FLAT and test.p.there < SEEN]
+    p = f"global p {shown(p_value)}"
     if seen:
         worst = min(seen, key=lambda test: (-test.rank, test.p.here))
-        return False, f"not flat at order {order}: {worst.said} (p {shown(count * worst.p.here)})", p_value
+        return False, f"not flat at order {order} ({p}): {worst.said}", p_value
     if unknown or not tests:
         return None, f"not known: {unknown[0] if unknown else 'it has too few events'}", p_value
     if NOT_FLAT <= p_value <= FLAT:
         worst = min(tests, key=lambda test: test.p.here)
-        between = f"(p {shown(p_value)}, between {NOT_FLAT} and {FLAT})"
-        return None, f"not known at order {order}: {worst.said} {between}", p_value
+        return None, f"not known at order {order} ({p}, between {NOT_FLAT} and {FLAT}): {worst.said}", p_value
     if p_value < NOT_FLAT:
-        seen_by_none = f"a search would not see the dependence (p {shown(p_value)} here)"
-        return True, f"flat at order {order}: {seen_by_none}", p_value
+        return True, f"flat at order {order} ({p} here): a search would not see the dependence", p_value
     known = [height for height in heights if math.isfinite(height)]
     would = f"; it would show a bump of {100 * max(known):.2g} % of the background" if known else ""
-    return True, f"flat at order {order}: no dependence on the mass is seen (p {shown(p_value)}){would}", p_value
+    return True, f"flat at order {order} ({p}): no dependence on the mass is seen{would}", p_value
 
 
 def _verdict(parts: Mapping[str, Part], at: Context, categories: dict[Any, Check]) -> Check:

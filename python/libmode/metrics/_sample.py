@@ -10,7 +10,7 @@ from typing import Any, NamedTuple, TypedDict
 import numpy as np
 from numpy.typing import NDArray
 
-from .._messages import ORDER, level_of_the_user
+from .._messages import ORDER, level_of_the_user, near
 from .._read import as_array, check_labels, finite, number, numbers, refuse, same_length, vector, whole, without_masks
 from ._bins import Doubles, sums
 
@@ -101,21 +101,17 @@ def points(selection: Mapping[str, Any], names: tuple[str, ...] = POINTS) -> lis
     return [name for name in names if selection.get(name) is not None]
 
 
-def point(selection: Mapping[str, Any], names: tuple[str, ...] = POINTS) -> tuple[str, float]:
-    """The name and the value of the one working point."""
+def point(selection: Mapping[str, Any], names: tuple[str, ...] = POINTS, place: str = "") -> tuple[str, float]:
+    """The name and the value of the one working point; errors name its place too."""
     chosen = points(selection, names)
     if len(chosen) != 1:
         which = f"only one of {' and '.join(chosen)}" if chosen else f"one of {', '.join(names)}"
         raise TypeError(f"a working point is needed: give {which}, such as {names[0]}=0.5")
     (name,) = chosen
-    return name, number_of_point(name, name, selection[name])
-
-
-def number_of_point(shown: str, name: str, value: Any) -> float:
-    """The checked value of a working point; ``shown`` is its name in errors."""
+    value = selection[name]
     if name != "threshold":
-        return number(shown, value, above=0, most=1)
-    return float(value) if value == -np.inf else number(shown, value)
+        return name, number(name + place, value, above=0, most=1)
+    return name, float(value) if np.ndim(value) == 0 and value == -np.inf else number(name + place, value)
 
 
 def tightest(name: str, score: Doubles, weight: Doubles, fractions: Doubles) -> Doubles:
@@ -143,6 +139,13 @@ class Selection(TypedDict, total=False):
     selected: Any
     bins: Any
     mass_range: Any
+
+
+def refuse_unknown(function: str, options: Mapping[str, Any], known: Any) -> None:
+    """Raises TypeError for the first keyword of a function that its TypedDict has not."""
+    for name in options.keys() - known.__annotations__.keys():
+        meant = near(name, known.__annotations__, 0.6)  # weight and weights for sample_weight
+        raise TypeError(f"{function}: unknown argument {name!r}" + (f": did you mean {meant}?" if meant else ""))
 
 
 class Sample(NamedTuple):

@@ -8,11 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from .._messages import refuse_unknown
 from .._read import flag, number, numbers, positive, whole
 from ..option_types import CheckOptions
 from ._fit import family
-from ._sample import POINTS, checked_order, number_of_point, points
+from ._sample import POINTS, checked_order, point, points, refuse_unknown
 
 
 @dataclass
@@ -69,23 +68,16 @@ class Settings:
             family(self.background)  # its error names the known ones
 
     def _points(self) -> list[tuple[str, float]]:
-        names = points(vars(self)) or [POINTS[0]]
-        if len(names) > 1:
-            raise TypeError(
-                f"{' and '.join(names)} both are working points: give one of them, of one number or several"
-            )
-        name = names[0]
-        values: Any = getattr(self, name)
-        values = 0.5 if values is None else values
-        if np.ndim(values) == 0:
-            return [(name, number_of_point(name, name, values))]
+        chosen = {name: getattr(self, name) for name in points(vars(self))} or {POINTS[0]: 0.5}
+        name, values = next(iter(chosen.items()))
+        if len(chosen) > 1 or np.ndim(values) == 0:
+            return [point(chosen)]
         if not len(values):
             raise ValueError(f"{name} is empty: expected at least one number")
-        return [(name, number_of_point(f"{name}[{k}]", name, each)) for k, each in enumerate(values)]
+        return [point({name: each}, place=f"[{k}]") for k, each in enumerate(values)]
 
     @classmethod
     def checked(cls, **settings: Any) -> Settings:
         """The settings; TypeError for a name that :func:`check` has not."""
-        known = CheckOptions.__annotations__
-        refuse_unknown("check", settings.keys() - known.keys(), known)
+        refuse_unknown("check", settings, CheckOptions)
         return cls(**settings)

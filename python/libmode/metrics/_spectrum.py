@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ._bins import Bins, Doubles, sums
-from ._chi_squared import tail
+from ._chi_squared import PER_WINDOW, tail, windows
 
 # At how many scores the covariance is taken, and in how many directions of them in each bin: with twice as many of
 # both, p from 0.5 to 1e-13 changed by at most 1.5 % of itself, of scores in [0, 1] and of some with tails of 1/s^2.
@@ -19,8 +19,6 @@ SCORES, MOST_DIRECTIONS = 96, 16
 MOST_ROWS = 1024
 MOST_BINS = MOST_ROWS // 2
 FEWEST = 8  # effective events that the tightest cut leaves
-# The least number of selected effective events in a window of mass, on average: in toys p < 0.01 was then right.
-PER_WINDOW = 2
 # From toys. Each of k nested cuts keeps half of the events: their smallest p-value is distributed like that of
 # 1 + 0.8 (k - 1) independent cuts, if it is small. The smaller p-value of this test and of the test of all cuts is
 # distributed like that of 1.8 independent tests. Fractions of p^2 (1 - p) correct p-values that are not small.
@@ -168,11 +166,8 @@ def _test(flat: Doubles, selected: Doubles, variance: Doubles, threshold: float,
     free = np.eye(bins) - flat @ flat.T
     residual = free @ selected
     spread = free * np.sqrt(variance)  # spread @ spread.T is the covariance of the residuals
-    # The sum of squares over all windows of ``width`` neighbors, also beyond the first and the last bin.
-    width = min(math.ceil(PER_WINDOW * bins / left), bins)
-    windows = np.maximum(width - np.abs(np.subtract.outer(np.arange(bins), np.arange(bins))), 0)
-    variances = np.maximum(np.linalg.eigvalsh(spread.T @ windows @ spread), 0)
-    p_value = tail(float(residual @ windows @ residual), variances) if variances.any() else 1.0
+    value, variances = windows(residual, spread, math.ceil(PER_WINDOW * bins / left))
+    p_value = tail(value, variances) if variances.any() else 1.0
     efficiency = float(selected.mean())
     mean = efficiency if efficiency > 0 else math.nan  # negative weights can give any other
     rms, expected = (math.sqrt(float(np.sum(matrix**2)) / bins) / mean for matrix in (residual, spread))

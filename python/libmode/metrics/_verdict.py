@@ -9,11 +9,9 @@ import numpy as np
 from numpy.polynomial.legendre import legder, legval
 
 from ._bins import Doubles
-from ._chi_squared import tail
+from ._chi_squared import PER_WINDOW, tail, windows
 from ._table import Table
 
-# The least number of selected effective events in a window of mass, on average: in toys p < 0.01 was then right.
-PER_WINDOW = 2
 # Of the background. Looser cuts, which few searches make, hardly change the spectrum. Every cut of the user is tested.
 LOOSEST = 0.5
 NEW_MAXIMUM = 4.0  # standard deviations by which a maximum of the selected spectrum stands above either side
@@ -126,15 +124,10 @@ def one_cut(null: Null, share: float) -> Probability:
     passed = float(null.selected[:, 0].sum() ** 2 / max(null.squares_selected[:, 0].sum(), 1e-300))
     rest = null.weight - null.selected[:, 0], null.table.square.sum(axis=1) - null.squares_selected[:, 0]
     others = float(rest[0].sum() ** 2 / max(rest[1].sum(), 1e-300))
-    width = 1 if null.table.edges is None else min(math.ceil(PER_WINDOW * bins / max(min(passed, others), 1)), bins)
-    place = np.arange(bins)
-    windows = np.maximum(width - np.abs(np.subtract.outer(place, place)), 0)
+    width = 1 if null.table.edges is None else math.ceil(PER_WINDOW * bins / max(min(passed, others), 1))
     flat = np.linalg.qr(null.table.instrument[:, : null.terms] / np.sqrt(null.variance))[0]
-    free = np.eye(bins) - flat @ flat.T
-    pulls = null.pulls[:, 0]
-    scales = np.maximum(np.linalg.eigvalsh(free @ windows @ free), 0)
-    scales = scales[scales > 1e-9 * scales.max()]
-    return _probability(float(pulls @ windows @ pulls), scales, share)
+    value, scales = windows(null.pulls[:, 0], np.eye(bins) - flat @ flat.T, width)
+    return _probability(value, scales[scales > 1e-9 * scales.max()], share)
 
 
 def two_sided(significance: float) -> float:

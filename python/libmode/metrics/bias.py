@@ -10,15 +10,15 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from .._events import takes_events
-from .._messages import level_of_the_user, refuse_unknown
+from .._messages import level_of_the_user
 from .._read import number, numbers, of_one_index, whole
 from .._typing import Unpack
 from ._bins import Doubles
 from ._fit import FLOOR, UNDER_SIGNAL, Fit, family, lowest_order
 from ._histogram import read_histogram
-from ._sample import Selection, checked_order, point, points, sample, selected
+from ._sample import Selection, checked_order, point, points, refuse_unknown, sample, selected
 from ._search import search
-from .mass import Split, of_histogram, of_sample
+from .mass import of_histogram, of_sample
 
 ENERGY = 13_000.0
 MOST_ABSORBED = 5.0  # the error of a signal over that for a known background, above which a fit says little
@@ -239,7 +239,7 @@ def _fit(
 ) -> tuple[Background, Doubles, Doubles]:
     """A fit of selected background, and the masses and widths of signals."""
     function = "signal_bias" if name == "signal_mass" else "spurious_signal"
-    refuse_unknown(function, options.keys() - FitOptions.__annotations__.keys(), FitOptions.__annotations__)
+    refuse_unknown(function, options, FitOptions)
     order, edges, width = checked_order(order), options.get("bins"), options.get("signal_width")
     widths = None if width is None else numbers("signal_width", np.atleast_1d(width))
     events_only = {name: options.get(name) for name in ("selected", "mass_range")}
@@ -263,19 +263,19 @@ def _fit(
         raise ValueError(f"signal_width has length {len(widths)}, but {name} has length {len(masses)}")
     for k, each in enumerate(widths):
         number(f"signal_width[{k}]", float(each), above=0)
-    return Background(events, order, options), masses, widths
+    return Background(events.bins.axes[0], events.weight, events.square, order, options), masses, widths
 
 
 class Background:
     """A spectrum, and the background that is fitted to it."""
 
-    def __init__(self, events: Split, order: int, options: FitOptions) -> None:
+    def __init__(self, edges: Doubles, weight: Doubles, square: Doubles, order: int, options: FitOptions) -> None:
+        """Of sums over selected events and others, (2, bins)."""
         try:
             import iminuit  # noqa: F401
         except ImportError as error:
             raise ImportError("signal_bias and spurious_signal need iminuit: pip install 'libmode[report]'") from error
         kind, energy = family(options.get("background", "polynomial")), options.get("energy", ENERGY)
-        edges, weight, square = events.bins.axes[0], events.weight, events.square
         chosen = options.get("background_order")
         if chosen is not None:
             chosen = whole("background_order", chosen, kind.least)

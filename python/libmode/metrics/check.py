@@ -39,7 +39,7 @@ def check(
 ) -> Check:
     """Is the background flat in mass at your cut, within what ``order`` allows? Give events outside the training.
 
-    The rule: each test has a p-value, and Bonferroni joins k tests to p = k times the smallest p-value.
+    The rule: each test has a local p-value, and Bonferroni joins k tests to the global p = k times the smallest one.
 
     - ``flat`` is False for p < 0.01, unless a search with ``tolerance`` events would on average find the same test at
       more than 0.05.
@@ -47,7 +47,8 @@ def check(
       deviations, and of 6 errors of the search, and excludes a bump of half with 2 standard deviations. A fitted bump
       of 3 standard deviations, which p counts as chance in many tests or by heavy weights, is not known. Nor is a
       bump that the events show without weights, and that the weighted ones do not exclude.
-    - It is None otherwise: not known from this sample.
+    - It is None otherwise: not known from this sample. ``why`` says about how many events are needed: with these four
+      of five flat samples are True.
 
     The tests are the response at all cuts, that at each working point, the spurious signal there, and ``max_slope`` and
     ``monotonic`` if given; each again in each category. The test at all cuts is the mean of chi^2 over cuts
@@ -94,7 +95,7 @@ def check(
     training_events : number above 0, optional
         T, the background events of the training.
     max_slope : number, optional
-        The slope \\|c_1\\| / c_0 of the efficiency is at most this. Needs order >= 1.
+        The slope \\|c_1\\| / c_0 of the efficiency is at most this, within 5 %. Needs order >= 1.
     monotonic : bool
         The allowed polynomial is monotonic. Needs order >= 2.
 

@@ -6,12 +6,11 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from .._evaluate import Result
-from .._events import takes_events
+from .._events import read_events, takes_events
 from .._functions import mode_edges, mode_evaluate, mode_loss
-from .._read import numbers, same_length, vector
+from .._read import as_array, numbers
 from ..option_types import LossOptions
 from ._bins import Bins, Doubles, sums
 from ._chi_squared import tail
@@ -136,15 +135,12 @@ def dependence(
     else:
         options: LossOptions = {"order": order, "bins": bins, "mass_range": mass_range, "unbiased": False}
         if label is not None:
-            score = vector("score", score)
-            background = ~labels(label, "score", score)
-            if not background.any():
+            events = read_events(as_array, score, label, mass, weight)
+            signal = labels(events.label, "score", events.score)
+            if signal.all():
                 raise ValueError("label is 1 for all events: expected background, which has label 0")
-            say_if_backwards(score, ~background, np.ones(len(score)))
-            score, mass, weight = (
-                None if array is None else _chosen(name, array, background)
-                for name, array in (("score", score), ("mass", mass), ("weight", weight))
-            )
+            say_if_backwards(events.score, signal, np.ones(len(signal)))
+            score, _, mass, weight, _ = events.where(~signal)
         result, cells = _of_events(score, mass, weight, score_range, options)
     # By V rather than by the expectation, whose estimate grows with the loss where a bin has few effective events.
     between = steps(cells)
@@ -158,13 +154,6 @@ def dependence(
         cut = replace(cut, threshold=float(histogram.score[np.searchsorted(histogram.score, cut.threshold) - 1]))
     p_one, p_value = joined(p_all, p_one) if cut is not None else (1.0, p_all)
     return Dependence(result.loss, result.bias, p_value, result.events, cells.bins.count, p_all, p_one, cut)
-
-
-def _chosen(name: str, values: Any, background: NDArray[np.bool_]) -> NDArray[Any]:
-    """The values of background, of their own type."""
-    array = vector(name, values)
-    same_length(name, array, "label", background)
-    return array[background]
 
 
 def _of_events(

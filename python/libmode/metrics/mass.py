@@ -4,18 +4,17 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from .._events import takes_events
-from .._messages import refuse_unknown
 from .._typing import Unpack
 from ._bins import Bins, Doubles, Edges, sums
 from ._histogram import Histogram, add, read_histogram
-from ._sample import Sample, Selection, checked_order, point, sample, selected
+from ._sample import Sample, Selection, checked_order, point, refuse_unknown, sample, selected
 
 
 class Split(NamedTuple):
@@ -30,7 +29,7 @@ class Split(NamedTuple):
 
 def split(function: str, score: Any, label: Any, mass: Any, weight: Any, selection: Selection) -> Split:
     """The background that the working point selects and the rest, in bins of one mass or cells of several."""
-    refuse_unknown(function, selection.keys() - Selection.__annotations__.keys(), Selection.__annotations__)
+    refuse_unknown(function, selection, Selection)
     events_only = {name: selection.get(name) for name in ("selected", "mass_range")}
     cells = read_histogram(score, label=label, mass=mass, weight=weight, **events_only)
     if cells is not None:
@@ -154,7 +153,9 @@ def efficiency(
     if unknown:
         shown = "; ".join(unknown[:5]) + (f"; and {len(unknown) - 5} more" if len(unknown) > 5 else "")
         warnings.warn(f"efficiency is NaN in {shown}", RuntimeWarning, stacklevel=3)
-    return _efficiency(events)
+    flat = rates(events.bins.edges, events.weight, events.square)
+    shape = events.bins.shape
+    return replace(flat, **{name: value.reshape(shape) for name, value in vars(flat).items() if name != "edges"})
 
 
 def _without_weight(events: Split) -> list[str]:
@@ -167,13 +168,21 @@ def _without_weight(events: Split) -> list[str]:
     ]
 
 
-def _efficiency(events: Split) -> Efficiency:
-    total = events.weight.sum(axis=0)
+def rates(edges: Any, weight: Doubles, square: Doubles) -> Efficiency:
+    """The efficiency in bins, from sums of weights and of their squares over selected events and others, (2, bins)."""
+    total = weight.sum(axis=0)
     known = np.where(total > 0, total, np.nan)
-    value = events.weight[0] / known
-    error = np.sqrt(events.square[0] * (1 - value) ** 2 + events.square[1] * value**2) / known
-    arrays = (array.reshape(events.bins.shape) for array in (value, error, total, events.weight[0]))
-    return Efficiency(events.bins.edges, *arrays)
+    value = weight[0] / known
+    error = np.sqrt(square[0] * (1 - value) ** 2 + square[1] * value**2) / known
+    return Efficiency(edges, value, error, total, weight[0])
+
+
+def distance(value: Doubles, error: Doubles, means: Doubles) -> Flatness:
+    """The distance of efficiencies, (bins,), from the best combination of functions with these means, (bins, terms)."""
+    mean = float(value.mean())
+    away = value - means @ np.linalg.lstsq(means, value, rcond=None)[0]
+    rms, expected = (float(np.sqrt(np.mean(each**2))) / (mean if mean > 0 else np.nan) for each in (away, error))
+    return Flatness(rms, expected * float(np.sqrt(1 - means.shape[1] / len(means))))
 
 
 @takes_events
@@ -237,18 +246,14 @@ def flatness(
     unknown = _without_weight(events)
     if unknown:
         raise ValueError(f"mass leaves the efficiency unknown in {unknown[0]}; use wider bins or a narrower range")
-    terms = events.polynomials(order)[events.filled]
+    filled = events.filled
+    terms = events.polynomials(order)[filled]
     count, size = terms.shape
     if size >= count:
         raise ValueError(
             f"order = {order} has {size} terms, and {count} bins have events: expected more bins, or a lower order"
         )
-    result = _efficiency(events)
-    value, error = (array.reshape(-1)[events.filled] for array in (result.value, result.error))
-    mean = float(value.mean())
-    if mean <= 0:
+    known = rates(events.bins.edges, events.weight[:, filled], events.square[:, filled])
+    if (mean := float(known.value.mean())) <= 0:
         raise ValueError(f"the selection has a mean efficiency of {mean:g} inside bins: expected more than 0")
-    means = terms / events.weight.sum(axis=0)[events.filled, None]
-    distance = value - means @ np.linalg.lstsq(means, value, rcond=None)[0]
-    rms, expected = (float(np.sqrt(np.mean(array**2))) / mean for array in (distance, error))
-    return Flatness(rms, expected * float(np.sqrt(1 - size / count)))
+    return distance(known.value, known.error, terms / known.background[:, None])
