@@ -144,6 +144,36 @@ def test_of_too_few_events_nothing_is_known():
     assert several.count(None) >= 4 and True not in several
 
 
+def test_the_number_of_events_that_is_needed_is_enough():
+    """Of background at a cut of 1 %: with the events that the verdict asks for four of five are flat, with half none is."""
+    rng, cut = np.random.default_rng(30), {"order": 0, "background_efficiency": 0.01, "mass_range": (50, 250)}
+
+    def judged(n):
+        return [metrics.check(rng.random(n), None, rng.uniform(50, 250, n), **cut) for _ in range(12)]
+
+    few = judged(10_000)
+    needed = np.median([one.cuts[0].needed for one in few])
+    assert few[0].why.endswith("effective background events, of which it has 10,000") and needed > 20_000
+    assert sum(one.flat is True for one in judged(int(needed))) >= 7
+    assert sum(one.flat is None and one.cuts[0].needed > 0 for one in judged(int(needed / 2))) >= 11
+
+
+def test_the_headline_has_one_p_value_of_all_tests_and_no_contradiction():
+    rng = np.random.default_rng(31)
+    mass = rng.uniform(50, 250, 20_000)
+    bump = np.exp(-0.5 * ((mass - MASS) / WIDTH) ** 2)
+    points = {"order": 0, "background_efficiency": [0.5, 0.002], "signal_mass": MASS, "signal_width": WIDTH}
+    for height, flat in ((0.0, None), (0.25, False)):
+        score = rng.random(20_000) + (rng.random(20_000) < 0.5 * (1 + height * bump))
+        found = metrics.check(score, None, mass, **points)
+        local = [found.p_all_cuts, *(p for cut in found.cuts for p in (cut.p_cut, cut.p_spurious))]
+        assert found.p_value == pytest.approx(min(1, found.tests * np.nanmin(local)))
+        assert found.flat is flat and found.cuts[1].unknown
+        if flat is False:
+            assert f"(global p = {found.p_value:.2g}): a bump of +" in found.why
+            assert "not known" not in str(found) and str(found).count("p =") == 1
+
+
 def test_a_search_with_few_events_does_not_mind_a_small_bump():
     rng = np.random.default_rng(9)
     score, label, mass, _ = with_bump(rng, 6, 400_000)
@@ -205,6 +235,8 @@ def test_bounds():
     steep, fine = (metrics.check(line, None, x, order=1, threshold=0.5, max_slope=most) for most in (0.3, 0.6))
     assert steep.flat is False and fine.flat is True
     assert steep.cuts[0].slope == pytest.approx(0.5, abs=4 * steep.cuts[0].slope_error)
+    assert "the slope of the response at score >= 0.5 is 0.5" in steep.why and "above max_slope = 0.3" in steep.why
+    assert "bump" not in steep.why and "%" not in steep.why
     parabola = (rng.random(100_000) < 0.2 * (1 + 0.5 * x**2)) * 1.0
     assert metrics.check(parabola, None, x, order=2, threshold=0.5).flat is True
     assert metrics.check(parabola, None, x, order=2, threshold=0.5, monotonic=True).flat is False

@@ -4,7 +4,7 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from libmode import metrics, mode_edges
+from libmode import metrics
 from numpy.testing import assert_allclose
 
 MASS = np.linspace(50, 250, 9)
@@ -133,21 +133,6 @@ def test_under_and_overflow_of_score_count_and_those_of_mass_do_in_the_roc_curve
     assert curve.threshold.tolist() == [np.inf, 1, 0.5, 0, -np.inf]
     assert_allclose(curve.signal_efficiency, [0, 0.5, 0.75, 1, 1])
     assert_allclose(curve.false_positive_rate, [0, 0.5, 8 / 12, 10 / 12, 1])
-
-
-def test_the_dependence_of_a_histogram_is_that_of_its_events():
-    """At order 0 exactly, with weights of either sign nearly: only their squares are kept."""
-    for weighted in (False, True):
-        score, mass, label, weight = events(weighted)
-        background = label == 0
-        score, mass, weight = score[background], mass[background], weight[background]
-        theirs = metrics.dependence(score, None, mass, weight=weight, order=0, bins=8)
-        edges = mode_edges(mass, weight=weight, bins=8)
-        edges[-1] = np.nextafter(edges[-1], np.inf)
-        ours = metrics.dependence(filled(score, mass, 0 * mass, weight, (edges, SCORE)), order=0)
-        assert_allclose([ours.value, ours.events, ours.bins], [theirs.value, theirs.events, 8], rtol=1e-10)
-        assert_allclose(ours.expectation, theirs.expectation, rtol=5e-3 if weighted else 1e-10)
-        assert_allclose(ours.p_value, theirs.p_value, rtol=0.1 if weighted else 1e-6)  # 4e-9 with weights
 
 
 def test_weights_without_variances_are_an_error():
