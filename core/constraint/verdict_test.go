@@ -104,6 +104,25 @@ func TestTheBumpIsWhatASearchFinds(t *testing.T) {
 	}
 }
 
+// What a response may be is a polynomial in the mass: these are orthonormal for a falling spectrum.
+func TestPolynomialsAreOrthonormal(t *testing.T) {
+	shares, masses := []float64{0.4, 0.25, 0.15, 0.1, 0.06, 0.04}, make([]float64, 6)
+	for c, share := range shares {
+		masses[c] = share * float64(60+10*c*c)
+	}
+	found := constraint.Polynomials(shares, masses, 4)
+	require.Len(t, found, 5)
+	for k, p := range found {
+		for l, q := range found {
+			sum := 0.0
+			for c, share := range shares {
+				sum += share * p[c] * q[c]
+			}
+			require.InDelta(t, map[bool]float64{true: 1}[k == l], sum, 1e-12)
+		}
+	}
+}
+
 // Of responses that are flat at most one in twenty is called something else.
 func TestFlatResponsesAreFlat(t *testing.T) {
 	rng, wrong := rand.New(rand.NewPCG(3, 4)), 0
