@@ -350,6 +350,7 @@ static void test_direction(void) {
     CHECK(verdict.batches == 100 && verdict.events == (double)(N / 2 + 99 * N) && verdict.tolerance == (double)N && verdict.category == -1, "%g events", verdict.events);
     CHECK(verdict.flat >= -1 && verdict.flat <= 1 && verdict.efficiency[0] == .5 && verdict.doubt[0] > 0 && fabs(verdict.limit - 1.8 * sqrt(2)) < 1e-12,
           "%d, +- %g", (int)verdict.flat, verdict.doubt[0]);
+    CHECK(isnan(verdict.slope) && isnan(verdict.slope_at) && isnan(verdict.turn) && isnan(verdict.turn_at), "no option bounds a moment");
     expect("no verdict", mode_constraint_verdict(&c.options, &how, NULL), MODE_ERROR_ARGUMENT, "verdict is NULL");
     how.training_events = N - 1;
     expect("too few", push_to(&c, &how, &other, again, multiplier, NULL), MODE_ERROR_OPTION, "training_events = ");
