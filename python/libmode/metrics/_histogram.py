@@ -52,7 +52,7 @@ class Histogram(NamedTuple):
         filled = table[1] > 0
         return float(tightest(CLASSES[name], self.score[:-1][filled], table[0][filled], np.array([value]))[0])
 
-    def polynomials(self, bins: Bins, edges: NDArray[np.intp], order: int) -> Doubles:
+    def polynomials(self, edges: NDArray[np.intp], order: int) -> Doubles:
         """Sums over the background of w P_l(x) for l up to an order, (bins, order + 1)."""
         low, high = edges[0], edges[-1]
         each = spread(self.weight.sum(axis=1)[low:high], self.mass[low : high + 1], order)

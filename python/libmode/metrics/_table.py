@@ -34,10 +34,7 @@ class Table(NamedTuple):
         """The table with bins of mass as rows."""
         if len(self.bins) == len(self.weight) + 1:
             return self
-        weight, square, events, legendre, instrument = (
-            add(values.T, self.bins).T
-            for values in (self.weight, self.square, self.events, self.legendre, self.instrument)
-        )
+        weight, square, events, legendre, instrument = (add(values.T, self.bins).T for values in self[:5])
         edges = None if self.edges is None else self.edges[self.bins]
         return Table(weight, square, events, legendre, instrument, self.degree, np.arange(len(self.bins)), edges)
 

@@ -215,7 +215,7 @@ def _of_histogram(histogram: Histogram, order: int, edges: Any) -> tuple[Result,
         k = int(np.argmax(of_bin <= 0))
         raise ValueError(f"the weights of {bins.name(k)} sum to {of_bin[k]:g}: expected a positive sum")
     _enough(bins, of_bin**2 / squares)
-    means = histogram.polynomials(bins, at, order) / of_bin[:, None]
+    means = histogram.polynomials(at, order) / of_bin[:, None]
     share, square = weight / of_bin[:, None], square / of_bin[:, None] ** 2
     finite = np.clip(histogram.score, *histogram.score[np.isfinite(histogram.score)][[0, -1]])
     center = (finite[1:] + finite[:-1]) / 2

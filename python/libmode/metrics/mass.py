@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
@@ -24,21 +23,21 @@ class Split(NamedTuple):
     weight: Doubles
     square: Doubles  #: of weights
     filled: NDArray[np.bool_]  #: (bins,) whether the bin has an event
-    polynomials: Callable[[int], Doubles]  #: of an order: sums of w P_l(x) for l up to it, (bins, terms)
+    terms: Doubles  #: (bins, terms) sums of w P_l(x) for l up to an order
 
 
-def split(function: str, score: Any, label: Any, mass: Any, weight: Any, selection: Selection) -> Split:
+def split(function: str, score: Any, label: Any, mass: Any, weight: Any, selection: Selection, order: int = 0) -> Split:
     """The background that the working point selects and the rest, in bins of one mass or cells of several."""
     refuse_unknown(function, selection, Selection)
     events_only = {name: selection.get(name) for name in ("selected", "mass_range")}
     cells = read_histogram(score, label=label, mass=mass, weight=weight, **events_only)
     if cells is not None:
-        return of_histogram(cells, cells.cut(*point(selection)), selection.get("bins"))
+        return of_histogram(cells, cells.cut(*point(selection)), selection.get("bins"), order)
     events = sample(score, label, mass, weight)
-    return of_sample(events, selected(events, selection), selection.get("bins"), selection.get("mass_range"))
+    return of_sample(events, selected(events, selection), selection.get("bins"), selection.get("mass_range"), order)
 
 
-def of_histogram(cells: Histogram, threshold: float, edges: Any) -> Split:
+def of_histogram(cells: Histogram, threshold: float, edges: Any, order: int = 0) -> Split:
     """The cells from this edge of score on, and the others."""
     bins, places = cells.merged(edges)
     at = cells.cell(threshold)
@@ -46,26 +45,22 @@ def of_histogram(cells: Histogram, threshold: float, edges: Any) -> Split:
         add(np.stack([table[:, at:].sum(axis=1), table[:, :at].sum(axis=1)]), places)
         for table in (cells.weight, cells.square)
     )
-    return Split(bins, weight, square, square.sum(axis=0) > 0, lambda order: cells.polynomials(bins, places, order))
+    return Split(bins, weight, square, square.sum(axis=0) > 0, cells.polynomials(places, order))
 
 
-def of_sample(events: Sample, passed: NDArray[np.bool_], bins: Any, mass_range: Any = None) -> Split:
+def of_sample(events: Sample, passed: NDArray[np.bool_], edges: Any, mass_range: Any = None, order: int = 0) -> Split:
     """The background that has ``passed``, and the rest."""
-    mass, weight, passed = (events.of_background(values) for values in (events.mass, events.weight, passed))
-    chosen = Bins(bins, mass, mass_range)
-    place = chosen.find(mass)
-    inside = place >= 0
-    mass, place, passed, weight = mass[inside], place[inside], passed[inside], weight[inside]
-
-    def both(values: Doubles) -> Doubles:
-        return np.stack([sums(place[which], values[which], chosen.count) for which in (passed, ~passed)])
-
-    def polynomials(order: int) -> Doubles:
-        _, terms = chosen.polynomials(mass, order)
-        return np.stack([sums(place, weight * term, chosen.count) for term in terms], axis=1)
-
-    filled = np.bincount(place, minlength=chosen.count) > 0
-    return Split(chosen, both(weight), both(weight**2), filled, polynomials)
+    background = np.flatnonzero(~events.signal)
+    bins = Bins(edges, events.mass[background], mass_range)
+    place = bins.find(events.mass[background])
+    inside, place = background[place >= 0], place[place >= 0]
+    mass, weight, passed = events.mass[inside], events.weight[inside], passed[inside]
+    both = [
+        np.stack([sums(place[which], values[which], bins.count) for which in (passed, ~passed)])
+        for values in (weight, weight**2)
+    ]
+    terms = np.stack([sums(place, weight * term, bins.count) for term in bins.polynomials(mass, order)[1]], axis=1)
+    return Split(bins, both[0], both[1], np.bincount(place, minlength=bins.count) > 0, terms)
 
 
 @dataclass(frozen=True, eq=False)
@@ -242,12 +237,12 @@ def flatness(
     order 1: 0.056, by chance 0.077
     """
     order = checked_order(order)
-    events = split("flatness", score, label, mass, weight, selection)
+    events = split("flatness", score, label, mass, weight, selection, order)
     unknown = _without_weight(events)
     if unknown:
         raise ValueError(f"mass leaves the efficiency unknown in {unknown[0]}; use wider bins or a narrower range")
     filled = events.filled
-    terms = events.polynomials(order)[filled]
+    terms = events.terms[filled]
     count, size = terms.shape
     if size >= count:
         raise ValueError(
