@@ -8,7 +8,9 @@ import (
 	"github.com/libmode/libmode/core"
 	"github.com/libmode/libmode/core/constraint"
 	"github.com/stretchr/testify/require"
+	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
+	"gonum.org/v1/gonum/stat"
 )
 
 // searched draws background whose masses are uniform, and as much signal at 0.6. High scores are more frequent near a mass.
@@ -104,6 +106,25 @@ func TestTheBumpIsWhatASearchFinds(t *testing.T) {
 	}
 }
 
+// Of the same training again and again the errors scatter by the doubt.
+func TestDoubtIsTheScatter(t *testing.T) {
+	rng, cfg := rand.New(rand.NewPCG(15, 16)), core.DefaultConfig()
+	cfg.Order = 1
+	const trainings, cuts = 30, 3
+	var found [cuts][]float64
+	var doubt [cuts]float64
+	for range trainings {
+		v := shownBy(t, 40, constraint.Steering{RelativeStrength: 1, TrainingEvents: 10_000}, cfg, func() core.Events[float64] { return searched(rng, 500, 0.6, 0.6) })
+		for k := range cuts {
+			found[k] = append(found[k], v.Errors[k])
+			doubt[k] += v.Doubt[k] / trainings
+		}
+	}
+	for k := range cuts {
+		require.InEpsilon(t, stat.StdDev(found[k], nil), doubt[k], 0.4)
+	}
+}
+
 // What a response may be is a polynomial in the mass: these are orthonormal for a falling spectrum.
 func TestPolynomialsAreOrthonormal(t *testing.T) {
 	shares, masses := []float64{0.4, 0.25, 0.15, 0.1, 0.06, 0.04}, make([]float64, 6)
@@ -166,6 +187,13 @@ func TestWindowsSeeWhatTheSignalDoesNot(t *testing.T) {
 	v := shownBy(t, 400, st, core.DefaultConfig(), draw)
 	require.Equal(t, constraint.NotFlat, v.Answer)
 	require.InDelta(t, 0.2, v.Mass[v.Worst], 0.07)
+	v = shownBy(t, 100, st, core.DefaultConfig(), func() core.Events[float64] { // in the second mass
+		ev := searched(rng, 1000, 0.6, 0.3)
+		ev.Masses, ev.Mass = [][]float64{searched(rng, 1000, 0, 0).Mass, ev.Mass}, nil
+		floats.Scale(1000, ev.Masses[1])
+		return ev
+	})
+	require.InDelta(t, 600, v.Mass[v.Worst], 30)
 	require.Equal(t, constraint.NotKnown, shownBy(t, 1, st, core.DefaultConfig(), func() core.Events[float64] { return searched(rng, 1000, 0, 0) }).Answer)
 }
 
