@@ -79,11 +79,12 @@ func newCorrection(in *integrand, bo *moments.Bound, arena *par.Arena) *correcti
 	return co
 }
 
-// correcting follows a correction from step to step.
+// correcting follows a correction from event to event.
 type correcting struct {
 	*correction
+	state          []bin           // where the bias is tracked
 	sums           []float64       // c, z, Y and X
-	change         []float64       // of c and z in the last step
+	change         []float64       // of c and z since the last evaluation
 	bounded, delta moments.Numbers // c~ and delta
 	own, byBase    moments.Numbers // 1 - dc~_l/dc_l, and dc~_l by the moment that limits c_l
 	bias           float64
@@ -93,8 +94,9 @@ type correcting struct {
 }
 
 // start moves to a state, and returns the correction of J and of the bias there.
-func (co *correcting) start(of *correction, state []bin, arena *par.Arena) (total sums) {
+func (co *correcting) start(of *correction, state []bin, arena *par.Arena) sums {
 	*co = correcting{correction: of, sums: par.Make[float64](arena, of.width), change: par.Make[float64](arena, of.y)}
+	co.state = append(par.Unset[bin](arena, len(state))[:0], state...)
 	for b := range state {
 		row := of.rows[b*of.width : (b+1)*of.width]
 		for k, x := range row[:of.y] {
@@ -105,38 +107,71 @@ func (co *correcting) start(of *correction, state []bin, arena *par.Arena) (tota
 		}
 	}
 	copy(co.change, co.sums) // the step from 0
-	total.j, total.bias = co.evaluate()
+	return co.evaluate()
+}
+
+// cross crosses the events of a block, and adds the changes of the correction to those of J and of the bias. A tied event crosses the
+// middle of its tie. The other changes of a tie belong to no event: cross returns their shares of integrals that end at this score.
+func (co *correcting) cross(cr *crossing, end float64) (total sums) {
+	for lo, hi := 0, 0; lo < len(cr.bins); lo = hi {
+		for hi = lo + 1; hi < len(cr.bins) && cr.scores[hi] == cr.scores[lo]; {
+			hi++
+		}
+		moveHalves := func() {
+			for i := lo; i < hi; i++ {
+				co.move(cr, i, .5)
+			}
+			total.add(co.evaluate().times(end - cr.places[lo]))
+		}
+		isTied := hi > lo+1
+		if isTied {
+			moveHalves()
+		}
+		for i := lo; i < hi; i++ {
+			if isTied {
+				co.move(cr, i, -.5)
+				total.add(co.evaluate().times(end - cr.places[lo]))
+			}
+			co.move(cr, i, 1)
+			change := co.evaluate()
+			if cr.d[i] += change.j; cr.biases != nil {
+				cr.biases[i] += change.bias
+			}
+			if isTied {
+				co.move(cr, i, -.5)
+			}
+		}
+		if isTied {
+			moveHalves()
+		}
+	}
 	return total
 }
 
-// cross follows steps, whose changes of V_b are given, and adds their changes of J to d, and of the bias to biases, if it is wanted.
-func (co *correcting) cross(st steps, changes, d, biases []float64) {
-	sums, change := co.sums[:co.y], co.change[:co.y]
-	ofBias := co.sums[co.y:]
-	for i, b := range st.bins {
-		row, w := co.rows[int(b)*co.width:][:co.width], st.weights[i]
-		for k, x := range row[:len(sums)] {
-			change[k] = float64(w * x)
-			sums[k] += change[k]
-		}
-		if co.tracks {
-			for k, x := range row[len(sums):] {
-				ofBias[k] += float64(changes[i] * x)
-			}
-		}
-		change, bias := co.evaluate()
-		if d[i] += change; biases != nil {
-			biases[i] += bias
+// move takes a part of event i of a block: 1, 1/2 or -1/2. The part of the square of its step goes to S_b.
+func (co *correcting) move(cr *crossing, i int, part float64) {
+	b, w := cr.bins[i], part*cr.weights[i]
+	row := co.rows[int(b)*co.width:][:co.width]
+	for k, x := range row[:co.y] {
+		step := float64(w * x)
+		co.change[k] += step
+		co.sums[k] += step
+	}
+	if co.tracks {
+		e := w * co.state[b].step
+		change, ofBias := co.state[b].cross(e, e*e/part), co.sums[co.y:]
+		for k, x := range row[co.y:] {
+			ofBias[k] += float64(change * x)
 		}
 	}
 }
 
-// evaluate returns the change of the correction of J and of the bias in the last step.
+// evaluate returns the change of the correction of J and of the bias since the last evaluation, which is a step.
 //
 // Where steps are small, a difference of two values of J would lose digits. With the change D and the sum S of delta before and
 // after a step, and likewise of z, J changes by D.(G S + S_z) + D_z.S. For the bias, which is small, a difference of two
 // values is enough.
-func (co *correcting) evaluate() (change, bias float64) {
+func (co *correcting) evaluate() (change sums) {
 	first, end := co.First, co.End
 	base := co.sums[first-1]
 	for l := first; l < end; l++ {
@@ -158,18 +193,19 @@ func (co *correcting) evaluate() (change, bias float64) {
 		if co.z < co.y {
 			z, step := co.sums[co.z+l], co.change[co.z+l]
 			along += z + (z - step)
-			change += float64(step * co.both[l])
+			change.j += float64(step * co.both[l])
 		}
-		change += float64(co.differences[l] * along)
+		change.j += float64(co.differences[l] * along)
 	}
 	if co.tracks {
 		before := co.bias
 		co.bias = co.biasNow()
-		if bias = co.bias - before; co.unbiased {
-			change -= bias
+		if change.bias = co.bias - before; co.unbiased {
+			change.j -= change.bias
 		}
 	}
-	return change, bias
+	clear(co.change)
+	return change
 }
 
 // biasNow returns what bounds add to the bias. Of N, the columns 0 and 1 may be full, and the others have only the diagonal.

@@ -5,39 +5,34 @@ import (
 
 	"github.com/libmode/libmode/core/internal/lanes"
 	"github.com/libmode/libmode/core/internal/par"
+	"github.com/libmode/libmode/core/internal/radix"
 )
 
-// crossing crosses the events of a chunk, a block at a time, in one goroutine. It goes from state to state by steps in one bin
-// each (steps.go). A step e in bin b changes J by
+// crossing crosses the events of a chunk, a block at a time, in one goroutine. An event of weight w in bin b is a step e = w/W_b, which
+// changes J by
 //
 //	2 e (M F)_b + M_bb e^2 - M_bb (change of V_b),   (M F)_b = F_b - x_b.X + y_b.Y
 //
-// and the correction for bounds comes on top.
-//
-// Where all weights are 1 and nothing else needs the changes of V_b, these are linear in F_b,
+// and the correction for bounds comes on top. Where all weights are 1 the changes of V_b are linear in F_b,
 //
 //	M_bb g_b (1 - 2 F_b - e),   g_b = e^2 times the factor of V_b
 //
-// so that the rows of the linear form hold them.
+// so that the rows of the linear form hold them, and those of M_bb e^2.
 type crossing struct {
 	*walk
 	arena  *par.Arena
-	block  int // the mark of the arena before the memory of a block
-	state  []bin
+	block  int   // the mark of the arena before the memory of a block
+	state  []bin // without weights its start
 	linear []lanes.Linear
-	folded bool         // whether the rows of the linear form have the terms of e^2 and of V_b too
-	tracks bool         // whether state follows F_b and V_b; otherwise the rows are enough
 	bounds correcting   // of integrand.correction
-	ofBias lanes.Linear // the bias, where nothing tracks V_b
+	ofBias lanes.Linear // the bias, if it is measured and all weights are 1
 
 	bins      []uint32  // of the events of a block, as all that follows
 	weights   []float64 // all 1 without weights
 	scores, d []float64 // d: the changes of J
 	biases    []float64 // the changes of the bias; nil: not wanted
 	places    []float64 // where the integral has the events: at their scores, or at the probabilities of logits
-
-	ones    []float64
-	changes []float64 // of V_b, by step
+	ones      []float64
 }
 
 // blockSize is a number of events that stay in cache between the loops over them.
@@ -45,33 +40,31 @@ const blockSize = 512
 
 var ones = slices.Repeat([]float64{1}, blockSize)
 
-// start moves to the middle between where chunks k and l begin, and returns J and the bias there.
-func (cr *crossing) start(k, l int) sums {
-	in, rs := cr.in, cr.Records
+// start moves to the state with these sums of weights and of squares of steps over the bins, and returns J and the bias there.
+func (cr *crossing) start(weights, squares []float64) sums {
+	in := cr.in
 	cr.state, cr.linear = par.Unset[bin](cr.arena, in.bins), make([]lanes.Linear, len(in.rows))
-	cr.folded = rs.Weights == nil && (in.correction == nil || !in.unbiased)
-	cr.tracks = !cr.folded || in.correction != nil && in.measured
 	for g := range cr.linear {
 		li := &cr.linear[g]
 		li.Rows, li.Y[3] = par.Unset[lanes.Row](cr.arena, in.bins), 1
 		copy(li.Rows, in.rows[g])
 	}
-	if in.measured && !cr.tracks {
+	if in.measured && cr.Weights == nil {
 		cr.ofBias = lanes.Linear{Rows: par.Make[lanes.Row](cr.arena, in.bins), Y: [4]float64{3: 1}}
 	}
 	for i, b := range in.start {
 		step := b.step
-		b.cdf = (rs.Sums[k*in.bins+i] + rs.Sums[l*in.bins+i]) / 2 * step
-		if b.squares = b.cdf * step; in.squares != nil {
-			b.squares = (in.squares[k*in.bins+i] + in.squares[l*in.bins+i]) / 2
+		b.cdf = weights[i] * step
+		if b.squares = b.cdf * step; squares != nil {
+			b.squares = squares[i]
 		}
-		cr.addToSums(uint32(i), b.cdf/step)
+		cr.addToSums(uint32(i), weights[i])
 		row := &cr.linear[0].Rows[i]
 		row.Y[3], row.X[3] = 2*step*b.cdf, 2*step*step
-		if cr.folded {
+		if cr.Weights == nil {
 			own := b.square * step * step
 			g := own * b.factor
-			if in.measured && !cr.tracks {
+			if in.measured {
 				cr.ofBias.Rows[i].Y[3], cr.ofBias.Rows[i].X[3] = -(g*step + g*(2*b.cdf-1)), -2*g*step
 			}
 			if !in.unbiased {
@@ -131,14 +124,12 @@ func (cr *crossing) load(lo, hi int) {
 // cross crosses the events of the block, and returns the shares of their changes of J and of the bias in integrals that end at this
 // score.
 func (cr *crossing) cross(end float64) (total sums) {
-	if lanes.FirstTie(cr.scores) == len(cr.scores)-1 {
-		cr.follow(steps{bins: cr.bins, weights: cr.weights, scale: cr.ones}, cr.d, cr.biases)
-	} else {
-		d, biases := cr.changesOf(cr.splitTies())
-		total.j = cr.join(cr.d, d, end)
-		if biases != nil {
-			total.bias = cr.join(cr.biases, biases, end)
-		}
+	cr.follow(cr.bins, cr.weights, cr.ones, cr.d, cr.biases)
+	if lanes.FirstTie(cr.scores) < len(cr.scores)-1 {
+		cr.centerTies()
+	}
+	if cr.in.correction != nil {
+		total = cr.bounds.cross(cr, end)
 	}
 	total.j += lanes.Integrate(cr.d, cr.places, end)
 	if cr.biases != nil {
@@ -147,56 +138,69 @@ func (cr *crossing) cross(end float64) (total sums) {
 	return total
 }
 
-// changesOf follows steps, and returns their changes of J and of the bias.
-func (cr *crossing) changesOf(st steps) (d, biases []float64) {
-	d = par.Unset[float64](cr.arena, len(st.bins))
+// centerTies takes the changes by tied events to the middle of their tie, where half of each is below the score. J is quadratic in the
+// state: the change there is the mean of the changes in two orders of the tie, forward and backward. Their difference does
+// not depend on the state. So the walk takes four passes over each tie from where it is: along one order and back, and along the
+// other and back.
+func (cr *crossing) centerTies() {
+	n := 4 * len(cr.bins)
+	bins, weights, signs := par.Unset[uint32](cr.arena, n)[:0], par.Unset[float64](cr.arena, n)[:0], par.Unset[float64](cr.arena, n)[:0]
+	radix.ForTies(cr.scores, func(lo, hi int) {
+		for pass := range 4 {
+			sign := float64(1 - 2*(pass%2))
+			for i := range hi - lo {
+				k := lo + i
+				if pass == 1 || pass == 2 {
+					k = hi - 1 - i
+				}
+				bins, weights, signs = append(bins, cr.bins[k]), append(weights, sign*cr.weights[k]), append(signs, sign)
+			}
+		}
+	})
+	changes := par.Unset[float64](cr.arena, len(bins))
+	var biases []float64
 	if cr.biases != nil {
-		biases = par.Unset[float64](cr.arena, len(st.bins))
+		biases = par.Unset[float64](cr.arena, len(bins))
 	}
-	cr.follow(st, d, biases)
-	return d, biases
+	cr.follow(bins, weights, signs, changes, biases)
+	done := 0
+	radix.ForTies(cr.scores, func(lo, hi int) {
+		n := hi - lo
+		for i := range n {
+			forward, backward := done+i, done+3*n-1-i
+			cr.d[lo+i] += (changes[backward] - changes[forward]) / 2
+			if biases != nil {
+				cr.biases[lo+i] += (biases[backward] - biases[forward]) / 2
+			}
+		}
+		done += 4 * n
+	})
 }
 
-// follow walks along steps, and sets d to their changes of J, and biases to those of the bias, if they are wanted.
-func (cr *crossing) follow(st steps, d, biases []float64) {
-	if cr.tracks {
-		cr.changes = par.Unset[float64](cr.arena, len(d))
-		own, subtracted := 1.0, 0.0 // the parts of the two terms
+// follow takes steps, and sets d to their changes of J, and biases to those of the bias, if they are wanted. A step is an event, with the
+// sign 1, or takes it back, with the opposite weight and the sign -1; then its changes mean nothing.
+func (cr *crossing) follow(bins []uint32, weights, signs, d, biases []float64) {
+	if cr.Weights == nil {
+		if clear(d); biases != nil {
+			clear(biases)
+			lanes.Cross(&cr.ofBias, bins, weights, biases)
+		}
+	} else {
+		subtracted := 0.0
 		if cr.in.unbiased {
 			subtracted = 1
 		}
-		if cr.folded {
-			own = 0
-		}
-		state, weights, scale, changes := cr.state, st.weights[:len(d)], st.scale[:len(d)], cr.changes[:len(d)]
-		for i, number := range st.bins[:len(d)] {
+		state, weights, signs := cr.state, weights[:len(d)], signs[:len(d)]
+		for i, number := range bins[:len(d)] {
 			b := &state[number]
 			e := weights[i] * b.step
-			square := e * e
-			changes[i] = b.change(e, square*scale[i])
-			d[i] = own * b.square * (square - subtracted*changes[i])
-			b.cdf, b.squares = b.cdf+e, b.squares+square*scale[i]
-		}
-		for i := range biases {
-			biases[i] = state[st.bins[i]].square * changes[i]
-		}
-	} else {
-		clear(d)
-		if clear(biases); biases != nil {
-			lanes.Cross(&cr.ofBias, st.bins, st.weights, biases)
+			change := b.cross(e, e*e*signs[i])
+			if d[i] = b.square * (e*e - subtracted*change); biases != nil {
+				biases[i] = b.square * change
+			}
 		}
 	}
 	for g := range cr.linear {
-		lanes.Cross(&cr.linear[g], st.bins, st.weights, d)
-	}
-	if cr.in.correction != nil {
-		for i, scale := range st.scale {
-			if scale != 1 { // without bounds, the changes by half events add up to 0
-				if d[i] = 0; biases != nil {
-					biases[i] = 0
-				}
-			}
-		}
-		cr.bounds.cross(st, cr.changes, d, biases)
+		lanes.Cross(&cr.linear[g], bins, weights, d)
 	}
 }

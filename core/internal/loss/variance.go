@@ -55,8 +55,10 @@ func (b *bin) variance() float64 {
 	return (b.squares*(1-2*b.cdf) + b.cdf*b.cdf*b.total) * b.factor
 }
 
-// change returns by how much V_b changes with a step and its square, or parts of both.
-func (b *bin) change(e, square float64) float64 {
+// cross takes a step, which adds this square to S_b, and returns the change of V_b.
+func (b *bin) cross(e, square float64) (change float64) {
 	after := b.cdf + e
-	return (square*(1-2*after) - 2*b.squares*e + e*(b.cdf+after)*b.total) * b.factor
+	change = (square*(1-2*after) - 2*b.squares*e + e*(b.cdf+after)*b.total) * b.factor
+	b.cdf, b.squares = after, b.squares+square
+	return change
 }

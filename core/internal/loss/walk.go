@@ -88,7 +88,7 @@ func (pr *Prepared[T]) integrate(out events.Derivatives[T], measured bool, sc *p
 // part of J that each event gains. An event of a tie moves the end only upwards, so it gains half.
 func (wa *walk) begin(sc *par.Scratch) sums {
 	chunks, last := len(wa.Chunks)-1, len(wa.Words)-1
-	top := (&crossing{walk: wa, arena: &sc.Arena}).start(chunks, chunks)
+	top := (&crossing{walk: wa, arena: &sc.Arena}).start(wa.Row(wa.Sums, chunks), wa.Row(wa.in.squares, chunks))
 	wa.topFrom = len(wa.Words)
 	if wa.limits.open {
 		wa.topFrom, _ = wa.TieAt(last, 0, last+1)
@@ -110,11 +110,11 @@ func (wa *walk) walkChunk(k int) (total sums) {
 	if lo > 0 {
 		before = wa.place(lo - 1)
 	}
-	if hi-lo > blockSize && wa.Tied(lo, hi-1) {
-		return wa.walkTie(cr, k, before)
-	}
 	end := wa.place(hi - 1)
-	total = cr.start(k, k).times(end - before)
+	total = cr.start(wa.Row(wa.Sums, k), wa.Row(wa.in.squares, k)).times(end - before)
+	if from, to := wa.ChunksOfTie(k); to > from+1 { // a tie of several chunks: each crosses the middle of all
+		cr.start(wa.middle(wa.Sums, from, to, k, cr.arena), wa.middle(wa.in.squares, from, to, k, cr.arena))
+	}
 	for lo < hi {
 		next := wa.EndOfBlock(lo, hi, blockSize)
 		cr.load(lo, next)
@@ -125,22 +125,17 @@ func (wa *walk) walkChunk(k int) (total sums) {
 	return total
 }
 
-// walkTie is walkChunk for a chunk of one score, which other chunks may share. The state in the middle of the tie is the mean
-// of the states on both sides of the score.
-func (wa *walk) walkTie(cr *crossing, k int, before float64) sums {
-	from, to := wa.ChunksOfTie(k)
-	lo, hi := wa.Chunks[k], wa.Chunks[k+1]
-	total := cr.start(from, from).times(wa.place(lo) - before)
-	if wa.write == nil {
-		return total
+// middle returns the sums before chunk k of the chunks from..to-1 of one tie, if half of the others comes before it.
+func (wa *walk) middle(rows []float64, from, to, k int, arena *par.Arena) []float64 {
+	if rows == nil {
+		return nil
 	}
-	cr.start(from, to)
-	for ; lo < hi; lo += len(cr.d) {
-		cr.load(lo, min(lo+blockSize, hi))
-		cr.crossTie()
-		wa.writeGradient(cr, lo)
+	sums := par.Make[float64](arena, wa.in.bins)
+	for i := range sums {
+		own := wa.Row(rows, k+1)[i] - wa.Row(rows, k)[i]
+		sums[i] = (wa.Row(rows, from)[i] + wa.Row(rows, to)[i] - own) / 2
 	}
-	return total
+	return sums
 }
 
 // place returns where the integral has record i.

@@ -44,7 +44,7 @@ func fetch[T events.Float](dst []float64, words []uint64, mask uint64, from []T,
 func (rs *Records) divide(sc *par.Scratch) {
 	rs.setChunks(chunkSize(rs.bins))
 	rs.Sums = par.Make[float64](&sc.Arena, len(rs.Chunks)*rs.bins)
-	sc.Team.Run(len(rs.Chunks)-1, func(k int) { rs.addChunk(rs.Row(k+1), k) })
+	sc.Team.Run(len(rs.Chunks)-1, func(k int) { rs.addChunk(rs.Row(rs.Sums, k+1), k) })
 	addRows(rs.Sums, rs.bins)
 }
 
@@ -93,13 +93,18 @@ func (rs *Records) EndOfBlock(lo, hi, size int) int {
 	return to
 }
 
-// Row returns the sums of weights over the records before chunk k, by bin. The last row is for all records. A chunk starts from
-// its row, and not from the end of the chunk before it, so that rounding errors do not grow with the number of events, and the
+// Row returns, of Sums or other rows, the sums over the records before chunk k, by bin. The last row is for all records. A chunk starts
+// from its row, and not from the end of the chunk before it, so that rounding errors do not grow with the number of events, and the
 // order in which chunks are walked does not change a bit.
-func (rs *Records) Row(k int) []float64 { return rs.Sums[k*rs.bins : (k+1)*rs.bins] }
+func (rs *Records) Row(rows []float64, k int) []float64 {
+	if rows == nil {
+		return nil
+	}
+	return rows[k*rs.bins : (k+1)*rs.bins]
+}
 
 // Totals returns the sums of weights over all records.
-func (rs *Records) Totals() []float64 { return rs.Row(len(rs.Chunks) - 1) }
+func (rs *Records) Totals() []float64 { return rs.Row(rs.Sums, len(rs.Chunks)-1) }
 
 // addRows adds to each row of nb numbers the row before it.
 func addRows(rows []float64, nb int) {

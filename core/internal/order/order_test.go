@@ -87,7 +87,7 @@ func checkCrowd[T events.Float](t *testing.T, n int, of func(i int, u float64) f
 	require.Equal(t, 0, rs.Chunks[0])
 	require.Equal(t, n, rs.Chunks[len(rs.Chunks)-1])
 	for k, lo := range rs.Chunks[:len(rs.Chunks)-1] {
-		require.InDeltaSlice(t, sums, rs.Row(k), 1e-9*float64(n))
+		require.InDeltaSlice(t, sums, rs.Row(rs.Sums, k), 1e-9*float64(n))
 		hi := rs.Chunks[k+1]
 		require.Less(t, lo, hi)
 		require.Less(t, hi-lo, 2*size)
