@@ -324,23 +324,3 @@ func product(c *build.Context) {
 	}
 	end(c)
 }
-
-func cpuid(c *build.Context) {
-	function(c, "cpuid", "func(leaf, subleaf uint32) (eax, ebx, ecx, edx uint32)", "cpuid returns what the processor says about itself.")
-	c.Load(c.Param("leaf"), reg.EAX)
-	c.Load(c.Param("subleaf"), reg.ECX)
-	c.CPUID()
-	for i, r := range []reg.Register{reg.EAX, reg.EBX, reg.ECX, reg.EDX} {
-		c.Store(r, c.ReturnIndex(i))
-	}
-	c.RET()
-}
-
-func xgetbv(c *build.Context) {
-	function(c, "xgetbv", "func() (eax, edx uint32)", "xgetbv returns which registers the operating system keeps for a process.")
-	c.XORL(reg.ECX, reg.ECX)
-	c.XGETBV()
-	c.Store(reg.EAX, c.ReturnIndex(0))
-	c.Store(reg.EDX, c.ReturnIndex(1))
-	c.RET()
-}

@@ -38,8 +38,6 @@ func generate() (map[string][]byte, error) {
 	decode(c)
 	cross(c)
 	product(c)
-	cpuid(c)
-	xgetbv(c)
 	file, err := c.Result()
 	if err != nil {
 		return nil, err

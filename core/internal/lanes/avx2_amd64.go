@@ -33,13 +33,3 @@ func crossAVX2(rows *float64, y *[4]float64, x *[4]float64, bins []uint32, weigh
 //
 //go:noescape
 func productAVX2(dst *float64, a *float64, b *float64, inner int, columns int)
-
-// cpuid returns what the processor says about itself.
-//
-//go:noescape
-func cpuid(leaf uint32, subleaf uint32) (eax uint32, ebx uint32, ecx uint32, edx uint32)
-
-// xgetbv returns which registers the operating system keeps for a process.
-//
-//go:noescape
-func xgetbv() (eax uint32, edx uint32)

@@ -2,39 +2,26 @@
 
 package lanes
 
-import "slices"
+import (
+	"slices"
+
+	"golang.org/x/sys/cpu"
+)
 
 //go:generate go -C ../../../tools run ./lanes
 
-var hasAVX2 = findAVX2()
-
 func init() { Vectors(true) }
-
-// findAVX2 reports whether the processor has AVX2, and whether the operating system keeps vector registers for a process.
-func findAVX2() bool {
-	const osxsave, avx, avx2, vectorRegisters = 1 << 27, 1 << 28, 1 << 5, 0b110
-	highest, _, _, _ := cpuid(0, 0)
-	if highest < 7 {
-		return false
-	}
-	if _, _, ecx, _ := cpuid(1, 0); ecx&osxsave == 0 || ecx&avx == 0 {
-		return false
-	}
-	kept, _ := xgetbv()
-	_, ebx, _, _ := cpuid(7, 0)
-	return kept&vectorRegisters == vectorRegisters && ebx&avx2 != 0
-}
 
 // Vectors turns the vector instructions of the loops on or off. It reports whether the processor has them.
 func Vectors(on bool) bool {
-	if on && hasAVX2 {
+	if on && cpu.X86.HasAVX2 {
 		Cross, Decode, Words, look32, look64 = crossVectors, decodeVectors, wordsVectors, look32Vectors, look64Vectors
 		Product = productVectors
 	} else {
 		Cross, Decode, Words, look32, look64 = crossGo, decodeGo, wordsGo, lookGo[float32], lookGo[float64]
 		Product = productGo
 	}
-	return hasAVX2
+	return cpu.X86.HasAVX2
 }
 
 // Each of these gives whole vectors of events to the assembly, and the others to the loop in Go.
