@@ -71,7 +71,7 @@ func Direction[T events.Float](dst, multiplier, slope []T, ev events.Events[T], 
 	}
 	sc := par.Take()
 	defer sc.Give()
-	sc.Team.PartsFor(n)
+	sc.Team.Expect(n)
 	background, err := events.Divide(ev, p.BackgroundLabel, sc)
 	if err != nil {
 		return Pushed{}, err
@@ -84,7 +84,7 @@ func Direction[T events.Float](dst, multiplier, slope []T, ev events.Events[T], 
 	if err != nil {
 		return Pushed{}, err
 	}
-	sc.Team.PartsFor(n)
+	sc.Team.Expect(n)
 	ca := &call[T]{Steering: st, Events: ev, plan: p, push: dst, multiplier: multiplier, slope: slope}
 	for k := range p.Masses {
 		ca.limits = append(ca.limits, p.Masses[k].Mass)

@@ -18,7 +18,7 @@ import (
 func ranksOf[T events.Float](values []T, weights []float64) []float64 {
 	sc := par.Take()
 	defer sc.Give()
-	sc.Team.PartsFor(len(values))
+	sc.Team.Expect(len(values))
 	found := make([]float64, len(values))
 	for i, v := range values {
 		if v != v {
@@ -106,7 +106,7 @@ func requireCells[T events.Float](t *testing.T, name string, masses []T, weights
 	t.Helper()
 	sc := par.Take()
 	defer sc.Give()
-	sc.Team.PartsFor(len(masses))
+	sc.Team.Expect(len(masses))
 	for _, limits := range [][2]float64{{math.Inf(-1), math.Inf(1)}, {-1, 2}} {
 		inside := make([]T, len(masses))
 		for i, m := range masses {

@@ -45,7 +45,7 @@ func Correlation[T Float](gradX, gradY, x, y, weight []T, unbiased bool) (float6
 	}
 	sc := par.Take()
 	defer sc.Give()
-	sc.Team.PartsFor(n)
+	sc.Team.Expect(n)
 	dc := &call{sc: sc, axes: [2]axis{newAxis("x", n, &sc.Arena), newAxis("y", n, &sc.Arena)}}
 	unit := events.UnitOfWeights(weight)
 	if err := arrange(dc, x, y, weight, unit); err != nil {

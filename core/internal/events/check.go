@@ -17,9 +17,9 @@ type Stats struct {
 	WeightMin, WeightMax float64
 }
 
-func emptyStats() Stats {
-	inf := math.Inf(1)
-	return Stats{MassMin: inf, MassMax: -inf, ScoreMin: inf, ScoreMax: -inf, WeightMin: inf, WeightMax: -inf}
+// noStats are the statistics of no events.
+var noStats = Stats{
+	MassMin: math.Inf(1), MassMax: math.Inf(-1), ScoreMin: math.Inf(1), ScoreMax: math.Inf(-1), WeightMin: math.Inf(1), WeightMax: math.Inf(-1),
 }
 
 func (s *Stats) merge(other Stats) {
@@ -45,11 +45,12 @@ const Block = 1 << 11
 // cells. If no mass range is given, it becomes the range of the masses.
 func (sel *Selection[T]) check(sc *par.Scratch) error {
 	n := len(sel.Mass)
-	parts := sc.Team.PartsFor(n)
+	sc.Team.Expect(n)
+	parts := sc.Team.Parts
 	sel.Pairs, sel.Parts = par.Unset[uint32](&sc.Arena, n), make([]Part, parts)
 	for k := range sel.Parts {
 		sel.Parts[k] = Part{
-			Stats: emptyStats(), Lo: n * k / parts, Hi: n * (k + 1) / parts,
+			Stats: noStats, Lo: n * k / parts, Hi: n * (k + 1) / parts,
 			Masses: par.Make[uint32](&sc.Arena, sel.MassCells.Count()), Scores: par.Make[uint32](&sc.Arena, sel.ScoreCells.Count()),
 		}
 	}
@@ -58,7 +59,7 @@ func (sel *Selection[T]) check(sc *par.Scratch) error {
 		p := &sel.Parts[k]
 		p.failed = !sel.checkPart(p, tidy)
 	})
-	sel.Stats = emptyStats()
+	sel.Stats = noStats
 	for k := range sel.Parts {
 		if sel.Parts[k].failed {
 			return sel.firstBad()

@@ -59,17 +59,33 @@ func Divide[T Float](ev Events[T], labels []int32, sc *par.Scratch) (*Division[T
 	if ev.Label == nil && ev.Category == nil {
 		return &Division[T]{Events: ev, Subsets: []Subset{{Hi: n, Factor: 1}}, Labels: 1}, nil
 	}
-	parts := sc.Team.PartsFor(n)
+	sc.Team.Expect(n)
 	if ev.Label == nil {
 		labels = []int32{0}
 	}
 	di := &Division[T]{Index: par.Unset[uint32](&sc.Arena, n), Labels: len(labels)}
-	numbers := par.Unset[uint32](&sc.Arena, n)
-	categories, err := di.number(numbers, ev, labels, sc.Team)
-	if err != nil {
+	numbers, chosen := par.Unset[uint32](&sc.Arena, n), make([]int, (n+divideBlock-1)/divideBlock)
+	sc.Team.Blocks(n, divideBlock, func(lo, hi int) {
+		if ev.Label == nil {
+			clear(numbers[lo:hi])
+		} else {
+			ev.Label.find(numbers[lo:hi], lo, labels)
+		}
+		if len(labels) == 1 && ev.Category == nil {
+			chosen[lo/divideBlock] = choose(di.Index[lo:hi], numbers[lo:hi], lo)
+		}
+	})
+	if len(labels) == 1 && ev.Category == nil {
+		found := 0
+		for k, count := range chosen {
+			found += copy(di.Index[found:], di.Index[k*divideBlock:][:count])
+		}
+		if di.Index = di.Index[:found]; found > 0 {
+			di.Subsets = []Subset{{Hi: found, Factor: 1}}
+		}
+	} else if err := di.arrange(numbers, ev.Category); err != nil {
 		return nil, err
 	}
-	di.arrange(numbers, categories, parts, sc.Team)
 	for place, label := range labels {
 		if !slices.ContainsFunc(di.Subsets, func(sub Subset) bool { return sub.Label == place }) {
 			return nil, errs.Of(errs.ErrNoEvents, "no event selected: none of the %d values of label equals background_label = %d: "+
@@ -80,104 +96,69 @@ func Divide[T Float](ev Events[T], labels []int32, sc *par.Scratch) (*Division[T
 	return di, nil
 }
 
-// number numbers the events by label, and within a label by category. It returns the categories in increasing order.
-func (di *Division[T]) number(numbers []uint32, ev Events[T], labels []int32, team *par.Team) ([]int64, error) {
-	team.Blocks(len(numbers), divideBlock, func(lo, hi int) {
-		if ev.Label == nil {
-			clear(numbers[lo:hi])
-		} else {
-			ev.Label.find(numbers[lo:hi], lo, labels)
-		}
-	})
-	if ev.Category == nil {
-		return []int64{0}, nil
-	}
-	if !ev.Category.isWhole() {
-		return nil, errs.Of(errs.ErrOption, "category has floating-point numbers, and categories are integers: give them in an integer type")
-	}
-	found, at := make(map[int64]uint32), di.Index // the categories in order of appearance, and that of each event
+// choose sets index to the places of the events from lo on whose number is 0, not notWanted, and returns how many there are. It takes no
+// branch on labels in no order.
+func choose(index, numbers []uint32, lo int) (count int) {
 	for i, number := range numbers {
-		if number != notWanted {
-			category := ev.Category.integer(i)
-			place, known := found[category]
-			if !known {
-				place = uint32(len(found))
-				found[category] = place
-			}
-			at[i] = place
-		}
+		index[count] = uint32(lo + i)
+		count += int(1 - number&1)
 	}
-	categories := slices.Sorted(maps.Keys(found))
-	ranks := make([]uint32, len(categories))
-	for k, category := range categories {
-		ranks[found[category]] = uint32(k)
-	}
-	for i, number := range numbers {
-		if number != notWanted {
-			numbers[i] = number*uint32(len(ranks)) + ranks[at[i]]
-		}
-	}
-	return categories, nil
+	return count
 }
 
-// arrange sets di.Index to the places of the events in order of their numbers, and di.Subsets to the subsets that have
-// events.
-func (di *Division[T]) arrange(numbers []uint32, categories []int64, parts int, team *par.Team) {
-	n, width := len(numbers), di.Labels*len(categories)+1
-	next := make([]uint32, parts*width) // a row for each part: where the next event of each number goes, and one of none
-	forPart := func(part int) (lo int, own, row []uint32, last uint32) {
-		lo = n * part / parts
-		return lo, numbers[lo : n*(part+1)/parts], next[part*width : (part+1)*width], uint32(width - 1)
-	}
-	team.Run(parts, func(part int) {
-		_, numbers, row, last := forPart(part)
-		if last > 1 {
-			for _, number := range numbers {
-				row[min(number, last)]++
+// arrange sets di.Index to the places of the events in order of label and category, and di.Subsets to the subsets that have events. The
+// numbers are the places of the labels.
+func (di *Division[T]) arrange(numbers []uint32, of LabelSlice) error {
+	categories := []int64{0}
+	if of != nil {
+		if !of.isWhole() {
+			return errs.Of(errs.ErrOption, "category has floating-point numbers, and categories are integers: give them in an integer type")
+		}
+		found, at := make(map[int64]uint32), di.Index // the categories in order of appearance, and the one of each event
+		for i, number := range numbers {
+			if number != notWanted {
+				category := of.integer(i)
+				place, known := found[category]
+				if !known {
+					place = uint32(len(found))
+					found[category] = place
+				}
+				at[i] = place
 			}
-			return
 		}
-		// With one subset the number of an event is 0 or notWanted, whose lowest bit is 1. Adding up these bits is faster than
-		// counting in memory.
-		var others uint32
-		for _, number := range numbers {
-			others += number & 1
+		categories = slices.Sorted(maps.Keys(found))
+		ranks := make([]uint32, len(categories))
+		for k, category := range categories {
+			ranks[found[category]] = uint32(k)
 		}
-		row[0] = uint32(len(numbers)) - others
-	})
-	var start, found uint32
-	for k := range width {
-		first := start
-		for part := range parts {
-			slot := &next[part*width+k]
-			*slot, start = start, start+*slot
-		}
-		if k < width-1 && start > first {
-			sub := Subset{Label: k / len(categories), Category: categories[k%len(categories)], Lo: int(first), Hi: int(start), Factor: 1}
-			di.Subsets, found = append(di.Subsets, sub), start
+		for i, number := range numbers {
+			if number != notWanted {
+				numbers[i] = number*uint32(len(ranks)) + ranks[at[i]]
+			}
 		}
 	}
-	team.Run(parts, func(part int) {
-		lo, numbers, row, last := forPart(part)
-		index := di.Index
-		if last > 1 {
-			for i, number := range numbers {
-				slot := &row[min(number, last)]
-				index[*slot] = uint32(lo + i)
-				*slot++
-			}
-			return
+	next := make([]int, di.Labels*len(categories)) // where the next event of each number goes
+	for _, number := range numbers {
+		if number != notWanted {
+			next[number]++
 		}
-		end := found
-		if part+1 < parts {
-			end = next[(part+1)*width]
+	}
+	start := 0
+	for k, count := range next {
+		if next[k] = start; count > 0 {
+			sub := Subset{Label: k / len(categories), Category: categories[k%len(categories)], Lo: start, Hi: start + count, Factor: 1}
+			di.Subsets = append(di.Subsets, sub)
 		}
-		for i, at := 0, row[0]; at < end; i++ {
-			index[at] = uint32(lo + i)
-			at += 1 - numbers[i]&1
+		start += count
+	}
+	for i, number := range numbers {
+		if number != notWanted {
+			di.Index[next[number]] = uint32(i)
+			next[number]++
 		}
-	})
-	di.Index = di.Index[:found]
+	}
+	di.Index = di.Index[:start]
+	return nil
 }
 
 // copyEvents sets di.Events to the selected events.

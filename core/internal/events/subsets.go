@@ -99,7 +99,7 @@ func (di *Division[T]) Each(sc *par.Scratch, spares bool, f func(k int, sc *par.
 			one(k, func() *par.Scratch { return sc })
 		}
 	}
-	sc.Team.PartsFor(events)
+	sc.Team.Expect(events)
 	sc.Team.Run(len(small), func(j int) { one(small[j], sc.Room) })
 	return failures
 }
@@ -115,7 +115,7 @@ func cut[T Float](all []T, lo, hi int) []T {
 // Scatter sets the derivatives of the input to those of all events of the division, after it multiplies these by the factors of their
 // subsets.
 func (di *Division[T]) Scatter(input, of Derivatives[T], team *par.Team) {
-	team.PartsFor(len(di.Index))
+	team.Expect(len(di.Index))
 	for _, sub := range di.Subsets {
 		index := di.Index[sub.Lo:sub.Hi]
 		for k, to := range input {

@@ -82,7 +82,7 @@ type Batch[T events.Float] struct {
 
 // NewBatch divides events. The scratch has the memory of the batch.
 func NewBatch[T events.Float](ev events.Events[T], p *Plan, sc *par.Scratch) (*Batch[T], error) {
-	sc.Team.PartsFor(len(ev.Score)) // few events stay in this goroutine
+	sc.Team.Expect(len(ev.Score)) // few events stay in this goroutine
 	di, err := events.Divide(ev, p.BackgroundLabel, sc)
 	if err != nil {
 		return nil, err
@@ -116,7 +116,7 @@ func (b *Batch[T]) each(sc *par.Scratch, f func(k int, sc *par.Scratch) error) e
 // is the sum of the losses of each, times its share of the label's sum of weights. The bias is wanted too, whether or not it is
 // subtracted, if it is measured. The plan is that of the batch, or one for the same bins.
 func (b *Batch[T]) Evaluate(out events.Derivatives[T], p *Plan, measured bool, sc *par.Scratch) (total Result, err error) {
-	sc.Team.PartsFor(b.n) // few events stay in this goroutine
+	sc.Team.Expect(b.n) // few events stay in this goroutine
 	out.Clear(sc.Team)
 	all, di := out, b.di // the derivatives in the order of the division
 	if di.Index != nil {

@@ -28,7 +28,7 @@ func Threads() int {
 // Team runs the shared work of one call. A call has many short pieces of shared work, and waking a thread can take longer
 // than such a piece. So the team's goroutines stay awake for a while after each piece.
 type Team struct {
-	alone   bool                // the call has too few events for a second goroutine
+	Parts   int                 // into which the events of the next work are divided; 1: too few for a second goroutine
 	piece   atomic.Pointer[job] // nil between calls
 	helpers atomic.Int64        // goroutines beside the caller's
 }
@@ -43,19 +43,18 @@ const (
 	AloneCall = 1 << 15
 )
 
-// PartsFor returns the number of parts for the work on n events. If they are few, all work stays in the caller's goroutine.
-func (t *Team) PartsFor(n int) int {
-	t.alone = n < AloneCall
-	if t.alone {
-		return 1
+// Expect says that the next work is on n events, and sets the number of their parts. If they are few, all work stays in the caller's
+// goroutine.
+func (t *Team) Expect(n int) {
+	if t.Parts = 1; n >= AloneCall {
+		t.Parts = max(1, min(Threads(), n/alonePart))
 	}
-	return max(1, min(Threads(), n/alonePart))
 }
 
 // Run calls f(0), ..., f(parts-1), several at a time. A panic in f is raised again in the caller's goroutine.
 func (t *Team) Run(parts int, f func(part int)) {
 	workers := min(parts, Threads())
-	if workers <= 1 || t.alone {
+	if workers <= 1 || t.Parts == 1 {
 		for part := range parts {
 			f(part)
 		}
