@@ -11,8 +11,11 @@ import (
 // Either is nil if it is not wanted.
 type Derivatives[T Float] [2][]T
 
-func (d Derivatives[T]) Grad() []T { return d[0] }
-func (d Derivatives[T]) Hess() []T { return d[1] }
+// The places of both.
+const (
+	Grad = iota
+	Hess
+)
 
 // derivativeNames are the names in errors.
 var derivativeNames = [...]string{"grad", "hess"}

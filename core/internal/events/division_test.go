@@ -83,17 +83,17 @@ func TestDerivatives(t *testing.T) {
 	require.ErrorContains(t, d.CheckLengths(5), "hess has length 4, but score has length 5")
 	require.Equal(t, Derivatives[float32]{nil, {2, 3}}, d.Cut(1, 3))
 	own := d.ForEvents(3, &sc.Arena)
-	require.Nil(t, own.Grad())
-	require.Len(t, own.Hess(), 3)
+	require.Nil(t, own[Grad])
+	require.Len(t, own[Hess], 3)
 	di := Division[float32]{Index: []uint32{3, 0}, Subsets: []Subset{{Lo: 0, Hi: 1, Factor: 1}, {Lo: 1, Hi: 2, Factor: -0.5}}}
 	di.Scatter(d, Derivatives[float32]{nil, {7, 8}}, sc.Team)
-	require.Equal(t, []float32{-4, 2, 3, 7}, d.Hess())
+	require.Equal(t, []float32{-4, 2, 3, 7}, d[Hess])
 	require.NoError(t, d.Check(sc.Team))
 	d[1][2] = float32(math.Inf(-1))
 	require.ErrorContains(t, d.Check(sc.Team), "hess[2] overflows its type")
 	d.Clear(sc.Team)
 	require.Equal(t, Derivatives[float32]{nil, {0, 0, 0, 0}}, d)
-	require.Nil(t, d.Grad())
+	require.Nil(t, d[Grad])
 }
 
 // Cells are in order of the values, from the first to the last, and values outside of what they span are in the cells at the ends.

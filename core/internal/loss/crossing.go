@@ -22,7 +22,7 @@ type crossing struct {
 	*walk
 	arena  *par.Arena
 	block  int   // the mark of the arena before the memory of a block
-	state  []bin // without weights its start
+	state  []bin // without weights where a chunk starts
 	linear []lanes.Linear
 	bounds correcting   // of integrand.correction
 	ofBias lanes.Linear // the bias, if it is measured and all weights are 1
@@ -32,7 +32,6 @@ type crossing struct {
 	scores, d []float64 // d: the changes of J
 	biases    []float64 // the changes of the bias; nil: not wanted
 	places    []float64 // where the integral has the events: at their scores, or at the probabilities of logits
-	ones      []float64
 }
 
 // blockSize is a number of events that stay in cache between the loops over them.
@@ -44,88 +43,67 @@ var ones = slices.Repeat([]float64{1}, blockSize)
 func (cr *crossing) start(weights, squares []float64) sums {
 	in := cr.in
 	cr.state, cr.linear = par.Unset[bin](cr.arena, in.bins), make([]lanes.Linear, len(in.rows))
-	for g := range cr.linear {
-		li := &cr.linear[g]
-		li.Rows, li.Y[3] = par.Unset[lanes.Row](cr.arena, in.bins), 1
-		copy(li.Rows, in.rows[g])
+	for g, rows := range in.rows {
+		cr.linear[g] = linearAt(rows, weights, cr.arena)
 	}
-	if in.measured && cr.Weights == nil {
-		cr.ofBias = lanes.Linear{Rows: par.Make[lanes.Row](cr.arena, in.bins), Y: [4]float64{3: 1}}
+	if in.biasRows != nil {
+		cr.ofBias = linearAt(in.biasRows, weights, cr.arena)
 	}
 	for i, b := range in.start {
-		step := b.step
-		b.cdf = weights[i] * step
-		if b.squares = b.cdf * step; squares != nil {
+		b.cdf = weights[i] * b.step
+		if b.squares = b.cdf * b.step; squares != nil {
 			b.squares = squares[i]
-		}
-		cr.addToSums(uint32(i), weights[i])
-		row := &cr.linear[0].Rows[i]
-		row.Y[3], row.X[3] = 2*step*b.cdf, 2*step*step
-		if cr.Weights == nil {
-			own := b.square * step * step
-			g := own * b.factor
-			if in.measured {
-				cr.ofBias.Rows[i].Y[3], cr.ofBias.Rows[i].X[3] = -(g*step + g*(2*b.cdf-1)), -2*g*step
-			}
-			if !in.unbiased {
-				g = 0
-			}
-			row.Y[3] += own + g*step + g*(2*b.cdf-1)
-			row.X[3] += 2 * g * step
 		}
 		cr.state[i] = b
 	}
 	total := in.at(cr.state, par.Make[float64](cr.arena, in.span.Size))
 	if in.correction != nil {
-		total.add(cr.bounds.start(in.correction, cr.state, cr.arena))
+		total.add(cr.bounds.start(in.correction, cr.state, cr.arena), 1)
 	}
 	cr.block = cr.arena.Mark()
 	return total
 }
 
-// addToSums adds an event of a weight in a bin to the sums of the linear form.
-func (cr *crossing) addToSums(b uint32, weight float64) {
-	for g := range cr.linear {
-		li := &cr.linear[g]
+// linearAt returns a linear form with these rows at the state with these sums of weights over the bins.
+func linearAt(rows []lanes.Row, weights []float64, arena *par.Arena) lanes.Linear {
+	li := lanes.Linear{Rows: append(par.Unset[lanes.Row](arena, len(rows))[:0], rows...), Y: [4]float64{3: 1}}
+	for b, w := range weights {
 		row := &li.Rows[b]
 		for l := range 3 {
-			li.X[l] -= weight * row.X[l]
-			li.Y[l] += weight * row.Y[l]
+			li.X[l] -= w * row.X[l]
+			li.Y[l] += w * row.Y[l]
 		}
-		row.Y[3] += weight * row.X[3]
+		row.Y[3] += w * row.X[3]
 	}
+	return li
 }
 
-// load makes the events lo..hi-1 the block to be crossed.
-func (cr *crossing) load(lo, hi int) {
+// cross crosses a block, the events lo..hi-1, and returns the shares of their changes of J and of the bias in integrals that end at
+// this score.
+func (cr *crossing) cross(lo, hi int, end float64) (total sums) {
 	cr.arena.Release(cr.block)
 	n := hi - lo
 	cr.bins, cr.scores = par.Unset[uint32](cr.arena, n), par.Unset[float64](cr.arena, n)
-	cr.d, cr.ones = par.Unset[float64](cr.arena, n), ones[:min(n, blockSize)]
-	if n > blockSize { // the block is one tie
-		cr.ones = slices.Repeat([]float64{1}, n)
+	cr.Decode(lo, hi, cr.scores, cr.bins)
+	if cr.places = cr.scores; cr.logits {
+		cr.places = par.Unset[float64](cr.arena, n)
+		for i := range cr.places {
+			cr.places[i] = cr.place(lo + i)
+		}
 	}
-	if cr.weights = cr.ones; cr.Weights != nil {
-		cr.weights = cr.Weights[lo:hi]
-	}
+	cr.d = par.Unset[float64](cr.arena, n)
 	if cr.in.measured {
 		cr.biases = par.Unset[float64](cr.arena, n)
 	}
-	cr.Decode(lo, hi, cr.scores, cr.bins)
-	cr.places = cr.scores
-	if cr.limits.logits {
-		cr.places = par.Unset[float64](cr.arena, n)
-		for i, z := range cr.scores {
-			cr.places[i] = probability(z)
-		}
+	signs := ones[:min(n, blockSize)]
+	if n > blockSize { // the block is one tie
+		signs = slices.Repeat([]float64{1}, n)
 	}
-}
-
-// cross crosses the events of the block, and returns the shares of their changes of J and of the bias in integrals that end at this
-// score.
-func (cr *crossing) cross(end float64) (total sums) {
-	cr.follow(cr.bins, cr.weights, cr.ones, cr.d, cr.biases)
-	if lanes.FirstTie(cr.scores) < len(cr.scores)-1 {
+	if cr.weights = signs; cr.Weights != nil {
+		cr.weights = cr.Weights[lo:hi]
+	}
+	cr.follow(cr.bins, cr.weights, signs, cr.d, cr.biases)
+	if lanes.FirstTie(cr.scores) < n-1 {
 		cr.centerTies()
 	}
 	if cr.in.correction != nil {

@@ -35,12 +35,12 @@ func newCurvature(wa *walk, write func(int, []float64), smoothing float64, sc *p
 	if nb > mostCurvedBins {
 		return nil, errs.Of(errs.ErrOption, "hess of %d bins: at most %d are possible, use fewer", nb, mostCurvedBins)
 	}
-	half, err := halfWindow(wa.Records, wa.limits, smoothing)
+	half, err := halfWindow(wa, smoothing)
 	if err != nil {
 		return nil, err
 	}
 	count := min(max(n/(4*nb), 1), mostStrips)
-	cu := &curvature{walk: wa, write: write, strips: newStrips(wa.Records, count, half, wa.limits, &sc.Arena)}
+	cu := &curvature{walk: wa, write: write, strips: newStrips(wa, count, half, &sc.Arena)}
 	cu.table = par.Make[float64](&sc.Arena, len(cu.strips)*2*nb)
 	if half == 0 {
 		return cu, nil

@@ -26,8 +26,11 @@ type integrand struct {
 	// Of the linear form, see setLinear.
 	span    *moments.Basis // of the functions that cost nothing
 	penalty float64
-	x, y    []float64     // a row for each bin; y is nil where it is 0
-	rows    [][]lanes.Row // see setRows
+	x, y    []float64 // a row for each bin; y is nil where it is 0
+	// rows are columns times sqrt(2)/W_b, three of x and three of y at a time. The first have 2 F_b/W_b too, and where all weights
+	// are 1, the terms of M_bb e^2 and V_b, see crossing. Then biasRows have the bias, if it is measured.
+	rows     [][]lanes.Row
+	biasRows []lanes.Row
 }
 
 // newIntegrand returns the integrand of sorted records, for a bias that is measured, subtracted or neither.
@@ -53,10 +56,32 @@ func newIntegrand(p *Plan, measured bool, ba *moments.Basis, bs *bins.Bins, rs *
 			return nil, err
 		}
 	}
+	if rs.Weights == nil {
+		in.foldSquares(&sc.Arena)
+	}
 	if p.Bounded() {
 		in.correction = newCorrection(in, moments.NewBound(&p.Options, ba), &sc.Arena)
 	}
 	return in, nil
+}
+
+// foldSquares adds the terms of M_bb e^2 and of V_b to the rows, where e = 1/W_b at each event.
+func (in *integrand) foldSquares(arena *par.Arena) {
+	if in.measured {
+		in.biasRows = par.Make[lanes.Row](arena, in.bins)
+	}
+	for i := range in.start {
+		b, row := &in.start[i], &in.rows[0][i]
+		own := b.square * b.step * b.step
+		g := own * b.factor
+		if in.measured {
+			in.biasRows[i].Y[3], in.biasRows[i].X[3] = g*(1-b.step), -2*g*b.step
+		}
+		if row.Y[3] = own; in.unbiased {
+			row.Y[3] -= g * (1 - b.step)
+			row.X[3] += 2 * g * b.step
+		}
+	}
 }
 
 // flatten turns the integrand into that of the flatness loss of J. Stevens and M. Williams, arXiv:1305.7248, as

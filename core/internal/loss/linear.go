@@ -27,10 +27,22 @@ func (in *integrand) setLinear(penalty float64, arena *par.Arena) {
 	if !in.span.IsOrthonormal || penalty != 0 {
 		in.setColumns(arena)
 	}
-	in.setRows(arena)
+	for l, size := 0, in.span.Size; l < size; l += 3 {
+		rows := par.Make[lanes.Row](arena, in.bins)
+		for b, e := range in.step {
+			for k := l; k < min(l+3, size); k++ {
+				rows[b].X[k-l] = math.Sqrt2 * e * in.x[b*size+k]
+				if in.y != nil {
+					rows[b].Y[k-l] = math.Sqrt2 * e * in.y[b*size+k]
+				}
+			}
+		}
+		in.rows = append(in.rows, rows)
+	}
 	in.start = par.Make[bin](arena, in.bins)
 	for b, step := range in.step {
 		in.start[b].step, in.start[b].square = step, in.element(b, b)
+		in.rows[0][b].X[3] = 2 * step * step
 	}
 }
 
@@ -53,23 +65,6 @@ func (in *integrand) setColumns(arena *par.Arena) {
 			in.x[b*size+l] = x
 			in.y[b*size+l] = floats.Dot(qr.R[l*size+l:(l+1)*size], ba.RowA(b)[l:]) - x
 		}
-	}
-}
-
-// setRows sets the rows: columns times sqrt(2)/W_b, three of x and three of y at a time.
-func (in *integrand) setRows(arena *par.Arena) {
-	size := in.span.Size
-	for l := 0; l < size; l += 3 {
-		rows := par.Make[lanes.Row](arena, in.bins)
-		for b, e := range in.step {
-			for k := l; k < min(l+3, size); k++ {
-				rows[b].X[k-l] = math.Sqrt2 * e * in.x[b*size+k]
-				if in.y != nil {
-					rows[b].Y[k-l] = math.Sqrt2 * e * in.y[b*size+k]
-				}
-			}
-		}
-		in.rows = append(in.rows, rows)
 	}
 }
 

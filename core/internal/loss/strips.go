@@ -5,7 +5,6 @@ import (
 	"sort"
 
 	"github.com/libmode/libmode/core/internal/errs"
-	"github.com/libmode/libmode/core/internal/order"
 	"github.com/libmode/libmode/core/internal/par"
 )
 
@@ -26,7 +25,8 @@ const leastOfStrip = 0.25
 
 // newStrips divides sorted records into about as many strips as asked for, of equal sums of |w|: equal numbers of events, also where
 // a record stands for several. Windows have this half width. Crowded scores and far ones do not share a strip, up to a quarter of one.
-func newStrips(rs *order.Records, count int, half float64, limits limits, arena *par.Arena) []strip {
+func newStrips(wa *walk, count int, half float64, arena *par.Arena) []strip {
+	rs := wa.Records
 	n := len(rs.Words)
 	below := func(i int) float64 { return float64(i) } // the weight of the records before i
 	if rs.Weights != nil {
@@ -59,7 +59,7 @@ func newStrips(rs *order.Records, count int, half float64, limits limits, arena 
 			end = min(end, max(far, least))
 		}
 		middle := rs.Score(min(at((below(start)+below(end))/2), end-1))
-		from, to := max(middle-half, limits.from), min(middle+half, limits.to)
+		from, to := max(middle-half, wa.from), min(middle+half, wa.to)
 		lo := first(0, func(score float64) bool { return score >= from })
 		hi := first(lo, func(score float64) bool { return score > to })
 		found = append(found, strip{start, end, lo, hi, to - from})
@@ -76,10 +76,10 @@ func stripOf(i int, ss []strip) int {
 // halfWindow returns half of the width of the window: smoothing times a range of scores. The range is the range of the integral.
 // If that is not given, it is the range of the inner three quarters of the records, or of all records if these have one score. The
 // width is 0 if all scores are equal, and an error if it is below the rounding error of scores.
-func halfWindow(rs *order.Records, limits limits, smoothing float64) (float64, error) {
-	last := len(rs.Words) - 1
-	width := limits.to - limits.from
-	if limits.open {
+func halfWindow(wa *walk, smoothing float64) (float64, error) {
+	rs, last := wa.Records, len(wa.Words)-1
+	width := wa.to - wa.from
+	if wa.open {
 		width = rs.Score(last-last/8) - rs.Score(last/8)
 		if width == 0 {
 			width = rs.Score(last) - rs.Score(0)

@@ -12,8 +12,10 @@ import (
 // walk is one pass over the sorted records. J is constant between neighboring scores, so that its integral is a finite sum.
 type walk struct {
 	*order.Records
-	in     *integrand
-	limits limits
+	in       *integrand
+	from, to float64 // the limits of the integral over the scores
+	open     bool    // to is the highest score
+	logits   bool    // the integral is over the probabilities of the scores
 	// write writes derivatives, over the scale of the loss, of the records from lo on; nil: not wanted.
 	write func(lo int, derivatives []float64)
 
@@ -24,15 +26,9 @@ type walk struct {
 // sums are J and the bias, or integrals of both.
 type sums struct{ j, bias float64 }
 
-func (s *sums) add(other sums) { s.j, s.bias = s.j+other.j, s.bias+other.bias }
-
-func (s sums) times(by float64) sums { return sums{s.j * by, s.bias * by} }
-
-// limits are those of the integral over the scores.
-type limits struct {
-	from, to float64
-	open     bool // to is the highest score
-	logits   bool // the integral is over the probabilities of the scores
+// add adds other sums times a factor.
+func (s *sums) add(other sums, factor float64) {
+	s.j, s.bias = s.j+factor*other.j, s.bias+factor*other.bias
 }
 
 // integrate returns the loss of one variable, and sets the derivatives that are wanted.
@@ -43,23 +39,30 @@ func (pr *Prepared[T]) integrate(out events.Derivatives[T], measured bool, sc *p
 	if err != nil {
 		return Result{}, err
 	}
-	limits := limits{from: p.Masses[0].Score[0], to: p.Masses[0].Score[1]}
+	limits := p.Masses[0].Score
+	wa := &walk{Records: rs, in: in, from: limits[0], to: limits[1], write: pr.writer(out[events.Grad], -in.scale), topFrom: len(rs.Words)}
 	switch {
 	case p.Logits:
-		limits.from, limits.to, limits.logits = 0, 1, true
-	case math.IsInf(limits.from, -1):
-		limits.from, limits.to, limits.open = pr.sel.ScoreMin, pr.sel.ScoreMax, true
+		wa.from, wa.to, wa.logits = 0, 1, true
+	case math.IsInf(wa.from, -1):
+		wa.from, wa.to, wa.open = pr.sel.ScoreMin, pr.sel.ScoreMax, true
 	}
-	wa := &walk{Records: rs, in: in, limits: limits, write: pr.writer(out.Grad(), -in.scale)}
 	var curved *curvature
-	if out.Hess() != nil {
-		if curved, err = newCurvature(wa, pr.writer(out.Hess(), in.scale), p.Smoothing, sc); err != nil {
+	if out[events.Hess] != nil {
+		if curved, err = newCurvature(wa, pr.writer(out[events.Hess], in.scale), p.Smoothing, sc); err != nil {
 			return Result{}, err
 		}
 	}
-	total := wa.begin(sc)
-	integrals := par.Make[sums](&sc.Arena, len(rs.Chunks)-1)
-	sc.Team.Run(len(integrals), func(k int) {
+	chunks, last := len(rs.Chunks)-1, len(rs.Words)-1
+	top := (&crossing{walk: wa, arena: &sc.Arena}).start(rs.Row(rs.Sums, chunks), rs.Row(in.squares, chunks))
+	if wa.open { // the events of the highest score move the end
+		wa.topFrom, _ = wa.TieAt(last, 0, last+1)
+		if wa.topShare = top.j; wa.topFrom < last {
+			wa.topShare /= 2 // an event of a tie moves it only upwards
+		}
+	}
+	integrals := par.Make[sums](&sc.Arena, chunks)
+	sc.Team.Run(chunks, func(k int) {
 		if rs.Chunks[k] == rs.Chunks[k+1] {
 			return
 		}
@@ -68,8 +71,10 @@ func (pr *Prepared[T]) integrate(out events.Derivatives[T], measured bool, sc *p
 		}
 		integrals[k] = wa.walkChunk(k)
 	})
+	var total sums
+	total.add(top, wa.to-wa.place(last))
 	for _, of := range integrals {
-		total.add(of)
+		total.add(of, 1)
 	}
 	found := Result{Loss: in.scale * total.j}
 	if measured {
@@ -84,43 +89,31 @@ func (pr *Prepared[T]) integrate(out events.Derivatives[T], measured bool, sc *p
 	return found, nil
 }
 
-// begin returns the integrals above the highest score. If the integral ends at that score, its events move the end: begin finds the
-// part of J that each event gains. An event of a tie moves the end only upwards, so it gains half.
-func (wa *walk) begin(sc *par.Scratch) sums {
-	chunks, last := len(wa.Chunks)-1, len(wa.Words)-1
-	top := (&crossing{walk: wa, arena: &sc.Arena}).start(wa.Row(wa.Sums, chunks), wa.Row(wa.in.squares, chunks))
-	wa.topFrom = len(wa.Words)
-	if wa.limits.open {
-		wa.topFrom, _ = wa.TieAt(last, 0, last+1)
-		wa.topShare = top.j
-		if wa.topFrom < last {
-			wa.topShare /= 2
-		}
-	}
-	return top.times(wa.limits.to - wa.place(last))
-}
-
 // walkChunk crosses the events of chunk k and writes their derivatives. It returns the integrals of J and the bias from the score
 // before the chunk to its last one.
 func (wa *walk) walkChunk(k int) (total sums) {
 	room := par.Room()
 	defer room.Give()
 	cr := &crossing{walk: wa, arena: &room.Arena}
-	lo, hi, before := wa.Chunks[k], wa.Chunks[k+1], wa.limits.from
+	lo, hi, before := wa.Chunks[k], wa.Chunks[k+1], wa.from
 	if lo > 0 {
 		before = wa.place(lo - 1)
 	}
 	end := wa.place(hi - 1)
-	total = cr.start(wa.Row(wa.Sums, k), wa.Row(wa.in.squares, k)).times(end - before)
+	total.add(cr.start(wa.Row(wa.Sums, k), wa.Row(wa.in.squares, k)), end-before)
 	if from, to := wa.ChunksOfTie(k); to > from+1 { // a tie of several chunks: each crosses the middle of all
 		cr.start(wa.middle(wa.Sums, from, to, k, cr.arena), wa.middle(wa.in.squares, from, to, k, cr.arena))
 	}
-	for lo < hi {
-		next := wa.EndOfBlock(lo, hi, blockSize)
-		cr.load(lo, next)
-		total.add(cr.cross(end))
-		wa.writeGradient(cr, lo)
-		lo = next
+	for next := 0; lo < hi; lo = next {
+		next = wa.EndOfBlock(lo, hi, blockSize)
+		total.add(cr.cross(lo, next, end), 1)
+		if wa.write == nil {
+			continue
+		}
+		for i := max(lo, wa.topFrom); i < next; i++ {
+			cr.d[i-lo] -= wa.topShare
+		}
+		wa.write(lo, cr.d)
 	}
 	return total
 }
@@ -138,26 +131,12 @@ func (wa *walk) middle(rows []float64, from, to, k int, arena *par.Arena) []floa
 	return sums
 }
 
-// place returns where the integral has record i.
+// place returns where the integral has record i: at its score, or at the probability of a logit.
 func (wa *walk) place(i int) float64 {
-	if wa.limits.logits {
-		return probability(wa.Score(i))
+	if wa.logits {
+		return 1 / (1 + math.Exp(-wa.Score(i)))
 	}
 	return wa.Score(i)
-}
-
-// probability returns the probability of a logit.
-func probability(logit float64) float64 { return 1 / (1 + math.Exp(-logit)) }
-
-// writeGradient writes the derivatives of the block of events from lo on.
-func (wa *walk) writeGradient(cr *crossing, lo int) {
-	if wa.write == nil {
-		return
-	}
-	for i := max(lo, wa.topFrom); i < lo+len(cr.d); i++ {
-		cr.d[i-lo] -= wa.topShare
-	}
-	wa.write(lo, cr.d)
 }
 
 // writer returns a function that writes numbers of the records from lo on, times a scale, to where these stand; nil for nil.
