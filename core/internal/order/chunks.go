@@ -40,18 +40,10 @@ func fetch[T events.Float](dst []float64, words []uint64, mask uint64, from []T,
 	}
 }
 
-// divide divides the records into chunks, and adds up the weights of each.
+// divide divides the sorted records into chunks of about the usual size, and adds up the weights of each. A tie is in one chunk, unless
+// it has more records than that: then it has chunks of its own.
 func (rs *Records) divide(sc *par.Scratch) {
-	rs.setChunks(chunkSize(rs.bins))
-	rs.Sums = par.Make[float64](&sc.Arena, len(rs.Chunks)*rs.bins)
-	sc.Team.Run(len(rs.Chunks)-1, func(k int) { rs.addChunk(rs.Row(rs.Sums, k+1), k) })
-	addRows(rs.Sums, rs.bins)
-}
-
-// setChunks divides the sorted records into chunks of about size records. A tie is in one chunk, unless it has more records than
-// that: then it has chunks of its own.
-func (rs *Records) setChunks(size int) {
-	n := len(rs.Words)
+	n, size := len(rs.Words), chunkSize(rs.bins)
 	rs.Chunks = make([]int, 0, 3*(n/size)+2)
 	for lo := 0; lo < n; {
 		rs.Chunks = append(rs.Chunks, lo)
@@ -63,6 +55,22 @@ func (rs *Records) setChunks(size int) {
 		lo = end
 	}
 	rs.Chunks = append(rs.Chunks, n)
+	rs.Sums = par.Make[float64](&sc.Arena, len(rs.Chunks)*rs.bins)
+	sc.Team.Run(len(rs.Chunks)-1, func(k int) {
+		lo, layout, totals := rs.Chunks[k], rs.Layout, rs.Row(rs.Sums, k+1)
+		words := rs.Words[lo:rs.Chunks[k+1]]
+		if rs.Weights == nil {
+			for _, r := range words {
+				totals[layout.Bin(r)]++
+			}
+			return
+		}
+		weights := rs.Weights[lo:][:len(words)]
+		for i, r := range words {
+			totals[layout.Bin(r)] += weights[i]
+		}
+	})
+	addRows(rs.Sums, rs.bins)
 }
 
 // TieAt returns where the records among lo..hi-1 begin and end that have the score of record i.
@@ -110,22 +118,6 @@ func (rs *Records) Totals() []float64 { return rs.Row(rs.Sums, len(rs.Chunks)-1)
 func addRows(rows []float64, nb int) {
 	for k := nb; k < len(rows); k++ {
 		rows[k] += rows[k-nb]
-	}
-}
-
-// addChunk adds the weights of chunk k to totals, by bin.
-func (rs *Records) addChunk(totals []float64, k int) {
-	lo, layout := rs.Chunks[k], rs.Layout
-	words := rs.Words[lo:rs.Chunks[k+1]]
-	if rs.Weights == nil {
-		for _, r := range words {
-			totals[layout.Bin(r)]++
-		}
-		return
-	}
-	weights := rs.Weights[lo:][:len(words)]
-	for i, r := range words {
-		totals[layout.Bin(r)] += weights[i]
 	}
 }
 

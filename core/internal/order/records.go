@@ -46,13 +46,26 @@ func newRecords[T events.Float](sel *events.Selection[T], bins int, sc *par.Scra
 	sc.Team.Run(len(sel.Parts), func(k int) {
 		room := par.Room()
 		defer room.Give()
-		p, made := &sel.Parts[k], par.Unset[uint64](&room.Arena, fillBlock)
+		p, records := &sel.Parts[k], rs.Words
+		next, made := p.Scores, par.Unset[uint64](&room.Arena, fillBlock)
 		for lo := p.Lo; lo < p.Hi; lo += fillBlock {
-			fill(rs, made, sel, p.Scores, lo, min(lo+fillBlock, p.Hi))
+			hi := min(lo+fillBlock, p.Hi)
+			pairs, words := sel.Pairs[lo:hi], made[:hi-lo]
+			radix.Records(words, &rs.Layout, sel.Score[lo:hi], pairs, events.BinMask, lo)
+			for i, word := range words {
+				if pairs[i] != events.NoPair {
+					cell := pairs[i] >> events.BinBits
+					records[next[cell]] = word
+					next[cell]++
+				}
+			}
 		}
 	})
 	return rs, starts
 }
+
+// fillBlock is the number of records that stay in the nearest cache.
+const fillBlock = 512
 
 // Rebin returns the records with the bins that the pairs of the events have, of which there are no more.
 func (rs *Records) Rebin(bins int, pairs []uint32, sc *par.Scratch) *Records {
@@ -66,27 +79,6 @@ func (rs *Records) Rebin(bins int, pairs []uint32, sc *par.Scratch) *Records {
 	})
 	other.divide(sc)
 	return &other
-}
-
-// fillBlock is the number of records that stay in the nearest cache.
-const fillBlock = 512
-
-// fill makes the records of the events lo..hi-1, and puts each at the next place of its cell.
-func fill[T events.Float](rs *Records, made []uint64, sel *events.Selection[T], next []uint32, lo, hi int) {
-	pairs, words := sel.Pairs[lo:hi], made[:hi-lo]
-	if rs.Half {
-		lanes.Words(words, any(sel.Score[lo:hi]).([]float32), pairs, events.BinMask, rs.HalfBase, rs.BinShift, lo)
-	} else {
-		radix.Records(words, &rs.Layout, sel.Score[lo:hi], pairs, events.BinMask, lo)
-	}
-	records := rs.Words
-	for i, word := range words {
-		if pairs[i] != events.NoPair {
-			cell := pairs[i] >> events.BinBits
-			records[next[cell]] = word
-			next[cell]++
-		}
-	}
 }
 
 // Weight returns the weight of record i.

@@ -80,7 +80,9 @@ func TestRecordsHoldWhatIsPacked(t *testing.T) {
 		require.True(t, la.Half)
 		wide := NewLayout[float64](float64(ends[0]), float64(ends[1]), n, bins)
 		for _, s := range ends {
-			record := Pack(&la, s, n-1)
+			packed := make([]uint64, 1)
+			Records(packed, &la, []float32{s}, []uint32{0}, bins-1, n-1)
+			record := packed[0]
 			assert.Equal(t, []any{float64(s), n - 1, 0}, []any{la.Number(record), la.Index(record), la.Bin(record)})
 			record = wide.record(float64(s), bins-1, n-1)
 			key := (Key(float64(s)) - Key(float64(ends[0]))) >> wide.cut

@@ -27,10 +27,10 @@ type Layout struct {
 }
 
 // NewLayout returns the layout for n events in so many bins, with numbers from lowest to highest.
-func NewLayout[T lanes.Float](lowest, highest float64, n, bins int) Layout {
+func NewLayout[T lanes.Float](lowest, highest float64, n, binCount int) Layout {
 	var la Layout
-	la.BinShift = bitsFor(n)
-	la.keyShift = la.BinShift + bitsFor(bins)
+	la.BinShift = uint(bits.Len64(uint64(n - 1)))
+	la.keyShift = la.BinShift + uint(bits.Len64(uint64(binCount-1)))
 	la.IndexMask = 1<<la.BinShift - 1
 	la.binMask = 1<<(la.keyShift-la.BinShift) - 1
 	if lanes.IsFloat32[T]() && la.keyShift <= 32 && la.BinShift < 32 {
@@ -44,30 +44,22 @@ func NewLayout[T lanes.Float](lowest, highest float64, n, bins int) Layout {
 	return la
 }
 
-// bitsFor returns the number of bits of the numbers 0..n-1.
-func bitsFor(n int) uint { return uint(bits.Len64(uint64(n - 1))) }
-
 // record returns the record of an event, for a layout that is not Half.
 func (la *Layout) record(number float64, bin, index int) uint64 {
 	key := (Key(number) - la.base) >> (la.cut & 63)
 	return key<<(la.keyShift&63) | uint64(bin)<<(la.BinShift&63) | uint64(index)
 }
 
-// Records sets dst to the records of the events from lo on, for a layout that is not Half. The bins are in the bits of the
-// mask.
+// Records sets dst to the records of the events from lo on. The bins are in the bits of the mask.
 func Records[T lanes.Float](dst []uint64, la *Layout, numbers []T, bins []uint32, mask uint32, lo int) {
+	if la.Half {
+		lanes.Words(dst, any(numbers).([]float32), bins, mask, la.HalfBase, la.BinShift, lo)
+		return
+	}
 	copied := *la // in registers
 	for i, x := range numbers {
 		dst[i] = copied.record(float64(x), int(bins[i]&mask), lo+i)
 	}
-}
-
-// Pack returns the record of an event without a bin, for any layout.
-func Pack[T lanes.Float](la *Layout, number T, index int) uint64 {
-	if la.Half {
-		return uint64(lanes.HalfKey(float32(number))-la.HalfBase)<<32 | uint64(index)
-	}
-	return la.record(float64(number), 0, index)
 }
 
 // Index returns the index of a record.

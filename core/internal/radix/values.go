@@ -21,14 +21,16 @@ func SortValues[T lanes.Float](values []T, sc *par.Scratch) (so Sorted) {
 			lowest, highest = min(lowest, x), max(highest, x)
 		}
 	}
-	so.Words = par.Unset[uint64](&sc.Arena, len(values))[:0]
+	words := par.Make[uint64](&sc.Arena, len(values))
 	if lowest > highest {
 		return so
 	}
 	so.Layout = NewLayout[T](lowest, highest, len(values), 1)
+	Records(words, &so.Layout, values, par.Make[uint32](&sc.Arena, len(values)), 0, 0)
+	so.Words = words[:0]
 	for i, v := range values {
 		if v == v {
-			so.Words = append(so.Words, Pack(&so.Layout, v, i))
+			so.Words = append(so.Words, words[i])
 		}
 	}
 	Sort(so.Words, []uint32{0, uint32(len(so.Words))}, &so.Layout, values)
