@@ -128,8 +128,12 @@ func New[T events.Float](sel *events.Selection[T], o *Options, sc *par.Scratch) 
 
 // checkEnough returns an error if the mass range cannot be divided, or if there are fewer events than bins.
 func checkEnough[T events.Float](sel *events.Selection[T], o *Options) error {
-	if err := sel.CheckMassRange(); err != nil {
-		return err
+	if sel.MassLo == sel.MassHi {
+		return errs.Of(errs.ErrBin, "mass: all %d selected events have the same mass %v, so they have no range to bin: "+
+			"give mass_range or edges, or a mass that varies", sel.N, sel.MassLo)
+	}
+	if !events.IsFinite(sel.MassHi - sel.MassLo) {
+		return errs.Of(errs.ErrOverflow, "mass: the selected events span [%v, %v], which is too wide for double precision", sel.MassLo, sel.MassHi)
 	}
 	asked := o.For(sel.N)
 	if o.Kind == GivenEdges {

@@ -75,8 +75,12 @@ func assignBins[T events.Float](sel *events.Selection[T], edges []float64, sc *p
 				continue // it takes no part
 			}
 			bin, last := table[c], table[c+1]
-			if bin < last { // edges lie in the cell
-				bin = findBin(inner, bin, last, float64(sel.Mass[lo+i]))
+			for bin < last { // edges lie in the cell: by binary search
+				if mid := (bin + last) >> 1; inner[mid] <= float64(sel.Mass[lo+i]) {
+					bin = mid + 1
+				} else {
+					last = mid
+				}
 			}
 			pairs[i] = pair&^events.BinMask | bin
 		}
@@ -85,15 +89,3 @@ func assignBins[T events.Float](sel *events.Selection[T], edges []float64, sc *p
 
 // eventsAtATime is the number of events that a goroutine handles at a time.
 const eventsAtATime = 1 << 14
-
-// findBin returns the bin of a mass, by binary search among the bins lo..hi.
-func findBin(inner []float64, lo, hi uint32, mass float64) uint32 {
-	for lo < hi {
-		if mid := (lo + hi) >> 1; inner[mid] <= mass {
-			lo = mid + 1
-		} else {
-			hi = mid
-		}
-	}
-	return lo
-}

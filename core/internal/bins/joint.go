@@ -1,6 +1,8 @@
 package bins
 
 import (
+	"slices"
+
 	"github.com/libmode/libmode/core/internal/errs"
 	"github.com/libmode/libmode/core/internal/events"
 	"github.com/libmode/libmode/core/internal/par"
@@ -46,80 +48,61 @@ func LookInside[T events.Float](masses [][]T, index []uint32, axes []Options, sc
 // Events that are not inside have NoPair. The next variable divides each cell of the earlier ones into quantile bins, or into
 // bins common to all cells, which make a grid. Cells without events are left out.
 func JointCells[T events.Float](masses [][]T, index []uint32, axes []Options, inside []uint32, sc *par.Scratch) (*Bins, []uint32, error) {
-	n := len(masses[0])
-	ne := nest{cellOf: make([]uint32, n), order: inside}
-	for i := range ne.cellOf {
-		ne.cellOf[i] = events.NoPair
-	}
-	ne.spare, ne.cells, ne.starts = make([]uint32, len(ne.order)), make([]cell, 1), []int{0, len(ne.order)}
-	values, numbers, gridCells := make([]T, len(ne.order)), make([]uint32, len(ne.order)), 1
+	cells, members, gridCells := make([]cell, 1), [][]uint32{inside}, 1 // members: the events of each cell
 	for k, mass := range masses {
-		events.Pick(values, mass, ne.order)
-		places := ne.order // in the input
-		if index != nil {
-			places = make([]uint32, len(ne.order))
-			events.Pick(places, index, ne.order)
-		}
-		ax, bs, err := axes[k], (*Bins)(nil), error(nil)
-		isGrid := ax.Kind != Quantile
+		var bs *Bins
+		var err error
+		isGrid, inGrid := axes[k].Kind != Quantile, make([]uint32, len(mass))
 		if isGrid {
-			inGrid := make([]uint32, n)
-			if bs, err = binAxis(inGrid, mass, index, ax, sc); err != nil {
+			if bs, err = binAxis(inGrid, mass, index, axes[k], sc); err != nil {
 				return nil, nil, errs.OfVariable(k, err)
 			}
 			gridCells *= bs.Count()
-			events.Pick(numbers, inGrid, ne.order)
 		}
-		old, starts := ne.cells, ne.starts
-		ne.cells, ne.starts = nil, []int{0}
-		for c, ranges := range old {
-			lo, hi := starts[c], starts[c+1]
-			if !isGrid {
-				ax.Asked = min(axes[k].Asked, hi-lo)
-				if bs, err = binAxis(numbers[lo:hi], values[lo:hi], places[lo:hi], ax, sc); err != nil {
-					return nil, nil, errs.OfVariable(k, err)
+		oldCells, oldMembers := cells, members
+		cells, members = nil, nil
+		for c, chosen := range oldMembers {
+			numbers := make([]uint32, len(chosen)) // of the bins
+			if isGrid {
+				events.Pick(numbers, inGrid, chosen)
+			} else if bs, err = binAxisOf(numbers, chosen, mass, index, axes[k], sc); err != nil {
+				return nil, nil, errs.OfVariable(k, err)
+			}
+			parts := make([][]uint32, bs.Count())
+			for i, b := range numbers {
+				parts[b] = append(parts[b], chosen[i])
+			}
+			for b, part := range parts {
+				if len(part) > 0 {
+					ranges := oldCells[c]
+					ranges[k] = [2]float64{bs.Edges[b], bs.Edges[b+1]}
+					cells, members = append(cells, ranges), append(members, part)
 				}
 			}
-			ne.divide(k, ranges, bs, numbers[lo:hi], lo)
 		}
-		if made := max(len(ne.cells), gridCells); made > mostCells {
+		if made := max(len(cells), gridCells); made > mostCells {
 			return nil, nil, errs.Of(errs.ErrOption, "bins (or edges) of all variables make %d cells, and %d are possible: use fewer", made, mostCells)
 		}
-		ne.order, ne.spare = ne.spare, ne.order
 	}
-	return &Bins{Bounds: ne.cells}, ne.cellOf, nil
-}
-
-// nest has the cells of some variables.
-type nest struct {
-	cells        []cell
-	starts       []int    // of the events of each cell, and the end
-	order, spare []uint32 // the events in order of the cells that are divided, and of the new ones
-	cellOf       []uint32 // of each event
-}
-
-// divide divides a cell, whose events are those from lo on, by the bins of variable k. The bins of the events have these
-// numbers.
-func (ne *nest) divide(k int, ranges cell, bs *Bins, numbers []uint32, lo int) {
-	next := make([]int, bs.Count()+1) // where the next event of each bin goes
-	for _, b := range numbers {
-		next[b+1]++
-	}
-	cellOfBin := make([]uint32, bs.Count())
-	next[0] = lo
-	for b := range bs.Count() {
-		cellOfBin[b] = uint32(len(ne.cells))
-		if next[b+1] > 0 {
-			ranges[k] = [2]float64{bs.Edges[b], bs.Edges[b+1]}
-			ne.cells, ne.starts = append(ne.cells, ranges), append(ne.starts, next[b]+next[b+1])
+	cellOf := slices.Repeat([]uint32{events.NoPair}, len(masses[0]))
+	for c, chosen := range members {
+		for _, event := range chosen {
+			cellOf[event] = uint32(c)
 		}
-		next[b+1] += next[b]
 	}
-	for i, b := range numbers {
-		event := ne.order[lo+i]
-		ne.cellOf[event], ne.spare[next[b]] = cellOfBin[b], event
-		next[b]++
+	return &Bins{Bounds: cells}, cellOf, nil
+}
+
+// binAxisOf is binAxis for the chosen events, of which there may be fewer than bins.
+func binAxisOf[T events.Float](dst, chosen []uint32, mass []T, index []uint32, ax Options, sc *par.Scratch) (*Bins, error) {
+	values, places := make([]T, len(chosen)), chosen
+	events.Pick(values, mass, chosen)
+	if index != nil {
+		places = make([]uint32, len(chosen))
+		events.Pick(places, index, chosen)
 	}
+	ax.Asked = min(ax.Asked, len(chosen))
+	return binAxis(dst, values, places, ax, sc)
 }
 
 // binAxis returns the bins of one variable, and sets dst to the bin of each event.

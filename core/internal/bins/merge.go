@@ -23,19 +23,26 @@ func Settle[T events.Float](bs *Bins, sel *events.Selection[T], o *Options, colu
 	if !merging && columns.Count == 0 {
 		bs.Means = slices.Repeat([]float64{1}, bs.Count())
 	} else {
-		s := sumBins(sel, bs.Count(), columns, unit, sc)
+		sums := sumBins(sel, bs.Count(), columns, unit, sc)
 		if merging {
-			if sel.Weight != nil && o.mustChange(s.effective(bs.Count()), sel.N) {
+			if sel.Weight != nil && !o.Few && o.limit(sums, sel.N) {
 				return false, nil
 			}
 			var to []int
-			if to, bs.Merged = s.findMerged(bs.Count(), o.Order+1); to[len(to)-1] < len(to)-1 {
+			if to, bs.Merged = findMerged(sums, o.Order+1); to[len(to)-1] < len(to)-1 {
 				mergeBins(bs, sel, to)
-				s = sumBins(sel, bs.Count(), columns, unit, sc)
+				sums = sumBins(sel, bs.Count(), columns, unit, sc)
 			}
 		}
-		if err := s.setMeans(bs, columns, unit, sc); err != nil {
-			return false, err
+		bs.Means = par.Make[float64](&sc.Arena, bs.Count()*(columns.Count+1))[:0]
+		for b, row := range sums {
+			if err := CheckSum(bs, b, row[0], unit); err != nil {
+				return false, err
+			}
+			bs.Means = append(bs.Means, 1)
+			for _, sum := range row[2 : 2+columns.Count] {
+				bs.Means = append(bs.Means, sum/row[0])
+			}
 		}
 	}
 	if o.Merges() && bs.Count() <= o.Order+1 {
@@ -46,65 +53,59 @@ func Settle[T events.Float](bs *Bins, sel *events.Selection[T], o *Options, colu
 	return true, nil
 }
 
-// mustChange sets o.Most to the number of bins that so many effective events allow, and reports whether the bins for n events must
+// limit sets o.Most to the number of bins that the effective events of all bins allow, and reports whether the bins for n events must
 // change. Merging until each bin had so many would follow the score where the weights do.
-func (o *Options) mustChange(effective float64, n int) bool {
-	if o.Few {
-		return false
+func (o *Options) limit(sums [][]float64, n int) bool {
+	effective := 0.0
+	for _, row := range sums {
+		if w, t := row[0], row[1]; t > 0 {
+			effective += w * w / t
+		}
 	}
 	before := o.For(n)
 	o.Most, o.Few = max(1, min(before, int(effective/InEach*(1+1e-9)))), true // which rounding does not change
 	return o.For(n) < before || o.Kind != Quantile
 }
 
-// effective returns the sum of the numbers of effective events of all bins, W^2/T.
-func (s *sums) effective(nb int) (total float64) {
-	for b := range nb {
-		if w, t := s.row(b)[0], s.row(b)[1]; t > 0 {
-			total += w * w / t
-		}
-	}
-	return total
-}
-
 // findMerged returns for each bin the number of the bin that it becomes a part of. Each merged bin has enough effective events.
 // If that leaves no more bins than functions, a positive sum of weights is enough: the few events of such bins are all there are.
 // It reports whether some bin had too few.
-func (s *sums) findMerged(nb, functions int) (to []int, few bool) {
-	to = s.mergeUntil(nb, enough)
-	if few = to[nb-1] < nb-1; to[nb-1] < functions {
-		to = s.mergeUntil(nb, 0)
+func findMerged(sums [][]float64, functions int) (to []int, few bool) {
+	last := len(sums) - 1
+	to = mergeUntil(sums, enough)
+	if few = to[last] < last; to[last] < functions {
+		to = mergeUntil(sums, 0)
 	}
 	return to, few
 }
 
 // mergeUntil merges neighbors, from the lowest mass on, until each bin has a positive sum of weights and enough effective
 // events, W^2/T. A rest at the end joins the last bins until they have enough.
-func (s *sums) mergeUntil(nb int, enough float64) []int {
+func mergeUntil(sums [][]float64, enough float64) []int {
 	type group struct {
 		first int
 		w, t  float64
 	}
 	isEnough := func(g group) bool { return g.w > 0 && g.w*g.w >= enough*g.t }
 	var groups []group
-	var now group
-	for b := range nb {
-		now.w += s.row(b)[0]
-		now.t += s.row(b)[1]
-		if isEnough(now) {
-			groups, now = append(groups, now), group{first: b + 1}
+	var open group
+	for b, row := range sums {
+		open.w += row[0]
+		open.t += row[1]
+		if isEnough(open) {
+			groups, open = append(groups, open), group{first: b + 1}
 		}
 	}
-	for now.first < nb && len(groups) > 0 && !isEnough(now) {
+	for open.first < len(sums) && len(groups) > 0 && !isEnough(open) {
 		last := groups[len(groups)-1]
-		groups, now = groups[:len(groups)-1], group{last.first, last.w + now.w, last.t + now.t}
+		groups, open = groups[:len(groups)-1], group{last.first, last.w + open.w, last.t + open.t}
 	}
-	if now.first < nb {
-		groups = append(groups, now)
+	if open.first < len(sums) {
+		groups = append(groups, open)
 	}
-	to := make([]int, nb)
+	to := make([]int, len(sums))
 	for k, g := range groups {
-		for b := g.first; b < nb; b++ {
+		for b := g.first; b < len(to); b++ {
 			to[b] = k
 		}
 	}
@@ -127,30 +128,21 @@ func mergeBins[T events.Float](bs *Bins, sel *events.Selection[T], to []int) {
 	}
 }
 
-// sums are sums over the events of each bin. A row has W, the sum of weights, T, the sum of their squares, and the sums of
-// the weights times each function. The weights are in a common unit.
-type sums struct {
-	width int // of a row
-	rows  []float64
-}
-
-func (s *sums) row(b int) []float64 { return s.rows[b*s.width : (b+1)*s.width] }
-
 // sumBlock is a number of events whose terms stay in the nearest cache.
 const sumBlock = 1 << 9
 
-// sumBins returns the sums over the bins. It adds up events in blocks whose size does not depend on the number of threads,
+// sumBins returns sums over the events of each bin: W, the sum of weights, T, the sum of their squares, and the sums of the weights times
+// each function. The weights are in a common unit. It adds up events in blocks whose size does not depend on the number of threads,
 // and then the blocks in their order.
-func sumBins[T events.Float](sel *events.Selection[T], bins int, columns events.Columns, unit float64, sc *par.Scratch) *sums {
-	total := &sums{width: (2 + columns.Count + 3) &^ 3}                      // four at a time; the terms after the last function are 0
-	n, per, size := len(sel.Mass), (bins+1)*total.width, max(1<<14, 64*bins) // the last row is for events that take no part
+func sumBins[T events.Float](sel *events.Selection[T], bins int, columns events.Columns, unit float64, sc *par.Scratch) [][]float64 {
+	width := (2 + columns.Count + 3) &^ 3                              // four at a time; the terms after the last function are 0
+	n, per, size := len(sel.Mass), (bins+1)*width, max(1<<14, 64*bins) // the last row is for events that take no part
 	blocks := (n + size - 1) / size
-	total.rows = par.Make[float64](&sc.Arena, blocks*per)
-	width := total.width
+	rows := par.Make[float64](&sc.Arena, blocks*per)
 	sc.Team.Run(blocks, func(k int) {
 		room := par.Room()
 		defer room.Give()
-		terms := make([][]float64, total.width)
+		terms := make([][]float64, width)
 		for l := range terms {
 			terms[l] = par.Make[float64](&room.Arena, sumBlock)
 		}
@@ -167,14 +159,18 @@ func sumBins[T events.Float](sel *events.Selection[T], bins int, columns events.
 				weigh(terms, sel.Weight[lo:hi], unit)
 			}
 			for l := 0; l < width; l += 4 {
-				addFour(total.rows[k*per+l:(k+1)*per], width, uint32(bins), sel.Pairs[lo:hi], terms[l:])
+				addFour(rows[k*per+l:(k+1)*per], width, uint32(bins), sel.Pairs[lo:hi], terms[l:])
 			}
 		}
 	})
 	for k := 1; k < blocks; k++ {
-		floats.Add(total.rows[:per], total.rows[k*per:(k+1)*per])
+		floats.Add(rows[:per], rows[k*per:(k+1)*per])
 	}
-	return total
+	sums := make([][]float64, bins)
+	for b := range sums {
+		sums[b] = rows[b*width : (b+1)*width]
+	}
+	return sums
 }
 
 // addFour adds the first four terms of events to the rows of their bins. The row after the last bin is for events that take no part.
@@ -200,23 +196,6 @@ func weigh[T events.Float](terms [][]float64, weights []T, unit float64) {
 	for _, of := range terms[2:] {
 		floats.Mul(of, w)
 	}
-}
-
-// setMeans sets the means of the function 1 and of the others over the bins, (1/W_b) sum w f(x). It returns an error for the first
-// bin whose sum of weights is not positive.
-func (s *sums) setMeans(bs *Bins, columns events.Columns, unit float64, sc *par.Scratch) error {
-	bs.Means = par.Make[float64](&sc.Arena, bs.Count()*(columns.Count+1))[:0]
-	for b := range bs.Count() {
-		row := s.row(b)
-		if err := CheckSum(bs, b, row[0], unit); err != nil {
-			return err
-		}
-		bs.Means = append(bs.Means, 1)
-		for _, sum := range row[2 : 2+columns.Count] {
-			bs.Means = append(bs.Means, sum/row[0])
-		}
-	}
-	return nil
 }
 
 // CheckSum returns an error if the sum of weights of bin b is not positive or its inverse is infinite.

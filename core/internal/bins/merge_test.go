@@ -7,15 +7,6 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// sumsOf returns the sums W and T of bins.
-func sumsOf(bins ...[2]float64) *sums {
-	su := &sums{width: 2}
-	for _, row := range bins {
-		su.rows = append(su.rows, row[:]...)
-	}
-	return su
-}
-
 func TestBinsMergeFromTheLowestMassOn(t *testing.T) {
 	four, one, negative := [2]float64{4, 4}, [2]float64{1, 1}, [2]float64{-5, 5}
 	below, above := [2]float64{1, 1 / 1.049}, [2]float64{1, 1 / 1.051} // effective events
@@ -35,7 +26,11 @@ func TestBinsMergeFromTheLowestMassOn(t *testing.T) {
 		{1, [][2]float64{one, {-1, 1}, one, one}, []int{0, 1, 1, 1}},
 		{4, [][2]float64{four, four, one, one, four}, []int{0, 1, 2, 3, 4}},
 	} {
-		to, few := sumsOf(c.bins...).findMerged(len(c.bins), c.functions)
+		var sums [][]float64 // W and T
+		for k := range c.bins {
+			sums = append(sums, c.bins[k][:])
+		}
+		to, few := findMerged(sums, c.functions)
 		require.Equal(t, c.want, to, c.bins)
 		require.Equal(t, slices.ContainsFunc(c.bins, func(of [2]float64) bool { return of[0] <= 0 || of[0]*of[0] < enough*of[1] }), few, c.bins)
 	}

@@ -142,18 +142,6 @@ func UnitOf(largest float64) float64 {
 	return math.Ldexp(1, min(max(-1022, -exponent), 1023))
 }
 
-// CheckMassRange returns an error if the mass range cannot be divided into bins.
-func (sel *Selection[T]) CheckMassRange() error {
-	if sel.MassLo == sel.MassHi {
-		return errs.Of(errs.ErrBin, "mass: all %d selected events have the same mass %v, so they have no range to bin: "+
-			"give mass_range or edges, or a mass that varies", sel.N, sel.MassLo)
-	}
-	if !IsFinite(sel.MassHi - sel.MassLo) {
-		return errs.Of(errs.ErrOverflow, "mass: the selected events span [%v, %v], which is too wide for double precision", sel.MassLo, sel.MassHi)
-	}
-	return nil
-}
-
 // sampleSize is the size of the sample from which cells are made, and sampleTail the number of its values on either side
 // that may be outliers.
 const (

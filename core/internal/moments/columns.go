@@ -6,8 +6,8 @@ import (
 )
 
 // Columns returns the polynomials of one variable of mass that cost nothing, in the form of Newton. Their means over the bins
-// are the columns of P. Bounds need the Legendre polynomials P_1, P_2, ... too: from
-// order 3 on these follow as further columns, since computing them from the basis would cost digits.
+// are the columns of P. Bounds need the Legendre polynomials P_1, P_2, ... too, as further columns: computing them from the basis would
+// cost digits.
 func Columns[T events.Float](sel *events.Selection[T], bins int, c *Options) (events.Columns, *Newton) {
 	order := c.Order
 	if c.Quadrature {
@@ -15,7 +15,7 @@ func Columns[T events.Float](sel *events.Selection[T], bins int, c *Options) (ev
 	}
 	nw := newNewton(sel, bins, order)
 	columns := events.Columns{Count: order}
-	if order > 2 && c.Bounded() {
+	if c.Bounded() {
 		columns.Count *= 2
 	}
 	columns.Fill = func(values [][]float64, lo int) {

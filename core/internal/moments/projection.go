@@ -42,8 +42,12 @@ func (ba *Basis) setProjection(nb int, means []float64, c *Options, arena *par.A
 			copy(ba.Orthonormal.Slope, row[:size])
 		}
 	}
-	if c.Bounded() {
-		ba.setMeans(nb, means, t)
+	if width := len(means) / nb; c.Bounded() {
+		for b := range nb {
+			row := means[b*width : (b+1)*width]
+			ba.RowP(b)[0] = 1
+			copy(ba.RowP(b)[1:], row[size:])
+		}
 	}
 	from, to := used(c)
 	if fit.least >= farBelow && (to == 0 || !ba.isFar()) {
@@ -108,27 +112,6 @@ func (qr *QR) compare(other *QR, t []float64, from, to int, unbiased bool) (func
 		}
 	}
 	return functions, moments
-}
-
-// setMeans sets P to the mean Legendre polynomials. At orders up to 2 they follow from the means of omega and the T of
-// Newton.legendre. At higher ones they are among the means.
-func (ba *Basis) setMeans(nb int, means, t []float64) {
-	size, width := ba.Size, len(means)/nb
-	for b := range nb {
-		row, p := means[b*width:(b+1)*width], ba.RowP(b)
-		p[0] = 1
-		if width > size {
-			copy(p[1:], row[size:])
-			continue
-		}
-		for k := 1; k < size; k++ {
-			p[k] = row[k]
-			for l := range k {
-				p[k] -= t[l*size+k] * p[l]
-			}
-			p[k] /= t[k*size+k]
-		}
-	}
 }
 
 // isFar reports whether a moment is the difference of large terms, because few masses stretch the range.
