@@ -254,30 +254,8 @@ func one[E any](name string, p *E) core.Array {
 	return core.ArrayOf(name, unsafe.Slice(p, 1))
 }
 
-// derivatives returns the arrays of a result for n events.
-func derivatives[F core.Float](out *C.mode_result_f64, n C.size_t) (grad, hess []F, err error) {
-	if grad, err = array("grad", (*F)(unsafe.Pointer(out.grad)), n, true); err == nil {
-		hess, err = array("hess", (*F)(unsafe.Pointer(out.hess)), n, true)
-	}
-	return grad, hess, err
-}
-
-// setResult sets the numbers of a result, of which bias and events are NaN if they are not known.
-func setResult(out *C.mode_result_f64, found core.Result, err error) error {
-	if err == nil {
-		out.loss, out.bias, out.events = C.double(found.Loss), C.double(found.Bias), C.double(found.Events)
-	}
-	return err
-}
-
-// lossAlone returns a result without bias and events.
-func lossAlone(loss float64, err error) (core.Result, error) {
-	return core.Result{Loss: loss, Bias: math.NaN(), Events: math.NaN()}, err
-}
-
 // evaluate is MoDe or the flatness loss. A call for the loss alone has no result of the caller but a number.
 func evaluate[F core.Float](c *C.call) error {
-	out := (*C.mode_result_f64)(c.out)
 	if c.function == C.LOSS && c.number == nil {
 		return argumentError("loss is NULL: there is nowhere to put the result")
 	}
@@ -285,30 +263,44 @@ func evaluate[F core.Float](c *C.call) error {
 	if err != nil {
 		return err
 	}
-	grad, hess, err := derivatives[F](out, in.n)
+	return in.evaluate(c, core.Unprepared(in.ev))
+}
+
+// evaluate evaluates events, and sets the result of a call. Bias and events are NaN if they are not wanted.
+func (in *arguments[F]) evaluate(c *C.call, pr *core.Prepared[F]) error {
+	out := (*C.mode_result_f64)(c.out)
+	grad, err := array("grad", (*F)(unsafe.Pointer(out.grad)), in.n, true)
+	if err != nil {
+		return err
+	}
+	hess, err := array("hess", (*F)(unsafe.Pointer(out.hess)), in.n, true)
 	if err != nil {
 		return err
 	}
 	if err = core.CheckApart(in.inputs, core.ArrayOf("grad", grad), core.ArrayOf("hess", hess), one("loss", c.number), one("result", out)); err != nil {
 		return err
 	}
-	var found core.Result
+	found := core.Result{Bias: math.NaN(), Events: math.NaN()}
 	switch {
 	case c.function == C.FLATNESS && (hess != nil || out.quality != 0):
 		return argumentError("result asks for hess or quality, which the flatness loss has not: set them to 0")
 	case c.function == C.FLATNESS:
-		found, err = lossAlone(core.Flatness(grad, in.ev, in.cfg))
+		found.Loss, err = core.Flatness(grad, in.ev, in.cfg)
 	case hess != nil:
-		found, err = core.Curvature(grad, hess, float64(out.smoothing), in.ev, in.cfg)
+		found, err = pr.Curvature(grad, hess, float64(out.smoothing), in.cfg)
 	case out.quality != 0:
-		found, err = core.Evaluate(grad, in.ev, in.cfg)
+		found, err = pr.Evaluate(grad, in.cfg)
 	default:
-		found, err = lossAlone(core.LossAndGrad(grad, in.ev, in.cfg))
+		found.Loss, err = pr.LossAndGrad(grad, in.cfg)
 	}
-	if err == nil && c.number != nil {
+	if err != nil {
+		return err
+	}
+	if c.number != nil {
 		*c.number = C.double(found.Loss)
 	}
-	return setResult(out, found, err)
+	out.loss, out.bias, out.events = C.double(found.Loss), C.double(found.Bias), C.double(found.Events)
+	return nil
 }
 
 // prepared is what a handle of prepared events stands for.
@@ -341,7 +333,6 @@ func preparedOf(c *C.call) (of any, err error) {
 }
 
 func evaluatePrepared[F core.Float](c *C.call) error {
-	out := (*C.mode_result_f64)(c.out)
 	of, err := preparedOf(c)
 	if err != nil {
 		return err
@@ -350,28 +341,12 @@ func evaluatePrepared[F core.Float](c *C.call) error {
 	if !ok {
 		return argumentError("prepared has events of the other type, float or double")
 	}
-	cfg, err := configOf(c.options)
-	if err != nil {
+	in := pr.arguments
+	if in.cfg, err = configOf(c.options); err != nil {
 		return err
 	}
-	grad, hess, err := derivatives[F](out, pr.n)
-	if err != nil {
-		return err
-	}
-	inputs := slices.Concat(pr.inputs, cfg.Arrays(), []core.Array{one("options", c.options)})
-	if err = core.CheckApart(inputs, core.ArrayOf("grad", grad), core.ArrayOf("hess", hess), one("result", out)); err != nil {
-		return err
-	}
-	var found core.Result
-	switch {
-	case hess != nil:
-		found, err = pr.Curvature(grad, hess, float64(out.smoothing), cfg)
-	case out.quality != 0:
-		found, err = pr.Evaluate(grad, cfg)
-	default:
-		found, err = lossAlone(pr.LossAndGrad(grad, cfg))
-	}
-	return setResult(out, found, err)
+	in.inputs = slices.Concat(in.inputs, in.cfg.Arrays(), []core.Array{one("options", c.options)})
+	return in.evaluate(c, pr.Prepared)
 }
 
 func freePrepared(c *C.call) error {

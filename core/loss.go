@@ -23,13 +23,13 @@ func Loss[T Float](ev Events[T], cfg Config) (float64, error) {
 // element for each event, 0 for events that take no part. If grad is nil, only the loss is computed. After an error the
 // contents of grad mean nothing.
 func LossAndGrad[T Float](grad []T, ev Events[T], cfg Config) (float64, error) {
-	found, err := evaluate(events.Derivatives[T]{grad}, ev, cfg, kind{})
+	found, err := Unprepared(ev).evaluate(events.Derivatives[T]{grad}, cfg, kind{})
 	return found.Loss, err
 }
 
 // Evaluate is LossAndGrad that also returns the bias and the number of events, which takes up to a sixth longer.
 func Evaluate[T Float](grad []T, ev Events[T], cfg Config) (Result, error) {
-	return evaluate(events.Derivatives[T]{grad}, ev, cfg, kind{measured: true})
+	return Unprepared(ev).evaluate(events.Derivatives[T]{grad}, cfg, kind{measured: true})
 }
 
 // defaultSmoothing is about the distance by which a boosted tree moves events.
@@ -54,7 +54,7 @@ const defaultSmoothing = 1.0 / 16
 // Biased, MaxSlope and Monotonic do not change h: it is the bound for the loss without bounds and with its bias. The call takes
 // O(strips bins^2) more time.
 func Curvature[T Float](grad, hess []T, smoothing float64, ev Events[T], cfg Config) (Result, error) {
-	return evaluate(events.Derivatives[T]{grad, hess}, ev, cfg, kind{measured: true, smoothing: cmp.Or(smoothing, defaultSmoothing)})
+	return Unprepared(ev).evaluate(events.Derivatives[T]{grad, hess}, cfg, kind{measured: true, smoothing: cmp.Or(smoothing, defaultSmoothing)})
 }
 
 // Flatness returns the loss of J. Stevens and M. Williams, arXiv:1305.7248, in the form of section 2.1 of arXiv:2010.09745,
@@ -64,7 +64,7 @@ func Curvature[T Float](grad, hess []T, smoothing float64, ev Events[T], cfg Con
 // over ScoreRange, where share_b is the share of bin b in the sum of weights. It sets grad as LossAndGrad does. Options that are
 // about moments, bounds or the bias must be at their defaults.
 func Flatness[T Float](grad []T, ev Events[T], cfg Config) (float64, error) {
-	found, err := evaluate(events.Derivatives[T]{grad}, ev, cfg, kind{flat: true})
+	found, err := Unprepared(ev).evaluate(events.Derivatives[T]{grad}, cfg, kind{flat: true})
 	return found.Loss, err
 }
 
@@ -98,28 +98,17 @@ func planOf[T Float](out events.Derivatives[T], ev *Events[T], cfg Config, of ki
 	return p, nil
 }
 
-// evaluate checks the arguments of a call, and computes its loss.
-func evaluate[T Float](out events.Derivatives[T], ev Events[T], cfg Config, of kind) (Result, error) {
-	p, err := planOf(out, &ev, cfg, of)
-	if err != nil {
-		return Result{}, err
-	}
-	sc := par.Take()
-	defer sc.Give()
-	batch, err := loss.NewBatch(ev, p, sc)
-	if err != nil {
-		return Result{}, err
-	}
-	return batch.Evaluate(out, p, of.measured, sc)
-}
-
-// Prepared is events in bins and in order of score, for several evaluations. Several goroutines may use it.
+// Prepared is events for several evaluations, in bins and in order of score. Several goroutines may use it.
 type Prepared[T Float] struct {
 	ev    Events[T]
-	of    [][2]string    // the options of the bins
-	batch *loss.Batch[T] // nil: freed
+	of    [][2]string    // the options of the bins, as prepared
+	batch *loss.Batch[T] // nil: each evaluation prepares the events
 	sc    *par.Scratch   // the memory of the batch
+	freed bool
 }
+
+// Unprepared returns events that each evaluation prepares anew, as the functions of the same names do.
+func Unprepared[T Float](ev Events[T]) *Prepared[T] { return &Prepared[T]{ev: ev} }
 
 // Prepare makes evaluations with other moments faster, about twice: they neither bin nor sort the events again. The arrays of the events
 // must not change meanwhile.
@@ -135,7 +124,7 @@ func Prepare[T Float](ev Events[T], cfg Config) (*Prepared[T], error) {
 	if err == nil {
 		err = batch.Prepare(sc)
 	}
-	return &Prepared[T]{ev, ofBins(&cfg), batch, sc}, err
+	return &Prepared[T]{ev: ev, of: ofBins(&cfg), batch: batch, sc: sc}, err
 }
 
 // Free gives the memory of prepared events to later calls, which saves time, but is not needed: without it the garbage collector takes
@@ -144,7 +133,7 @@ func (pr *Prepared[T]) Free() {
 	if pr.batch != nil {
 		pr.sc.Give()
 	}
-	*pr = Prepared[T]{}
+	*pr = Prepared[T]{freed: true}
 }
 
 // LossAndGrad is the function LossAndGrad for the prepared events. Options that Flatness takes must be as prepared.
@@ -173,20 +162,27 @@ func ofBins(cfg *Config) (found [][2]string) {
 	return found
 }
 
+// evaluate checks the arguments of an evaluation, and computes its loss.
 func (pr *Prepared[T]) evaluate(out events.Derivatives[T], cfg Config, of kind) (Result, error) {
-	if pr.batch == nil {
+	if pr.freed {
 		return Result{}, errs.Of(ErrLength, "the prepared events were freed")
 	}
 	p, err := planOf(out, &pr.ev, cfg, of)
 	if err != nil {
 		return Result{}, err
 	}
-	for k, option := range ofBins(&cfg) {
-		if option != pr.of[k] {
-			return Result{}, errs.OfOption(option[0], option[1], "was %s when the events were prepared: prepare them again", pr.of[k][1])
+	sc, batch := par.Take(), pr.batch
+	defer sc.Give()
+	if batch == nil {
+		if batch, err = loss.NewBatch(pr.ev, p, sc); err != nil {
+			return Result{}, err
+		}
+	} else {
+		for k, option := range ofBins(&cfg) {
+			if option != pr.of[k] {
+				return Result{}, errs.OfOption(option[0], option[1], "was %s when the events were prepared: prepare them again", pr.of[k][1])
+			}
 		}
 	}
-	sc := par.Take()
-	defer sc.Give()
-	return pr.batch.Evaluate(out, p, of.measured, sc)
+	return batch.Evaluate(out, p, of.measured, sc)
 }
