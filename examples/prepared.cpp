@@ -4,13 +4,9 @@
 
 int main() {
     const int n = 100000;
-    std::vector<double> score, mass; // background whose score grows linearly with the mass
-    for (int i = 0; i < n; i++) {
-        mass.push_back(i);
-        score.push_back((i * 7919LL % n + i) / (2.0 * n));
-    }
+    std::vector<double> score(n), mass(n); // background whose score grows linearly with the mass
+    for (int i = 0; i < n; i++) mass[i] = i, score[i] = (i * 7919LL % n + i) / (2.0 * n);
     mode::options options;
     const mode::prepared<double> prepared(options, mode::events<double>(score, {}, mass)); // bins and sorts
-    for (int order : {0, 1})
-        std::printf("order %d: loss %.6e\n", order, prepared.loss(options.order(order)));
+    for (int order : {0, 1}) std::printf("order %d: loss %.6e\n", order, prepared.loss(options.order(order)));
 }

@@ -3,7 +3,6 @@ package main
 
 import (
 	"fmt"
-	"log"
 
 	"github.com/libmode/libmode/core"
 )
@@ -16,14 +15,11 @@ func main() {
 		events.Score = append(events.Score, float64(i*7919%n+i)/(2*n))
 	}
 	prepared, err := core.Prepare(events, options) // bins and sorts
-	if err != nil {
-		log.Fatal(err)
-	}
-	for ; options.Order < 2; options.Order++ {
-		loss, err := prepared.LossAndGrad(nil, options)
-		if err != nil {
-			log.Fatal(err)
-		}
+	for loss := 0.0; err == nil && options.Order < 2; options.Order++ {
+		loss, err = prepared.LossAndGrad(nil, options)
 		fmt.Printf("order %d: loss %.6e\n", options.Order, loss)
+	}
+	if err != nil {
+		panic(err)
 	}
 }
