@@ -112,9 +112,9 @@ func DefaultVariable() Variable { return Variable{MassRange: noRange} }
 
 // Arrays returns the memory of the options that are lists.
 func (c Config) Arrays() []Array {
-	all := []Array{ArrayOf("edges", c.Edges), ArrayOf("background_label", c.BackgroundLabel), ArrayOf("variables", c.Variables)}
+	all := []Array{events.ArrayOf("edges", c.Edges), events.ArrayOf("background_label", c.BackgroundLabel), events.ArrayOf("variables", c.Variables)}
 	for k := range c.Variables {
-		all = append(all, ArrayOf("edges"+ofVariable(k), c.Variables[k].Edges))
+		all = append(all, events.ArrayOf("edges"+ofVariable(k), c.Variables[k].Edges))
 	}
 	return all
 }

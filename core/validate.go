@@ -99,7 +99,18 @@ func (o *Option) check(field any, of string) error {
 	case *[2]float64:
 		return checkRange(name, *p)
 	case *[]float64:
-		return checkIncreasing(o.Name, of, *p)
+		place := func(i int) string { return fmt.Sprintf("%s[%d]%s", o.Name, i, of) }
+		for i, x := range *p {
+			if !events.IsFinite(x) {
+				return errs.OfOption(place(i), x, "must be finite")
+			}
+			if i > 0 && !(x > (*p)[i-1]) {
+				return errs.OfOption(place(i), x, "must be greater than %s = %v", place(i-1), (*p)[i-1])
+			}
+		}
+		if last := len(*p) - 1; last > 0 {
+			return checkRange(name, [2]float64{(*p)[0], (*p)[last]})
+		}
 	case *[]int32:
 		if len(*p) == 0 {
 			return errs.OfOption(name, "[]", "must name at least one label")
@@ -150,23 +161,6 @@ func checkRange(name string, r [2]float64) error {
 		return errs.OfOption(name, errs.Range(r), "must have its lower end below its upper end")
 	case !events.IsFinite(r[1] - r[0]):
 		return errs.OfOption(name, errs.Range(r), "is too wide for double precision")
-	}
-	return nil
-}
-
-// checkIncreasing checks a list of numbers.
-func checkIncreasing(name, of string, values []float64) error {
-	place := func(i int) string { return fmt.Sprintf("%s[%d]%s", name, i, of) }
-	for i, x := range values {
-		if !events.IsFinite(x) {
-			return errs.OfOption(place(i), x, "must be finite")
-		}
-		if i > 0 && !(x > values[i-1]) {
-			return errs.OfOption(place(i), x, "must be greater than %s = %v", place(i-1), values[i-1])
-		}
-	}
-	if last := len(values) - 1; last > 0 {
-		return checkRange(name+of, [2]float64{values[0], values[last]})
 	}
 	return nil
 }

@@ -58,7 +58,7 @@ def entered(package: str, call: str, folder: pathlib.Path) -> set[tuple[str, str
         ["go", "tool", "cover", f"-func={profile}"], check=True, text=True, capture_output=True
     ).stdout
     rows = re.findall(r"^\S*/(core/\S+\.go):(\d+):\s+(\S+)\s+([\d.]+)%$", functions, re.M)
-    return {(file, line) for file, line, _, share in rows if float(share) > 0}
+    return {(file, line) for file, line, _, share in rows if float(share) > 0 and not file.startswith(str(folder))}
 
 
 def floors(packages: set[str]) -> int:
