@@ -329,15 +329,8 @@ typedef struct mode_events_f64 { /* the same in double */
 } mode_events_f64;
 
 /*
- * Sets *loss to the loss of n events of one variable of mass, and grad to its derivatives:
- *
- *   options  NULL: all defaults
- *   score    n finite scores, inside score_range
- *   label    n labels; NULL: every event is selected
- *   mass     n finite masses, in the unit of mass_range and edges; also NaN with MODE_MISSING_IGNORE
- *   weight   n finite weights, of either sign; NULL: all 1
- *   grad     n derivatives d loss/d score_i, 0 for events that take no part; NULL: not wanted
- *
+ * Sets *loss to the loss of n events of one variable of mass, and grad to its n derivatives d loss/d score_i, 0 for events that take no
+ * part; NULL: not wanted. The arrays are those of mode_events_f32; label and weight may be NULL. NULL options are the defaults.
  * The loss may be negative with unbiased. Sums run in double for any input.
  */
 MODE_API int mode_loss_f32(const mode_options *options, size_t n, const float *score, const int32_t *label,
@@ -383,16 +376,10 @@ typedef struct mode_result_f64 { /* the same in double */
  * cells of their space. With categories it is the sum of their losses, each as of a call with its events alone, times its share
  * of the sum of weights of all selected events, which must be positive. docs/variables.md has the rules.
  *
- * hess is for methods that need a Hessian, such as boosted trees, in units of the loss per score^2. The loss is linear
- * between the scores at which two events meet. With J = F'MF and e_i = w_i/W_b, W_b the sum of the weights of the event's
- * bin, its curvature is bounded by
- *
- *     v'Hv <= sum_i h_i v_i^2
- *     h_i   = 4 scale |e_i| sum_b [max(0, -sign(e_i) M_{b_i b}) f+_b(s_i) + max(0, sign(e_i) M_{b_i b}) f-_b(s_i)]
- *
- * where f+_b and f-_b are densities in the score of the |e_i| of the bin's events with positive and negative weights: means
- * over a window around s_i, smoothing times as wide as score_range, or as the range of the inner three quarters of the scores
- * if score_range is from the data. So h bounds moves of about that size. The densities count as even within strips of 64
+ * hess is for methods that need a Hessian, such as boosted trees, in units of the loss per score^2: v'Hv <= sum_i h_i v_i^2 for the
+ * curvature H of the loss. docs/how-it-works.md has the formula for positive weights, and core.Curvature in Go for both
+ * signs. Densities in the score are means over a window smoothing times as wide as score_range, or as the range of the inner three
+ * quarters of the scores if score_range is from the data. So h bounds moves of about that size. They count as even within strips of 64
  * events, or of one event for every 4 events a bin if these are fewer: where scores crowd in a part of a strip, h is too small.
  * If all scores are equal and score_range is from the data, h is 0. The bound ignores unbiased, max_slope and monotonic.
  * More than 4096 bins are MODE_ERROR_OPTION; an h that overflows its type is MODE_ERROR_OVERFLOW.

@@ -152,29 +152,19 @@ struct label_type<T, true>
                                   : sizeof(T) == 8                 ? MODE_LABEL_INT64
                                                                    : -1> {};
 
-/* Whether an array may be read. Lengths are shown as negative where they were. */
-template <class T>
-bool readable(const char *name, const array<T> &array, report outcome) {
-    const std::size_t n = array.size(), most = std::numeric_limits<std::uint32_t>::max();
-    char message[160];
-    if (n > most)
-        std::snprintf(message, sizeof message, "%s has length %lld, but one call takes at most %zu elements", name,
-                      static_cast<long long>(n), most);
-    else if (n > 0 && !array.data())
-        std::snprintf(message, sizeof message, "%s is NULL, but %zu elements are expected", name, n);
-    else
-        return true;
-    return outcome.set(MODE_ERROR_ARGUMENT, message);
-}
-
-/* Whether an array, if given, may be read and has n elements, as another one has. */
+/* Whether an array, if given, may be read and has n elements, as another one has. Lengths are shown as negative where they were. */
 template <class T>
 bool fits(const char *name, const array<T> &array, const char *other, std::size_t n, report outcome) {
-    if (!array.given()) return true;
-    if (array.size() == n) return readable(name, array, outcome);
+    const std::size_t size = array.size(), most = std::numeric_limits<std::uint32_t>::max();
+    const long long shown = static_cast<long long>(size);
     char message[160];
-    std::snprintf(message, sizeof message, "%s has length %lld, but %s has length %lld", name,
-                  static_cast<long long>(array.size()), other, static_cast<long long>(n));
+    if (!array.given() || (size == n && size <= most && (array.data() || !n))) return true;
+    if (size != n)
+        std::snprintf(message, sizeof message, "%s has length %lld, but %s has length %lld", name, shown, other, static_cast<long long>(n));
+    else if (size > most)
+        std::snprintf(message, sizeof message, "%s has length %lld, but one call takes at most %zu elements", name, shown, most);
+    else
+        std::snprintf(message, sizeof message, "%s is NULL, but %zu elements are expected", name, n);
     return outcome.set(MODE_ERROR_ARGUMENT, message);
 }
 
@@ -361,7 +351,7 @@ private:
     events(numbers score, labels label, const numbers *masses, std::size_t n_mass, numbers weight, labels category)
         : c_(detail::begun<c_events<T>>()), masses_() {
         const std::size_t n = score.size();
-        bool good = detail::readable("score", score, checked_) && detail::fits("label", label, "score", n, checked_);
+        bool good = detail::fits("score", score, "score", n, checked_) && detail::fits("label", label, "score", n, checked_);
         for (std::size_t k = 0; k < n_mass && k < 3; k++) { /* more are an error of the call */
             static const char *const names[] = {"mass[0]", "mass[1]", "mass[2]"};
             masses_[k] = masses[k].data();
@@ -484,12 +474,12 @@ constraint_result<T> constraint_push(const options &chosen, const events<T> &giv
     found.push = push.data();
     found.multiplier = multiplier.data();
     found.slope = slope.data();
-    if (!given.check(outcome) || !detail::readable("push", push, outcome) ||
-        !detail::readable("multiplier", multiplier, outcome) ||
-        !detail::fits("multiplier", multiplier, "push", push.size(), outcome) || !detail::fits("slope", slope, "push", push.size(), outcome))
+    const std::size_t n = push.size();
+    if (!given.check(outcome) || !detail::fits("push", push, "push", n, outcome) ||
+        !detail::fits("multiplier", multiplier, "push", n, outcome) || !detail::fits("slope", slope, "push", n, outcome))
         return found;
     const c_events<T> arrays = given.to_c();
-    if (push.size() != (constraint.batch ? constraint.batch : arrays.n))
+    if (n != (constraint.batch ? constraint.batch : arrays.n))
         outcome.set(MODE_ERROR_ARGUMENT, "push must have as many elements as the batch has events");
     else
         outcome(detail::pick(arrays.score, mode_constraint_push_f32, mode_constraint_push_f64)(&chosen.to_c(), &arrays,
@@ -513,7 +503,7 @@ struct table {
 template <class T>
 table moments(const options &chosen, const events<T> &given, view<const double> at, report outcome = {}) {
     table found;
-    if (!given.check(outcome) || !detail::readable("at", at, outcome)) return found;
+    if (!given.check(outcome) || !detail::fits("at", at, "at", at.size(), outcome)) return found;
     const std::size_t size = static_cast<std::size_t>(std::max(0, std::min(chosen.to_c().order, 16))) + 1; /* 0 to 16 are good */
     mode_table c = detail::begun<mode_table>();
     const c_events<T> arrays = given.to_c();
