@@ -23,8 +23,8 @@ func Loss[T Float](ev Events[T], cfg Config) (float64, error) {
 // element for each event, 0 for events that take no part. If grad is nil, only the loss is computed. After an error the
 // contents of grad mean nothing.
 func LossAndGrad[T Float](grad []T, ev Events[T], cfg Config) (float64, error) {
-	found, err := Unprepared(ev).evaluate(events.Derivatives[T]{grad}, cfg, kind{})
-	return found.Loss, err
+	result, err := Unprepared(ev).evaluate(events.Derivatives[T]{grad}, cfg, kind{})
+	return result.Loss, err
 }
 
 // Evaluate is LossAndGrad that also returns the bias and the number of events, which takes up to a sixth longer.
@@ -64,8 +64,8 @@ func Curvature[T Float](grad, hess []T, smoothing float64, ev Events[T], cfg Con
 // over ScoreRange, where share_b is the share of bin b in the sum of weights. It sets grad as LossAndGrad does. Options that are
 // about moments, bounds or the bias must be at their defaults.
 func Flatness[T Float](grad []T, ev Events[T], cfg Config) (float64, error) {
-	found, err := Unprepared(ev).evaluate(events.Derivatives[T]{grad}, cfg, kind{flat: true})
-	return found.Loss, err
+	result, err := Unprepared(ev).evaluate(events.Derivatives[T]{grad}, cfg, kind{flat: true})
+	return result.Loss, err
 }
 
 // kind is a kind of evaluation.
@@ -74,37 +74,13 @@ type kind struct {
 	smoothing      float64 // of the bound of the curvature
 }
 
-// planOf returns the plan of a call whose arguments are valid.
-func planOf[T Float](out events.Derivatives[T], ev *Events[T], cfg Config, of kind) (*loss.Plan, error) {
-	if !(of.smoothing >= 0) || !events.IsFinite(of.smoothing) {
-		return nil, errs.Of(ErrOption, "smoothing = %v: must be finite and above 0, or 0 for the default", of.smoothing)
-	}
-	p, err := loss.PlanOf(cfg, ev, out.Arrays()...)
-	if err != nil {
-		return nil, err
-	}
-	if err := out.CheckLengths(len(ev.Score)); err != nil {
-		return nil, err
-	}
-	p.Smoothing = of.smoothing
-	if of.flat {
-		for k := range options {
-			if o := &options[k]; !o.Flatness && !o.isDefault(&cfg) {
-				return nil, errs.OfOption(o.Name, o.shown(&cfg), "has no meaning for the flatness loss: leave it at its default")
-			}
-		}
-		p.Flat, p.Biased = true, true // there is no bias to subtract
-	}
-	return p, nil
-}
-
 // Prepared is events for several evaluations, in bins and in order of score. Several goroutines may use it.
 type Prepared[T Float] struct {
-	ev    Events[T]
-	of    [][2]string    // the options of the bins, as prepared
-	batch *loss.Batch[T] // nil: each evaluation prepares the events
-	sc    *par.Scratch   // the memory of the batch
-	freed bool
+	ev     Events[T]
+	batch  *loss.Batch[T] // nil: each evaluation prepares the events
+	binned []string       // the options of the bins, as prepared, by their place in the table
+	sc     *par.Scratch   // the memory of the batch
+	freed  bool
 }
 
 // Unprepared returns events that each evaluation prepares anew, as the functions of the same names do.
@@ -114,7 +90,7 @@ func Unprepared[T Float](ev Events[T]) *Prepared[T] { return &Prepared[T]{ev: ev
 // must not change meanwhile.
 func Prepare[T Float](ev Events[T], cfg Config) (*Prepared[T], error) {
 	cfg.BackgroundLabel = slices.Clone(cfg.BackgroundLabel)
-	p, err := planOf(events.Derivatives[T]{}, &ev, cfg, kind{})
+	p, err := loss.PlanOf(cfg, &ev)
 	if err != nil {
 		return nil, err
 	}
@@ -124,7 +100,13 @@ func Prepare[T Float](ev Events[T], cfg Config) (*Prepared[T], error) {
 	if err == nil {
 		err = batch.Prepare(sc)
 	}
-	return &Prepared[T]{ev: ev, of: ofBins(&cfg), batch: batch, sc: sc}, err
+	binned := make([]string, len(options))
+	for k := range options {
+		if o := &options[k]; o.Flatness {
+			binned[k] = fmt.Sprint(o.shown(&cfg))
+		}
+	}
+	return &Prepared[T]{ev: ev, batch: batch, binned: binned, sc: sc}, err
 }
 
 // Free gives the memory of prepared events to later calls, which saves time, but is not needed: without it the garbage collector takes
@@ -138,8 +120,8 @@ func (pr *Prepared[T]) Free() {
 
 // LossAndGrad is the function LossAndGrad for the prepared events. Options that Flatness takes must be as prepared.
 func (pr *Prepared[T]) LossAndGrad(grad []T, cfg Config) (float64, error) {
-	found, err := pr.evaluate(events.Derivatives[T]{grad}, cfg, kind{})
-	return found.Loss, err
+	result, err := pr.evaluate(events.Derivatives[T]{grad}, cfg, kind{})
+	return result.Loss, err
 }
 
 // Evaluate is the function Evaluate for the prepared events.
@@ -152,24 +134,32 @@ func (pr *Prepared[T]) Curvature(grad, hess []T, smoothing float64, cfg Config) 
 	return pr.evaluate(events.Derivatives[T]{grad, hess}, cfg, kind{measured: true, smoothing: cmp.Or(smoothing, defaultSmoothing)})
 }
 
-// ofBins returns the name and the value, as text, of each option of the bins and of the selection.
-func ofBins(cfg *Config) (found [][2]string) {
-	for k := range options {
-		if o := &options[k]; o.Flatness {
-			found = append(found, [2]string{o.Name, fmt.Sprint(o.shown(cfg))})
-		}
-	}
-	return found
-}
-
 // evaluate checks the arguments of an evaluation, and computes its loss.
-func (pr *Prepared[T]) evaluate(out events.Derivatives[T], cfg Config, of kind) (Result, error) {
-	if pr.freed {
+func (pr *Prepared[T]) evaluate(out events.Derivatives[T], cfg Config, how kind) (Result, error) {
+	switch {
+	case pr.freed:
 		return Result{}, errs.Of(ErrLength, "the prepared events were freed")
+	case !(how.smoothing >= 0) || !events.IsFinite(how.smoothing):
+		return Result{}, errs.Of(ErrOption, "smoothing = %v: must be finite and above 0, or 0 for the default", how.smoothing)
 	}
-	p, err := planOf(out, &pr.ev, cfg, of)
+	p, err := loss.PlanOf(cfg, &pr.ev, events.ArrayOf("grad", out[events.Grad]), events.ArrayOf("hess", out[events.Hess]))
 	if err != nil {
 		return Result{}, err
+	}
+	if err := out.CheckLengths(len(pr.ev.Score)); err != nil {
+		return Result{}, err
+	}
+	for k := range options {
+		switch o := &options[k]; {
+		case how.flat && !o.Flatness && !o.isDefault(&cfg):
+			return Result{}, errs.OfOption(o.Name, o.shown(&cfg), "has no meaning for the flatness loss: leave it at its default")
+		case pr.batch != nil && o.Flatness && fmt.Sprint(o.shown(&cfg)) != pr.binned[k]:
+			return Result{}, errs.OfOption(o.Name, o.shown(&cfg), "was %s when the events were prepared: prepare them again", pr.binned[k])
+		}
+	}
+	p.Smoothing, p.Flat = how.smoothing, how.flat
+	if how.flat {
+		p.Biased = true // there is no bias to subtract
 	}
 	sc, batch := par.Take(), pr.batch
 	defer sc.Give()
@@ -177,12 +167,6 @@ func (pr *Prepared[T]) evaluate(out events.Derivatives[T], cfg Config, of kind) 
 		if batch, err = loss.NewBatch(pr.ev, p, sc); err != nil {
 			return Result{}, err
 		}
-	} else {
-		for k, option := range ofBins(&cfg) {
-			if option != pr.of[k] {
-				return Result{}, errs.OfOption(option[0], option[1], "was %s when the events were prepared: prepare them again", pr.of[k][1])
-			}
-		}
 	}
-	return batch.Evaluate(out, p, of.measured, sc)
+	return batch.Evaluate(out, p, how.measured, sc)
 }

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/libmode/libmode/core/internal/errs"
+	"github.com/libmode/libmode/core/internal/events"
 	"github.com/libmode/libmode/core/internal/lanes"
 	"github.com/libmode/libmode/core/internal/loss"
 	"github.com/libmode/libmode/core/internal/par"
@@ -63,5 +64,13 @@ func inspect[T Float](ev Events[T], cfg Config, n int, sc *par.Scratch) (*loss.P
 	case ev.Weight != nil && len(ev.Weight) != n:
 		return nil, errs.Of(ErrLength, "weight has length %d, but mass has length %d", len(ev.Weight), n)
 	}
-	return loss.Inspect(ev, p, sc)
+	di, err := events.Divide(ev, p.BackgroundLabel, sc)
+	if err != nil {
+		return nil, err
+	}
+	prs, err := loss.Prepare(di.Events, di.Index, p, sc)
+	if err != nil {
+		return nil, err
+	}
+	return prs[0], nil
 }

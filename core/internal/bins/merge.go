@@ -193,8 +193,8 @@ func weigh[T events.Float](terms [][]float64, weights []T, unit float64) {
 		w[i] = float64(weight) * unit
 		squares[i] = w[i] * w[i]
 	}
-	for _, of := range terms[2:] {
-		floats.Mul(of, w)
+	for _, term := range terms[2:] {
+		floats.Mul(term, w)
 	}
 }
 

@@ -47,8 +47,3 @@ func (ev *Events[T]) Arrays() []Array {
 	}
 	return all
 }
-
-// Arrays returns the memory of the derivatives.
-func (d Derivatives[T]) Arrays() []Array {
-	return []Array{ArrayOf(derivativeNames[0], d[0]), ArrayOf(derivativeNames[1], d[1])}
-}

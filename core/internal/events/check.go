@@ -79,8 +79,8 @@ func (sel *Selection[T]) check(sc *par.Scratch) error {
 // whole blocks until one of them has an event that is bad or takes no part.
 func (sel *Selection[T]) checkPart(p *Part, tidy bool) bool {
 	if sel.Weight != nil {
-		for i, of := range sel.Weight[p.Lo:p.Hi] {
-			w := float64(of)
+		for i, weight := range sel.Weight[p.Lo:p.Hi] {
+			w := float64(weight)
 			if !IsFinite(w) {
 				return false
 			}
@@ -153,16 +153,10 @@ func (sel *Selection[T]) checkAll(p *Part, lo, hi int) bool {
 		MassMin: float64(seen.MassMin) + 0, MassMax: float64(seen.MassMax) + 0,
 		ScoreMin: float64(seen.ScoreMin) + 0, ScoreMax: float64(seen.ScoreMax) + 0,
 	})
-	counts, masses := p.Scores, p.Masses
-	if len(masses) > 1 {
-		for _, pair := range pairs {
-			counts[pair>>BinBits]++
-			masses[pair&BinMask]++
-		}
-	} else { // no counter for the masses: each addition to a single counter would wait for the one before
-		for _, pair := range pairs {
-			counts[pair>>BinBits]++
-		}
+	scoreCounts, massCounts := p.Scores, p.Masses
+	for _, pair := range pairs {
+		scoreCounts[pair>>BinBits]++
+		massCounts[pair&BinMask]++
 	}
 	if sel.cellOf != nil {
 		for i, cell := range sel.cellOf[lo:hi] {
@@ -174,7 +168,7 @@ func (sel *Selection[T]) checkAll(p *Part, lo, hi int) bool {
 
 // checkEach checks and counts the events lo..hi-1 one by one, and reports whether all of them are good.
 func (sel *Selection[T]) checkEach(p *Part, lo, hi int) bool {
-	found := p.Stats
+	stats := p.Stats
 	for i := lo; i < hi; i++ {
 		if sel.Pairs[i] = NoPair; sel.bad(i) != "" {
 			return false
@@ -187,9 +181,9 @@ func (sel *Selection[T]) checkEach(p *Part, lo, hi int) bool {
 			s = sel.Score[i]
 		}
 		m := sel.Mass[i]
-		found.N++
-		found.MassMin, found.MassMax = min(found.MassMin, float64(m)), max(found.MassMax, float64(m))
-		found.ScoreMin, found.ScoreMax = min(found.ScoreMin, float64(s)), max(found.ScoreMax, float64(s))
+		stats.N++
+		stats.MassMin, stats.MassMax = min(stats.MassMin, float64(m)), max(stats.MassMax, float64(m))
+		stats.ScoreMin, stats.ScoreMax = min(stats.ScoreMin, float64(s)), max(stats.ScoreMax, float64(s))
 		scoreCell, massCell := sel.ScoreCells.Of(s), sel.MassCells.Of(m)
 		p.Scores[scoreCell]++
 		p.Masses[massCell]++
@@ -198,6 +192,6 @@ func (sel *Selection[T]) checkEach(p *Part, lo, hi int) bool {
 		}
 		sel.Pairs[i] = scoreCell<<BinBits | massCell
 	}
-	p.Stats = found
+	p.Stats = stats
 	return true
 }

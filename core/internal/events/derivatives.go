@@ -22,9 +22,9 @@ var derivativeNames = [...]string{"grad", "hess"}
 
 // CheckLengths returns an error if an array does not have n elements.
 func (d Derivatives[T]) CheckLengths(n int) error {
-	for k, of := range d {
-		if of != nil && len(of) != n {
-			return errs.Of(errs.ErrLength, "%s has length %d, but score has length %d", derivativeNames[k], len(of), n)
+	for k, array := range d {
+		if array != nil && len(array) != n {
+			return errs.Of(errs.ErrLength, "%s has length %d, but score has length %d", derivativeNames[k], len(array), n)
 		}
 	}
 	return nil
@@ -35,15 +35,15 @@ const derivativesAtATime = 1 << 14
 
 // Check returns an error for the first derivative that is beyond its type, for example if a float32 cannot hold it.
 func (d Derivatives[T]) Check(team *par.Team) error {
-	for k, of := range d {
+	for k, array := range d {
 		var isBad atomic.Bool
-		team.Blocks(len(of), derivativesAtATime, func(lo, hi int) {
-			if FirstNotFinite(of[lo:hi]) >= 0 {
+		team.Blocks(len(array), derivativesAtATime, func(lo, hi int) {
+			if FirstNotFinite(array[lo:hi]) >= 0 {
 				isBad.Store(true)
 			}
 		})
 		if isBad.Load() {
-			return Overflow(derivativeNames[k], FirstNotFinite(of))
+			return Overflow(derivativeNames[k], FirstNotFinite(array))
 		}
 	}
 	return nil
@@ -57,8 +57,8 @@ func Overflow(name string, i int) error {
 
 // Clear sets all derivatives to 0.
 func (d Derivatives[T]) Clear(team *par.Team) {
-	for _, of := range d {
-		team.Blocks(len(of), derivativesAtATime, func(lo, hi int) { clear(of[lo:hi]) })
+	for _, array := range d {
+		team.Blocks(len(array), derivativesAtATime, func(lo, hi int) { clear(array[lo:hi]) })
 	}
 }
 
@@ -69,8 +69,8 @@ func (d Derivatives[T]) Cut(lo, hi int) Derivatives[T] {
 
 // ForEvents returns memory for the wanted derivatives of n events. It is not cleared.
 func (d Derivatives[T]) ForEvents(n int, arena *par.Arena) (own Derivatives[T]) {
-	for k, of := range d {
-		if of != nil {
+	for k, array := range d {
+		if array != nil {
 			own[k] = par.Unset[T](arena, n)
 		}
 	}

@@ -76,12 +76,12 @@ func Divide[T Float](ev Events[T], labels []int32, sc *par.Scratch) (*Division[T
 		}
 	})
 	if len(labels) == 1 && ev.Category == nil {
-		found := 0
-		for k, count := range chosen {
-			found += copy(di.Index[found:], di.Index[k*divideBlock:][:count])
+		count := 0
+		for k, ofBlock := range chosen {
+			count += copy(di.Index[count:], di.Index[k*divideBlock:][:ofBlock])
 		}
-		if di.Index = di.Index[:found]; found > 0 {
-			di.Subsets = []Subset{{Hi: found, Factor: 1}}
+		if di.Index = di.Index[:count]; count > 0 {
+			di.Subsets = []Subset{{Hi: count, Factor: 1}}
 		}
 	} else if err := di.arrange(numbers, ev.Category); err != nil {
 		return nil, err
@@ -108,28 +108,28 @@ func choose(index, numbers []uint32, lo int) (count int) {
 
 // arrange sets di.Index to the places of the events in order of label and category, and di.Subsets to the subsets that have events. The
 // numbers are the places of the labels.
-func (di *Division[T]) arrange(numbers []uint32, of LabelSlice) error {
+func (di *Division[T]) arrange(numbers []uint32, category LabelSlice) error {
 	categories := []int64{0}
-	if of != nil {
-		if !of.isWhole() {
+	if category != nil {
+		if !category.isWhole() {
 			return errs.Of(errs.ErrOption, "category has floating-point numbers, and categories are integers: give them in an integer type")
 		}
-		found, at := make(map[int64]uint32), di.Index // the categories in order of appearance, and the one of each event
+		places, at := make(map[int64]uint32), di.Index // the categories in order of appearance, and the one of each event
 		for i, number := range numbers {
 			if number != notWanted {
-				category := of.integer(i)
-				place, known := found[category]
+				name := category.integer(i)
+				place, known := places[name]
 				if !known {
-					place = uint32(len(found))
-					found[category] = place
+					place = uint32(len(places))
+					places[name] = place
 				}
 				at[i] = place
 			}
 		}
-		categories = slices.Sorted(maps.Keys(found))
+		categories = slices.Sorted(maps.Keys(places))
 		ranks := make([]uint32, len(categories))
-		for k, category := range categories {
-			ranks[found[category]] = uint32(k)
+		for k, name := range categories {
+			ranks[places[name]] = uint32(k)
 		}
 		for i, number := range numbers {
 			if number != notWanted {

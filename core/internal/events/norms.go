@@ -31,8 +31,8 @@ func (ev *Events[T]) Norms(grad []T, background []int32) (entropy, gradient floa
 			}
 		}
 		entropy += floats.Dot(pushes, pushes)
-		for i, of := range block {
-			pushes[i] = float64(of)
+		for i, derivative := range block {
+			pushes[i] = float64(derivative)
 		}
 		gradient += floats.Dot(pushes, pushes)
 	}

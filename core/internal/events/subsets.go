@@ -114,7 +114,7 @@ func cut[T Float](all []T, lo, hi int) []T {
 
 // Scatter sets the derivatives of the input to those of all events of the division, after it multiplies these by the factors of their
 // subsets.
-func (di *Division[T]) Scatter(input, of Derivatives[T], team *par.Team) {
+func (di *Division[T]) Scatter(input, divided Derivatives[T], team *par.Team) {
 	team.Expect(len(di.Index))
 	for _, sub := range di.Subsets {
 		index := di.Index[sub.Lo:sub.Hi]
@@ -122,14 +122,14 @@ func (di *Division[T]) Scatter(input, of Derivatives[T], team *par.Team) {
 			if to == nil {
 				continue
 			}
-			all := of[k][sub.Lo:sub.Hi]
+			all := divided[k][sub.Lo:sub.Hi]
 			team.Blocks(len(all), divideBlock, func(lo, hi int) {
-				own := all[lo:hi]
-				for j := 0; j < len(own) && sub.Factor != 1; j++ {
-					own[j] = T(float64(own[j]) * sub.Factor)
+				block := all[lo:hi]
+				for j := 0; j < len(block) && sub.Factor != 1; j++ {
+					block[j] = T(float64(block[j]) * sub.Factor)
 				}
 				for j, i := range index[lo:hi] {
-					to[i] = own[j]
+					to[i] = block[j]
 				}
 			})
 		}

@@ -45,7 +45,7 @@ func newCurvature(wa *walk, write func(int, []float64), smoothing float64, sc *p
 	if half == 0 {
 		return cu, nil
 	}
-	found := cu.densities(sc)
+	densities := cu.densities(sc)
 	sc.Team.Blocks(nb, binsAtATime, func(lo, hi int) {
 		up, down := make([]float64, nb), make([]float64, nb)
 		for b := lo; b < hi; b++ {
@@ -53,7 +53,12 @@ func newCurvature(wa *walk, write func(int, []float64), smoothing float64, sc *p
 				m := wa.in.element(b, a)
 				up[a], down[a] = max(0, -m), max(0, m)
 			}
-			cu.setBin(b, found, up, down)
+			factor := 4 * wa.in.step[b]
+			for c := range cu.strips { // events of the other sign bend the loss the other way
+				f, h := cu.row(densities, c), cu.row(cu.table, c)
+				h[b] = factor * (floats.Dot(up, f[:nb]) + floats.Dot(down, f[nb:]))
+				h[nb+b] = factor * (floats.Dot(down, f[:nb]) + floats.Dot(up, f[nb:]))
+			}
 		}
 	})
 	return cu, nil
@@ -86,9 +91,9 @@ func (cu *curvature) densities(sc *par.Scratch) []float64 {
 			row[b] += math.Abs(w)
 		}
 	})
-	found := par.Make[float64](&sc.Arena, len(cu.table))
+	densities := par.Make[float64](&sc.Arena, len(cu.table))
 	for c, strip := range cu.strips {
-		row := cu.row(found, c)
+		row := cu.row(densities, c)
 		for k := sort.SearchInts(ends, strip.lo); ends[k] < strip.hi; k++ {
 			floats.Add(row, cu.row(sums, k))
 		}
@@ -96,17 +101,7 @@ func (cu *curvature) densities(sc *par.Scratch) []float64 {
 			row[k] *= cu.in.step[k%nb] / strip.width
 		}
 	}
-	return found
-}
-
-// setBin sets the table of bin b. Events of the other sign bend the loss the other way.
-func (cu *curvature) setBin(b int, densities, up, down []float64) {
-	nb, factor := cu.in.bins, 4*cu.in.step[b]
-	for c := range cu.strips {
-		f, to := cu.row(densities, c), cu.row(cu.table, c)
-		to[b] = factor * (floats.Dot(up, f[:nb]) + floats.Dot(down, f[nb:]))
-		to[nb+b] = factor * (floats.Dot(down, f[:nb]) + floats.Dot(up, f[nb:]))
-	}
+	return densities
 }
 
 // walkChunk writes h of the events of chunk k.
@@ -115,7 +110,7 @@ func (cu *curvature) walkChunk(k int) {
 	defer room.Give()
 	block := par.Unset[float64](&room.Arena, blockSize)
 	lo, hi := cu.Chunks[k], cu.Chunks[k+1]
-	for c := stripOf(lo, cu.strips); lo < hi; {
+	for c := sort.Search(len(cu.strips), func(c int) bool { return cu.strips[c].end > lo }); lo < hi; {
 		next := min(hi, lo+blockSize, cu.strips[c].end)
 		h, row := block[:next-lo], cu.row(cu.table, c)
 		for i := range h {

@@ -123,7 +123,7 @@ func (b *Batch[T]) Evaluate(out events.Derivatives[T], p *Plan, measured bool, s
 		all = out.ForEvents(len(di.Index), &sc.Arena)
 		all.Clear(sc.Team)
 	}
-	found := make([]Result, len(di.Subsets))
+	results := make([]Result, len(di.Subsets))
 	err = b.each(sc, func(k int, sc *par.Scratch) error {
 		defer sc.Arena.Release(sc.Arena.Mark())
 		sub := &di.Subsets[k]
@@ -131,14 +131,14 @@ func (b *Batch[T]) Evaluate(out events.Derivatives[T], p *Plan, measured bool, s
 		if err != nil {
 			return err
 		}
-		found[k], err = Integrate(all.Cut(sub.Lo, sub.Hi), prs, measured, sc)
+		results[k], err = Integrate(all.Cut(sub.Lo, sub.Hi), prs, measured, sc)
 		return err
 	})
 	if err != nil {
 		return total, err
 	}
-	for k := range found {
-		total.Add(found[k], di.Subsets[k].Factor, 1)
+	for k, result := range results {
+		total.Add(result, di.Subsets[k].Factor, 1)
 	}
 	if di.Index != nil {
 		di.Scatter(out, all, sc.Team)
@@ -150,16 +150,12 @@ func (b *Batch[T]) Evaluate(out events.Derivatives[T], p *Plan, measured bool, s
 }
 
 // forPlan returns the events of a subset, prepared. It bins and sorts them again only if the plan has other bins.
-func (b *Batch[T]) forPlan(k int, p *Plan, sc *par.Scratch) (found []*Prepared[T], err error) {
+func (b *Batch[T]) forPlan(k int, p *Plan, sc *par.Scratch) (prs []*Prepared[T], err error) {
 	for _, pr := range b.prepared[k] {
-		if pr = pr.refit(p, sc); pr == nil {
-			found = nil
-			break
-		}
-		found = append(found, pr)
+		prs = append(prs, pr.refit(p, sc))
 	}
-	if found != nil {
-		return found, nil
+	if len(prs) > 0 && !slices.Contains(prs, nil) {
+		return prs, nil
 	}
 	ev, index := b.di.Subset(k)
 	return Prepare(ev, index, p, sc)

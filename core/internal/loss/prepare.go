@@ -18,7 +18,7 @@ type Prepared[T events.Float] struct {
 	Basis    *moments.Basis // nil: the flatness loss
 	plan     *Plan
 	variable int // of mass
-	of       bins.Options
+	binning  bins.Options
 	sel      *events.Selection[T]
 	rs       *order.Records // nil: there are no scores
 	Sorted   bool           // the derivatives are in order of score, not of the input
@@ -26,49 +26,41 @@ type Prepared[T events.Float] struct {
 
 // Prepare prepares the events of one label and category, whose places in the input are in index; nil: they are the input. It returns
 // them for each variable of mass of which some event has a value, or once for all variables together.
-func Prepare[T events.Float](ev events.Events[T], index []uint32, p *Plan, sc *par.Scratch) (found []*Prepared[T], err error) {
+func Prepare[T events.Float](ev events.Events[T], index []uint32, p *Plan, sc *par.Scratch) (prs []*Prepared[T], err error) {
 	if p.Joint {
 		pr, err := prepareJoint(ev, index, p, sc)
 		return []*Prepared[T]{pr}, err
 	}
 	masses := ev.Variables()
 	for k, mass := range masses {
-		pr := &Prepared[T]{plan: p, variable: k, of: p.Masses[k]}
+		pr := &Prepared[T]{plan: p, variable: k, binning: p.Masses[k]}
 		err := pr.bin(events.Events[T]{Score: ev.Score, Mass: mass, Weight: ev.Weight}, index, nil, sc)
 		switch {
 		case err == nil:
-			found = append(found, pr)
+			prs = append(prs, pr)
 		case len(masses) == 1:
 			return nil, err
 		case pr.sel == nil || pr.sel.N > 0: // other variables may have events
 			return nil, errs.OfVariable(k, err)
 		}
 	}
-	if len(found) == 0 {
+	if len(prs) == 0 {
 		return nil, errs.Of(errs.ErrNoEvents, "no event selected: none of the %d selected events has any variable of mass inside its range: "+
 			"check mass_range (or edges) and the unit of mass", len(ev.Score))
 	}
-	return found, nil
+	return prs, nil
 }
 
 // bin selects events, and sets their bins, basis and order. Sorted events need no other sort.
 func (pr *Prepared[T]) bin(ev events.Events[T], index []uint32, sorted *order.Records, sc *par.Scratch) (err error) {
-	var newton *moments.Newton
-	for settled, o := false, pr.of; !settled; {
+	for settled, o := false, pr.binning; !settled; {
 		if pr.sel, err = events.Select(ev, index, nil, o.Limits, sc); err != nil {
 			return err
 		}
 		if pr.Bins, err = bins.New(pr.sel, &o, sc); err != nil {
 			return err
 		}
-		var columns events.Columns
-		columns, newton = moments.Columns(pr.sel, pr.Count(), &pr.plan.Options)
-		if settled, err = bins.Settle(pr.Bins, pr.sel, &o, columns, pr.sel.Unit(), sc); err != nil {
-			return err
-		}
-	}
-	if !pr.plan.Flat {
-		if pr.Basis, err = moments.New(pr.Means, pr.Edges, newton, &pr.plan.Options, &sc.Arena); err != nil {
+		if settled, err = pr.fit(&o, sc); err != nil {
 			return err
 		}
 	}
@@ -76,9 +68,18 @@ func (pr *Prepared[T]) bin(ev events.Events[T], index []uint32, sorted *order.Re
 	return nil
 }
 
+// fit settles the bins, and sets the basis. It reports false if the options ask for other bins now.
+func (pr *Prepared[T]) fit(o *bins.Options, sc *par.Scratch) (settled bool, err error) {
+	columns, newton := moments.Columns(pr.sel, pr.Count(), &pr.plan.Options)
+	if settled, err = bins.Settle(pr.Bins, pr.sel, o, columns, pr.sel.Unit(), sc); settled && !pr.plan.Flat {
+		pr.Basis, err = moments.New(pr.Means, pr.Edges, newton, &pr.plan.Options, &sc.Arena)
+	}
+	return settled, err
+}
+
 // refit returns the events for a plan whose bins are the same, with its moments; nil if its bins may be others, or for an error.
 func (pr *Prepared[T]) refit(p *Plan, sc *par.Scratch) *Prepared[T] {
-	other, o := *pr, pr.of
+	other, o := *pr, pr.binning
 	other.plan = p
 	if p.Options == pr.plan.Options {
 		return &other
@@ -89,12 +90,7 @@ func (pr *Prepared[T]) refit(p *Plan, sc *par.Scratch) *Prepared[T] {
 	}
 	fitted := *pr.Bins
 	other.Bins, o.Asked = &fitted, fitted.Count()
-	columns, newton := moments.Columns(pr.sel, o.Asked, &p.Options)
-	_, err := bins.Settle(other.Bins, pr.sel, &o, columns, pr.sel.Unit(), sc)
-	if err == nil {
-		other.Basis, err = moments.New(other.Means, other.Edges, newton, &p.Options, &sc.Arena)
-	}
-	if err != nil {
+	if _, err := other.fit(&o, sc); err != nil {
 		return nil
 	}
 	return &other
@@ -113,8 +109,8 @@ func (pr *Prepared[T]) sort(sorted *order.Records, sc *par.Scratch) {
 // AtMost returns the events in at most so many bins, if their number is not given.
 func (pr *Prepared[T]) AtMost(most int, sc *par.Scratch) (*Prepared[T], error) {
 	fewer := *pr
-	fewer.of.Most = most
-	if pr.plan.Joint || !pr.of.Merges() || fewer.of.For(pr.sel.N) == pr.of.For(pr.sel.N) {
+	fewer.binning.Most = most
+	if pr.plan.Joint || !pr.binning.Merges() || fewer.binning.For(pr.sel.N) == pr.binning.For(pr.sel.N) {
 		return pr, nil
 	}
 	return &fewer, fewer.bin(pr.sel.Events, nil, pr.rs, sc)
@@ -160,8 +156,8 @@ func Integrate[T events.Float](out events.Derivatives[T], prs []*Prepared[T], me
 	share := 1 / float64(len(prs))
 	one := out.ForEvents(len(prs[0].sel.Score), &sc.Arena)
 	var sums [len(one)][]float64
-	for d, of := range one {
-		sums[d] = par.Make[float64](&sc.Arena, len(of))
+	for d, array := range one {
+		sums[d] = par.Make[float64](&sc.Arena, len(array))
 	}
 	for _, pr := range prs {
 		one.Clear(sc.Team)
@@ -170,9 +166,9 @@ func Integrate[T events.Float](out events.Derivatives[T], prs []*Prepared[T], me
 			return Result{}, errs.OfVariable(pr.variable, err)
 		}
 		total.Add(loss, share, share)
-		for d, of := range one {
-			sc.Team.Blocks(len(of), sumBlock, func(lo, hi int) {
-				for i, element := range of[lo:hi] {
+		for d, array := range one {
+			sc.Team.Blocks(len(array), sumBlock, func(lo, hi int) {
+				for i, element := range array[lo:hi] {
 					sums[d][lo+i] += share * float64(element)
 				}
 			})
@@ -230,16 +226,16 @@ func (p *Plan) axes(ranges [events.MaxVariables][2]float64, n int) []bins.Option
 	for cells(room) <= float64(len(moments.Products(variables, p.Order))) {
 		room++
 	}
-	found := slices.Clone(p.Masses)
-	for k := range found {
-		if found[k].Asked == 0 {
-			found[k].Asked = room
+	axes := slices.Clone(p.Masses)
+	for k := range axes {
+		if axes[k].Asked == 0 {
+			axes[k].Asked = room
 		}
-		if found[k].Kind != bins.GivenEdges {
-			found[k].Mass = ranges[k]
+		if axes[k].Kind != bins.GivenEdges {
+			axes[k].Mass = ranges[k]
 		}
 	}
-	return found
+	return axes
 }
 
 // Order returns the records of the events in order of score.

@@ -45,7 +45,7 @@ func newStrips(wa *walk, count int, half float64, arena *par.Arena) []strip {
 		return from + sort.Search(n-from, func(i int) bool { return is(rs.Score(from + i)) })
 	}
 	share := below(n) / float64(count)
-	found := make([]strip, 0, 2*count+1)
+	strips := make([]strip, 0, 2*count+1)
 	for start := 0; start < n; {
 		end := n
 		if below(n) > (below(start)+share)*(1+1e-12) {
@@ -62,15 +62,10 @@ func newStrips(wa *walk, count int, half float64, arena *par.Arena) []strip {
 		from, to := max(middle-half, wa.from), min(middle+half, wa.to)
 		lo := first(0, func(score float64) bool { return score >= from })
 		hi := first(lo, func(score float64) bool { return score > to })
-		found = append(found, strip{start, end, lo, hi, to - from})
+		strips = append(strips, strip{start, end, lo, hi, to - from})
 		start = end
 	}
-	return found
-}
-
-// stripOf returns the strip of record i.
-func stripOf(i int, ss []strip) int {
-	return sort.Search(len(ss), func(c int) bool { return ss[c].end > i })
+	return strips
 }
 
 // halfWindow returns half of the width of the window: smoothing times a range of scores. The range is the range of the integral.

@@ -8,7 +8,6 @@ import (
 	"github.com/libmode/libmode/core/internal/errs"
 	"github.com/libmode/libmode/core/internal/events"
 	"github.com/libmode/libmode/core/internal/moments"
-	"github.com/libmode/libmode/core/internal/par"
 	"gonum.org/v1/gonum/floats"
 )
 
@@ -18,19 +17,6 @@ type Table struct {
 	CDF     [][]float64 // F_b: the fraction of bin b's weight with scores <= s
 	Moments [][]float64 // c_l, l = 0..order
 	Bounded [][]float64 // c~_l
-}
-
-// Inspect prepares the events of the one label and category. Without scores only masses and weights are checked.
-func Inspect[T events.Float](ev events.Events[T], p *Plan, sc *par.Scratch) (*Prepared[T], error) {
-	di, err := events.Divide(ev, p.BackgroundLabel, sc)
-	if err != nil {
-		return nil, err
-	}
-	prs, err := Prepare(di.Events, di.Index, p, sc)
-	if err != nil {
-		return nil, err
-	}
-	return prs[0], nil
 }
 
 // MomentsAt returns the table of the scores, in any order.
@@ -54,7 +40,10 @@ func (pr *Prepared[T]) MomentsAt(at []float64) (*Table, error) {
 		}
 		cdf, c := floats.DivTo(make([]float64, nb), below, totals), make([]float64, pr.Basis.Size)
 		pr.Basis.Moments(c, cdf)
-		bounded := moments.Bounded(&pr.plan.Options, pr.Basis, c)
+		bounded := slices.Clone(c)
+		if pr.plan.Bounded() {
+			bounded = moments.NewBound(&pr.plan.Options, pr.Basis).Apply(c)
+		}
 		if !events.IsFinite(floats.Sum(cdf) + floats.Sum(c) + floats.Sum(bounded)) {
 			return nil, errs.Of(errs.ErrOverflow, "moments overflow double precision: weights relative to their sum in a bin are too large")
 		}

@@ -18,14 +18,13 @@ import (
 // E[sum w_i^2 (theta_i - F_b)^2] = sigma^2 (T - 2 U/W + T^2/W^2), and the variance of F_b is sigma^2 T/W^2.
 type bin struct {
 	step, square  float64 // 1/W_b and M_bb, which is also the factor of V_b in the bias
-	total, factor float64 // T_b and 1/(1 - 2 U_b/T_b + T_b); both 0 if the bias is not wanted
+	total, factor float64 // T_b and 1/(1 - 2 U_b/T_b + T_b); not set if the bias is not wanted
 	cdf, squares  float64 // F_b and S_b
 }
 
 // setVariance sets the constants of V_b in the bins of the integrand, and the squares of the steps if weights differ.
 func (in *integrand) setVariance(bs *bins.Bins, rs *order.Records, sc *par.Scratch) error {
 	var thirds []float64
-	constants := par.Unset[[2]float64](&sc.Arena, len(in.step)) // which count where all of them are known
 	if rs.Weights != nil {
 		in.squares, thirds = rs.Powers(in.step, sc)
 	}
@@ -42,10 +41,7 @@ func (in *integrand) setVariance(bs *bins.Bins, rs *order.Records, sc *par.Scrat
 		if thirds != nil {
 			third = thirds[b]
 		}
-		constants[b] = [2]float64{total, 1 / (1 - 2*third/total + total)}
-	}
-	for b, c := range constants {
-		in.start[b].total, in.start[b].factor = c[0], c[1]
+		in.start[b].total, in.start[b].factor = total, 1/(1-2*third/total+total)
 	}
 	return nil
 }

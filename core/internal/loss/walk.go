@@ -73,20 +73,20 @@ func (pr *Prepared[T]) integrate(out events.Derivatives[T], measured bool, sc *p
 	})
 	var total sums
 	total.add(top, wa.to-wa.place(last))
-	for _, of := range integrals {
-		total.add(of, 1)
+	for _, integral := range integrals {
+		total.add(integral, 1)
 	}
-	found := Result{Loss: in.scale * total.j}
+	result := Result{Loss: in.scale * total.j}
 	if measured {
-		found.Events, found.Bias = rs.Effective(), math.NaN()
+		result.Events, result.Bias = rs.Effective(), math.NaN()
 	}
 	if in.measured {
-		found.Bias = in.scale * total.bias
+		result.Bias = in.scale * total.bias
 	}
-	if !events.IsFinite(found.Loss) || in.measured && !events.IsFinite(found.Bias) {
+	if !events.IsFinite(result.Loss) || in.measured && !events.IsFinite(result.Bias) {
 		return Result{}, errs.Of(errs.ErrOverflow, "the loss overflows double precision: scores, or weights relative to their sum in a bin, are too large")
 	}
-	return found, nil
+	return result, nil
 }
 
 // walkChunk crosses the events of chunk k and writes their derivatives. It returns the integrals of J and the bias from the score
@@ -125,8 +125,8 @@ func (wa *walk) middle(rows []float64, from, to, k int, arena *par.Arena) []floa
 	}
 	sums := par.Make[float64](arena, wa.in.bins)
 	for i := range sums {
-		own := wa.Row(rows, k+1)[i] - wa.Row(rows, k)[i]
-		sums[i] = (wa.Row(rows, from)[i] + wa.Row(rows, to)[i] - own) / 2
+		chunk := wa.Row(rows, k+1)[i] - wa.Row(rows, k)[i]
+		sums[i] = (wa.Row(rows, from)[i] + wa.Row(rows, to)[i] - chunk) / 2
 	}
 	return sums
 }

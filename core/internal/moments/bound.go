@@ -2,7 +2,6 @@ package moments
 
 import (
 	"math"
-	"slices"
 
 	"gonum.org/v1/gonum/floats"
 )
@@ -74,15 +73,15 @@ type Excess struct {
 }
 
 // Excesses returns the excess of each bounded moment, |c_l| - t_l, with c_1 in place of c~_1.
-func (bo *Bound) Excesses(c []float64) (found []Excess) {
+func (bo *Bound) Excesses(c []float64) (excesses []Excess) {
 	for l := bo.First; l < bo.End; l++ {
 		limit, base := bo.Limits[l], min(l, 2)-1
 		t := c[base] - limit.offset
 		one := Excess{math.Abs(c[l]) - limit.factor*math.Abs(t), make([]float64, len(c))}
 		one.Gradient[l], one.Gradient[base] = math.Copysign(1, c[l]), -math.Copysign(limit.factor, t)
-		found = append(found, one)
+		excesses = append(excesses, one)
 	}
-	return found
+	return excesses
 }
 
 // steepest is a |c/t| above which c~ is as good as t.
@@ -104,14 +103,6 @@ func (limit *Limit) At(c, base float64) (bounded, own, byBase float64) {
 	return float64(t * tanh), square, float64(limit.factor * (tanh - float64(u*(1-square))))
 }
 
-// Bounded returns the bounded moments of c.
-func Bounded(cfg *Options, ba *Basis, c []float64) []float64 {
-	if !cfg.Bounded() {
-		return slices.Clone(c)
-	}
-	return NewBound(cfg, ba).Apply(c)
-}
-
 // Residuals replaces the F_b of the bins at some scores, a row of each bin, by the residuals r_b = F_b - sum_l c~_l P_bl.
 func Residuals(cfg *Options, ba *Basis, cdfs []float64, scores int) {
 	if !cfg.Bounded() && ba.Orthonormal != nil {
@@ -122,12 +113,12 @@ func Residuals(cfg *Options, ba *Basis, cdfs []float64, scores int) {
 		floats.AddScaled(c[i%ba.Size*scores:][:scores], a, cdfs[i/ba.Size*scores:][:scores])
 	}
 	if cfg.Bounded() {
-		at := make([]float64, ba.Size)
+		bound, at := NewBound(cfg, ba), make([]float64, ba.Size)
 		for k := range scores {
 			for l := range at {
 				at[l] = c[l*scores+k]
 			}
-			for l, bounded := range Bounded(cfg, ba, at) {
+			for l, bounded := range bound.Apply(at) {
 				c[l*scores+k] = bounded
 			}
 		}

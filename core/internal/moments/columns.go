@@ -57,10 +57,10 @@ func JointColumns[T events.Float](masses [][]T, ranges [events.MaxVariables][2]f
 			for k, mass := range masses {
 				Legendre(p[k][:order+1], position(float64(mass[lo+i]), ranges[k][0], ranges[k][1]))
 			}
-			for j, of := range degrees {
-				product := p[0][of[0]]
+			for j, powers := range degrees {
+				product := p[0][powers[0]]
 				for k := 1; k < len(masses); k++ {
-					product *= p[k][of[k]]
+					product *= p[k][powers[k]]
 				}
 				values[j][i] = product
 			}
@@ -78,9 +78,9 @@ func Products(variables, order int) (all [][events.MaxVariables]int) {
 			all = append(all, degrees)
 			return
 		}
-		for of := left; of >= 0; of-- {
-			degrees[k] = of
-			extend(degrees, k+1, left-of)
+		for degree := left; degree >= 0; degree-- {
+			degrees[k] = degree
+			extend(degrees, k+1, left-degree)
 		}
 	}
 	for total := range order + 1 {

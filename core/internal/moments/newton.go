@@ -21,6 +21,9 @@ type Newton struct {
 	perBin float64 // the mean number of events in a bin
 }
 
+// sampleSize is about the number of events among which nodes are looked for.
+const sampleSize = 1 << 12
+
 // newNewton returns polynomials up to a degree. The nodes lie in different bins, as the events do: in the middle bin, then at the
 // quarters, then at the eighths. A node is the first mass of its bin in a sample of the events, or the node before if the
 // sample has none.
@@ -30,39 +33,23 @@ func newNewton[T events.Float](sel *events.Selection[T], nb, degree int) *Newton
 		lo: sel.MassLo, hi: sel.MassHi, perBin: float64(sel.N) / float64(nb),
 	}
 	bin := func(k int) uint32 { return uint32(nb * int(bits.Reverse16(uint16(k+1))) >> 16) }
-	found, left := make([]bool, degree), degree
-	const size, places = 1 << 6, 1 << 6
-	n := len(sel.Mass)
-	var room [size]uint32
-	for sample := 0; sample < places && left > 0; sample++ {
-		lo := n / places * sample
-		numbers := room[:min(size, n-lo)]
-		sel.FindBins(numbers, lo)
-		for i, b := range numbers {
-			for k := range nw.nodes {
-				if !found[k] && bin(k) == b {
-					nw.nodes[k], found[k] = float64(sel.Mass[lo+i]), true
-					left--
-				}
+	isSet, left := make([]bool, degree), degree
+	for i, stride := 0, max(1, len(sel.Mass)/sampleSize); i < len(sel.Mass) && left > 0; i += stride {
+		for k := range nw.nodes {
+			if pair := sel.Pairs[i]; !isSet[k] && pair != events.NoPair && pair&events.BinMask == bin(k) {
+				nw.nodes[k], isSet[k] = float64(sel.Mass[i]), true
+				left--
 			}
 		}
 	}
 	node := sel.MassLo
 	for k := range nw.nodes {
-		if !found[k] {
+		if !isSet[k] {
 			nw.nodes[k] = node
 		}
 		node = nw.nodes[k]
 	}
 	return nw
-}
-
-// farthest returns the mass at the end of the range that is farther from the middle bin.
-func (nw *Newton) farthest() float64 {
-	if nw.nodes[0]-nw.lo > nw.hi-nw.nodes[0] {
-		return nw.lo
-	}
-	return nw.hi
 }
 
 // legendre returns the rows of T, omega_k = sum_l T_lk P_l(x). Each follows from the one before, since
@@ -75,11 +62,11 @@ func (nw *Newton) legendre(arena *par.Arena) []float64 {
 	for k, node := range nw.nodes {
 		beta := ((nw.hi-node)*nw.factor + (nw.lo-node)*nw.factor) / 2
 		for l := range k + 1 {
-			of, up := t[l*size+k], float64(2*l+1)
-			t[l*size+k+1] += beta * of
-			t[(l+1)*size+k+1] += alpha * of * float64(l+1) / up
+			coefficient, up := t[l*size+k], float64(2*l+1)
+			t[l*size+k+1] += beta * coefficient
+			t[(l+1)*size+k+1] += alpha * coefficient * float64(l+1) / up
 			if l > 0 {
-				t[(l-1)*size+k+1] += alpha * of * float64(l) / up
+				t[(l-1)*size+k+1] += alpha * coefficient * float64(l) / up
 			}
 		}
 	}

@@ -66,8 +66,12 @@ func (ba *Basis) setProjection(nb int, means []float64, c *Options, arena *par.A
 	// The residual of a fit, and so the gradient, is smaller than F: about 1/sqrt(n) of F in a bin of n events without a
 	// dependence.
 	if part := max(polynomials, moments) * math.Sqrt(max(1, ba.newton.perBin)); !(part <= knownTo) {
+		farthest := ba.newton.hi
+		if middle := ba.newton.nodes[0]; middle-ba.newton.lo > farthest-middle {
+			farthest = ba.newton.lo
+		}
 		return errs.Of(errs.ErrOverflow, "mass = %v is so far from most others that rounding may change the gradient by more than %v of its "+
-			"largest element with order = %d: give a mass_range that excludes it, or a lower order", ba.newton.farthest(), knownTo, size-1)
+			"largest element with order = %d: give a mass_range that excludes it, or a lower order", farthest, knownTo, size-1)
 	}
 	return nil
 }
