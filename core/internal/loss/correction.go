@@ -148,9 +148,9 @@ func (co *correcting) cross(cr *crossing, end float64) (total sums) {
 	return total
 }
 
-// move takes a part of event i of a block: 1, 1/2 or -1/2. The part of the square of its step goes to S_b.
-func (co *correcting) move(cr *crossing, i int, part float64) {
-	b, w := cr.bins[i], part*cr.weights[i]
+// move takes a fraction of event i of a block: 1, 1/2 or -1/2. This fraction of the square of its step goes to S_b.
+func (co *correcting) move(cr *crossing, i int, fraction float64) {
+	b, w := cr.bins[i], fraction*cr.weights[i]
 	row := co.rows[int(b)*co.width:][:co.width]
 	for k, x := range row[:co.y] {
 		step := float64(w * x)
@@ -159,7 +159,7 @@ func (co *correcting) move(cr *crossing, i int, part float64) {
 	}
 	if co.tracks {
 		e := w * co.state[b].step
-		change, ofBias := co.state[b].cross(e, e*e/part), co.sums[co.y:]
+		change, ofBias := co.state[b].cross(e, e*e/fraction), co.sums[co.y:]
 		for k, x := range row[co.y:] {
 			ofBias[k] += float64(change * x)
 		}
