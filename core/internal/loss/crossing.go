@@ -119,12 +119,16 @@ func (cr *crossing) cross(lo, hi int, end float64) (total sums) {
 // centerTies takes the changes by tied events to the middle of their tie, where half of each is below the score. J is quadratic in the
 // state: the change there is the mean of the changes in two orders of the tie, forward and backward. Their difference does
 // not depend on the state. So the walk takes four passes over each tie from where it is: along one order and back, and along the
-// other and back.
+// other and back. If the block is one tie, the walk has taken the first of them already, and the last takes it back.
 func (cr *crossing) centerTies() {
-	n := 4 * len(cr.bins)
+	first, end := 0, 4
+	if cr.scores[0] == cr.scores[len(cr.scores)-1] {
+		first, end = 1, 3
+	}
+	n := (end - first) * len(cr.bins)
 	bins, weights, signs := par.Unset[uint32](cr.arena, n)[:0], par.Unset[float64](cr.arena, n)[:0], par.Unset[float64](cr.arena, n)[:0]
 	radix.ForTies(cr.scores, func(lo, hi int) {
-		for pass := range 4 {
+		for pass := first; pass < end; pass++ {
 			sign := float64(1 - 2*(pass%2))
 			for i := range hi - lo {
 				k := lo + i
@@ -141,18 +145,22 @@ func (cr *crossing) centerTies() {
 		biases = par.Unset[float64](cr.arena, len(bins))
 	}
 	cr.follow(bins, weights, signs, changes, biases)
-	done := 0
-	radix.ForTies(cr.scores, func(lo, hi int) {
-		n := hi - lo
-		for i := range n {
-			forward, backward := done+i, done+3*n-1-i
-			cr.d[lo+i] += (changes[backward] - changes[forward]) / 2
-			if biases != nil {
-				cr.biases[lo+i] += (biases[backward] - biases[forward]) / 2
+	center := func(d, changes []float64) {
+		radix.ForTies(cr.scores, func(lo, hi int) {
+			n := hi - lo
+			forward, backward := changes, changes[(2-first)*n:]
+			if first > 0 {
+				forward = d
 			}
-		}
-		done += 4 * n
-	})
+			for i := range n {
+				d[lo+i] += (backward[n-1-i] - forward[i]) / 2
+			}
+			changes = changes[(end-first)*n:]
+		})
+	}
+	if center(cr.d, changes); biases != nil {
+		center(cr.biases, biases)
+	}
 }
 
 // follow takes steps, and sets d to their changes of J, and biases to those of the bias, if they are wanted. A step is an event, with the
