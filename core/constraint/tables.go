@@ -2,7 +2,7 @@ package constraint
 
 import "math"
 
-// Tables of the exponential and of the logarithm, and a few terms of their series between, take a third of the time of those of package
+// Tables of the exponential and of the logarithm, and a few terms of their series between, take a third of the time of the functions of package
 // math. The relative error is below 1e-12.
 const (
 	steps      = 64          // of the tables: in a unit, and in an octave
