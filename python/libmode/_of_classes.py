@@ -58,11 +58,14 @@ class MoDeOfClasses(torch.nn.Module):
                 f"background_classes = {shown(backgrounds)} and signal_class = {self.names[self.signal]!r}: expected "
                 "different classes, and at least one of background"
             )
+        if method == "loss" and options.get("strength") is None:
+            raise ValueError("method = 'loss' needs strength: without it the loss is far smaller than a cross entropy")
+        self.given = options
         of_check = SHARED if options.get("slope_of") == "selected" else SHARED[:-1]
         self.settings = {name: options[name] for name in of_check if name in options} | (check or {})
         inspect.signature(judge).bind(None, None, None, **self.settings)  # now, and not after an epoch
         labels = tuple(range(1, len(self.background) + 1)) if each_class else 1
-        options |= {"gather": True, "background_label": labels}  # a process by itself gathers nothing
+        options = {**options, "gather": True, "background_label": labels}  # a process by itself gathers nothing
         self.mode: MoDeConstraint | MoDeLoss | None = None
         if method == "layer":
             self.mode = MoDeConstraint(from_logits=True, **options)
@@ -76,7 +79,8 @@ class MoDeOfClasses(torch.nn.Module):
 
     def __str__(self) -> str:
         classes = f"{self.names[self.signal]} against {' + '.join(self.names[k] for k in self.background)}"
-        return f"MoDe is {'off' if self.mode is None else f'on: {self.mode!r}'}, {classes}"
+        how = ", ".join([self.method, *(f"{name}={value!r}" for name, value in self.given.items())])
+        return f"MoDe is {'off' if self.mode is None else f'on ({how})'}, {classes}"
 
     def _events(self, logits: Tensor, label: Tensor) -> tuple[Tensor, Tensor, Tensor]:
         """The log odds of signal against background, (n,), the events of both, and their labels, 0 of signal."""

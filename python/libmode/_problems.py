@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from ._options import Options
 
 EVERY = 20  # calls from one look to the next
+SELDOM = 100  # calls from one look at the masses to the next, after the first ten
 PATIENCE = 5  # looks in a row with the same problem before the warning
 MOST_WAITING = 20  # calls without a backward pass
 LEAST_SPREAD = 0.01  # standard deviation of the logits of scores
@@ -59,43 +60,48 @@ class TrainingWarning(UserWarning):
     __module__ = "libmode"  # the name by which it is imported, and so printed
 
 
-# The tests of a training with their sentences, with the facts as f: the first that is true is said.
-AT_THE_END: dict[str, tuple[Callable[[Any], bool], str]] = {
-    "few": (
-        lambda f: f.few is not None,
-        "{f.few[0]:.0f} of {f.training.batches} batches had events enough of category {f.few[1]} of background label "
-        "{f.few[2]} for bins, and nothing keeps it flat in the others. Use larger batches, give reference events, or "
-        "let it share a category",
-    ),
-    "evaluation": (
-        lambda f: f.judged.flat is False and f.training.flat is True,
-        "the response to background is flat in training mode and not in evaluation mode: {f.judged}. Lower the "
-        "dropout, or train the last epochs without it and with BatchNorm in evaluation mode",
-    ),
-    "not flat": (
-        lambda f: f.judged.flat is False,
-        "the response to background is not flat: {f.judged}. Train for more batches, at a learning rate that falls to "
-        "0 in the end; a training that goes on needs the state of the layer too",
-    ),
-    "tight cut": (
-        lambda f: f.passing + 2 * math.sqrt(2 * f.passing * _RATE) < _LAST_RANK,
-        "batches do not reach a cut that keeps half of the signal: {f.passing:.2g} of the background events of a batch "
-        "pass it. The layer sees ranks within a batch, and the response to so tight a cut may not be flat. Give "
-        "reference events, or larger batches",
-    ),
-    "zero": (
-        lambda f: f.judged.zero is not None,
-        "the dependence that the order allows reaches 0 near the mass {f.judged.zero[0]:.4g}, at a background "
-        "efficiency of {f.judged.zero[1]:.2g}: nothing controls the response there. Give max_slope, a lower order or a "
-        "mass_range that ends before",
-    ),
-    "peak": (
-        lambda f: f.judged.peak is not None,
-        "the selected spectrum has a maximum near the mass {f.judged.peak[0]:.4g} that the spectrum before has not, at "
-        "a background efficiency of {f.judged.peak[1]:.2g}: the order allows it. Lower the order, or give max_slope, "
-        "unless your fit absorbs it",
-    ),
-}
+# The tests of a training with their sentences, with the facts as f: of each group the first that is true is said.
+AT_THE_END: list[dict[str, tuple[Callable[[Any], bool], str]]] = [
+    {
+        "few": (
+            lambda f: f.few is not None,
+            "{f.few[0]:.0f} of {f.training.batches} batches had events enough of category {f.few[1]} of background "
+            "label {f.few[2]} for bins, and nothing keeps it flat in the others. Use larger batches, give reference "
+            "events, or let it share a category",
+        ),
+    },
+    {
+        "evaluation": (
+            lambda f: f.judged.flat is False and f.training.flat is True,
+            "the response to background is flat in training mode and not in evaluation mode: {f.judged}. Lower the "
+            "dropout, or train the last epochs without it and with BatchNorm in evaluation mode",
+        ),
+        "not flat": (
+            lambda f: f.judged.flat is False,
+            "the response to background is not flat: {f.judged}. {f.constraint.advice}",
+        ),
+        "tight cut": (
+            lambda f: f.passing + 2 * math.sqrt(2 * f.passing * _RATE) < _LAST_RANK,
+            "batches do not reach a cut that keeps half of the signal: {f.passing:.2g} of the background events of a "
+            "batch pass it. The layer sees ranks within a batch, and the response to so tight a cut may not be flat. "
+            "Give reference events, or larger batches",
+        ),
+        "zero": (
+            lambda f: f.judged.zero is not None,
+            "the dependence that the order allows reaches 0 near the mass {f.judged.zero[0]:.4g}, at a background "
+            "efficiency of {f.judged.zero[1]:.2g}: nothing controls the response there. Give max_slope, a lower order "
+            "or a mass_range that ends before",
+        ),
+    },
+    {
+        "peak": (
+            lambda f: f.judged.peak is not None,
+            "the selected spectrum has a maximum near the mass {f.judged.peak[0]:.4g} that the spectrum before has "
+            "not, at a background efficiency of {f.judged.peak[1]:.2g}: the order allows it, and monotonic=True too. "
+            "Lower the order, or give max_slope, unless your fit absorbs it",
+        ),
+    },
+]
 
 
 class Said:
@@ -106,9 +112,9 @@ class Said:
         self._filters: dict[str, Any] = {}
 
     def due(self, thing: str) -> bool:
-        """Counts a call. Returns whether it should look for this thing: a look takes up to a fifth of a loss."""
+        """Counts a call. Returns whether to look for this thing: a look takes the time of a loss of 1,000 events."""
         self._calls += 1
-        return thing not in self._things and (self._in_lines or self._calls <= 10 or self._calls % EVERY == 0)
+        return thing not in self._things and (self._in_lines or self._calls <= 10 or self._calls % SELDOM == 0)
 
     def warn(self, thing: str, sentence: str, category: type[Warning] = TrainingWarning, where: Any = None) -> None:
         """Warns, unless it has warned of this thing before, of the user's line or of ``where``."""
@@ -137,12 +143,23 @@ class Monitor(Said):
         super().__init__()
         self.where: tuple[str, int] | None = None  # the line of the last call, for a warning that no line causes
         self.calls = 0
+        self._asleep = 0
         self._last, self._in_a_row = "", 0
 
     def is_due(self) -> bool:
         """Counts a call. Returns whether to look at it."""
         self.calls += 1
         return self.calls % EVERY == 0
+
+    def sleeps(self, name: str) -> None:
+        """Counts a call in evaluation mode for a gradient, before the first in training mode. Warns if that lasts."""
+        self._asleep += 1
+        if self._asleep == EVERY:
+            self.say(
+                "asleep",
+                f"{name} is in evaluation mode, where it does nothing, and {EVERY} calls asked for a gradient: give "
+                "train() before a training",
+            )
 
     def look(self, score: NDArray[Any], inactive: str = "") -> None:
         """Looks at scores, (n,), and at the reason why a constraint does nothing. Warns of a problem that lasts."""
@@ -252,15 +269,15 @@ class Statement(Monitor):
         judged = self.judged(training)
         _LOG.info("%s", judged)
         passing, few = float(self._passing.min()) if self._looks else math.nan, self._constraint.few(self._state)
-        facts = SimpleNamespace(training=training, judged=judged, passing=passing, few=few)
-        for what, (test, sentence) in AT_THE_END.items():
-            if test(facts):
-                options = ", ".join(f"{name}={value!r}" for name, value in self._constraint.options.of_check().items())
-                options += ", category=category" * bool(self._constraint.categories)
-                settles = f". Other events settle it: libmode.metrics.check(score, label, mass, {options})"
-                self.say(what, sentence.format(f=facts) + settles)
-                if what != "few":  # said beside other things
-                    return
+        facts = SimpleNamespace(training=training, judged=judged, passing=passing, few=few, constraint=self._constraint)
+        options = ", ".join(f"{name}={value!r}" for name, value in self._constraint.options.of_check().items())
+        options += ", category=category" * bool(self._constraint.categories)
+        settles = f". Other events settle it: libmode.metrics.check(score, label, mass, {options})"
+        for group in AT_THE_END:
+            for what, (test, sentence) in group.items():
+                if test(facts):
+                    self.say(what, sentence.format(f=facts) + settles)
+                    break
 
     def _conclude_at_the_end(self) -> None:
         """Calls :meth:`conclude` for a layer that is gone. No caller could catch a warning that is an error."""

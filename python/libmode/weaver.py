@@ -104,7 +104,13 @@ class Train:
             _logger.info("%s, mass %s, weight %s", classes, *batches.names, color="bold")
             warn_in(_logger)
             if args.load_epoch is not None and Path(before := f"{file}{args.load_epoch}.pt").exists():
-                classes.load_state_dict(torch.load(before, map_location="cpu"))
+                saved = torch.load(before, map_location="cpu")
+                if saved.keys() != classes.state_dict().keys():
+                    raise ValueError(
+                        f"--load-epoch {args.load_epoch}: {before} has the state of another method than "
+                        f"{classes.method!r}: give the method of that training, or move the file, and MoDe begins anew"
+                    )
+                classes.load_state_dict(saved)
                 _logger.info("MoDe goes on from %s", before)
             elif args.load_epoch is not None and classes.mode is not None:
                 _logger.warning("MoDe begins a new push, since there is no file %s", before)

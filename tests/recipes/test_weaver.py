@@ -161,6 +161,7 @@ def config(**changed):
         ({"order": 0, "background_classes": ["label_QCD_b"]}, {}, ValueError, r"signal_class is missing: .* leave \['label_X', "),
         ({"order": 0, "signal_class": "label_X", "background_classes": ["label_X"]}, {}, ValueError, "expected different classes"),
         ({"order": 0, "signal_class": "label_X", "method": "leyer"}, {}, ValueError, "method = 'leyer': expected one of layer"),
+        ({"order": 0, "signal_class": "label_X", "method": "loss"}, {}, ValueError, "method = 'loss' needs strength: without"),
         ({"order": 0, "signal_class": "label_X", "tolerence": 1}, {}, TypeError, "tolerence"),
         (ORDER_0, {"monitor_variables": ()}, ValueError, r"mode: mass = None: expected one of monitor_variables, \[\]"),
         (ORDER_0, {"monitor_variables": ("a", "b")}, ValueError, r"mass = None: expected one of .*\['a', 'b'\]"),
@@ -226,3 +227,17 @@ def test_an_epoch_that_is_not_flat_counts_less_than_a_flat_one():
 def test_a_wrong_argument_of_the_check_is_an_error_before_the_first_epoch():
     with pytest.raises(TypeError, match="signal_efficency"):
         MoDeOfClasses({"a": 0, "b": 1}, order=0, signal_class="a", check={"signal_efficency": 0.5})
+
+
+def test_the_log_names_what_the_user_gave():
+    classes = MoDeOfClasses("ABC", order=1, mass_range=(50, 300), signal_class="A", background_classes=["C"])
+    assert str(classes) == "MoDe is on (layer, order=1, mass_range=(50, 300)), A against C"
+
+
+def test_the_state_of_another_method_is_an_error(tmp_path):
+    before = MoDeOfClasses(CLASSES, signal_class="label_X", order=0, method="loss", strength=30)
+    torch.save(before.state_dict(), tmp_path / "network_mode_epoch-3.pt")
+    loader = types.SimpleNamespace(dataset=types.SimpleNamespace(config=config()))
+    args = types.SimpleNamespace(model_prefix=f"{tmp_path}/network", load_epoch=3, local_rank=None, auto_clean=False)
+    with pytest.raises(ValueError, match="--load-epoch 3: .*epoch-3.pt has the state of another method than 'layer'"):
+        hooks.get_train_fn(None, mode=ORDER_0)(None, None, None, None, loader, None, 4, extra_args={"args": args})

@@ -252,6 +252,9 @@ class MoDeConstraint(CoreModule, Learns):
         if not self.training:
             if not (torch.compiler.is_compiling() or _is_tracing() or in_torch_func()):
                 self._constraint.logits = outputs is not None or self._constraint.from_logits
+                asks = torch.is_grad_enabled() and score.requires_grad
+                if self._monitor is not None and asks and not self.state.any():
+                    self._monitor.sleeps(type(self).__name__)
                 self._evaluate(score, label, mass, weight, category, reference)
             return score
         if score.is_meta or not (torch.is_grad_enabled() and score.requires_grad):

@@ -25,7 +25,7 @@ from ._gather import Group, checked_group, gather_events, naming_ranks, only_a_p
 from ._module import NO_LABELS, CoreModule, as_arguments, in_python
 from ._op import register, with_gradient
 from ._tensors import as_numpy, of_tensors, read_tensors, result_type
-from .transform import ScoreTransform, transformed
+from .transform import ScoreTransform, refuse_parameters, transformed
 
 
 def mode_loss(
@@ -204,7 +204,7 @@ class MoDeLoss(CoreModule):
         self._labels = self._checked.labels
         self.gather, self.process_group = checked_group(gather, process_group)
         self._monitor, self._said = Monitor() if flag("monitor", monitor) else None, Said()
-        self.on_device, self.score_transform = on_device, score_transform
+        self.on_device, self.score_transform, self._transforms = on_device, score_transform, False
         self.strength: float | None = None
         if strength is not None:
             excluded = {"per_class": self.per_class, "score_transform": score_transform is not None}
@@ -287,9 +287,11 @@ class MoDeLoss(CoreModule):
         if self.score_transform is not None:
             limits = options.rounded_to(score.dtype, score.dtype).score_range
             every = score.to(result_type(score), copy=True).requires_grad_()
+            if callable(self.score_transform) and not self._transforms:
+                refuse_parameters(self.score_transform, every)
             with torch.enable_grad():
-                score, limits = transformed(every, self.score_transform, limits, every[~background])
-            options = check("mode", {**self.options, "score_range": limits})
+                score = transformed(every, self.score_transform, limits, every[~background])
+            self._transforms, options = True, check("mode", {**self.options, "score_range": None})
         counted = background if self.background_only else torch.ones_like(background)
         factor = counted.sum(dtype=torch.float64) / counted[:count].sum().clamp(min=1) if count < len(every) else None
         events = events._replace(score=score.detach(), label=events.label if self.background_only else None)

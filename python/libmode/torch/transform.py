@@ -1,7 +1,7 @@
 """The loss as an integral over a function W of the score: footnote 1 of arXiv:2010.09745, w(s) ds = dW(s).
 
-J(s) depends only on the order of the scores, so the integral of J dW is the loss of the scores W(s_i), from W(low) to
-W(high).
+J(s) depends only on the order of the scores, and is 0 below and above all of them. So the integral of J dW is the loss
+of the scores W(s_i), from the lowest to the highest.
 """
 
 from __future__ import annotations
@@ -18,16 +18,14 @@ ScoreTransform = Callable[[Tensor], Tensor] | Literal["signal_efficiency"]
 Range = tuple[float, float] | None
 
 
-def transformed(score: Tensor, transform: ScoreTransform, score_range: Range, signal: Tensor) -> tuple[Tensor, Range]:
-    """W of the scores, (n,), and of the limits ``score_range``; ``signal``, (k,), are the scores of signal."""
+def transformed(score: Tensor, transform: ScoreTransform, score_range: Range, signal: Tensor) -> Tensor:
+    """W of the scores inside ``score_range``, (n,); ``signal``, (k,), are the scores of signal."""
     if score_range is not None:
         outside = (score < score_range[0]) | (score > score_range[1])
         if outside.any():
             at = int(outside.nonzero()[0])
             raise ValueError(f"score[{at}] = {score[at].item():g}: outside of score_range {score_range}")
-    if callable(transform):
-        return _called(score, transform, score_range)
-    return _signal_efficiency(score, score_range, signal), (0.0, 1.0)
+    return _called(score, transform) if callable(transform) else _signal_efficiency(score, score_range, signal)
 
 
 def _signal_efficiency(score: Tensor, score_range: Range, signal: Tensor) -> Tensor:
@@ -59,18 +57,22 @@ def on_lines(score: Tensor, knots: Tensor, height: Tensor) -> tuple[Tensor, Tens
     return height[right - 1] + slope * (score - knots[right - 1]), right
 
 
-def _called(score: Tensor, transform: Callable[[Tensor], Tensor], score_range: Range) -> tuple[Tensor, Range]:
+def refuse_parameters(transform: Callable[[Tensor], Tensor], score: Tensor) -> None:
+    """Raises ValueError if a callable has parameters, which would get no gradient."""
+    result = transform(score.detach())
+    if torch.is_tensor(result) and result.requires_grad:
+        raise ValueError(
+            "score_transform has parameters of its own, which get no gradient: set their requires_grad to False"
+        )
+
+
+def _called(score: Tensor, transform: Callable[[Tensor], Tensor]) -> Tensor:
     result = transform(score)
     if not torch.is_tensor(result) or result.shape != score.shape or not result.is_floating_point():
         what = f"shape {tuple(result.shape)}, {result.dtype}" if torch.is_tensor(result) else type(result).__name__
         raise ValueError(f"score_transform returned {what} for scores of shape {tuple(score.shape)}, {score.dtype}")
     if not result.requires_grad:
         raise ValueError("score_transform returned scores without a derivative: compute them with operations of torch")
-    of_ends = transform(score.detach()[:2] if score_range is None else score.detach().new_tensor(score_range))
-    if of_ends.requires_grad:
-        raise ValueError(
-            "score_transform has parameters of its own, which get no gradient: set their requires_grad to False"
-        )
     order = score.detach().argsort()
     falls = result.detach()[order].diff() < 0
     if falls.any():
@@ -79,11 +81,4 @@ def _called(score: Tensor, transform: Callable[[Tensor], Tensor], score_range: R
             f"score_transform falls from {result[first].item():g} at score {score[first].item():g} "
             f"to {result[second].item():g} at {score[second].item():g}: it must not decrease"
         )
-    if score_range is None:
-        return result, None
-    low, high = of_ends.tolist()
-    if not -float("inf") < low < high < float("inf"):
-        raise ValueError(
-            f"score_transform takes score_range {score_range} to ({low:g}, {high:g}): must be finite and increasing"
-        )
-    return result, (low, high)
+    return result
