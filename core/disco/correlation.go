@@ -29,7 +29,7 @@ func Correlation[T Float](gradX, gradY, x, y, weight []T, unbiased bool) (float6
 			continue
 		}
 		if i := events.FirstNotFinite(array); i >= 0 {
-			return 0, errs.At(errs.ErrNotFinite, names[k], i, " = %v: every %s must be finite", array[i], names[k])
+			return 0, errs.At(errs.ErrNotFinite, names[k], i, " = %v: must be finite", array[i])
 		}
 	}
 	if err := events.CheckApart([]events.Array{events.ArrayOf("x", x), events.ArrayOf("y", y), events.ArrayOf("weight", weight)},
@@ -74,8 +74,8 @@ func Correlation[T Float](gradX, gradY, x, y, weight []T, unbiased bool) (float6
 	})
 	for k, grad := range [...][]T{gradX, gradY} {
 		if i := events.FirstNotFinite(grad); i >= 0 {
-			return 0, errs.At(errs.ErrOverflow, names[3+k], i, " = %v: the derivative overflows its type: values of %s are too close together",
-				grad[i], names[k])
+			return 0, errs.At(errs.ErrOverflow, names[3+k], i, " = %v: the derivative overflows its type: the values are too close together",
+				grad[i])
 		}
 	}
 	return covariance * norm, nil

@@ -294,18 +294,18 @@ func TestDerivativeBeyondItsType(t *testing.T) {
 	}
 	_, err := Correlation(make([]float32, 100), nil, x, y, nil, false)
 	require.ErrorIs(t, err, errs.ErrOverflow)
-	require.ErrorContains(t, err, "the derivative overflows its type: values of x are too close together")
+	require.ErrorContains(t, err, "the derivative overflows its type: the values are too close together")
 }
 
 // Every error names the argument, the value and the place.
 func TestErrors(t *testing.T) {
 	for want, change := range map[string]func(*sample){
-		"y: all 20 events have the same y 0.5":                    func(s *sample) { s.y = slices.Repeat([]float64{0.5}, 20) },
+		"y: all 20 events have the value 0.5":                     func(s *sample) { s.y = slices.Repeat([]float64{0.5}, 20) },
 		"weight: the 20 events have sum of weights -40":           func(s *sample) { s.weight = slices.Repeat([]float64{-2}, 20) },
 		"over 4 different events have a sum of weights of 0":      func(s *sample) { clear(s.weight[3:]) },
 		"y: the distance variance of the 20 events is ":           func(s *sample) { s.y, s.weight = append(make([]float64, 19), 1), nil },
 		"3 events, and DisCo with unbiased = true needs":          func(s *sample) { s.x, s.y, s.weight = s.x[:3], s.y[:3], s.weight[:3] },
-		"x[4] = -Inf: every x must be finite":                     func(s *sample) { s.x[4] = -inf },
+		"x[4] = -Inf: must be finite":                             func(s *sample) { s.x[4] = -inf },
 		"weight has length 0, but x has length 20":                func(s *sample) { s.weight = s.weight[:0] },
 		"x: the events span [-1e+308, 1e+308], which is too wide": func(s *sample) { s.x[0], s.x[1] = -1e308, 1e308 },
 	} {

@@ -67,8 +67,8 @@ func (ax *axis) center() error {
 	z := ax.z
 	lo, hi, median := z[0], z[len(z)-1], z[len(z)/2]
 	if lo == hi {
-		return errs.At(errs.ErrUndefined, ax.name, -1, ": all %d events have the same %s %v, so DisCo is 0/0, which is not defined",
-			len(z), ax.name, lo)
+		return errs.At(errs.ErrUndefined, ax.name, -1, ": all %d events have the value %v, so DisCo is 0/0, which is not defined",
+			len(z), lo)
 	}
 	if !events.IsFinite(hi - lo) {
 		return errs.At(errs.ErrOverflow, ax.name, -1, ": the events span [%v, %v], which is too wide for double precision", lo, hi)

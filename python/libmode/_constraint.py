@@ -292,7 +292,7 @@ class Constraint:
 
     def check_state(self, state: NDArray[np.float64]) -> None:
         """Raises ValueError if an array is no state of this constraint."""
-        _native.check_state(address(state), state.size, len(self.labels), self.categories)
+        _native.call("mode_state_check", address(state), state.size, len(self.labels), self.categories)
 
     def _look_for_scores(self, pred: Any) -> None:
         """Warns at the twentieth batch of spread predictions from 0 to 1, if none was outside, as logits soon are."""

@@ -87,7 +87,8 @@ def convergence(
     memory = np.ascontiguousarray(memory, np.float64)
     how = _native.ModeSteering(ctypes.sizeof(_native.ModeSteering), **steering)
     how.state, how.n_state, how.training_events = address(memory), memory.size, training_events or 0.0
-    shown = _native.verdict(options, how)
+    shown = _native.ModeVerdict(ctypes.sizeof(_native.ModeVerdict))
+    _native.call("mode_constraint_verdict", options, how, shown)
 
     def place(mass: float, cut: float) -> tuple[float, float] | None:
         return None if math.isnan(mass) else (mass, cut)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 from collections.abc import Sequence
 from typing import Any
 
@@ -35,9 +36,7 @@ def disco(options: Options, events: Events, double: bool, grad: NDArray[Any] | N
         part = None if grad is None else np.empty_like(arrays[1])
         unbiased, addresses = bool(options.struct.unbiased), [*map(address, arrays)]
         try:
-            loss += _native.distance_correlation(
-                double, len(arrays[1]), addresses, unbiased, (None, address(part)), (arrays, part)
-            )
+            loss += correlation(double, len(arrays[1]), addresses, unbiased, (None, address(part)), (arrays, part))
         except ValueError as error:
             before = f"events with background_label = {background}: " if several and label is not None else ""
             raise named(error, ("mass", "score", "weight", "grad"), index, before) from None
@@ -46,11 +45,19 @@ def disco(options: Options, events: Events, double: bool, grad: NDArray[Any] | N
     return loss
 
 
+def correlation(
+    double: bool, n: int, arrays: Sequence[int | None], unbiased: bool, grads: Sequence[int | None], held: Any
+) -> float:
+    """DCorr^2 of x and y with weights, at the addresses ``arrays``; the derivatives by x and y go to ``grads``."""
+    value = ctypes.c_double()
+    _native.call_with("mode_distance_correlation", double, n, held, n, *arrays, unbiased, value, *grads)
+    return value.value
+
+
 def named(error: Exception, names: Sequence[str], index: NDArray[Any] | None = None, before: str = "") -> Exception:
     """An error of the core about x, y, weight and grad_y, with these names, and places in the input."""
     known = dict(zip(("x", "y", "weight", "grad_y"), names, strict=False))
     fault = getattr(error, "fault", Fault("", None, ""))
-    after = " ".join(known.get(word, word) for word in fault.after.split(" "))
     place = fault.place if fault.place is None or index is None else int(index[fault.place])
     name = known.get(fault.argument, fault.argument)
-    return reworded(error, before=before + fault.before, argument=name, place=place, after=after)
+    return reworded(error, before=before + fault.before, argument=name, place=place)

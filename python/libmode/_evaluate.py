@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping
 from ctypes import c_void_p, sizeof
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -23,6 +24,7 @@ Evaluate = Callable[[Options, Any, Any, Any, Any, Any], tuple[float, NDArray[Any
 
 # By number of variables: the type of an array with the addresses of their masses.
 _MASSES, _SIZE = [c_void_p * count for count in range(MOST_VARIABLES + 1)], sizeof(_native.ModeEvents)
+_SIZE_OF_RESULT, _SIZE_OF_PUSHED = sizeof(_native.ModeResult), sizeof(_native.ModePushed)
 
 
 class Result(NamedTuple):
@@ -67,7 +69,9 @@ def ready(events: Events, double: bool | None = None) -> tuple[Events, bool]:
     return Events(score, label, mass, weight, category), double
 
 
+#: Arrays of NumPy, in the type of the events or in double.
 NUMPY = Kind(ready, lambda like, shape: np.empty(shape, like.dtype), address, lambda array: array, _LABEL_TYPES)
+IN_DOUBLE = NUMPY._replace(ready=partial(ready, double=True))
 
 
 def for_core(events: Events, kind: Kind = NUMPY) -> _native.ModeEvents:
@@ -88,8 +92,13 @@ def for_core(events: Events, kind: Kind = NUMPY) -> _native.ModeEvents:
     )
 
 
-def _prepared(options: Options, events: Events, kind: Kind) -> tuple[Options, Events, bool]:
-    """The options for these events, and the events as the core reads them, and whether it computes in double."""
+def in_core(
+    run: Callable[[Options, Events, bool], Any], options: Options, events: Events, kind: Kind, said: Said
+) -> Any:
+    """The result of ``run`` for checked events, which it gets as the core reads them; ``said`` knows earlier warnings.
+
+    ``run`` gets the options for these events too, and whether the core computes in double.
+    """
     arrays, double = kind.ready(events)
     if arrays.label is not None:
         label = kind.as_numpy(arrays.label)
@@ -97,79 +106,87 @@ def _prepared(options: Options, events: Events, kind: Kind) -> tuple[Options, Ev
         if label.dtype.kind == "f" and label.size and math.isnan(label.item(label.argmin())):
             check_labels(label, options.labels)
     if not options.fit_all:
-        options = options.rounded_to(events.score.dtype, events.mass.dtype)
-    return options, arrays, double
-
-
-def derivatives(
-    options: Options, events: Events, kind: Kind, said: Said, *, grad: bool = True, hess: bool = False, **how: Any
-) -> tuple[_native.Evaluated, Any, Any]:
-    """What the core finds for checked events, and the wanted derivatives; ``said`` knows earlier warnings."""
-    options, arrays, double = _prepared(options, events, kind)
-    score, address = arrays.score, kind.address
-    slope = kind.new(score, score.shape) if grad else None
-    bound = kind.new(score, score.shape) if hess else None
+        score = events.mass if events.score is None else events.score
+        options = options.rounded_to(score.dtype, events.mass.dtype)
     try:
-        if options.loss == "disco":
-            known = Events(*(None if array is None else kind.as_numpy(array) for array in arrays))
-            value = _native.Evaluated(disco(options, known, double, None if slope is None else kind.as_numpy(slope)))
-        else:
-            value = _native.evaluate(
-                options.struct,
-                for_core(arrays, kind),
-                double,
-                None if slope is None else address(slope),
-                None if bound is None else address(bound),
-                (arrays, slope, bound),
-                flatness=options.loss == "flatness",
-                **how,
-            )
+        result = run(options, arrays, double)
     except ValueError as error:
-        raise _explained(error, arrays, options, kind) from None
+        score, label, mass = (None if array is None else kind.as_numpy(array) for array in arrays[:3])
+        raise explained(error, score, mass, label, options) from None
     if options.loss == "mode" and said.due(FAR_MASSES):
         look_at_masses(said, options, arrays.mass, arrays.label)
     if events.mass.dtype.itemsize == 2:
         look_at_type(said, events.mass.dtype, arrays.mass)
-    return value, slope, bound
+    return result
+
+
+def derivatives(
+    options: Options,
+    events: Events,
+    kind: Kind,
+    said: Said,
+    *,
+    grad: bool = True,
+    hess: bool = False,
+    loss_alone: bool = False,
+    smoothing: float = 0.0,
+    strength: _native.ModeStrength | None = None,
+) -> tuple[_native.ModeResult, Any, Any]:
+    """What the core finds for checked events, and the wanted derivatives; with ``loss_alone`` no bias and no events.
+
+    A ``strength`` multiplies the gradient, and has the factor for the loss then.
+    """
+
+    def run(options: Options, arrays: Events, double: bool) -> tuple[_native.ModeResult, Any, Any]:
+        score, address, loss = arrays.score, kind.address, options.loss
+        slope = kind.new(score, score.shape) if grad else None
+        bound = kind.new(score, score.shape) if hess else None
+        addresses = None if slope is None else address(slope), None if bound is None else address(bound)
+        result = _native.ModeResult(_SIZE_OF_RESULT, *addresses, smoothing, not loss_alone and loss == "mode")
+        if loss == "disco":
+            known = Events(*(None if array is None else kind.as_numpy(array) for array in arrays))
+            result.loss = disco(options, known, double, None if slope is None else kind.as_numpy(slope))
+            return result, slope, bound
+        packed, held = for_core(arrays, kind), (arrays, slope, bound)
+        name = "mode_evaluate" if loss == "mode" else "mode_flatness"
+        _native.call_with(name, double, packed.n, held, options.struct, packed, result)
+        if strength is not None:
+            _native.call_with("mode_strengthen", double, packed.n, held, options.struct, packed, strength, addresses[0])
+        return result, slope, bound
+
+    results: tuple[_native.ModeResult, Any, Any] = in_core(run, options, events, kind, said)
+    return results
 
 
 def direction(
     options: Options, steering: _native.ModeSteering, events: Events, state: Any, said: Said, kind: Kind
 ) -> _native.ModePushed:
     """The push of the core for checked events. The steering has the address of the state."""
-    options, arrays, double = _prepared(options, events, kind)
-    count = steering.batch or arrays.score.shape[0]
-    rows = kind.new(arrays.score, (3, count))
-    start, step = kind.address(rows) or 0, count * (8 if double else 4)
-    out = start, start + step, start + 2 * step
-    try:
-        pushed = _native.direction(
-            options.struct, for_core(arrays, kind), double, steering, *out, held=(arrays, rows, state)
-        )
-    except ValueError as error:
-        raise _explained(error, arrays, options, kind) from None
-    if options.loss == "mode" and said.due(FAR_MASSES):
-        look_at_masses(said, options, arrays.mass, arrays.label)
-    if events.mass.dtype.itemsize == 2:
-        look_at_type(said, events.mass.dtype, arrays.mass)
-    pushed.rows = rows
+
+    def run(options: Options, arrays: Events, double: bool) -> _native.ModePushed:
+        packed = for_core(arrays, kind)
+        count = steering.batch or packed.n
+        rows = kind.new(arrays.score, (3, count))
+        start, step = kind.address(rows) or 0, count * (8 if double else 4)
+        pushed = _native.ModePushed(_SIZE_OF_PUSHED, start, start + step, start + 2 * step)
+        held = arrays, rows, state
+        _native.call_with("mode_constraint_push", double, packed.n, held, options.struct, packed, steering, pushed)
+        pushed.rows = rows
+        return pushed
+
+    pushed: _native.ModePushed = in_core(run, options, events, kind, said)
     return pushed
-
-
-def _explained(error: ValueError, arrays: Events, options: Options, kind: Kind) -> Any:
-    """The error of the core, or a better one."""
-    score, label, mass = (None if array is None else kind.as_numpy(array) for array in arrays[:3])
-    return explained(error, score, mass, label, options)
 
 
 def evaluate(options: Options, score: Any, *others: Any, said: Said = IN_LINES, **wanted: Any) -> Result:
     """:func:`derivatives` for anything that NumPy turns into arrays, of the shape of the score and of its type."""
     events = read_events(as_array, score, *others)
-    value, *both = derivatives(options, events, NUMPY, said, **wanted)
+    found, *both = derivatives(options, events, NUMPY, said, **wanted)
     kind, shape = events.score.dtype, np.shape(score)
     if kind.kind != "f" or kind.itemsize < 4:  # in float16 most of a gradient would be 0
         kind = np.dtype(np.float32 if kind.kind == "f" else np.float64)
-    return Result(*value, *(None if one is None else one.reshape(shape).astype(kind, copy=False) for one in both))
+    both = [None if one is None else one.reshape(shape).astype(kind, copy=False) for one in both]
+    return Result(found.loss, found.bias, found.events, *both)
 
 
 def loss_and_grad(options: Options, *events: Any, said: Said = IN_LINES) -> tuple[float, NDArray[Any]]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import linecache
 import re
 from typing import Any, NamedTuple
@@ -9,12 +10,14 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from . import _native, option_types
-from ._arrays import address, explained, with_labels
-from ._evaluate import Result, evaluate, for_core, loss_and_grad, ready
+from . import option_types
+from ._arrays import address
+from ._evaluate import IN_DOUBLE, Result, evaluate, for_core, in_core, loss_and_grad
 from ._events import Events
+from ._native import ModeTable, call
 from ._options import Options, check
-from ._read import as_array, check_labels, flag, together, vector
+from ._problems import IN_LINES
+from ._read import as_array, flag, together, vector
 from ._typing import Unpack
 from .option_types import Loss, LossOptions
 
@@ -261,20 +264,26 @@ def mode_edges(
     array([  0., 100., 200., 300.])
     """
     label, mass, weight = together(as_array, label=label, mass=mass, weight=weight)
-    checked = check("mode", {"order": 0, **options}).rounded_to(mass.dtype, mass.dtype)
-    return _edges(checked, ready(Events(None, label, mass, weight), double=True)[0])
+    return _edges(check("mode", {"order": 0, **options}), Events(None, label, mass, weight))
 
 
 def _edges(options: Options, events: Events) -> NDArray[np.float64]:
-    """The edges for events that are ready for the core."""
-    check_labels(events.label, options.labels)
-    packed = for_core(events)
-    try:
-        out = np.empty(_native.table(options.struct, packed).n_bins + 1)
-        _native.table(options.struct, packed, capacity=len(out) - 1, edges=address(out))
-    except _native.BatchError as error:
-        raise with_labels(error, events.label, options) from None
+    """The edges of the bins for checked events."""
+    out = np.empty(_table(options, events).n_bins + 1)
+    _table(options, events, capacity=len(out) - 1, edges=address(out))
     return out
+
+
+def _table(options: Options, events: Events, **wanted: Any) -> ModeTable:
+    """What is wanted of the parts of a loss, in double; with nothing wanted, the number of bins."""
+
+    def run(options: Options, arrays: Events, double: bool) -> ModeTable:
+        table = ModeTable(ctypes.sizeof(ModeTable), **wanted)
+        call("mode_table_f64", options.struct, for_core(arrays), table)
+        return table
+
+    table: ModeTable = in_core(run, options, events, IN_DOUBLE, IN_LINES)
+    return table
 
 
 def mode_moments(
@@ -310,9 +319,8 @@ def mode_moments(
     >>> parts.cdf.round(2), parts.moments.round(2)
     (array([[0.7 , 0.42, 0.14]]), array([[ 0.42, -0.42]]))
     """
-    arrays = Events(*together(as_array, score=score, label=label, mass=mass, weight=weight))
-    checked = check("mode", options).rounded_to(arrays.score.dtype, arrays.mass.dtype)
-    events, _ = ready(arrays, double=True)
+    events = Events(*together(as_array, score=score, label=label, mass=mass, weight=weight))
+    checked = check("mode", options)
     edges = _edges(checked, events._replace(score=None))
     if at is None:
         low, high = checked.struct.score_range
@@ -327,10 +335,7 @@ def mode_moments(
     cdf, moments, bounded = (np.empty((len(at), columns)) for columns in (len(edges) - 1, size, size))
     wanted = {"at": at, "cdf": cdf, "moments": moments, "bounded": bounded}
     addresses = {name: address(array) for name, array in wanted.items()}
-    try:
-        _native.table(checked.struct, for_core(events), n_at=len(at), capacity=len(edges) - 1, **addresses)
-    except ValueError as error:
-        raise explained(error, events.score, events.mass, events.label, checked) from None
+    _table(checked, events, n_at=len(at), capacity=len(edges) - 1, **addresses)
     return Moments(at, edges, cdf, moments, bounded)
 
 

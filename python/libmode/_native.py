@@ -11,7 +11,6 @@ import os
 import sys
 import tempfile
 import threading
-from collections.abc import Sequence
 from functools import cache, partial
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -95,14 +94,6 @@ class ModeResult(ctypes.Structure):
     """``mode_result_f32`` and ``mode_result_f64`` of mode.h."""
 
     _fields_ = _members("address grad, hess; double smoothing; int32 quality; double loss, bias, events")
-
-
-class Evaluated(NamedTuple):
-    """A loss of the core with its bias and its effective number of events, or None for these."""
-
-    loss: float
-    bias: Any = None
-    events: Any = None
 
 
 class ModeTable(ctypes.Structure):
@@ -363,77 +354,13 @@ def default_options() -> ModeOptions:
     return options
 
 
-def default_variables(count: int) -> ctypes.Array[ModeVariable]:
-    """An array of ``ModeVariable`` without options."""
-    variables = (ModeVariable * count)()
-    for variable in variables:
-        call("mode_variable_init", variable, ctypes.sizeof(ModeVariable))
-    return variables
-
-
-_SIZE_OF_RESULT, _SIZE_OF_PUSHED = ctypes.sizeof(ModeResult), ctypes.sizeof(ModePushed)
-
-
-def evaluate(
-    options: ModeOptions,
-    events: ModeEvents,
-    double: bool,
-    grad: int | None = None,
-    hess: int | None = None,
-    held: tuple[object, ...] = (),
-    *,
-    loss_alone: bool = False,
-    smoothing: float = 0,
-    flatness: bool = False,
-    strength: ModeStrength | None = None,
-) -> Evaluated:
-    """MoDe or the flatness loss. The derivatives, of the type of the events, go to the two addresses.
-
-    A ``strength`` multiplies the gradient, and has the factor for the loss then.
-    """
-    alone = loss_alone or flatness
-    result = ModeResult(_SIZE_OF_RESULT, grad, hess, smoothing, not alone)
-    _call_with("mode_flatness" if flatness else "mode_evaluate", double, events.n, held, options, events, result)
-    if strength is not None:
-        _call_with("mode_strengthen", double, events.n, held, options, events, strength, grad)
-    return Evaluated(result.loss) if alone else Evaluated(result.loss, result.bias, result.events)
-
-
-def direction(
-    options: ModeOptions,
-    events: ModeEvents,
-    double: bool,
-    steering: ModeSteering,
-    *out: int | None,
-    held: tuple[object, ...] = (),
-) -> ModePushed:
-    """The push of a constraint for the events of a batch; ``out`` is where push, multiplier and slope go."""
-    pushed = ModePushed(_SIZE_OF_PUSHED, *out)
-    _call_with("mode_constraint_push", double, events.n, held, options, events, steering, pushed)
-    return pushed
-
-
-def verdict(options: Any, steering: ModeSteering) -> ModeVerdict:
-    """What the state of a constraint shows."""
-    shown = ModeVerdict(ctypes.sizeof(ModeVerdict))
-    call("mode_constraint_verdict", options, steering, shown)
-    return shown
-
-
-def table(options: ModeOptions, events: ModeEvents, **wanted: Any) -> ModeTable:
-    """What is wanted of the parts of a loss, of events in double; with nothing wanted, the number of bins."""
-    result = ModeTable(ctypes.sizeof(ModeTable), **wanted)
-    call("mode_table_f64", options, events, result)
-    return result
-
-
-def _call_with(name: str, double: bool, n: int, held: tuple[object, ...], *arguments: Any) -> None:
+def call_with(name: str, double: bool, n: int, held: tuple[object, ...], *arguments: Any) -> None:
     """Calls the form of a function for n events in double or float, and raises its error.
 
     ``held`` are the objects whose memory the call uses. After an interrupt of the caller, a long call goes on.
     """
     if n >= LARGE:  # both calls in the same other thread: the library keeps an error for the thread of the call
-        interruptible(partial(_call_with, name, double, 0, held, *arguments), *held)
+        interruptible(partial(call_with, name, double, 0, held, *arguments), *held)
         return
     loaded = _library or library()
     function = getattr(loaded, f"{name}_f64" if double else f"{name}_f32")
@@ -442,22 +369,12 @@ def _call_with(name: str, double: bool, n: int, held: tuple[object, ...], *argum
         _check(loaded, status)
 
 
-def _count(name: str, *arguments: Any) -> int:
-    """The number that a function of mode.h sets."""
-    count = _size()
-    call(name, *arguments, count)
-    return count.value
-
-
 @cache
 def state_size(labels: int, categories: int = 0) -> int:
     """The length of the state of a constraint."""
-    return _count("mode_state_size", labels, categories)
-
-
-def check_state(state: int | None, size: int, labels: int, categories: int) -> None:
-    """Raises ValueError if an array of double is no state for these numbers of background labels and categories."""
-    call("mode_state_check", state, size, labels, categories)
+    size = _size()
+    call("mode_state_size", labels, categories, size)
+    return size.value
 
 
 class Field(NamedTuple):
@@ -472,26 +389,13 @@ class Field(NamedTuple):
 @cache
 def state_fields() -> dict[str, Field]:
     """The fields of a state by name, in their order."""
-    fields = {}
-    for k in range(_count("mode_state_field_count")):
+    fields, count = {}, _size()
+    call("mode_state_field_count", count)
+    for k in range(count.value):
         row = _Field(ctypes.sizeof(_Field))
         call("mode_state_field_at", k, row)
         fields[row.name.decode()] = Field(row.offset, row.stride, row.rows, row.columns)
     return fields
-
-
-def distance_correlation(
-    double: bool,
-    n: int,
-    arrays: Sequence[int | None],
-    unbiased: bool,
-    grads: Sequence[int | None],
-    held: tuple[object, ...] = (),
-) -> float:
-    """DCorr^2 of x and y with weights, at the addresses ``arrays``; the derivatives by x and y go to ``grads``."""
-    value = ctypes.c_double()
-    _call_with("mode_distance_correlation", double, n, held, n, *arrays, unbiased, value, *grads)
-    return value.value
 
 
 def set_threads(threads: int) -> None:

@@ -38,7 +38,7 @@ class Options:
         self._lists: list[Any] = []  # the struct points to their memory
         self._each = {name: options.pop(name) for name in _OF_VARIABLES if is_for_each(options.get(name))}
         for name, value in {**options, "background_label": self.labels}.items():
-            self._set(name, value)
+            self._set(self.struct, name, value)
         self._set_variables()
         _native.call("mode_options_check", self.struct)
         self.fit_all = all(exact(*ends) for name in _LIMITS for ends in _ends(self._given.get(name)))
@@ -108,17 +108,18 @@ class Options:
             return values[value]
         return None if value == none else bool(value) if kind == _native.FLAG else value
 
-    def _set(self, name: str, value: Any) -> None:
+    def _set(self, struct: Any, name: str, value: Any) -> None:
+        """Sets an option of all variables, or of one."""
         kind, _, values, none = _native.OPTIONS[name]
         if kind == _native.RANGE:
-            getattr(self.struct, name)[:] = (-math.inf, math.inf) if value is None else value
+            getattr(struct, name)[:] = (-math.inf, math.inf) if value is None else value
         elif kind in (_native.NUMBERS, _native.LABELS):
             if value is not None:
-                self._point(self.struct, name, ctypes.c_double if kind == _native.NUMBERS else ctypes.c_int32, value)
+                self._point(struct, name, ctypes.c_double if kind == _native.NUMBERS else ctypes.c_int32, value)
         elif values:
-            setattr(self.struct, name, values.index(value))
+            setattr(struct, name, values.index(value))
         else:
-            setattr(self.struct, name, type(getattr(self.struct, name))(none) if value is None else value)
+            setattr(struct, name, type(getattr(struct, name))(none) if value is None else value)
 
     def _set_variables(self) -> None:
         """Sets the options of each variable."""
@@ -131,15 +132,11 @@ class Options:
                     f"{name} has length {len(value)}: expected one entry for each variable of mass, {count} as in "
                     f"other options, and at most {MOST_VARIABLES}"
                 )
-        variables = _native.default_variables(count)
-        for name, values in self._each.items():
-            for variable, value in zip(variables, values, strict=True):
-                if name == "mass_range":
-                    variable.mass_range[:] = (-math.inf, math.inf) if value is None else value
-                elif name == "bins":
-                    variable.bins = 0 if value is None else value
-                else:
-                    self._point(variable, name, ctypes.c_double, value)
+        variables = (_native.ModeVariable * count)()
+        for k, variable in enumerate(variables):
+            _native.call("mode_variable_init", variable, ctypes.sizeof(variable))
+            for name, values in self._each.items():
+                self._set(variable, name, values[k])
         self.struct.variables, self.struct.n_variables = variables, count
 
     def _point(self, struct: ctypes.Structure, name: str, element: Any, values: Sequence[Any]) -> None:

@@ -169,8 +169,8 @@ label = np.arange(60) // 2 % 2; category = np.arange(60) % 2; background_label =
     """
 del bins; score, mass, weight, label = first(1, given) | TOO_FEW | 1 events, and DisCo with unbiased = false needs at least 2
 del bins; unbiased = True; score, mass, weight, label = first(3, given) | TOO_FEW | 3 events, and DisCo with unbiased = true needs at least 4
-del bins; mass[:] = 91.2 | UNDEFINED | mass: all 60 events have the same mass 91.2
-del bins; score[:] = 0.5 | UNDEFINED | score: all 60 events have the same score 0.5
+del bins; mass[:] = 91.2 | UNDEFINED | mass: all 60 events have the value 91.2
+del bins; score[:] = 0.5 | UNDEFINED | score: all 60 events have the value 0.5
 del bins; score[0], score[1] = -1.7e308, 1.7e308 | OVERFLOW | score: the events span [-1.7e+308, 1.7e+308]
 del bins; weight[:] = -2 | UNDEFINED | weight: the 60 events have sum of weights -120
 del bins; unbiased = True; weight[3:] = 0 | UNDEFINED | weight: with unbiased, the means over 4 different events have a sum of weights of 0

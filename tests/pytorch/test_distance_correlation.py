@@ -61,12 +61,12 @@ def weighted(x, y, weight):
 
 X, ONES = torch.rand(20, generator=torch.Generator().manual_seed(8)), torch.ones(20)
 ERRORS = [
-    (BatchError, "x: all 20 events have the same x 7, so DisCo is 0/0", distance_correlation, (7 * ONES, X)),
+    (BatchError, "x: all 20 events have the value 7, so DisCo is 0/0", distance_correlation, (7 * ONES, X)),
     (BatchError, "3 events, and DisCo with unbiased = true needs", distance_correlation, (X[:3], X[3:6])),
-    (ValueError, r"x\[0\] = NaN: every x must be finite", distance_correlation, (torch.nan * X, X)),
+    (ValueError, r"x\[0\] = NaN: must be finite", distance_correlation, (torch.nan * X, X)),
     (TypeError, "x is list: expected a tensor", distance_correlation, ([1.0] * 20, X)),
     (ValueError, "x has shape", distance_correlation, (torch.rand(20, 2), X)),
-    (BatchError, "y: all 20 events have the same y 1", distance_correlation, (X, ONES)),
+    (BatchError, "y: all 20 events have the value 1", distance_correlation, (X, ONES)),
     (ValueError, "weight has length 19, but x has length 20", weighted, (X, X**2, ONES[1:])),
     (ValueError, "weight requires a gradient", weighted, (X, X**2, ONES.clone().requires_grad_())),
 ]

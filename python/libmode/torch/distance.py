@@ -8,8 +8,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from .. import _native
-from .._disco import named
+from .. import _disco
 from .._read import together
 from ._op import Linked, linked_op, register, run_by_operator
 from ._tensors import as_tensor, is_traced, ready, result_type
@@ -102,9 +101,9 @@ class _Function:
         addresses = [None if array is None else array.data_ptr() for array in arrays]
         wanted = [grad.data_ptr() if needed else None for grad, needed in zip(grads, self.wanted, strict=True)]
         try:
-            value = _native.distance_correlation(double, len(x), addresses, self.unbiased, wanted, held=(arrays, grads))
+            value = _disco.correlation(double, len(x), addresses, self.unbiased, wanted, (arrays, grads))
         except ValueError as error:
-            raise named(error, self.names) from None
+            raise _disco.named(error, self.names) from None
         return value, grads.to(x.device)
 
 
