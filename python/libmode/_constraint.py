@@ -85,9 +85,8 @@ class State(NamedTuple):
 
         ``jax.lax.scan`` needs it, whose carry must keep its shape.
         """
-        if not (isinstance(labels, int) and labels >= 1):
-            raise ValueError(f"labels = {shown(labels)}: must be an integer, at least 1")
-        return cls(sums=np.zeros(_native.state_size(labels, checked_categories(categories)) - NUMBERS))
+        size = _native.state_size(whole("labels", labels, 1), checked_categories(categories))
+        return cls(sums=np.zeros(size - NUMBERS))
 
     def dependence(self, tolerance: float) -> Rho:
         """rho for N = tolerance."""
@@ -208,23 +207,6 @@ class Constraint:
         """What a state shows, for a search with ``tolerance`` events unless the constraint has its own number."""
         steering = {"tolerance": self.tolerance or tolerance, "categories": self.categories}
         return convergence(self.options.struct, state, self.training_events, **steering)
-
-    @property
-    def advice(self) -> str:
-        """What helps where the response is not flat."""
-        if self.strength is not None:
-            return "Raise the strength, or leave it out, and the layer finds it"
-        struct = self.options.struct
-        bounds = ["max_slope"] * math.isfinite(struct.max_slope) + ["monotonic"] * struct.monotonic
-        if bounds:
-            return (
-                f"{' and '.join(bounds)} may forbid what the classifier wants, and then more batches do not help: "
-                "loosen the bound, or compare with a training without it"
-            )
-        return (
-            "Train for more batches, at a learning rate that falls to 0 in the end; a training that goes on needs the "
-            "state of the layer too"
-        )
 
     def few(self, state: NDArray[np.float64]) -> tuple[float, int, int] | None:
         """Of the first category with too few events in most batches: its batches, its number and its label."""

@@ -43,16 +43,14 @@ class MoDeOfClasses(torch.nn.Module):
         self.names, self.method, self.each_class = list(names), method, each_class
         if method not in METHODS:
             raise ValueError(f"method = {method!r}: expected one of {', '.join(METHODS)}")
-        backgrounds = [background_classes] if isinstance(background_classes, str) else background_classes
-        if backgrounds is None and signal_class is None:
-            raise ValueError(f"background_classes is missing: give it, or signal_class, out of {self.names}")
-        if backgrounds is None:
-            backgrounds = [name for name in self.names if name != signal_class]
-        self.background = tuple(self._column("background_classes", name) for name in backgrounds)
-        rest = [name for name in self.names if name not in backgrounds]
+        given = [background_classes] if isinstance(background_classes, str) else background_classes
+        rest = [name for name in self.names if name not in (given or ())]
         if signal_class is None and len(rest) != 1:
-            raise ValueError(f"signal_class is missing: background_classes leave {rest}, name one of them")
-        self.signal = self._column("signal_class", rest[0] if signal_class is None else signal_class)
+            raise ValueError(f"signal_class is missing: give it, or background_classes that leave one of {rest}")
+        signal = rest[0] if signal_class is None else signal_class
+        backgrounds = [name for name in self.names if name != signal] if given is None else given
+        self.signal = self._column("signal_class", signal)
+        self.background = tuple(self._column("background_classes", name) for name in backgrounds)
         if self.signal in self.background or not self.background or len(set(self.background)) < len(self.background):
             raise ValueError(
                 f"background_classes = {shown(backgrounds)} and signal_class = {self.names[self.signal]!r}: expected "
@@ -103,18 +101,13 @@ class MoDeOfClasses(torch.nn.Module):
         if isinstance(self.mode, MoDeLoss):
             return logits, self.mode(torch.sigmoid(odds[chosen]), *events)
         change = self.mode(odds[chosen], *events) - odds[chosen]  # 0, with the push in its gradient
-        column = torch.zeros_like(odds).index_put((chosen,), change)
-        others = torch.zeros_like(logits)
-        others[:, self.signal] = 1
-        return logits + others * column.to(logits.dtype)[:, None], 0.0
+        of_signal = chosen, torch.full_like(chosen, self.signal)
+        return logits + torch.zeros_like(logits).index_put(of_signal, change.to(logits.dtype)), 0.0
 
     def check(self, batches: Sequence[Sequence[Tensor | None]]) -> Check:
-        """The verdict on the sum of the background classes, of batches of logits, labels, masses and weights.
-
-        An event that was drawn k times has the weight k.
-        """
-        joined: list[Any] = [None if each[0] is None else torch.cat(each) for each in zip(*batches, strict=True)]
-        logits, label, mass, weight = joined
+        """The verdict on the sum of the background classes. An event that was drawn k times has the weight k."""
+        events: Any = (None if each[0] is None else torch.cat(each) for each in zip(*batches, strict=True))
+        logits, label, mass, weight = events
         odds, chosen, labels = self._events(logits, label)
         weights = torch.ones_like(odds) if weight is None else weight
         columns = [

@@ -78,7 +78,7 @@ AT_THE_END: list[dict[str, tuple[Callable[[Any], bool], str]]] = [
         ),
         "not flat": (
             lambda f: f.judged.flat is False,
-            "the response to background is not flat: {f.judged}. {f.constraint.advice}",
+            "the response to background is not flat: {f.judged}. {f.advice}",
         ),
         "tight cut": (
             lambda f: f.passing + 2 * math.sqrt(2 * f.passing * _RATE) < _LAST_RANK,
@@ -102,6 +102,23 @@ AT_THE_END: list[dict[str, tuple[Callable[[Any], bool], str]]] = [
         ),
     },
 ]
+
+
+def _advice(constraint: Constraint) -> str:
+    """What helps where the response is not flat."""
+    if constraint.strength is not None:
+        return "Raise the strength, or leave it out, and the layer finds it"
+    struct = constraint.options.struct
+    bounds = ["max_slope"] * math.isfinite(struct.max_slope) + ["monotonic"] * struct.monotonic
+    if bounds:
+        return (
+            f"{' and '.join(bounds)} may forbid what the classifier wants, and then more batches do not help: loosen "
+            "the bound, or compare with a training without it"
+        )
+    return (
+        "Train for more batches, at a learning rate that falls to 0 in the end; a training that goes on needs the "
+        "state of the layer too"
+    )
 
 
 class Said:
@@ -269,7 +286,8 @@ class Statement(Monitor):
         judged = self.judged(training)
         _LOG.info("%s", judged)
         passing, few = float(self._passing.min()) if self._looks else math.nan, self._constraint.few(self._state)
-        facts = SimpleNamespace(training=training, judged=judged, passing=passing, few=few, constraint=self._constraint)
+        advice = _advice(self._constraint)
+        facts = SimpleNamespace(training=training, judged=judged, passing=passing, few=few, advice=advice)
         options = ", ".join(f"{name}={value!r}" for name, value in self._constraint.options.of_check().items())
         options += ", category=category" * bool(self._constraint.categories)
         settles = f". Other events settle it: libmode.metrics.check(score, label, mass, {options})"

@@ -106,10 +106,7 @@ class Train:
             if args.load_epoch is not None and Path(before := f"{file}{args.load_epoch}.pt").exists():
                 saved = torch.load(before, map_location="cpu")
                 if saved.keys() != classes.state_dict().keys():
-                    raise ValueError(
-                        f"--load-epoch {args.load_epoch}: {before} has the state of another method than "
-                        f"{classes.method!r}: give the method of that training, or move the file, and MoDe begins anew"
-                    )
+                    raise ValueError(f"{before} has the state of another method than {classes.method!r}: move the file")
                 classes.load_state_dict(saved)
                 _logger.info("MoDe goes on from %s", before)
             elif args.load_epoch is not None and classes.mode is not None:

@@ -155,10 +155,10 @@ def config(**changed):
     "mode, changed, error, message",
     [
         (None, {}, ValueError, "the network's option mode is None: expected a dict, such as --network-option mode"),
-        ({"order": 0}, {}, ValueError, r"background_classes is missing: give it, or signal_class, out of \['label_X', "),
+        ({"order": 0}, {}, ValueError, r"signal_class is missing: give it, or background_classes that leave one of \['label_X', "),
         ({"signal_class": "label_X"}, {}, TypeError, "order is missing"),
         ({"order": 0, "signal_class": "X"}, {}, ValueError, r"signal_class = 'X': expected one of the classes \['label_X'"),
-        ({"order": 0, "background_classes": ["label_QCD_b"]}, {}, ValueError, r"signal_class is missing: .* leave \['label_X', "),
+        ({"order": 0, "background_classes": ["label_QCD_b"]}, {}, ValueError, r"signal_class is missing: .* leave one of \['label_X', "),
         ({"order": 0, "signal_class": "label_X", "background_classes": ["label_X"]}, {}, ValueError, "expected different classes"),
         ({"order": 0, "signal_class": "label_X", "method": "leyer"}, {}, ValueError, "method = 'leyer': expected one of layer"),
         ({"order": 0, "signal_class": "label_X", "method": "loss"}, {}, ValueError, "method = 'loss' needs strength: without"),
@@ -239,5 +239,5 @@ def test_the_state_of_another_method_is_an_error(tmp_path):
     torch.save(before.state_dict(), tmp_path / "network_mode_epoch-3.pt")
     loader = types.SimpleNamespace(dataset=types.SimpleNamespace(config=config()))
     args = types.SimpleNamespace(model_prefix=f"{tmp_path}/network", load_epoch=3, local_rank=None, auto_clean=False)
-    with pytest.raises(ValueError, match="--load-epoch 3: .*epoch-3.pt has the state of another method than 'layer'"):
+    with pytest.raises(ValueError, match="epoch-3.pt has the state of another method than 'layer'"):
         hooks.get_train_fn(None, mode=ORDER_0)(None, None, None, None, loader, None, 4, extra_args={"args": args})
