@@ -296,6 +296,14 @@ class Constraint:
         return sigmoid(pred) if self.logits else pred
 
 
+def outgoing(where: Any, norm: Any, incoming: Any, rows: Any, size: Any) -> tuple[Any, Any]:
+    """The law's two lines, by functions of any framework: the gradient with the push, and the scale of the push."""
+    push, multiplier, slope = rows
+    scale = size * norm(incoming * slope)
+    scale = where(scale - scale == 0, scale, 0.0)  # a GradScaler can make it infinite
+    return multiplier * incoming + scale * push, scale
+
+
 def sigmoid(logit: Any) -> NDArray[np.float64]:
     """The probabilities for an array of logits, for messages and monitors."""
     probability: NDArray[np.float64] = 0.5 + 0.5 * np.tanh(0.5 * np.asarray(logit, np.float64))

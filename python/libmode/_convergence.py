@@ -109,13 +109,7 @@ def convergence(
     )
 
 
-def field(state: NDArray[np.float64], name: str, part: int = 0) -> NDArray[np.float64]:
-    """A table in the state of a constraint; a number has the shape (1, 1)."""
-    offset, stride, rows, columns = state_fields()[name]
-    offset += part * stride
-    return state[offset : offset + rows * columns].reshape(rows, columns)
-
-
 def number(state: NDArray[np.float64], name: str, part: int = 0) -> float:
     """A number in the state of a constraint."""
-    return float(field(state, name, part)[0, 0])
+    field = state_fields()[name]
+    return float(state[field.offset + part * field.stride])

@@ -20,8 +20,6 @@ from ._options import Options
 from ._problems import IN_LINES, Said
 from ._read import number
 
-_SIZE = ctypes.sizeof(ModeStrength)
-
 
 def checked_strength(strength: Any, options: Options, **others: bool) -> float:
     """The strength as a number; ``others`` says which arguments are set that exclude a strength."""
@@ -35,16 +33,11 @@ def checked_strength(strength: Any, options: Options, **others: bool) -> float:
     return checked
 
 
-def of_core(strength: float, averages: int, batch: int = 0, factor: float = 1.0) -> ModeStrength:
-    """The strength for the core, which changes the 3 averages at this address."""
-    return ModeStrength(_SIZE, strength, factor, batch, averages)
-
-
 def strengthened(
     strength: float, averages: NDArray[Any], options: Options, *events: Any, said: Said = IN_LINES
 ) -> tuple[float, NDArray[Any], NDArray[Any]]:
     """Loss and gradient of NumPy arrays with a strength, and the averages after the batch."""
     after = np.array(averages, np.float64)
-    how = of_core(strength, address(after) or 0)
+    how = ModeStrength(ctypes.sizeof(ModeStrength), strength, 1.0, 0, address(after))
     result = evaluate(options, *events, loss_alone=True, strength=how, said=said)
     return how.scale * result.loss, result.grad, after

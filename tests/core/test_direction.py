@@ -4,8 +4,10 @@ import ctypes
 
 import numpy as np
 import pytest
+from law import assert_law
 from libmode import _native, mode_evaluate
 from libmode._arrays import address
+from libmode._constraint import outgoing
 from libmode._evaluate import NUMPY, direction
 from libmode._events import Events
 from libmode._options import check
@@ -167,3 +169,8 @@ def test_the_multiplier_starts_from_the_ratio_of_known_densities(weights):
     assert found.size == alone.size
     by = found.push[:n] / alone.push  # the root, where the multiplier is above 1
     np.testing.assert_allclose(by, np.sqrt(np.maximum(seen, 1)), rtol=1e-6)
+
+
+def test_the_law_of_the_outgoing_gradient():
+    with np.errstate(invalid="ignore"):
+        assert_law(lambda incoming, rows, size: outgoing(np.where, np.linalg.norm, incoming, rows, size)[0])

@@ -7,9 +7,11 @@ import jax.numpy as jnp
 import numpy as np
 import pandas as pd
 import pytest
+from law import assert_law
 from libmode import BatchError, TrainingWarning
 from libmode._constraint import NUMBERS
 from libmode.jax import Events, State, mode_constraint
+from libmode.jax.constraint import _backward
 from torch_layer import N, assert_close, events, layered
 
 WAYS = pytest.mark.parametrize("way", [lambda f: f, jax.jit], ids=["eager", "jit"])
@@ -319,3 +321,12 @@ def test_a_state_says_whether_the_response_is_flat():
             _, state = jax.grad(loss, has_aux=True)(score, state)
         found = state.convergence(training_events=20_000)
         assert found.flat is flat and found.batches == 40
+
+
+def test_the_law_of_the_outgoing_gradient():
+    def outgoing(incoming, rows, size):
+        push, multiplier, slope = rows.astype(np.float32)
+        kept = jnp.array(push), jnp.concatenate([slope, multiplier]), jnp.float32(size)
+        return _backward(None, kept, (jnp.array(incoming, jnp.float32),))[0]
+
+    assert_law(outgoing)

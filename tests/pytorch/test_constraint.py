@@ -9,7 +9,9 @@ import libmode
 import numpy as np
 import pytest
 import torch
+from law import assert_law
 from libmode.torch import ABCDLoss, Events, MoDeConstraint, MoDeLoss
+from libmode.torch.constraint import _Last
 from push import push
 from torch.nn.functional import binary_cross_entropy, binary_cross_entropy_with_logits
 
@@ -323,3 +325,11 @@ def test_torch_script(kind, held, arguments):
     file.seek(0)
     assert torch.equal(torch.jit.load(file)(x), torch.sigmoid(network.network(x))[:, 0])
     assert isinstance(network.held, held)
+
+
+@pytest.mark.parametrize("shape", [(3,), (3, 1)])
+def test_the_law_of_the_outgoing_gradient(shape):
+    def outgoing(incoming, rows, size):
+        return _Last().outgoing((), torch.tensor(incoming).reshape(shape), torch.tensor(rows), size).numpy().ravel()
+
+    assert_law(outgoing)

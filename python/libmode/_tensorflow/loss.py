@@ -14,6 +14,7 @@ import numpy as np
 import tensorflow as tf
 
 from .. import _read
+from .._constraint import outgoing
 from .._evaluate import Evaluate, loss_and_grad
 from .._events import Events
 from .._host_constraint import HostConstraint
@@ -109,9 +110,8 @@ def constrained(host: HostConstraint, events: Events) -> Any:
             numbers, push = call_back(host.push, batch, (None,))
             by_score = tf.cast(incoming, push.dtype)
             slope, multiplier = tf.unstack(tf.reshape(numbers[1:], tf.concat([[2], tf.shape(push)], 0)))
-            scale = numbers[0] * tf.norm(by_score * slope)
-            scale = tf.where(tf.math.is_finite(scale), scale, 0)  # a scaled loss can overflow
-            return without_derivative(tf.cast(multiplier * by_score + scale * push, score.dtype), score)
+            added, _ = outgoing(tf.where, tf.norm, by_score, (push, multiplier, slope), numbers[0])
+            return without_derivative(tf.cast(added, score.dtype), score)
 
         return tf.identity(score), pushed
 

@@ -11,7 +11,7 @@ import jax.numpy as jnp
 
 from .. import _softmax
 from .._bad_batches import OnBadBatch
-from .._constraint import NUMBERS, WITHOUT_STATE, State
+from .._constraint import NUMBERS, WITHOUT_STATE, State, outgoing
 from .._events import Events, read_events, read_reference, takes_events
 from .._host_constraint import FunctionConstraint, HostConstraint
 from .._option_values import plain
@@ -188,9 +188,8 @@ def _backward(constraint: HostConstraint | FunctionConstraint, kept: Any, incomi
     push, of_events, size = kept
     slope, multiplier = of_events.reshape(2, *push.shape)
     by_score = incoming[0].astype(push.dtype)
-    scale = size * jnp.linalg.norm(by_score * slope)
-    scale = jnp.where(jnp.isfinite(scale), scale, 0).astype(push.dtype)  # a scaled loss can overflow
-    return (multiplier * by_score + scale * push).astype(incoming[0].dtype), None
+    pushed, _ = outgoing(jnp.where, jnp.linalg.norm, by_score, (push, multiplier, slope), size)
+    return pushed.astype(incoming[0].dtype), None
 
 
 _same.defvjp(_forward, _backward)

@@ -14,7 +14,7 @@ from torch import Tensor
 
 from .. import _softmax
 from .._bad_batches import OnBadBatch
-from .._constraint import Constraint, State, training_step, unpack_state
+from .._constraint import Constraint, State, outgoing, training_step, unpack_state
 from .._events import Events
 from .._messages import keywords_only
 from .._native import BatchError
@@ -272,9 +272,8 @@ class MoDeConstraint(CoreModule, Learns):
             raise RuntimeError("torch.func cannot transform a MoDeConstraint, which has a state: use MoDeLoss")
         else:
             size, rows = self._run(state, score, label, mass, weight, category, reference, outputs=outputs)
-            same = (
-                score if self._unproven else Constrained.apply(score, rows, size, self._last)
-            )  # of a bad batch the score
+            # A bad batch passes as it is.
+            same = score if self._unproven else Constrained.apply(score, rows, size, self._last)
         return same
 
     def _run(self, state: Tensor, score: Tensor, *others: Any, outputs: Tensor | None = None) -> tuple[float, Tensor]:
@@ -403,24 +402,25 @@ class _Last:
         self.group: tuple[Group, ...] = ()  # of the processes that shared the last batch; () without others
 
     def outgoing(self, group: tuple[Group, ...], incoming: Tensor, rows: Tensor, size: Any) -> Tensor:
-        """The gradient with the push: the law's two lines for tensors."""
-        push, multiplier, slope = rows
-        alike = incoming.shape == push.shape and incoming.dtype is push.dtype  # the usual case
-        flat = incoming if alike else incoming.reshape(push.shape).to(push.dtype)
-        norm = torch.linalg.vector_norm(flat * slope)
-        if group:
-            norm = norm_of_all(norm, *group)
-        # A GradScaler can make the norm infinite. The host does not wait for a GPU.
-        known = (
-            torch.nan_to_num(norm, 0.0, 0.0)
-            if not norm.is_cpu
-            else number
-            if math.isfinite(number := norm.item())
-            else 0
-        )
-        self.scale, self.waiting = size * known, 0
-        added = torch.addcmul(push * self.scale, flat, multiplier)
+        """The gradient with the push."""
+        alike = incoming.shape == rows.shape[1:] and incoming.dtype is rows.dtype  # the usual case
+        flat = incoming if alike else incoming.reshape(rows.shape[1:]).to(rows.dtype)
+        added: Tensor
+        added, self.scale = outgoing(_where, partial(_norm, group), flat, rows, size)
+        self.waiting = 0
         return added if alike else added.reshape(incoming.shape).to(incoming.dtype)
+
+
+def _norm(group: tuple[Group, ...], gradient: Tensor) -> Any:
+    """The norm over the events of all processes; a number for tensors of the CPU. The host does not wait for a GPU."""
+    norm = torch.linalg.vector_norm(gradient)
+    if group:
+        norm = norm_of_all(norm, *group)
+    return norm.item() if norm.is_cpu else norm
+
+
+def _where(known: Any, scale: Any, other: float) -> Any:
+    return torch.where(known, scale, other) if isinstance(known, Tensor) else scale if known else other
 
 
 class Constrained(torch.autograd.Function):
@@ -438,10 +438,10 @@ class Constrained(torch.autograd.Function):
         if not torch.is_grad_enabled():
             return last.outgoing(group, incoming, rows, size), None, None, None
         with torch.no_grad():  # with create_graph
-            outgoing = last.outgoing(group, incoming, rows, size)
+            pushed = last.outgoing(group, incoming, rows, size)
         for tensor in (score, incoming):
-            outgoing = Tied.apply(outgoing, tensor)
-        return outgoing, None, None, None
+            pushed = Tied.apply(pushed, tensor)
+        return pushed, None, None, None
 
 
 # The same two for graphs: the predictions, whose gradient goes through the layer with this key.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from ctypes import sizeof
 from functools import lru_cache, partial
 from typing import TYPE_CHECKING, Any
 
@@ -12,12 +13,12 @@ from torch import Tensor
 from .._bad_batches import OnBadBatch
 from .._events import Events
 from .._messages import keywords_only
-from .._native import BatchError
+from .._native import BatchError, ModeStrength
 from .._option_values import plain
 from .._options import Options, check
 from .._problems import EVERY, Monitor, Said
 from .._read import flag, is_background
-from .._strength import checked_strength, of_core
+from .._strength import checked_strength
 from .._typing import Never, Unpack
 from ..option_types import Loss, LossOptions
 from ._device import device_loss, is_on_device, refuse_options
@@ -321,8 +322,8 @@ class MoDeLoss(CoreModule):
             return of_tensors(options, events, self._said)
         assert self.strength is not None
         averages = state.detach().to("cpu", torch.float64, copy=not self.training)
-        of_batch = (0, 1.0) if factor is None else (count, factor.item())
-        strength = of_core(self.strength, averages.data_ptr(), *of_batch)
+        of_batch = (1.0, 0) if factor is None else (factor.item(), count)
+        strength = ModeStrength(sizeof(ModeStrength), self.strength, *of_batch, averages.data_ptr())
         result = of_tensors(options, events, self._said, strength)
         if self.training and averages.data_ptr() != state.data_ptr():
             state.copy_(averages)
