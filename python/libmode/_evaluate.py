@@ -181,12 +181,12 @@ def direction(
 def evaluate(options: Options, score: Any, *others: Any, said: Said = IN_LINES, **wanted: Any) -> Result:
     """:func:`derivatives` for anything that NumPy turns into arrays, of the shape of the score and of its type."""
     events = read_events(as_array, score, *others)
-    found, *both = derivatives(options, events, NUMPY, said, **wanted)
+    value, *both = derivatives(options, events, NUMPY, said, **wanted)
     kind, shape = events.score.dtype, np.shape(score)
     if kind.kind != "f" or kind.itemsize < 4:  # in float16 most of a gradient would be 0
         kind = np.dtype(np.float32 if kind.kind == "f" else np.float64)
     both = [None if one is None else one.reshape(shape).astype(kind, copy=False) for one in both]
-    return Result(found.loss, found.bias, found.events, *both)
+    return Result(value.loss, value.bias, value.events, *both)
 
 
 def loss_and_grad(options: Options, *events: Any, said: Said = IN_LINES) -> tuple[float, NDArray[Any]]:

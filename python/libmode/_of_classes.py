@@ -43,13 +43,13 @@ class MoDeOfClasses(torch.nn.Module):
         self.names, self.method, self.each_class = list(names), method, each_class
         if method not in METHODS:
             raise ValueError(f"method = {method!r}: expected one of {', '.join(METHODS)}")
-        given = [background_classes] if isinstance(background_classes, str) else background_classes
-        rest = [name for name in self.names if name not in (given or ())]
+        backgrounds = [background_classes] if isinstance(background_classes, str) else background_classes
+        rest = [name for name in self.names if name not in (backgrounds or ())]
         if signal_class is None and len(rest) != 1:
             raise ValueError(f"signal_class is missing: give it, or background_classes that leave one of {rest}")
-        signal = rest[0] if signal_class is None else signal_class
-        backgrounds = [name for name in self.names if name != signal] if given is None else given
-        self.signal = self._column("signal_class", signal)
+        self.signal = self._column("signal_class", rest[0] if signal_class is None else signal_class)
+        if backgrounds is None:
+            backgrounds = [name for k, name in enumerate(self.names) if k != self.signal]
         self.background = tuple(self._column("background_classes", name) for name in backgrounds)
         if self.signal in self.background or not self.background or len(set(self.background)) < len(self.background):
             raise ValueError(
