@@ -8,6 +8,7 @@ import (
 	"github.com/libmode/libmode/core"
 	"github.com/libmode/libmode/core/constraint"
 	"github.com/stretchr/testify/require"
+	"gonum.org/v1/gonum/floats"
 )
 
 // response draws n events whose efficiency at a cut t is (1 - t) (1 + t (line x + bend P_2(x))), with masses x from -1 to 1.
@@ -144,4 +145,25 @@ func TestVerdictOnBounds(t *testing.T) {
 			}
 		}
 	}
+}
+
+// Beyond a bound the push goes more along the gradient of the bounded loss than a push that knows no bound.
+func TestPushKnowsTheBound(t *testing.T) {
+	ev := response(rand.New(rand.NewPCG(7, 8)), 20_000, 0.9, 0)
+	n := len(ev.Score)
+	free := core.DefaultConfig()
+	free.Order = 1
+	bounded := free
+	bounded.MaxSlope, bounded.SlopeOf = 0.5, core.Selected
+	along := func(cfg core.Config) float64 { // the part of the push along the gradient of the bounded loss, by logits
+		grad, push, multiplier, slope := make([]float64, n), make([]float64, n), make([]float64, n), make([]float64, n)
+		_, err := core.LossAndGrad(grad, ev, bounded)
+		require.NoError(t, err)
+		_, err = constraint.Direction(push, multiplier, slope, ev, cfg, constraint.Steering{})
+		require.NoError(t, err)
+		floats.Mul(grad, slope)
+		floats.Mul(push, slope)
+		return floats.Dot(grad, push) / floats.Norm(grad, 2) / floats.Norm(push, 2)
+	}
+	require.Greater(t, along(bounded), 1.3*along(free))
 }
