@@ -42,9 +42,11 @@ func newBasis(cells, functions int, values []float64) basis {
 
 // transposed returns a matrix whose rows are the columns of another, so many.
 func transposed(values []float64, columns int) []float64 {
-	t := make([]float64, len(values))
-	for i, x := range values {
-		t[i%columns*(len(values)/columns)+i/columns] = x
+	t, rows := make([]float64, len(values)), len(values)/columns
+	for r := range rows {
+		for c, x := range values[r*columns:][:columns] {
+			t[c*rows+r] = x
+		}
 	}
 	return t
 }
@@ -64,9 +66,9 @@ func cosines(cells, functions int) (int, int, []float64) {
 // massBasis returns the products of the cosines of each mass, on the cells of all masses together. In the cell of events
 // without a value only the function 1 is not 0.
 func massBasis(variables int) basis {
-	of := oneMass(variables)
-	cells, functions := of.cells, of.functions
-	one := append(of.values, make([]float64, functions)...)
+	single := oneMass(variables)
+	cells, functions := single.cells, single.functions
+	one := append(single.values, make([]float64, functions)...)
 	one[cells*functions] = 1
 	cells++
 	all := []float64{1}

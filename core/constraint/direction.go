@@ -52,6 +52,7 @@ func Direction[T events.Float](dst, multiplier, slope []T, ev events.Events[T], 
 	if err := st.check(len(p.BackgroundLabel)); err != nil {
 		return Pushed{}, err
 	}
+	p.Rebins = true
 	lo, hi := p.ScoreRange[0], p.ScoreRange[1]
 	if width := hi - lo; !math.IsInf(lo, -1) && (math.IsInf(float64(T(width/4)), 1) || math.IsInf(float64(T(1/width)), 1)) {
 		return Pushed{}, errs.Of(errs.ErrOverflow, "score_range = [%v, %v] is so wide or narrow that derivatives by logits overflow", lo, hi)
@@ -92,7 +93,7 @@ func Direction[T events.Float](dst, multiplier, slope []T, ev events.Events[T], 
 	var total loss.Result
 	var all []*group[T]
 	for k := range parts {
-		total.Add(parts[k].found, parts[k].Factor, 1)
+		total.Add(parts[k].result, parts[k].Factor, 1)
 		if g := newGroup(ca, &parts[k], sc); g.count > 0 {
 			all = append(all, g)
 		}

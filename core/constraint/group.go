@@ -82,16 +82,13 @@ func newGroup[T events.Float](ca *call[T], m *measured[T], sc *par.Scratch) *gro
 			g.grad[k] = m.grad[word&index]
 		}
 	}
-	chosen, largest := par.Unset[uint32](arena, len(words))[:0], 0.0 // places in the subset, and their largest weight
+	chosen := par.Unset[uint32](arena, len(words)) // places in the subset
 	for k, word := range words {
-		i, weight := int(word&index), 1.0
-		if ev.Weight != nil {
-			weight = math.Abs(float64(ev.Weight[i]))
-		}
-		if weight != 0 && (len(m.prs) == 1 || m.hasBin(i)) {
-			g.grad[len(chosen)] = g.grad[k]
-			chosen, largest = append(chosen, uint32(i)), max(largest, weight)
-		}
+		chosen[k] = uint32(word & index)
+	}
+	largest := 1.0 // of the weights
+	if ev.Weight != nil || len(m.prs) > 1 {
+		chosen, largest = m.choose(chosen, g.grad)
 	}
 	n := len(chosen)
 	g.unit = events.UnitOf(largest)
@@ -177,22 +174,22 @@ func (g *group[T]) weigh(lifts bool, batch int) {
 				if b == events.NoPair {
 					continue
 				}
-				weight[i] += share[b]
-				if lifts {
+				if weight[i] += share[b]; lifts {
 					g.lift[lo+i] += ratio[b]
 				}
 			}
 		}
 		var size, squares float64
 		for i, w := range g.raw[lo:hi] {
-			present := g.present(lo + i)
-			w *= weight[i] / present
+			if w *= weight[i]; lifts || len(g.views) > 1 {
+				present := g.present(lo + i)
+				if w /= present; lifts {
+					g.lift[lo+i] = math.Sqrt(g.lift[lo+i] / present)
+				}
+			}
 			weight[i] = w
 			size += math.Abs(w)
 			squares += w * w
-			if lifts {
-				g.lift[lo+i] = math.Sqrt(g.lift[lo+i] / present)
-			}
 		}
 		sums[0], sums[1] = size, squares
 		pushed := 0
@@ -234,38 +231,11 @@ func (g *group[T]) inBins(v *view[T], weighted bool) [][3]float64 {
 }
 
 // present returns in how many views an event has a bin.
-func (g *group[T]) present(i int) float64 {
-	if len(g.views) == 1 {
-		return 1
-	}
-	return g.presentInViews(i)
-}
-
-func (g *group[T]) presentInViews(i int) (views float64) {
+func (g *group[T]) present(i int) (views float64) {
 	for v := range g.views {
 		if g.views[v].bin[i] != events.NoPair {
 			views++
 		}
 	}
 	return views
-}
-
-// lowestRank is also the distance of the highest rank from 1. A weight below it, of all weights, would give a rank of 0 or 1.
-const lowestRank = 1. / (1 << 53)
-
-// setRanks sets the ranks: the part of the sum of sizes |weight| below a score, plus half of the part of equal scores.
-func (g *group[T]) setRanks() {
-	g.rank = par.Unset[float64](&g.sc.Arena, len(g.score))
-	below, score, rank, weight := 0.0, g.score, g.rank, g.weight
-	for k := 0; k < len(score); {
-		first, tied := k, math.Abs(weight[k])
-		for k++; k < len(score) && score[k] == score[first]; k++ {
-			tied += math.Abs(weight[k])
-		}
-		q := min(max((below+tied/2)/g.size, lowestRank), 1-lowestRank)
-		for i := first; i < k; i++ {
-			rank[i] = q
-		}
-		below += tied
-	}
 }

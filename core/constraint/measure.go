@@ -2,6 +2,7 @@ package constraint
 
 import (
 	"errors"
+	"math"
 	"slices"
 
 	"github.com/libmode/libmode/core/internal/errs"
@@ -19,14 +20,26 @@ type measured[T events.Float] struct {
 	events.Subset
 	events events.Events[T]
 	index  []uint32 // the places of the events in the input; nil: they are the input
-	found  loss.Result
+	result loss.Result
 	prs    []*loss.Prepared[T]
 	grad   []T // in order of the records of the only variable, or of the events of several
 }
 
-// hasBin reports whether an event has a bin.
-func (m *measured[T]) hasBin(i int) bool {
-	return slices.ContainsFunc(m.prs, func(pr *loss.Prepared[T]) bool { return pr.HasBin(i) })
+// choose leaves out the events without a weight or without a bin, and their elements of the gradient. It returns the others and their
+// largest weight.
+func (m *measured[T]) choose(all []uint32, grad []T) (chosen []uint32, largest float64) {
+	chosen = all[:0]
+	for k, i := range all {
+		weight := 1.0
+		if m.events.Weight != nil {
+			weight = math.Abs(float64(m.events.Weight[i]))
+		}
+		if weight != 0 && slices.ContainsFunc(m.prs, func(pr *loss.Prepared[T]) bool { return pr.HasBin(int(i)) }) {
+			grad[len(chosen)] = grad[k]
+			chosen, largest = append(chosen, i), max(largest, weight)
+		}
+	}
+	return chosen, largest
 }
 
 // measure returns the subsets of a division that have a loss, with their shares in the loss. If it spares, subsets without a loss are
@@ -39,11 +52,11 @@ func measure[T events.Float](di *events.Division[T], p *loss.Plan, free, spares 
 	})
 	left, lost := *di, make(map[int]error) // lost: the first error of each label
 	left.Subsets = nil
-	var found []measured[T]
+	var kept []measured[T]
 	for k, err := range failures {
 		label := di.Subsets[k].Label
 		if err == nil {
-			left.Subsets, found = append(left.Subsets, di.Subsets[k]), append(found, all[k])
+			left.Subsets, kept = append(left.Subsets, di.Subsets[k]), append(kept, all[k])
 		} else if err := di.Named(k, p.BackgroundLabel, err); !spares || !errors.Is(err, errs.ErrNoEvents) && !errors.Is(err, errs.ErrBin) {
 			return nil, err
 		} else if lost[label] == nil {
@@ -59,9 +72,9 @@ func measure[T events.Float](di *events.Division[T], p *loss.Plan, free, spares 
 	if err := left.SetFactors(p.BackgroundLabel); err != nil {
 		return nil, err
 	}
-	for k := range found {
-		found[k].Subset = left.Subsets[k]
-		m := &found[k]
+	for k := range kept {
+		kept[k].Subset = left.Subsets[k]
+		m := &kept[k]
 		if i := events.FirstNotFinite(m.grad); i >= 0 {
 			if len(m.prs) == 1 {
 				i = m.prs[0].Order().Index(m.prs[0].Order().Words[i])
@@ -69,7 +82,7 @@ func measure[T events.Float](di *events.Division[T], p *loss.Plan, free, spares 
 			return nil, events.Overflow("grad", di.Place(i+m.Lo))
 		}
 	}
-	return found, nil
+	return kept, nil
 }
 
 // measure finds the loss of events, and the gradient in fewer bins. The bins of the loss may do where fewer do not, and their error is
@@ -96,10 +109,10 @@ func (m *measured[T]) measure(p *loss.Plan, free bool, sc *par.Scratch) (err err
 	m.grad = par.Make[T](&sc.Arena, len(m.events.Score))
 	wanted := events.Derivatives[T]{m.grad}
 	if slices.Equal(fewer, m.prs) {
-		m.found, err = loss.Integrate(wanted, m.prs, true, sc)
+		m.result, err = loss.Integrate(wanted, m.prs, true, sc)
 		return err
 	}
-	if m.found, err = loss.Integrate(events.Derivatives[T]{}, m.prs, true, sc); err != nil {
+	if m.result, err = loss.Integrate(events.Derivatives[T]{}, m.prs, true, sc); err != nil {
 		return err
 	}
 	if _, err := loss.Integrate(wanted, fewer, false, sc); err == nil {

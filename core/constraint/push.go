@@ -181,26 +181,18 @@ func (ca *call[T]) set(g *group[T], le *lesson, s *state, trusted float64) {
 		levels = p.levels(g.basis, ca.Tolerance, arena)
 	}
 	perWeight := product(product(g.basis.values, coefficients, ofScore.functions, arena), ofScore.transposed, ofScore.cells, arena)
-	starts := make([][2]float64, g.basis.cells)
-	for c, start := range ca.starts(g, le, p) {
-		starts[c] = [2]float64{start, max(start, 1)}
+	starts := ca.starts(g, le, p)
+	for c, start := range starts {
 		// The push is times the root of a start above 1, or the planed gradient outweighs it.
 		floats.Scale(g.total/g.size*math.Sqrt(max(start, 1)), perWeight[c*mostCellsOfRank:][:mostCellsOfRank])
 	}
 	lowest, width, bounded := ca.plan.ScoreRange[0], ca.plan.ScoreRange[1]-ca.plan.ScoreRange[0], ca.bounded()
 	push, multiplier, slope, perWidth := ca.push, ca.multiplier, ca.slope, 1/width
-	v := par.Unset[float64](arena, len(g.rank))
-	g.sc.Team.Blocks(len(v), block, func(lo, hi int) {
-		place, rank, cells, scores, weight, v := g.place[lo:hi], g.rank[lo:hi], g.cell[lo:hi], g.score[lo:hi], g.weight[lo:hi], v[lo:hi]
-		for i, q := range rank { // several short loops, whose steps a processor takes at the same time
-			v[i] = levelAt(levels[int(cells[i])*thresholds:][:thresholds], q)
-		}
-		// Background that must be pulled harder is pulled by start exp(v), and else by the start less |v|, or the other way. A start
-		// below 1 leaves it the pull of a start of 1.
-		for i, x := range v {
-			start, up := &starts[cells[i]], (x+math.Abs(x))/2 // x above 0, without a branch, which no processor foresees
-			v[i] = start[0]*exp(up) + (x-up)*start[1]
-		}
+	multiples := par.Unset[float64](arena, len(g.rank))
+	g.sc.Team.Blocks(len(multiples), block, func(lo, hi int) {
+		place, rank, cells, scores, weight := g.place[lo:hi], g.rank[lo:hi], g.cell[lo:hi], g.score[lo:hi], g.weight[lo:hi]
+		multiples := multiples[lo:hi]
+		setMultiples(multiples, levels, starts, rank, cells)
 		for i, at := range place {
 			if int(at) >= len(push) {
 				continue
@@ -221,7 +213,7 @@ func (ca *call[T]) set(g *group[T], le *lesson, s *state, trusted float64) {
 			}
 			// A pull the other way ends where the classifier calls the event signal, or nothing would hold its logit: above even odds of
 			// background it is that of an event of signal.
-			multiple := v[i]
+			multiple := multiples[i]
 			switch {
 			case multiple >= 0: // scores without a range have no odds
 			case ca.Logits:

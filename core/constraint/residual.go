@@ -6,6 +6,7 @@ import (
 	"sort"
 
 	"github.com/libmode/libmode/core/internal/events"
+	"github.com/libmode/libmode/core/internal/lanes"
 	"github.com/libmode/libmode/core/internal/moments"
 	"github.com/libmode/libmode/core/internal/par"
 	"gonum.org/v1/gonum/floats"
@@ -79,12 +80,8 @@ func (g *group[T]) lesson(options *moments.Options, averages []float64, share fl
 		for k := range thresholds {
 			unit := -1 / ((1 - rankOf[k]) * float64(len(g.views)))
 			if bound != nil {
-				cdf := make([]float64, bins)
-				for b := range cdf {
-					cdf[b] = cdfs[b*thresholds+k]
-				}
 				own := averages[(place*thresholds+k)*(moments.MaxOrder+1):][:v.Basis.Size]
-				excess, distances := v.limit(bound, cdf, own, share)
+				excess, distances := v.limit(bound, cdfs, k, own, share)
 				le.beyond[place] = append(le.beyond[place], excess...)
 				for b, x := range excess {
 					residuals[b*thresholds+k] += urgent * x
@@ -107,13 +104,10 @@ func (g *group[T]) lesson(options *moments.Options, averages []float64, share fl
 				row[k], row[thresholds+k] = unit*x, -unit*(x+1-cdfs[b*thresholds+k]) // the efficiency less its distance from the allowed response
 			}
 		}
-		for i, x := range product(transposed(functions, g.basis.functions), responses, 2*thresholds, arena) {
-			l, k := i/(2*thresholds), i%(2*thresholds)
-			if k < thresholds {
-				le.tail[l*thresholds+k] += x
-			} else {
-				le.allowed[l*thresholds+k-thresholds] += x
-			}
+		sums := product(transposed(functions, g.basis.functions), responses, 2*thresholds, arena)
+		for l := range g.basis.functions {
+			floats.Add(le.tail[l*thresholds:][:thresholds], sums[2*l*thresholds:][:thresholds])
+			floats.Add(le.allowed[l*thresholds:][:thresholds], sums[(2*l+1)*thresholds:][:thresholds])
 		}
 	}
 	return le
@@ -152,13 +146,15 @@ func (g *group[T]) cdfs(v *view[T]) (cdfs, inBins []float64) {
 
 // limit takes the moments of a batch at one threshold into their averages. It returns the excess of each F_b over what the bounds allow,
 // and the distance of each moment from its bounds, 0 beyond one; Inf: it has none.
-func (v *view[T]) limit(bound *moments.Bound, cdf, averages []float64, share float64) (excess, distances []float64) {
+func (v *view[T]) limit(bound *moments.Bound, cdfs []float64, k int, averages []float64, share float64) (excess, distances []float64) {
 	c := make([]float64, len(averages))
-	v.Basis.Moments(c, cdf)
+	for b := range v.Count() {
+		floats.AddScaled(c, cdfs[b*thresholds+k], v.Basis.RowA(b))
+	}
 	for l := range averages {
 		averages[l] += share * (c[l] - averages[l])
 	}
-	excess, distances = make([]float64, len(cdf)), slices.Repeat([]float64{math.Inf(1)}, len(averages))
+	excess, distances = make([]float64, v.Count()), slices.Repeat([]float64{math.Inf(1)}, len(averages))
 	for _, x := range bound.Excesses(averages) {
 		for l, d := range x.Gradient {
 			if d != 0 {
@@ -201,21 +197,23 @@ func (g *group[T]) direction(beyond [][]float64) (grid []float64, squares float6
 	ranges := max(1, min(thresholds, int(g.effective*(1+1e-12))/inRange))
 	along := par.Unset[float64](&g.sc.Arena, n)
 	sums := addUp(n, 2*thresholds, g.sc, func(lo, hi int, sums []float64) {
-		rank, grad, along := g.rank[lo:hi], g.grad[lo:hi], along[lo:hi]
-		for i, w := range g.weight[lo:hi] {
-			d, q := float64(grad[i])*g.Factor, rank[i]
-			for k, x := range beyond {
-				v := &g.views[k]
-				if b := v.bin[lo+i]; b != events.NoPair {
-					d -= 2 * g.Factor / float64(v.Count()*len(g.views)) * g.raw[lo+i] * v.each[b] * beyondAt(x, q, int(b), v.Count())
-				}
+		rank, grad, weight, along := g.rank[lo:hi], g.grad[lo:hi], g.weight[lo:hi], along[lo:hi]
+		lanes.InverseRoots(along, rank)
+		at, sum, size := 0, 0.0, 0.0 // of a range, in registers
+		for i, q := range rank {
+			d := float64(grad[i]) * g.Factor
+			if beyond != nil {
+				d -= g.beyond(beyond, lo+i)
 			}
-			d /= math.Sqrt(q * (1 - q))
-			along[i] = d
-			k := 2 * cellOf(q, ranges)
-			sums[k] += math.Copysign(1, w) * d
-			sums[k+1] += math.Abs(w)
+			along[i] *= d
+			if k := cellOf(q, ranges); k > at {
+				sums[2*at], sums[2*at+1] = sum, size
+				at, sum, size = k, 0, 0
+			}
+			sum += math.Copysign(1, weight[i]) * along[i]
+			size += math.Abs(weight[i])
 		}
+		sums[2*at], sums[2*at+1] = sum, size
 	})
 	cells, means := g.basis.cells*ofScore.cells, [thresholds]float64{}
 	for k := range means {
@@ -233,11 +231,20 @@ func (g *group[T]) direction(beyond [][]float64) (grid []float64, squares float6
 	return grid[:cells], grid[cells]
 }
 
-// beyondAt returns the excess of F_b over a bound at a rank.
-func beyondAt(beyond []float64, rank float64, bin, bins int) float64 {
-	if rank < 0.5 {
-		return beyond[bin] * 2 * rank
+// beyond returns the gradient of what is beyond a bound by the score of an event.
+func (g *group[T]) beyond(excesses [][]float64, i int) (d float64) {
+	for k, excess := range excesses {
+		v, q := &g.views[k], g.rank[i]
+		b, bins := int(v.bin[i]), v.Count()
+		if v.bin[i] == events.NoPair {
+			continue
+		}
+		beyond := excess[b] * 2 * q
+		if q >= 0.5 {
+			k, between := thresholdOf(min(q, highestRank))
+			beyond = excess[k*bins+b]*(1-between) + excess[(k+1)*bins+b]*between
+		}
+		d += 2 * g.Factor / float64(bins*len(g.views)) * g.raw[i] * v.each[b] * beyond
 	}
-	k, part := thresholdOf(rank)
-	return beyond[k*bins+bin]*(1-part) + beyond[(k+1)*bins+bin]*part
+	return d
 }

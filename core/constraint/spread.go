@@ -11,17 +11,20 @@ import (
 func (ca *call[T]) spread(all []*group[T], n float64) float64 {
 	lo, hi := ca.plan.ScoreRange[0], ca.plan.ScoreRange[1]
 	perWidth := 1 / (hi - lo)
-	at := func(score float64) (place, slope float64) { // in any unit
-		p := (score - lo) * perWidth
-		return p, p * (1 - p)
-	}
+	var ofLogit func(logit float64) (place, slope float64) // in any unit
 	if ca.Logits {
-		at = probabilities(all)
+		ofLogit = probabilities(all)
 	} else if !ca.bounded() {
 		return 1
 	}
-	middle := all[0].score[len(all[0].score)/2]
-	first, _ := at(middle) // equal scores differ from it by exactly 0
+	at := func(score float64) (place, slope float64) {
+		if ca.Logits {
+			return ofLogit(score)
+		}
+		p := (score - lo) * perWidth
+		return p, p * (1 - p)
+	}
+	first, _ := at(all[0].score[len(all[0].score)/2]) // equal scores differ from it by exactly 0
 	var sum, squares, slopes float64
 	for _, g := range all {
 		scale := g.total / g.size

@@ -10,12 +10,13 @@ import (
 	"github.com/libmode/libmode/core/internal/errs"
 	"github.com/libmode/libmode/core/internal/events"
 	"github.com/libmode/libmode/core/internal/moments"
+	"gonum.org/v1/gonum/floats"
 )
 
 // Version is the first number of a state. It changes with what the numbers mean, or where they are.
 const Version = 1
 
-// The law of the push, see docs/training.md; studies/zoo tells how the numbers were found.
+// The law of the push, see docs/training.md; studies/zoo tells how the numbers were limits.
 const (
 	proportional = 4    // the push per residual of the batch
 	integral     = 0.02 // what a batch of eventsOfABatch events adds to the sum, per residual; also the least factor, and the
@@ -117,10 +118,13 @@ type Bounds struct {
 	whole       bool    // the numbers are integers
 }
 
+// anything are the bounds of finite numbers.
+var anything = Bounds{-math.MaxFloat64, math.MaxFloat64, false}
+
 // bounds has the bounds of the fields that may be negative or are limited.
 var bounds = func() map[string]Bounds {
-	anything, ofShare := Bounds{-math.MaxFloat64, math.MaxFloat64, false}, Bounds{-1 - 1e-6, 1 + 1e-6, false}
-	found := map[string]Bounds{
+	ofShare := Bounds{-1 - 1e-6, 1 + 1e-6, false}
+	limits := map[string]Bounds{
 		"version": {Version, Version, true},
 		"steps":   {1, math.MaxFloat64, false},       // counts of averaged states are fractions
 		"factor":  {integral * (1 - 1e-6), 1, false}, // also rounded to float32
@@ -128,9 +132,9 @@ var bounds = func() map[string]Bounds {
 		"shares": {0, 1 + 1e-6, false}, "background": ofShare, "signal": ofShare,
 	}
 	for _, name := range []string{"loss", "bias", "sum", "level", "now", "recent", "mean", "allowed", "mass", "moments"} {
-		found[name] = anything
+		limits[name] = anything
 	}
-	return found
+	return limits
 }()
 
 // Layout has the fields of a state in their order.
@@ -162,8 +166,8 @@ func CheckState(numbers []float64, labels, divided int) error {
 		return errs.Of(errs.ErrLength, "state has length %d, and must have %d for %d background labels and %d categories",
 			len(numbers), size, labels, divided)
 	}
-	if of := stateOf(numbers); of.version != 0 && of.categories != float64(divided) {
-		return errs.Of(errs.ErrLength, "state is of %v categories, and not of %d: give each its own state", of.categories, divided)
+	if s := stateOf(numbers); s.version != 0 && s.categories != float64(divided) {
+		return errs.Of(errs.ErrLength, "state is of %v categories, and not of %d: give each its own state", s.categories, divided)
 	}
 	return nil
 }
@@ -175,15 +179,22 @@ func checkNumbers(numbers []float64) error {
 		return errs.Of(errs.ErrOption, "state[0] = %v: the version of the state, and this library reads version %d. Start with zeros, or "+
 			"continue with the version of the library that wrote the state", numbers[0], Version)
 	}
+	finite := events.IsFinite(floats.Sum(numbers)) // or so large that each is looked at
 	for k := range Layout {
-		f := &Layout[k]
-		for at := f.At; at < len(numbers); at += f.Stride {
+		f, possible, step := &Layout[k], Bounds{}, len(numbers)
+		if begun {
+			possible = f.Bounds
+		}
+		if begun && finite && possible == anything {
+			continue
+		}
+		if f.Stride > 0 {
+			step = f.Stride
+		}
+		for at := f.At; at < len(numbers); at += step {
 			for i, x := range numbers[at:min(at+f.Rows*f.Columns, len(numbers))] {
-				if begun && x >= f.Least && x <= f.Most && !f.whole {
-					continue
-				}
 				switch {
-				case begun && x >= f.Least && x <= f.Most && x == math.Floor(x) || !begun && x == 0:
+				case x >= possible.Least && x <= possible.Most && (!possible.whole || x == math.Floor(x)):
 				case !events.IsFinite(x):
 					return errs.Of(errs.ErrNotFinite, "state[%d] = %v: must be finite", at+i, x)
 				case begun:
@@ -193,22 +204,19 @@ func checkNumbers(numbers []float64) error {
 						"as before the first batch", at+i, x)
 				}
 			}
-			if f.Stride == 0 {
-				break
-			}
 		}
 	}
 	return nil
 }
 
 // String says what the numbers of a field may be.
-func (of Bounds) String() string {
+func (b Bounds) String() string {
 	kind := "a number"
-	if of.whole {
+	if b.whole {
 		kind = "an integer"
 	}
-	if of.Most == math.MaxFloat64 {
-		return fmt.Sprintf("%s, at least %v", kind, of.Least)
+	if b.Most == math.MaxFloat64 {
+		return fmt.Sprintf("%s, at least %v", kind, b.Least)
 	}
-	return fmt.Sprintf("%s from %v to %v", kind, of.Least, of.Most)
+	return fmt.Sprintf("%s from %v to %v", kind, b.Least, b.Most)
 }

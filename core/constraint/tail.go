@@ -2,6 +2,7 @@ package constraint
 
 import (
 	"math"
+	"sort"
 
 	"github.com/libmode/libmode/core/internal/par"
 	"gonum.org/v1/gonum/floats"
@@ -23,17 +24,13 @@ var rankOf = func() (q [thresholds]float64) {
 	return q
 }()
 
-var highestOdds = math.Exp(highest)
+// highestRank is the rank of the last threshold, less rounding.
+var highestRank = rankOf[thresholds-1] * (1 - 2e-15)
 
-// thresholdOf returns the last threshold below a rank of 0.5 or more that has a next one, and where the rank is between the two.
+// thresholdOf returns the last threshold below a rank from 0.5 to highestRank, and where the rank is between it and the next one.
 func thresholdOf(rank float64) (k int, between float64) {
-	odds := rank / (1 - rank)
-	if odds >= highestOdds {
-		return thresholds - 2, 1
-	}
-	place := log(odds) * (1 / spacing)
-	k = int(place)
-	return k, place - float64(k)
+	place := log(rank/(1-rank)) * (1 / spacing)
+	return int(place), place - float64(int(place))
 }
 
 // The law of the tail; docs/how-it-works.md derives it, and studies/zoo tells how the numbers were found. Events are background
@@ -60,11 +57,14 @@ func (p *part) significance(functions int, tolerance float64) (significant table
 	if tolerance > 0 {
 		known = min(known, tolerance)
 	}
+	var noise [thresholds]float64
 	for k, q := range rankOf {
-		noise := doubt * q / ((1 - q) * known)
-		for l := range functions {
-			if square := p.mean[l][k] * p.mean[l][k]; square > noise {
-				significant[l][k] = 1 - noise/square
+		noise[k] = doubt * q / ((1 - q) * known)
+	}
+	for l := range functions {
+		for k, mean := range p.mean[l] {
+			if square := mean * mean; square > noise[k] {
+				significant[l][k] = 1 - noise[k]/square
 			}
 		}
 	}
@@ -82,25 +82,48 @@ func (p *part) levels(ba *basis, tolerance float64, arena *par.Arena) []float64 
 	}
 	both = product(ba.values, both, 2*thresholds, arena)
 	levels := par.Unset[float64](arena, ba.cells*thresholds)
-	for i := range levels {
-		row := both[i/thresholds*2*thresholds:]
-		k := i % thresholds
-		levels[i] = min(max(row[k], -mostAtOnce), mostAtOnce) + row[thresholds+k]
+	for c := range ba.cells {
+		to, acting, level := levels[c*thresholds:][:thresholds], both[2*c*thresholds:][:thresholds], both[(2*c+1)*thresholds:][:thresholds]
+		for k, v := range level {
+			to[k] = v + clipped(acting[k], mostAtOnce)
+		}
 	}
 	return levels
 }
 
-// levelAt returns v at a rank, from the levels of a cell of the masses.
-func levelAt(levels []float64, rank float64) float64 {
-	v := levels[0]
-	if rank > 0.5 {
-		k, part := thresholdOf(rank)
-		v = levels[k]*(1-part) + levels[k+1]*part
+// setMultiples sets what the gradient of events, whose ranks are in order, is multiplied by, from the levels and the starts of the cells
+// of the masses. Background that must be pulled harder is pulled by start exp(v), and else by the start less |v|, or the other way. A
+// start below 1 leaves it the pull of a start of 1.
+func setMultiples(dst, levels, starts, ranks []float64, cells []uint8) {
+	half := sort.Search(len(ranks), func(i int) bool { return ranks[i] > 0.5 })
+	multiple := func(v, start float64) float64 {
+		up := (v + math.Abs(v)) / 2 // v above 0, without a branch, which no processor foresees
+		return start*exp(up) + (v-up)*max(start, 1)
 	}
-	if math.Abs(v) > mostLevel {
-		v = math.Copysign(mostLevel, v)
+	var low [mostCells]float64 // below the first threshold
+	for c, start := range starts {
+		low[c] = multiple(clipped(levels[c*thresholds], mostLevel), start)
 	}
-	return v
+	for i, cell := range cells[:half] {
+		dst[i] = low[cell]
+	}
+	// In two short loops, so that a processor takes many of their steps at the same time.
+	for i := half; i < len(ranks); i++ {
+		k, between := thresholdOf(min(ranks[i], highestRank))
+		row := levels[int(cells[i])*thresholds+k:][:2]
+		dst[i] = clipped(row[0]*(1-between)+row[1]*between, mostLevel)
+	}
+	for i := half; i < len(ranks); i++ {
+		dst[i] = multiple(dst[i], starts[cells[i]])
+	}
+}
+
+// clipped returns x, or the number of its sign and this size if that is nearer to 0.
+func clipped(x, size float64) float64 {
+	if math.Abs(x) > size {
+		return math.Copysign(size, x)
+	}
+	return x
 }
 
 // recentShare is the share of a batch of so many pushed events in the average for users; batch is its number, from 1 on.
@@ -111,27 +134,24 @@ func recentShare(moved, batch float64) float64 {
 // average takes the lesson of a batch into the averages. The training has so many different events.
 func (p *part) average(le *lesson, different float64) {
 	size := le.moved / eventsOfABatch
-	now, recent := min(1, max(size/inNow, 1/p.batches)), recentShare(le.moved, p.batches)
+	acting, recent := min(1, max(size/inNow, 1/p.batches)), recentShare(le.moved, p.batches)
 	share := max(min(size/inMean, 1./inRecent), 1/p.batches)
 	p.known = min(le.effective/share, different*le.effective/le.events)
-	for i, r := range le.tail {
-		l, k := i/thresholds, i%thresholds
-		p.now[l][k] += now * (r - p.now[l][k])
-		p.recent[l][k] += recent * (r - p.recent[l][k])
-		p.mean[l][k] += share * (r - p.mean[l][k])
-		p.allowed[l][k] += share * (le.allowed[i] - p.allowed[l][k])
+	toward := func(average []float64, share float64, batch []float64) {
+		average = average[:len(batch)]
+		floats.Scale(1-share, average)
+		floats.AddScaled(average, share, batch)
 	}
+	toward(p.now.rows(le.functions), acting, le.tail)
+	toward(p.recent.rows(le.functions), recent, le.tail)
+	toward(p.mean.rows(le.functions), share, le.tail)
+	toward(p.allowed.rows(le.functions), share, le.allowed)
 	for k, shares := range [...][2]float64{{recent, recent}, {share, share}, {recent, share}} {
 		p.noise[k] = p.noise[k]*(1-shares[0])*(1-shares[1]) + shares[0]*shares[1]/le.effective
 	}
 	share = max(1/p.batches, rate)
-	toward := func(average []float64, batch ...float64) {
-		for c, x := range batch {
-			average[c] += share * (x - average[c])
-		}
-	}
-	toward(p.shares[:], le.shares...)
-	toward(p.mass[:], le.mass...)
+	toward(p.shares[:], share, le.shares)
+	toward(p.mass[:], share, le.mass)
 	p.each += share * (le.events - p.each)
 	p.seen += le.moved
 }
@@ -140,10 +160,9 @@ func (p *part) average(le *lesson, different float64) {
 func (p *part) learnTail(le *lesson, tolerance float64, arena *par.Arena) {
 	size := le.moved / eventsOfABatch
 	step, significant := min(mostStep, step*size/(1+p.batches*size/slowAfter)), p.significance(le.functions, tolerance)
-	for i, r := range le.tail {
-		l, k := i/thresholds, i%thresholds
-		s := significant[l][k]
-		p.level[l][k] += step * (r*s - leakOfTail*(1-s)*p.level[l][k])
+	level := p.level.rows(le.functions)
+	for i, s := range significant.rows(le.functions) {
+		level[i] += step * (le.tail[i]*s - leakOfTail*(1-s)*level[i])
 	}
 	// v gives back what it has learned from a bound, as far as the bound leaves room: a multiplier of an inequality has one sign.
 	for _, room := range le.rooms {
@@ -163,8 +182,13 @@ func (p *part) learnTail(le *lesson, tolerance float64, arena *par.Arena) {
 // limit scales v at each threshold, so that its size is at most mostLevel in all cells of the masses.
 func (p *part) limit(ba *basis, arena *par.Arena) {
 	var largest [thresholds]float64
-	for i, v := range product(ba.values, p.level.rows(ba.functions), thresholds, arena) {
-		largest[i%thresholds] = max(largest[i%thresholds], math.Abs(v))
+	levels := product(ba.values, p.level.rows(ba.functions), thresholds, arena)
+	for c := range ba.cells {
+		for k, v := range levels[c*thresholds:][:thresholds] {
+			if v := math.Abs(v); v > largest[k] {
+				largest[k] = v
+			}
+		}
 	}
 	for l := range ba.functions {
 		for k := range largest {

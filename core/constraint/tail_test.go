@@ -19,7 +19,14 @@ func TestLevelsBetweenThresholds(t *testing.T) {
 	for k := range row {
 		row[k] = 9*math.Sin(float64(7*k)) + 0.1
 	}
-	at := func(y float64) float64 { return levelAt(row, 1/(1+math.Exp(-y))) }
+	at := func(y float64) float64 {
+		var multiple [1]float64
+		setMultiples(multiple[:], row, []float64{1}, []float64{1 / (1 + math.Exp(-y))}, []uint8{0})
+		if multiple[0] > 1 {
+			return math.Log(multiple[0])
+		}
+		return multiple[0] - 1
+	}
 	of := func(v float64) float64 { return math.Min(mostLevel, math.Max(-mostLevel, v)) }
 	last := row[thresholds-1]
 	for y, v := range map[float64]float64{-30: row[0], -1e-6: row[0], highest: last, highest + 0.1: last, 30: last} {

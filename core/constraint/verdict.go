@@ -74,20 +74,20 @@ func (sh *shown) look(v *Verdict, order int, excess *[thresholds]float64) {
 				continue
 			}
 			var recent, mean float64
-			for l, x := range s.of {
+			for l, x := range s.functions {
 				recent += x * sh.recent[l*thresholds+k]
 				mean += x * sh.mean[l*thresholds+k]
 			}
 			// A residual that changes is known from the last batches, and one that lasts better from many.
-			of, variance := mean, sh.ofMean
+			residual, variance := mean, sh.ofMean
 			if d := recent - mean; d*d > agreeing*agreeing*apart*(1-e)/e {
-				of, variance = recent, sh.ofRecent
+				residual, variance = recent, sh.ofRecent
 			}
 			unit := math.Sqrt(v.Tolerance * e)
-			errors, doubt := unit*of, unit*math.Sqrt(variance*(1-e)/e)
+			errors, doubt := unit*residual, unit*math.Sqrt(variance*(1-e)/e)
 			if above := (math.Abs(errors)-s.times*v.Limit)/doubt - surely; above > excess[k] || math.IsNaN(v.Errors[k]) {
 				excess[k] = above
-				v.Errors[k], v.Doubt[k], v.Height[k], v.Mass[k] = errors, doubt, s.height*of, s.mass
+				v.Errors[k], v.Doubt[k], v.Height[k], v.Mass[k] = errors, doubt, s.height*residual, s.mass
 			}
 		}
 	}
@@ -162,11 +162,11 @@ func (s state) judge(part int, plan *loss.Plan, st Steering) (v Verdict, worst f
 	}
 	variables := int(s.masses)
 	worst = math.Inf(-1)
-	for of := range variables {
-		sh := s.parts[part].shown(of, variables, plan.Joint)
+	for variable := range variables {
+		sh := s.parts[part].shown(variable, variables, plan.Joint)
 		sh.look(&v, plan.Order, &excess)
 		if plan.Bounded() {
-			worst = sh.lookAtBounds(&v, plan, s.parts[part].moments[of*thresholds*(moments.MaxOrder+1):], plan.Masses[of].Mass, worst)
+			worst = sh.lookAtBounds(&v, plan, s.parts[part].moments[variable*thresholds*(moments.MaxOrder+1):], plan.Masses[variable].Mass, worst)
 		}
 		if variables == 1 {
 			sh.lookAtSpectrum(&v, teaches)
@@ -200,7 +200,7 @@ func (p *part) shown(v, variables int, joint bool) *shown {
 	if !joint {
 		times = float64(variables)
 	}
-	of := func(all *table) []float64 {
+	average := func(all *table) []float64 {
 		rows := make([]float64, 0, one.functions*thresholds)
 		for l := range one.functions {
 			rows = append(rows, all[l*step][:]...)
@@ -209,7 +209,7 @@ func (p *part) shown(v, variables int, joint bool) *shown {
 		return rows
 	}
 	sh := &shown{basis: one, events: p.each, ofRecent: p.noise[0], ofMean: p.noise[1], ofBoth: p.noise[2]}
-	sh.recent, sh.mean, sh.allowed = of(&p.recent), of(&p.mean), of(&p.allowed)
+	sh.recent, sh.mean, sh.allowed = average(&p.recent), average(&p.mean), average(&p.allowed)
 	cells := ofMasses[variables].cells
 	sh.background, sh.signal = sumsOf(p.shares[:cells], v, variables), sumsOf(p.signal[:cells], v, variables)
 	sh.masses, sh.places = places(sh.background, p.mass[v*one.cells:][:one.cells])

@@ -324,3 +324,19 @@ func product(c *build.Context) {
 	}
 	end(c)
 }
+
+func inverseRoots(c *build.Context) {
+	function(c, "inverseRootsAVX2", "func(dst, ranks []float64)", "inverseRootsAVX2 is InverseRoots for a multiple of four ranks.")
+	dst, ranks, one, x := base(c, "dst"), base(c, "ranks"), c.YMM(), c.YMM()
+	c.VPCMPEQD(one, one, one)
+	c.VPSLLQ(operand.U8(54), one, one)
+	c.VPSRLQ(operand.U8(2), one, one) // the bits of 1
+	loop(c, "ranks", 4, func(i reg.Register) {
+		c.VSUBPD(at(ranks, i, 8), one, x)
+		c.VMULPD(at(ranks, i, 8), x, x)
+		c.VSQRTPD(x, x)
+		c.VDIVPD(x, one, x)
+		c.VMOVUPD(x, at(dst, i, 8))
+	})
+	end(c)
+}

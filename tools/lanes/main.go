@@ -38,6 +38,7 @@ func generate() (map[string][]byte, error) {
 	decode(c)
 	cross(c)
 	product(c)
+	inverseRoots(c)
 	file, err := c.Result()
 	if err != nil {
 		return nil, err

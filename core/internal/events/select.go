@@ -106,13 +106,14 @@ func (sel *Selection[T]) FindBins(dst []uint32, lo int) {
 	}
 }
 
-// CountMasses returns the number of masses in each cell. It overwrites the counts of the parts.
+// CountMasses returns the number of masses in each cell. It takes the counts of the other parts into those of the first.
 func (sel *Selection[T]) CountMasses() []uint32 {
 	counts := sel.Parts[0].Masses
 	for _, p := range sel.Parts[1:] {
 		for c, more := range p.Masses {
 			counts[c] += more
 		}
+		clear(p.Masses)
 	}
 	return counts
 }

@@ -33,3 +33,8 @@ func crossAVX2(rows *float64, y *[4]float64, x *[4]float64, bins []uint32, weigh
 //
 //go:noescape
 func productAVX2(dst *float64, a *float64, b *float64, inner int, columns int)
+
+// inverseRootsAVX2 is InverseRoots for a multiple of four ranks.
+//
+//go:noescape
+func inverseRootsAVX2(dst []float64, ranks []float64)

@@ -394,3 +394,29 @@ loop:
 	ADDQ         SI, AX
 	VZEROUPPER
 	RET
+
+// func inverseRootsAVX2(dst []float64, ranks []float64)
+// Requires: AVX, AVX2
+TEXT ·inverseRootsAVX2(SB), NOSPLIT, $0-48
+	MOVQ     dst_base+0(FP), AX
+	MOVQ     ranks_base+24(FP), CX
+	VPCMPEQD Y0, Y0, Y0
+	VPSLLQ   $0x36, Y0, Y0
+	VPSRLQ   $0x02, Y0, Y0
+	MOVQ     ranks_len+32(FP), DX
+	XORQ     BX, BX
+	JMP      check
+
+loop:
+	VSUBPD  (CX)(BX*8), Y0, Y1
+	VMULPD  (CX)(BX*8), Y1, Y1
+	VSQRTPD Y1, Y1
+	VDIVPD  Y1, Y0, Y1
+	VMOVUPD Y1, (AX)(BX*8)
+	ADDQ    $0x00000004, BX
+
+check:
+	CMPQ BX, DX
+	JLT  loop
+	VZEROUPPER
+	RET

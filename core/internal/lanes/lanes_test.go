@@ -165,6 +165,25 @@ func TestProduct(t *testing.T) {
 	}
 }
 
+// An inverse root times the root is 1.
+func TestInverseRoots(t *testing.T) {
+	rng := rand.New(rand.NewPCG(1, 3))
+	for _, n := range lengths {
+		ranks := make([]float64, n)
+		for i := range ranks {
+			ranks[i] = math.Exp(-37 * rng.Float64())
+		}
+		bothWays(t, func() any {
+			roots := make([]float64, n)
+			InverseRoots(roots, ranks)
+			for i, q := range ranks {
+				require.InEpsilon(t, 1, roots[i]*math.Sqrt(q-q*q), 1e-12)
+			}
+			return roots
+		})
+	}
+}
+
 // Look finds the ends, the bits and the cells of events, and NaN wherever they are.
 func TestLook(t *testing.T) {
 	testLook[float32](t)

@@ -1,6 +1,10 @@
 package lanes
 
-import "gonum.org/v1/gonum/floats"
+import (
+	"math"
+
+	"gonum.org/v1/gonum/floats"
+)
 
 // Product sets dst to the product of two matrices, whose rows have so many numbers: a row of a has inner, and a row of b columns.
 var Product = productGo
@@ -11,5 +15,14 @@ func productGo(dst, a, b []float64, inner, columns int) {
 		if x != 0 {
 			floats.AddScaled(dst[i/inner*columns:][:columns], x, b[i%inner*columns:][:columns])
 		}
+	}
+}
+
+// InverseRoots sets dst to 1/sqrt(q (1 - q)) for ranks q.
+var InverseRoots = inverseRootsGo
+
+func inverseRootsGo(dst, ranks []float64) {
+	for i, q := range ranks {
+		dst[i] = 1 / math.Sqrt(q*(1-q))
 	}
 }

@@ -16,10 +16,10 @@ func init() { Vectors(true) }
 func Vectors(on bool) bool {
 	if on && cpu.X86.HasAVX2 {
 		Cross, Decode, Words, look32, look64 = crossVectors, decodeVectors, wordsVectors, look32Vectors, look64Vectors
-		Product = productVectors
+		Product, InverseRoots = productVectors, inverseRootsVectors
 	} else {
 		Cross, Decode, Words, look32, look64 = crossGo, decodeGo, wordsGo, lookGo[float32], lookGo[float64]
-		Product = productGo
+		Product, InverseRoots = productGo, inverseRootsGo
 	}
 	return cpu.X86.HasAVX2
 }
@@ -42,6 +42,12 @@ func productVectors(dst, a, b []float64, inner, columns int) {
 		}
 	}
 	productGo(dst[row*columns:], a[row*inner:], b, inner, columns)
+}
+
+func inverseRootsVectors(dst, ranks []float64) {
+	whole := len(ranks) &^ 3
+	inverseRootsAVX2(dst[:len(ranks)], ranks[:whole])
+	inverseRootsGo(dst[whole:], ranks[whole:])
 }
 
 func decodeVectors(records []uint64, base uint32, binShift uint, scores []float64, bins []uint32) {

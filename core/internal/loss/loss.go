@@ -23,6 +23,7 @@ type Plan struct {
 	Masses          []bins.Options // one for each variable of mass, with limits that are rounded to the type of the events
 	Flat            bool           // the flatness loss, not MoDe
 	Logits          bool           // the scores are logits, and the integral is over their probabilities; ScoreRange is open
+	Rebins          bool           // AtMost will divide the events into bins again
 	Smoothing       float64        // of the bound of the curvature
 }
 

@@ -20,6 +20,7 @@ type Prepared[T events.Float] struct {
 	variable int // of mass
 	binning  bins.Options
 	sel      *events.Selection[T]
+	pairs    []uint32       // of sel, before they had bins; nil: not kept
 	rs       *order.Records // nil: there are no scores
 	Sorted   bool           // the derivatives are in order of score, not of the input
 }
@@ -54,8 +55,15 @@ func Prepare[T events.Float](ev events.Events[T], index []uint32, p *Plan, sc *p
 // bin selects events, and sets their bins, basis and order. Sorted events need no other sort.
 func (pr *Prepared[T]) bin(ev events.Events[T], index []uint32, sorted *order.Records, sc *par.Scratch) (err error) {
 	for settled, o := false, pr.binning; !settled; {
-		if pr.sel, err = events.Select(ev, index, nil, o.Limits, sc); err != nil {
+		if pr.pairs != nil {
+			again := *pr.sel
+			pr.sel, again.Pairs, pr.pairs = &again, pr.pairs, nil
+		} else if pr.sel, err = events.Select(ev, index, nil, o.Limits, sc); err != nil {
 			return err
+		}
+		if pr.plan.Rebins && sorted == nil {
+			pr.pairs = par.Unset[uint32](&sc.Arena, len(pr.sel.Pairs))
+			copy(pr.pairs, pr.sel.Pairs)
 		}
 		if pr.Bins, err = bins.New(pr.sel, &o, sc); err != nil {
 			return err

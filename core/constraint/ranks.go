@@ -9,6 +9,26 @@ import (
 	"gonum.org/v1/gonum/floats"
 )
 
+// lowestRank is also the distance of the highest rank from 1. A weight below it, of all weights, would give a rank of 0 or 1.
+const lowestRank = 1. / (1 << 53)
+
+// setRanks sets the ranks: the part of the sum of sizes |weight| below a score, plus half of the part of equal scores.
+func (g *group[T]) setRanks() {
+	g.rank = par.Unset[float64](&g.sc.Arena, len(g.score))
+	below, score, rank, weight := 0.0, g.score, g.rank, g.weight
+	for k := 0; k < len(score); {
+		first, tied := k, math.Abs(weight[k])
+		for k++; k < len(score) && score[k] == score[first]; k++ {
+			tied += math.Abs(weight[k])
+		}
+		q := min(max((below+tied/2)/g.size, lowestRank), 1-lowestRank)
+		for i := first; i < k; i++ {
+			rank[i] = q
+		}
+		below += tied
+	}
+}
+
 // nearBorder is how far below a border of cells a rank may lie, in cells, and still count as above it. In bins of equal sums the middle
 // event of a bin has its rank on a border, and rounding must not decide.
 const nearBorder = 1e-9
