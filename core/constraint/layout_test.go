@@ -1,6 +1,7 @@
 package constraint_test
 
 import (
+	"fmt"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -58,6 +59,9 @@ func TestStatesThatCannotBe(t *testing.T) {
 			require.True(t, state[i] == before[i] || state[i] != state[i] && before[i] != before[i], "state[%d]", i)
 		}
 	}
+	empty := make([]float64, len(begun))
+	empty[at("signal", 1)+3] = 0.5
+	require.ErrorContains(t, constraint.CheckState(empty, 1, 2), fmt.Sprintf("state[%d] = 0.5, and state[0] = 0", at("signal", 1)+3))
 	require.ErrorContains(t, constraint.CheckState(begun, 2, 1), "state is of 2 categories, and not of 1")
 	require.ErrorContains(t, constraint.CheckState(begun[:5], 1, 2), "state has length 5, and must have 7440")
 }

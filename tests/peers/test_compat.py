@@ -149,7 +149,8 @@ def test_arguments_that_do_not_fit_are_errors(change, error, message):
 
 @pytest.mark.filterwarnings("ignore:memory = True averages")
 def test_memory_counts_what_earlier_batches_had():
-    mode, batches = MoDeLoss(bins=8, order=1, memory=True), [batch(seed=seed) for seed in range(3)]
+    mode = MoDeLoss(bins=8, order=1, memory=True)
+    batches = [(*batch(seed=seed), 1 + torch.rand(N, dtype=torch.float64)) for seed in range(3)]
     for events in batches:
         events[1][:: len(events[1]) // 7] = 1
         value, _ = evaluate(mode, *events)
