@@ -129,3 +129,9 @@ def test_eval_after_a_fit_says_what_is_not_flat():
     trainer.fit(model, batches, batches)  # every warning is an error
     with pytest.warns(TrainingWarning, match="is not flat: after 80 batches"):
         model.eval()
+
+
+def test_the_callback_for_moving_averages(tmp_path):
+    """The state of the layer is no weight, which averages would spoil."""
+    model, _ = fit(tmp_path, lightning.callbacks.EMAWeightAveraging(decay=0.5), package=lightning, epochs=1)
+    assert 1 < unpack_state(model.constraints[0].state.numpy()).steps < 8

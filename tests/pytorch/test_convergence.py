@@ -272,6 +272,18 @@ def test_the_recommended_check_is_of_what_was_trained(options, line):
     assert f"libmode.metrics.check(score, label, mass, {line}). (monitor=False" in sentence
 
 
+def test_a_category_of_few_events_is_named():
+    rng = np.random.default_rng(1)
+    layer = MoDeConstraint(from_logits=True, order=0, training_events=EVENTS, categories=2)
+    for k in range(BATCHES):
+        logit, label, mass = batch(rng)
+        category = torch.zeros(len(mass), dtype=torch.int64)
+        category[label == 0] = (torch.arange(int((label == 0).sum())) < (9 if k % 4 == 0 else 1)).long()
+        step(layer, logit, label, mass, category=category)
+    (sentence,) = said(layer.eval)
+    assert f"{BATCHES // 4} of {BATCHES} batches had events enough of category 1 of background label 0" in sentence
+
+
 # ------------------------------------------------------------- when it is said
 
 
@@ -372,6 +384,14 @@ def test_what_is_flat_in_training_alone_is_said():
     assert sentence.startswith("the response to background is flat in training mode and not in evaluation mode: after ")
     assert layer.convergence.flat is False and layer.convergence.batches < 400
     assert said(lambda: evaluated(layer, 0.5)) == []
+
+
+def test_averaged_weights_are_judged_by_what_is_evaluated():
+    layer = trained(0.5)
+    layer.training = False  # as in a validation
+    evaluated(layer, 0.0, 60)
+    layer.training = True
+    assert layer.convergence.flat is True and said(layer.eval) == []
 
 
 def test_of_flat_evaluations_nothing_is_said():

@@ -261,6 +261,11 @@ def test_the_kernels_compile_for_gpus_that_are_not_here(tmp_path):
             assert f"{name} {target}" in found.stdout
 
 
+def test_an_assertion_is_short_enough_for_cuda():
+    """Longer messages are an error of PyTorch on a GPU, also in a good batch, and none on a CPU."""
+    assert len(of_torch.NO_LOSS.encode()) < 255
+
+
 ELSEWHERE = {  # what the device has not: options, or events
     "max_slope": {"order": 1, "max_slope": 0.5},
     "order": {"order": 4},
