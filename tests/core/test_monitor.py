@@ -33,9 +33,14 @@ def test_nothing_is_said_of_a_good_training():
     "changes, start",
     [
         ({"score": 0.4 + 1e-4 * GOOD}, "the scores of a batch are nearly equal (mean 0.4, "),
+        (
+            {"score": np.float32(1) / (1 + np.exp(np.float32(-15 - 20 * GOOD)))},
+            "the scores of a batch are nearly equal (mean 1, ",
+        ),
+        ({"score": np.ones(1000), "inactive": "its push is 0"}, "the scores of a batch are nearly equal (mean 1, "),
         ({"inactive": "its push is 0"}, NOTHING),
     ],
-    ids=["collapsed", "inactive"],
+    ids=["collapsed", "saturated", "at the end", "inactive"],
 )
 def test_what_is_wrong_is_said_once_and_only_if_it_lasts(changes, start):
     (found,) = looks(**changes)
