@@ -36,9 +36,17 @@ def address(array: NDArray[Any] | None) -> int | None:
 
 
 def explained(error: ValueError, score: Any, mass: Any, label: Any, options: Options) -> Any:
-    """The error of the core, or a better one if arguments seem to be swapped or no label fits."""
+    """The error of the core, or a better one if arguments seem to be swapped, or no label is a background label."""
     if isinstance(error, BatchError):
-        return with_labels(error, label, options)
+        if label is None or not len(label):
+            return error
+        numbers = label.astype(np.float64)  # in float32, 2^31 would be equal to 2^31 - 1
+        for background in options.labels:
+            if not (numbers == background).any():
+                return BatchError(no_background(label, background))
+        values = np.unique(label)
+        words = f"; label holds {len(values)} values: {_MASSES_FOR_LABELS}"
+        return BatchError(f"{error}{words}") if _like_masses(values) else error
     fault: Fault | None = getattr(error, "fault", None)
     if fault is None or fault.advice not in (WIDEN, SIGMOID) or options.score_range is None:
         return error
@@ -65,19 +73,6 @@ def check_reference(label: NDArray[Any], labels: Sequence[int]) -> None:
         )
     if not selects:
         raise BatchError(f"reference: {no_background(label, labels[0])}")
-
-
-def with_labels(error: BatchError, label: NDArray[Any] | None, options: Options) -> BatchError:
-    """The error of the core, or a better one if no label is a background label, or if labels look like masses."""
-    if label is not None and len(label):
-        numbers = label.astype(np.float64)  # in float32, 2^31 would be equal to 2^31 - 1
-        for background in options.labels:
-            if not (numbers == background).any():
-                return BatchError(no_background(label, background))
-        values = np.unique(label)
-        if _like_masses(values):
-            return BatchError(f"{error}; label holds {len(values)} values: {_MASSES_FOR_LABELS}")
-    return error
 
 
 def _like_masses(values: NDArray[Any]) -> bool:
