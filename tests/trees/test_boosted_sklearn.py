@@ -1,5 +1,8 @@
 """The classifiers as estimators of scikit-learn."""
 
+import json
+import re
+
 import numpy as np
 import pytest
 import sklearn
@@ -92,6 +95,21 @@ def test_a_factor_of_all_weights_changes_nothing(kind, own):
     without = probability(fitted(kind, slice(0, 1_500), **own))
     zeros = probability(fitted(kind, weight=np.where(np.arange(len(SMALL)) < 1_500, 1e-8, 0), **own))
     assert auc(zeros, VALID.label) == pytest.approx(auc(without, VALID.label), abs=0.02)
+
+
+def test_a_leaf_has_sixty_effective_events(kind):
+    """Weights over two decades once left leaves of a dozen, and trees that knew the heavy events by heart."""
+    events = simple_model(20_000, np.random.default_rng(22))
+    weight = np.where(np.arange(20_000) < 10_000, 1.0, 1e-9)  # the mean is a half: an event weighs two
+    fitted = kind(**FEW, validation_fraction=None).fit(
+        events.features, events.label, mass=events.mass, sample_weight=weight
+    )
+    if kind is XGB.Classifier:
+        learner = json.loads(fitted.booster_.save_config())["learner"]["gradient_booster"]
+        least = learner["tree_train_param"]["min_child_weight"]
+    else:
+        least = re.search(r"min_sum_hessian_in_leaf: (.*)]", fitted.booster_.model_to_string())[1]
+    assert float(least) == pytest.approx(60 * 2, rel=0.03)
 
 
 def test_grid_search_in_a_pipeline_routes_masses_and_weights(kind):

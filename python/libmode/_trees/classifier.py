@@ -30,7 +30,7 @@ from .objective import Objective
 # The defaults of min_child_weight and reg_lambda, over the sum of the absolute weights. Trees with smaller leaves are
 # flat on the events of the training, and not on others.
 _LEAST_SHARE, _ADDED_SHARE = 0.002, 0.001
-_LEAST_EVENTS, _LARGEST_SHARE = 60, 0.01  # a leaf has at least so many events, but no larger share
+_LEAST_EVENTS, _LARGEST_SHARE = 60, 0.01  # a leaf has at least so many effective events, but no larger share
 # With fewer events, twice those of the rarer class, deeper trees and more rounds know the background by heart
 # (studies/trees). Early stopping chooses among more rounds.
 _DEPTH, _DEPTH_OF_FEW, _FEW = 4, 3, 20_000
@@ -66,7 +66,7 @@ _DESCRIPTION = """A classifier of {library} that keeps the response to backgroun
         4 by default, and 3 with fewer than 20,000 events.
     min_child_weight : float, optional
         The least sum of Hessians in a leaf, in units of the mean size of the weights. By default 0.2 % of the number
-        of events, and at least 60, or 1 % of fewer than 6,000 events.
+        of events, and at least 60 effective events, or 1 % of fewer than 6,000.
     subsample, colsample_bytree : float, default 1
         Shares of rows and features for each tree. MoDe always sees all rows.
     reg_lambda : float, optional
@@ -436,7 +436,8 @@ class BoostedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         weight = (1.0 if weight is None else weight) / np.where(label == 1, of_signal, of_background)
         weight /= mean_size(weight)  # the thresholds of the libraries are in units of the weights
         patience, start = self.early_stopping_rounds, math.log(of_signal / of_background)
-        few = 2 * min(_effective(weight[label == one]) for one in (0, 1))
+        effective = [_effective(weight[label == one]) for one in (0, 1)]
+        few = 2 * min(effective)
         rounds = self.n_estimators or (_usual_rounds(few) if patience is None else _MOST_ROUNDS)
         settings = settings._replace(prior=start, **pace(rounds, patience is not None))
         names = [str(name) for name in self.feature_names_in_] if hasattr(self, "feature_names_in_") else None
@@ -452,14 +453,14 @@ class BoostedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         )
         stopping = None if patience is None else Stopping(patience, objective, metric)
         self.booster_, self.evals_result_ = self._train(
-            self._for_library(few, float(np.abs(weight).sum())) | self._further, data, sets, start,
+            self._for_library(few, sum(effective), float(np.abs(weight).sum())) | self._further, data, sets, start,
             Called(objective, metric, stopping, list(callbacks or ()), verbose, rounds),
         )  # fmt: skip
         return objective, stopping
 
-    def _for_library(self, few: float, size: float) -> dict[str, Any]:
-        """The arguments for the library, for so many events and so large a sum of their absolute weights."""
-        least = max(_LEAST_SHARE * size, min(_LEAST_EVENTS, _LARGEST_SHARE * size))
+    def _for_library(self, few: float, events: float, size: float) -> dict[str, Any]:
+        """The arguments for the library, for numbers of effective events and the sum of their absolute weights."""
+        least = max(_LEAST_SHARE, min(_LEAST_EVENTS / events, _LARGEST_SHARE)) * size
         depth = _DEPTH_OF_FEW if few < _FEW else _DEPTH
         defaults = {"max_depth": depth, "min_child_weight": least, "reg_lambda": _ADDED_SHARE * size}
         values = {name: getattr(self, name) for name in _OF_LIBRARY}
