@@ -20,10 +20,9 @@ with needed("lightgbm", "libmode.lightgbm", "lightgbm"):
 with needed("sklearn", "libmode.lightgbm", "lightgbm"):
     from ._trees.classifier import BoostedClassifier, Called, Trained, described
 
-from ._trees.judging import Verdict, judged
 from ._trees.metric import USUAL_EVENTS, Metric, Stopping
 from ._trees.multipliers import ScoreTransform, checked
-from ._trees.objective import Objective, Rows, refuse_parts
+from ._trees.objective import Objective, Rows, Verdict, judged, refuse_parts
 from ._typing import Unpack
 from .option_types import LossOptions
 
@@ -77,7 +76,6 @@ def metric(
     masses: Mapping[Any, Any] | Iterable[tuple[Any, Any]],
     *,
     of: str | Iterable[str] = "inverse_sensitivity",
-    loss_weight: float | None = None,
     events: float = USUAL_EVENTS,
     signal_efficiency: float | None = None,
     background_efficiency: float | None = None,
@@ -105,7 +103,7 @@ def metric(
     >>> [(name, round(value, 3)) for name, value, _ in judge(np.zeros(4), validation)]
     [('logloss', 0.693)]
     """
-    settings = checked(loss_weight, None, None, background_only, options)
+    settings = checked(None, None, None, background_only, options)
     point = {"signal_efficiency": signal_efficiency, "background_efficiency": background_efficiency}
     return _feval(Metric(_read_rows, masses, of, events, settings, judged(settings, None, point), objective))
 
@@ -194,12 +192,8 @@ def finalize(booster: lightgbm.Booster, init_score: float, *, num_iteration: int
 
 #: Parameters that LightGBM does not use with an objective of its user.
 _OF_OBJECTIVES = (
-    "is_unbalance",
-    "scale_pos_weight",
-    "pos_bagging_fraction",
-    "neg_bagging_fraction",
-    "num_class",
-    "sigmoid",
+    *("is_unbalance", "scale_pos_weight", "pos_bagging_fraction", "neg_bagging_fraction"),
+    *("num_class", "sigmoid"),
 )
 
 
@@ -230,12 +224,26 @@ class _Objective(Objective):
         return tell
 
 
+class _Callback:
+    """Stops a training."""
+
+    order = 30  # as LightGBM's own callback: after the records
+
+    def __init__(self, stopping: Stopping) -> None:
+        self._stopping = stopping
+
+    def __call__(self, env: Any) -> None:
+        value = next(value for *of, value, _ in env.evaluation_result_list if tuple(of) == self._stopping.of)
+        if self._stopping.over(env.iteration, value):
+            raise lightgbm.callback.EarlyStopException(self._stopping.best, env.evaluation_result_list)
+
+
 class MoDeLGBMClassifier(BoostedClassifier):
     __doc__ = described("LightGBM", "MoDeLGBMClassifier", "txt")
 
     _objective = _Objective
-    _stops = lightgbm.callback._EarlyStoppingCallback
-
+    _stops, _callback = lightgbm.callback._EarlyStoppingCallback, _Callback
+    _forest = ("boosting", "dart")
     _own = (*_OF_OBJECTIVES, "objective", "metric", "categorical_feature", "input_model")
 
     def _main_name(self, name: str) -> str | None:
@@ -257,22 +265,14 @@ class MoDeLGBMClassifier(BoostedClassifier):
         )
 
     def _train(self, parameters: dict[str, Any], data: Any, sets: list[Any], start: float, called: Called) -> Trained:
-        objective, metric, stopping, callbacks, verbose, rounds = called
         depth = parameters["max_depth"]
         history: dict[str, dict[str, list[float]]] = {}
-        callbacks += [lightgbm.record_evaluation(history)] * bool(sets)
-        if verbose and sets:
-            callbacks.append(lightgbm.log_evaluation(int(verbose)))
-        if stopping is not None:
-            if str(parameters.get("boosting")).lower() == "dart":
-                raise ValueError(
-                    f"boosting = 'dart' and early_stopping_rounds = {self.early_stopping_rounds}: later rounds change "
-                    "earlier trees, so the first trees are not the model of the best round; leave one of them out"
-                )
-            callbacks.append(_Callback(stopping, (f"validation_{len(sets) - 1}", metric.names[-1])))
+        callbacks = called.callbacks + [lightgbm.record_evaluation(history)] * bool(sets)
+        if called.verbose and sets:
+            callbacks.append(lightgbm.log_evaluation(int(called.verbose)))
         booster = lightgbm.train(
             {
-                "objective": objective,
+                "objective": called.objective,
                 "metric": "none",
                 "num_leaves": 2 ** min(depth, 16) - 1 if depth > 0 else 31,
                 "bagging_freq": 1 if self.subsample < 1 else 0,
@@ -280,30 +280,20 @@ class MoDeLGBMClassifier(BoostedClassifier):
                 **parameters,
             },
             data,
-            rounds,
+            called.rounds,
             valid_sets=sets,
             valid_names=[f"validation_{k}" for k in range(len(sets))],
-            feval=_feval(metric),
+            feval=_feval(called.metric),
             callbacks=callbacks,
         )
-        best = None if stopping is None else stopping.best
-        return finalize(booster, start, num_iteration=None if best is None else best + 1), history
+        return booster, history
+
+    @staticmethod
+    def _first(booster: lightgbm.Booster, start: float, rounds: int | None) -> lightgbm.Booster:
+        return finalize(booster, start, num_iteration=rounds)
 
     def _margins(self, features: NDArray[Any]) -> NDArray[Any]:
         return np.asarray(self.booster_.predict(features, raw_score=True))
 
     def _gains(self) -> NDArray[Any]:
         return np.asarray(self.booster_.feature_importance("gain"))
-
-
-class _Callback:
-    """Stops by a metric of a data set."""
-
-    def __init__(self, stopping: Stopping, of: tuple[str, str]) -> None:
-        self._stopping, self._of = stopping, of
-        self.order = 30  # as LightGBM's own callback: after the records
-
-    def __call__(self, env: Any) -> None:
-        value = next(value for *of, value, _ in env.evaluation_result_list if tuple(of) == self._of)
-        if self._stopping.over(env.iteration, value):
-            raise lightgbm.callback.EarlyStopException(self._stopping.best, env.evaluation_result_list)

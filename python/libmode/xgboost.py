@@ -23,10 +23,9 @@ with needed("sklearn", "libmode.xgboost", "xgboost"):
     from ._trees.classifier import BoostedClassifier, Called, Trained, described
 
 from ._trees.collective import Workers
-from ._trees.judging import Verdict, judged
 from ._trees.metric import USUAL_EVENTS, Metric, Stopping
 from ._trees.multipliers import Alone, ScoreTransform, checked
-from ._trees.objective import Objective, Rows, refuse_parts
+from ._trees.objective import Objective, Rows, Verdict, judged, refuse_parts
 from ._typing import Unpack
 from .option_types import LossOptions
 
@@ -115,7 +114,6 @@ def metric(
     masses: Mapping[Any, Any] | Iterable[tuple[Any, Any]],
     *,
     of: str | Iterable[str] = "inverse_sensitivity",
-    loss_weight: float | None = None,
     events: float = USUAL_EVENTS,
     signal_efficiency: float | None = None,
     background_efficiency: float | None = None,
@@ -137,15 +135,12 @@ def metric(
           classifier gets better and rises if it sculpts a bump.
         - ``"dependence"``: rho, at most 1 if a test with ``events`` background events sees no dependence.
         - ``"logloss"``: the mean cross entropy.
-        - ``"loss"``: the cross entropy plus ``loss_weight`` times the MoDe loss.
-    loss_weight : float
-        For ``"loss"`` only.
     events : float
         N, of rho.
     signal_efficiency, background_efficiency : float, optional
         The working point of the sensitivity, by default a signal efficiency of 0.5.
     background_only : bool, default True
-        For rho and the loss, as for :func:`objective`. The sensitivity is always for signal over background.
+        For rho, as for :func:`objective`. The sensitivity is always for signal over background.
     objective : what :func:`objective` returned, optional
         Until its push has settled, ``"inverse_sensitivity"`` is a million minus the number of rounds. This falls, so
         that early stopping waits. ``objective.settled`` is the round then.
@@ -174,7 +169,7 @@ def metric(
     >>> [(name, round(value, 3)) for name, value in judge(np.zeros(4), validation)]
     [('logloss', 0.693)]
     """
-    settings = checked(loss_weight, None, None, background_only, options)
+    settings = checked(None, None, None, background_only, options)
     point = {"signal_efficiency": signal_efficiency, "background_efficiency": background_efficiency}
     return Metric(_read_all_rows, masses, of, events, settings, judged(settings, None, point), objective)
 
@@ -225,12 +220,24 @@ def _read_all_rows(data: xgboost.DMatrix) -> Rows:
     return _read_rows(data)
 
 
+class _Callback(xgboost.callback.TrainingCallback):  # type: ignore[misc]
+    """Stops a training."""
+
+    def __init__(self, stopping: Stopping) -> None:
+        super().__init__()
+        self._stopping = stopping
+
+    def after_iteration(self, model: Any, epoch: int, evals_log: Any) -> bool:
+        data, name = self._stopping.of
+        return self._stopping.over(epoch, evals_log[data][name][-1])
+
+
 class MoDeXGBClassifier(BoostedClassifier):
     __doc__ = described("XGBoost", "MoDeXGBClassifier", "json")
 
     _objective = _Objective
-    _stops = xgboost.callback.EarlyStopping
-
+    _stops, _callback = xgboost.callback.EarlyStopping, _Callback
+    _forest = ("booster", "dart", "gblinear")
     _own = ("objective", "scale_pos_weight", "base_score", "num_class", "eval_metric", "disable_default_eval_metric")
 
     @staticmethod
@@ -245,29 +252,25 @@ class MoDeXGBClassifier(BoostedClassifier):
         return xgboost.DMatrix(features, label, feature_names=names, feature_types=kinds, enable_categorical=taken)
 
     def _train(self, parameters: dict[str, Any], data: Any, sets: list[Any], start: float, called: Called) -> Trained:
-        objective, metric, stopping, callbacks, verbose, rounds = called
         history: dict[str, dict[str, list[float]]] = {}
         parameters.pop("enable_categorical", None)  # of the data
-        parameters = {"objective": "binary:logistic", "disable_default_eval_metric": True, **parameters}
-        if stopping is not None:
-            if parameters.get("booster", "gbtree") != "gbtree":
-                raise ValueError(
-                    f"booster = {parameters['booster']!r} and early_stopping_rounds = {self.early_stopping_rounds}: "
-                    "the first trees are not the model of the best round; leave one of them out"
-                )
-            callbacks.append(_Callback(stopping, (f"validation_{len(sets) - 1}", metric.names[-1])))
+        own = {"objective": "binary:logistic", "disable_default_eval_metric": True, "base_score": float(expit(start))}
         booster = xgboost.train(
-            {"base_score": float(expit(start)), **parameters},
+            {**own, **parameters},
             data,
-            rounds,
-            obj=objective,
-            evals=[(own, f"validation_{k}") for k, own in enumerate(sets)],
-            custom_metric=metric,
+            called.rounds,
+            obj=called.objective,
+            evals=[(one, f"validation_{k}") for k, one in enumerate(sets)],
+            custom_metric=called.metric,
             evals_result=history,
-            verbose_eval=verbose,
-            callbacks=callbacks,
+            verbose_eval=called.verbose,
+            callbacks=called.callbacks,
         )
-        return (booster if stopping is None or stopping.best is None else booster[: stopping.best + 1]), history
+        return booster, history
+
+    @staticmethod
+    def _first(booster: xgboost.Booster, start: float, rounds: int | None) -> xgboost.Booster:
+        return booster if rounds is None else booster[:rounds]  # gblinear has no part
 
     def _margins(self, features: NDArray[Any]) -> NDArray[Any]:
         data = self._data(features, None, self.booster_.feature_names)
@@ -277,18 +280,6 @@ class MoDeXGBClassifier(BoostedClassifier):
         gains: Any = self.booster_.get_score(importance_type="total_gain")
         names = self.booster_.feature_names or [f"f{place}" for place in range(self.n_features_in_)]
         return np.array([gains.get(name, 0.0) for name in names])
-
-
-class _Callback(xgboost.callback.TrainingCallback):  # type: ignore[misc]
-    """Stops by a metric of a data set."""
-
-    def __init__(self, stopping: Stopping, of: tuple[str, str]) -> None:
-        super().__init__()
-        self._stopping, self._of = stopping, of
-
-    def after_iteration(self, model: Any, epoch: int, evals_log: Any) -> bool:
-        data, name = self._of
-        return self._stopping.over(epoch, evals_log[data][name][-1])
 
 
 #: XGBoost's other names of arguments of the classifier.

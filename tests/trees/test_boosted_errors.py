@@ -1,16 +1,13 @@
 """What is wrong with an argument is said with its name, its value and its place, in both libraries and by all ways."""
 
 import re
-from concurrent.futures import ThreadPoolExecutor
 
 import libmode.lightgbm
 import lightgbm
 import numpy as np
 import pandas as pd
 import pytest
-import xgboost
 from boosted import LGB, LIBRARIES, SMALL, XGB
-from xgboost.tracker import RabitTracker
 
 # In so few rounds, and with the training as evaluation set.
 pytestmark = [
@@ -109,9 +106,10 @@ fitted(library, dict(sample_weight=but(4, nan))) | Input sample_weight contains 
 fitted(library, y=but([3, 4], [0, 2])) | y has 3 classes (multiclass): Only binary
 fitted(library, y=WEIGHT) | y has 1 class (binary)
 fitted(library, n_estimators=0) | n_estimators = 0:
-fitted(library, early_stopping_rounds=5) | early_stopping_rounds = 5: give eval_set and eval_mass
+fitted(library, early_stopping_rounds=5) | early_stopping_rounds = 5: give eval_set and eval_mass, or a number as validation_fraction
 fitted(library, events=-1) | events = -1: must be positive
 fitted(library, dict(eval_set=[ITS], eval_mass=[MASS]), early_stopping_rounds=0) | early_stopping_rounds = 0:
+fitted(library, validation_fraction=0) | validation_fraction = 0: must be
 fitted(library, validation_fraction=1.0) | validation_fraction = 1.0: must be
 fitted(library, dict(eval_set=[ITS])) | eval_mass is missing
 fitted(library, dict(eval_mass=[MASS])) | eval_mass is given without eval_set
@@ -128,9 +126,6 @@ judged(library, MASS, but(4, nan)) | weight[4] = nan:
 judged(library, MASS, -WEIGHT) | the weights of the class of background sum to -1000
 judged(library, but(2, nan, MASS)) | mass[2] = nan:
 library.metric({}, of='auc') | of = 'auc': must be one or some of 'logloss'
-library.metric({}, of='loss') | loss_weight = None: give one if of has 'loss'
-library.metric({}, loss_weight=2) | loss_weight = 2.0: give one if of has 'loss', and only then
-library.metric({}, of='loss', loss_weight=-1) | loss_weight = -1: must be positive
 library.metric({}, events=0) | events = 0:
 library.metric({}, background_only=False, background_label=1) | background_label = 1 and
 """)
@@ -151,6 +146,7 @@ library.objective(MASS)(MARGIN, MARGIN) | use MoDeXGBClassifier or MoDeLGBMClass
 library.Estimator(objective=library.objective(MASS)).fit(*ITS) | use MoDeXGBClassifier or MoDeLGBMClassifier
 fitted(library, signal_efficiency=0.5, background_efficiency=0.1) | signal_efficiency and background_efficiency both are
 fitted(library, loss_weight='much') | loss_weight = 'much': must be a number
+fitted(library, validation_fraction='tenth') | validation_fraction = 'tenth': must be
 fitted(library, background_only='no') | background_only = 'no': must be
 """)
 EVERY = [(f"{way}(library, {given})", message, ValueError) for given, message in BOTH for way in ("trained", "fitted")]
@@ -261,20 +257,6 @@ def test_a_distributed_training_of_lightgbm():
 
     LGB.train(lightgbm.Dataset(*ITS), 1, watched, num_machines=1)
     assert seen == [1]
-
-
-def test_a_distributed_training_of_xgboost():
-    tracker = RabitTracker(n_workers=2, host_ip="127.0.0.1")
-    tracker.start()
-
-    def check(worker):
-        with xgboost.collective.CommunicatorContext(**tracker.worker_args()):
-            data = XGB.data(*ITS)
-            judge = XGB.metric({data: SMALL.mass})
-            refused("one of 2 processes", judge, np.zeros(EVENTS), data, kind=RuntimeError)
-
-    with ThreadPoolExecutor(2) as workers:
-        list(workers.map(check, range(2)))
 
 
 def test_the_link_of_a_booster_of_lightgbm():

@@ -15,7 +15,7 @@ MASS = MANY.exponential(60, 20_000) + 50
 LABEL = MANY.integers(0, 2, 20_000)
 FEATURES = np.column_stack([MANY.normal(LABEL), MASS])
 OWN = {"objective": ("loss_weight", "tolerance", "score_transform", "background_only", "weight", "label", "category")}
-OWN["metric"] = ("of", "loss_weight", "events", "background_only", "objective")
+OWN["metric"] = ("of", "events", "background_only", "objective")
 
 
 @pytest.mark.parametrize("library", LIBRARIES)

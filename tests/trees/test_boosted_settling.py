@@ -37,11 +37,13 @@ def test_the_best_round_is_one_after_the_push_has_settled(library):
     """With a patience of five the best round was once the thirteenth, as bumpy as without MoDe."""
     few, valid = (simple_model(events, np.random.default_rng(33)) for events in (10_000, 3_000))
     classifier = library.Classifier(order=1, n_jobs=1, early_stopping_rounds=5)
-    evaluated = {"eval_set": [(valid.features, valid.label)], "eval_mass": [valid.mass]}
+    sets = [VALID, valid]  # the last one counts
+    evaluated = {"eval_set": [(each.features, each.label) for each in sets], "eval_mass": [each.mass for each in sets]}
     classifier.fit(few.features, few.label, mass=few.mass, **evaluated)
-    values = classifier.evals_result_["validation_0"]["inverse_sensitivity"]
-    settled, best = classifier.settled_round_, classifier.best_iteration_
+    values = classifier.evals_result_["validation_1"]["inverse_sensitivity"]
+    settled, best, booster = classifier.settled_round_, classifier.best_iteration_, classifier.booster_
     assert 40 <= settled <= best + 1 <= len(values) == best + 6
+    assert best + 1 == (booster.num_trees() if library is LGB else booster.num_boosted_rounds())
     score = classifier.predict_proba(valid.features)[:, 1]
     assert residual(score, valid) < 1.5  # of the rounds that are flat, the best
 

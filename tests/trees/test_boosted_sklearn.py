@@ -70,19 +70,6 @@ def test_background_label_is_a_class_of_y(kind, names):
     assert judged == judgment
 
 
-def test_it_is_stopped_early_and_keeps_the_best(kind):
-    evaluated = {name: [first, *EVALUATED[name]] for name, first in
-                 (("eval_set", (SMALL.features, SMALL.label)), ("eval_mass", SMALL.mass))}  # fmt: skip
-    classifier = fitted(kind, n_estimators=300, early_stopping_rounds=6, events=10_000, evaluated=evaluated)
-    history = classifier.evals_result_
-    assert set(history) == {"validation_0", "validation_1"}
-    values, best = history["validation_1"]["inverse_sensitivity"], classifier.best_iteration_
-    assert len(values) == best + 7 < 300
-    assert values[best] == pytest.approx(min(values[classifier.settled_round_ - 1 :]), abs=1e-5)
-    size = classifier.booster_.num_boosted_rounds() if kind is XGB.Classifier else classifier.booster_.num_trees()
-    assert size == best + 1
-
-
 @pytest.mark.parametrize("own", [{}, {"min_child_weight": 10.0, "reg_lambda": 5.0}], ids=str)
 def test_a_factor_of_all_weights_changes_nothing(kind, own):
     """XGBoost makes no split that gains less than 1e-6: weights of 1e-12 once gave 0.5 everywhere, without a word."""

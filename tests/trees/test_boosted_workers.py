@@ -15,7 +15,7 @@ from libmode._problems import Said
 from libmode._trees import collective
 from libmode._trees.multipliers import Alone
 from libmode.metrics import check
-from libmode.xgboost import objective
+from libmode.xgboost import metric, objective
 from xgboost import dask as dxgb
 from xgboost.tracker import RabitTracker
 
@@ -105,6 +105,16 @@ def test_an_error_of_one_worker_is_an_error_of_all():
         at_once(2, work)
 
 
+def test_a_metric_refuses_one_of_several_workers():
+    data = xgboost.DMatrix(np.zeros((4, 1)), [0, 0, 1, 1])
+
+    def work(rank):
+        with pytest.raises(RuntimeError, match="one of 2 processes"):
+            metric({data: np.arange(4.0)}, order=1)(np.zeros(4), data)
+
+    at_once(2, work)
+
+
 def test_a_field_of_the_dmatrix_has_the_masses():
     r = np.random.default_rng(3)
     label, mass = r.integers(0, 2, 4000), (60 + r.exponential(55, 4000)).astype(np.float32)
@@ -141,23 +151,14 @@ def toy(n, seed):
 
 def trained(client, events, sizes, **options):
     """A booster of workers with so many rows each."""
-    x, y, m = (
-        client.persist(
-            da.concatenate(
-                [
-                    da.from_delayed(
-                        dask.delayed(client.scatter(part, workers=[worker], hash=False)), part.shape, part.dtype
-                    )
-                    for worker, part in zip(
-                        client.nthreads(),
-                        np.split(array, np.cumsum(sizes)[:-1]),
-                        strict=False,
-                    )
-                ]
-            )
-        )
-        for array in events
-    )
+
+    def spread(array):
+        parts = list(zip(client.nthreads(), np.split(array, np.cumsum(sizes)[:-1]), strict=False))
+        there = [dask.delayed(client.scatter(part, workers=[worker], hash=False)) for worker, part in parts]
+        of_dask = [da.from_delayed(one, part.shape, part.dtype) for one, (_, part) in zip(there, parts, strict=True)]
+        return client.persist(da.concatenate(of_dask))
+
+    x, y, m = map(spread, events)
     data = dxgb.DaskDMatrix(client, x, y, label_lower_bound=m)
     mode = objective("label_lower_bound", order=1)
     return dxgb.train(client, PARAMETERS, data, 100, obj=mode, **options)["booster"]

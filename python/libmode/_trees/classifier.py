@@ -22,10 +22,9 @@ from .._option_values import TAKEN
 from .._problems import Said, TrainingWarning
 from .._read import as_array, of_one_index, real, whole
 from ..metrics._settings import Settings as Judged
-from .judging import BY_HEART, judge, judged, same_length
 from .metric import USUAL_EVENTS, Metric, Stopping
-from .multipliers import ScoreTransform, Settings, checked, mean_size, pace, sums_of_weights
-from .objective import Objective
+from .multipliers import ScoreTransform, Settings, checked, mean_size, pace, refuse_missing, sums_of_weights
+from .objective import BY_HEART, Objective, judge, judged, same_length
 
 # The defaults of min_child_weight and reg_lambda, over the sum of the absolute weights. Trees with smaller leaves are
 # flat on the events of the training, and not on others.
@@ -134,19 +133,18 @@ def described(library: str, name: str, ending: str) -> str:
 
 
 class Called(NamedTuple):
-    """The functions that a library calls in a training, and whether it prints."""
+    """What a library calls in a training, its number of rounds, and whether it prints."""
 
     objective: Objective
     metric: Metric
-    stopping: Stopping | None
     callbacks: list[Any]
-    verbose: bool | int
     rounds: int
+    verbose: bool | int
 
 
 #: The features and the other arrays of an evaluation set.
 Evaluated = tuple[NDArray[Any], Events]
-#: The booster, up to the best round, and the values of the evaluation sets by round.
+#: The booster of all rounds, and the values of the evaluation sets by round.
 Trained = tuple[Any, dict[str, dict[str, list[float]]]]
 
 
@@ -154,13 +152,14 @@ class BoostedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     """A subclass for each library makes data sets, trains and returns margins, log(p/(1 - p))."""
 
     _stops: type  # the library's own callback of early stopping
+    _callback: Callable[[Stopping], Any]  # a callback of the library
+    _forest: tuple[str, ...]  # a parameter, and its values with which later rounds change earlier trees
     _objective: type[Objective]
-    _own: tuple[
-        str, ...
-    ]  # parameters of the library that the classifier sets, or that have no effect with an objective
+    _own: tuple[str, ...]  # parameters that the classifier sets, or that have no effect with an objective
     _main_name: Callable[..., str | None]  # the library's name of a parameter that has several; None for an unknown one
     _data: Callable[..., Any]  # makes a data set of features, labels, names, first margin, reference
     _train: Callable[..., Trained]  # takes parameters, data, evaluation sets, first margin, Called
+    _first: Callable[..., Any]  # the booster of the first rounds; takes one, its first margin, and their number or None
     _margins: Callable[..., NDArray[Any]]  # takes features
     _gains: Callable[..., NDArray[Any]]  # the gain of the splits of each feature
 
@@ -275,14 +274,11 @@ class BoostedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         """
         X, events = self._events(X, y, True, mass=mass, sample_weight=sample_weight, category=category)
         settings, judging = self._checked(callbacks)
-        sums_of_weights(events.label, events.weight)  # before a part is kept: its errors name places
         lists = {"eval_mass": eval_mass, "eval_sample_weight": eval_sample_weight, "eval_category": eval_category}
-        if evaluated := self._evaluated(eval_set, lists, X, events):
-            name = f"eval_set[{len(evaluated) - 1}]"
-        else:
-            X, events, evaluated = self._kept(X, events)
-            name = "validation_fraction"
+        if not (evaluated := self._evaluated(eval_set, lists, X, events)):
+            X, events, evaluated = self._kept(X, events, settings)
         objective, stopping = self._trained(X, events, evaluated, settings, judging, callbacks, verbose)
+        name = f"eval_set[{len(evaluated) - 1}]" if eval_set else "validation_fraction"
         self._judge(name, evaluated, judging, objective, stopping)
         return self
 
@@ -344,6 +340,13 @@ class BoostedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         for name in ("n_estimators", "early_stopping_rounds"):
             if getattr(self, name) is not None:
                 whole(name, getattr(self, name), 1)
+        name, *changing = self._forest
+        kind = str(self._further.get(name)).lower()
+        if self.early_stopping_rounds is not None and kind in changing:
+            raise ValueError(
+                f"{name} = {kind!r} and early_stopping_rounds = {self.early_stopping_rounds}: the first trees are not "
+                "the model of the best round; leave one of them out"
+            )
         return settings, judged(settings, self.events, point)
 
     def _known(self, name: str) -> str:
@@ -365,8 +368,7 @@ class BoostedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
                 place: X.iloc[:, place].cat.categories for place, dtype in enumerate(getattr(X, "dtypes", ()))
                 if getattr(dtype, "name", None) == "category"
             }  # fmt: skip
-        kinds = [np.float32, np.float64]
-        X, y = validate_data(self, self._coded(X), y, reset=reset, dtype=kinds, ensure_all_finite="allow-nan")
+        X, y = self._read(X, y, reset)
         if reset:
             check_classification_targets(y)
             self._find_signal(y)
@@ -377,7 +379,9 @@ class BoostedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             raise ValueError(f"y[{place}] = {y.tolist()[place]!r}: the training had {self.classes_.tolist()}")
         same_length(arrays, len(X), "X")
         label = (y == self.classes_[self._signal]).astype(np.float32)
-        return X, read_events(as_array, label, label.astype(int), *arrays.values())  # their scores are known later
+        events = read_events(as_array, label, label.astype(int), *arrays.values())  # their scores are known later
+        sums_of_weights(events.label, events.weight)  # before a part is kept: its errors name places
+        return X, events
 
     def _look_at(self, name: str, last: Evaluated, weights: Any, X: NDArray[Any], events: Events) -> None:
         """Warns of rows of the training in an evaluation set, and of weights that it lacks."""
@@ -389,7 +393,8 @@ class BoostedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
                 f"{name} has rows of the training, mass included, so it judges nothing: trees know these events by "
                 "heart. Give other events"
             )
-        if events.weight is not None and weights is None and _differ(events.weight, events.label):
+        weight, label = events.weight, events.label
+        if weight is not None and weights is None and any(np.ptp(weight[label == one]) > 0 for one in (0, 1)):
             said.append(
                 "sample_weight differs within a class, and eval_sample_weight is left out: each event of eval_set "
                 "counts once, and the sets are judged with another spectrum. Give eval_sample_weight"
@@ -397,33 +402,32 @@ class BoostedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         for sentence in said:
             warnings.warn(sentence, TrainingWarning, stacklevel=level_of_the_user())
 
-    def _kept(self, X: NDArray[Any], events: Events) -> tuple[NDArray[Any], Events, list[Evaluated]]:
+    def _kept(
+        self, X: NDArray[Any], events: Events, settings: Settings
+    ) -> tuple[NDArray[Any], Events, list[Evaluated]]:
         """The training without the events that are kept to judge it, and these."""
         share, count = self.validation_fraction, len(X)
-        if share is None:
-            return X, events, self._none_kept()
         automatic = isinstance(share, str) and share == "auto"
-        if not automatic and not 0 < real("validation_fraction", share) < 1:
+        if automatic:
+            share = min(_KEPT, _MOST_KEPT / count)
+        elif share is not None and not 0 < real("validation_fraction", share) < 1:
             raise ValueError(f'validation_fraction = {shown(share)}: must be "auto", None, or between 0 and 1')
-        share = min(_KEPT, _MOST_KEPT / count) if automatic else real("validation_fraction", share)
+        share = 0.0 if share is None else float(share)
         strata = events.label if events.category is None else 2 * events.category + events.label
         order = np.random.default_rng(self._seed()).permutation(count)
         order = order[np.argsort(strata[order], kind="stable")]
         kept = np.zeros(count, bool)
         kept[order[np.diff(np.floor(np.arange(count + 1) * share)) > 0]] = True
-        if automatic and np.count_nonzero(events.label[kept] == 0) < _FEWEST_KEPT:
-            return X, events, self._none_kept()
-        background = events.label == 0 if self.background_only else slice(None)
-        self._refuse_missing(events.mass, background)  # while places are those of the user
+        if not share or automatic and np.count_nonzero(events.label[kept] == 0) < _FEWEST_KEPT:
+            if self.early_stopping_rounds is not None:
+                raise ValueError(
+                    f"early_stopping_rounds = {self.early_stopping_rounds}: give eval_set and eval_mass, or a number "
+                    "as validation_fraction"
+                )
+            return X, events, []
+        background = np.flatnonzero(events.label == 0) if self.background_only else np.arange(count)
+        refuse_missing(events.mass, background, settings.options)  # while places are those of the user
         return X[~kept], events.where(~kept), [(X[kept], events.where(kept))]
-
-    def _none_kept(self) -> list[Evaluated]:
-        if self.early_stopping_rounds is not None:
-            raise ValueError(
-                f"early_stopping_rounds = {self.early_stopping_rounds}: give eval_set and eval_mass, or a number as "
-                "validation_fraction"
-            )
-        return []
 
     def _trained(
         self, X: NDArray[Any], events: Events, evaluated: list[Evaluated], settings: Settings, judging: Judged,
@@ -438,7 +442,8 @@ class BoostedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         patience, start = self.early_stopping_rounds, math.log(of_signal / of_background)
         effective = [_effective(weight[label == one]) for one in (0, 1)]
         few = 2 * min(effective)
-        rounds = self.n_estimators or (_usual_rounds(few) if patience is None else _MOST_ROUNDS)
+        usual = int(np.clip(_LEAST_ROUNDS * math.sqrt(few / _FEW), _LEAST_ROUNDS, _MOST_ROUNDS))
+        rounds = self.n_estimators or (usual if patience is None else _MOST_ROUNDS)
         settings = settings._replace(prior=start, **pace(rounds, patience is not None))
         names = [str(name) for name in self.feature_names_in_] if hasattr(self, "feature_names_in_") else None
         data = self._data(X, label.astype(np.float32), names, start)
@@ -448,14 +453,17 @@ class BoostedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         objective.has_judge = True
         by_sensitivity = self.background_only and not _several(mass)
         judges = ("logloss", "dependence", "inverse_sensitivity") if by_sensitivity else ("dependence", "logloss")
-        metric = Metric(
-            self._objective._read_rows, masses, judges, USUAL_EVENTS, settings._replace(loss_weight=None), judging
-        )
-        stopping = None if patience is None else Stopping(patience, objective, metric)
-        self.booster_, self.evals_result_ = self._train(
-            self._for_library(few, sum(effective), float(np.abs(weight).sum())) | self._further, data, sets, start,
-            Called(objective, metric, stopping, list(callbacks or ()), verbose, rounds),
-        )  # fmt: skip
+        metric = Metric(self._objective._read_rows, masses, judges, USUAL_EVENTS, settings, judging)
+        callbacks, stopping, best = list(callbacks or ()), None, None
+        if patience is not None:
+            stopping = Stopping(patience, objective, metric, f"validation_{len(sets) - 1}")
+            callbacks.append(self._callback(stopping))
+        parameters = self._for_library(few, sum(effective), float(np.abs(weight).sum())) | self._further
+        called = Called(objective, metric, callbacks, rounds, verbose)
+        booster, self.evals_result_ = self._train(parameters, data, sets, start, called)
+        if stopping is not None and stopping.best is not None:
+            best = stopping.best + 1
+        self.booster_ = self._first(booster, start, best)
         return objective, stopping
 
     def _for_library(self, few: float, events: float, size: float) -> dict[str, Any]:
@@ -514,8 +522,7 @@ class BoostedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
                     raise ValueError(
                         f"mass has shape {own[1].mass.shape}, but the training had another number of variables"
                     )
-                self._refuse_missing(own[1].mass, slice(None))
-                sums_of_weights(own[1].label, own[1].weight)
+                refuse_missing(own[1].mass, np.arange(len(own[0])), self.parameters)
                 evaluated.append(own)
             except (TypeError, ValueError) as error:
                 kind = TypeError if isinstance(error, TypeError) else ValueError
@@ -525,21 +532,10 @@ class BoostedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             self._look_at(name, evaluated[-1], lists["eval_sample_weight"], X, events)
         return evaluated
 
-    def _refuse_missing(self, mass: NDArray[Any], of: Any) -> None:
-        """ValueError for a mass of these events that is missing, if none may be."""
-        missing = np.zeros(len(mass), bool)
-        missing[of] = ~np.isfinite(mass[of]).reshape(len(mass[of]), -1).all(axis=1)
-        if missing.any() and self.parameters.get("missing") != "ignore":
-            place = int(np.argmax(missing))
-            raise ValueError(
-                f"mass[{place}] = {mass[place]}: every mass must be finite; leave such events out, or give "
-                'missing="ignore" and NaN for a missing mass'
-            )
-
-    def _read(self, X: Any, y: Any = "no_validation") -> Any:
-        """Events to predict or judge, in the columns of the training."""
+    def _read(self, X: Any, y: Any = "no_validation", reset: bool = False) -> Any:
+        """Features, and labels if given, with the columns of the training."""
         kinds = [np.float32, np.float64]
-        return validate_data(self, self._coded(X), y, reset=False, dtype=kinds, ensure_all_finite="allow-nan")
+        return validate_data(self, self._coded(X), y, reset=reset, dtype=kinds, ensure_all_finite="allow-nan")
 
     def _coded(self, X: Any) -> Any:
         """A DataFrame whose categories are numbered as in the training; a missing or new one is NaN.
@@ -576,8 +572,7 @@ class BoostedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     def predict(self, X: Any) -> NDArray[Any]:
         """The class of the higher probability, of shape (n,)."""
         above = self.decision_function(X) > 0
-        chosen: NDArray[Any] = self.classes_[above.astype(int)]
-        return chosen
+        return np.asarray(self.classes_[above.astype(int)])
 
     @property
     def feature_importances_(self) -> NDArray[Any]:
@@ -603,18 +598,9 @@ def _several(mass: Any) -> bool:
     return np.ndim(mass) > 1 and np.shape(mass)[1] > 1
 
 
-def _differ(weight: NDArray[Any], label: NDArray[Any]) -> bool:
-    """Whether the events of one class have different weights."""
-    return any(np.ptp(weight[label == one]) > 0 for one in (0, 1))
-
-
 def _effective(weight: NDArray[Any]) -> float:
     """(sum w)^2 / sum w^2."""
     return float(weight.sum() ** 2 / (weight @ weight))
-
-
-def _usual_rounds(few: float) -> int:
-    return int(np.clip(_LEAST_ROUNDS * math.sqrt(few / _FEW), _LEAST_ROUNDS, _MOST_ROUNDS))
 
 
 def _rows(features: NDArray[Any], mass: NDArray[Any]) -> NDArray[Any]:

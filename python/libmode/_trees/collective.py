@@ -13,7 +13,7 @@ from xgboost import collective
 from .._evaluate import Result
 from .._events import Events
 from .._problems import Said
-from .multipliers import Alone, Evaluation
+from .multipliers import Alone, Evaluation, refuse_missing
 
 
 class Workers(Alone):
@@ -46,7 +46,7 @@ class Workers(Alone):
 
     def evaluation(self, options: Mapping[str, Any], events: Events, at: NDArray[Any], said: Said) -> Evaluation:
         with self.agreed():
-            _check_masses(events.mass, at, options)
+            refuse_missing(events.mass, at, options)
         ends = self.each(len(at)).astype(int).cumsum()
         here = slice(ends[collective.get_rank()] - len(at), ends[collective.get_rank()])
 
@@ -65,11 +65,3 @@ class Workers(Alone):
             return Result(result.loss, result.bias, result.events, *own)
 
         return evaluated
-
-
-def _check_masses(mass: Any, at: NDArray[Any], options: Mapping[str, Any]) -> None:
-    """ValueError for a missing mass, with its place among the rows of this worker."""
-    known = np.isfinite(mass[at]).all(axis=tuple(range(1, np.ndim(mass))))
-    if not known.all() and options.get("missing", "error") == "error":
-        place = at[int(np.argmin(known))]
-        raise ValueError(f'mass[{place}] = {mass[place]}: must be finite; missing="ignore" takes NaN as missing')

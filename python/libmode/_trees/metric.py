@@ -9,15 +9,13 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import expit
 
-from .._evaluate import Result
 from .._events import Events
 from .._functions import mode_evaluate
 from .._read import as_array, number, of_one_index
 from ..metrics._judge import Check, Judge
 from ..metrics._settings import Settings as Judged
-from .judging import judge, same_length
 from .multipliers import Settings, sums_of_weights, targets
-from .objective import Objective, ReadRows
+from .objective import Objective, ReadRows, judge, same_length
 
 USUAL_EVENTS = 100_000.0  # of rho
 
@@ -41,9 +39,8 @@ class Metric:
             raise TypeError(f"objective is {type(objective).__name__}: expected what libmode's objective returns")
         self._objective = objective
         try:
-            self._pairs = [
-                (data, arrays) for data, arrays in (masses.items() if isinstance(masses, Mapping) else masses)
-            ]
+            pairs = masses.items() if isinstance(masses, Mapping) else masses
+            self._pairs = [(data, arrays) for data, arrays in pairs]
         except (TypeError, ValueError):
             raise TypeError(f"masses is {type(masses).__name__}: expected {{data set: mass}}, or such pairs") from None
         for _, arrays in self._pairs:
@@ -52,10 +49,8 @@ class Metric:
         self.names = (of,) if isinstance(of, str) or not isinstance(of, Iterable) else tuple(of)
         if not self.names or not set(self.names) <= set(_VALUES):
             raise ValueError(f"of = {of!r}: must be one or some of {', '.join(map(repr, _VALUES))}")
-        if ("loss" in self.names) != (settings.loss_weight is not None):
-            raise ValueError(f"loss_weight = {settings.loss_weight!r}: give one if of has 'loss', and only then")
         self._options, self._background_only = settings.options, settings.background_only
-        self._read_rows, self._loss_weight, self._judging = read_rows, settings.loss_weight, judging
+        self._read_rows, self._judging = read_rows, judging
         self._events = number("events", events, above=0)
         self._judges: dict[int, tuple[Any, Judge]] = {}
         self._seen: Check | None = None
@@ -84,18 +79,12 @@ class Metric:
     def _logloss(self, margin: NDArray[Any], events: Events) -> float:
         return float(np.average(np.logaddexp(0, margin) - events.label * margin, weights=events.weight))
 
-    def _loss(self, margin: NDArray[Any], events: Events) -> float:
-        assert self._loss_weight is not None
-        return self._logloss(margin, events) + self._loss_weight * self._evaluated(events, self._options).loss
-
     def _dependence(self, margin: NDArray[Any], events: Events) -> float:
-        result = self._evaluated(events, {**self._options, "unbiased": True})
-        return result.loss * self._events / (result.bias * result.events) if result.bias > 0 else 0.0
-
-    def _evaluated(self, events: Events, options: Mapping[str, Any]) -> Result:
         score, label, mass, weight, _ = events
         label = label if self._background_only else None
-        return mode_evaluate(score, mass, weight=weight, label=label, grad=False, **options)
+        options = {**self._options, "unbiased": True, "grad": False}
+        result = mode_evaluate(score, mass, weight=weight, label=label, **options)
+        return result.loss * self._events / (result.bias * result.events) if result.bias > 0 else 0.0
 
     def seen(self) -> Check:
         """The check of the data set that was judged last, or of some of its events, without spurious signals."""
@@ -130,8 +119,9 @@ class Stopping:
     Rounds count after the push has settled. A round that is not flat counts only if no round is flat.
     """
 
-    def __init__(self, patience: int, objective: Objective, metric: Metric) -> None:
+    def __init__(self, patience: int, objective: Objective, metric: Metric, data: str) -> None:
         self._patience, self._objective, self._metric = patience, objective, metric
+        self.of = data, metric.names[-1]  #: the names of the data set and of its metric
         self.best: int | None = None
         self._is_flat, self._least = False, np.inf
 
@@ -148,7 +138,6 @@ class Stopping:
 
 _VALUES: dict[str, Callable[[Metric, NDArray[Any], Events], float]] = {
     "logloss": Metric._logloss,
-    "loss": Metric._loss,
     "dependence": Metric._dependence,
     "inverse_sensitivity": Metric._inverse_sensitivity,
 }

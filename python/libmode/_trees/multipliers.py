@@ -302,6 +302,17 @@ def mean_size(weight: NDArray[Any], total: Total = lambda *sums: sums) -> float:
     return float(size) / float(count)
 
 
+def refuse_missing(mass: NDArray[Any], at: NDArray[Any], options: Mapping[str, Any]) -> None:
+    """ValueError for the first mass at these places that is missing, if none may be."""
+    known = np.isfinite(mass[at]).reshape(len(at), -1).all(axis=1)
+    if not known.all() and options.get("missing", "error") == "error":
+        place = at[int(np.argmin(known))]
+        raise ValueError(
+            f"mass[{place}] = {mass[place]}: every mass must be finite; leave such events out, or give "
+            'missing="ignore" and NaN for a missing mass'
+        )
+
+
 def targets(label: Any) -> NDArray[np.float32]:
     """Labels as numbers 0 and 1; raises ValueError for others, with the first of them."""
     labels = np.asarray(label)
