@@ -227,10 +227,9 @@ class _Objective(Objective):
 class _Callback:
     """Stops a training."""
 
-    order = 30  # as LightGBM's own callback: after the records
-
     def __init__(self, stopping: Stopping) -> None:
         self._stopping = stopping
+        self.order = 30  # as LightGBM's own callback: after the records
 
     def __call__(self, env: Any) -> None:
         value = next(value for *of, value, _ in env.evaluation_result_list if tuple(of) == self._stopping.of)

@@ -304,7 +304,7 @@ def mean_size(weight: NDArray[Any], total: Total = lambda *sums: sums) -> float:
 
 def refuse_missing(mass: NDArray[Any], at: NDArray[Any], options: Mapping[str, Any]) -> None:
     """ValueError for the first mass at these places that is missing, if none may be."""
-    known = np.isfinite(mass[at]).reshape(len(at), -1).all(axis=1)
+    known = np.isfinite(mass[at]).all(axis=tuple(range(1, np.ndim(mass))))
     if not known.all() and options.get("missing", "error") == "error":
         place = at[int(np.argmin(known))]
         raise ValueError(
