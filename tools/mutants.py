@@ -11,25 +11,30 @@ from __future__ import annotations
 
 import argparse
 import difflib
+import glob
 import json
+import multiprocessing
 import os
 import random
 import re
 import shlex
 import subprocess
 import sys
-import time
 from collections.abc import Callable, Iterator
-from functools import cache
+from importlib import import_module
 from pathlib import Path
+from typing import Any
 
 from . import install
 
 GREMLINS = "github.com/go-gremlins/gremlins/cmd/gremlins@v0.6.0"
 COSMIC_RAY = "cosmic-ray==8.7.0"
-SEED, SECONDS = 68, 60
+SEED, QUICK, LATE = 68, 0.05, 600  # seconds of a test that comes first, and until a command is ended
+NO_BUILD = 3
 WORK = install.ROOT / "build" / "mutants"
 TREE = WORK / "tree"
+TIMES, FAILED = WORK / "times.json", WORK / "failed"
+PASS: set[str] = set()  # tests that pass without a change
 LISTS = install.ROOT / "tests" / "mutants"
 # What gremlins writes in place of a token, by the kind of the change.
 SIGNS = {"+": "-", "-": "+", "*": "/", "/": "*", "%": "*"}
@@ -48,26 +53,22 @@ TOKENS = {
 LEFT_OUT = r"BinaryOperator_(BitOr|\w+_(Bit|.Shift))|Operator_(Eq_Is|Is_Eq|NotEq_IsNot|IsNot_NotEq)$|RemoveDecorator"
 # Tests that take seconds each: with them a run would take days.
 SLOW_GO = "RandomBytes|BothSidesOf|FlatResp|TestBounds|Fluctuations|Allocations"
-SLOW = "p_values or unbiased or numerics or every_form or ten_thousand or fuzz or fork"
+SLOW = "p_values or unbiased or numerics or every_form or ten_thousand or fuzz or fork or compile or stored_losses"
+# What each process of tests has imported already.
+MODULES = ["hypothesis", "numpy", "pandas", "pytest", "scipy.stats", "matplotlib.pyplot", "torch"]
 # The nearest tests of a file are those of the first row that it matches: folders and files of tests/.
 NEAREST = {
-    r"_trees|xgboost|lightgbm": "trees/test_boosted_*.py",
+    r"_trees|xgboost|lightgbm": "trees",
     r"_device/|jax/": "frameworks/test_jax.py frameworks/test_jax_constraint.py",
-    r"keras/|_tensorflow|_host_constraint": "frameworks/test_keras.py frameworks/test_tensorflow.py",
+    r"keras/|_tensorflow|_host_constraint": "frameworks/on_keras*.py frameworks/test_tensorflow.py",
     r"posthoc": "posthoc",
     r"weaver|salt": "recipes/test_weaver.py",
     r"compat": "peers/test_compat.py",
     r"report": "report",
     r"plots": "pytorch/test_plots.py",
-    r"metrics/(_bins|closure|mass|roc|_sample|_spectrum)": "core/test_check.py"
-    " core/test_[bh]*.py peers/test_metrics.py peers/test_metric_errors.py peers/test_closure.py",
-    r"metrics": "core/test_check.py core/test_dependence.py core/test_histograms.py core/test_overlaps.py"
-    " core/test_monitor.py peers/test_metric_errors.py peers/test_spurious_signal.py",
-    r"torch/(_digits|_op|loss|_softmax|_of_classes|transform)": "pytorch/test_torch.py pytorch/test_[eghls]*.py"
-    " pytorch/test_option_values.py pytorch/test_per_class.py",
-    r"torch/(abcd|distance|_gather|metrics|reference)": "pytorch/test_ab*.py pytorch/test_[dgr]*.py pytorch/test_t*.py",
-    r"torch|_constraint|_convergence|_bad_batches|_strength": "pytorch/test_[bcst]*.py pytorch/test_on_device.py",
-    r"": "core/test_[abcdnmosv]*.py core/test_error_table.py core/test_package.py core/test_planing.py",
+    r"metrics/": "core/test_[bcdhmo]*.py peers/test_[cms]*.py",
+    r"torch/|_constraint|_convergence|_bad_batches|_strength": "pytorch",
+    r"": "core pytorch/test_constraint.py pytorch/test_traps.py",
 }
 
 Place = tuple[str, int, Callable[[str], str]]  # file, line, what changes the file's text
@@ -109,68 +110,95 @@ def places_in_python() -> Iterator[Place]:
                 yield str(path.relative_to(TREE)), one.start_pos[0], change
 
 
-def tests(file: str) -> Iterator[str]:
-    """Commands that run the nearest tests of a file; a change of the core is in overlay.json."""
-    pytest = f"{sys.executable} -m pytest -x -q -k 'not ({SLOW})'"
+class Quickest:
+    """A plugin of pytest: of the tests that it collects, those come first that were quick before."""
+
+    def __init__(self) -> None:
+        self.seconds = json.loads(TIMES.read_text()) if TIMES.exists() else {}
+
+    def pytest_collection_modifyitems(self, items: list[Any]) -> None:
+        items.sort(key=lambda item: self.seconds.get(item.nodeid, 0.0) > QUICK)
+
+    def pytest_runtest_logreport(self, report: Any) -> None:
+        self.seconds[report.nodeid] = max(report.duration, self.seconds.get(report.nodeid, 0.0))
+        if report.failed:
+            FAILED.write_text(report.nodeid)
+
+    def pytest_unconfigure(self) -> None:
+        TIMES.write_text(json.dumps(self.seconds))
+
+
+def in_pytest(*tests: str) -> int:
+    """The exit status of pytest, 124 if it is late, in a fork of this process, which has imported what takes long."""
+
+    def run() -> None:
+        main = sys.modules["__main__"]  # processes that tests start have another one
+        main.__spec__, main.__file__ = None, None
+        os.setsid()
+        os.chdir(TREE)
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+        options = ["-qxp", "no:cacheprovider", "-W", "ignore:Module already imported", "-k", f"not ({SLOW})"]
+        os._exit(import_module("pytest").main([*options, *tests], [Quickest()]))
+
+    FAILED.unlink(missing_ok=True)
+    process = multiprocessing.get_context("fork").Process(target=run)
+    process.start()
+    process.join(LATE)
+    status = 124 if process.exitcode is None else process.exitcode
+    in_bash(f"pkill -KILL -s {process.pid}")
+    process.join()
+    return status
+
+
+def in_bash(command: str) -> int:
+    """The exit status of a command, 124 or 137 if it is late."""
+    limited = ["timeout", "-k", "5", str(LATE), "bash", "-c", f"ulimit -v 16000000; {command}"]
+    return subprocess.run(limited, cwd=TREE, capture_output=True, check=False).returncode
+
+
+def statuses(file: str) -> Iterator[int]:
+    """Runs the nearest tests of a file, the quick ones first; a change of the core is in overlay.json."""
     if file.endswith(".py"):
-        nearest = next(tests for pattern, tests in NEAREST.items() if re.search(pattern, file))
-        yield f"{pytest} {' '.join(f'tests/{one}' for one in nearest.split())}"
+        nearest = next(tests for pattern, tests in NEAREST.items() if re.search(pattern, file)).split()
+        yield in_pytest(
+            *(f"tests/{one}" for word in nearest for one in sorted(glob.glob(word, root_dir=TREE / "tests")))
+        )
         return
-    overlay = f"-overlay={WORK / 'overlay.json'}"
-    further = ["./core", "./core/constraint"] if "internal" in file else []
-    for folder in dict.fromkeys([f"./{Path(file).parent}", *further]):
-        yield f"go test {overlay} -vet=off -failfast -timeout 0 -skip '{SLOW_GO}' {folder}"
-    staged = WORK / "staged"
-    yield f'GOFLAGS="$GOFLAGS {overlay}" {sys.executable} packaging/build_library.py stage {staged}'
-    of_c = " ".join(f"tests/core/test_{name}.py" for name in ("direction", "numpy", "error_table", "curvature"))
-    yield f"LIBMODE_LIBRARY={staged}/lib/libmode.so {pytest} {of_c}"
+    build = f"-overlay={WORK / 'overlay.json'} -ldflags='-s -w'"
+    library = os.environ["LIBMODE_LIBRARY"] = str(WORK / "libmode.so")
+    yield in_bash(f"go build {build} -buildmode=c-shared -o {library} ./capi || exit {NO_BUILD}")
+    of_c = ("direction",) if "constraint" in file else ("error_table", "numpy", "curvature")
+    yield in_pytest(*(f"tests/core/test_{name}.py" for name in of_c))
+    for folder in dict.fromkeys(
+        [f"./{Path(file).parent}", *(["./core", "./core/constraint"] if "internal" in file else [])]
+    ):
+        yield in_bash(f"go test {build} -vet=off -failfast -skip '{SLOW_GO}' {folder}")
 
 
 def outcome(file: str, text: str) -> str:
     """What the nearest tests say to this text in place of the file's: "dies", "lives" or "time is up"."""
-    commands = {command: longest(command) for command in tests(file)}
+    if file.endswith(".py"):
+        try:
+            compile(text, file, "exec")
+        except SyntaxError:
+            return "does not compile"
     path = TREE / file
     before, then = path.read_text(), path.stat()
     try:
         if file.endswith(".go"):
             (WORK / "changed.go").write_text(text)
-            overlay(path)
+            (WORK / "overlay.json").write_text(json.dumps({"Replace": {str(path): str(WORK / "changed.go")}}))
         else:
             path.write_text(text)
-        for command, seconds in commands.items():
-            status, said = ended(command, seconds)
-            if "[build failed]" in said:
-                return "does not compile"
-            if status:
-                return "time is up" if status in (124, 137) else "dies"
-        return "lives"
+        status = next(filter(None, statuses(file)), 0)
     finally:
         path.write_text(before)
-        os.utime(path, ns=(then.st_atime_ns, then.st_mtime_ns))  # so that Python compiles neither again
-        if file.endswith(".go"):  # a run of the package beside this one leaves the overlay alone
-            overlay()
-
-
-def overlay(*paths: Path) -> None:
-    """Has Go read changed.go in place of this file, or of none."""
-    replace = {str(path): str(WORK / "changed.go") for path in paths}
-    (WORK / "overlay.json").write_text(json.dumps({"Replace": replace}))
-
-
-@cache
-def longest(command: str) -> float:
-    """How long tests may take: three times as long as without a change, where they pass."""
-    start = time.monotonic()
-    if ended(command, 10 * SECONDS)[0]:
-        sys.exit(f"fails without a change: {command}")
-    return SECONDS + 3 * (time.monotonic() - start)
-
-
-def ended(command: str, seconds: float) -> tuple[int, str]:
-    """The exit status of a command, 124 or 137 after this time, and what it printed."""
-    limited = f"ulimit -v 16000000; timeout -k 5 {seconds:.0f} bash -c {shlex.quote(command)}"
-    done = subprocess.run(["bash", "-c", limited], cwd=TREE, capture_output=True, text=True)
-    return done.returncode, done.stdout
+        os.utime(path, ns=(then.st_atime_ns, then.st_mtime_ns))
+    if file.endswith(".py") and FAILED.exists() and (test := FAILED.read_text()) not in PASS:
+        PASS.add(test)
+        if in_pytest(test):
+            sys.exit(f"fails without a change: {test}")
+    return {0: "lives", NO_BUILD: "does not compile", 124: "time is up", 137: "time is up"}.get(status, "dies")
 
 
 def tree() -> None:
@@ -182,7 +210,12 @@ def tree() -> None:
     copy = f"git archive {commit.read_text()} | tar -x -C {shlex.quote(str(TREE))}"
     subprocess.run(copy, shell=True, cwd=install.ROOT, check=True)
     subprocess.run([sys.executable, "packaging/build_library.py", "stage", "python/libmode"], cwd=TREE, check=True)
-    os.environ |= {"PYTHONPATH": str(TREE / "python"), "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
+    threads = {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
+    os.environ |= {"PYTHONPATH": str(TREE / "python"), "KERAS_BACKEND": "torch", "JAX_PLATFORMS": "cpu", **threads}
+    sys.dont_write_bytecode = True
+    sys.path.insert(0, str(TREE / "python"))
+    for module in MODULES:
+        import_module(module)
 
 
 def main(*arguments: str) -> None:
@@ -194,8 +227,6 @@ def main(*arguments: str) -> None:
     install.packages(COSMIC_RAY)
     install.toolchain()
     tree()
-    if options.part == "core":
-        overlay()
     all_places = places_in_go() if options.part == "core" else places_in_python()
     places = [one for one in all_places if re.search(options.only, one[0])]
     random.Random(SEED).shuffle(places)
@@ -222,7 +253,10 @@ def write(part: str, done: dict[str, str]) -> None:
     done = {name: what for name, what in done.items() if what != "does not compile"}
     lives = sorted(name for name, what in done.items() if what == "lives")
     late = sum(what == "time is up" for what in done.values())
-    head = f"{len(done)} changes: {len(done) - len(lives)} die ({late} as time is up), these {len(lives)} live."
+    head = (
+        f"{len(done)} changes of the commit {(WORK / 'commit').read_text()[:8]}: {len(done) - len(lives)} die "
+        f"({late} as time is up), these {len(lives)} live."
+    )
     blocks = ["\n".join([name, *why.get(tuple(name.splitlines()[1:3]), ["why: ?"])]) for name in lives]
     LISTS.mkdir(exist_ok=True)
     path.write_text("\n\n".join([head, *blocks]) + "\n")

@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from libmode import metrics
-from libmode._problems import far
+from libmode._problems import SELDOM, Said, TrainingWarning, far
 
 SENTENCE = (
     r"mass is -999 for 30 of 3000 events \(1 %\): its range, -999 to \d+.*, is \d times that from the 1st to the 99th "
@@ -144,3 +144,12 @@ def test_another_masked_value_is_an_error_that_keeps_the_events_together(kind, n
     given[name] = MASKED[kind](given[name], np.arange(len(mass)) == 7)
     with pytest.raises(TypeError, match=rf"{name}\[7\] is masked: take the same events of all arguments"):
         libmode.mode_loss(**({"order": 0} | given), missing="ignore")
+
+
+def test_an_object_looks_at_its_first_ten_calls_and_then_seldom():
+    said = Said()
+    looks = [call for call in range(1, 2 * SELDOM + 1) if said.due("masses")]
+    assert looks == [*range(1, 11), SELDOM, 2 * SELDOM]
+    with pytest.warns(TrainingWarning, match="far"):
+        said.warn("masses", "far")
+    assert not any(said.due("masses") for _ in range(SELDOM))
