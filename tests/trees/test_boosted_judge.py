@@ -75,7 +75,9 @@ def test_signal_efficiencies_are_of_the_weights_of_the_signal(library):
 
 @pytest.mark.parametrize("patience", [None, 30])
 def test_a_background_that_is_not_flat_is_said(library, patience):
-    with pytest.warns(TrainingWarning, match=r"eval_set\[0\]: not flat at order 1 .*: .* know their training events by"):
+    with pytest.warns(
+        TrainingWarning, match=r"eval_set\[0\]: not flat at order 1 .*: .* know their training events by"
+    ):
         assert fitted(library, BIASED, early_stopping_rounds=patience, n_estimators=250).check_.flat is False
 
 
