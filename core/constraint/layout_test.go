@@ -65,3 +65,33 @@ func TestStatesThatCannotBe(t *testing.T) {
 	require.ErrorContains(t, constraint.CheckState(begun, 2, 1), "state is of 2 categories, and not of 1")
 	require.ErrorContains(t, constraint.CheckState(begun[:5], 1, 2), "state has length 5, and must have 7440")
 }
+
+// The largest numbers that a state may have, whose sums overflow, are no crash, and give multipliers and a next state that are finite.
+func TestLargestNumbersOfAState(t *testing.T) {
+	ev, cfg := batch(rand.New(rand.NewPCG(1, 2)), 300), core.DefaultConfig()
+	cfg.Order, cfg.MaxSlope = 1, 0.5
+	for _, name := range []string{"level", "now"} {
+		state, push := make([]float64, constraint.StateSize(1, 0)), make([]float64, 300)
+		multiplier := like(push)
+		direct := func() {
+			_, err := constraint.Direction(push, multiplier, nil, ev, cfg, constraint.Steering{State: state})
+			require.NoError(t, err)
+		}
+		direct()
+		for _, f := range constraint.Layout {
+			for i := range state[f.At:][:f.Rows*f.Columns] {
+				switch {
+				case f.Name == name:
+					state[f.At+i] = math.Copysign(f.Most, 0.5-float64(i/f.Columns%2))
+				case f.Name == "mean" || f.Name == "known": // what acts at once is significant
+					state[f.At+i] = 1e10
+				}
+			}
+		}
+		direct()
+		require.NoError(t, constraint.CheckState(state, 1, 0), name)
+		for i, x := range multiplier {
+			require.True(t, finite(x), "%s: multiplier[%d] = %v", name, i, x)
+		}
+	}
+}

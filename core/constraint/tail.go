@@ -118,12 +118,13 @@ func setMultiples(dst, levels, starts, ranks []float64, cells []uint8) {
 	}
 }
 
-// clipped returns x, or the number of its sign and this size if that is nearer to 0.
+// clipped returns x, or the number of its sign and this size if that is nearer to 0, as for NaN: a state may have numbers whose sums
+// overflow, and tables have no place for NaN.
 func clipped(x, size float64) float64 {
-	if math.Abs(x) > size {
-		return math.Copysign(size, x)
+	if math.Abs(x) <= size {
+		return x
 	}
-	return x
+	return math.Copysign(size, x)
 }
 
 // recentShare is the share of a batch of so many pushed events in the average for users; batch is its number, from 1 on.
@@ -170,8 +171,7 @@ func (p *part) learnTail(le *lesson, tolerance float64, arena *par.Arena) {
 		for l, x := range room.toward {
 			along += x * p.level[l][room.threshold]
 		}
-		back := along / floats.Dot(room.toward, room.toward)
-		back = min(max(back, -step*room.distance), step*room.distance)
+		back := clipped(along/floats.Dot(room.toward, room.toward), step*room.distance)
 		for l, x := range room.toward {
 			p.level[l][room.threshold] -= back * x
 		}
