@@ -3,6 +3,7 @@ package constraint_test
 import (
 	"math"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"github.com/libmode/libmode/core"
@@ -145,6 +146,20 @@ func TestVerdictOnBounds(t *testing.T) {
 			}
 		}
 	}
+}
+
+// A variable of mass that no event has leaves the other one its place: the verdict names the slope of the other one.
+func TestVerdictOnTheBoundOfTheSecondVariable(t *testing.T) {
+	cfg := core.DefaultConfig()
+	cfg.Order, cfg.MaxSlope, cfg.SlopeOf, cfg.Missing = 1, 0.5, core.Selected, core.MissingIgnore
+	rng := rand.New(rand.NewPCG(7, 8))
+	v := shownBy(t, 100, constraint.Steering{RelativeStrength: 1, TrainingEvents: 20_000}, cfg, func() core.Events[float64] {
+		ev := response(rng, 1000, 0.9, 0)
+		ev.Masses, ev.Mass = [][]float64{slices.Repeat([]float64{math.NaN()}, len(ev.Mass)), ev.Mass}, nil
+		return ev
+	})
+	require.Equal(t, constraint.NotFlat, v.Answer)
+	require.InEpsilon(t, 0.9, v.Slope, 0.25)
 }
 
 // Beyond a bound the push goes more along the gradient of the bounded loss than a push that knows no bound.

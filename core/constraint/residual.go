@@ -80,7 +80,7 @@ func (g *group[T]) lesson(options *moments.Options, averages []float64, share fl
 		for k := range thresholds {
 			unit := -1 / ((1 - rankOf[k]) * float64(len(g.views)))
 			if bound != nil {
-				own := averages[(place*thresholds+k)*(moments.MaxOrder+1):][:v.Basis.Size]
+				own := averages[(v.Variable*thresholds+k)*(moments.MaxOrder+1):][:v.Basis.Size]
 				excess, distances := v.limit(bound, cdfs, k, own, share)
 				le.beyond[place] = append(le.beyond[place], excess...)
 				for b, x := range excess {

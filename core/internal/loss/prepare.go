@@ -17,7 +17,7 @@ type Prepared[T events.Float] struct {
 	*bins.Bins
 	Basis    *moments.Basis // nil: the flatness loss
 	plan     *Plan
-	variable int // of mass
+	Variable int // of mass
 	binning  bins.Options
 	sel      *events.Selection[T]
 	pairs    []uint32       // of sel, before they had bins; nil: not kept
@@ -34,7 +34,7 @@ func Prepare[T events.Float](ev events.Events[T], index []uint32, p *Plan, sc *p
 	}
 	masses := ev.Variables()
 	for k, mass := range masses {
-		pr := &Prepared[T]{plan: p, variable: k, binning: p.Masses[k]}
+		pr := &Prepared[T]{plan: p, Variable: k, binning: p.Masses[k]}
 		err := pr.bin(events.Events[T]{Score: ev.Score, Mass: mass, Weight: ev.Weight}, index, nil, sc)
 		switch {
 		case err == nil:
@@ -171,7 +171,7 @@ func Integrate[T events.Float](out events.Derivatives[T], prs []*Prepared[T], me
 		one.Clear(sc.Team)
 		loss, err := pr.integrate(one, measured, sc)
 		if err != nil {
-			return Result{}, errs.OfVariable(pr.variable, err)
+			return Result{}, errs.OfVariable(pr.Variable, err)
 		}
 		total.Add(loss, share, share)
 		for d, array := range one {
