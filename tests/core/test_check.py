@@ -144,6 +144,12 @@ def test_of_too_few_events_nothing_is_known():
     assert several.count(None) >= 4 and True not in several
 
 
+def test_a_cut_without_background_has_no_p_value():
+    rng, label = np.random.default_rng(1), np.arange(3000) % 2
+    found = metrics.check(label + rng.random(3000), label, rng.random(3000), order=0)
+    assert np.isnan(found.cuts[0].p_cut) and "1e-300" not in str(found)
+
+
 def test_the_number_of_events_that_is_needed_is_enough():
     """Of background at a cut of 1 %: with the events that the verdict asks for four of five are flat, with half none is."""
     rng, cut = np.random.default_rng(30), {"order": 0, "background_efficiency": 0.01, "mass_range": (50, 250)}

@@ -180,7 +180,7 @@ def cells(cut: AtCut) -> list[str]:
         f"{100 * cut.background_efficiency:.3g} %",
         f"{cut.residual:.3f} ({cut.expected:.3f})",
         f"{cut.chi2:.1f}/{cut.ndof}",
-        shown(cut.p_cut).removeprefix("= "),
+        shown(cut.p_cut).removeprefix("= ") if cut.ndof else "-",
         f"{cut.spurious_signal:.0f} +- {cut.spurious_error:.0f} at {cut.signal_mass:.4g}" if bump else "-",
         f"{cut.significance:+.1f}" if bump else "-",
         f"{float(f'{100 * cut.smallest_bump:.2g}'):g} %" if bump else "-",  # two digits: 24 %, 240 %
