@@ -49,6 +49,16 @@ def test_a_callable_is_called_once_a_step():
     assert calls == 4 * [400]
 
 
+@pytest.mark.parametrize("transform, end", [(torch.logit, 1), (torch.log, 0), (torch.sqrt, 0)])
+def test_signal_at_an_infinite_slope_gets_no_gradient(transform, end):
+    score, target, mass = of_first(1, end)
+    mode = MoDeLoss(score_transform=transform, **OPTIONS)
+    gradient = torch.autograd.grad(mode(score, target, mass), score)[0]
+    assert (gradient[target == 1] == 0).all()
+    background = [each[target == 0] for each in (score, target, mass)]
+    torch.testing.assert_close(gradient[target == 0], torch.autograd.grad(mode(*background), score)[0][target == 0])
+
+
 def signal_cdf(score, target):
     """At the scores, by its definition: linear between every tenth signal event, or every hundredth part."""
     signal = np.sort(score[target == 1])

@@ -299,7 +299,8 @@ class MoDeLoss(CoreModule):
         with naming_ranks(batch):
             loss, grad = self._of_events(state, events, options, count, factor)
         if score.requires_grad:  # by the transform
-            (grad,) = torch.autograd.grad(score, every, grad.to(score.dtype))
+            (by_score,) = torch.autograd.grad(score, every, grad.to(score.dtype))
+            grad = by_score.masked_fill((grad == 0) & by_score.isnan(), 0)  # 0 times an infinite slope
         grad = max(1, len(batch.sizes)) * grad[:count][batch.own].to(result_type(every))
         return loss, grad if factor is None else grad * factor.to(grad.dtype)
 
