@@ -13,6 +13,7 @@ from law import assert_law
 from libmode.torch import ABCDLoss, Events, MoDeConstraint, MoDeLoss
 from libmode.torch.constraint import _Last
 from push import push
+from torch._subclasses.fake_tensor import FakeTensorMode
 from torch.nn.functional import binary_cross_entropy, binary_cross_entropy_with_logits
 
 N = 800
@@ -325,6 +326,15 @@ def test_torch_script(kind, held, arguments):
     file.seek(0)
     assert torch.equal(torch.jit.load(file)(x), torch.sigmoid(network.network(x))[:, 0])
     assert isinstance(network.held, held)
+
+
+@pytest.mark.parametrize("gradient", [False, True])
+def test_scores_without_values_pass_in_evaluation_mode(gradient):
+    layer = MoDeConstraint(order=1).eval()
+    for where in (torch.device("meta"), FakeTensorMode()):
+        with where:
+            batch = torch.rand(100, requires_grad=gradient), torch.zeros(100), torch.rand(100)
+            assert layer(*batch) is batch[0]
 
 
 @pytest.mark.parametrize("shape", [(3,), (3, 1)])

@@ -27,7 +27,7 @@ from ..option_types import LossOptions
 from ._gather import Group, checked_group, gather_events, naming_ranks, norm_of_all, only_a_part, processes, read_batch
 from ._module import NO_LABELS, CoreModule, as_arguments, in_python
 from ._op import Tied, find_owner, in_torch_func, no_second_derivative, run_by_operator
-from ._tensors import TENSORS, as_arrays, as_numpy, as_tensor, back_to, is_traced, on_host, result_type
+from ._tensors import TENSORS, as_arrays, as_numpy, as_tensor, back_to, has_values, is_traced, on_host, result_type
 
 _OPS = _softmax.Ops(
     *(torch.where, torch.stack, torch.log, torch.logsumexp, torch.amax, Tensor.detach, Tensor.to),
@@ -250,7 +250,7 @@ class MoDeConstraint(CoreModule, Learns):
     ) -> Tensor:
         """The scores, or the log odds of the outputs of a softmax, unchanged."""
         if not self.training:
-            if not (torch.compiler.is_compiling() or _is_tracing() or in_torch_func()):
+            if has_values(score) and not (torch.compiler.is_compiling() or _is_tracing() or in_torch_func()):
                 self._constraint.logits = outputs is not None or self._constraint.from_logits
                 asks = torch.is_grad_enabled() and score.requires_grad
                 if self._monitor is not None and asks and not self.state.any():
