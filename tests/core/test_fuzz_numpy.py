@@ -3,6 +3,8 @@
 ``LIBMODE_FUZZ`` says how many examples; other than by default they differ from run to run.
 """
 
+import warnings
+
 import fuzzed
 import libmode
 import numpy as np
@@ -13,12 +15,14 @@ fuzzing = settings(fuzzed.fuzzing, max_examples=fuzzed.EXAMPLES or 250)
 
 
 def found_or_sentence(function, named=fuzzed.NAMED, **given):
-    """What a function finds; None where it raises what names an argument."""
-    try:
-        return function(**given)
-    except Exception as error:
-        fuzzed.sentence_of(error, named)
-        return None
+    """What a function finds; None where it raises what names an argument. Masses in half precision may be warned of."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", libmode.TrainingWarning)
+        try:
+            return function(**given)
+        except Exception as error:
+            fuzzed.sentence_of(error, named)
+            return None
 
 
 def check_gradient(grad, score):
