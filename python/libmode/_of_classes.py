@@ -14,6 +14,8 @@ from torch import Tensor
 
 from . import _softmax
 from ._messages import shown
+from ._option_values import TAKEN
+from ._options import check as of_options
 from ._problems import TrainingWarning
 from .metrics import Check
 from .metrics import check as judge
@@ -21,8 +23,6 @@ from .torch import MoDeConstraint, MoDeLoss
 from .torch.constraint import _OPS
 
 METHODS = "layer", "loss", "none"
-#: Options that the judge shares with the layer and the loss.
-SHARED = "order", "mass_range", "missing", "monotonic", "training_events", "max_slope"
 
 
 class MoDeOfClasses(torch.nn.Module):
@@ -44,13 +44,13 @@ class MoDeOfClasses(torch.nn.Module):
         if method not in METHODS:
             raise ValueError(f"method = {method!r}: expected one of {', '.join(METHODS)}")
         backgrounds = [background_classes] if isinstance(background_classes, str) else background_classes
+        self.background = tuple(self._column("background_classes", name) for name in backgrounds or ())
         rest = [name for name in self.names if name not in (backgrounds or ())]
         if signal_class is None and len(rest) != 1:
             raise ValueError(f"signal_class is missing: give it, or background_classes that leave one of {rest}")
         self.signal = self._column("signal_class", rest[0] if signal_class is None else signal_class)
         if backgrounds is None:
-            backgrounds = [name for k, name in enumerate(self.names) if k != self.signal]
-        self.background = tuple(self._column("background_classes", name) for name in backgrounds)
+            self.background = tuple(k for k in range(len(self.names)) if k != self.signal)
         if self.signal in self.background or not self.background or len(set(self.background)) < len(self.background):
             raise ValueError(
                 f"background_classes = {shown(backgrounds)} and signal_class = {self.names[self.signal]!r}: expected "
@@ -58,9 +58,9 @@ class MoDeOfClasses(torch.nn.Module):
             )
         if method == "loss" and options.get("strength") is None:
             raise ValueError("method = 'loss' needs strength: without it the loss is far smaller than a cross entropy")
-        self.given = options
-        of_check = SHARED if options.get("slope_of") == "selected" else SHARED[:-1]
-        self.settings = {name: options[name] for name in of_check if name in options} | (check or {})
+        of_loss = {name: options[name] for name in TAKEN["mode"] if name in options and name != "background_label"}
+        taken = of_options("mode", of_loss).of_check() | {"training_events": options.get("training_events")}
+        self.given, self.settings = options, taken | (check or {})
         inspect.signature(judge).bind(None, None, None, **self.settings)  # now, and not after an epoch
         labels = tuple(range(1, len(self.background) + 1)) if each_class else 1
         options = {**options, "gather": True, "background_label": labels}  # a process by itself gathers nothing

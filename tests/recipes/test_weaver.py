@@ -159,6 +159,7 @@ def config(**changed):
         ({"signal_class": "label_X"}, {}, TypeError, "order is missing"),
         ({"order": 0, "signal_class": "X"}, {}, ValueError, r"signal_class = 'X': expected one of the classes \['label_X'"),
         ({"order": 0, "background_classes": ["label_QCD_b"]}, {}, ValueError, r"signal_class is missing: .* leave one of \['label_X', "),
+        ({"order": 0, "background_classes": ["QCD_b"]}, {}, ValueError, r"background_classes = 'QCD_b': expected one of the classes"),
         ({"order": 0, "signal_class": "label_X", "background_classes": ["label_X"]}, {}, ValueError, "expected different classes"),
         ({"order": 0, "signal_class": "label_X", "method": "leyer"}, {}, ValueError, "method = 'leyer': expected one of layer"),
         ({"order": 0, "signal_class": "label_X", "method": "loss"}, {}, ValueError, "method = 'loss' needs strength: without"),
@@ -227,6 +228,11 @@ def test_an_epoch_that_is_not_flat_counts_less_than_a_flat_one():
 def test_a_wrong_argument_of_the_check_is_an_error_before_the_first_epoch():
     with pytest.raises(TypeError, match="signal_efficency"):
         MoDeOfClasses({"a": 0, "b": 1}, order=0, signal_class="a", check={"signal_efficency": 0.5})
+
+
+def test_masses_outside_the_edges_are_not_judged():
+    classes = MoDeOfClasses("AB", order=0, edges=[50, 100, 300], signal_class="A", training_events=1000)
+    assert classes.settings == {"order": 0, "mass_range": (50, 300), "training_events": 1000}
 
 
 def test_the_log_names_what_the_user_gave():

@@ -42,6 +42,15 @@ def test_the_last_evaluation_set_is_checked_at_the_cut_of_the_user(library, poin
     assert found.check_.to_dict() == want.to_dict() and str(found.check_) == str(want)
 
 
+@pytest.mark.filterwarnings("ignore")  # of what it finds in so few events and rounds
+def test_masses_outside_the_edges_are_not_judged(library):
+    low, middle, high = np.quantile(TRAIN.mass, (0.2, 0.5, 0.8))
+    found = fitted(library, VALID.mass, edges=[low, middle, high], n_estimators=3)
+    score = found.decision_function(VALID.features)
+    want = metrics.check(score, VALID.label, VALID.mass, order=1, mass_range=(low, high))
+    assert found.check_.to_dict() == want.to_dict()
+
+
 def test_check_judges_each_category(library):
     """Of kept events too; the second category of the evaluation set sculpts, as its masses know the score."""
     category = np.arange(len(VALID)) % 2

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from .._events import Events, read_events
 from .._messages import level_of_the_user
+from .._options import check
 from .._problems import TrainingWarning
 from .._read import as_array, finite, number, of_one_index
 from ..metrics._judge import Check, Judge
@@ -174,13 +175,12 @@ def refuse_parts(count: int, kind: str) -> None:
 
 def judged(settings: Settings, events: float | None, point: Mapping[str, Any]) -> Judged:
     """The settings with which check judges this training at a working point."""
-    options, point = settings.options, {name: value for name, value in point.items() if value is not None}
-    names = ["order", "mass_range", "missing", "monotonic"]
-    names += ["max_slope"] * (options.get("slope_of", "rejected") == "selected")
+    point = {name: value for name, value in point.items() if value is not None}
     if not settings.background_only:  # a share of all events
         (share,) = point.values() or [0.5]
         point = {"background_efficiency": share}
-    taken = {name: options[name] for name in names if name in options}
+    taken = check("mode", settings.options).of_check()
+    taken.pop("background_label", None)  # labels are 0 and 1 here
     tolerance = settings.tolerance if events is None else number("events", events, above=0)
     return Judged.checked(tolerance=tolerance, **taken, **point)
 
