@@ -144,7 +144,7 @@ fitted(library, scale_pos_weight=1) | parameter 'scale_pos_weight' has no effect
 fitted(library, dict(bins=5)) | unexpected keyword argument 'bins'
 library.objective(MASS)(MARGIN, MARGIN) | use MoDeXGBClassifier or MoDeLGBMClassifier
 library.Estimator(objective=library.objective(MASS)).fit(*ITS) | use MoDeXGBClassifier or MoDeLGBMClassifier
-fitted(library, signal_efficiency=0.5, background_efficiency=0.1) | signal_efficiency and background_efficiency both are
+fitted(library, signal_efficiency=0.5, background_efficiency=0.1) | give only one of signal_efficiency and background_efficiency
 fitted(library, loss_weight='much') | loss_weight = 'much': must be a number
 fitted(library, validation_fraction='tenth') | validation_fraction = 'tenth': must be
 fitted(library, background_only='no') | background_only = 'no': must be
