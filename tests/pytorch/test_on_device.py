@@ -333,6 +333,7 @@ FORMS = {  # arguments of the module and of its call
     "pooled": ({"background_only": False}, {}),
     "classes": ({"per_class": True}, {}),
     "transform": ({"score_transform": "signal_efficiency"}, {}),
+    "a callable": ({"score_transform": torch.sqrt}, {}),
     "reference": ({}, {"reference": Events(torch.linspace(0.01, 0.99, 40), mass=torch.linspace(0, 1, 40))}),
     "compiled": ({"order": 1}, {}),
 }

@@ -292,7 +292,11 @@ class MoDeLoss(CoreModule):
                 refuse_parameters(self.score_transform, every)
             with torch.enable_grad():
                 score = transformed(every, self.score_transform, limits, every[~background])
-            self._transforms, options = True, check("mode", {**self.options, "score_range": None})
+            ends = None  # J is 0 outside of the scores
+            if self.on_device and limits is not None:  # the kernels have limits
+                w = self.score_transform
+                ends = w(score.detach().new_tensor(limits)).tolist() if callable(w) else (0, 1)
+            self._transforms, options = True, check("mode", {**self.options, "score_range": ends})
         counted = background if self.background_only else torch.ones_like(background)
         factor = counted.sum(dtype=torch.float64) / counted[:count].sum().clamp(min=1) if count < len(every) else None
         events = events._replace(score=score.detach(), label=events.label if self.background_only else None)
