@@ -28,7 +28,7 @@ EVERY = 20  # calls from one look to the next
 SELDOM = 100  # calls from one look at the masses to the next, after the first ten
 PATIENCE = 5  # looks in a row with the same problem before the warning
 MOST_WAITING = 20  # calls without a backward pass
-AT_AN_END = 1e-6  # p(1 - p) of scores that a sigmoid saturates
+SATURATED = 1 - 1e-6  # the mean of scores that a sigmoid in float32 no longer tells apart
 LEAST_SPREAD = 0.01  # standard deviation of the logits of scores
 _RATE = EVERY / 400  # the share of a look in the average of the events that pass a cut
 _LAST_RANK = 0.5  # background event above the last cut that the ranks of a batch reach: the highest rank is 1 - 1/(2n)
@@ -185,8 +185,8 @@ class Monitor(Said):
         mean, spread = float(score.mean()), float(score.std())
         what = "inactive" if inactive else ""
         sentence = f"the constraint has done nothing for {EVERY * PATIENCE} batches: {inactive}"
-        unit = mean * (1 - mean) if 0 <= score.min() <= score.max() <= 1 else 1
-        if spread < LEAST_SPREAD * unit or unit < AT_AN_END:
+        inside = 0 <= score.min() <= score.max() <= 1
+        if spread <= LEAST_SPREAD * (mean * (1 - mean) if inside else 1) or inside and mean > SATURATED:
             what = "collapsed"
             sentence = (
                 f"the scores of a batch are nearly equal (mean {mean:.3g}, standard deviation {spread:.1e}): the "
