@@ -18,7 +18,11 @@ PAGE = (ROOT / "docs" / "recipes.md").read_text()
 def printed(name, *warnings):
     """The lines before the check of the last score. One thread in PyTorch, whose threads only wait for each other."""
     lines = run(sys.executable, *warnings, RECIPES / f"{name}.py", OMP_NUM_THREADS="1").splitlines()
-    checks = [place for place, line in enumerate(lines) if re.match(r"(not )?(flat|known)( at order 0)?( \(global p [^)]*\))?: ", line)]
+    checks = [
+        place
+        for place, line in enumerate(lines)
+        if re.match(r"(not )?(flat|known)( at order 0)?( \(global p [^)]*\))?: ", line)
+    ]
     ends_with_check = (RECIPES / f"{name}.py").read_text().splitlines()[-1].startswith("    print(metrics.check(")
     assert len(checks) == ends_with_check == (name not in OTHER_ENDS)
     return lines[: checks[0]] if checks else lines
