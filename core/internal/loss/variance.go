@@ -58,3 +58,51 @@ func (b *bin) cross(e, square float64) (change float64) {
 	b.cdf, b.squares = after, b.squares+square
 	return change
 }
+
+// biasNow returns what bounds add to the bias. Of N, the columns 0 and 1 may be full, and the others have only the diagonal.
+// The c~_l of l >= 2 depend on c_0 and c_1 by way of c~_1.
+func (co *correcting) biasNow() (bias float64) {
+	first, end := co.First, co.End
+	n, g := &co.n, &co.g
+	for l := first; l < end; l++ {
+		switch {
+		case l == 1:
+			n[0][1], n[1][1] = -co.byBase[1], co.own[1]
+		case first == 1:
+			n[0][l], n[1][l] = -float64(co.byBase[l]*co.byBase[1]), float64(co.byBase[l]*(co.own[1]-1))
+		default:
+			n[1][l] = -co.byBase[l]
+		}
+	}
+	for l := first; l < end; l++ {
+		row := co.gram[l*end : (l+1)*end]
+		g[0][l], g[1][l] = 0, 0
+		for m := first; m < end; m++ {
+			g[0][l] += float64(row[m] * n[0][m])
+			g[1][l] += float64(row[m] * n[1][m])
+		}
+	}
+	y := co.sums[co.y:]
+	for l := first; l < end; l++ {
+		bias += float64(n[0][l]*(float64(g[0][l]*y[0])+float64(2*g[1][l]*y[1]))) + float64(float64(n[1][l]*g[1][l])*y[2])
+	}
+	y = y[3:]
+	for k := 2; k < end; k++ {
+		along := float64(g[0][k]*y[0]) + float64(g[1][k]*y[1])
+		for j := 2; j < k; j++ {
+			along += float64(float64(co.own[j]*co.gram[k*end+j]) * y[j])
+		}
+		bias += float64(co.own[k] * (2*along + float64(float64(co.own[k]*co.gram[k*end+k])*y[k])))
+		y = y[k+1:]
+	}
+	if x := co.sums[co.x:]; len(x) > 0 {
+		for k := first; k < end; k++ {
+			along := float64(n[0][k]*x[3*k]) + float64(n[1][k]*x[3*k+1])
+			if k > 1 {
+				along += float64(co.own[k] * x[3*k+2])
+			}
+			bias += 2 * along
+		}
+	}
+	return bias
+}
