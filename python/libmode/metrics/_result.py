@@ -135,9 +135,9 @@ class Check:
                 notes.append(f"the selected spectrum has a new maximum at mass {cut.maximum_at:.4g} ({at})")
             if self.flat is None and cut.unknown and cut.unknown not in self.why:
                 notes.append(f"not known: {cut.unknown}")
-            if self.max_slope is not None:
+            if self.max_slope is not None and cut.ndof:
                 notes.append(f"slope {cut.slope:.2g} +- {cut.slope_error:.1g}, max_slope {self.max_slope:g} ({at})")
-            if self.monotonic:
+            if self.monotonic and cut.ndof:
                 notes.append(f"turn {cut.turn:.2g} +- {cut.turn_error:.1g}, above 1 not monotonic ({at})")
         return list(dict.fromkeys(notes))
 
@@ -178,8 +178,8 @@ def cells(cut: AtCut) -> list[str]:
     return [
         cut.wanted,
         f"{100 * cut.background_efficiency:.3g} %",
-        f"{cut.residual:.3f} ({cut.expected:.3f})",
-        f"{cut.chi2:.1f}/{cut.ndof}",
+        f"{cut.residual:.3f} ({cut.expected:.3f})" if cut.ndof else "-",
+        f"{cut.chi2:.1f}/{cut.ndof}" if cut.ndof else "-",
         shown(cut.p_cut).removeprefix("= ") if cut.ndof else "-",
         f"{cut.spurious_signal:.0f} +- {cut.spurious_error:.0f} at {cut.signal_mass:.4g}" if bump else "-",
         f"{cut.significance:+.1f}" if bump else "-",
