@@ -92,7 +92,7 @@ func (ca *call[T]) steer(all []*group[T], loss loss.Result) (Pushed, error) {
 		moved += g.pushed
 	}
 	if moved > ca.TrainingEvents && ca.TrainingEvents > 0 {
-		return Pushed{}, errs.Of(errs.ErrOption, "training_events = %v: this batch has %v background events, and the whole training cannot have fewer",
+		return Pushed{}, errs.Of(errs.ErrOption, "training_events = %v: this batch has %.0f background events, and the whole training cannot have fewer",
 			ca.TrainingEvents, moved)
 	}
 	if i := events.FirstNotFinite(ca.push); i >= 0 {
