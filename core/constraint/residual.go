@@ -231,7 +231,7 @@ func (g *group[T]) direction(beyond [][]float64) (grid []float64, squares float6
 	return grid[:cells], grid[cells]
 }
 
-// beyond returns the gradient of what is beyond a bound by the score of an event.
+// beyond returns the derivative of the excess over a bound by the score of an event.
 func (g *group[T]) beyond(excesses [][]float64, i int) (d float64) {
 	for k, excess := range excesses {
 		v, q := &g.views[k], g.rank[i]
