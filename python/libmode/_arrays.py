@@ -1,9 +1,8 @@
-"""Addresses of arrays, and the errors of the core in the words of a user of arrays."""
+"""The errors of the core in the words of a user of arrays."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from ctypes import addressof, c_char
 from typing import Any
 
 import numpy as np
@@ -23,16 +22,6 @@ _MASSES_FOR_LABELS = (
     "are these masses? Modules and mode_constraint take (score, label, mass, weight) in this order, pack takes "
     "(label, mass), and a loss takes label=label"
 )
-
-
-def address(array: NDArray[Any] | None) -> int | None:
-    """The address of the first element of a contiguous array."""
-    if array is None:
-        return None
-    if array.size and array.flags.writeable:  # three times as fast as the interface below
-        return addressof(c_char.from_buffer(array))  # type: ignore[arg-type]
-    start: int = array.__array_interface__["data"][0]
-    return start
 
 
 def explained(error: ValueError, score: Any, mass: Any, label: Any, options: Options) -> Any:

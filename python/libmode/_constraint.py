@@ -19,11 +19,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from . import _native
-from ._arrays import address
 from ._convergence import Convergence, convergence, number
 from ._evaluate import NUMPY, Kind, direction
 from ._events import Events
 from ._messages import SIGMOID, level_of_the_user, reworded, shown
+from ._native import address
 from ._options import check
 from ._problems import Said, TrainingWarning
 from ._read import flag, positive, whole

@@ -11,8 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from . import _native
-from ._arrays import address
-from ._native import state_fields
+from ._native import address, state_fields
 
 #: Standard errors above the limit with which a bump of the signal counts, as in core/constraint.
 SURELY = 3.0

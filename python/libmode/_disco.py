@@ -10,9 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from . import _native
-from ._arrays import address, no_background
+from ._arrays import no_background
 from ._events import Events
 from ._messages import Fault, reworded
+from ._native import address
 from ._options import Options
 
 

@@ -12,9 +12,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from . import _native
-from ._arrays import address, explained
+from ._arrays import explained
 from ._disco import disco
 from ._events import Events, read_events
+from ._native import address
 from ._options import Options
 from ._problems import FAR_MASSES, IN_LINES, Said, look_at_masses, look_at_type
 from ._read import MOST_VARIABLES, as_array, check_labels

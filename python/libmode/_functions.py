@@ -11,10 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from . import option_types
-from ._arrays import address
 from ._evaluate import IN_DOUBLE, Result, evaluate, for_core, in_core, loss_and_grad
 from ._events import Events
-from ._native import ModeTable, call
+from ._native import ModeTable, address, call
 from ._options import Options, check
 from ._problems import IN_LINES
 from ._read import as_array, flag, together, vector

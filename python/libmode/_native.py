@@ -340,6 +340,16 @@ def _check(loaded: ctypes.CDLL, status: int) -> None:
         raise Fault(name, place, after, before, parts.advice).error(_ERRORS.get(status, ValueError))
 
 
+def address(array: Any) -> int | None:
+    """The address of the first element of a contiguous array."""
+    if array is None:
+        return None
+    if array.size and array.flags.writeable:  # three times as fast as the interface below
+        return ctypes.addressof(ctypes.c_char.from_buffer(array))
+    start: int = array.__array_interface__["data"][0]
+    return start
+
+
 def call(name: str, *arguments: Any) -> None:
     """Calls the function of mode.h with this name, and raises its error."""
     loaded = library()

@@ -12,10 +12,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ._arrays import address
 from ._evaluate import evaluate
 from ._messages import shown
-from ._native import ModeStrength
+from ._native import ModeStrength, address
 from ._options import Options
 from ._problems import IN_LINES, Said
 from ._read import number

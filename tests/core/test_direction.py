@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 from law import assert_law
 from libmode import _native, mode_evaluate
-from libmode._arrays import address
 from libmode._constraint import outgoing
 from libmode._evaluate import NUMPY, direction
 from libmode._events import Events
+from libmode._native import address
 from libmode._options import check
 from libmode._problems import IN_LINES
 from push import NUMBER, Group, Law

@@ -8,9 +8,9 @@ import libmode
 import numpy as np
 import pytest
 from libmode import _native, planing_weights
-from libmode._arrays import address
 from libmode._evaluate import NUMPY, direction
 from libmode._events import Events
+from libmode._native import address
 from libmode._options import check
 from libmode._problems import IN_LINES
 from push import NUMBER
