@@ -11,33 +11,40 @@ from pathlib import Path
 from typing import Any
 
 import libmode
-import torch
-from libmode.torch import MoDeConstraint, MoDeLoss
 
 FOLDER = str(Path(libmode.__file__).parent)
 
 
-def walk(call: Callable[[], Any]) -> tuple[int, int, list[str]]:
-    """Returns how many functions a call enters, in how many files, and their names."""
-    entered: list[tuple[str, str]] = []
+def entered(call: Callable[[], Any]) -> list[tuple[str, str]]:
+    """The file and the name of each function that a call enters, in their order."""
+    calls: list[tuple[str, str]] = []
 
     def note(frame: Any, event: str, _: Any) -> None:
         file = frame.f_code.co_filename
         if event == "call" and file.startswith(FOLDER):
-            entered.append((file[len(FOLDER) + 1 :], frame.f_code.co_qualname))
+            calls.append((file[len(FOLDER) + 1 :], frame.f_code.co_qualname))
 
-    for _ in range(14):
-        call()
     sys.setprofile(note)
     try:
         call()
     finally:
         sys.setprofile(None)
-    return len(entered), len({file for file, _ in entered}), [f"{file}:{name}" for file, name in entered]
+    return calls
+
+
+def walk(call: Callable[[], Any]) -> tuple[int, int, list[str]]:
+    """Returns how many functions a call enters, in how many files, and their names."""
+    for _ in range(14):
+        call()
+    calls = entered(call)
+    return len(calls), len({file for file, _ in calls}), [f"{file}:{name}" for file, name in calls]
 
 
 def main() -> None:
     """Prints a line for each call, and with -v the functions."""
+    import torch
+    from libmode.torch import MoDeConstraint, MoDeLoss
+
     torch.manual_seed(1)
     score, mass = torch.rand(1_000).requires_grad_(), torch.rand(1_000)
     label = torch.randint(0, 2, (1_000,)).float()

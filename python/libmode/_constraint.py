@@ -317,12 +317,12 @@ def checked_categories(categories: Any) -> int:
     return whole("categories", categories, 1)
 
 
-def either(strength: Any, tolerance: Any, name: str = "strength") -> tuple[float | None, float | None]:
+def either(strength: Any, tolerance: Any) -> tuple[float | None, float | None]:
     """A fixed strength and a tolerance, at most one of them, as positive numbers or None."""
-    fixed, limit = positive(name, strength), positive("tolerance", tolerance)
+    fixed, limit = positive("strength", strength), positive("tolerance", tolerance)
     if fixed is not None and limit is not None:
         raise ValueError(
-            f"{name} = {shown(strength)} and tolerance = {shown(tolerance)}: a fixed {name} ignores the tolerance; "
+            f"strength = {shown(strength)} and tolerance = {shown(tolerance)}: a fixed strength ignores the tolerance; "
             "leave one of them out"
         )
     return fixed, limit

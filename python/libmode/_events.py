@@ -39,7 +39,7 @@ class Events(NamedTuple):
 
     def where(self, chosen: Any) -> Events:
         """The events for which ``chosen``, of shape (n,), is true."""
-        return Events(*(None if array is None else array[chosen] for array in self))
+        return Events(*[None if array is None else array[chosen] for array in self])
 
 
 def read_events(

@@ -62,7 +62,7 @@ class Options:
 
     def takes_default_range(self, variable: int) -> bool:
         """Whether the range of this variable of mass comes from the data, and matters."""
-        limits: tuple[Any, ...] = tuple(self._given.get(name) for name in ("mass_range", "edges"))
+        limits: list[Any] = [self._given.get(name) for name in ("mass_range", "edges")]
         each = [value[variable] if is_for_each(value) else value for value in limits]
         few = self._given.get("binning") == "values"  # a few distinct masses have no tail
         return self.loss == "mode" and not few and each == [None, None]

@@ -6,51 +6,60 @@ predicts probabilities, and without libmode.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ._messages import needed
+from ._read import number
 
 with needed("lightgbm", "libmode.lightgbm", "lightgbm"):
     import lightgbm
 
 with needed("sklearn", "libmode.lightgbm", "lightgbm"):
-    from ._trees.classifier import BoostedClassifier, Called, Trained, described
+    from ._trees.classifier import BoostedClassifier, History, Training, described
 
-from ._trees.metric import USUAL_EVENTS, Metric, Stopping
-from ._trees.multipliers import ScoreTransform, checked
-from ._trees.objective import Objective, Rows, Verdict, judged, refuse_parts
-from ._typing import Unpack
-from .option_types import LossOptions
+from ._trees.metric import Metric, Stopping
+from ._trees.objective import Objective, of_parts
 
 __all__ = ["MoDeLGBMClassifier", "finalize", "metric", "objective"]
 
+#: Parameters that LightGBM does not use with an objective of its user.
+_OF_OBJECTIVES = (
+    *("is_unbalance", "scale_pos_weight", "pos_bagging_fraction", "neg_bagging_fraction"),
+    *("num_class", "sigmoid"),
+)
 
-def objective(
-    mass: Any,
-    *,
-    weight: Any = None,
-    label: Any = None,
-    category: Any = None,
-    loss_weight: float | None = None,
-    tolerance: float | None = None,
-    score_transform: ScoreTransform = "odds",
-    background_only: bool = True,
-    **options: Unpack[LossOptions],
-) -> Objective:
+
+def _main_names() -> dict[str, str]:
+    """LightGBM's main name of a parameter by each of its names."""
+    aliases = lightgbm.basic._ConfigAliases._get_all_param_aliases()
+    return {other: main for main, others in aliases.items() for other in (main, *others)}
+
+
+def _read_rows(data: lightgbm.Dataset) -> tuple[NDArray[Any], NDArray[Any] | None]:
+    main = _main_names()
+    params = {main.get(name, name): value for name, value in (data.params or {}).items()}  # also of the training
+    _refuse_machines(params)
+    for name in params.keys() & set(_OF_OBJECTIVES):
+        raise ValueError(f"parameter {name!r} has no effect with the objective of libmode: leave it out")
+    weight = data.get_weight()
+    return np.asarray(data.get_label()), None if weight is None else np.asarray(weight)
+
+
+def _refuse_machines(parameters: dict[str, Any]) -> None:
+    if (count := int(parameters.get("num_machines", 1))) > 1:
+        raise of_parts(count, "machines")
+
+
+class objective(Objective):
     """Cross entropy and MoDe (arXiv:2010.09745) for ``"objective"`` among the parameters of ``lightgbm.train``.
 
     Give the Dataset ``init_score``, log(p/(1 - p)) with p the share of signal, for each of its rows, and the model to
     :func:`finalize`. ``weight``, of either sign, replaces the weights of the Dataset. All else is as for
     :func:`libmode.xgboost.objective`.
-
-    Returns
-    -------
-    Objective
-        As :func:`libmode.xgboost.objective`.
 
     Examples
     --------
@@ -62,36 +71,30 @@ def objective(
     >>> x = np.column_stack([mass, rng.normal(label)])
     >>> start = np.log(label.mean() / (1 - label.mean()))
     >>> data = lightgbm.Dataset(x, label, init_score=np.full(4_000, start))
-    >>> parameters = {"objective": objective(mass, order=1), "max_depth": 3, "num_threads": 1, "verbose": -1}
-    >>> booster = finalize(lightgbm.train(parameters, data, num_boost_round=20), start)
+    >>> mode = objective(mass, order=1)
+    >>> parameters = {"objective": mode, "max_depth": 3, "num_threads": 1, "verbose": -1}
+    >>> judge = mode.judge(x, label, mass)  # better: other events
+    >>> booster = finalize(lightgbm.train(parameters, data, 80, callbacks=[judge]), start)
     >>> probability = booster.predict(x)
-    >>> bool(probability.min() > 0), bool(probability.max() < 1), booster.num_trees()
-    (True, True, 20)
+    >>> bool(probability.min() > 0), bool(probability.max() < 1), mode.settled, mode.check_.flat
+    (True, True, 60, True)
     """
-    settings = checked(loss_weight, tolerance, score_transform, background_only, options)
-    return _Objective(mass, weight, label, category, settings)
+
+    _read_rows = staticmethod(_read_rows)
+
+    @staticmethod
+    def _callback(features: Any, judge: Callable[[Any, int | None], None]) -> Any:
+        def keep(env: Any) -> None:
+            env.model._libmode_judge = features, judge  # for finalize
+
+        return keep
 
 
-def metric(
-    masses: Mapping[Any, Any] | Iterable[tuple[Any, Any]],
-    *,
-    of: str | Iterable[str] = "inverse_sensitivity",
-    events: float = USUAL_EVENTS,
-    signal_efficiency: float | None = None,
-    background_efficiency: float | None = None,
-    background_only: bool = True,
-    objective: Objective | None = None,
-    **options: Unpack[LossOptions],
-) -> Callable[[Any, Any], list[tuple[str, float, bool]]]:
+class metric(Metric):
     """Judges evaluation sets, as ``feval=`` of ``lightgbm.train`` next to :func:`objective`.
 
     ``masses`` gives the masses of each Dataset of ``valid_sets``. All else is as for :func:`libmode.xgboost.metric`,
     except that ``lightgbm.early_stopping`` stops on any entry of ``of``, or on the first with ``first_metric_only``.
-
-    Returns
-    -------
-    callable
-        ``judge(predictions, dataset)`` gives a list of (name, value, whether higher is better).
 
     Examples
     --------
@@ -103,14 +106,16 @@ def metric(
     >>> [(name, round(value, 3)) for name, value, _ in judge(np.zeros(4), validation)]
     [('logloss', 0.693)]
     """
-    settings = checked(None, None, None, background_only, options)
-    point = {"signal_efficiency": signal_efficiency, "background_efficiency": background_efficiency}
-    return _feval(Metric(_read_rows, masses, of, events, settings, judged(settings, None, point), objective))
+
+    _read_rows = staticmethod(_read_rows)
+
+    def __call__(self, margin: Any, data: Any) -> list[Any]:
+        """Triples (name, value, False) for margins of shape (n,)."""
+        return _smaller_is_better(super().__call__(margin, data))
 
 
-def _feval(metric: Metric) -> Callable[[Any, Any], list[tuple[str, float, bool]]]:
-    """The metric as LightGBM calls it: what is smaller is better."""
-    return lambda margin, data: [(name, value, False) for name, value in metric(margin, data)]
+def _smaller_is_better(values: Iterable[tuple[str, float]]) -> list[tuple[str, float, bool]]:
+    return [(name, value, False) for name, value in values]
 
 
 def finalize(booster: lightgbm.Booster, init_score: float, *, num_iteration: int | None = None) -> Any:
@@ -163,12 +168,7 @@ def finalize(booster: lightgbm.Booster, init_score: float, *, num_iteration: int
         raise TypeError(f"booster is {type(booster).__name__}: expected lightgbm.Booster")
     if booster.num_trees() == 0:
         raise ValueError("the booster has no trees: the training made no split")
-    try:
-        score = float(init_score)
-    except (TypeError, ValueError):
-        raise TypeError(f"init_score is {type(init_score).__name__}: expected the one number of all rows") from None
-    if not np.isfinite(score):
-        raise ValueError(f"init_score = {init_score!r}: must be finite")
+    score = number("init_score", init_score)
     text = booster.model_to_string(num_iteration=num_iteration)
     head, names, rest = text.partition("\nfeature_names=")
     if "\nobjective=" in head:
@@ -184,47 +184,15 @@ def finalize(booster: lightgbm.Booster, init_score: float, *, num_iteration: int
     model = lightgbm.Booster(model_str=f"{head}\nobjective=binary sigmoid:1{names}{rest}")
     for leaf in range(model.dump_model(num_iteration=1)["tree_info"][0]["num_leaves"]):
         model.set_leaf_output(0, leaf, model.get_leaf_output(0, leaf) + score)
-    if verdict := getattr(booster, "_libmode_verdict", None):
-        best = None if booster.best_iteration < 1 else booster.best_iteration - 1
-        verdict(model.predict(verdict.features, raw_score=True), best)
+    features, judge = getattr(booster, "_libmode_judge", (None, None))
+    if judge is not None:
+        judge(
+            model.predict(features, raw_score=True), booster.best_iteration - 1 if booster.best_iteration > 0 else None
+        )
     return model
 
 
-#: Parameters that LightGBM does not use with an objective of its user.
-_OF_OBJECTIVES = (
-    *("is_unbalance", "scale_pos_weight", "pos_bagging_fraction", "neg_bagging_fraction"),
-    *("num_class", "sigmoid"),
-)
-
-
-def _main_names() -> dict[str, str]:
-    """LightGBM's main name of a parameter by each of its names."""
-    aliases = lightgbm.basic._ConfigAliases._get_all_param_aliases()
-    return {other: main for main, others in aliases.items() for other in (main, *others)}
-
-
-def _read_rows(data: lightgbm.Dataset) -> Rows:
-    main = _main_names()
-    params = {main.get(name, name): value for name, value in (data.params or {}).items()}  # also of the training
-    refuse_parts(int(params.get("num_machines", 1)), "machines")
-    for name in params.keys() & set(_OF_OBJECTIVES):
-        raise ValueError(f"parameter {name!r} has no effect with the objective of libmode: leave it out")
-    weight = data.get_weight()
-    return Rows(np.asarray(data.get_label()), None if weight is None else np.asarray(weight))
-
-
-class _Objective(Objective):
-    _read_rows = staticmethod(_read_rows)
-
-    @staticmethod
-    def _callback(verdict: Verdict) -> Any:
-        def tell(env: Any) -> None:
-            env.model._libmode_verdict = verdict  # for finalize
-
-        return tell
-
-
-class _Callback:
+class _Stop:
     """Stops a training."""
 
     def __init__(self, stopping: Stopping) -> None:
@@ -232,16 +200,14 @@ class _Callback:
         self.order = 30  # as LightGBM's own callback: after the records
 
     def __call__(self, env: Any) -> None:
-        value = next(value for *of, value, _ in env.evaluation_result_list if tuple(of) == self._stopping.of)
-        if self._stopping.over(env.iteration, value):
+        if self._stopping.over(env.iteration):
             raise lightgbm.callback.EarlyStopException(self._stopping.best, env.evaluation_result_list)
 
 
 class MoDeLGBMClassifier(BoostedClassifier):
     __doc__ = described("LightGBM", "MoDeLGBMClassifier", "txt")
 
-    _objective = _Objective
-    _stops, _callback = lightgbm.callback._EarlyStoppingCallback, _Callback
+    _stops = lightgbm.callback._EarlyStoppingCallback
     _forest = ("boosting", "dart")
     _own = (*_OF_OBJECTIVES, "objective", "metric", "categorical_feature", "input_model")
 
@@ -250,46 +216,48 @@ class MoDeLGBMClassifier(BoostedClassifier):
         main = _main_names()
         return {main.get(ours, ours): ours for ours in self._get_param_names()}.get(main.get(name), main.get(name))
 
-    def _data(
-        self, features: NDArray[Any], label: Any, names: list[str] | None, start: float, reference: Any = None
-    ) -> lightgbm.Dataset:
-        return lightgbm.Dataset(
-            features,
-            label,
-            feature_name="auto" if names is None else names,
-            categorical_feature=list(self._categories),
-            init_score=np.full(len(features), start),
-            reference=reference,
-            free_raw_data=False,
+    def _train(self, training: Training, callbacks: list[Any], verbose: bool | int) -> History:
+        _refuse_machines(training.parameters)
+        names = getattr(self, "feature_names_in_", None)
+        data, *sets = (
+            lightgbm.Dataset(
+                features,
+                label,
+                feature_name="auto" if names is None else names.tolist(),
+                categorical_feature=list(self._categories),
+                init_score=np.full(len(features), training.start),
+                free_raw_data=False,
+            )
+            for features, label in training.arrays
         )
-
-    def _train(self, parameters: dict[str, Any], data: Any, sets: list[Any], start: float, called: Called) -> Trained:
-        depth = parameters["max_depth"]
-        history: dict[str, dict[str, list[float]]] = {}
-        callbacks = called.callbacks + [lightgbm.record_evaluation(history)] * bool(sets)
-        if called.verbose and sets:
-            callbacks.append(lightgbm.log_evaluation(int(called.verbose)))
+        for one in sets:
+            one.set_reference(data)
+        metric, stopping, history = training.metric(sets), training.stopping, History()
+        callbacks = callbacks + [lightgbm.record_evaluation(history)] * bool(sets)
+        if verbose and sets:
+            callbacks.append(lightgbm.log_evaluation(int(verbose)))
+        if stopping:
+            callbacks.append(_Stop(stopping))
+        depth = training.parameters["max_depth"]
         booster = lightgbm.train(
             {
-                "objective": called.objective,
+                "objective": training.objective,
                 "metric": "none",
                 "num_leaves": 2 ** min(depth, 16) - 1 if depth > 0 else 31,
                 "bagging_freq": 1 if self.subsample < 1 else 0,
                 "verbosity": -1,
-                **parameters,
+                **training.parameters,
             },
             data,
-            called.rounds,
+            training.rounds,
             valid_sets=sets,
             valid_names=[f"validation_{k}" for k in range(len(sets))],
-            feval=_feval(called.metric),
+            feval=lambda margin, data: _smaller_is_better(metric(margin, data)),
             callbacks=callbacks,
         )
-        return booster, history
-
-    @staticmethod
-    def _first(booster: lightgbm.Booster, start: float, rounds: int | None) -> lightgbm.Booster:
-        return finalize(booster, start, num_iteration=rounds)
+        rounds = None if not stopping or stopping.best is None else stopping.best + 1
+        self.booster_ = finalize(booster, training.start, num_iteration=rounds)
+        return history
 
     def _margins(self, features: NDArray[Any]) -> NDArray[Any]:
         return np.asarray(self.booster_.predict(features, raw_score=True))

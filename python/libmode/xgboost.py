@@ -7,7 +7,7 @@ model is an ordinary one, which loads and predicts without libmode.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -20,30 +20,21 @@ with needed("xgboost", "libmode.xgboost", "xgboost"):
     import xgboost
 
 with needed("sklearn", "libmode.xgboost", "xgboost"):
-    from ._trees.classifier import BoostedClassifier, Called, Trained, described
+    from ._trees.classifier import BoostedClassifier, History, Training, described
 
 from ._trees.collective import Workers
-from ._trees.metric import USUAL_EVENTS, Metric, Stopping
-from ._trees.multipliers import Alone, ScoreTransform, checked
-from ._trees.objective import Objective, Rows, Verdict, judged, refuse_parts
-from ._typing import Unpack
-from .option_types import LossOptions
+from ._trees.metric import Metric, Stopping
+from ._trees.objective import Alone, Objective, of_parts
 
 __all__ = ["MoDeXGBClassifier", "metric", "objective"]
 
 
-def objective(
-    mass: Any,
-    *,
-    weight: Any = None,
-    label: Any = None,
-    category: Any = None,
-    loss_weight: float | None = None,
-    tolerance: float | None = None,
-    score_transform: ScoreTransform = "odds",
-    background_only: bool = True,
-    **options: Unpack[LossOptions],
-) -> Objective:
+def _read_rows(data: xgboost.DMatrix) -> tuple[NDArray[Any], NDArray[Any] | None]:
+    weight = data.get_weight()
+    return np.asarray(data.get_label()), weight if len(weight) else None
+
+
+class objective(Objective):
     """Cross entropy and MoDe (arXiv:2010.09745) for ``obj=`` of ``xgboost.train``.
 
     Give ``"objective": "binary:logistic"`` with it, so that the model predicts probabilities, and ``base_score``, the
@@ -80,10 +71,13 @@ def objective(
         Those of :func:`libmode.mode_loss` except ``score_range``. By default there are up
         to 128 bins, with at least 250 events each.
 
-    Returns
-    -------
-    Objective
-        Callable; ``settled`` is the round in which the push settled, or None.
+    Attributes
+    ----------
+    settled : int or None
+        The number of rounds after which the push had settled: a test with the training events sees no dependence. 0
+        with a fixed loss_weight, None before.
+    check_ : :class:`libmode.metrics.Check` or None
+        What the events of :meth:`judge` say of the finished trees.
 
     Raises
     ------
@@ -101,26 +95,50 @@ def objective(
     >>> x = np.column_stack([mass, rng.normal(label)])
     >>> parameters = {"objective": "binary:logistic", "base_score": label.mean(), "max_depth": 3, "nthread": 1}
     >>> mode = objective(mass, order=1)
-    >>> booster = xgboost.train(parameters, xgboost.DMatrix(x, label), num_boost_round=20, obj=mode)
+    >>> judge = mode.judge(xgboost.DMatrix(x), label, mass)  # better: other events
+    >>> data = xgboost.DMatrix(x, label)
+    >>> booster = xgboost.train(parameters, data, num_boost_round=80, obj=mode, callbacks=[judge])
     >>> probability = booster.predict(xgboost.DMatrix(x))
-    >>> bool(probability.min() > 0), bool(probability.max() < 1), booster.num_boosted_rounds()
-    (True, True, 20)
+    >>> bool(probability.min() > 0), bool(probability.max() < 1), mode.settled, mode.check_.flat
+    (True, True, 60, True)
     """
-    settings = checked(loss_weight, tolerance, score_transform, background_only, options)
-    return _Objective(mass, weight, label, category, settings)
+
+    _read_rows = staticmethod(_read_rows)
+
+    @staticmethod
+    def _find_workers() -> Alone:
+        return Workers() if xgboost.collective.get_world_size() > 1 else Alone()
+
+    @staticmethod
+    def _callback(features: Any, judge: Callable[[Any, int | None], None]) -> Any:
+        return _Judge(features, judge)
 
 
-def metric(
-    masses: Mapping[Any, Any] | Iterable[tuple[Any, Any]],
-    *,
-    of: str | Iterable[str] = "inverse_sensitivity",
-    events: float = USUAL_EVENTS,
-    signal_efficiency: float | None = None,
-    background_efficiency: float | None = None,
-    background_only: bool = True,
-    objective: Objective | None = None,
-    **options: Unpack[LossOptions],
-) -> Metric:
+class _Judge(xgboost.callback.TrainingCallback):  # type: ignore[misc]
+    """Judges the trees in the end."""
+
+    def __init__(self, features: Any, judge: Callable[[Any, int | None], None]) -> None:
+        super().__init__()
+        self._features, self._judge = features, judge
+
+    def before_training(self, model: Any) -> Any:
+        own = json.loads(model.save_config())["learner"]["objective"].get("reg_loss_param", {})
+        if float(own.get("scale_pos_weight", 1)) != 1:
+            raise ValueError(
+                f"scale_pos_weight = {own['scale_pos_weight']} has no effect with the objective of libmode: leave it "
+                "out. Class weights change no selection"
+            )
+        return model
+
+    def after_training(self, model: Any) -> Any:
+        best = model.attr("best_iteration")
+        rounds = (0, 0 if best is None else int(best) + 1)
+        margin = model.predict(self._features, output_margin=True, iteration_range=rounds)
+        self._judge(margin, None if best is None else int(best))
+        return model
+
+
+class metric(Metric):
     """Judges evaluation sets, as ``custom_metric=`` of ``xgboost.train`` next to :func:`objective`.
 
     Parameters
@@ -147,11 +165,6 @@ def metric(
     **options
         Those of :func:`libmode.mode_loss`.
 
-    Returns
-    -------
-    callable
-        ``judge(predictions, dmatrix)`` gives a list of (name, value).
-
     Raises
     ------
     ValueError, TypeError
@@ -169,58 +182,15 @@ def metric(
     >>> [(name, round(value, 3)) for name, value in judge(np.zeros(4), validation)]
     [('logloss', 0.693)]
     """
-    settings = checked(None, None, None, background_only, options)
-    point = {"signal_efficiency": signal_efficiency, "background_efficiency": background_efficiency}
-    return Metric(_read_all_rows, masses, of, events, settings, judged(settings, None, point), objective)
-
-
-def _read_rows(data: xgboost.DMatrix) -> Rows:
-    weight = data.get_weight()
-    return Rows(np.asarray(data.get_label()), weight if len(weight) else None)
-
-
-class _Objective(Objective):
-    _read_rows = staticmethod(_read_rows)
 
     @staticmethod
-    def _find_workers() -> Alone:
-        return Workers() if xgboost.collective.get_world_size() > 1 else Alone()
-
-    @staticmethod
-    def _callback(verdict: Verdict) -> Any:
-        return _Judge(verdict)
+    def _read_rows(data: xgboost.DMatrix) -> tuple[NDArray[Any], NDArray[Any] | None]:
+        if (count := xgboost.collective.get_world_size()) > 1:
+            raise of_parts(count, "processes")
+        return _read_rows(data)
 
 
-class _Judge(xgboost.callback.TrainingCallback):  # type: ignore[misc]
-    """Judges the trees in the end."""
-
-    def __init__(self, verdict: Verdict) -> None:
-        super().__init__()
-        self._verdict = verdict
-
-    def before_training(self, model: Any) -> Any:
-        own = json.loads(model.save_config())["learner"]["objective"].get("reg_loss_param", {})
-        if float(own.get("scale_pos_weight", 1)) != 1:
-            raise ValueError(
-                f"scale_pos_weight = {own['scale_pos_weight']} has no effect with the objective of libmode: leave it "
-                "out. Class weights change no selection"
-            )
-        return model
-
-    def after_training(self, model: Any) -> Any:
-        best = model.attr("best_iteration")
-        rounds = (0, 0 if best is None else int(best) + 1)
-        margin = model.predict(self._verdict.features, output_margin=True, iteration_range=rounds)
-        self._verdict(margin, None if best is None else int(best))
-        return model
-
-
-def _read_all_rows(data: xgboost.DMatrix) -> Rows:
-    refuse_parts(xgboost.collective.get_world_size(), "processes")
-    return _read_rows(data)
-
-
-class _Callback(xgboost.callback.TrainingCallback):  # type: ignore[misc]
+class _Stop(xgboost.callback.TrainingCallback):  # type: ignore[misc]
     """Stops a training."""
 
     def __init__(self, stopping: Stopping) -> None:
@@ -228,15 +198,13 @@ class _Callback(xgboost.callback.TrainingCallback):  # type: ignore[misc]
         self._stopping = stopping
 
     def after_iteration(self, model: Any, epoch: int, evals_log: Any) -> bool:
-        data, name = self._stopping.of
-        return self._stopping.over(epoch, evals_log[data][name][-1])
+        return self._stopping.over(epoch)
 
 
 class MoDeXGBClassifier(BoostedClassifier):
     __doc__ = described("XGBoost", "MoDeXGBClassifier", "json")
 
-    _objective = _Objective
-    _stops, _callback = xgboost.callback.EarlyStopping, _Callback
+    _stops = xgboost.callback.EarlyStopping
     _forest = ("booster", "dart", "gblinear")
     _own = ("objective", "scale_pos_weight", "base_score", "num_class", "eval_metric", "disable_default_eval_metric")
 
@@ -244,37 +212,41 @@ class MoDeXGBClassifier(BoostedClassifier):
     def _main_name(name: str) -> str:
         return _OTHER_NAMES.get(name, name)  # of one that it does not know XGBoost itself warns
 
-    def _data(
-        self, features: NDArray[Any], label: Any, names: list[str] | None, start: float = 0.0, reference: Any = None
-    ) -> xgboost.DMatrix:
-        kinds = ["c" if place in self._categories else "q" for place in range(features.shape[1])]
-        taken = self.parameters.get("enable_categorical", True)
-        return xgboost.DMatrix(features, label, feature_names=names, feature_types=kinds, enable_categorical=taken)
-
-    def _train(self, parameters: dict[str, Any], data: Any, sets: list[Any], start: float, called: Called) -> Trained:
-        history: dict[str, dict[str, list[float]]] = {}
-        parameters.pop("enable_categorical", None)  # of the data
-        own = {"objective": "binary:logistic", "disable_default_eval_metric": True, "base_score": float(expit(start))}
-        booster = xgboost.train(
-            {**own, **parameters},
-            data,
-            called.rounds,
-            obj=called.objective,
-            evals=[(one, f"validation_{k}") for k, one in enumerate(sets)],
-            custom_metric=called.metric,
-            evals_result=history,
-            verbose_eval=called.verbose,
-            callbacks=called.callbacks,
+    def _data(self, features: NDArray[Any], label: Any = None) -> xgboost.DMatrix:
+        names = getattr(self, "feature_names_in_", None)
+        return xgboost.DMatrix(
+            features,
+            label,
+            feature_names=None if names is None else names.tolist(),
+            feature_types=["c" if place in self._categories else "q" for place in range(features.shape[1])],
+            enable_categorical=self.parameters.get("enable_categorical", True),
         )
-        return booster, history
 
-    @staticmethod
-    def _first(booster: xgboost.Booster, start: float, rounds: int | None) -> xgboost.Booster:
-        return booster if rounds is None else booster[:rounds]  # gblinear has no part
+    def _train(self, training: Training, callbacks: list[Any], verbose: bool | int) -> History:
+        if (count := xgboost.collective.get_world_size()) > 1:
+            raise of_parts(count, "processes")
+        own = {"objective": "binary:logistic", "disable_default_eval_metric": True}
+        own |= {"base_score": float(expit(training.start)), **training.parameters}
+        own.pop("enable_categorical", None)  # of the data
+        data, *sets = [self._data(*arrays) for arrays in training.arrays]
+        stopping, history = training.stopping, History()
+        booster = xgboost.train(
+            own,
+            data,
+            training.rounds,
+            obj=training.objective,
+            evals=[(one, f"validation_{k}") for k, one in enumerate(sets)],
+            custom_metric=training.metric(sets) if sets else None,
+            evals_result=history,
+            verbose_eval=verbose,
+            callbacks=[*callbacks, *([_Stop(stopping)] if stopping else [])],
+        )
+        # gblinear has no part
+        self.booster_ = booster if not stopping or stopping.best is None else booster[: stopping.best + 1]
+        return history
 
     def _margins(self, features: NDArray[Any]) -> NDArray[Any]:
-        data = self._data(features, None, self.booster_.feature_names)
-        return np.asarray(self.booster_.predict(data, output_margin=True))
+        return np.asarray(self.booster_.predict(self._data(features), output_margin=True))
 
     def _gains(self) -> NDArray[Any]:
         gains: Any = self.booster_.get_score(importance_type="total_gain")

@@ -111,8 +111,8 @@ fitted(library, events=-1) | events = -1: must be positive
 fitted(library, dict(eval_set=[ITS], eval_mass=[MASS]), early_stopping_rounds=0) | early_stopping_rounds = 0:
 fitted(library, validation_fraction=0) | validation_fraction = 0: must be
 fitted(library, validation_fraction=1.0) | validation_fraction = 1.0: must be
-fitted(library, dict(eval_set=[ITS])) | eval_mass is missing
-fitted(library, dict(eval_mass=[MASS])) | eval_mass is given without eval_set
+fitted(library, dict(eval_set=[ITS])) | eval_mass has length 0, but eval_set has 1
+fitted(library, dict(eval_mass=[MASS])) | eval_mass has length 1, but eval_set has 0
 evaluated(library, eval_set=[ITS, ITS]) | eval_mass has length 1, but eval_set has 2
 evaluated(library, but(3, nan, MASS)) | eval_set[0]: mass[3] = nan: ... give missing="ignore"
 evaluated(library, PAIRS) | eval_set[0]: mass has shape (2000, 2)
@@ -263,7 +263,7 @@ def test_the_link_of_a_booster_of_lightgbm():
     finalize, booster = libmode.lightgbm.finalize, trained(LGB)
     refused("booster is MoDeLGBMClassifier: ", finalize, fitted(LGB), 0.0, kind=TypeError)
     refused("init_score = inf: must be finite", finalize, booster, np.inf)
-    refused("init_score is ndarray: ", finalize, booster, np.zeros(4), kind=TypeError)
+    refused("init_score = array([0., 0., 0., 0.]): must be a number", finalize, booster, np.zeros(4), kind=TypeError)
     refused("'init_score'", finalize, booster, kind=TypeError)  # 0 by default once gave probabilities far too high
     refused("the model has its own link", finalize, finalize(booster, 0.0), 0.0)
     refused("the booster has no trees", finalize, lightgbm.Booster(LGB.PARAMETERS, LGB.data(*ITS)), 0.0)

@@ -11,11 +11,8 @@ import pytest
 import xgboost
 from distributed import Client, LocalCluster
 from libmode._events import Events
-from libmode._problems import Said
-from libmode._trees import collective
-from libmode._trees.multipliers import Alone
 from libmode.metrics import check
-from libmode.xgboost import metric, objective
+from libmode.xgboost import MoDeXGBClassifier, metric, objective
 from xgboost import dask as dxgb
 from xgboost.tracker import RabitTracker
 
@@ -43,31 +40,13 @@ def background(n, *, signed=False, masses=1):
     return Events(score, None, mass if masses > 1 else mass[:, 0], weight, None)
 
 
-def compared(events, options, sizes):
-    """The result of one process, and that of workers with so many events each, with the derivatives joined."""
-    n = len(events.score)
-    assert sum(sizes) == n
-    alone = Alone().evaluation(options, events, np.arange(n), Said())(events.score, hess=True)
-    cuts = np.cumsum([0, *sizes])
-
-    def work(rank):
-        own = events.where(slice(*cuts[rank : rank + 2]))
-        evaluate = collective.Workers().evaluation(options, own, np.arange(len(own.score)), Said())
-        return evaluate(own.score, hess=True)
-
-    every = at_once(len(sizes), work)
-    assert len({(result.loss, result.bias, result.events) for result in every}) == 1
-    joined = (np.concatenate(parts) for parts in zip(*((one.grad, one.hess) for one in every), strict=True))
-    return alone, every[0]._replace(**dict(zip(("grad", "hess"), joined, strict=True)))
-
-
-def close(result, wanted, tolerance):
-    """Whether a result is the wanted one, relative to the largest elements."""
-    assert result.events == pytest.approx(wanted.events)
-    assert result.bias == pytest.approx(wanted.bias, rel=tolerance)
-    assert abs(result.loss - wanted.loss) <= tolerance * (abs(wanted.loss) + wanted.bias)
-    assert abs(result.grad - wanted.grad).max() <= tolerance * abs(wanted.grad).max()
-    assert abs(result.hess - wanted.hess).max() <= tolerance * wanted.hess.max()
+def derivatives(events, target, options):
+    """Gradient and Hessian of two rounds as rows, and the loss, by a data set with these events."""
+    margin = np.log(events.score / (1 - events.score))
+    data = xgboost.DMatrix(margin[:, None], target)
+    mode = objective(events.mass, weight=events.weight, category=events.category, **options)
+    first, second = mode(margin, data), mode(margin + 0.1 * np.sin(margin), data)
+    return np.stack([*first, *second]), mode.loss
 
 
 @pytest.mark.parametrize("workers", [2, 4])
@@ -80,12 +59,23 @@ def close(result, wanted, tolerance):
         ({"order": 1, "missing": "ignore"}, {"masses": 2}),
     ],
 )
-def test_gathered_events_are_those_of_one_process(options, kind, workers):
-    events = background(4000, **kind)
+def test_workers_have_the_derivatives_of_one_process(options, kind, workers):
+    events, target = background(4000, **kind), np.arange(4000) % 3 == 0
     if options.get("missing"):
         events.mass[:100, 1] = np.nan
     events = events._replace(category=np.arange(4000) % 2)
-    close(*reversed(compared(events, options, [3000, 1000, 0, 0][:workers])), 1e-12)
+    cuts = np.cumsum([0, *[3000, 1000, 0, 0][:workers]])
+
+    def work(rank):
+        own = slice(*cuts[rank : rank + 2])
+        return derivatives(events.where(own), target[own], options)
+
+    wanted, loss = derivatives(events, target, options)
+    every = at_once(workers, work)
+    found = np.concatenate([own for own, _ in every], axis=1)
+    assert [one for _, one in every] == pytest.approx([loss] * workers, rel=1e-12)
+    for one, other in zip(found, wanted, strict=True):
+        assert abs(one - other).max() <= 1e-12 * abs(other).max()
 
 
 def test_an_error_of_one_worker_is_an_error_of_all():
@@ -94,7 +84,7 @@ def test_an_error_of_one_worker_is_an_error_of_all():
     for margins, masses, message in (
         (np.zeros(3000), [mass, np.where(np.arange(3000) == 8, np.nan, mass)], r"worker 1: mass\[8\] = nan"),
         (np.zeros(3000), [mass, mass[1:]], "worker 1: mass has length 2999, but the training set has 3000 rows"),
-        (np.where(np.arange(3000) == 5, np.inf, 0), ["label_lower_bound"] * 2, r"worker 0: margin\[5\] = inf"),
+        (np.where(np.arange(3000) == 5, np.inf, 0), ["label_lower_bound"] * 2, r"margin\[5\] = inf"),
         (np.zeros(3000), ["label_upper_bound"] * 2, "worker 0: mass = 'label_upper_bound': the DMatrix has no"),
     ):
 
@@ -105,12 +95,15 @@ def test_an_error_of_one_worker_is_an_error_of_all():
         at_once(2, work)
 
 
-def test_a_metric_refuses_one_of_several_workers():
-    data = xgboost.DMatrix(np.zeros((4, 1)), [0, 0, 1, 1])
+def test_a_metric_and_a_classifier_refuse_one_of_several_workers():
+    features, label, mass = np.random.default_rng(1).normal(size=(4_000, 1)), np.arange(4_000) % 2, np.arange(4_000.0)
+    data = xgboost.DMatrix(features, label)
 
     def work(rank):
         with pytest.raises(RuntimeError, match="one of 2 processes"):
-            metric({data: np.arange(4.0)}, order=1)(np.zeros(4), data)
+            metric({data: mass}, order=1)(np.zeros(4_000), data)
+        with pytest.raises(RuntimeError, match="one of 2 processes"):
+            MoDeXGBClassifier(order=1, n_estimators=2).fit(features, label, mass=mass)
 
     at_once(2, work)
 

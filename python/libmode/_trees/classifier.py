@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import logging
 import math
 import warnings
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
@@ -16,15 +15,15 @@ from sklearn.utils import check_random_state
 from sklearn.utils.multiclass import check_classification_targets, type_of_target
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
 
-from .._events import Events, read_events
+from .._events import Events
 from .._messages import ORDER, level_of_the_user, near, shown
 from .._option_values import TAKEN
 from .._problems import Said, TrainingWarning
-from .._read import as_array, of_one_index, real, whole
+from .._read import as_array, of_one_index, real, together, variables, whole
 from ..metrics._settings import Settings as Judged
-from .metric import USUAL_EVENTS, Metric, Stopping
-from .multipliers import ScoreTransform, Settings, checked, mean_size, pace, refuse_missing, sums_of_weights
-from .objective import BY_HEART, Objective, judge, judged, same_length
+from .metric import Stopping, Watched
+from .multipliers import Boosting, ScoreTransform, Settings, checked, refuse_missing, sums_of_weights, unsettled
+from .objective import BY_HEART
 
 # The defaults of min_child_weight and reg_lambda, over the sum of the absolute weights. Trees with smaller leaves are
 # flat on the events of the training, and not on others.
@@ -43,7 +42,6 @@ _OF_LIBRARY = (
 # The share of the events that is kept to judge a training, the most of them, and the fewest background events.
 _KEPT, _MOST_KEPT, _FEWEST_KEPT = 0.1, 20_000, 1_000
 _COPIED = 0.01  # an evaluation set with a larger share of rows of the training judges nothing
-_LOG = logging.getLogger("libmode")
 _SAID = Said()  # a search fits a classifier many times
 
 _DESCRIPTION = """A classifier of {library} that keeps the response to background smooth in the mass.
@@ -132,34 +130,39 @@ def described(library: str, name: str, ending: str) -> str:
     return _DESCRIPTION.format(library=library, module=module, booster=f"{module}.Booster", name=name, ending=ending)
 
 
-class Called(NamedTuple):
-    """What a library calls in a training, its number of rounds, and whether it prints."""
+#: The features and the other arrays of events, whose scores are their labels: 1 for signal, 0 for background.
+Set = tuple[NDArray[Any], Events]
+#: The values of evaluation sets, by set and name.
+History = dict[str, dict[str, list[float]]]
 
-    objective: Objective
-    metric: Metric
-    callbacks: list[Any]
+
+class Training(NamedTuple):
+    """What a library trains."""
+
+    parameters: dict[str, Any]
     rounds: int
-    verbose: bool | int
+    start: float  #: the margin to begin with
+    arrays: list[tuple[NDArray[Any], NDArray[Any]]]  #: features and labels of the training and the evaluation sets
+    objective: Boosting
+    watched: list[Watched]  #: the evaluation sets
+    names: tuple[str, ...]  #: of their values
+    stopping: Stopping | None
 
-
-#: The features and the other arrays of an evaluation set.
-Evaluated = tuple[NDArray[Any], Events]
-#: The booster of all rounds, and the values of the evaluation sets by round.
-Trained = tuple[Any, dict[str, dict[str, list[float]]]]
+    def metric(self, sets: Iterable[Any]) -> Callable[[Any, Any], list[tuple[str, float]]]:
+        """The values of the library's data sets, which are the evaluation sets."""
+        known = {id(data): watched for data, watched in zip(sets, self.watched, strict=True)}
+        return lambda margin, data: known[id(data)].values(self.names, np.asarray(margin))
 
 
 class BoostedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
-    """A subclass for each library makes data sets, trains and returns margins, log(p/(1 - p))."""
+    """A subclass for each library trains, and returns margins, log(p/(1 - p))."""
 
     _stops: type  # the library's own callback of early stopping
-    _callback: Callable[[Stopping], Any]  # a callback of the library
     _forest: tuple[str, ...]  # a parameter, and its values with which later rounds change earlier trees
-    _objective: type[Objective]
     _own: tuple[str, ...]  # parameters that the classifier sets, or that have no effect with an objective
     _main_name: Callable[..., str | None]  # the library's name of a parameter that has several; None for an unknown one
-    _data: Callable[..., Any]  # makes a data set of features, labels, names, first margin, reference
-    _train: Callable[..., Trained]  # takes parameters, data, evaluation sets, first margin, Called
-    _first: Callable[..., Any]  # the booster of the first rounds; takes one, its first margin, and their number or None
+    # Sets booster_, and returns the values by evaluation set; takes Training, callbacks and verbose.
+    _train: Callable[..., History]
     _margins: Callable[..., NDArray[Any]]  # takes features
     _gains: Callable[..., NDArray[Any]]  # the gain of the splits of each feature
 
@@ -214,12 +217,9 @@ class BoostedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     def set_params(self, **params: Any) -> BoostedClassifier:
         """Sets arguments by name, also options of the loss and parameters of the library."""
-        named = self._get_param_names()
-        for name, value in params.items():
-            if name in named:
-                setattr(self, name, value)
-            else:
-                self.parameters[name] = value
+        own = {name: params.pop(name) for name in self._get_param_names() if name in params}
+        self.parameters.update(params)
+        super().set_params(**own)
         return self
 
     def fit(
@@ -272,218 +272,121 @@ class BoostedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             flat. If ``eval_set`` has rows of the training. If ``eval_sample_weight`` is left out, and the events of a
             class have different weights. Once in a process, if nothing is kept to judge the trees, or too little.
         """
-        X, events = self._events(X, y, True, mass=mass, sample_weight=sample_weight, category=category)
-        settings, judging = self._checked(callbacks)
+        events = self._read_events(X, y, mass, sample_weight, category, training=True)
+        settings, judging, parameters = self._checked(callbacks)
         lists = {"eval_mass": eval_mass, "eval_sample_weight": eval_sample_weight, "eval_category": eval_category}
-        if not (evaluated := self._evaluated(eval_set, lists, X, events)):
-            X, events, evaluated = self._kept(X, events, settings)
-        objective, stopping = self._trained(X, events, evaluated, settings, judging, callbacks, verbose)
-        name = f"eval_set[{len(evaluated) - 1}]" if eval_set else "validation_fraction"
-        self._judge(name, evaluated, judging, objective, stopping)
+        evaluated, name = self._evaluated(eval_set or (), lists, events, settings), "validation_fraction"
+        if evaluated:
+            name = f"eval_set[{len(evaluated) - 1}]"
+            copied = self._warn_of_set(name, evaluated[-1], eval_sample_weight, events)
+        else:
+            copied, (events, *evaluated) = False, self._kept(*events, settings, parameters["random_state"])
+        training = self._training([events, *evaluated], settings, judging, parameters)
+        self.evals_result_ = self._train(training, list(callbacks or ()), verbose)
+        self.check_ = None
+        if evaluated and not copied:
+            features, others = evaluated[-1]
+            self.check_ = settings.judge(judging, others)(self._margins(features).astype(float))
+        self._warn(name, bool(evaluated), training)
         return self
 
-    def _judge(
-        self, name: str, evaluated: list[Evaluated], judging: Judged, objective: Objective, stopping: Stopping | None
-    ) -> None:
-        """Sets the attributes of the finished trees, and warns."""
-        self.best_iteration_, self.settled_round_ = (stopping and stopping.best), objective.settled
-        unsettled = objective.unsettled()
-        if stopping is not None and unsettled:
+    def _warn(self, name: str, is_evaluated: bool, training: Training) -> None:
+        """Warns of a push that has not settled, and of what the check says."""
+        check, stopping, said = self.check_, training.stopping, []
+        self.best_iteration_, self.settled_round_ = (stopping and stopping.best), training.objective.settled
+        why = unsettled(training.objective)
+        if stopping and why:
             if stopping.best is None:
                 raise RuntimeError(
-                    f"early_stopping_rounds = {self.early_stopping_rounds}: no round can be the best, since {unsettled}"
+                    f"early_stopping_rounds = {self.early_stopping_rounds}: no round can be the best, since {why}"
                 )
-            unsettled = None
-        self.check_ = check = None
-        if evaluated and not self._copied:
-            features, others = evaluated[-1]
-            self.check_ = check = judge(judging, others, self.background_only)(self._margins(features).astype(float))
-        if self.loss_weight is not None or check is not None and check.flat:
+            why = None
+        if training.objective.fixed or check and check.flat:
             return
-        said = [unsettled] if unsettled else []
-        if check is not None and check.flat is False:
-            said.insert(0, f"{name}: {check.why}" + ("" if unsettled else f". {BY_HEART}"))
-        elif check is not None and name != "validation_fraction":
-            said.insert(0, f"{name}: {check.why}")
+        if check and (check.flat is False or name != "validation_fraction"):
+            said.append(f"{name}: {check.why}")
+        if check and check.flat is False and not why:
+            said.append(BY_HEART)
+        if why:
+            said.append(why)
         if said:
             warnings.warn(". ".join(said), TrainingWarning, stacklevel=level_of_the_user())
-        elif check is not None or not evaluated and self.validation_fraction is not None:
+        elif check or not is_evaluated and self.validation_fraction is not None:
             few = "too few events for a tenth with 1,000 of background"
-            why = few if check is None else f"the kept events cannot: {check.why}"
             _SAID.warn(
                 "not judged",
-                f"nothing judges whether the background is flat ({why}): give fit eval_set and eval_mass, or "
+                "nothing judges whether the background is flat "
+                f"({f'the kept events cannot: {check.why}' if check else few}): give fit eval_set and eval_mass, or "
                 "validation_fraction a number, or None where other events judge. This is said once",
-                TrainingWarning,
             )
 
-    def _checked(self, callbacks: Sequence[Any] | None) -> tuple[Settings, Judged]:
-        """The settings of the objective and of the check."""
+    def _checked(self, callbacks: Sequence[Any] | None) -> tuple[Settings, Judged, dict[str, Any]]:
+        """The settings of the objective and of the check, and the parameters for the library by its names."""
         for callback in callbacks or ():
             if isinstance(callback, self._stops):
                 raise ValueError(
                     f"callbacks has {type(callback).__name__}, which may stop before the push has settled: give "
                     f"early_stopping_rounds to the constructor, {type(self).__name__}(early_stopping_rounds=...)"
                 )
-        self._further: dict[str, Any] = {}  # parameters of the library
-        options = {"order": self.order}
-        for name, value in self.parameters.items():
-            if name in TAKEN["mode"]:
-                options[name] = value
-            else:
-                self._further[self._known(name)] = value
         if self.order is None:
             raise TypeError(ORDER)
+        seed = 0 if self.random_state is None else int(check_random_state(self.random_state).randint(2**31 - 1))
+        parameters = {name: getattr(self, name) for name in _OF_LIBRARY} | {"random_state": seed}
+        options, ours = {"order": self.order}, self._get_param_names()
+        for name, value in self.parameters.items():
+            main = self._main_name(name)
+            if name in TAKEN["mode"]:
+                options[name] = value
+            elif main is None or main in ours:
+                near_names = [] if name == "class_weight" else [*ours, *TAKEN["mode"]]  # it is no loss_weight
+                meant = main or near(name, near_names)
+                raise TypeError(f"unknown parameter {name!r}" + (f": did you mean {meant}?" if meant else ""))
+            elif main in self._own:
+                raise TypeError(
+                    f"parameter {name!r} has no effect in {type(self).__name__}, or is set by it: leave it out"
+                )
+            else:
+                parameters[main] = value
         options.pop("background_label", None)  # a class of y: the labels of the loss are 1 for signal and 0
         settings = checked(self.loss_weight, self.tolerance, self.score_transform, self.background_only, options)
-        point = {"signal_efficiency": self.signal_efficiency, "background_efficiency": self.background_efficiency}
         for name in ("n_estimators", "early_stopping_rounds"):
             if getattr(self, name) is not None:
                 whole(name, getattr(self, name), 1)
         name, *changing = self._forest
-        kind = str(self._further.get(name)).lower()
+        kind = str(parameters.get(name)).lower()
         if self.early_stopping_rounds is not None and kind in changing:
             raise ValueError(
                 f"{name} = {kind!r} and early_stopping_rounds = {self.early_stopping_rounds}: the first trees are not "
                 "the model of the best round; leave one of them out"
             )
-        return settings, judged(settings, self.events, point)
+        point = {"signal_efficiency": self.signal_efficiency, "background_efficiency": self.background_efficiency}
+        return settings, settings.judging(self.events, **point), parameters
 
-    def _known(self, name: str) -> str:
-        """The library's name of a parameter; TypeError if unknown, set here, or an argument by another name."""
-        main = self._main_name(name)
-        if main is None or main in self._get_param_names():
-            ours = [*self._get_param_names(), *TAKEN["mode"]]
-            meant = main or (None if name == "class_weight" else near(name, ours))  # which is no loss_weight
-            raise TypeError(f"unknown parameter {name!r}" + (f": did you mean {meant}?" if meant else ""))
-        if main in self._own:
-            raise TypeError(f"parameter {name!r} has no effect in {type(self).__name__}, or is set by it: leave it out")
-        return main
-
-    def _events(self, X: Any, y: Any, reset: bool, **arrays: Any) -> Evaluated:
-        """The training, or an evaluation set as the training had it, with labels 1 for signal and 0 for background."""
-        of_one_index({"X": X, "y": y, **arrays})
-        if reset:
-            self._categories = {
-                place: X.iloc[:, place].cat.categories for place, dtype in enumerate(getattr(X, "dtypes", ()))
-                if getattr(dtype, "name", None) == "category"
-            }  # fmt: skip
-        X, y = self._read(X, y, reset)
-        if reset:
+    def _read_events(self, X: Any, y: Any, mass: Any, weight: Any, category: Any, training: bool = False) -> Set:
+        """The training, or an evaluation set as the training had it."""
+        of_one_index({"X": X, "y": y, "mass": mass, "sample_weight": weight, "category": category})
+        if training:
+            kinds = enumerate(getattr(X, "dtypes", ()))
+            places = [place for place, kind in kinds if getattr(kind, "name", None) == "category"]
+            self._categories = {place: X.iloc[:, place].cat.categories for place in places}
+        X, y = self._read(X, y, training)
+        if training:
             check_classification_targets(y)
-            self._find_signal(y)
-            if arrays["sample_weight"] is not None:
-                arrays["sample_weight"] = _check_sample_weight(arrays["sample_weight"], X)
+            self.classes_ = np.unique(y)
+            self._signal = 1 - self.classes_.tolist().index(self._background(y))
+            if weight is not None:
+                weight = _check_sample_weight(weight, X)
         elif not (known := np.isin(y, self.classes_)).all():
             place = int(np.argmin(known))
             raise ValueError(f"y[{place}] = {y.tolist()[place]!r}: the training had {self.classes_.tolist()}")
-        same_length(arrays, len(X), "X")
         label = (y == self.classes_[self._signal]).astype(np.float32)
-        events = read_events(as_array, label, label.astype(int), *arrays.values())  # their scores are known later
-        sums_of_weights(events.label, events.weight)  # before a part is kept: its errors name places
-        return X, events
+        arrays = {"X": label, "mass": mass, "weight": weight, "category": category}
+        label, mass, weight, category = together(as_array, variables, **arrays)
+        sums_of_weights(label, weight)  # before a part is kept: its errors name places
+        return X, Events(label, label.astype(int), mass, weight, category)
 
-    def _look_at(self, name: str, last: Evaluated, weights: Any, X: NDArray[Any], events: Events) -> None:
-        """Warns of rows of the training in an evaluation set, and of weights that it lacks."""
-        features, others = last
-        said = []
-        self._copied = _copied(_rows(X, events.mass), _rows(features, others.mass))
-        if self._copied:
-            said.append(
-                f"{name} has rows of the training, mass included, so it judges nothing: trees know these events by "
-                "heart. Give other events"
-            )
-        weight, label = events.weight, events.label
-        if weight is not None and weights is None and any(np.ptp(weight[label == one]) > 0 for one in (0, 1)):
-            said.append(
-                "sample_weight differs within a class, and eval_sample_weight is left out: each event of eval_set "
-                "counts once, and the sets are judged with another spectrum. Give eval_sample_weight"
-            )
-        for sentence in said:
-            warnings.warn(sentence, TrainingWarning, stacklevel=level_of_the_user())
-
-    def _kept(
-        self, X: NDArray[Any], events: Events, settings: Settings
-    ) -> tuple[NDArray[Any], Events, list[Evaluated]]:
-        """The training without the events that are kept to judge it, and these."""
-        share, count = self.validation_fraction, len(X)
-        automatic = isinstance(share, str) and share == "auto"
-        if automatic:
-            share = min(_KEPT, _MOST_KEPT / count)
-        elif share is not None and not 0 < real("validation_fraction", share) < 1:
-            raise ValueError(f'validation_fraction = {shown(share)}: must be "auto", None, or between 0 and 1')
-        share = 0.0 if share is None else float(share)
-        strata = events.label if events.category is None else 2 * events.category + events.label
-        order = np.random.default_rng(self._seed()).permutation(count)
-        order = order[np.argsort(strata[order], kind="stable")]
-        kept = np.zeros(count, bool)
-        kept[order[np.diff(np.floor(np.arange(count + 1) * share)) > 0]] = True
-        if not share or automatic and np.count_nonzero(events.label[kept] == 0) < _FEWEST_KEPT:
-            if self.early_stopping_rounds is not None:
-                raise ValueError(
-                    f"early_stopping_rounds = {self.early_stopping_rounds}: give eval_set and eval_mass, or a number "
-                    "as validation_fraction"
-                )
-            return X, events, []
-        background = np.flatnonzero(events.label == 0) if self.background_only else np.arange(count)
-        refuse_missing(events.mass, background, settings.options)  # while places are those of the user
-        return X[~kept], events.where(~kept), [(X[kept], events.where(kept))]
-
-    def _trained(
-        self, X: NDArray[Any], events: Events, evaluated: list[Evaluated], settings: Settings, judging: Judged,
-        callbacks: Any, verbose: bool | int,
-    ) -> tuple[Objective, Stopping | None]:  # fmt: skip
-        """Trains the booster."""
-        _, label, mass, weight, category = events
-        of_background, of_signal = sums_of_weights(label, weight)
-        # Classes of equal weight: class weights move all margins by a constant, which changes no selection.
-        weight = (1.0 if weight is None else weight) / np.where(label == 1, of_signal, of_background)
-        weight /= mean_size(weight)  # the thresholds of the libraries are in units of the weights
-        patience, start = self.early_stopping_rounds, math.log(of_signal / of_background)
-        effective = [_effective(weight[label == one]) for one in (0, 1)]
-        few = 2 * min(effective)
-        usual = int(np.clip(_LEAST_ROUNDS * math.sqrt(few / _FEW), _LEAST_ROUNDS, _MOST_ROUNDS))
-        rounds = self.n_estimators or (usual if patience is None else _MOST_ROUNDS)
-        settings = settings._replace(prior=start, **pace(rounds, patience is not None))
-        names = [str(name) for name in self.feature_names_in_] if hasattr(self, "feature_names_in_") else None
-        data = self._data(X, label.astype(np.float32), names, start)
-        sets = [self._data(features, others.label, names, start, data) for features, others in evaluated]
-        masses = [(made, (others.mass, others.weight)) for made, (_, others) in zip(sets, evaluated, strict=True)]
-        objective = self._objective(mass, weight, None, category, settings)
-        objective.has_judge = True
-        by_sensitivity = self.background_only and not _several(mass)
-        judges = ("logloss", "dependence", "inverse_sensitivity") if by_sensitivity else ("dependence", "logloss")
-        metric = Metric(self._objective._read_rows, masses, judges, USUAL_EVENTS, settings, judging)
-        callbacks, stopping, best = list(callbacks or ()), None, None
-        if patience is not None:
-            stopping = Stopping(patience, objective, metric, f"validation_{len(sets) - 1}")
-            callbacks.append(self._callback(stopping))
-        parameters = self._for_library(few, sum(effective), float(np.abs(weight).sum())) | self._further
-        called = Called(objective, metric, callbacks, rounds, verbose)
-        booster, self.evals_result_ = self._train(parameters, data, sets, start, called)
-        if stopping is not None and stopping.best is not None:
-            best = stopping.best + 1
-        self.booster_ = self._first(booster, start, best)
-        return objective, stopping
-
-    def _for_library(self, few: float, events: float, size: float) -> dict[str, Any]:
-        """The arguments for the library, for numbers of effective events and the sum of their absolute weights."""
-        least = max(_LEAST_SHARE, min(_LEAST_EVENTS / events, _LARGEST_SHARE)) * size
-        depth = _DEPTH_OF_FEW if few < _FEW else _DEPTH
-        defaults = {"max_depth": depth, "min_child_weight": least, "reg_lambda": _ADDED_SHARE * size}
-        values = {name: getattr(self, name) for name in _OF_LIBRARY}
-        values = {name: defaults.get(name) if value is None else value for name, value in values.items()}
-        values["random_state"] = self._seed()
-        return {name: value for name, value in values.items() if value is not None}
-
-    def _seed(self) -> int:
-        """The seed of the library, and of the events that are kept."""
-        random = self.random_state
-        return 0 if random is None else int(check_random_state(random).randint(2**31 - 1))
-
-    def _find_signal(self, y: NDArray[Any]) -> None:
-        """Finds the classes, and which of them is signal."""
-        self.classes_ = np.unique(y)
+    def _background(self, y: NDArray[Any]) -> Any:
+        """The class of background."""
         classes, asked = self.classes_.tolist(), self.parameters.get("background_label")
         if len(classes) != 2:
             raise ValueError(
@@ -498,65 +401,121 @@ class BoostedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
                 f"background_label = {shown(asked)}: must be one of the classes of y, {classes}"
                 + (", or give background_only=False to constrain both" if len(background) > 1 else "")
             )
-        self._signal = 1 - classes.index(background[0])
+        return background[0]
 
-    def _evaluated(self, sets: Any, lists: Mapping[str, Any], X: NDArray[Any], events: Events) -> list[Evaluated]:
+    def _evaluated(self, sets: Sequence[Any], lists: Mapping[str, Any], training: Set, settings: Settings) -> list[Set]:
         """The evaluation sets, from lists of masses, weights and categories; a mass that is missing is an error."""
-        self._copied = False
         for name, arrays in lists.items():
-            if arrays is not None and sets is None:
-                raise ValueError(f"{name} is given without eval_set")
-            if sets is not None and arrays is None and name == "eval_mass":
-                raise ValueError("eval_mass is missing: give a list of the masses of each of eval_set")
-            if arrays is not None and len(arrays) != len(sets):
+            count = 0 if arrays is None else len(arrays)
+            if count != len(sets) and (arrays is not None or name == "eval_mass"):
                 raise ValueError(
-                    f"{name} has length {len(arrays)}, but eval_set has {len(sets)}: both are lists, eval_set one "
-                    "of (X, y), with an entry for each evaluation set"
+                    f"{name} has length {count}, but eval_set has {len(sets)}: both are lists, eval_set one of (X, y), "
+                    "with an entry for each evaluation set"
                 )
         evaluated = []
-        for k, (features, y) in enumerate(sets or ()):
+        for k, (features, y) in enumerate(sets):
             try:
-                arrays = {name[5:]: None if each is None else each[k] for name, each in lists.items()}
-                own = self._events(features, y, False, **arrays)
-                if _several(own[1].mass) != _several(events.mass):
-                    raise ValueError(
-                        f"mass has shape {own[1].mass.shape}, but the training had another number of variables"
-                    )
-                refuse_missing(own[1].mass, np.arange(len(own[0])), self.parameters)
-                evaluated.append(own)
+                arrays = (None if each is None else each[k] for each in lists.values())
+                features, own = self._read_events(features, y, *arrays)
+                if own.mass.shape[1:] != training[1].mass.shape[1:]:
+                    raise ValueError(f"mass has shape {own.mass.shape}, but the training had {training[1].mass.shape}")
+                refuse_missing(own.mass, np.arange(len(y)), settings.options)
+                evaluated.append((features, own))
             except (TypeError, ValueError) as error:
                 kind = TypeError if isinstance(error, TypeError) else ValueError
                 raise kind(f"eval_set[{k}]: {error}") from None
-        if evaluated:
-            name = f"eval_set[{len(evaluated) - 1}]"
-            self._look_at(name, evaluated[-1], lists["eval_sample_weight"], X, events)
         return evaluated
 
-    def _read(self, X: Any, y: Any = "no_validation", reset: bool = False) -> Any:
-        """Features, and labels if given, with the columns of the training."""
-        kinds = [np.float32, np.float64]
-        return validate_data(self, self._coded(X), y, reset=reset, dtype=kinds, ensure_all_finite="allow-nan")
+    def _warn_of_set(self, name: str, last: Set, weights: Any, training: Set) -> bool:
+        """Warns of rows of the training in an evaluation set, and of weights that it lacks. Returns whether of rows."""
+        said, weight, label = [], training[1].weight, training[1].label
+        copied = _copied(*(_rows(features, events.mass) for features, events in (training, last)))
+        if copied:
+            said.append(
+                f"{name} has rows of the training, mass included, so it judges nothing: trees know these events by "
+                "heart. Give other events"
+            )
+        if weight is not None and weights is None and any(np.ptp(weight[label == one]) > 0 for one in (0, 1)):
+            said.append(
+                "sample_weight differs within a class, and eval_sample_weight is left out: each event of eval_set "
+                "counts once, and the sets are judged with another spectrum. Give eval_sample_weight"
+            )
+        for sentence in said:
+            warnings.warn(sentence, TrainingWarning, stacklevel=level_of_the_user())
+        return copied
 
-    def _coded(self, X: Any) -> Any:
-        """A DataFrame whose categories are numbered as in the training; a missing or new one is NaN.
-
-        If several events have new values alone, it is an error: they are codes, or spelled in another way.
-        """
-        if not self._categories or not hasattr(X, "columns") or X.shape[1] <= max(self._categories):
-            return X
-        columns = {place: X.iloc[:, place] for place in range(X.shape[1])}
-        for place, categories in self._categories.items():
-            code = categories.get_indexer(columns[place]).astype(float)
-            values = columns[place].dropna().unique()
-            if len(X) > 1 and len(values) and (code < 0).all():  # one event may have a new category
+    def _kept(self, X: NDArray[Any], events: Events, settings: Settings, seed: int) -> list[Set]:
+        """The training without the events that are kept to judge it, and these."""
+        share, count = self.validation_fraction, len(X)
+        if share is not None and share != "auto" and not 0 < real("validation_fraction", share) < 1:
+            raise ValueError(f'validation_fraction = {shown(share)}: must be "auto", None, or between 0 and 1')
+        part = min(_KEPT, _MOST_KEPT / count) if share == "auto" else float(share or 0)
+        strata = events.label if events.category is None else 2 * events.category + events.label
+        order = np.random.default_rng(seed).permutation(count)
+        order = order[np.argsort(strata[order], kind="stable")]
+        kept = np.zeros(count, bool)
+        kept[order[np.diff(np.floor(np.arange(count + 1) * part)) > 0]] = True
+        if not part or share == "auto" and np.count_nonzero(events.label[kept] == 0) < _FEWEST_KEPT:
+            if self.early_stopping_rounds is not None:
                 raise ValueError(
-                    f"X has only new values in column {X.columns[place]!r}, {shown(values.tolist())}: the categories "
-                    f"of the training are {shown(categories.tolist())}. Give these, not their codes or other spellings"
+                    f"early_stopping_rounds = {self.early_stopping_rounds}: give eval_set and eval_mass, or a number "
+                    "as validation_fraction"
                 )
-            columns[place] = np.where(code < 0, np.nan, code)
-        coded = type(X)(columns, index=X.index)
-        coded.columns = X.columns
-        return coded
+            return [(X, events)]
+        refuse_missing(events.mass, np.arange(count), settings.options)  # while places are the user's
+        return [(X[some], events.where(some)) for some in (~kept, kept)]
+
+    def _training(self, sets: list[Set], settings: Settings, judging: Judged, parameters: dict[str, Any]) -> Training:
+        """What the library trains with the first of the sets: trees by the number of effective events."""
+        (_, events), *evaluated = sets
+        label, patience = events.score, self.early_stopping_rounds
+        of_background, of_signal = sums_of_weights(label, events.weight)
+        # Classes of equal weight: class weights move all margins by a constant, which changes no selection.
+        weight = (1.0 if events.weight is None else events.weight) / np.where(label == 1, of_signal, of_background)
+        # The thresholds of the libraries are in units of the weights, whose own mean could be 0 or negative.
+        weight *= np.count_nonzero(weight) / np.abs(weight).sum()
+        size = np.abs(weight).sum()
+        effective = [own.sum() ** 2 / (own @ own) for own in (weight[label == 0], weight[label == 1])]
+        few = 2 * min(effective)
+        usual = int(np.clip(_LEAST_ROUNDS * math.sqrt(few / _FEW), _LEAST_ROUNDS, _MOST_ROUNDS))
+        rounds = self.n_estimators or (usual if patience is None else _MOST_ROUNDS)
+        defaults = {
+            "max_depth": _DEPTH_OF_FEW if few < _FEW else _DEPTH,
+            "min_child_weight": float(max(_LEAST_SHARE, min(_LEAST_EVENTS / sum(effective), _LARGEST_SHARE)) * size),
+            "reg_lambda": float(_ADDED_SHARE * size),
+        }
+        start = math.log(of_signal / of_background)
+        settings = settings._replace(prior=start, rounds=rounds, stopped=patience is not None)
+        background = events.label if self.background_only else None
+        objective = Boosting(settings, events._replace(label=background, weight=weight))
+        watched = [Watched(settings, judging, others) for _, others in evaluated]
+        by_sensitivity = self.background_only and events.mass.ndim == 1
+        return Training(
+            defaults | {name: value for name, value in parameters.items() if value is not None},
+            rounds,
+            start,
+            [(features, one.score) for features, one in sets],
+            objective,
+            watched,
+            ("logloss", "dependence", "inverse_sensitivity") if by_sensitivity else ("dependence", "logloss"),
+            None if patience is None else Stopping(patience, objective, watched[-1]),
+        )
+
+    def _read(self, X: Any, y: Any = "no_validation", reset: bool = False) -> Any:
+        """Features, and labels if given, with the columns of the training. A missing or new category is NaN."""
+        if self._categories and hasattr(X, "columns") and X.shape[1] > max(self._categories):
+            X = X.copy(deep=False)
+            for place, categories in self._categories.items():
+                values = X.iloc[:, place]
+                code = categories.get_indexer(values)
+                if len(X) > 1 and values.notna().any() and (code < 0).all():  # one event may have a new category
+                    raise ValueError(
+                        f"X[{X.columns[place]!r}] has only new values, {shown(values.dropna().unique().tolist())}: the "
+                        f"categories of the training are {shown(categories.tolist())}. Give these, not their codes"
+                    )
+                X.isetitem(place, np.where(code < 0, np.nan, code))
+        kinds = [np.float32, np.float64]
+        return validate_data(self, X, y, reset=reset, dtype=kinds, ensure_all_finite="allow-nan")
 
     def decision_function(self, X: Any) -> NDArray[Any]:
         """log(p/(1 - p)), p the probability of ``classes_[1]``, of shape (n,)."""
@@ -591,16 +550,6 @@ class BoostedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         tags.input_tags.allow_nan = True
         tags.classifier_tags.multi_class = False
         return tags
-
-
-def _several(mass: Any) -> bool:
-    """Whether there are several variables of mass."""
-    return np.ndim(mass) > 1 and np.shape(mass)[1] > 1
-
-
-def _effective(weight: NDArray[Any]) -> float:
-    """(sum w)^2 / sum w^2."""
-    return float(weight.sum() ** 2 / (weight @ weight))
 
 
 def _rows(features: NDArray[Any], mass: NDArray[Any]) -> NDArray[Any]:

@@ -3,23 +3,22 @@
 from __future__ import annotations
 
 import math
-import warnings
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import expit
 
-from .._constraint import either
-from .._evaluate import Result, evaluate
+from .._evaluate import NUMPY, derivatives
 from .._events import Events
 from .._messages import shown
 from .._native import BatchError
 from .._options import check
 from .._problems import Said
-from .._read import finite, flag
+from .._read import finite, flag, number, positive
+from ..metrics._judge import Judge
+from ..metrics._settings import Settings as Judged
 
 ScoreTransform = Literal["odds"] | None
 
@@ -34,19 +33,8 @@ _MOST_BINS, _IN_BIN = 128, 250
 # A round adds the gradient to the sum over earlier rounds, divided by inertia (1 + rounds/150): 9 times the gradient in
 # a whole training. With 12 times the AUC of order 0 on the simple model was 0.79, not 0.82. With 30 times the trees
 # followed the noise of each event in the end: AUCs fell from 0.88 to 0.6. The first rounds add most, so that the push
-# settles in time, and with early stopping even more.
-_USUAL_ROUNDS, _LEAST_INERTIA = 500, 4
-
-
-def pace(rounds: int, stopped: bool = False) -> dict[str, Any]:
-    """The divisor of the push, with which it settles within so many rounds, and the rounds after which it slows down.
-
-    The push is faster if early stopping waits for it.
-    """
-    in_all, slower_after = (12, 40) if stopped else (9, 150)
-    inertia = max(slower_after / in_all * math.log1p(rounds / slower_after), _LEAST_INERTIA)
-    return {"inertia": inertia, "slower_after": slower_after}
-
+# settles in time, and even more if early stopping waits for it.
+_USUAL, _STOPPED, _LEAST_INERTIA = (9, 150), (12, 40), 4
 
 # The training looks at the dependence every so many rounds. From the 60th round on, the push has settled when two looks
 # in a row see at most 0.7 of its value by chance, or ten looks at most that value. The dependence of some trainings,
@@ -58,9 +46,6 @@ _FEW_ROUNDS = 150  # the least number of rounds that an error advises
 _GAIN = 20.0
 
 _LEAST_HESS = 1e-16  # as in XGBoost
-
-# With weights of this size, XGBoost's least gain of a split, 1e-6, corresponds to a thousandth of an event.
-_SMALL_WEIGHT = 1e-3
 
 # Small moves in standard deviations of the scores, and the least move that single precision resolves.
 _SMALL, _LEAST_MOVE = 0.25, 1e-6
@@ -78,14 +63,42 @@ class Settings(NamedTuple):
     score_transform: ScoreTransform
     background_only: bool
     options: Mapping[str, Any]
-    inertia: float = pace(_USUAL_ROUNDS)["inertia"]
-    slower_after: float = pace(_USUAL_ROUNDS)["slower_after"]
+    rounds: int = 500  #: within which the push settles
+    stopped: bool = False  #: whether early stopping waits for the push
     prior: float = 0.0  #: what margins have been shifted by, for classes of other weights than in the training
+
+    def taking_part(self, events: Events) -> NDArray[np.intp]:
+        """The places of the events that the loss sees, all of them without labels."""
+        if events.label is None:
+            return np.arange(len(events.score))
+        return np.flatnonzero(np.isin(events.label, check("mode", self.options).labels))
+
+    def judging(self, events: float | None, **point: Any) -> Judged:
+        """The settings with which check judges a training at a working point, for labels 0 and 1."""
+        point = {name: value for name, value in point.items() if value is not None}
+        if not self.background_only:  # a share of all events
+            (share,) = point.values() or [0.5]
+            point = {"background_efficiency": share}
+        taken = check("mode", self.options).of_check()
+        taken.pop("background_label", None)
+        tolerance = self.tolerance if events is None else number("events", events, above=0)
+        return Judged(tolerance=tolerance, **taken, **point)
+
+    def judge(self, judging: Judged, events: Events) -> Judge:
+        """The judge of events, which are all background if the loss sees all of them."""
+        return Judge(
+            judging, events.label if self.background_only else None, events.mass, events.weight, events.category
+        )
 
 
 def checked(loss_weight: Any, tolerance: Any, score_transform: Any, background_only: Any, options: Any) -> Settings:
     """The settings of an objective; TypeError or ValueError for bad values."""
-    loss_weight, tolerance = either(loss_weight, tolerance, "loss_weight")
+    loss_weight, tolerance = positive("loss_weight", loss_weight), positive("tolerance", tolerance)
+    if None not in (loss_weight, tolerance):
+        raise ValueError(
+            f"loss_weight = {loss_weight} and tolerance = {tolerance}: a fixed loss_weight ignores the tolerance; "
+            "leave one of them out"
+        )
     known = score_transform is None or isinstance(score_transform, str) and score_transform == "odds"
     if not known:  # pandas.NA is neither equal nor different
         raise ValueError(f"score_transform = {shown(score_transform)}: must be 'odds' or None")
@@ -99,41 +112,6 @@ def checked(loss_weight: Any, tolerance: Any, score_transform: Any, background_o
             "part, leave background_label out"
         )
     return Settings(loss_weight, tolerance, score_transform, background_only, options)
-
-
-#: Takes sums over the events of this worker, and returns those over the events of all.
-Total = Callable[..., Any]
-#: Takes scores of shape (n,), and ``grad``, ``hess``, ``loss_alone`` and ``smoothing`` as evaluate does.
-Evaluation = Callable[..., Result]
-
-
-class Alone:
-    """The one process of a training, which has all events."""
-
-    @contextmanager
-    def agreed(self) -> Iterator[None]:
-        """For what a worker does without the others: an error of one becomes an error of all."""
-        yield
-
-    def total(self, *sums: Any) -> Any:
-        """Sums over the events of all workers, from sums over the events of this one."""
-        return sums
-
-    def evaluation(self, options: Mapping[str, Any], events: Events, at: NDArray[Any], said: Said) -> Evaluation:
-        """The loss of the events at these places, whose masses and weights stay."""
-        for tried in (_with_bins(options, np.asarray(events.mass)[at]), options):
-            own = check("mode", tried)
-            try:
-                evaluate(own, *events, grad=False, said=said)  # its errors name places among all events
-                break
-            except BatchError:  # bins that nobody asked for must not be too narrow
-                if tried is options:
-                    raise
-        # A round evaluates only the events that take part: background alone takes half of the time.
-        some = events.where(at)
-        if len(own.labels) == 1:
-            some = some._replace(label=None)
-        return lambda score, **wanted: evaluate(own, *some._replace(score=score), said=said, **wanted)
 
 
 class Boosting:
@@ -153,34 +131,48 @@ class Boosting:
     events = np.nan
     """The effective number of background events of the training."""
 
-    def __init__(self, settings: Settings) -> None:
+    def __init__(self, settings: Settings, events: Events | None = None) -> None:
         self.settings, self.fixed = settings, settings.loss_weight is not None
-        self._workers = Alone()
+        if events is not None:
+            self._begin(events)
 
-    def begin(self, events: Events, target: NDArray[Any]) -> None:
-        """Begins a training with these events, whose label is for ``background_label``, and their targets, 0 and 1."""
-        settings, self._target = self.settings, target
-        self._weight, self._size = events.weight, None if events.weight is None else np.abs(events.weight)
-        self._total = sum(sums_of_weights(self._target, self._weight, self._workers.total))
-        mean = 1.0 if self._weight is None else mean_size(self._weight, self._workers.total)
-        if mean < _SMALL_WEIGHT:
-            warnings.warn(
-                f"the mean absolute weight is {mean:.3g}, and trees may stop splitting: min_child_weight, "
-                "min_sum_hessian_in_leaf and XGBoost's least gain of a split, 1e-6, are in units of the weights. "
-                "Divide the weights by this mean",
-                stacklevel=2,
-            )
-        labels = check("mode", settings.options).labels
-        takes_part = np.ones(len(self._target), bool) if events.label is None else np.isin(events.label, labels)
-        self._at = np.flatnonzero(takes_part)
-        self._evaluate = self._workers.evaluation(settings.options, events, self._at, Said())
+    def _begin(self, events: Events) -> None:
+        """Begins a training with these events: targets 0 and 1 as scores, and labels unless all of them take part."""
+        self._target, self._weight = events.score, events.weight
+        self._total = sum(sums_of_weights(events.score, events.weight))
+        self._at, self._said, given = self.settings.taking_part(events), Said(), self.settings.options
+        for options in (_with_bins(given, events.mass[self._at]), given):
+            self._options = check("mode", options)
+            try:
+                derivatives(self._options, events, NUMPY, self._said, grad=False)  # its errors name places of all
+                break
+            except BatchError:  # bins that nobody asked for must not be too narrow
+                if options is given:
+                    raise
+        # A round evaluates only the events that take part: background alone takes half of the time.
+        self._seen = events.where(self._at)
+        if len(self._options.labels) == 1:
+            self._seen = self._seen._replace(label=None)
+        in_all, self._slower_after = _STOPPED if self.settings.stopped else _USUAL
+        self._inertia = max(
+            self._slower_after / in_all * math.log1p(self.settings.rounds / self._slower_after), _LEAST_INERTIA
+        )
         self._sum: NDArray[Any] | float = 0.0  # the part of the push from earlier rounds
         self.loss = self.dependence = np.nan
         self.rounds = self._looks_far_below = self._looks_below = 0
         self.settled = 0 if self.fixed else None
 
-    def derivatives(self, margin: NDArray[Any]) -> Pushed:
+    def _mode(self, score: NDArray[Any], **wanted: Any) -> tuple[Any, Any, Any]:
+        """The loss of the events that take part, its gradient and its bound of the curvature by the scores."""
+        return derivatives(self._options, self._seen._replace(score=score), NUMPY, self._said, **wanted)
+
+    def __call__(self, margin: NDArray[Any], data: Any = None) -> Pushed:
         """The derivatives by margins of shape (n,), log(p/(1 - p)), to which trees add."""
+        if not np.isfinite(margin.sum(dtype=float)):
+            place = np.flatnonzero(~np.isfinite(margin))[0]
+            raise ValueError(
+                f"margin[{place}] = {margin[place]}: the training diverged; a lower learning rate may help"
+            )
         margin, at = margin.astype(float) - self.settings.prior, self._at
         prob = expit(margin)  # single precision would make ties of margins above 15
         slope = expit(-margin)
@@ -188,48 +180,37 @@ class Boosting:
         score, first, second = self._transformed(prob[at], slope[at])
         # In place: new pages for 10^6 events would take 4 of some 20 ms outside the loss.
         grad, hess = np.subtract(prob, self._target, out=prob), slope
-        if self._size is not None:
+        if self._weight is not None:
             grad *= self._weight
-            hess *= self._size
-        result = self._evaluate(score, hess=True, loss_alone=True)
-        self.loss, seen = result.loss, result.grad
-        curve = result.hess * first**2
+            hess *= np.abs(self._weight)
+        result, seen, curve = self._mode(score, hess=True, loss_alone=True)
+        self.loss, curve = result.loss, curve * first**2
         if self.settings.loss_weight is not None:
             scale = self.settings.loss_weight * self._total
             force = scale * seen
-            curve = np.maximum(curve, self._of_small_moves(score) * first**2)
+            # The bound for moves as small as the scores' spread keeps scores from jumping.
+            if (size := score.std() * _SMALL) > _LEAST_MOVE:
+                _, _, of_small = self._mode(score, grad=False, hess=True, loss_alone=True, smoothing=size)
+                curve = np.maximum(curve, of_small * first**2)
         else:
-            scale, force = self._force(float(hess[at].sum(dtype=float)), curve, seen, score)
+            scale, force = self._force(float(hess[at].sum() / curve.sum()) if curve.any() else 0.0, seen, score)
         grad[at] += (force * first).astype(grad.dtype, copy=False)
         # The scores are curved functions of the margins, too.
         hess[at] += (scale * curve + np.maximum(force * second, 0)).astype(hess.dtype, copy=False)
         return grad, np.maximum(hess, _LEAST_HESS, out=hess)
 
-    def _of_small_moves(self, score: NDArray[Any]) -> NDArray[Any] | float:
-        """The bound of the curvature for moves as small as the scores' spread, which keeps scores from jumping."""
-        count, total = self._workers.total(len(score), score.sum(dtype=float))
-        (squares,) = self._workers.total(((score - total / count) ** 2).sum(dtype=float))
-        size = float(np.sqrt(squares / count)) * _SMALL
-        if size <= _LEAST_MOVE:
-            return 0.0
-        return np.asarray(self._evaluate(score, grad=False, hess=True, loss_alone=True, smoothing=size).hess)
-
-    def _force(
-        self, of_classifier: float, curve: NDArray[Any], seen: NDArray[Any], score: NDArray[Any]
-    ) -> tuple[float, NDArray[Any]]:
+    def _force(self, scale: float, seen: NDArray[Any], score: NDArray[Any]) -> tuple[float, NDArray[Any]]:
         """The factor of the bound of the curvature, and the gradient that pushes the scores: docs/trees.md.
 
         A fixed loss_weight that flattens as much would need small steps, and the classifier could not learn.
         """
-        of_classifier, of_mode = self._workers.total(of_classifier, curve.sum(dtype=float))
-        if not of_mode > 0:  # all scores are equal
+        if not scale > 0:  # all scores are equal
             return 0.0, np.zeros_like(seen)
-        scale = float(of_classifier / of_mode)
         now = _GAIN * scale * seen
         tolerance = self.settings.tolerance
         if tolerance is None or not self._dependence(score) * tolerance <= self.events:  # true for NaN
-            slower = 1 + self.rounds / self.settings.slower_after
-            self._sum = self._sum + now / (self.settings.inertia * slower)
+            slower = 1 + self.rounds / self._slower_after
+            self._sum = self._sum + now / (self._inertia * slower)
         self.rounds += 1
         if self.rounds % _LOOK_EVERY == 0:
             self._look(score, tolerance)
@@ -237,7 +218,7 @@ class Boosting:
 
     def _dependence(self, score: NDArray[Any]) -> float:
         """The plain loss over its mean by chance; trees that know the training events by heart are below 1."""
-        result = self._evaluate(score, grad=False)
+        result, *_ = self._mode(score, grad=False)
         plain = result.loss + result.bias if self.settings.options.get("unbiased", True) else result.loss
         self.events = result.events
         return plain / result.bias if result.bias > 0 else np.nan
@@ -257,21 +238,6 @@ class Boosting:
         if self.settled is None and enough and self.rounds >= _EARLIEST:
             self.settled = self.rounds
 
-    def unsettled(self) -> str | None:
-        """A sentence if the push has not settled, or if the training depends on the mass again; None otherwise."""
-        allowed = 1.0 if self.settings.tolerance is None else max(1.0, self.events / self.settings.tolerance)
-        if self.dependence <= _MARGIN * allowed:
-            return None
-        seen = f"the background of the training depends on the mass {self.dependence:.2f} times as much as by chance"
-        rounds = f"Give about {max(_FEW_ROUNDS, 2 * self.rounds)} rounds"
-        if self.settled is not None:
-            if math.isnan(self.dependence):  # of a fixed loss_weight
-                return None
-            return f"the push had settled by round {self.settled}, but in round {self.rounds} {seen} again. {rounds}"
-        if math.isnan(self.dependence):
-            seen = "the dependence of the training on the mass is not known"
-        return f"the push has not settled in {self.rounds} rounds: {seen}. {rounds}"
-
     def _transformed(self, prob: NDArray[Any], slope: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
         """The scores that the loss sees, with their first and second derivatives by the margin."""
         if self.settings.score_transform is None:
@@ -280,6 +246,23 @@ class Boosting:
         by_prob = _ODDS * (1 + _ODDS) / rest**2
         first = by_prob * slope
         return np.minimum(_ODDS * prob / rest, 1), first, first * (1 - 2 * prob + 2 * slope / rest)
+
+    def __deepcopy__(self, memo: Any) -> Boosting:
+        return self  # LightGBM copies its parameters, and the user reads the state from this object
+
+
+def unsettled(of: Boosting) -> str | None:
+    """A sentence if the push has not settled, or if the training depends on the mass again; None otherwise."""
+    allowed = 1.0 if of.settings.tolerance is None else max(1.0, of.events / of.settings.tolerance)
+    if of.fixed or of.dependence <= _MARGIN * allowed:
+        return None
+    seen = f"the background of the training depends on the mass {of.dependence:.2f} times as much as by chance"
+    rounds = f"Give about {max(_FEW_ROUNDS, 2 * of.rounds)} rounds"
+    if of.settled is not None:
+        return f"the push had settled by round {of.settled}, but in round {of.rounds} {seen} again. {rounds}"
+    if math.isnan(of.dependence):
+        seen = "the dependence of the training on the mass is not known"
+    return f"the push has not settled in {of.rounds} rounds: {seen}. {rounds}"
 
 
 def _with_bins(options: Mapping[str, Any], mass: NDArray[Any]) -> dict[str, Any]:
@@ -294,12 +277,6 @@ def _with_bins(options: Mapping[str, Any], mass: NDArray[Any]) -> dict[str, Any]
     if has_bins or options.get("binning", "quantile") != "quantile" or more <= 32:
         return dict(options)
     return {**options, "bins": more}
-
-
-def mean_size(weight: NDArray[Any], total: Total = lambda *sums: sums) -> float:
-    """The mean of abs(w) over the events with a weight other than 0; the mean of w could be 0 or negative."""
-    size, count = total(np.abs(weight).sum(dtype=float), np.count_nonzero(weight))
-    return float(size) / float(count)
 
 
 def refuse_missing(mass: NDArray[Any], at: NDArray[Any], options: Mapping[str, Any]) -> None:
@@ -322,20 +299,16 @@ def targets(label: Any) -> NDArray[np.float32]:
     return labels.astype(np.float32)
 
 
-def sums_of_weights(
-    target: NDArray[Any], weight: NDArray[Any] | None, total: Total = lambda *sums: sums
-) -> tuple[float, float]:
+def sums_of_weights(target: NDArray[Any], weight: NDArray[Any] | None) -> tuple[float, float]:
     """The sums over background and signal; ValueError if a weight is not finite or a sum is not positive."""
     if weight is not None:
         finite("weight", weight)
-    chosen = [target == label for label in (0, 1)]
-    counts = total(*map(np.count_nonzero, chosen))
-    sums = counts if weight is None else total(*(weight.sum(where=of, dtype=float) for of in chosen))
+    sums = []
     for label, name in enumerate(("background", "signal")):
-        if counts[label] == 0:
-            raise ValueError(
-                f"none of the {int(sum(counts))} events is {name} (label {label}): both classes are needed"
-            )
+        of = target == label
+        if not of.any():
+            raise ValueError(f"none of the {len(target)} events is {name} (label {label}): both classes are needed")
+        sums.append(float(np.count_nonzero(of) if weight is None else weight.sum(where=of, dtype=float)))
         if not sums[label] > 0:
-            raise ValueError(f"the weights of the class of {name} sum to {float(sums[label]):g}: must be positive")
-    return float(sums[0]), float(sums[1])
+            raise ValueError(f"the weights of the class of {name} sum to {sums[label]:g}: must be positive")
+    return sums[0], sums[1]

@@ -5,23 +5,27 @@ from __future__ import annotations
 import logging
 import warnings
 import weakref
-from collections.abc import Callable, Mapping
-from typing import Any, NamedTuple
+from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
+from functools import partial
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from .._events import Events, read_events
+from .._events import Events
 from .._messages import level_of_the_user
-from .._options import check
 from .._problems import TrainingWarning
-from .._read import as_array, finite, number, of_one_index
+from .._read import as_array, of_one_index, together, variables
+from .._typing import Unpack
 from ..metrics._judge import Check, Judge
-from ..metrics._settings import Settings as Judged
-from .multipliers import Alone, Boosting, Pushed, Settings, sums_of_weights, targets
+from ..option_types import LossOptions
+from .multipliers import Boosting, Pushed, ScoreTransform, checked, refuse_missing, sums_of_weights, targets
 
 #: The fields of a DMatrix that may have masses or weights: binary:logistic reads neither.
 _FIELDS = ("label_lower_bound", "label_upper_bound")
+# With weights of this size, XGBoost's least gain of a split, 1e-6, corresponds to a thousandth of an event.
+_SMALL_WEIGHT = 1e-3
 _log = logging.getLogger("libmode")
 _BY_FOLDS = (
     "xgboost.cv and lightgbm.cv train on parts of their rows in turn: use cross_validate of scikit-learn with "
@@ -34,14 +38,26 @@ BY_HEART = (
 )
 
 
-class Rows(NamedTuple):
-    """Labels and weights of the rows of a data set."""
-
-    label: NDArray[Any]
-    weight: NDArray[Any] | None
+#: Takes a data set of a library, and returns the labels of its rows and their weights, or None.
+ReadRows = Callable[[Any], tuple[NDArray[Any], NDArray[Any] | None]]
 
 
-ReadRows = Callable[[Any], Rows]  #: takes a data set of a library
+class Alone:
+    """The one process of a training, which has all events."""
+
+    several = False
+
+    def agreed(self) -> AbstractContextManager[None]:
+        """For what a worker does without the others: an error of one becomes an error of all."""
+        return nullcontext()
+
+    def gathered(self, own: Any) -> Any:
+        """The array of all workers, from the arrays of each."""
+        return own
+
+    def own(self, gathered: NDArray[Any]) -> NDArray[Any]:
+        """The part of this worker."""
+        return gathered
 
 
 class Objective(Boosting):
@@ -49,46 +65,70 @@ class Objective(Boosting):
 
     _read_rows: ReadRows  #: a static method of the class for each library
     _find_workers: Callable[[], Alone] = Alone
-    _callback: Callable[[Verdict], Any]  #: makes a callback of the library that judges the trees in the end
+    #: Makes a callback of the library, from features and a function of their margins and of the best round.
+    _callback: Callable[[Any, Callable[[Any, int | None], None]], Any]
 
     check_: Check | None = None
     """What the events of :meth:`judge` say of the finished trees: a :class:`libmode.metrics.Check`."""
-    has_judge = False
 
-    def __init__(self, mass: Any, weight: Any, label: Any, category: Any, settings: Settings) -> None:
-        if label is not None and not settings.background_only:
+    def __init__(
+        self,
+        mass: Any,
+        *,
+        weight: Any = None,
+        label: Any = None,
+        category: Any = None,
+        loss_weight: float | None = None,
+        tolerance: float | None = None,
+        score_transform: ScoreTransform = "odds",
+        background_only: bool = True,
+        **options: Unpack[LossOptions],
+    ) -> None:
+        super().__init__(checked(loss_weight, tolerance, score_transform, background_only, options))
+        if label is not None and not background_only:
             raise ValueError("label is given, and background_only = False: every event takes part, leave label out")
-        super().__init__(settings)
         self._arrays = {"mass": mass, "weight": weight, "label": label, "category": category}
         of_one_index(self._arrays)
         self._data: Callable[[], Any] = lambda: None
         self._first: NDArray[Any] = np.empty(0)  # the margins of the first round
-        self._seen: set[int] = set()
+        self._known: set[int] = set()
+        self._has_judge = False
 
-    def __call__(self, margin: Any, data: Any) -> Pushed:
+    def __call__(self, margin: Any, data: Any = None) -> Pushed:
         """The derivatives for the rows of the training set."""
         if isinstance(data, np.ndarray):
             raise TypeError(
                 "the objective got labels and predictions, as XGBClassifier and LGBMClassifier give them, and needs "
                 "the training set: use MoDeXGBClassifier or MoDeLGBMClassifier, or train of the library"
             )
-        self._workers = workers = self._find_workers()
-        with workers.agreed():
-            margin = _checked(margin)
+        if np.ndim(margin) != 1:
+            raise ValueError(f"the margins have shape {np.shape(margin)}: MoDe is for one signal against background")
+        workers = self._find_workers()
+        margin = workers.gathered(np.asarray(margin))
         # A new training begins with equal margins, or with those of the first round.
         equal = (margin == margin[:1]).all() or np.array_equal(margin, self._first)
-        (goes_on,) = workers.total(self._data() is data and not equal)
-        if not goes_on:
+        if equal or self._data() is not data:
             with workers.agreed():
-                if id(data) in self._seen and not equal:
+                if id(data) in self._known and not equal:
                     raise ValueError(f"this training goes on after another: {_BY_FOLDS}")
-                events, target = self._read_set(data)
-            self.begin(events, target)
-            if not self.has_judge:
+                events = self._read_set(data)
+                if workers.several:  # the core would name a place among the rows of all
+                    refuse_missing(events.mass, self.settings.taking_part(events), self.settings.options)
+            self._begin(Events(*map(workers.gathered, events)))
+            size = np.abs(1.0 if self._weight is None else self._weight)
+            if (mean := np.sum(size) / np.count_nonzero(size)) < _SMALL_WEIGHT:
+                warnings.warn(
+                    f"the mean absolute weight is {mean:.3g}, and trees may stop splitting: min_child_weight, "
+                    "min_sum_hessian_in_leaf and XGBoost's least gain of a split, 1e-6, are in units of the weights. "
+                    "Divide the weights by this mean",
+                    stacklevel=level_of_the_user(),
+                )
+            if not self._has_judge:
                 _log.info("no events judge this training: give it callbacks=[objective.judge(features, label, mass)]")
             self._data, self._first = weakref.ref(data), margin.copy()
-            self._seen.add(id(data))
-        return self.derivatives(margin)
+            self._known.add(id(data))
+        grad, hess = super().__call__(margin)
+        return workers.own(grad), workers.own(hess)
 
     def judge(
         self,
@@ -118,38 +158,45 @@ class Objective(Boosting):
             N, the background events of the search.
         """
         arrays = {"label": label, "mass": mass, "weight": weight, "category": category}
+        of_one_index({"features": features, **arrays})
+        label, *others = together(as_array, variables, **arrays)
+        target = targets(label)
+        sums_of_weights(target, others[1])
         point = {"signal_efficiency": signal_efficiency, "background_efficiency": background_efficiency}
-        self.has_judge = True
-        return self._callback(Verdict(self, features, arrays, events, point))
+        judge = self.settings.judge(self.settings.judging(events, **point), Events(target, target, *others))
+        self._has_judge = True
+        return self._callback(features, partial(self._judge, judge))
 
-    def _read_set(self, data: Any) -> tuple[Events, NDArray[Any]]:
-        """The events of this worker, and labels 0 and 1."""
-        rows = self._read_rows(data)
+    def _judge(self, judge: Judge, margin: Any, best: int | None) -> None:
+        """The finished trees have these margins; early stopping chose this round, counted from 0, if any did."""
+        self.check_ = check = judge(np.asarray(margin, float))
+        said = [] if check.flat else [f"{check.why}. {BY_HEART}" if check.flat is False else check.why]
+        if best is not None and (self.settled is None or best + 1 < self.settled):
+            before = "" if self.settled is None else f" before round {self.settled}"
+            said.insert(
+                0,
+                f"early stopping took round {best}, and the push has not settled{before}: give it the metric of "
+                "libmode alone, with objective=",
+            )
+        if said and not self.fixed:
+            warnings.warn(". ".join(said), TrainingWarning, stacklevel=level_of_the_user())
+
+    def _read_set(self, data: Any) -> Events:
+        """The events of this worker, whose scores are their labels 0 and 1."""
+        rows, of_rows = self._read_rows(data)
         arrays = {name: _of_field(name, each, data) for name, each in self._arrays.items()}
-        same_length(arrays, len(rows.label), "the training set", f", whose own it must be. {_BY_FOLDS}")
-        mass, weight, background, category = arrays.values()
-        if rows.weight is not None and weight is not None:
+        mass, weight, label, category = together(as_array, variables, **arrays)
+        if len(mass) != len(rows):
+            raise ValueError(
+                f"mass has length {len(mass)}, but the training set has {len(rows)} rows, whose own it must be. "
+                f"{_BY_FOLDS}"
+            )
+        if of_rows is not None and weight is not None:
             raise ValueError("weight is given, and the data set has weights: leave one of them out")
-        target = targets(rows.label)
-        if self.settings.background_only and background is None:
-            background = target.astype(np.int32)
-        events = read_events(as_array, target, background, mass, rows.weight if weight is None else weight, category)
-        if events.weight is not None:
-            finite("weight", events.weight)
-        return events, target
-
-    def __deepcopy__(self, memo: Any) -> Objective:
-        return self  # LightGBM copies its parameters, and the user reads the state from this object
-
-
-def _checked(margins: Any) -> NDArray[Any]:
-    margin: NDArray[Any] = np.asarray(margins)
-    if margin.ndim != 1:
-        raise ValueError(f"the margins have shape {margin.shape}: MoDe is for one signal against background")
-    if not np.isfinite(margin.sum(dtype=float)):
-        place = np.flatnonzero(~np.isfinite(margin))[0]
-        raise ValueError(f"margin[{place}] = {margin[place]}: the training diverged; a lower learning rate may help")
-    return margin
+        target = targets(rows)
+        if self.settings.background_only and label is None:
+            label = target
+        return Events(target, label, mass, of_rows if weight is None else weight, category)
 
 
 def _of_field(name: str, array: Any, data: Any) -> Any:
@@ -164,66 +211,9 @@ def _of_field(name: str, array: Any, data: Any) -> Any:
     return values
 
 
-def refuse_parts(count: int, kind: str) -> None:
-    """Raises RuntimeError in a training on several machines or processes, since each has only some of the rows."""
-    if count > 1:
-        raise RuntimeError(
-            f"this is one of {count} {kind} of a distributed training, and sees only its own rows, but MoDe needs "
-            "all of them: train or judge on one machine, or take a sample of the rows"
-        )
-
-
-def judged(settings: Settings, events: float | None, point: Mapping[str, Any]) -> Judged:
-    """The settings with which check judges this training at a working point."""
-    point = {name: value for name, value in point.items() if value is not None}
-    if not settings.background_only:  # a share of all events
-        (share,) = point.values() or [0.5]
-        point = {"background_efficiency": share}
-    taken = check("mode", settings.options).of_check()
-    taken.pop("background_label", None)  # labels are 0 and 1 here
-    tolerance = settings.tolerance if events is None else number("events", events, above=0)
-    return Judged.checked(tolerance=tolerance, **taken, **point)
-
-
-def judge(settings: Judged, events: Events, background_only: bool) -> Judge:
-    """The judge of events; without signal, of background alone."""
-    return Judge(settings, events.label if background_only else None, events.mass, events.weight, events.category)
-
-
-class Verdict:
-    """Judges the trees of a native training by other events, and writes ``check_`` of its objective."""
-
-    def __init__(
-        self, objective: Objective, features: Any, arrays: Mapping[str, Any], number_of_events: Any, point: Any
-    ) -> None:
-        of_one_index({"features": features, **arrays})
-        target = targets(arrays["label"])
-        same_length(arrays, len(target), "label")
-        events = read_events(as_array, target, target, arrays["mass"], arrays["weight"], arrays["category"])
-        sums_of_weights(target, events.weight)
-        self.objective, self.features = objective, features
-        settings = objective.settings
-        self._judge = judge(judged(settings, number_of_events, point), events, settings.background_only)
-
-    def __call__(self, margin: Any, best: int | None) -> None:
-        """The trees have these margins; early stopping chose this round, counted from 0, if any did."""
-        objective = self.objective
-        objective.check_ = check = self._judge(np.asarray(margin, float))
-        said = [] if check.flat else [f"{check.why}. {BY_HEART}" if check.flat is False else check.why]
-        if best is not None and (objective.settled is None or best + 1 < objective.settled):
-            said.insert(0, f"early stopping took round {best}, and the push has not settled" + (
-                "" if objective.settled is None else f" before round {objective.settled}"
-            ) + ": give it the metric of libmode alone, with objective=")  # fmt: skip
-        if said and not objective.fixed:
-            warnings.warn(". ".join(said), TrainingWarning, stacklevel=level_of_the_user())
-
-
-def same_length(arrays: Mapping[str, Any], count: int, of: str, advice: str = "") -> None:
-    """Raises ValueError for an array, by its name, that is ragged or has not ``count`` rows like ``of``."""
-    for name, array in arrays.items():
-        try:
-            shape = np.shape(array)
-        except ValueError:
-            shape = as_array(name, array).shape  # its error names ragged lists
-        if shape and shape[0] != count:
-            raise ValueError(f"{name} has length {shape[0]}, but {of} has {count} rows{advice}")
+def of_parts(count: int, kind: str) -> RuntimeError:
+    """The error of a training on several machines or processes, each of which has only some of the rows."""
+    return RuntimeError(
+        f"this is one of {count} {kind} of a distributed training, and sees only its own rows, but MoDe needs all of "
+        "them: train or judge on one machine, or take a sample of the rows"
+    )
