@@ -1,7 +1,5 @@
 """An option that is given with its default is the option that is left out; and what bins there are by default."""
 
-import inspect
-
 import numpy as np
 import pytest
 from boosted import LIBRARIES, XGB
@@ -14,60 +12,43 @@ MANY = np.random.default_rng(1)
 MASS = MANY.exponential(60, 20_000) + 50
 LABEL = MANY.integers(0, 2, 20_000)
 FEATURES = np.column_stack([MANY.normal(LABEL), MASS])
-OWN = {"objective": ("loss_weight", "tolerance", "score_transform", "background_only", "weight", "label", "category")}
-OWN["metric"] = ("of", "events", "background_only", "objective")
+DATA = {name: library.data(FEATURES, LABEL) for name, library in LIBRARIES.items()}
+
+
+def by_objective(library, **options):
+    return LIBRARIES[library].objective(MASS, **options)(FEATURES[:, 0] - 0.01 * MASS, DATA[library])
+
+
+def by_metric(library, **options):
+    judge = LIBRARIES[library].metric({DATA[library]: MASS}, **options)
+    return judge(FEATURES[:, 0] - 0.01 * MASS, DATA[library])
+
+
+def by_classifier(library, **options):
+    fit = {name: options.pop(name) for name in OF_FIT.keys() & options}
+    return LIBRARIES[library].Classifier(**options).fit(FEATURES, LABEL, mass=MASS, **fit).predict_proba(FEATURES)
+
+
+OF_FIT = of_signature(XGB.Classifier.fit)
+#: What is given besides, and the defaults.
+CALLS = {
+    by_objective: ({}, of_signature(XGB.objective.func)),
+    by_metric: ({"of": ("logloss", "dependence", "inverse_sensitivity")}, of_signature(XGB.metric.func)),
+    by_classifier: (
+        {"order": 1, "n_estimators": 2, "n_jobs": 1, "random_state": 1}, of_signature(XGB.Classifier) | OF_FIT
+    ),
+}  # fmt: skip
+EACH = [(call, name) for call, (_, own) in CALLS.items() for name in {**own, **DEFAULTS["mode"]} if name != "order"]
 
 
 @pytest.mark.parametrize("library", LIBRARIES)
-@pytest.mark.parametrize("name", [*DEFAULTS["mode"], *OWN["objective"]])
-def test_of_objectives(library, name):
+@pytest.mark.parametrize("call, name", EACH, ids=lambda one: one if isinstance(one, str) else one.__name__)
+def test_a_default_that_is_given_is_a_default_left_out(library, call, name):
     """bins=None or joint=False once turned 128 bins into 32, and predictions moved by .08."""
-    library = LIBRARIES[library]
-    default = {**DEFAULTS["mode"], **of_signature(library.objective.func)}[name]
-    margin, data = FEATURES[:, 0] - 0.01 * MASS, library.data(FEATURES, LABEL)
-    found = [library.objective(MASS, **more)(margin, data) for more in ({}, {name: default})]
-    np.testing.assert_array_equal(*found)
-
-
-@pytest.mark.parametrize("library", LIBRARIES)
-@pytest.mark.parametrize("name", [*DEFAULTS["mode"], *OWN["metric"]])
-def test_of_metrics(library, name):
-    library = LIBRARIES[library]
-    default = {**DEFAULTS["mode"], **of_signature(library.metric.func)}[name]
-    margin, data = FEATURES[:, 0] - 0.01 * MASS, library.data(FEATURES, LABEL)
-    of = {} if name == "of" else {"of": ("logloss", "dependence", "inverse_sensitivity")}
-    found = [library.metric({data: MASS}, **of, **more)(margin, data) for more in ({}, {name: default})]
-    assert found[0] == found[1]
-
-
-CLASSES = [(name, argument) for name in LIBRARIES for argument in of_signature(LIBRARIES[name].Classifier)]
-CLASSES += [(name, argument) for name in LIBRARIES for argument in DEFAULTS["mode"]]
-
-
-@pytest.mark.parametrize("library, name", CLASSES)
-def test_of_classifiers(library, name):
-    kind = LIBRARIES[library].Classifier
-    default = {**DEFAULTS["mode"], **of_signature(kind)}[name]
-    usual = {"order": 1, "n_estimators": 2, "n_jobs": 1, "random_state": 1}
-    if name in usual:
-        usual.pop(name)  # two rounds, or as many as there are by default
-    if name == "order":
-        return  # it has no default
-    found = [
-        kind(**usual, **more).fit(FEATURES, LABEL, mass=MASS).predict_proba(FEATURES) for more in ({}, {name: default})
-    ]
-    np.testing.assert_array_equal(*found)
-
-
-@pytest.mark.parametrize("library", LIBRARIES)
-def test_of_fit(library):
-    classifier = LIBRARIES[library].Classifier(order=1, n_estimators=2, n_jobs=1)
-    found = [
-        classifier.fit(FEATURES, LABEL, mass=MASS, **more).predict_proba(FEATURES)
-        for more in ({}, of_signature(classifier.fit))
-    ]
-    np.testing.assert_array_equal(*found)
-    assert set(of_signature(classifier.fit)) == set(inspect.signature(classifier.fit).parameters) - {"X", "y", "mass"}
+    usual, defaults = CALLS[call]
+    others = {one: value for one, value in usual.items() if one != name}
+    default = {name: {**DEFAULTS["mode"], **defaults}[name]}
+    np.testing.assert_array_equal(call(library, **others), call(library, **others, **default))
 
 
 def test_events_that_the_loss_takes_are_no_error_of_bins_by_default():
