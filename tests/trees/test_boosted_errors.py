@@ -7,7 +7,7 @@ import lightgbm
 import numpy as np
 import pandas as pd
 import pytest
-from boosted import LGB, LIBRARIES, SMALL, XGB
+from boosted import LGB, SMALL, XGB
 
 # In so few rounds, and with the training as evaluation set.
 pytestmark = [
@@ -153,13 +153,11 @@ EVERY = [(f"{way}(library, {given})", message, ValueError) for given, message in
 EVERY += [(*row, ValueError) for row in VALUES] + [(*row, TypeError) for row in NAMES]
 
 
-@pytest.mark.parametrize("library", LIBRARIES)
 @pytest.mark.parametrize("call, message, kind", EVERY, ids=[call for call, *_ in EVERY])
 def test_a_bad_argument_is_named(library, call, message, kind):
-    refused(message, eval, call, globals(), {"library": LIBRARIES[library]}, kind=kind)
+    refused(message, eval, call, globals(), {"library": library}, kind=kind)
 
 
-@pytest.mark.parametrize("library", LIBRARIES.values(), ids=LIBRARIES)
 @pytest.mark.parametrize(
     "where, name",
     [
@@ -188,7 +186,6 @@ def test_rows_are_matched_by_position_and_other_indexes_are_an_error(library, wh
         refused(f"{name} and y have different indexes", fit, *[one | {"X": FEATURES} for one in (mixed, mixed)])
 
 
-@pytest.mark.parametrize("library", LIBRARIES.values(), ids=LIBRARIES)
 def test_objective_and_metric_refuse_other_indexes(library):
     mass, weight = pd.Series(MASS), pd.Series(WEIGHT)[::-1]
     for name in ("weight", "label", "category"):

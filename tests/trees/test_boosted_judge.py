@@ -4,7 +4,7 @@ import warnings
 
 import numpy as np
 import pytest
-from boosted import LIBRARIES, SMALL, TRAIN
+from boosted import SMALL, TRAIN
 from libmode import TrainingWarning, metrics
 from libmode._problems import Said
 from libmode._trees import classifier as module
@@ -18,11 +18,6 @@ pytestmark = [  # in so few rounds
 ]
 SIGNAL_WEIGHT = np.where(VALID.label == 1, np.exp(-VALID.features[:, 0]), 1.0)
 QUICK = {"order": 1, "n_jobs": 1, "n_estimators": 100}
-
-
-@pytest.fixture(params=LIBRARIES)
-def library(request):
-    return LIBRARIES[request.param]
 
 
 def fitted(library, mass=None, training=TRAIN, of=slice(None), weight=None, category=None, **parameters):
@@ -90,9 +85,9 @@ def test_a_set_of_rows_of_the_training_judges_nothing(library):
 
 def test_events_are_kept_where_a_tenth_has_a_thousand_of_background(library, monkeypatch):
     """Three of 40 fits above 3 errors were silent, since nothing judged them: a process says so once."""
-    category = np.arange(len(TRAIN)) % 3
-    classifier = library.Classifier(**QUICK).fit(TRAIN.features, TRAIN.label, mass=TRAIN.mass, category=category)
-    assert classifier.check_.events == pytest.approx(1_000, rel=0.01)  # of 20,000 events, half of them background
+    assert fitted(library).check_.events == pytest.approx(1_000, rel=0.01)  # of 20,000 events, half of them background
+    classifier, category = library.Classifier(**QUICK, validation_fraction=0.2), np.arange(len(TRAIN)) % 3
+    classifier.fit(TRAIN.features, TRAIN.label, mass=TRAIN.mass, category=category)
     assert list(classifier.check_.categories) == [0, 1, 2]
     monkeypatch.setattr(module, "_SAID", Said())
     assert fitted(library, validation_fraction=None).check_ is None

@@ -8,7 +8,7 @@ import numpy as np
 import onnxmltools
 import onnxruntime
 import pytest
-from boosted import LIBRARIES, SMALL
+from boosted import LGB, SMALL, XGB
 from onnxmltools.convert.common.data_types import FloatTensorType
 from programs import run
 
@@ -66,9 +66,8 @@ def stopped(library):
 
 
 @pytest.mark.parametrize("trained", [native, classifier, stopped])
-@pytest.mark.parametrize("name", LIBRARIES)
-def test_a_model_predicts_the_same_without_libmode_and_in_onnx(name, trained, tmp_path):
-    library = LIBRARIES[name]
+def test_a_model_predicts_the_same_without_libmode_and_in_onnx(library, trained, tmp_path):
+    name = {XGB: "xgboost", LGB: "lightgbm"}[library]
     booster, probability = trained(library)
     np.save(tmp_path / "features.npy", SMALL.features)
     for file in library.files:

@@ -4,7 +4,7 @@ import libmode
 import libmode.lightgbm
 import numpy as np
 import pytest
-from boosted import LIBRARIES, SMALL, XGB, Watched, beyond_flat
+from boosted import SMALL, XGB, Watched, beyond_flat
 from libmode.metrics import auc, check, dependence
 from numpy.testing import assert_allclose
 from sklearn.metrics import log_loss
@@ -15,11 +15,6 @@ VALID = simple_model(4_000, np.random.default_rng(9))
 MIXED = np.random.default_rng(8).normal(1, 0.7, len(VALID))  # weights of both signs
 EVENTS = 50_000
 NAMES = ("dependence", "logloss", "inverse_sensitivity")
-
-
-@pytest.fixture(params=LIBRARIES)
-def library(request):
-    return LIBRARIES[request.param]
 
 
 def expected(probability, weight=None):

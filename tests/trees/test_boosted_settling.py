@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from boosted import LGB, LIBRARIES, TEST, TRAIN
+from boosted import LGB, TEST, TRAIN
 from libmode import TrainingWarning, metrics
 from libmode._trees import multipliers
 
@@ -12,11 +12,6 @@ VALID = simple_model(10_000, np.random.default_rng(31))
 EVALUATED = {"eval_set": [(VALID.features, VALID.label)], "eval_mass": [VALID.mass]}
 
 pytestmark = pytest.mark.filterwarnings("ignore:eval_set:libmode.TrainingWarning")  # of what it finds
-
-
-@pytest.fixture(params=LIBRARIES)
-def library(request):
-    return LIBRARIES[request.param]
 
 
 def fitted(library, evaluated=None, **parameters):

@@ -6,7 +6,7 @@ import re
 import numpy as np
 import pytest
 import sklearn
-from boosted import LGB, LIBRARIES, SMALL, XGB
+from boosted import LGB, SMALL, XGB
 from libmode import mode_evaluate
 from libmode.metrics import auc
 from sklearn.base import clone
@@ -27,10 +27,9 @@ FEW = {"order": 1, "n_estimators": 12, "n_jobs": 1}
 EVALUATED = {"eval_set": [(VALID.features, VALID.label)], "eval_mass": [VALID.mass]}
 
 
-@pytest.fixture(params=LIBRARIES)
-def kind(request):
-    """The class of a library."""
-    return LIBRARIES[request.param].Classifier
+@pytest.fixture
+def kind(library):
+    return library.Classifier
 
 
 def fitted(kind, of=slice(None), mass=SMALL.mass, weight=None, category=None, evaluated=(), **parameters):

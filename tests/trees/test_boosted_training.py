@@ -2,15 +2,10 @@
 
 import numpy as np
 import pytest
-from boosted import LIBRARIES, TEST, TRAIN, Watched, beyond_flat, probabilities
+from boosted import TEST, TRAIN, Watched, beyond_flat, probabilities
 from libmode.metrics import auc
 
 OF_X1 = auc(TEST.features[:, 0], TEST.label)
-
-
-@pytest.fixture(scope="module", params=LIBRARIES)
-def library(request):
-    return LIBRARIES[request.param]
 
 
 def test_a_training_gets_flat_and_keeps_what_the_feature_without_mass_knows(library):

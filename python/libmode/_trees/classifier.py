@@ -145,13 +145,12 @@ class Training(NamedTuple):
     arrays: list[tuple[NDArray[Any], NDArray[Any]]]  #: features and labels of the training and the evaluation sets
     objective: Boosting
     watched: list[Watched]  #: the evaluation sets
-    names: tuple[str, ...]  #: of their values
     stopping: Stopping | None
 
     def metric(self, sets: Iterable[Any]) -> Callable[[Any, Any], list[tuple[str, float]]]:
         """The values of the library's data sets, which are the evaluation sets."""
         known = {id(data): watched for data, watched in zip(sets, self.watched, strict=True)}
-        return lambda margin, data: known[id(data)].values(self.names, np.asarray(margin))
+        return lambda margin, data: known[id(data)].values(np.asarray(margin))
 
 
 class BoostedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
@@ -359,8 +358,8 @@ class BoostedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
                 f"{name} = {kind!r} and early_stopping_rounds = {self.early_stopping_rounds}: the first trees are not "
                 "the model of the best round; leave one of them out"
             )
-        point = {"signal_efficiency": self.signal_efficiency, "background_efficiency": self.background_efficiency}
-        return settings, settings.judging(self.events, **point), parameters
+        judging = settings.judging(self.events, self.signal_efficiency, self.background_efficiency)
+        return settings, judging, parameters
 
     def _read_events(self, X: Any, y: Any, mass: Any, weight: Any, category: Any, training: bool = False) -> Set:
         """The training, or an evaluation set as the training had it."""
@@ -488,8 +487,9 @@ class BoostedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         settings = settings._replace(prior=start, rounds=rounds, stopped=patience is not None)
         background = events.label if self.background_only else None
         objective = Boosting(settings, events._replace(label=background, weight=weight))
-        watched = [Watched(settings, judging, others) for _, others in evaluated]
         by_sensitivity = self.background_only and events.mass.ndim == 1
+        names = ("logloss", "dependence", "inverse_sensitivity") if by_sensitivity else ("dependence", "logloss")
+        watched = [Watched(settings, judging, names, others) for _, others in evaluated]
         return Training(
             defaults | {name: value for name, value in parameters.items() if value is not None},
             rounds,
@@ -497,7 +497,6 @@ class BoostedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             [(features, one.score) for features, one in sets],
             objective,
             watched,
-            ("logloss", "dependence", "inverse_sensitivity") if by_sensitivity else ("dependence", "logloss"),
             None if patience is None else Stopping(patience, objective, watched[-1]),
         )
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -31,21 +32,23 @@ class Watched:
         self,
         settings: Settings,
         judging: Judged,
+        names: Iterable[str],
         events: Events,
         of_rho: float = USUAL_EVENTS,
         objective: Boosting | None = None,
     ) -> None:
         sums_of_weights(events.label, events.weight)  # its errors name bad weights
-        self._settings, self._judging, self._events, self._of_rho = settings, judging, events, of_rho
+        self._settings, self._judging, self._names = settings, judging, names
+        self._events, self._of_rho = events, of_rho
         self._objective = objective  # for whose push early stopping waits
         self._judge: Judge | None = None
         self._some: Any = slice(None)
 
-    def values(self, names: Iterable[str], margin: NDArray[Any]) -> list[tuple[str, float]]:
+    def values(self, margin: NDArray[Any]) -> list[tuple[str, float]]:
         """Pairs (name, value) for margins of shape (n,); smaller is better."""
         self._margin = margin.astype(float)
         self._check: Check | None = None
-        self.latest = [(name, _VALUES[name](self)) for name in names]
+        self.latest = [(name, _VALUES[name](self)) for name in self._names]
         return self.latest
 
     def check(self) -> Check:
@@ -126,7 +129,7 @@ class Metric:
         objective: Boosting | None = None,
         **options: Unpack[LossOptions],
     ) -> None:
-        self._settings = settings = checked(None, None, None, background_only, options)
+        settings = checked(None, None, None, background_only, options)
         if not (objective is None or isinstance(objective, Boosting)):
             raise TypeError(f"objective is {type(objective).__name__}: expected what libmode's objective returns")
         self._objective = objective
@@ -138,21 +141,20 @@ class Metric:
         for _, arrays in self._pairs:
             if isinstance(arrays, tuple):
                 of_one_index(dict(zip(("mass", "weight"), arrays, strict=False)))
-        self._names = (of,) if isinstance(of, str) or not isinstance(of, Iterable) else tuple(of)
-        if not self._names or not set(self._names) <= set(_VALUES):
+        names = (of,) if isinstance(of, str) or not isinstance(of, Iterable) else tuple(of)
+        if not names or not set(names) <= set(_VALUES):
             raise ValueError(f"of = {of!r}: must be one or some of {', '.join(map(repr, _VALUES))}")
-        point = {"signal_efficiency": signal_efficiency, "background_efficiency": background_efficiency}
-        self._judging, self._events = settings.judging(None, **point), number("events", events, above=0)
+        judging = settings.judging(None, signal_efficiency, background_efficiency)
+        self._watch = partial(Watched, settings, judging, names)
+        self._events = number("events", events, above=0)
         self._watched: dict[int, Watched] = {}
 
     def __call__(self, margin: Any, data: Any) -> list[Any]:
         """The pairs for margins of shape (n,)."""
         watched = self._watched.get(id(data))
         if watched is None:
-            watched = self._watched[id(data)] = Watched(
-                self._settings, self._judging, self._read(margin, data), self._events, self._objective
-            )
-        return watched.values(self._names, np.asarray(margin))
+            watched = self._watched[id(data)] = self._watch(self._read(margin, data), self._events, self._objective)
+        return watched.values(np.asarray(margin))
 
     def _read(self, margin: Any, data: Any) -> Events:
         """The events of a data set."""

@@ -73,16 +73,15 @@ class Settings(NamedTuple):
             return np.arange(len(events.score))
         return np.flatnonzero(np.isin(events.label, check("mode", self.options).labels))
 
-    def judging(self, events: float | None, **point: Any) -> Judged:
-        """The settings with which check judges a training at a working point, for labels 0 and 1."""
-        point = {name: value for name, value in point.items() if value is not None}
-        if not self.background_only:  # a share of all events
-            (share,) = point.values() or [0.5]
-            point = {"background_efficiency": share}
+    def judging(self, events: float | None, signal: Any, background: Any) -> Judged:
+        """The settings with which check judges a training at an efficiency of either class, for labels 0 and 1."""
+        if not self.background_only and (signal is None or background is None):  # a share of all events
+            share = background if signal is None else signal
+            signal, background = None, 0.5 if share is None else share
         taken = check("mode", self.options).of_check()
         taken.pop("background_label", None)
         tolerance = self.tolerance if events is None else number("events", events, above=0)
-        return Judged(tolerance=tolerance, **taken, **point)
+        return Judged(tolerance=tolerance, signal_efficiency=signal, background_efficiency=background, **taken)
 
     def judge(self, judging: Judged, events: Events) -> Judge:
         """The judge of events, which are all background if the loss sees all of them."""
@@ -140,14 +139,14 @@ class Boosting:
         """Begins a training with these events: targets 0 and 1 as scores, and labels unless all of them take part."""
         self._target, self._weight = events.score, events.weight
         self._total = sum(sums_of_weights(events.score, events.weight))
-        self._at, self._said, given = self.settings.taking_part(events), Said(), self.settings.options
-        for options in (_with_bins(given, events.mass[self._at]), given):
+        self._at, self._said, asked = self.settings.taking_part(events), Said(), self.settings.options
+        for options in (_with_bins(asked, events.mass[self._at]), asked):
             self._options = check("mode", options)
             try:
                 derivatives(self._options, events, NUMPY, self._said, grad=False)  # its errors name places of all
                 break
             except BatchError:  # bins that nobody asked for must not be too narrow
-                if options is given:
+                if options is asked:
                     raise
         # A round evaluates only the events that take part: background alone takes half of the time.
         self._seen = events.where(self._at)

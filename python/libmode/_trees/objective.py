@@ -162,8 +162,8 @@ class Objective(Boosting):
         label, *others = together(as_array, variables, **arrays)
         target = targets(label)
         sums_of_weights(target, others[1])
-        point = {"signal_efficiency": signal_efficiency, "background_efficiency": background_efficiency}
-        judge = self.settings.judge(self.settings.judging(events, **point), Events(target, target, *others))
+        judging = self.settings.judging(events, signal_efficiency, background_efficiency)
+        judge = self.settings.judge(judging, Events(target, target, *others))
         self._has_judge = True
         return self._callback(features, partial(self._judge, judge))
 
