@@ -29,7 +29,7 @@ from . import install
 
 GREMLINS = "github.com/go-gremlins/gremlins/cmd/gremlins@v0.6.0"
 COSMIC_RAY = "cosmic-ray==8.7.0"
-SEED, QUICK, LATE = 68, 0.05, 600  # seconds of a test that comes first, and until a command is ended
+SEED, QUICK, LATE, LATE_GO = 68, 0.05, 600, 150  # seconds of a test that comes first, and until a command is ended
 NO_BUILD = 3
 WORK = install.ROOT / "build" / "mutants"
 TREE = WORK / "tree"
@@ -150,9 +150,9 @@ def in_pytest(*tests: str) -> int:
     return status
 
 
-def in_bash(command: str) -> int:
+def in_bash(command: str, late: int = LATE) -> int:
     """The exit status of a command, 124 or 137 if it is late."""
-    limited = ["timeout", "-k", "5", str(LATE), "bash", "-c", f"ulimit -v 16000000; {command}"]
+    limited = ["timeout", "-k", "5", str(late), "bash", "-c", f"ulimit -v 16000000; {command}"]
     return subprocess.run(limited, cwd=TREE, capture_output=True, check=False).returncode
 
 
@@ -168,7 +168,7 @@ def statuses(file: str) -> Iterator[int]:
     go_test = f"go test {build} -vet=off -failfast -skip '{SLOW_GO}'"
     if "internal" in file:  # seconds, and most changes die here
         package = f"./{Path(file).parent}"
-        yield in_bash(f"go build {build} {package} || exit {NO_BUILD}; {go_test} {package}")
+        yield in_bash(f"go build {build} {package} || exit {NO_BUILD}; {go_test} {package}", LATE_GO)
     library = os.environ["LIBMODE_LIBRARY"] = str(WORK / "libmode.so")
     yield in_bash(f"go build {build} -buildmode=c-shared -o {library} ./capi || exit {NO_BUILD}")
     of_c = ("direction",) if "constraint" in file else ("error_table", "numpy", "curvature")
