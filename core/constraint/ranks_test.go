@@ -12,6 +12,7 @@ import (
 	"github.com/libmode/libmode/core/internal/par"
 	"github.com/libmode/libmode/core/internal/radix"
 	"github.com/stretchr/testify/require"
+	"gonum.org/v1/gonum/floats"
 )
 
 // ranksOf returns the ranks of values.
@@ -181,6 +182,9 @@ func TestSpreadOfLogits(t *testing.T) {
 	all, score := []*group[float64]{s}, s.score
 	want := ca.spread(all, n)
 	require.InEpsilon(t, 0.1, want, 0.03)
+	floats.Scale(2, s.weight) // in another unit, of which total knows nothing
+	s.size *= 2
+	require.InEpsilon(t, want, ca.spread(all, n), 1e-12)
 	for i, s := range score {
 		score[i] = math.Log(s / (1 - s))
 	}
