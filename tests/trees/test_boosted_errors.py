@@ -97,10 +97,10 @@ trained(library, mass=np.ones((EVENTS, 4))) | mass has shape (2000, 4):
 trained(library, weight=np.ones((EVENTS, 2))) | weight has shape (2000, 2):
 trained(library, weight=but(SIGNAL, inf)) | weight[ ... ] = inf:
 trained(library, weight=1 - 1.5 * LABEL) | the weights of the class of signal sum to -500:
-derived(library, label=but(9, 2)) | label[9] = 2.0: must be 1 for signal or 0 for background
+derived(library, label=but(9, 2)) | label[9] = 2: expected 1 for signal or 0 for background
 derived(library, label=np.zeros(EVENTS)) | none of the 2000 events is signal (label 1)
 library.objective(MASS, weight=WEIGHT)(MARGIN, library.data(*ITS, weight=WEIGHT + LABEL)) | weight is given, and
-derived(library, but(4, nan)) | margin[4] = nan: the training diverged
+derived(library, but(4, nan)) | margin[4] = nan: ... the training diverged
 derived(library, np.zeros((EVENTS, 3))) | the margins have shape (2000, 3)
 fitted(library, dict(sample_weight=but(4, nan))) | Input sample_weight contains NaN
 fitted(library, y=but([3, 4], [0, 2])) | y has 3 classes (multiclass): Only binary

@@ -418,7 +418,7 @@ class BoostedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
                 features, own = self._read_events(features, y, *arrays)
                 if own.mass.shape[1:] != training[1].mass.shape[1:]:
                     raise ValueError(f"mass has shape {own.mass.shape}, but the training had {training[1].mass.shape}")
-                refuse_missing(own.mass, np.arange(len(y)), settings.options)
+                refuse_missing(own.mass, settings.options)
                 evaluated.append((features, own))
             except (TypeError, ValueError) as error:
                 kind = TypeError if isinstance(error, TypeError) else ValueError
@@ -461,7 +461,7 @@ class BoostedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
                     "as validation_fraction"
                 )
             return [(X, events)]
-        refuse_missing(events.mass, np.arange(count), settings.options)  # while places are the user's
+        refuse_missing(events.mass, settings.options)  # while places are the user's
         return [(X[some], events.where(some)) for some in (~kept, kept)]
 
     def _training(self, sets: list[Set], settings: Settings, judging: Judged, parameters: dict[str, Any]) -> Training:

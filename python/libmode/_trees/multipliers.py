@@ -16,7 +16,7 @@ from .._messages import shown
 from .._native import BatchError
 from .._options import check
 from .._problems import Said
-from .._read import finite, flag, number, positive
+from .._read import finite, flag, number, positive, refuse
 from ..metrics._judge import Judge
 from ..metrics._settings import Settings as Judged
 
@@ -67,11 +67,11 @@ class Settings(NamedTuple):
     stopped: bool = False  #: whether early stopping waits for the push
     prior: float = 0.0  #: what margins have been shifted by, for classes of other weights than in the training
 
-    def taking_part(self, events: Events) -> NDArray[np.intp]:
-        """The places of the events that the loss sees, all of them without labels."""
+    def taking_part(self, events: Events) -> NDArray[np.bool_]:
+        """A mask of the events that the loss sees, all of them without labels."""
         if events.label is None:
-            return np.arange(len(events.score))
-        return np.flatnonzero(np.isin(events.label, check("mode", self.options).labels))
+            return np.ones(len(events.score), bool)
+        return np.isin(events.label, check("mode", self.options).labels)
 
     def judging(self, events: float | None, signal: Any, background: Any) -> Judged:
         """The settings with which check judges a training at an efficiency of either class, for labels 0 and 1."""
@@ -139,7 +139,8 @@ class Boosting:
         """Begins a training with these events: targets 0 and 1 as scores, and labels unless all of them take part."""
         self._target, self._weight = events.score, events.weight
         self._total = sum(sums_of_weights(events.score, events.weight))
-        self._at, self._said, asked = self.settings.taking_part(events), Said(), self.settings.options
+        self._at, self._said = np.flatnonzero(self.settings.taking_part(events)), Said()
+        asked = self.settings.options
         for options in (_with_bins(asked, events.mass[self._at]), asked):
             self._options = check("mode", options)
             try:
@@ -167,11 +168,7 @@ class Boosting:
 
     def __call__(self, margin: NDArray[Any], data: Any = None) -> Pushed:
         """The derivatives by margins of shape (n,), log(p/(1 - p)), to which trees add."""
-        if not np.isfinite(margin.sum(dtype=float)):
-            place = np.flatnonzero(~np.isfinite(margin))[0]
-            raise ValueError(
-                f"margin[{place}] = {margin[place]}: the training diverged; a lower learning rate may help"
-            )
+        finite("margin", margin, "a finite number; the training diverged, and a lower learning rate may help")
         margin, at = margin.astype(float) - self.settings.prior, self._at
         prob = expit(margin)  # single precision would make ties of margins above 15
         slope = expit(-margin)
@@ -278,23 +275,18 @@ def _with_bins(options: Mapping[str, Any], mass: NDArray[Any]) -> dict[str, Any]
     return {**options, "bins": more}
 
 
-def refuse_missing(mass: NDArray[Any], at: NDArray[Any], options: Mapping[str, Any]) -> None:
-    """ValueError for the first mass at these places that is missing, if none may be."""
-    known = np.isfinite(mass[at]).all(axis=tuple(range(1, np.ndim(mass))))
-    if not known.all() and options.get("missing", "error") == "error":
-        place = at[int(np.argmin(known))]
-        raise ValueError(
-            f"mass[{place}] = {mass[place]}: every mass must be finite; leave such events out, or give "
-            'missing="ignore" and NaN for a missing mass'
-        )
+def refuse_missing(mass: NDArray[Any], options: Mapping[str, Any], of: NDArray[np.bool_] | None = None) -> None:
+    """ValueError for the first mass that is missing, of all or ``of`` a mask, if none may be."""
+    if options.get("missing", "error") == "error":
+        chosen = True if of is None else of.reshape(-1, *[1] * (mass.ndim - 1))
+        advice = 'a finite number; leave such events out, or give missing="ignore" and NaN for a missing mass'
+        finite("mass", mass, advice, chosen)
 
 
 def targets(label: Any) -> NDArray[np.float32]:
     """Labels as numbers 0 and 1; raises ValueError for others, with the first of them."""
     labels = np.asarray(label)
-    bad = np.flatnonzero((labels != 0) & (labels != 1))
-    if len(bad):
-        raise ValueError(f"label[{bad[0]}] = {labels[bad[0]]}: must be 1 for signal or 0 for background")
+    refuse("label", labels, (labels != 0) & (labels != 1), "1 for signal or 0 for background")
     return labels.astype(np.float32)
 
 

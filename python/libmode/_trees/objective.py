@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 import warnings
 import weakref
 from collections.abc import Callable
@@ -26,7 +25,6 @@ from .multipliers import Boosting, Pushed, ScoreTransform, checked, refuse_missi
 _FIELDS = ("label_lower_bound", "label_upper_bound")
 # With weights of this size, XGBoost's least gain of a split, 1e-6, corresponds to a thousandth of an event.
 _SMALL_WEIGHT = 1e-3
-_log = logging.getLogger("libmode")
 _BY_FOLDS = (
     "xgboost.cv and lightgbm.cv train on parts of their rows in turn: use cross_validate of scikit-learn with "
     "MoDeXGBClassifier or MoDeLGBMClassifier instead, whose fit takes the masses of each part"
@@ -92,7 +90,6 @@ class Objective(Boosting):
         self._data: Callable[[], Any] = lambda: None
         self._first: NDArray[Any] = np.empty(0)  # the margins of the first round
         self._known: set[int] = set()
-        self._has_judge = False
 
     def __call__(self, margin: Any, data: Any = None) -> Pushed:
         """The derivatives for the rows of the training set."""
@@ -113,7 +110,7 @@ class Objective(Boosting):
                     raise ValueError(f"this training goes on after another: {_BY_FOLDS}")
                 events = self._read_set(data)
                 if workers.several:  # the core would name a place among the rows of all
-                    refuse_missing(events.mass, self.settings.taking_part(events), self.settings.options)
+                    refuse_missing(events.mass, self.settings.options, self.settings.taking_part(events))
             self._begin(Events(*map(workers.gathered, events)))
             size = np.abs(1.0 if self._weight is None else self._weight)
             if (mean := np.sum(size) / np.count_nonzero(size)) < _SMALL_WEIGHT:
@@ -123,8 +120,6 @@ class Objective(Boosting):
                     "Divide the weights by this mean",
                     stacklevel=level_of_the_user(),
                 )
-            if not self._has_judge:
-                _log.info("no events judge this training: give it callbacks=[objective.judge(features, label, mass)]")
             self._data, self._first = weakref.ref(data), margin.copy()
             self._known.add(id(data))
         grad, hess = super().__call__(margin)
@@ -164,7 +159,6 @@ class Objective(Boosting):
         sums_of_weights(target, others[1])
         judging = self.settings.judging(events, signal_efficiency, background_efficiency)
         judge = self.settings.judge(judging, Events(target, target, *others))
-        self._has_judge = True
         return self._callback(features, partial(self._judge, judge))
 
     def _judge(self, judge: Judge, margin: Any, best: int | None) -> None:
