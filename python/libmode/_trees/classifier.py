@@ -243,8 +243,7 @@ class BoostedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         X : (n, features) numbers, NaN where one is missing
             Columns of a DataFrame may have the dtype category.
         y : (n,) of two classes
-            The background is ``background_label``, or the first class by NumPy's order: 0 of 0 and 1. Strings have no
-            such order, so they need ``background_label``.
+            The background is ``background_label``, which strings need, or the first by NumPy's order: 0 of 0 and 1.
         mass, category
             As for :func:`libmode.xgboost.objective`.
         sample_weight : (n,) of either sign, optional
@@ -258,18 +257,16 @@ class BoostedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
         Raises
         ------
-        ValueError, TypeError
-            For arrays that do not fit each other, other than two classes, bad options, and parameters without effect.
-        RuntimeError
-            If early stopping finds no round, since the push has not settled in ``n_estimators``.
+        ValueError, TypeError, RuntimeError
+            For arrays that do not fit each other, other than two classes, bad options, and parameters without effect;
+            RuntimeError if the push has not settled in ``n_estimators``, so that early stopping finds no round.
 
         Warns
         -----
         TrainingWarning
-            If ``check_`` says that the background is not flat, or if ``eval_set`` is too small to tell. If the push
-            has not settled, or the training depends on the mass again in the end, and no other events say that it is
-            flat. If ``eval_set`` has rows of the training. If ``eval_sample_weight`` is left out, and the events of a
-            class have different weights. Once in a process, if nothing is kept to judge the trees, or too little.
+            If ``check_`` is not flat. If ``eval_set`` is too small to tell, has rows of the training, or lacks their
+            weights. If the push has not settled, or the training depends on the mass again in the end, and no other
+            events say that it is flat. Once in a process, if nothing is kept to judge the trees, or too little.
         """
         events = self._read_events(X, y, mass, sample_weight, category, training=True)
         settings, judging, parameters = self._checked(callbacks)
@@ -282,25 +279,24 @@ class BoostedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             copied, (events, *evaluated) = False, self._kept(*events, settings, parameters["random_state"])
         training = self._training([events, *evaluated], settings, judging, parameters)
         self.evals_result_ = self._train(training, list(callbacks or ()), verbose)
-        self.check_ = None
-        if evaluated and not copied:
-            features, others = evaluated[-1]
-            self.check_ = settings.judge(judging, others)(self._margins(features).astype(float))
-        self._warn(name, bool(evaluated), training)
+        self._judge(name, evaluated[-1] if evaluated and not copied else None, judging, training)
         return self
 
-    def _warn(self, name: str, is_evaluated: bool, training: Training) -> None:
-        """Warns of a push that has not settled, and of what the check says."""
-        check, stopping, said = self.check_, training.stopping, []
-        self.best_iteration_, self.settled_round_ = (stopping and stopping.best), training.objective.settled
-        why = unsettled(training.objective)
+    def _judge(self, name: str, last: Set | None, judging: Judged, training: Training) -> None:
+        """Judges the finished trees by the last evaluation set, and warns of what it says, or of the push."""
+        objective, stopping, said = training.objective, training.stopping, []
+        self.best_iteration_, self.settled_round_ = (stopping and stopping.best), objective.settled
+        self.check_ = check = None
+        if last is not None:
+            self.check_ = check = objective.settings.judge(judging, last[1])(self._margins(last[0]).astype(float))
+        why = unsettled(objective)
         if stopping and why:
             if stopping.best is None:
                 raise RuntimeError(
                     f"early_stopping_rounds = {self.early_stopping_rounds}: no round can be the best, since {why}"
                 )
             why = None
-        if training.objective.fixed or check and check.flat:
+        if objective.fixed or check and check.flat:
             return
         if check and (check.flat is False or name != "validation_fraction"):
             said.append(f"{name}: {check.why}")
@@ -310,7 +306,7 @@ class BoostedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             said.append(why)
         if said:
             warnings.warn(". ".join(said), TrainingWarning, stacklevel=level_of_the_user())
-        elif check or not is_evaluated and self.validation_fraction is not None:
+        elif check or name == "validation_fraction" and self.validation_fraction is not None:
             few = "too few events for a tenth with 1,000 of background"
             _SAID.warn(
                 "not judged",
