@@ -9,11 +9,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from . import _native
 from ._arrays import no_background
 from ._events import Events
 from ._messages import Fault, reworded
-from ._native import address
+from ._native import BatchError, address, call_with
 from ._options import Options
 
 
@@ -29,7 +28,7 @@ def disco(options: Options, events: Events, double: bool, grad: NDArray[Any] | N
     for background in options.labels if label is not None else options.labels[:1]:
         index = None if label is None else np.flatnonzero(label == background)
         if index is not None and not len(index):
-            raise _native.BatchError(no_background(label, background))
+            raise BatchError(no_background(label, background))
         arrays = [
             array if index is None or array is None else array[index]
             for array in (events.mass, events.score, events.weight)
@@ -51,7 +50,7 @@ def correlation(
 ) -> float:
     """DCorr^2 of x and y with weights, at the addresses ``arrays``; the derivatives by x and y go to ``grads``."""
     value = ctypes.c_double()
-    _native.call_with("mode_distance_correlation", double, n, held, n, *arrays, unbiased, value, *grads)
+    call_with("mode_distance_correlation", double, n, held, n, *arrays, unbiased, value, *grads)
     return value.value
 
 

@@ -15,7 +15,6 @@ from . import _native
 from ._arrays import explained
 from ._disco import disco
 from ._events import Events, read_events
-from ._native import address
 from ._options import Options
 from ._problems import FAR_MASSES, IN_LINES, Said, look_at_masses, look_at_type
 from ._read import MOST_VARIABLES, as_array, check_labels
@@ -71,7 +70,7 @@ def ready(events: Events, double: bool | None = None) -> tuple[Events, bool]:
 
 
 #: Arrays of NumPy, in the type of the events or in double.
-NUMPY = Kind(ready, lambda like, shape: np.empty(shape, like.dtype), address, lambda array: array, _LABEL_TYPES)
+NUMPY = Kind(ready, lambda like, shape: np.empty(shape, like.dtype), _native.address, lambda array: array, _LABEL_TYPES)
 IN_DOUBLE = NUMPY._replace(ready=partial(ready, double=True))
 
 
