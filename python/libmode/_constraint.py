@@ -174,7 +174,7 @@ class Constraint:
         self._named = "background_label" in options
         self._unsure, self._like_scores = from_logits, 0  # may be scores, and the batches that look like scores
 
-    def direction(self, state: Any, events: Events, count: int, kind: Kind = NUMPY) -> _native.ModePushed:
+    def direction(self, state: Any, events: Events, count: int, kind: Kind = NUMPY) -> ctypes.Structure:
         """The push of the first ``count`` of checked events, whose scores are predictions.
 
         It brings the state up to date, one array of the numbers of :class:`State` and its sums.

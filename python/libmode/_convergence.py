@@ -110,5 +110,5 @@ def convergence(
 
 def number(state: NDArray[np.float64], name: str, part: int = 0) -> float:
     """A number in the state of a constraint."""
-    field = state_fields()[name]
-    return float(state[field.offset + part * field.stride])
+    first, stride = state_fields()[name]
+    return float(state[first + part * stride])

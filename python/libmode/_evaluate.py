@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
-from ctypes import c_void_p, sizeof
+from ctypes import Structure, c_void_p, sizeof
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -74,7 +74,7 @@ NUMPY = Kind(ready, lambda like, shape: np.empty(shape, like.dtype), _native.add
 IN_DOUBLE = NUMPY._replace(ready=partial(ready, double=True))
 
 
-def for_core(events: Events, kind: Kind = NUMPY) -> _native.ModeEvents:
+def for_core(events: Events, kind: Kind = NUMPY) -> Structure:
     """The struct of the library for arrays that are ready."""
     score, label, mass, weight, category = events
     address, rows = kind.address, (mass,) if mass.ndim == 1 else mass
@@ -130,14 +130,14 @@ def derivatives(
     hess: bool = False,
     loss_alone: bool = False,
     smoothing: float = 0.0,
-    strength: _native.ModeStrength | None = None,
-) -> tuple[_native.ModeResult, Any, Any]:
+    strength: Structure | None = None,
+) -> tuple[Structure, Any, Any]:
     """What the core finds for checked events, and the wanted derivatives; with ``loss_alone`` no bias and no events.
 
     A ``strength`` multiplies the gradient, and has the factor for the loss then.
     """
 
-    def run(options: Options, arrays: Events, double: bool) -> tuple[_native.ModeResult, Any, Any]:
+    def run(options: Options, arrays: Events, double: bool) -> tuple[Structure, Any, Any]:
         score, address, loss = arrays.score, kind.address, options.loss
         slope = kind.new(score, score.shape) if grad else None
         bound = kind.new(score, score.shape) if hess else None
@@ -154,16 +154,14 @@ def derivatives(
             _native.call_with("mode_strengthen", double, packed.n, held, options.struct, packed, strength, addresses[0])
         return result, slope, bound
 
-    results: tuple[_native.ModeResult, Any, Any] = in_core(run, options, events, kind, said)
+    results: tuple[Structure, Any, Any] = in_core(run, options, events, kind, said)
     return results
 
 
-def direction(
-    options: Options, steering: _native.ModeSteering, events: Events, state: Any, said: Said, kind: Kind
-) -> _native.ModePushed:
+def direction(options: Options, steering: Structure, events: Events, state: Any, said: Said, kind: Kind) -> Structure:
     """The push of the core for checked events. The steering has the address of the state."""
 
-    def run(options: Options, arrays: Events, double: bool) -> _native.ModePushed:
+    def run(options: Options, arrays: Events, double: bool) -> Structure:
         packed = for_core(arrays, kind)
         count = steering.batch or packed.n
         rows = kind.new(arrays.score, (3, count))
@@ -174,7 +172,7 @@ def direction(
         pushed.rows = rows
         return pushed
 
-    pushed: _native.ModePushed = in_core(run, options, events, kind, said)
+    pushed: Structure = in_core(run, options, events, kind, said)
     return pushed
 
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import ctypes
 import linecache
 import re
+from ctypes import Structure, sizeof
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -273,15 +273,15 @@ def _edges(options: Options, events: Events) -> NDArray[np.float64]:
     return out
 
 
-def _table(options: Options, events: Events, **wanted: Any) -> ModeTable:
+def _table(options: Options, events: Events, **wanted: Any) -> Structure:
     """What is wanted of the parts of a loss, in double; with nothing wanted, the number of bins."""
 
-    def run(options: Options, arrays: Events, double: bool) -> ModeTable:
-        table = ModeTable(ctypes.sizeof(ModeTable), **wanted)
+    def run(options: Options, arrays: Events, double: bool) -> Structure:
+        table = ModeTable(sizeof(ModeTable), **wanted)
         call("mode_table_f64", options.struct, for_core(arrays), table)
         return table
 
-    table: ModeTable = in_core(run, options, events, IN_DOUBLE, IN_LINES)
+    table: Structure = in_core(run, options, events, IN_DOUBLE, IN_LINES)
     return table
 
 

@@ -58,92 +58,47 @@ _TYPES: dict[str, Any] = {
 }
 
 
-def _members(text: str) -> list[tuple[str, Any]]:
-    """The members of a struct, from declarations as in C, between its size and the room for later versions."""
-    groups = (group.split() for group in text.split(";"))
-    members = [(name.strip(","), _TYPES[kind]) for kind, *names in groups for name in names]
-    return [("struct_size", _size), *members, ("reserved", ctypes.c_uint64 * 4)]
+def _struct(name: str, members: str) -> type[ctypes.Structure]:
+    """A struct of mode.h, from its members as in C, between its size and the room for later versions."""
+    groups = (group.split() for group in members.split(";"))
+    fields = [(member.strip(","), _TYPES[kind]) for kind, *names in groups for member in names]
+    every = [("struct_size", _size), *fields, ("reserved", ctypes.c_uint64 * 4)]
+    return type(name, (ctypes.Structure,), {"_fields_": every})
 
 
 class ModeOptions(ctypes.Structure):
     """``mode_options`` of mode.h. The table of the loaded library has its members."""
 
 
-class ModeVariable(ctypes.Structure):
-    """``mode_variable`` of mode.h."""
-
-    _fields_ = _members("int32 bins; range mass_range; doubles edges; size n_edges")
-
-
-class ModeEvents(ctypes.Structure):
-    """``mode_events_f32`` and ``mode_events_f64`` of mode.h."""
-
-    _fields_ = _members(
-        "size n; address score, label; addresses mass; size n_mass; address weight, category; "
-        "int32 label_type, category_type"
-    )
-
-
-class ModeError(ctypes.Structure):
-    """``mode_error`` of mode.h."""
-
-    _fields_ = _members("int32 status, advice; int64 place; size name_at, name_end, advice_at")
-
-
-class ModeResult(ctypes.Structure):
-    """``mode_result_f32`` and ``mode_result_f64`` of mode.h."""
-
-    _fields_ = _members("address grad, hess; double smoothing; int32 quality; double loss, bias, events")
-
-
-class ModeTable(ctypes.Structure):
-    """``mode_table`` of mode.h."""
-
-    _fields_ = _members("size n_at; address at; size capacity; address edges, cdf, moments, bounded; size n_bins")
-
-
-class ModeStrength(ctypes.Structure):
-    """``mode_strength`` of mode.h."""
-
-    _fields_ = _members("double strength, factor; size batch; address averages; double scale")
-
-
-class ModeSteering(ctypes.Structure):
-    """``mode_constraint`` of mode.h."""
-
-    _fields_ = _members(
-        "double relative_strength, tolerance; address state; size n_state, batch; int32 logits, categories; "
-        "double training_events"
-    )
-
-
-class ModeVerdict(ctypes.Structure):
-    """``mode_verdict`` of mode.h."""
-
-    _fields_ = _members(
-        "int32 flat, label, category, worst; double batches, events, tolerance, limit, zero, zero_at, peak, peak_at, "
-        "slope, slope_at, turn, turn_at; cuts efficiency, errors, doubt, height, mass"
-    )
-
-
-class ModePushed(ctypes.Structure):
-    """``mode_constraint_result_f32`` and ``mode_constraint_result_f64`` of mode.h, and the arrays that a call fills."""
-
-    _fields_ = _members("address to_push, to_multiplier, to_slope; double loss, bias, events, size")
-    rows: Any  #: (3, batch): push by the predictions, multiplier of the incoming gradient, slope of the predictions
-
-
-class _Row(ctypes.Structure):
-    """``mode_option`` of mode.h."""
-
-    _fields_ = _members("text name; int32 kind, flatness; size offset; texts values; size n_values; double none")
-
-
-class _Field(ctypes.Structure):
-    """``mode_state_field`` of mode.h."""
-
-    _fields_ = _members("text name; size offset, stride, rows, columns")
-
+# The structs of both forms of a function, for float and for double, have the same members.
+ModeVariable = _struct("mode_variable", "int32 bins; range mass_range; doubles edges; size n_edges")
+ModeEvents = _struct(
+    "mode_events",
+    "size n; address score, label; addresses mass; size n_mass; address weight, category; "
+    "int32 label_type, category_type",
+)
+ModeError = _struct("mode_error", "int32 status, advice; int64 place; size name_at, name_end, advice_at")
+ModeResult = _struct("mode_result", "address grad, hess; double smoothing; int32 quality; double loss, bias, events")
+ModeTable = _struct(
+    "mode_table", "size n_at; address at; size capacity; address edges, cdf, moments, bounded; size n_bins"
+)
+ModeStrength = _struct("mode_strength", "double strength, factor; size batch; address averages; double scale")
+ModeSteering = _struct(
+    "mode_constraint",
+    "double relative_strength, tolerance; address state; size n_state, batch; int32 logits, categories; "
+    "double training_events",
+)
+ModeVerdict = _struct(
+    "mode_verdict",
+    "int32 flat, label, category, worst; double batches, events, tolerance, limit, zero, zero_at, peak, peak_at, "
+    "slope, slope_at, turn, turn_at; cuts efficiency, errors, doubt, height, mass",
+)
+#: Its attribute ``rows``, (3, batch), has the arrays that a call fills: push, multiplier and slope.
+ModePushed = _struct(
+    "mode_constraint_result", "address to_push, to_multiplier, to_slope; double loss, bias, events, size"
+)
+_Row = _struct("mode_option", "text name; int32 kind, flatness; size offset; texts values; size n_values; double none")
+_Field = _struct("mode_state_field", "text name; size offset, stride, rows, columns")
 
 # The type of each kind of option, in the order of MODE_KIND_...; the length of a list follows it.
 _KINDS: list[Any] = [*[_int32] * 3, _double, _double * 2, _doubles]
@@ -193,7 +148,6 @@ _SIGNATURES: dict[str, list[Any]] = {
     "mode_constraint_verdict": [_pointer(ModeOptions), _pointer(ModeSteering), _pointer(ModeVerdict)],
     "mode_last_error_parts": [_pointer(ModeError)],
     "mode_set_threads": [ctypes.c_int],
-    "mode_get_threads": [_pointer(ctypes.c_int)],
 }
 
 _library: ctypes.CDLL | None = None
@@ -303,8 +257,7 @@ def _declare(loaded: ctypes.CDLL, path: Path) -> None:
             f"libmode: {path} has ABI version {abi}, but the Python package {Path(__file__).parent} needs "
             f"{ABI_VERSION}: install both from the same release"
         )
-    loaded.mode_last_error.restype = ctypes.c_char_p
-    loaded.mode_version.restype = ctypes.c_char_p
+    loaded.mode_last_error.restype = loaded.mode_version.restype = ctypes.c_char_p
     for name, signature in _SIGNATURES.items():
         function = getattr(loaded, name)
         function.argtypes = signature
@@ -387,24 +340,15 @@ def state_size(labels: int, categories: int = 0) -> int:
     return size.value
 
 
-class Field(NamedTuple):
-    """A number or a table in a state, see ``mode_state_field`` of mode.h."""
-
-    offset: int
-    stride: int  #: from part to part; 0: the state has the field once
-    rows: int
-    columns: int
-
-
 @cache
-def state_fields() -> dict[str, Field]:
-    """The fields of a state by name, in their order."""
+def state_fields() -> dict[str, tuple[int, int]]:
+    """Of each field of a state the place of its first number, and the stride from part to part."""
     fields, count = {}, _size()
     call("mode_state_field_count", count)
     for k in range(count.value):
         row = _Field(ctypes.sizeof(_Field))
         call("mode_state_field_at", k, row)
-        fields[row.name.decode()] = Field(row.offset, row.stride, row.rows, row.columns)
+        fields[row.name.decode()] = row.offset, row.stride
     return fields
 
 
@@ -434,15 +378,3 @@ def set_threads(threads: int) -> None:
     global _threads
     call("mode_set_threads", whole("threads", threads))
     _threads = threads
-
-
-def get_threads() -> int:
-    """The number of threads that one call may use, at least 1."""
-    threads = ctypes.c_int()
-    call("mode_get_threads", threads)
-    return threads.value
-
-
-def version() -> str:
-    """The version of the loaded library."""
-    return str(library().mode_version().decode())

@@ -8,6 +8,7 @@ import sys
 import warnings
 import weakref
 from collections.abc import Callable
+from ctypes import Structure
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
@@ -21,7 +22,6 @@ from ._read import is_background
 if TYPE_CHECKING:
     from ._constraint import Constraint, Rho, State
     from ._convergence import Convergence
-    from ._native import ModePushed
     from ._options import Options
 
 EVERY = 20  # calls from one look to the next
@@ -234,7 +234,7 @@ class Statement(Monitor):
         self._ended = False
         self._looks, self._passing = 0, np.zeros(len(constraint.labels))
 
-    def see(self, events: Events, pushed: ModePushed, state: Any, owner: object, scale: float = math.nan) -> None:
+    def see(self, events: Events, pushed: Structure, state: Any, owner: object, scale: float = math.nan) -> None:
         """Looks at a batch with its reference events, and at the state after it; a scale of NaN is unknown."""
         inactive, constraint = "", self._constraint
         if not pushed.rows[0].any():

@@ -30,7 +30,8 @@ LIBRARY = prefix.PREFIX / "lib" / "libmode.so"
 def test_one_version():
     pkg_config = (prefix.PREFIX / "lib" / "pkgconfig" / "libmode.pc").read_text()
     stated = re.search(r"^Version: (.*)$", pkg_config, re.MULTILINE)[1]
-    assert libmode.__version__ == _native.version() == importlib.metadata.version("libmode") == stated
+    loaded = _native.library().mode_version().decode()
+    assert libmode.__version__ == loaded == importlib.metadata.version("libmode") == stated
 
 
 def test_every_option_is_typed():

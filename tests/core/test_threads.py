@@ -12,7 +12,7 @@ from pathlib import Path
 import libmode
 import numpy as np
 import pytest
-from libmode._native import get_threads
+from libmode import _native
 from programs import run
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -92,6 +92,13 @@ def beside_another(path, order):
         for _ in range(20):
             assert call(1, 60_000) == want
         assert all(one.result() == [1000 * 999 // 2] * 20 for one in beside)
+
+
+def get_threads():
+    """The number of threads that one call may use."""
+    threads = ctypes.c_int()
+    _native.call("mode_get_threads", ctypes.byref(threads))
+    return threads.value
 
 
 def one_processor():

@@ -10,7 +10,7 @@ from torch import Tensor
 
 from .._evaluate import Kind, derivatives
 from .._events import Events, read_events
-from .._native import LABEL_TYPES, ModeStrength
+from .._native import LABEL_TYPES
 from .._options import Options
 from .._problems import IN_LINES, Said
 
@@ -135,9 +135,7 @@ def result_type(score: Tensor) -> torch.dtype:
     return torch.float64 if score.dtype is torch.float64 else torch.float32
 
 
-def of_tensors(
-    options: Options, events: Events, said: Said = IN_LINES, strength: ModeStrength | None = None
-) -> tuple[float, Tensor]:
+def of_tensors(options: Options, events: Events, said: Said = IN_LINES, strength: Any = None) -> tuple[float, Tensor]:
     """A loss of the core and its gradient, on the device of the score: float64 for float64 scores, else float32."""
     score = events.score
     result, grad, _ = derivatives(
