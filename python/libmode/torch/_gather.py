@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any, NamedTuple
 
+import numpy as np
 import torch
 import torch.distributed as dist
 from torch import Tensor
@@ -19,7 +20,7 @@ from .._events import Events
 from .._messages import Fault, reworded
 from .._problems import Monitor
 from ._op import in_torch_func
-from ._tensors import read_tensors
+from ._tensors import as_arrays, read_tensors
 from .reference import joined
 
 #: A group of processes; None is the group of all processes.
@@ -69,56 +70,39 @@ def gather_events(make: Callable[[], Batch], options: str, group: Group) -> Batc
     """The batches that ``make`` returns in all processes, by rank; an error in one is a RuntimeError in the others."""
     if in_torch_func():
         raise RuntimeError("torch.func cannot transform a loss with gather = True, whose processes wait for each other")
-    batch, error, sentence = None, None, ""
+    batch, error = None, None
+    own: Any = None
     try:
         batch = make()
+        own = _description(batch, options), batch.size, as_arrays(batch.events)
     except Exception as caught:
-        error, sentence = caught, f"{type(caught).__name__}: {caught}"
+        error, own = caught, f"{type(caught).__name__}: {caught}"
     every: list[Any] = [None] * processes(group)
-    dist.all_gather_object(every, sentence if batch is None else _description(batch, options), group=group)
+    dist.all_gather_object(every, own, group=group)
     if error is not None:
         raise error
     assert batch is not None
     for rank, other in enumerate(every):
         if isinstance(other, str):
             raise RuntimeError(f"on rank {rank}: {other}")
-    (first, _), *_ = every
-    for rank, (description, _) in enumerate(every):
-        for name, value in description.items():
-            if value != first[name]:
-                raise ValueError(f"{name} is {first[name]} on rank 0 and {value} on rank {rank}")
-    return _gathered(batch, [sizes for _, sizes in every], group)
-
-
-def _description(batch: Batch, options: str) -> tuple[dict[str, Any], tuple[int, int]]:
-    """The values that must agree in all processes, and the numbers of batch and reference events."""
-    alike: dict[str, Any] = {"the loss": options, "shape of mass": ("n", *batch.events.mass.shape[1:])}
-    for name, tensor in zip(Events._fields, batch.events, strict=True):
-        alike[name] = None if tensor is None else tensor.dtype
-    return alike, (batch.size, len(batch.events.score) - batch.size)
-
-
-def _gathered(batch: Batch, sizes: Sequence[tuple[int, int]], group: Group) -> Batch:
-    """The events of all processes. They travel as rows of float64, padded to the same number in each process."""
-    tensors = [tensor for tensor in batch.events if tensor is not None]
-    columns = [tensor.detach() if tensor.ndim > 1 else tensor.detach()[:, None] for tensor in tensors]
-    rows = torch.cat([column.to(_device(group)).double() for column in columns], 1)
-    padded = rows.new_zeros(max(map(sum, sizes)), rows.shape[1])
-    padded[: len(rows)] = rows
-    received = [torch.empty_like(padded) for _ in sizes]
-    dist.all_gather(received, padded, group=group)
-    batches = [rows[:count] for rows, (count, _) in zip(received, sizes, strict=True)]
-    references = [rows[count : count + more] for rows, (count, more) in zip(received, sizes, strict=True)]
-    every = torch.cat([*batches, *references]).to(tensors[0].device)
-    pieces = torch.split(every, [column.shape[1] for column in columns], 1)
-    arrays = iter(
-        piece.to(tensor.dtype).reshape(len(every), *tensor.shape[1:])
-        for piece, tensor in zip(pieces, tensors, strict=True)
+        for name, value in other[0].items():
+            if value != (first := every[0][0][name]):
+                raise ValueError(f"{name} is {first} on rank 0 and {value} on rank {rank}")
+    sizes = [(size, len(arrays.score) - size) for _, size, arrays in every]
+    batches = [arrays.where(slice(size)) for _, size, arrays in every]
+    references = [arrays.where(slice(size, None)) for _, size, arrays in every]
+    columns = zip(batch.events, *batches, *references, strict=True)
+    events = Events(
+        *(None if like is None else torch.from_numpy(np.concatenate(parts)).to(like) for like, *parts in columns)
     )
-    events = Events(*(None if tensor is None else next(arrays) for tensor in batch.events))
-    start = sum(count for count, _ in sizes[: dist.get_rank(group)])
-    own = slice(start, start + batch.size)
-    return Batch(events, sum(count for count, _ in sizes), own, sizes)
+    start = sum(size for size, _ in sizes[: dist.get_rank(group)])
+    return Batch(events, sum(size for size, _ in sizes), slice(start, start + batch.size), sizes)
+
+
+def _description(batch: Batch, options: str) -> dict[str, Any]:
+    """The values that must agree in all processes."""
+    kinds = {name: None if one is None else one.dtype for name, one in batch.events._asdict().items()}
+    return {"the loss": options, "shape of mass": ("n", *batch.events.mass.shape[1:]), **kinds}
 
 
 @contextmanager
