@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from difflib import get_close_matches
 from typing import Any, NamedTuple
@@ -106,13 +106,3 @@ def needed(package: str, by: str, extra: str) -> Iterator[None]:
         raise ImportError(
             f"{by} needs {package}, which is not installed: pip install 'libmode[{extra}]'", name=package
         ) from None
-
-
-def keywords_only(owner: object, positional: Sequence[object], example: str) -> None:
-    """Raises TypeError for positional arguments of a module."""
-    if positional:
-        name = type(owner).__name__
-        raise TypeError(
-            f"{name}({', '.join(map(repr, positional))}): the arguments of {name} are given by name, "
-            f"for instance {name}({example})"
-        )

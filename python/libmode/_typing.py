@@ -1,16 +1,15 @@
-"""Names for annotations that are read at run time, as by ``typing.get_type_hints``."""
+"""A name for annotations that are read at run time, as by ``typing.get_type_hints``."""
 
 import sys
 from typing import TYPE_CHECKING
 
-__all__ = ["Never", "Unpack"]
+__all__ = ["Unpack"]
 
 if TYPE_CHECKING:
-    from typing_extensions import Never, Unpack
+    from typing_extensions import Unpack
 elif sys.version_info >= (3, 11):
-    from typing import Never, Unpack
-else:  # Python 3.10 has them only in typing_extensions, which may not be installed
-    from typing import NoReturn as Never
+    from typing import Unpack
+else:  # Python 3.10 has it only in typing_extensions, which may not be installed
 
     class Unpack:
         """Unpack[T] is T."""

@@ -294,7 +294,6 @@ BAD = [
     ("sample_weight has length 199, but y_true has length 200", lambda t, p: MoDeLoss(order=0)(t, p, p[1:])),
     ("strength = nan: must be finite and at least 0", lambda t, p: MoDeLoss(strength=np.nan, order=0)),
     ("on_bad_batch = 'ignore'", lambda t, p: MoDeLoss(on_bad_batch="ignore", order=0)),
-    (r"MoDeLoss\(1\): the arguments of MoDeLoss are given by name", lambda t, p: MoDeLoss(1, order=0)),
     ("give it a reduction", lambda t, p: MoDeLoss(base=keras.losses.BinaryCrossentropy(reduction=None), order=0)(t, p)),
     ("expected one value for each event", lambda t, p: MoDeLoss(base=lambda t, p: ops.mean(p), order=0)(t, p)),
     ("metric = 'accuracy': Keras has several accuracies, give 'binary_accuracy', ", lambda t, p: on_label("accuracy")),

@@ -12,7 +12,7 @@ from keras import ops
 from numpy.typing import NDArray
 
 from .._host_constraint import HostConstraint
-from .._messages import keywords_only, shown
+from .._messages import shown
 from .._option_values import plain
 from .._read import flat, same_length
 from ._backend import replicas
@@ -29,10 +29,7 @@ class WithBase(keras.losses.Loss):
     _arguments: tuple[str, ...] = ()
     _layer: Any
 
-    def __init__(
-        self, positional: Sequence[object], base: Any, name: str, dtype: Any, options: Mapping[str, Any]
-    ) -> None:
-        keywords_only(self, positional, "order=1")
+    def __init__(self, base: Any, name: str, dtype: Any, options: Mapping[str, Any]) -> None:
         super().__init__(name=name, dtype=dtype)
         self.base, self._base, self.options = base, keras.losses.get(base), plain("mode", options, type(self).__init__)
         self._more: dict[str, bool] = {}

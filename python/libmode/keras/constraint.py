@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from .._bad_batches import OnBadBatch
 from .._constraint import Rho
 from .._convergence import Convergence
-from .._typing import Never, Unpack
+from .._typing import Unpack
 from ..option_types import LossOptions
 from ._backend import Layer, devices
 from .base import WithBase
@@ -50,7 +50,7 @@ class MoDeConstraint(WithBase):
     Raises
     ------
     ValueError, TypeError
-        At once for options that are out of range or unknown, and for positional arguments: all are keywords.
+        At once for options that are out of range or unknown.
     BatchError, ValueError, TypeError
         In a training: as :class:`MoDeLoss`; BatchError only with ``on_bad_batch="raise"``.
 
@@ -86,7 +86,7 @@ class MoDeConstraint(WithBase):
 
     def __init__(
         self,
-        *positional: Never,
+        *,
         base: Any = "binary_crossentropy",
         strength: float | None = None,
         tolerance: float | None = None,
@@ -102,7 +102,7 @@ class MoDeConstraint(WithBase):
         dtype: Any = None,
         **options: Unpack[LossOptions],
     ) -> None:
-        super().__init__(positional, base, name or "mode_constraint", dtype, options)
+        super().__init__(base, name or "mode_constraint", dtype, options)
         if self._base is None:
             raise ValueError("base = None: MoDeConstraint adds to the gradient of another loss, give that loss as base")
         if isinstance(score, bool) or not (score is None or isinstance(score, int)):

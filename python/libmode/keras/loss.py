@@ -9,7 +9,7 @@ from keras import ops
 
 from .._bad_batches import OnBadBatch
 from .._messages import in_keras
-from .._typing import Never, Unpack
+from .._typing import Unpack
 from ..option_types import LossOptions
 from ._backend import Loss, replicas
 from .base import WithBase, takes_logits
@@ -44,7 +44,7 @@ class MoDeLoss(WithBase):
     Raises
     ------
     ValueError, TypeError
-        At once for options that are out of range or unknown, and for positional arguments: all are keywords.
+        At once for options that are out of range or unknown.
     BatchError, ValueError, TypeError
         When called: as :func:`libmode.mode_loss`. In a compiled program of TensorFlow or JAX bad values of a
         batch raise the framework's own error, which ends with the same sentence.
@@ -77,7 +77,7 @@ class MoDeLoss(WithBase):
 
     def __init__(
         self,
-        *positional: Never,
+        *,
         strength: float | None = None,
         base: Any = "binary_crossentropy",
         score: Score = None,
@@ -87,7 +87,7 @@ class MoDeLoss(WithBase):
         dtype: Any = None,
         **options: Unpack[LossOptions],
     ) -> None:
-        super().__init__(positional, base, name or "mode_loss", dtype, options)
+        super().__init__(base, name or "mode_loss", dtype, options)
         if not (score is None or callable(score) or isinstance(score, int)):
             raise TypeError(f"score = {score!r}: must be the number of an output or a function")
         layer = Loss(

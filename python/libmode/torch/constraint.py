@@ -16,13 +16,12 @@ from .. import _softmax
 from .._bad_batches import OnBadBatch
 from .._constraint import Constraint, State, outgoing, training_step, unpack_state
 from .._events import Events
-from .._messages import keywords_only
 from .._native import BatchError
 from .._option_values import plain
 from .._options import parse_options
 from .._problems import MOST_WAITING, Learns, Statement
 from .._read import flag, whole
-from .._typing import Never, Unpack
+from .._typing import Unpack
 from ..option_types import LossOptions
 from ._gather import Group, checked_group, gather_events, naming_ranks, norm_of_all, only_a_part, processes, read_batch
 from ._module import NO_LABELS, CoreModule, as_arguments, in_python
@@ -113,7 +112,7 @@ class MoDeConstraint(CoreModule, Learns):
     Raises
     ------
     ValueError, TypeError
-        For options that are out of range or unknown, and for positional arguments: all are keywords.
+        For options that are out of range or unknown.
     BatchError, ValueError, TypeError
         When called: as :func:`libmode.mode_loss`, a ValueError with the training step; BatchError only with
         ``on_bad_batch="raise"``.
@@ -159,7 +158,7 @@ class MoDeConstraint(CoreModule, Learns):
 
     def __init__(
         self,
-        *positional: Never,
+        *,
         strength: float | None = None,
         tolerance: float | None = None,
         training_events: float | None = None,
@@ -174,7 +173,6 @@ class MoDeConstraint(CoreModule, Learns):
         on_device: bool | None = None,
         **options: Unpack[LossOptions],
     ) -> None:
-        keywords_only(self, positional, "order=1")
         super().__init__()
         self.gather, self.process_group = checked_group(gather, process_group)
         self._set_on_bad_batch(on_bad_batch)

@@ -12,14 +12,13 @@ from torch import Tensor
 
 from .._bad_batches import OnBadBatch
 from .._events import Events
-from .._messages import keywords_only
 from .._native import BatchError, ModeStrength
 from .._option_values import plain
 from .._options import Options, check
 from .._problems import EVERY, Monitor, Said
 from .._read import flag, is_background
 from .._strength import checked_strength
-from .._typing import Never, Unpack
+from .._typing import Unpack
 from ..option_types import Loss, LossOptions
 from ._device import device_loss, is_on_device, refuse_options
 from ._gather import Group, checked_group, gather_events, naming_ranks, only_a_part, processes, read_batch
@@ -153,7 +152,7 @@ class MoDeLoss(CoreModule):
     Raises
     ------
     ValueError, TypeError
-        For options that are out of range or unknown, and for positional arguments: all are keywords.
+        For options that are out of range or unknown.
     BatchError, ValueError, TypeError
         When called: as :func:`libmode.mode_loss`.
 
@@ -183,7 +182,7 @@ class MoDeLoss(CoreModule):
 
     def __init__(
         self,
-        *positional: Never,
+        *,
         background_only: bool = True,
         per_class: bool = False,
         on_bad_batch: OnBadBatch = "raise",
@@ -195,7 +194,6 @@ class MoDeLoss(CoreModule):
         on_device: bool | None = None,
         **options: Unpack[LossOptions],
     ) -> None:
-        keywords_only(self, positional, "order=1")
         super().__init__()
         self._set_on_bad_batch(on_bad_batch)
         self.background_only = flag("background_only", background_only)
