@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from .._host_constraint import HostConstraint
 from .._messages import shown
 from .._option_values import plain
-from .._read import flat, same_length
+from .._read import as_python, flat, same_length
 from ._backend import replicas
 from .events import Columns, unpack
 
@@ -25,13 +25,15 @@ _OF_ONE_INTEGER = {"sparse_categorical_crossentropy", "categorical_generalized_c
 class WithBase(keras.losses.Loss):
     """A loss with a base: the classifier's own loss, an argument of ``keras.losses.get``, or None."""
 
-    #: The names of further arguments that are saved. Each is an attribute.
-    _arguments: tuple[str, ...] = ()
     _layer: Any
 
-    def __init__(self, base: Any, name: str, dtype: Any, options: Mapping[str, Any]) -> None:
+    def __init__(
+        self, name: str, dtype: Any, base: Any, options: Mapping[str, Any], arguments: Mapping[str, Any]
+    ) -> None:
         super().__init__(name=name, dtype=dtype)
         self.base, self._base, self.options = base, keras.losses.get(base), plain("mode", options, type(self).__init__)
+        self._arguments = {"base": base, **arguments}
+        self.__dict__.update(arguments)
         self._more: dict[str, bool] = {}
 
     def _base_of_logits(self, from_logits: bool) -> None:
@@ -51,7 +53,7 @@ class WithBase(keras.losses.Loss):
     def _hold(self, layer: Any) -> None:
         """Keeps the framework's loss or layer. Its errors advise in Keras's words to leave out a last batch."""
         layer._without_last = HostConstraint._without_last
-        self._layer, self.on_bad_batch = layer, layer.on_bad_batch
+        self._layer = layer
 
     @property
     def skipped(self) -> int:
@@ -118,8 +120,8 @@ class WithBase(keras.losses.Loss):
 
     def get_config(self) -> dict[str, Any]:
         """The arguments, as Keras saves them, and what the loss remembers of earlier batches."""
-        arguments = {name: getattr(self, name) for name in ("name", "dtype", "base", *self._arguments)}
-        config = {name: _saved(value) for name, value in {**arguments, **self.options}.items()}
+        arguments = {"name": self.name, "dtype": self.dtype, **self._arguments, **self.options}
+        config = {name: _saved(value) for name, value in arguments.items()}
         numbers = self._layer._remembered()
         return config if numbers is None or not numbers.any() else {**config, "memory": numbers.tolist()}
 
@@ -155,4 +157,4 @@ def _saved(value: Any) -> Any:
     """A value that survives JSON."""
     if isinstance(value, tuple):
         return [_saved(one) for one in value]
-    return keras.saving.serialize_keras_object(value) if callable(value) else value
+    return keras.saving.serialize_keras_object(value) if callable(value) else as_python(value)

@@ -79,10 +79,8 @@ class MoDeConstraint(WithBase):
     """
 
     _layer: Layer
-    _arguments = (
-        *("strength", "tolerance", "training_events", "from_logits", "score", "signal", "categories"),
-        *("background_only", "on_bad_batch", "monitor"),
-    )
+    from_logits: bool
+    score: int | None
 
     def __init__(
         self,
@@ -102,28 +100,23 @@ class MoDeConstraint(WithBase):
         dtype: Any = None,
         **options: Unpack[LossOptions],
     ) -> None:
-        super().__init__(base, name or "mode_constraint", dtype, options)
+        arguments: dict[str, Any] = {
+            "strength": strength,
+            "tolerance": tolerance,
+            "training_events": training_events,
+            "from_logits": from_logits,
+            "signal": signal,
+            "categories": categories,
+            "background_only": background_only,
+            "on_bad_batch": on_bad_batch,
+            "monitor": monitor,
+        }
+        super().__init__(name or "mode_constraint", dtype, base, options, {"score": score, **arguments})
         if self._base is None:
             raise ValueError("base = None: MoDeConstraint adds to the gradient of another loss, give that loss as base")
         if isinstance(score, bool) or not (score is None or isinstance(score, int)):
             raise TypeError(f"score = {score!r}: must be the number of an output")
-        layer = Layer(
-            strength=strength,
-            tolerance=tolerance,
-            training_events=training_events,
-            from_logits=from_logits,
-            signal=signal,
-            categories=categories,
-            background_only=background_only,
-            on_bad_batch=on_bad_batch,
-            monitor=monitor,
-            **self.options,
-        )
-        self._hold(layer)
-        self.strength, self.tolerance = layer._constraint.strength, layer._constraint.tolerance
-        self.training_events = layer._constraint.training_events
-        self.from_logits, self.score, self.background_only = from_logits, score, background_only
-        self.signal, self.categories, self.monitor = layer.signal, categories, monitor
+        self._hold(Layer(**arguments, **self.options))
 
     def _loss(self, events: Columns, y_pred: Any) -> Any:
         self._base_of_logits(bool(self.from_logits))

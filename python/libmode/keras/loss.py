@@ -73,7 +73,7 @@ class MoDeLoss(WithBase):
     """
 
     _layer: Loss
-    _arguments = ("strength", "score", "background_only", "on_bad_batch")
+    score: Score
 
     def __init__(
         self,
@@ -87,18 +87,15 @@ class MoDeLoss(WithBase):
         dtype: Any = None,
         **options: Unpack[LossOptions],
     ) -> None:
-        super().__init__(base, name or "mode_loss", dtype, options)
+        arguments: dict[str, Any] = {
+            "strength": strength,
+            "background_only": background_only,
+            "on_bad_batch": on_bad_batch,
+        }
+        super().__init__(name or "mode_loss", dtype, base, options, {"score": score, **arguments})
         if not (score is None or callable(score) or isinstance(score, int)):
             raise TypeError(f"score = {score!r}: must be the number of an output or a function")
-        layer = Loss(
-            strength=strength,
-            background_only=background_only,
-            on_bad_batch=on_bad_batch,
-            monitor=False,
-            **self.options,
-        )
-        self._hold(layer)
-        self.score, self.background_only, self.strength = score, background_only, layer.strength
+        self._hold(Loss(**arguments, monitor=False, **self.options))
 
     def _loss(self, events: Columns, y_pred: Any) -> Any:
         score = pick_score(y_pred, self.score)
