@@ -52,21 +52,13 @@ def mode_loss(
         - \mathrm{bias}
 
     DisCo is the squared distance correlation of mass and score (G. Kasieczka and D. Shih, arXiv:2001.05310), as in
-    the authors' code for power 1. With a_ij = abs(m_i - m_j) and b_ij = abs(s_i - s_j):
-
-    .. math::
-
-        V(m, s) = \langle a_{ij} b_{ij} \rangle - 2 \langle a_{ij} b_{ik} \rangle + \langle a_{ij} b_{kl} \rangle,
-        \qquad \mathrm{loss} = V(m, s) \Big/ \sqrt{V(m, m)\, V(s, s)}
-
-    where <> is the mean over all events i, j, k, l, weighted with the product of their weights. Scores have no limits.
-
-    The flatness loss is by J. Stevens and M. Williams, arXiv:1305.7248, in the form of section 2.1 of
-    arXiv:2010.09745, with the CDF F of all bins, and w_b the share of bin b in the sum of weights:
+    the authors' code for power 1; :func:`libmode.torch.distance_correlation` has its formula. The flatness loss is by
+    J. Stevens and M. Williams, arXiv:1305.7248, in the form of section 2.1 of arXiv:2010.09745, with the CDF F of all
+    bins, and w_b the share of bin b in the sum of weights:
 
     .. math:: \mathrm{loss} = \sum_b w_b \int (F_b(s) - F(s))^2 ds, \qquad F = \sum_b w_b F_b
 
-    Both take O(n log n) time and O(n) memory.
+    Both take O(n log n) time and O(n) memory. Scores of DisCo have no limits.
 
     Parameters
     ----------
@@ -185,16 +177,10 @@ def mode_evaluate(
     number of events, (sum w)^2 / sum w^2. A test with N events sees no dependence if ``loss / (bias * events / N)``
     is at most 1 (with ``unbiased=False``, use ``loss - bias`` in place of loss).
 
-    ``hess`` is a diagonal bound on the curvature, for instance for boosted trees. With e_i = w_i/W_b, where W_b is the
-    sum of the weights of the bin, and the matrix M of J = F'MF, the curvature along v is at most sum h_i v_i^2 with::
-
-        h_i = 4 scale |e_i| sum_b [max(0, -sign(e_i) M_{b_i b}) f+_b(s_i) + max(0, sign(e_i) M_{b_i b}) f-_b(s_i)]
-
-    where f+_b and f-_b are densities in the score of the abs(e_i) of the bin's events with positive and negative
-    weights. They are means over a window around s_i, of 1/16 of ``score_range`` or, if it is None, of the range of
-    the inner three quarters of the scores. So h bounds the curvature along moves of about that size. It ignores
-    ``unbiased``, ``max_slope`` and ``monotonic``. Events of a strip of scores have the density at its middle: there are
-    64 strips of about equal weights, or one for every 4 events a bin if these are fewer.
+    ``hess`` is a diagonal bound on the curvature, for instance for boosted trees: along v the curvature is at most
+    sum h_i v_i^2 (docs/how-it-works.md has the formula). Its densities of scores are means over a window around s_i, of
+    1/16 of ``score_range`` or, if it is None, of the range of the inner three quarters of the scores. So h bounds the
+    curvature along moves of about that size. It ignores ``unbiased``, ``max_slope`` and ``monotonic``.
 
     Parameters
     ----------

@@ -21,25 +21,26 @@ def assert_same(function, **default):
     assert np.abs(want[1]).max() > 0
 
 
-OF_LOSSES = [(loss, name) for loss in DEFAULTS for name in {**DEFAULTS[loss], **of_signature(mode_loss)}]
+OF_LOSSES = [
+    (loss, name, default)
+    for loss in DEFAULTS
+    for name, default in {**DEFAULTS[loss], **of_signature(mode_loss)}.items()
+    if name != "loss" or loss == "mode"
+]
 
 
-@pytest.mark.parametrize("loss, name", OF_LOSSES)
-def test_of_losses(loss, name):
-    given = {"loss": loss, "label": LABEL} | ({"order": 1} if loss == "mode" else {})
-    default = {**DEFAULTS[loss], **of_signature(mode_loss)}[name]
-    given.pop(name, None) if name == "loss" and loss == "mode" else None
-    if name in given:
-        return  # the loss itself, or its label
+@pytest.mark.parametrize("loss, name, default", OF_LOSSES)
+def test_of_losses(loss, name, default):
+    given = {"label": LABEL} | ({"order": 1} if loss == "mode" else {"loss": loss})
+    given.pop(name, None)
     assert_same(lambda score, **more: mode_loss(score, MASS, **given, **more), **{name: default})
 
 
-@pytest.mark.parametrize(
-    "name", [name for name in {**DEFAULTS["mode"], **of_signature(mode_constraint)} if name != "state"]
-)
-def test_of_constraints(name):
-    default = {**DEFAULTS["mode"], **of_signature(mode_constraint)}[name]
+OF_CONSTRAINTS = {**DEFAULTS["mode"], **of_signature(mode_constraint)}.items()
 
+
+@pytest.mark.parametrize("name, default", [row for row in OF_CONSTRAINTS if row[0] != "state"])
+def test_of_constraints(name, default):
     def of(score, **more):
         same, state = mode_constraint(score, LABEL, MASS, order=1, state=State.start(), **more)
         return (same**2).sum()

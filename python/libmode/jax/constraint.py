@@ -49,9 +49,8 @@ def mode_constraint(
 ) -> Any:
     """The scores, unchanged; their gradient keeps the response to background smooth in the mass.
 
-    Put it between network and loss, with a state. It multiplies and pushes the gradient like
-    :class:`libmode.torch.MoDeConstraint`: by the residual of the MoDe loss (arXiv:2010.09745), and by the state from
-    earlier batches. Without a state, the push has a fixed strength. Without differentiation it computes nothing.
+    Put it between network and loss, with a state. It changes the gradient like :class:`libmode.torch.MoDeConstraint`.
+    Without a state, the push has a fixed strength. Without differentiation it computes nothing.
 
     Parameters
     ----------
@@ -67,8 +66,8 @@ def mode_constraint(
     strength : float, optional
         The fixed strength. Left out, the sum finds the strength; without a state it is 10.
     tolerance, training_events, from_logits, signal, categories, background_only, on_bad_batch, **options
-        See :class:`libmode.torch.MoDeConstraint`. A tolerance needs a state. A
-        function counts no bad batches: "skip" only warns. All but the arrays and the state are static under ``jit``.
+        See :class:`libmode.torch.MoDeConstraint`. A tolerance needs a state. "skip" only warns, and counts nothing. All
+        but the arrays and the state are static under ``jit``.
 
     Returns
     -------
@@ -78,9 +77,8 @@ def mode_constraint(
     Raises
     ------
     BatchError, ValueError, TypeError
-        As :func:`libmode.jax.mode_loss`, in the pass that is differentiated; ValueError too for a tolerance
-        without a state or with a fixed strength, for a state of another number of labels, and for a
-        reference that does not fit the batch.
+        As :func:`libmode.jax.mode_loss`, in the pass that is differentiated; ValueError too for a tolerance without a
+        state, a state of another number of labels, and a reference that does not fit the batch.
 
     Examples
     --------

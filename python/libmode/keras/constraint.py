@@ -23,9 +23,8 @@ from .events import Columns, pick_score
 class MoDeConstraint(WithBase):
     """``base``, with a gradient that keeps the response to background smooth in the mass.
 
-    Pass it to ``model.compile(loss=...)``. Its value is the value of ``base``. The class multiplies and
-    pushes the gradient like :class:`libmode.torch.MoDeConstraint`: by the residual of the MoDe loss (arXiv:2010.09745),
-    and by a state from earlier batches. An evaluation changes nothing.
+    Pass it to ``model.compile(loss=...)``. Its value is the value of ``base``. It changes the gradient like
+    :class:`libmode.torch.MoDeConstraint`. An evaluation changes nothing.
 
     Parameters
     ----------
@@ -39,8 +38,7 @@ class MoDeConstraint(WithBase):
     score : int, optional
         The column of ``y_pred`` that is the score, if each output is an independent score or logit.
     signal : int, default -1
-        The column of signal among the outputs of a softmax, for several outputs without ``score``; see
-        :class:`libmode.torch.MoDeConstraint`.
+        The column of signal among the outputs of a softmax, for several outputs without ``score``.
 
     Attributes
     ----------

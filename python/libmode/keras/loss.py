@@ -23,16 +23,14 @@ class MoDeLoss(WithBase):
     Parameters
     ----------
     strength : float, optional
-        Multiplies the MoDe loss, relative to the cross entropy of scores from 0 to 1; see
-        :class:`libmode.torch.MoDeLoss`. Every batch counts, also in a validation, and with
-        ``tf.distribute`` on each replica. By default, the plain loss, which is far smaller than a cross entropy.
+        See :class:`libmode.torch.MoDeLoss`. Every batch counts, also in a validation, and with ``tf.distribute`` on
+        each replica. By default, the plain loss, which is far smaller than a cross entropy.
     base : default "binary_crossentropy"
         The classifier's loss: an argument of ``keras.losses.get``, or None for MoDe alone. A function must return one
         value for each event; the mean over events is used.
     score : int or callable, optional
-        Which column of ``y_pred`` is the score, or a function of ``y_pred`` that returns it, shape (n,) or (n, 1), for
-        instance ``keras.ops.sigmoid`` for logits, which ``base`` must take too. To be saved, the function must be
-        registered with Keras. Needed for several outputs.
+        Which column of ``y_pred`` is the score, or a function that returns it, shape (n,) or (n, 1), for instance
+        ``keras.ops.sigmoid`` for logits, which ``base`` must take too. To be saved, it must be registered with Keras.
     background_only, on_bad_batch
         See :class:`libmode.torch.MoDeLoss`; for one-hot labels, the label is the class. ``skipped`` also counts
         batches of an evaluation.

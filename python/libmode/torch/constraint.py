@@ -81,10 +81,9 @@ class MoDeConstraint(CoreModule, Learns):
         and warns at the first. Ten bad batches before the first good one, or a hundred in a row, are an error. NaN
         scores are always an error, which names the step.
     monitor : bool, default True
-        Warn, once each, if the scores collapse, the classifier stops separating or loses half of its AUC, bins have
-        too few events, or the push is 0 (:class:`libmode.TrainingWarning`). ``eval()`` after the training, or the end
-        of the layer, warns if the response is not flat. In evaluation mode the layer measures the events that it
-        gets, and judges by them where they tell enough.
+        Warn, once each, if the scores collapse or the push is 0 (:class:`libmode.TrainingWarning`). ``eval()`` after
+        the training, or the end of the layer, warns if the response is not flat. In evaluation mode the layer
+        measures the events that it gets, and judges by them where they tell enough.
     background_only, gather, process_group
         As for :class:`MoDeLoss`. All processes share one state.
     on_device : bool, optional
@@ -97,7 +96,7 @@ class MoDeConstraint(CoreModule, Learns):
     Attributes
     ----------
     loss : float
-        The unbiased MoDe loss of the last batch and its reference events.
+        The unbiased MoDe loss of the last batch and its reference events; NaN before the first.
     scale : float
         ``min(1, sigma) |G|/sqrt(n)`` of the last backward pass, with which the push was multiplied.
     factor : float

@@ -46,10 +46,8 @@ def mode_loss(
     score : Tensor of shape (n,) or (n, 1), floating
         Inside ``score_range``. Half precision is computed in float32, up to the product of the gradient with the
         incoming gradient.
-    mass, weight, label, category : Tensors of shape (n,) or (n, 1), mass also (n, d)
+    mass, weight, label, category, loss : Tensors of shape (n,) or (n, 1), mass also (n, d)
         As for :func:`libmode.mode_loss`. They get no gradient.
-    loss : "mode", "disco" or "flatness", default "mode"
-        As for :func:`libmode.mode_loss`.
     on_device : bool, optional
         True computes on the GPU of the tensors, by Triton, instead of in the core on the CPU, which is the default. It
         has polynomials of order 0 to 3 by projection, quantile bins or ``edges``, at most 64 bins, ``mass_range``,
@@ -124,8 +122,7 @@ class MoDeLoss(CoreModule):
     score_transform : callable or "signal_efficiency", optional
         Integrates over W(s) instead of s, the paper's footnote 1. A callable takes and returns a tensor of shape (n,)
         and must not decrease; ``score_range`` limits s. "signal_efficiency" is the fraction of the batch's signal
-        with scores up to s, linear between every tenth of them or every hundredth part. It gives all working points
-        equal weight. The gradient follows the scores through W, but not the events that define W.
+        with scores up to s, which gives all working points equal weight. The gradient follows the scores through W.
     strength : float, optional
         K multiplies the loss by ``K |C|/|M|``, for scores from 0 to 1. C is the gradient of the mean cross entropy by
         the scores of background, w_i/(1 - s_i) over the number of events, at most 100 w_i for an event. M is the
@@ -133,14 +130,12 @@ class MoDeLoss(CoreModule):
         pass. So K has no unit: with 1 both gradients are as large. Start with 30, and scan 10 to 300. Left out, it is
         the plain loss.
     monitor : bool, default True
-        In training mode, check every twentieth batch and warn, once each, if the scores collapse, the classifier
-        stops separating, bins have too few events, or with ``unbiased=False`` most of the loss is noise
+        In training mode, check every twentieth batch and warn if the scores collapse
         (:class:`libmode.TrainingWarning`).
     gather : bool, default False
-        With several processes (torch.distributed), compute the loss of the events of all processes, the same on each.
-        The gradient is multiplied by the number of processes. So the mean that DistributedDataParallel and FSDP take
-        is the gradient of one process with all batches. Every process must call the loss at every step; an error on
-        one is an error on all. See docs/scaling.md.
+        With several processes (torch.distributed), compute the loss of the events of all processes, as docs/scaling.md
+        has it. The gradient is multiplied by the number of processes, of which DistributedDataParallel takes the mean.
+        Every process must call the loss at every step; an error on one is an error on all.
     process_group : ProcessGroup, optional
         For ``gather``: the group that averages gradients; by default all processes.
     on_device : bool, optional
