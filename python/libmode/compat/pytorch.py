@@ -26,25 +26,13 @@ class MoDeLoss(_MoDeLoss):
 
     Parameters
     ----------
-    bins, order, max_slope, monotonic
-        As for libmode; at order 0 there is no slope to bound, and orders 0 and 1 are monotonic.
-    sbins, eps : number
-        Have no effect: the integral over scores has no grid, and no bound divides by zero. A warning says so for
-        values other than the defaults.
+    bins, order, lambd, max_slope, monotonic, dynamicbins, normalize, background_label, background_only
+        As for modeloss.
+    sbins, eps, power, sign_func
+        Have no effect. Other values than the defaults are a warning, and of ``power`` and ``sign_func`` an error.
     memory : bool
         Adds up to 1,000,000 background events of earlier batches to each batch, with their scores at that
         time. So a training can look decorrelated and not be: a warning says so.
-    background_label : integer
-        The loss sees the events whose target is this; without ``background_only`` all events.
-    power, sign_func
-        Must be 2 and "tanh".
-    lambd : float, optional
-        ``slope_penalty``: adds ``lambd * c_1^2`` to the integrand; order >= 1.
-    dynamicbins : bool
-        Bins of equal numbers of events, or else of equal widths.
-    normalize : bool
-        Map the lowest and the highest mass to -1 and 1. False: masses are inside [-1, 1] already, and one of a
-        selected event outside is an error.
 
     Examples
     --------
@@ -123,10 +111,11 @@ class MoDeLoss(_MoDeLoss):
     ) -> Tensor:
         """The loss of a batch, shape (). All arguments have the same shape, up to a last dimension of 1."""
         target = target if self.background_only else pred  # any tensor of this shape
-        score, label, mass = (
-            _flat(*each, pred) for each in (("pred", pred), ("target", target), ("x_biased", x_biased))
-        )
-        batch = Events(score, label, mass, None if weights is None else _flat("weights", weights, pred))
+        given = {"pred": pred, "target": target, "x_biased": x_biased}
+        if weights is not None:
+            given["weights"] = weights
+        batch = Events(*(_flat(name, each, pred) for name, each in given.items()))
+        mass = batch.mass
         seen = batch.label == self._label if self.background_only else torch.ones_like(mass, dtype=torch.bool)
         outside = seen & (mass.abs() > 1)
         if not self.normalize and outside.any():
