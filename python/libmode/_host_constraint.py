@@ -44,11 +44,10 @@ class HostConstraint(SkipsBadBatches, Learns):
     def _state(self) -> State:
         return State() if self._memory is None else unpack_state(self._memory)
 
-    def push(self, *events: Any) -> tuple[NDArray[Any], NDArray[Any]]:
-        """One array of the size of the push, the slopes and the multipliers; and the push.
+    def push(self, *events: Any) -> tuple[float, NDArray[Any]]:
+        """The size of the push, and its rows for :func:`libmode._constraint.outgoing`, (3, n).
 
-        Slopes are the derivatives of the predictions by their logits. The events are the arrays of the batch, followed
-        by the arrays of the reference events, if there are any.
+        The events are the arrays of the batch, followed by the arrays of the reference events, if there are any.
         """
         count, state = len(Events._fields), self._memory
         batch, reference, constraint = Events(*events[:count]), events[count:], self._constraint
@@ -65,7 +64,7 @@ class HostConstraint(SkipsBadBatches, Learns):
             pushed = constraint.direction(state, every, len(score))
         except BatchError as error:
             self._skip(error)
-            return np.concatenate([np.zeros(1 + score.size), np.ones(score.size)]), np.zeros_like(score)
+            return 0.0, np.outer([0.0, 1.0, 0.0], np.ones(score.size))
         except ValueError as error:
             raise ValueError(f"{error} ({', '.join(where)})" if where else str(error)) from None
         self._succeed()
@@ -73,9 +72,7 @@ class HostConstraint(SkipsBadBatches, Learns):
         if self._monitor is not None and self._monitor.is_due():
             assert state is not None
             self._monitor.see(every, pushed, state, self)
-        push, multiplier, slope = pushed.rows
-        push = push.reshape(score.shape).astype(score.dtype, copy=False)
-        return np.concatenate([[pushed.size], slope, multiplier]), push
+        return pushed.size, pushed.rows
 
 
 def _filled(score: NDArray[Any], value: int, like: NDArray[Any]) -> NDArray[Any]:
@@ -101,18 +98,17 @@ class FunctionConstraint:
         constraint.logits |= self.logits
         return constraint
 
-    def push(self, *events: Any) -> tuple[NDArray[Any], NDArray[Any]]:
+    def push(self, *events: Any) -> tuple[float, NDArray[Any]]:
         """As :meth:`HostConstraint.push`."""
         return self.on_host(None).push(*events)
 
-    def push_from(self, *events: Any) -> tuple[NDArray[Any], NDArray[Any]]:
-        """As :meth:`push`, with the state before the batch after the events, and the state after it after the size."""
+    def push_from(self, *events: Any) -> tuple[float, NDArray[Any], NDArray[Any]]:
+        """As :meth:`push`, with the state before the batch after the events, and the state after it at the end."""
         *arrays, before = events
         state = np.array(before, np.float64)
         host = self.on_host(state)
         host._constraint.continue_after(number(state, "steps"))
-        numbers, push = host.push(*arrays)
-        return np.concatenate([numbers[:1], state, numbers[1:]]), push
+        return *host.push(*arrays), state
 
     def on_host(self, memory: NDArray[np.float64] | None) -> HostConstraint:
         """The constraint with this state; raises the errors of the arguments."""

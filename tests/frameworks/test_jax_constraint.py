@@ -325,8 +325,7 @@ def test_a_state_says_whether_the_response_is_flat():
 
 def test_the_law_of_the_outgoing_gradient():
     def outgoing(incoming, rows, size):
-        push, multiplier, slope = rows.astype(np.float32)
-        kept = jnp.array(push), jnp.concatenate([slope, multiplier]), jnp.float32(size)
+        kept = jnp.float32(size), jnp.array(rows, jnp.float32)
         return _backward(None, kept, (jnp.array(incoming, jnp.float32),))[0]
 
     assert_law(outgoing)

@@ -38,7 +38,7 @@ def core_loss(options: Options, events: Events, evaluate: Evaluate = loss_and_gr
 
     @tf.custom_gradient
     def of_score(score: Any) -> Any:
-        loss, grad = call_back(partial(evaluate, options), batch)
+        loss, grad = call_back(partial(evaluate, options), batch, [(), score.shape])
         return loss, lambda incoming: without_derivative(tf.cast(incoming * grad, score.dtype), score)
 
     return of_score(score)
@@ -62,31 +62,31 @@ def known_to_numpy(tensor: Any) -> Any:
     return tf.cast(tensor, tf.float32) if tensor is not None and tensor.dtype in (tf.float16, tf.bfloat16) else tensor
 
 
-def call_back(compute: Callable[..., Any], tensors: list[Any], first: tuple[int | None, ...] = ()) -> tuple[Any, Any]:
-    """The results of compute for tensors or None: a tensor of shape ``first``, and a tensor like tensors[0]."""
-    kind, shape = tensors[0].dtype, tensors[0].shape
+def call_back(compute: Callable[..., Any], tensors: list[Any], shapes: list[Any]) -> list[Any]:
+    """The results of compute for tensors or None, of these shapes and of the type of the first tensor."""
+    kind = tensors[0].dtype
     if tf.executing_eagerly():
-        one, grad = compute(*(None if tensor is None else tensor.numpy() for tensor in tensors))
-        return tf.constant(one, kind), tf.convert_to_tensor(grad)
+        known = (None if tensor is None else tensor.numpy() for tensor in tensors)
+        return [tf.constant(result, kind) for result in compute(*known)]
     if in_xla(tf.compat.v1.get_default_graph()):
         raise RuntimeError(
             "TensorFlow's XLA cannot call the losses of libmode: give jit_compile=False to model.compile or tf.function"
         )
     present = [tensor for tensor in tensors if tensor is not None]
 
-    def call(*arrays: Any) -> tuple[Any, Any, bytes]:
-        score, left = arrays[0], iter(arrays)
+    def call(*arrays: Any) -> list[Any]:
+        left, name = iter(arrays), kind.as_numpy_dtype
         try:
-            one, grad = compute(*(None if tensor is None else next(left) for tensor in tensors))
+            results = compute(*(None if tensor is None else next(left) for tensor in tensors))
         except (TypeError, ValueError) as error:  # a raised exception would show the frames of this callback
-            return np.zeros([size or 0 for size in first], score.dtype), np.zeros_like(score), str(error).encode()
-        return np.asarray(one, score.dtype), grad, b""
+            return [name(0)] * len(shapes) + [str(error).encode()]
+        return [np.asarray(result, name) for result in results] + [b""]
 
-    one, grad, message = tf.numpy_function(call, present, [kind, kind, tf.string])
+    *results, message = tf.numpy_function(call, present, [kind] * len(shapes) + [tf.string])
     message.set_shape(())
     # tf.debugging.Assert would cost a branch.
     with tf.control_dependencies([tf.raw_ops.Assert(condition=tf.equal(message, ""), data=[message])]):
-        return tf.ensure_shape(one, first), tf.ensure_shape(grad, shape)
+        return [tf.ensure_shape(result, shape) for result, shape in zip(results, shapes, strict=True)]
 
 
 @tf.custom_gradient
@@ -107,10 +107,8 @@ def constrained(host: HostConstraint, events: Events) -> Any:
     @tf.custom_gradient
     def same(score: Any) -> Any:
         def pushed(incoming: Any) -> Any:
-            numbers, push = call_back(host.push, batch, (None,))
-            by_score = tf.cast(incoming, push.dtype)
-            slope, multiplier = tf.unstack(tf.reshape(numbers[1:], tf.concat([[2], tf.shape(push)], 0)))
-            added, _ = outgoing(tf.where, tf.norm, by_score, (push, multiplier, slope), numbers[0])
+            size, rows = call_back(host.push, batch, [(), (3, None)])
+            added, _ = outgoing(tf.where, tf.norm, tf.cast(incoming, rows.dtype), tf.unstack(rows), size)
             return without_derivative(tf.cast(added, score.dtype), score)
 
         return tf.identity(score), pushed

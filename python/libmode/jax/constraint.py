@@ -19,7 +19,7 @@ from .._read import as_python
 from .._typing import Unpack
 from ..option_types import LossOptions
 from ._arrays import as_jax, known_to_numpy, warn_of_parts
-from .loss import call_back
+from .loss import call_back, like
 
 _OPS = _softmax.Ops(
     *(jnp.where, jnp.stack, jnp.log, jax.nn.logsumexp, jnp.max, jax.lax.stop_gradient, jnp.astype),
@@ -171,22 +171,20 @@ def _same(constraint: HostConstraint | FunctionConstraint, score: Any, others: A
 
 def _forward(constraint: HostConstraint | FunctionConstraint, score: Any, others: Any) -> Any:
     batch, state, reference = others
-    known: Any = known_to_numpy(score)
-    compute, kind, end = constraint.push, known.dtype, 1
+    compute: Any = constraint.push
+    arrays: Any = tuple(map(known_to_numpy, (score, *batch, *reference)))
+    kind = arrays[0].dtype
+    results: tuple[Any, ...] = jax.ShapeDtypeStruct((), kind), jax.ShapeDtypeStruct((3, len(score)), kind)
     if state is not None:
         assert isinstance(constraint, FunctionConstraint)
-        compute, kind, end = constraint.push_from, state.dtype, 1 + len(state)
-        reference = *reference, state
-    first = jax.ShapeDtypeStruct((end + 2 * len(score),), kind)
-    numbers, push = call_back(compute, first, (known, *map(known_to_numpy, (*batch, *reference))))
-    return (score, None if state is None else numbers[1:end]), (push, numbers[end:], numbers[0])
+        compute, arrays, results = constraint.push_from, (*arrays, state), (*results, like(state))
+    size, rows, *after = call_back(compute, results, arrays)
+    return (score, after[0] if after else None), (size, rows)
 
 
 def _backward(constraint: HostConstraint | FunctionConstraint, kept: Any, incoming: Any) -> Any:
-    push, of_events, size = kept
-    slope, multiplier = of_events.reshape(2, *push.shape)
-    by_score = incoming[0].astype(push.dtype)
-    pushed, _ = outgoing(jnp.where, jnp.linalg.norm, by_score, (push, multiplier, slope), size)
+    size, rows = kept
+    pushed, _ = outgoing(jnp.where, jnp.linalg.norm, incoming[0].astype(rows.dtype), rows, size)
     return pushed.astype(incoming[0].dtype), None
 
 

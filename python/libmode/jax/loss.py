@@ -28,8 +28,8 @@ try:
 except ImportError:  # it is experimental, and pure_callback can replace it
     buffer_callback = None  # type: ignore[assignment]
 
-# A function of NumPy arrays, the score and others or None. It returns a number or numbers, and an array like the score.
-Compute = Callable[..., tuple[Any, Any]]
+# A function of NumPy arrays, the score and others or None. It returns numbers and arrays.
+Compute = Callable[..., tuple[Any, ...]]
 
 
 def mode_loss(
@@ -93,65 +93,67 @@ def mode_loss(
     before = jnp.zeros(3) if state is None else jnp.asarray(state, float)
     if before.shape != (3,):
         raise ValueError(f"state has shape {before.shape}: expected (3,), as jnp.zeros(3) has")
-    value = core_loss(checked, events, partial(_strengthened, number), before)
-    return value[0] if state is None else (value[0], value[1:])
+    value, after = core_loss(checked, events, partial(_strengthened, number), before)
+    return value if state is None else (value, after)
 
 
-def _strengthened(strength: float, options: Options, *arrays: Any) -> tuple[Any, Any]:
-    """Loss and gradient of events times K |C|/|M|. The averages follow the loss."""
+def _strengthened(strength: float, options: Options, *arrays: Any) -> tuple[Any, ...]:
+    """Loss and gradient of events times K |C|/|M|, and the averages after the batch."""
     *events, state = arrays
-    loss, grad, after = strengthened(strength, state, options, *events)
-    return np.append(loss, after), grad
+    return strengthened(strength, state, options, *events)
 
 
-def core_loss(options: Options, events: Events, evaluate: Any = loss_and_grad, state: Any = None) -> jax.Array:
+def core_loss(options: Options, events: Events, evaluate: Any = loss_and_grad, state: Any = None) -> Any:
     """The loss of checked options, by :func:`loss_and_grad` or a function like it.
 
-    With a state, the function takes it after the events, and returns the loss and the state as one array.
+    With a state, the function takes it after the events, and returns the next one after the gradient: the result is
+    the loss and this state.
     """
     batch = read_events(as_jax, *events)
     warn_of_parts("mode_loss", batch.score)
     options = options.rounded_to(batch.score.dtype, batch.mass.dtype)
     arrays = *map(known_to_numpy, batch), *(() if state is None else (state,))
-    loss: jax.Array = _loss(partial(evaluate, options), *arrays)
-    return loss
+    values = _loss(partial(evaluate, options), *arrays)
+    return values[0] if state is None else values
 
 
 @partial(jax.custom_jvp, nondiff_argnums=(0,))
 def _loss(compute: Compute, *arrays: Any) -> Any:
-    return _loss_and_grad(compute, arrays)[0]
+    loss, _, *after = _loss_and_grad(compute, arrays)
+    return loss, *after
 
 
 @_loss.defjvp
 def _(compute: Compute, arrays: Any, tangents: Any) -> Any:
-    loss, grad = _loss_and_grad(compute, arrays)
-    product = jnp.sum(grad * tangents[0])
-    return loss, product if loss.ndim == 0 else jnp.zeros_like(loss).at[0].set(product)
+    loss, grad, *after = _loss_and_grad(compute, arrays)
+    return (loss, *after), (jnp.sum(grad * tangents[0]), *map(jnp.zeros_like, after))
 
 
-def _loss_and_grad(compute: Compute, arrays: tuple[Any, ...]) -> tuple[Any, Any]:
-    size = () if len(arrays) == len(Events._fields) else (1 + len(arrays[-1]),)  # with a state
-    both: tuple[Any, Any] = call_back(compute, jax.ShapeDtypeStruct(size, arrays[0].dtype), arrays)
-    return both
+def _loss_and_grad(compute: Compute, arrays: tuple[Any, ...]) -> Any:
+    score, *state = arrays[0], *arrays[len(Events._fields) :]
+    return call_back(compute, (jax.ShapeDtypeStruct((), score.dtype), *map(like, (score, *state))), arrays)
+
+
+def like(array: Any) -> jax.ShapeDtypeStruct:
+    """The shape and the type of an array."""
+    return jax.ShapeDtypeStruct(array.shape, array.dtype)
 
 
 @partial(jax.custom_jvp, nondiff_argnums=(0, 1))
-def call_back(compute: Compute, first: jax.ShapeDtypeStruct, arrays: tuple[Any, ...]) -> Any:
-    """The results of compute for arrays or None: an array like ``first``, and an array like arrays[0]."""
+def call_back(compute: Compute, results: tuple[jax.ShapeDtypeStruct, ...], arrays: tuple[Any, ...]) -> Any:
+    """The results of compute for arrays or None, of these shapes and types."""
     try:
         known = [None if array is None else np.asarray(array) for array in arrays]
     except jax.errors.TracerArrayConversionError:
-        results = first, jax.ShapeDtypeStruct(arrays[0].shape, arrays[0].dtype)
         elsewhere = partial(_elsewhere, compute, results)
         on_cpu = elsewhere if buffer_callback is None else partial(_on_cpu, compute, results)
         values = jax.lax.platform_dependent(*arrays, cpu=on_cpu, default=elsewhere)
         return tuple(as_varied_as(arrays[0], value) for value in values)
-    one, grad = compute(*known)
-    return jnp.asarray(one, first.dtype), jnp.asarray(grad)
+    return tuple(jnp.asarray(value, kind.dtype) for value, kind in zip(compute(*known), results, strict=True))
 
 
 @call_back.defjvp
-def _(compute: Compute, first: jax.ShapeDtypeStruct, primals: Any, tangents: Any) -> Any:
+def _(compute: Compute, results: Any, primals: Any, tangents: Any) -> Any:
     raise RuntimeError(NO_SECOND_DERIVATIVE)
 
 
@@ -166,8 +168,7 @@ def _on_cpu(compute: Compute, results: Any, *arrays: Any) -> Any:
 
 
 def _elsewhere(compute: Compute, results: Any, *arrays: Any) -> Any:
-    def call(*arrays: Any) -> tuple[Any, Any]:
-        one, grad = compute(*arrays)  # by NumPy: a callback must not call JAX
-        return np.asarray(one, results[0].dtype), grad
+    def call(*arrays: Any) -> tuple[Any, ...]:  # by NumPy: a callback must not call JAX
+        return tuple(np.asarray(value, kind.dtype) for value, kind in zip(compute(*arrays), results, strict=True))
 
     return jax.pure_callback(call, results, *arrays, vmap_method="sequential")
