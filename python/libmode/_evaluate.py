@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from . import _native
 from ._arrays import explained
 from ._disco import disco
-from ._events import Events, read_events
+from ._events import Events, R, read_events
 from ._options import Options
 from ._problems import FAR_MASSES, IN_LINES, Said, look_at_masses, look_at_type
 from ._read import MOST_VARIABLES, as_array, check_labels
@@ -92,9 +92,7 @@ def for_core(events: Events, kind: Kind = NUMPY) -> Structure:
     )
 
 
-def in_core(
-    run: Callable[[Options, Events, bool], Any], options: Options, events: Events, kind: Kind, said: Said
-) -> Any:
+def in_core(run: Callable[[Options, Events, bool], R], options: Options, events: Events, kind: Kind, said: Said) -> R:
     """The result of ``run`` for checked events, which it gets as the core reads them; ``said`` knows earlier warnings.
 
     ``run`` gets the options for these events too, and whether the core computes in double.
@@ -154,8 +152,7 @@ def derivatives(
             _native.call_with("mode_strengthen", double, packed.n, held, options.struct, packed, strength, addresses[0])
         return result, slope, bound
 
-    results: tuple[Structure, Any, Any] = in_core(run, options, events, kind, said)
-    return results
+    return in_core(run, options, events, kind, said)
 
 
 def direction(options: Options, steering: Structure, events: Events, state: Any, said: Said, kind: Kind) -> Structure:
@@ -172,8 +169,7 @@ def direction(options: Options, steering: Structure, events: Events, state: Any,
         pushed.rows = rows
         return pushed
 
-    pushed: Structure = in_core(run, options, events, kind, said)
-    return pushed
+    return in_core(run, options, events, kind, said)
 
 
 def evaluate(options: Options, score: Any, *others: Any, said: Said = IN_LINES, **wanted: Any) -> Result:

@@ -72,8 +72,7 @@ def mode_loss(
     weight : (n,) or (n, 1) real numbers of either sign, optional
         Event weights; all 1 by default.
     label : (n,) or (n, 1) real numbers or bools, optional
-        Only events whose label is equal to ``background_label`` take part; NaN is an error. Without labels every event
-        does. Labels of other types than bool, int8, uint8, int32, int64, float32 and float64 are copied to float64.
+        Only events whose label equals ``background_label`` take part, or every event without labels; NaN is an error.
     category : (n,) or (n, 1) integers or bools, optional
         Years, slices of another variable, or groups. The loss is the sum over categories. Each counts with the loss
         of its events alone, in its own bins, times its share of the sum of weights of all selected events. By default
@@ -267,8 +266,7 @@ def _table(options: Options, events: Events, **wanted: Any) -> Structure:
         call("mode_table_f64", options.struct, for_core(arrays), table)
         return table
 
-    table: Structure = in_core(run, options, events, IN_DOUBLE, IN_LINES)
-    return table
+    return in_core(run, options, events, IN_DOUBLE, IN_LINES)
 
 
 def mode_moments(

@@ -45,15 +45,11 @@ class MoDeConstraint(CoreModule, Learns):
         u = 4 r + 0.02 (sum of r sqrt(n/512) over all batches so far)
         multiplier = start exp(v) for v > 0, start + v max(start, 1) for v < 0
 
-    r is the residual of the MoDe loss (arXiv:2010.09745): the distance of the CDF of the scores at this mass from the
-    allowed polynomial, as a smooth function of mass and score, in units of the noise of a batch. The sum over
-    batches grows until the mean residual is 0, so you choose no strength. ``|G|`` is the norm of G over the n
-    background events of the batch. sigma is the standard deviation of their logits, which is small in an untrained
-    network. w_i is the event's weight per sum of weights in its mass bin, scaled so that the mean size is 1.
-
-    v(m, s) makes the response flat at tight cuts, down to background efficiencies of 1/1000: it is the sum of the
-    significant residuals of the efficiency over the efficiency, from -5 to 5. start(m) is from planing, and u times its
-    root. "How it works" has the law. In evaluation mode, and without gradients, the layer does nothing.
+    r is the residual of the MoDe loss (arXiv:2010.09745), in units of the noise of a batch. The sum over batches grows
+    until the mean residual is 0, so you choose no strength. v(m, s) makes the response flat at tight cuts, down to
+    background efficiencies of 1/1000, and start(m) is from planing. ``|G|`` is the norm of G over the n background
+    events of the batch, sigma the standard deviation of their logits, and w_i the weight relative to its mass bin.
+    docs/how-it-works.md has the law. In evaluation mode, and without gradients, the layer does nothing.
 
     Parameters
     ----------
@@ -118,12 +114,9 @@ class MoDeConstraint(CoreModule, Learns):
 
     Notes
     -----
-    The push is not the gradient of :class:`MoDeLoss`. It weights each working point by its statistical precision, and
-    it does not move all events of one score together. Events that take no part in the loss get no push and the
-    multiplier 1. Each background label, and each category of it, has its own sum and v.
-
-    The state is in a buffer of fixed size, so ``state_dict`` saves it, with the options. Loading the state of other
-    options is a ValueError.
+    Events that take no part in the loss get no push and the multiplier 1. Each background label, and each category of
+    it, has its own sum and v. The state is in a buffer of fixed size, so ``state_dict`` saves it, with the options.
+    Loading the state of other options is a ValueError.
 
     Examples
     --------
