@@ -1,7 +1,6 @@
 """libmode.keras on the backend that KERAS_BACKEND names: test_keras.py runs this file once for each."""
 
 import importlib
-import re
 import shutil
 from contextlib import nullcontext
 from functools import partial
@@ -15,7 +14,6 @@ import pandas as pd
 import pytest
 from keras import ops
 from libmode import metrics
-from libmode._messages import shown
 from libmode.keras import MoDeCallback, MoDeLoss, on_label, pack
 
 BACKEND = keras.backend.backend()
@@ -249,71 +247,62 @@ def test_a_metric_without_on_label_is_no_number(classes, with_category):
 
 # ------------------------------------------------------------- bad input
 
-BAD = [
-    (r"y_true has shape \(200, 1, 2\): expected the columns", lambda t, p: MoDeLoss(order=0)(t[:, :1], p)),
-    (r"y_true has shape \(200, 3\): expected the columns", lambda t, p: MoDeLoss(order=0)(np.stack([p] * 3, 1), p)),
-    (
-        r"y_true has shape \(200, 3, 1\): expected the columns",
-        lambda t, p: MoDeLoss(order=0)(np.stack([p] * 3, 1)[..., None], p),
-    ),
-    *(
-        (
-            rf"base = {re.escape(shown(base))} and y_pred of shape \(200, 2\): label has 1 column\. Give",
-            lambda t, p, base=base: MoDeLoss(order=0, score=0, base=base)(t, np.stack([p, p], 1)),
-        )
-        for base in ("binary_crossentropy", "mse", "squared_hinge", "Huber", keras.losses.MeanSquaredError())
-    ),
-    (
-        r"base = 'mse' and y_pred of shape \(200,\): label has 2 columns\. Give",
-        lambda t, p: MoDeLoss(order=0, base="mse")(pack(np.eye(2)[t[:, 0, 0].astype(int)], p), p),
-    ),
-    *(
-        (
-            "a softmax has an output for each class. Give base='binary_crossentropy' for one output",
-            lambda t, p, base=base: MoDeLoss(order=0, base=base)(t, p[:, None]),
-        )
-        for base in ("sparse_categorical_crossentropy", keras.losses.SparseCategoricalCrossentropy())
-    ),
-    (
-        r"y_pred has shape \(200, 2\): say which output",
-        lambda t, p: MoDeLoss(base=None, order=0)(t, np.stack([p, p], 1)),
-    ),
-    (
-        r"score = 2: y_pred of shape \(200, 2\)",
-        lambda t, p: MoDeLoss(base=None, score=2, order=0)(t, np.stack([p, p], 1)),
-    ),
-    (
-        r"apply a sigmoid to raw outputs: give score=keras\.ops\.sigmoid",
-        lambda t, p: MoDeLoss(base=None, order=0)(t, 9 * p),
-    ),
-    (
-        r"score\[\d+\] = .* outside score_range = \[0, 1\].*from_logits=True to base",
-        lambda t, p: MoDeLoss(score=lambda z: ops.sigmoid(z), order=0)(t, 9 * p),
-    ),
-    ("mass has length 200, but y_pred has length 199", lambda t, p: MoDeLoss(order=0)(t, p[1:])),
-    ("sample_weight has length 199, but y_true has length 200", lambda t, p: MoDeLoss(order=0)(t, p, p[1:])),
-    ("strength = nan: must be finite and at least 0", lambda t, p: MoDeLoss(strength=np.nan, order=0)),
-    ("on_bad_batch = 'ignore'", lambda t, p: MoDeLoss(on_bad_batch="ignore", order=0)),
-    ("give it a reduction", lambda t, p: MoDeLoss(base=keras.losses.BinaryCrossentropy(reduction=None), order=0)(t, p)),
-    ("expected one value for each event", lambda t, p: MoDeLoss(base=lambda t, p: ops.mean(p), order=0)(t, p)),
-    ("metric = 'accuracy': Keras has several accuracies, give 'binary_accuracy', ", lambda t, p: on_label("accuracy")),
-    ("label has dtype <U1: expected real numbers", lambda t, p: pack(["0"] * 200, p)),
-    (r"label\[7\] = nan: expected a number", lambda t, p: pack(np.where(np.arange(200) == 7, np.nan, t[:, 0, 0]), p)),
-    (r"label\[1\] = nan: expected a number", lambda t, p: pack([[0, 1], [1, np.nan]], [90, 100])),
-    (r"label\[7\] = nan: expected a number", lambda t, p: MoDeLoss(base=None, order=0)(without_label(t), p)),
-    (r"label has shape \(200, 1, 1\): expected", lambda t, p: pack(t[:, :1, :1], p)),
-    (r"mass has shape \(200, 4\): expected", lambda t, p: pack(t[:, 0, 0], np.stack([p] * 4, 1))),
-    ("category has length 199, but label has length 200", lambda t, p: pack(t[:, 0, 0], p, category=np.arange(199))),
-    (r"category\[129\] = 16908288: exceeds 2\^24", lambda t, p: pack(t[:, 0, 0], p, category=np.arange(200) * 2**17)),
-    ("have different indexes", lambda t, p: pack(pd.Series(t[:, 0, 0]), pd.Series(p)[::-1])),
-]
+#: A sentence, and the call that raises it: of t, what pack makes of labels and masses, and of p, 200 scores.
+BAD = r"""
+y_true has shape \(200, 1, 2\): expected the columns | MoDeLoss(order=0)(t[:, :1], p)
+y_true has shape \(200, 3\): expected the columns | MoDeLoss(order=0)(np.stack([p] * 3, 1), p)
+y_true has shape \(200, 3, 1\): expected the columns | MoDeLoss(order=0)(np.stack([p] * 3, 1)[..., None], p)
+base = 'binary_crossentropy' and y_pred of shape \(200, 2\): label has 1 column\. Give | MoDeLoss(order=0, score=0)(t, two(p))
+base = 'mse' and y_pred of shape \(200, 2\): label has 1 column\. Give | MoDeLoss(order=0, score=0, base="mse")(t, two(p))
+base = 'squared_hinge' and y_pred of shape \(200, 2\): label | MoDeLoss(order=0, score=0, base="squared_hinge")(t, two(p))
+base = 'Huber' and y_pred of shape \(200, 2\): label has 1 column | MoDeLoss(order=0, score=0, base="Huber")(t, two(p))
+y_pred of shape \(200, 2\): label has 1 column | MoDeLoss(order=0, score=0, base=keras.losses.MeanSquaredError())(t, two(p))
+base = 'mse' and y_pred of shape \(200,\): label has 2 columns | MoDeLoss(order=0, base="mse")(pack(np.eye(2)[of(t)], p), p)
+a softmax has an output for each class. Give base='binary_crossentropy' | MoDeLoss(order=0, base=SPARSE)(t, p[:, None])
+Give base='binary_crossentropy' for one | MoDeLoss(order=0, base=keras.losses.SparseCategoricalCrossentropy())(t, p[:, None])
+y_pred has shape \(200, 2\): say which output | MoDeLoss(base=None, order=0)(t, two(p))
+score = 2: y_pred of shape \(200, 2\) | MoDeLoss(base=None, score=2, order=0)(t, two(p))
+apply a sigmoid to raw outputs: give score=keras\.ops\.sigmoid | MoDeLoss(base=None, order=0)(t, 9 * p)
+score\[\d+\] = .* outside score_range = \[0, 1\].*from_logits=True to base | MoDeLoss(score=ops.sigmoid, order=0)(t, 9 * p)
+mass has length 200, but y_pred has length 199 | MoDeLoss(order=0)(t, p[1:])
+sample_weight has length 199, but y_true has length 200 | MoDeLoss(order=0)(t, p, p[1:])
+strength = nan: must be finite and at least 0 | MoDeLoss(strength=np.nan, order=0)
+on_bad_batch = 'ignore' | MoDeLoss(on_bad_batch="ignore", order=0)
+give it a reduction | MoDeLoss(base=keras.losses.BinaryCrossentropy(reduction=None), order=0)(t, p)
+expected one value for each event | MoDeLoss(base=lambda t, p: ops.mean(p), order=0)(t, p)
+metric = 'accuracy': Keras has several accuracies, give 'binary_accuracy',  | on_label("accuracy")
+label has dtype <U1: expected real numbers | pack(["0"] * 200, p)
+label\[7\] = nan: expected a number | pack(np.where(np.arange(200) == 7, np.nan, of(t)), p)
+label\[1\] = nan: expected a number | pack([[0, 1], [1, np.nan]], [90, 100])
+label\[7\] = nan: expected a number | MoDeLoss(base=None, order=0)(without_label(t), p)
+label has shape \(200, 1, 1\): expected | pack(t[:, :1, :1], p)
+mass has shape \(200, 4\): expected | pack(of(t), np.stack([p] * 4, 1))
+category has length 199, but label has length 200 | pack(of(t), p, category=np.arange(199))
+category\[129\] = 16908288: exceeds 2\^24 | pack(of(t), p, category=np.arange(200) * 2**17)
+have different indexes | pack(pd.Series(of(t)), pd.Series(p)[::-1])
+"""
+SPARSE = "sparse_categorical_crossentropy"
 
 
-@pytest.mark.parametrize("message, call", BAD, ids=[message for message, _ in BAD])
+def rows(table):
+    return [line.split(" | ") for line in table.strip().splitlines()]
+
+
+def two(score):
+    """Two columns of outputs."""
+    return np.stack([score, score], 1)
+
+
+def of(packed):
+    """The labels that were packed."""
+    return packed[:, 0, 0].astype(int)
+
+
+@pytest.mark.parametrize("message, call", rows(BAD))
 def test_bad_input(message, call):
     label, mass, _, score = events()
     with pytest.raises((TypeError, ValueError), match=message):
-        call(pack(label, mass), score)
+        eval(call, globals() | {"t": pack(label, mass), "p": score})
 
 
 @pytest.mark.parametrize("case", error_cases.EVENTS[:4] + error_cases.FRONT_OPTIONS[:2], ids=lambda case: case.input)

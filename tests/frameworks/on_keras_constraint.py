@@ -5,13 +5,14 @@ from functools import partial
 import keras
 import libmode
 import numpy as np
+import on_keras
 import pytest
 from defaults import DEFAULTS, of_signature
 from keras import ops
 from libmode import metrics
 from libmode._constraint import NUMBERS
 from libmode.keras import MoDeCallback, MoDeConstraint, MoDeLoss, on_label, pack
-from on_keras import BACKEND, TRACING_WARNS, as_arrays, float64, jit, network, sample, value_and_grad, without_label  # noqa: F401
+from on_keras import SPARSE, as_arrays, jit, network, sample, two, value_and_grad, without_label  # noqa: F401
 from torch_layer import N, assert_close, entropy_and_gradient, events, layered
 
 pytestmark = pytest.mark.filterwarnings("ignore:__array__ implementation doesn't accept a copy keyword")
@@ -82,41 +83,25 @@ def test_gradients_and_state_are_those_of_pytorch(name, of_torch):
 
 # ------------------------------------------------------------- bad input
 
-SPARSE = "sparse_categorical_crossentropy"
-BAD = [
-    (
-        "of a softmax with a class 2",
-        lambda t, p: MoDeConstraint(base=SPARSE, order=1, signal=2)(t, np.stack([p, p], 1)),
-    ),
-    (
-        "background_label = 1 and signal = -1",
-        lambda t, p: MoDeConstraint(base=SPARSE, order=1, background_label=1)(t, np.stack([p, p], 1)),
-    ),
-    (
-        r"score = 2: y_pred of shape \(512, 2\)",
-        lambda t, p: MoDeConstraint(base=SPARSE, score=2, order=1)(t, np.stack([p, p], 1)),
-    ),
-    ("score = .*: must be the number of an output", lambda t, p: MoDeConstraint(score=ops.sigmoid, order=1)),
-    ("base = None: MoDeConstraint adds to the gradient", lambda t, p: MoDeConstraint(base=None, order=1)),
-    ("on_bad_batch = 'pass'", lambda t, p: MoDeConstraint(on_bad_batch="pass", order=1)),
-    (
-        "has from_logits = True, and MoDeConstraint has from_logits = False",
-        lambda t, p: MoDeConstraint(base=LOGITS, order=1)(t, p),
-    ),
-    (
-        "has from_logits = False, and MoDeConstraint has from_logits = True",
-        lambda t, p: MoDeConstraint(base=keras.losses.binary_crossentropy, from_logits=True, order=1)(t, p),
-    ),
-]
+BAD = r"""
+of a softmax with a class 2 | MoDeConstraint(base=SPARSE, order=1, signal=2)(t, two(p))
+background_label = 1 and signal = -1 | MoDeConstraint(base=SPARSE, order=1, background_label=1)(t, two(p))
+score = 2: y_pred of shape \(512, 2\) | MoDeConstraint(base=SPARSE, score=2, order=1)(t, two(p))
+score = .*: must be the number of an output | MoDeConstraint(score=ops.sigmoid, order=1)
+base = None: MoDeConstraint adds to the gradient | MoDeConstraint(base=None, order=1)
+on_bad_batch = 'pass' | MoDeConstraint(on_bad_batch="pass", order=1)
+has from_logits = True, and MoDeConstraint has from_logits = False | MoDeConstraint(base=LOGITS, order=1)(t, p)
+has from_logits = False, and Mo.* = True | MoDeConstraint(base=keras.losses.binary_crossentropy, from_logits=True, order=1)(t, p)
+"""
 
 
 @pytest.mark.parametrize("from_logits", [True, False])
 def test_two_outputs_of_a_softmax_get_the_push_of_their_log_odds(from_logits):
     odds = np.log(SCORE / (1 - SCORE)).astype("float32")
-    two = keras.losses.SparseCategoricalCrossentropy(from_logits=from_logits)
-    layers = [MoDeConstraint(order=1, base=base, from_logits=True) for base in (LOGITS, two)]
+    classes = keras.losses.SparseCategoricalCrossentropy(from_logits=from_logits)
+    layers = [MoDeConstraint(order=1, base=base, from_logits=True) for base in (LOGITS, classes)]
     if not from_logits:
-        layers[1] = MoDeConstraint(order=1, base=two)
+        layers[1] = MoDeConstraint(order=1, base=classes)
     y_true = pack(LABEL, MASS)
     outputs = np.stack([0 * odds, odds], 1)
     _, want = value_and_grad(lambda z: layers[0](y_true, z), odds)
@@ -125,10 +110,10 @@ def test_two_outputs_of_a_softmax_get_the_push_of_their_log_odds(from_logits):
     assert layers[1].mode_loss == pytest.approx(layers[0].mode_loss, rel=1e-4)
 
 
-@pytest.mark.parametrize("message, call", BAD, ids=[message for message, _ in BAD])
+@pytest.mark.parametrize("message, call", on_keras.rows(BAD))
 def test_bad_input(message, call):
     with pytest.raises((TypeError, ValueError), match=message):
-        call(pack(LABEL, MASS), SCORE)
+        eval(call, globals() | {"t": pack(LABEL, MASS), "p": SCORE})
 
 
 def test_a_label_that_is_missing_is_an_error():
@@ -225,7 +210,7 @@ def test_class_weight_says_where_weights_belong():
     model = network()
     model.compile("adam", MoDeConstraint(order=0))
     batches = [(X[:500], np.asarray(Y[:500]))]
-    if BACKEND == "tensorflow":
+    if on_keras.BACKEND == "tensorflow":
         import tensorflow as tf
 
         data = tf.data.Dataset.from_tensor_slices(batches[0]).batch(500)
@@ -248,11 +233,11 @@ def test_the_callback_reads_the_logits_of_the_constraint():
     assert str(judge.check) == str(metrics.check(score, label, mass, order=0))
 
 
-@TRACING_WARNS
+@on_keras.TRACING_WARNS
 @pytest.mark.usefixtures("jit")
 def test_jit_compile():
     """JAX compiles it, PyTorch's compiler leaves it out, TensorFlow's XLA cannot call the core and says what to do."""
-    if BACKEND == "tensorflow":
+    if on_keras.BACKEND == "tensorflow":
         with pytest.raises(RuntimeError, match="jit_compile=False"):
             trained(MoDeConstraint(order=1), epochs=1, compiled=True)
         return

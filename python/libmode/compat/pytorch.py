@@ -111,10 +111,10 @@ class MoDeLoss(_MoDeLoss):
     ) -> Tensor:
         """The loss of a batch, shape (). All arguments have the same shape, up to a last dimension of 1."""
         target = target if self.background_only else pred  # any tensor of this shape
-        given = {"pred": pred, "target": target, "x_biased": x_biased}
+        tensors = {"pred": pred, "target": target, "x_biased": x_biased}
         if weights is not None:
-            given["weights"] = weights
-        batch = Events(*(_flat(name, each, pred) for name, each in given.items()))
+            tensors["weights"] = weights
+        batch = Events(*(_flat(name, each, pred) for name, each in tensors.items()))
         mass = batch.mass
         seen = batch.label == self._label if self.background_only else torch.ones_like(mass, dtype=torch.bool)
         outside = seen & (mass.abs() > 1)
