@@ -379,6 +379,61 @@ static void test_direction(void) {
 
 /* -------------------------------------------------------------- look inside */
 
+/* Each output in the place of an argument or of another output: the call says both and writes nothing. core tests each pair of Go's
+ * slices; here are the arrays, structs and numbers of C. */
+static void test_overlaps(void) {
+    call c = good(), before;
+    double x[N], room[N_STATE] = {0}, value = -7;
+    int64_t category[N] = {0};
+    double *const own = (double *)(void *)category;
+    mode_events_f64 e;
+    mode_result_f64 r;
+    mode_constraint how;
+    mode_constraint_result_f64 to;
+    mode_table t;
+    give_labels(&c, 1);
+    c.options.edges = c.edges, c.options.n_edges = 4, c.options.bins = 0, c.options.binning = MODE_BINNING_EDGES;
+    for (int i = 0; i < 4; i++) c.edges[i] = 21 * i;
+    e = events_of(&c);
+    e.category = category, e.category_type = MODE_LABEL_INT64;
+    BEGIN(r);
+    BEGIN(how);
+    BEGIN(to);
+    BEGIN(t);
+    before = c;
+#define OVER(call, words) expect(#call, call, MODE_ERROR_ARGUMENT, words " in memory")
+#define LOSS(loss, grad) mode_loss_f64(&c.options, N, c.score, c.label, c.mass, c.weight, loss, grad)
+    OVER(LOSS(c.mass, NULL), "loss overlaps mass");
+    OVER(LOSS(room, room), "loss overlaps grad");
+#define GRAD(at) (r.grad = (at), mode_evaluate_f64(&c.options, &e, &r))
+    OVER(GRAD((double *)(void *)c.label), "grad overlaps label");
+    OVER(GRAD(own), "grad overlaps category");
+    c.options.background_label = (int32_t *)(void *)room;
+    OVER(GRAD(room), "grad overlaps background_label");
+    OVER((r.grad = NULL, r.hess = c.weight, mode_evaluate_f64(&c.options, &e, &r)), "hess overlaps weight");
+    OVER((r.grad = r.hess = x, mode_flatness_f64(&c.options, &e, &r)), "hess overlaps grad");
+    e.score = room;
+    BEGIN(r);
+    memcpy(room, &r, sizeof r);
+    OVER(mode_evaluate_f64(&c.options, &e, (mode_result_f64 *)(void *)room), "result overlaps score");
+    e.score = c.score;
+    give_labels(&c, 1);
+    to.push = c.weight, to.multiplier = x;
+    OVER(mode_constraint_push_f64(&c.options, &e, &how, &to), "push overlaps weight");
+    to.push = room, how.state = room, how.n_state = N_STATE;
+    OVER(mode_constraint_push_f64(&c.options, &e, &how, &to), "push overlaps state");
+    OVER(mode_distance_correlation_f64(N, c.mass, c.score, NULL, 0, c.score, NULL, NULL), "value overlaps y");
+    OVER(mode_distance_correlation_f64(N, c.mass, c.score, NULL, 0, &value, x, x), "grad_y overlaps grad_x");
+    e.category = NULL, t.at = x, t.n_at = 1, t.capacity = 3, x[0] = 0.5;
+#define TABLE(output, at) (t.edges = t.cdf = t.moments = NULL, t.output = (at), mode_table_f64(&c.options, &e, &t))
+    OVER(TABLE(edges, c.mass), "edges overlaps mass");
+    OVER(TABLE(cdf, x), "cdf overlaps at");
+    OVER(TABLE(moments, c.score), "moments overlaps score");
+    t.bounded = room;
+    OVER(TABLE(cdf, room), "bounded overlaps cdf");
+    CHECK(!memcmp(&c, &before, sizeof c - sizeof c.masses) && value == -7 && x[0] == 0.5, "something was written");
+}
+
 static void test_edges(void) {
     call c = good();
     single s;
@@ -511,6 +566,7 @@ int main(void) {
     test_prepared();
     test_distance_correlation();
     test_direction();
+    test_overlaps();
     test_edges();
     test_moments();
     test_the_message_stays_until_the_next_error();
