@@ -11,7 +11,6 @@ from studies.dalitz import report as dalitz
 from studies.limit import report as limit
 from studies.simple_model import report as simple_model
 from studies.trees import report as trees
-from studies.w_tagging import curves, paper, summary
 from studies.w_tagging import report as w_tagging
 from studies.zoo import report as zoo
 from studies.zoo import study as zoo_study
@@ -37,14 +36,3 @@ def test_a_page_shows_the_committed_results(study):
     tables, rest = SHOWN[study]
     for name, table in tables().items():
         assert pages.shown(name, rest) == table
-
-
-def test_figures_are_drawn_of_the_committed_results():
-    for figure in (
-        dalitz.figure(dalitz.committed()),
-        trees.figure(stored(trees.RESULTS)),
-        zoo.figure(zoo_study.stored()),
-        limit.figure(limit.limits(), zoo_study.stored()),
-        *curves.figures(summary.points(stored(paper.RESULTS))).values(),
-    ):
-        assert all(axes.has_data() for axes in figure.axes)
