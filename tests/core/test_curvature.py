@@ -20,7 +20,7 @@ def bent(score, mass, v, **options):
     """The second difference of the loss along v; scores may leave the range, which then reaches further."""
 
     def loss(t):
-        return libmode.mode_loss(score + t * v, mass, **({"order": 0} | options | {"score_range": (-1, 2)}))
+        return libmode.mode_loss(score + t * v, mass, **options, score_range=(-1, 2))
 
     return loss(1) + loss(-1) - 2 * loss(0)
 
@@ -41,7 +41,7 @@ def directions(rng, score, x):
 
 
 CASES = {
-    "order 0": {},
+    "order 0": {"order": 0},
     "order 1": {"order": 1},
     "order 2": {"order": 2},
     "uniform": {"binning": "uniform", "bins": 6, "order": 1},
@@ -73,7 +73,7 @@ def test_hess_bounds_what_moves_of_many_events_bend(name, unbiased):
             options[key] = rng.integers(0, options[key], n)
     if variables == 2:
         mass = np.stack([mass, rng.normal(score)], axis=1)
-    hess = libmode.mode_evaluate(score, mass, grad=False, hess=True, **({"order": 0} | options)).hess
+    hess = libmode.mode_evaluate(score, mass, grad=False, hess=True, **options).hess
     largest = 0
     for v in directions(rng, score, x):
         for signed in (v, v * sign):
@@ -89,7 +89,7 @@ def test_hess_bounds_what_moves_of_many_events_bend(name, unbiased):
 def test_hess_is_tight_where_neighbors_move_apart(order, bins, least, dependent):
     _, score, mass, x = sample(2, 100_000, dependent)
     options = {"order": order, "bins": bins}
-    hess = libmode.mode_evaluate(score, mass, grad=False, hess=True, **({"order": 0} | options)).hess
+    hess = libmode.mode_evaluate(score, mass, grad=False, hess=True, **options).hess
     v = STEP / 2 * (-1) ** np.floor(bins * x)
     assert least < bent(score, mass, v, **options) / np.sum(hess * v**2) < 1.02
 

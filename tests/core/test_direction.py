@@ -95,7 +95,7 @@ def test_direction_is_the_one_of_the_definition(dtype, variables, what):
     for k in range(BATCHES):
         score, mass, weight = batch(rng, dtype, variables, what)
         given = mass[:, 0] if variables == 1 else mass
-        loss = mode_evaluate(score, given, weight=weight, **({"order": 0} | options))
+        loss = mode_evaluate(score, given, weight=weight, **options)
         masses, weights = signal(rng, dtype, variables, what, 150 if k else 0)  # the first batch has none
         both = (
             np.concatenate(own)
@@ -131,9 +131,7 @@ def test_groups_of_labels_and_categories():
     label, category = (rng.permutation(np.arange(n) % parts) for parts in (3, 2))
     for _ in range(BATCHES):
         score, mass, weight = batch(rng, np.float64, 1, "weights that fall with the mass", n)
-        loss = mode_evaluate(
-            score, mass[:, 0], weight=weight, label=label, category=category, **({"order": 0} | options)
-        )
+        loss = mode_evaluate(score, mass[:, 0], weight=weight, label=label, category=category, **options)
         found = direction_of(options, state, 0.0, score, mass[:, 0], weight, label, category)
         of = {"binning": "quantile", **options}
         subsets = [(2 * k + c, (label == value) & (category == c)) for k, value in enumerate([2, 0]) for c in range(2)]

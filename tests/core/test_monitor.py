@@ -5,7 +5,7 @@ import warnings
 import libmode
 import numpy as np
 import pytest
-from libmode._problems import EVERY, PATIENCE, Monitor
+from libmode._problems import PATIENCE, Monitor
 
 RNG = np.random.default_rng(1)
 GOOD = np.clip(0.5 + 0.2 * RNG.normal(size=1000), 0.01, 0.99)
@@ -47,8 +47,3 @@ def test_what_is_wrong_is_said_once_and_only_if_it_lasts(changes, start):
     (found,) = looks(**changes)
     assert found.startswith(start) and found.endswith("(monitor=False turns such warnings off.)")
     assert looks(times=PATIENCE - 1, **changes) == []
-
-
-def test_it_looks_at_every_twentieth_batch():
-    monitor = Monitor()
-    assert [k for k in range(1, 3 * EVERY) if monitor.is_due()] == [EVERY, 2 * EVERY]

@@ -1,19 +1,12 @@
 """libmode.planing_weights: the planed background has (1 - floor) of signal's spectrum and floor of its own."""
 
-import ctypes
 import math
 import warnings
 
 import libmode
 import numpy as np
 import pytest
-from libmode import _native, planing_weights
-from libmode._evaluate import NUMPY, direction
-from libmode._events import Events
-from libmode._native import address
-from libmode._options import check
-from libmode._problems import IN_LINES
-from push import NUMBER
+from libmode import planing_weights
 
 N, SIGNAL = 100_000, 40_000
 
@@ -208,30 +201,3 @@ def test_errors_name_the_argument_the_value_and_the_place(changes, error, words)
     with pytest.raises(error) as caught:
         planing_weights(**arguments)
     assert words in str(caught.value)
-
-
-def start_of_the_layer(mass, label):
-    """The multiplier of each event in a first batch, before anything is learned, and its floor."""
-    state = np.zeros(_native.state_size(1))
-    steering = _native.ModeSteering(
-        ctypes.sizeof(_native.ModeSteering), state=address(state), n_state=state.size, logits=True
-    )
-    score = np.random.default_rng(1).normal(size=len(mass))
-    events = Events(score, label, mass, None, None)
-    found = direction(check("mode", {"order": 0}), steering, events, state, IN_LINES, NUMPY)
-    return found.rows[1], NUMBER["floor"]
-
-
-@pytest.mark.parametrize("spectrum", SPECTRA)
-def test_the_layer_starts_from_the_same_density_ratio(spectrum):
-    """In a 32nd of the background the mean weight is the layer's multiplier, up to the floors and the statistics of signal there."""
-    mass, label = drawn(spectrum, 12, 64_000, 64_000)
-    background = label == 0
-    multiplier, floor = start_of_the_layer(mass, label)
-    cells = np.argsort(mass[background]).reshape(32, -1)
-    planed, start = (
-        each[background][cells].mean(axis=1) for each in (planing_weights(mass, label, floor=floor), multiplier)
-    )
-    allowed = 5 * np.sqrt(start * 32 / 64_000) + 0.05 * start  # and part of a cell
-    assert np.all(np.abs(planed - start) < allowed)
-    assert np.ptp(start) > 1

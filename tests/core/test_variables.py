@@ -78,22 +78,6 @@ def test_the_layout_of_mass_does_not_matter(layout, joint):
     assert loss == want and (grad == want_grad).all()
 
 
-@pytest.mark.filterwarnings("ignore:mass is in float16")
-@pytest.mark.parametrize("dtype", [np.float16, np.float32])
-@pytest.mark.parametrize(
-    "limits", [{"mass_range": [(0, 0.8), (0.1, 0.7)]}, {"edges": [(0, 0.5, 0.8), (0.1, 0.5, 0.7)]}]
-)
-def test_events_on_a_limit_of_each_variable_take_part(dtype, limits):
-    mass = np.column_stack([np.linspace(0, 0.8, N), np.linspace(0.1, 0.7, N)]).astype(dtype)
-    mass[[0, -1]] = np.array([[0, 0.1], [0.8, 0.7]], dtype)
-    rest = {"edges": {}, "mass_range": {"binning": "uniform", "bins": 2}}[next(iter(limits))]
-    score = SCORE.astype(np.float32)
-    _, grad = libmode.mode_loss_and_grad(
-        score, mass, unbiased=False, moments="quadrature", **limits, **({"order": 0} | rest)
-    )
-    assert np.count_nonzero(grad) == N
-
-
 # ----------------------------------------------------------------- categories
 
 

@@ -43,9 +43,7 @@ def errors(events: Events) -> Errors:
     In units of u kappa (R M + |plain loss| + |bias|) and of u kappa |e_i| max(scale, max_j |g_j/e_j|): docs/how-it-works.md.
     """
     score, mass, weight, edges, options, powers = events
-    loss, grad = libmode.mode_loss_and_grad(
-        score, mass, weight=weight, edges=edges.tolist(), **({"order": 0} | options)
-    )
+    loss, grad = libmode.mode_loss_and_grad(score, mass, weight=weight, edges=edges.tolist(), **options)
     scaled = [None if a is None else np.ldexp(a.astype(float), k) for a, k in zip(events[:3], powers, strict=True)]
     ends = options.get("score_range", (0, 1))
     ends = None if ends is None else tuple(np.ldexp(np.array(ends, dtype=np.longdouble), powers[0]))

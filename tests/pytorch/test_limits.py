@@ -11,7 +11,7 @@ pytestmark = pytest.mark.filterwarnings("ignore:mass is in")  # half precision, 
 
 TYPES = pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16, torch.float32, torch.float64], ids=str)
 # Of the plain loss: what crossing the first or last event of a bin adds to it, the bias takes away.
-PLAIN = dict(unbiased=False)
+PLAIN = dict(order=0, unbiased=False)
 LIMITS = [
     dict(mass_range=(0, 0.8), bins=2, binning="uniform", score_range=None),
     dict(edges=(0, 0.3, 0.8), score_range=None),
@@ -30,27 +30,27 @@ def events():
 @TYPES
 def test_events_on_a_limit_of_mass_take_part(options, dtype):
     mass, score = events()[1].to(dtype), torch.rand(N, requires_grad=True)
-    (grad,) = torch.autograd.grad(mode_loss(score, mass, **PLAIN, **({"order": 0} | options)), score)
+    (grad,) = torch.autograd.grad(mode_loss(score, mass, **PLAIN, **options), score)
     assert torch.count_nonzero(grad) == N
     if dtype is torch.bfloat16:  # which NumPy has not
         return
     mass, score = mass.numpy(), score.detach().numpy()
     edges = libmode.mode_edges(mass, **options)
     assert edges[0] <= mass.min() and mass.max() <= edges[-1]
-    moments, last = libmode.mode_moments(score, mass, at=[0.5], **({"order": 0} | options)), mass >= edges[-2]
+    moments, last = libmode.mode_moments(score, mass, at=[0.5], order=0, **options), mass >= edges[-2]
     assert moments.cdf[0, -1] == pytest.approx((last & (score <= 0.5)).sum() / last.sum())
 
 
 @TYPES
 def test_scores_on_a_limit_are_inside(dtype):
     score, mass = (tensor.to(dtype) for tensor in events())
-    target, options = torch.arange(N) % 2, {"bins": 2, "score_range": (0, 0.8)}
+    target, options = torch.arange(N) % 2, {"order": 0, "bins": 2, "score_range": (0, 0.8)}
     for more in ({}, {"score_transform": torch.square}, {"score_transform": "signal_efficiency"}):
-        assert MoDeLoss(**options, **({"order": 0} | more))(score, target, mass).isfinite()
-    compiled = torch.compile(MoDeLoss(**({"order": 0} | options)), fullgraph=True, backend="aot_eager")
-    assert compiled(score, target, mass) == MoDeLoss(**({"order": 0} | options))(score, target, mass)
+        assert MoDeLoss(**options, **more)(score, target, mass).isfinite()
+    compiled = torch.compile(MoDeLoss(**options), fullgraph=True, backend="aot_eager")
+    assert compiled(score, target, mass) == MoDeLoss(**options)(score, target, mass)
     with pytest.raises(ValueError, match="lies outside score_range"):
-        mode_loss(score + 0.01, mass, **({"order": 0} | options))
+        mode_loss(score + 0.01, mass, **options)
 
 
 def test_each_array_has_its_own_type():

@@ -19,12 +19,11 @@ def outputs():
 def test_it_is_the_mean_over_the_columns(compile):
     pred, target, mass, weight, category = outputs()
     options = {"order": 1, "bins": 3, "background_label": (0, 2)}
-    module = MoDeLoss(per_class=True, **({"order": 0} | options))
+    module = MoDeLoss(per_class=True, **options)
     loss = torch.compile(module, fullgraph=True, backend="aot_eager") if compile else module
     value = loss(pred, target, mass, weight, category=category)
     columns = [
-        mode_loss(column, mass, weight=weight, label=target, category=category, **({"order": 0} | options))
-        for column in pred.t()
+        mode_loss(column, mass, weight=weight, label=target, category=category, **options) for column in pred.t()
     ]
     want = torch.stack(columns).mean()
     torch.testing.assert_close(value, want, rtol=1e-12, atol=0)

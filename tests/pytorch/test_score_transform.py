@@ -74,10 +74,8 @@ def test_signal_efficiency(n, tied):
     if tied:
         score.data.mul_(20).round_().div_(20)
     options = {"order": 0, "bins": 2}
-    loss = MoDeLoss(score_transform="signal_efficiency", **({"order": 0} | options))(score, target, mass)
-    want = mode_loss(
-        torch.tensor(signal_cdf(score.detach().numpy(), target.numpy())), mass, label=target, **({"order": 0} | options)
-    )
+    loss = MoDeLoss(score_transform="signal_efficiency", **options)(score, target, mass)
+    want = mode_loss(torch.tensor(signal_cdf(score.detach().numpy(), target.numpy())), mass, label=target, **options)
     assert loss.item() == pytest.approx(want.item(), rel=1e-9)
 
 
