@@ -48,16 +48,6 @@ def train(model, steps=2, **more):
         yield step
 
 
-@pytest.mark.parametrize("arguments", [{"variables": 2}, {"variables": 3}, {}], ids=str)
-@pytest.mark.parametrize("labels", [0, (0, 1)], ids=str)
-def test_no_batch_changes_the_size(arguments, labels):
-    model = Classifier(background_label=labels, bins=4, order=0)
-    size = model.constraint.state.shape
-    for _ in train(model, **arguments):
-        assert model.constraint.state.shape == size
-    assert model.constraint.state[1] == 2
-
-
 @pytest.mark.parametrize("arguments", [
     {},
     {"use_buffers": True},

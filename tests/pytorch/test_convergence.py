@@ -65,10 +65,6 @@ def test_a_response_that_is_not_flat_is_said_once():
     assert said(trained(0.5, batches=EVERY - 1).eval) == []  # a few calls are no training
 
 
-def test_of_flat_trainings_at_most_one_in_twenty_warns():
-    assert sum(bool(said(trained(seed=seed).eval)) for seed in range(60)) <= 60 // 20
-
-
 @pytest.mark.parametrize("bend, turns", [(0.2, 1000), (0.4, 100), (0.0, 1000)])
 def test_what_lasts_and_what_swings_are_both_seen(bend, turns):
     """The second cancels over 256,000 events."""
@@ -79,18 +75,6 @@ def test_what_lasts_and_what_swings_are_both_seen(bend, turns):
     assert len(said(layer.eval)) == (bend > 0)
 
 
-def test_batches_of_the_same_events_teach_those_events():
-    """A training with all events in one batch makes the residual of these events 0."""
-    rng, layer = np.random.default_rng(1), MoDeConstraint(from_logits=True, order=1, training_events=500)
-    logit, label, mass = batch(rng)
-    kept = torch.cat([torch.where(label == 0)[0][:450], torch.where(label == 1)[0][:450]])
-    for _ in range(BATCHES):
-        step(layer, *(one[kept] for one in (logit + 0.1 * torch.tensor(rng.normal(size=1000)), label, mass)))
-    found = layer.convergence
-    assert found.training_events == found.tolerance == 500 and found.flat is True
-    assert said(layer.eval) == []
-
-
 def test_a_batch_with_more_events_than_the_training_is_an_error():
     layer = MoDeConstraint(from_logits=True, order=1, training_events=300)
     with pytest.raises(
@@ -98,48 +82,6 @@ def test_a_batch_with_more_events_than_the_training_is_an_error():
     ):
         step(layer, *batch(np.random.default_rng(1)))
     assert not layer.state.any()
-
-
-@pytest.mark.parametrize("what", ["plain", "weights", "reference", "two masses"])
-def test_the_bump_is_the_one_of_a_template(what):
-    """The signal that least squares find in the efficiency of two million events, for the spectrum of the signal."""
-    rng, bins, n = np.random.default_rng(2), 100, 1_000_000.0
-    edges = np.linspace(0, 1, bins + 1)
-
-    def drawn(count):
-        mass = rng.random(count)
-        return rng.normal(size=count) + 0.3 * np.exp(-0.5 * ((mass - 0.6) / 0.1) ** 2), mass
-
-    logit, mass = drawn(2_000_000)
-    shape = np.histogram(rng.normal(0.6, 0.07, 1_000_000), edges, density=True)[0]
-    x = np.column_stack([np.ones(bins), (edges[1:] + edges[:-1]) / 2, shape])
-    layer = MoDeConstraint(from_logits=True, order=1, training_events=n)
-    for _ in range(300):
-        logits, masses = (torch.tensor(one) for one in drawn(1000))
-        own, weight, reference = slice(None), None, None
-        if what == "weights":
-            weight = torch.tensor(rng.uniform(0.8, 1.2, 1000))
-        if what == "reference":
-            own, reference = slice(500), Events(logits[500:], None, masses[500:])
-        signal = torch.tensor(rng.normal(0.6, 0.07, 300))
-        score = torch.cat([logits[own], 1 + torch.tensor(rng.normal(size=300))])
-        of_all = torch.cat([masses[own], signal])
-        label = torch.cat([torch.zeros(len(masses[own])), torch.ones(300)])
-        if weight is not None:
-            weight = torch.cat([weight, torch.ones(300)])
-        if what == "two masses":
-            of_all = torch.stack([of_all, torch.tensor(rng.random(len(of_all)))], 1)
-        step(layer, score, label, of_all, weight=weight, reference=reference)
-    found = layer.convergence
-    assert found.batches == 300 and found.flat is False
-    for k in range(6):
-        e = found.efficiency[k]
-        passing = np.histogram(mass, edges, weights=1.0 * (logit >= np.quantile(logit, 1 - e)))[0]
-        fitted = np.linalg.lstsq(x, passing / np.histogram(mass, edges)[0] / e, rcond=None)[0][2]
-        want = fitted * np.sqrt(n * e / bins / np.linalg.inv(x.T @ x)[2, 2])
-        slack = 0.2 if what == "two masses" else 0.04  # with 8 cells and 5 cosines
-        assert found.errors[k] == pytest.approx(want, rel=slack, abs=3.5 * found.doubt[k]), (k, what)
-        assert found.mass[k] == pytest.approx(0.6, abs=0.06)
 
 
 @pytest.mark.parametrize("divided", ["labels", "categories"])
@@ -164,24 +106,16 @@ def test_the_least_flat_part_is_judged(divided):
     assert ("in category 1 " in sentence) == (divided == "categories")
 
 
-@pytest.mark.parametrize(
-    "options, draw, maximum",
-    [
-        ({"order": 1}, lambda rng: rng.exponential(size=2000).clip(0, 5), 1),  # m exp(-m)
-        ({"order": 2, "monotonic": True}, lambda rng: (1 - rng.random(2000) * (1 - 6.0**-4)) ** -0.25 - 1, 1 / 4),
-    ],
-)
-def test_a_new_maximum_of_the_selected_spectrum_is_said(options, draw, maximum):
-    """An efficiency in proportion to m, which is flat and monotonic, turns a falling spectrum into a bump: m exp(-m), and
-    m (1 + m)^-5, which a spectrum like (1 + m)^-5 becomes."""
-    rng, layer = np.random.default_rng(1), MoDeConstraint(from_logits=True, strength=1, **options)
+def test_a_new_maximum_of_the_selected_spectrum_is_said():
+    """An efficiency in proportion to m, which is flat at order 1, turns a falling spectrum into a bump: m exp(-m)."""
+    rng, layer = np.random.default_rng(1), MoDeConstraint(from_logits=True, strength=1, order=1)
     for _ in range(FEWEST_BATCHES):
-        mass = draw(rng)
+        mass = rng.exponential(size=2000)
         mass = mass[mass < 5]
         logit = np.where(rng.random(len(mass)) < mass / 5, 1, -1) + rng.random(len(mass))
         step(layer, torch.tensor(logit), torch.zeros(len(mass)), torch.tensor(mass))
     found = layer.convergence
-    assert found.flat and found.zero[0] < 0.1 and found.peak[0] == pytest.approx(maximum, abs=0.3 * maximum)
+    assert found.flat and found.zero[0] < 0.1 and found.peak[0] == pytest.approx(1, abs=0.3)
     zero, peak = said(layer.eval)
     assert zero.startswith("the dependence that the order allows reaches 0 near the mass ")
     assert peak.startswith("the selected spectrum has a maximum near the mass ")
@@ -216,28 +150,14 @@ def test_a_training_in_evaluation_mode_is_said():
         assert ["is in evaluation mode, where it does nothing" in one for one in found] == [True] * times
 
 
-def sloped(slope, seed=1, **options):
-    """A layer that has seen 300,000 events whose response at each cut is 1 + slope x, with x from -1 to 1."""
-    rng = np.random.default_rng(seed)
-    options = {"order": 1, "mass_range": (100, 300), "max_slope": 0.5, "slope_of": "selected", **options}
-    layer = MoDeConstraint(from_logits=True, training_events=100_000, **options)
+def test_a_slope_beyond_its_bound_is_named_and_no_bump():
+    """Of 300,000 events, whose response at each cut is 1 - 0.8 x, with x from -1 to 1."""
+    rng, options = np.random.default_rng(1), {"mass_range": (100, 300), "max_slope": 0.5, "slope_of": "selected"}
+    layer = MoDeConstraint(from_logits=True, order=1, training_events=100_000, **options)
     for _ in range(300):
         x = rng.uniform(-1, 1, 1000)
-        logit = torch.tensor(rng.random(1000) + (rng.random(1000) < (1 + slope * x) / 2))
+        logit = torch.tensor(rng.random(1000) + (rng.random(1000) < (1 - 0.8 * x) / 2))
         step(layer, logit, torch.zeros(1000), torch.tensor(200 + 100 * x))
-    return layer
-
-
-@pytest.mark.parametrize("slope", [0.3, -0.48, 0.52])
-def test_a_slope_within_its_bound_is_flat(slope):
-    """1.04 times the bound were a bump of 34 %: a search with these events would not see it."""
-    layer = sloped(slope)
-    assert layer.convergence.flat is True and layer.convergence.slope is None
-    assert said(layer.eval) == []
-
-
-def test_a_slope_beyond_its_bound_is_named_and_no_bump():
-    layer = sloped(-0.8)
     found, efficiency = layer.convergence.slope
     assert layer.convergence.flat is False and found == pytest.approx(0.8, abs=0.08) and efficiency <= 0.5
     (sentence,) = said(layer.eval)
@@ -394,16 +314,6 @@ def test_averaged_weights_are_judged_by_what_is_evaluated():
     assert layer.convergence.flat is True and said(layer.eval) == []
 
 
-def test_of_flat_evaluations_nothing_is_said():
-    assert sum(bool(said(lambda s=seed: of_both(s))) for seed in range(40)) <= 40 // 20
-
-
-def of_both(seed):
-    layer = trained(seed=seed)
-    layer.eval()
-    evaluated(layer, 0.0, seed=1000 + seed)
-
-
 def test_evaluations_in_the_loop_of_epochs_count_in_the_end():
     """The last one does: the network of the others was another."""
     for bends, times in (((0.5, 0.0), 0), ((0.0, 0.5), 1)):
@@ -427,21 +337,3 @@ def test_an_evaluation_takes_anything():
     for others in ((None, None), (label, mass[:5]), (label + 1, mass), (label, "mass")):
         assert layer(logit, *others) is logit
     assert layer(logit * torch.nan, label, mass).isnan().all()
-
-
-# ------------------------------------------------------------- categories
-
-
-def test_categories_that_cancel_are_said():
-    """The response is flat in both categories together, and in none of them."""
-    rng, layer = (
-        np.random.default_rng(1),
-        MoDeConstraint(from_logits=True, order=0, training_events=EVENTS, categories=2),
-    )
-    for _ in range(BATCHES):
-        logit, label, mass = batch(rng)
-        category = torch.tensor(rng.integers(0, 2, len(mass)))
-        step(layer, logit + (mass - 0.5) * (2 * category - 1) * (1 - label), label, mass, category=category)
-    assert layer.convergence.flat is False and layer.convergence.category in (0, 1)
-    (sentence,) = said(layer.eval)
-    assert "is not flat" in sentence and f"in category {layer.convergence.category}" in sentence

@@ -63,27 +63,6 @@ def test_probabilities_get_the_push_of_their_logits(classes, labels):
         assert torch.cosine_similarity((got - bare).flatten(), (want - bare).flatten(), dim=0) > 0.9
 
 
-def test_a_training_becomes_flat_with_two_logits():
-    torch.manual_seed(1)
-    label = torch.arange(6000) % 2
-    mass = torch.where(label == 1, 0.8 + 0.1 * torch.randn(6000), torch.rand(6000))
-    x = torch.stack([mass, label + torch.randn(6000)], 1)
-
-    def slope(layer):
-        torch.manual_seed(2)
-        network = torch.nn.Sequential(torch.nn.Linear(2, 16), torch.nn.SiLU(), torch.nn.Linear(16, 2))
-        optimizer = torch.optim.Adam(network.parameters(), 0.02)
-        for _ in range(150):
-            optimizer.zero_grad()
-            logit = network(x)
-            cross_entropy(logit if layer is None else layer(logit, label, mass), label).backward()
-            optimizer.step()
-        odds = torch.diff(network(x), dim=1)[:, 0].detach()[label == 0]
-        return abs(torch.corrcoef(torch.stack([odds.argsort().argsort().double(), mass[label == 0].double()]))[0, 1])
-
-    assert slope(MoDeConstraint(order=0, from_logits=True, monitor=False)) < 0.1 * slope(None)
-
-
 def test_classes_that_there_are_not_say_so():
     logit, label, mass = events(3)
     for options, sentence in (
