@@ -104,22 +104,6 @@ def drawn(seed):
     return events, options
 
 
-@pytest.mark.parametrize("which", [0, 1, 2])
-def test_a_given_bin_whose_weights_are_all_zero_is_a_bad_batch(which):
-    """Bins of equal masses, since a bin of the quantiles of all masses has other events too."""
-    rng = np.random.default_rng(1)
-    mass, score = np.repeat([60.0, 80.0, 100.0], [50, 50, 100]), rng.random(200)
-    label = np.ones(200)  # and of a signal that lies where it likes, and has weights
-    label[rng.permutation(200) < 150] = 0
-    weight = np.where((mass == [60, 80, 100][which]) & (label == 0), 0.0, 1.0)
-    events, options = {"score": score, "mass": mass, "weight": weight, "label": label}, {"order": 1, "bins": 3}
-    with pytest.raises(libmode.BatchError, match=f"bin {which} of 3.* has sum of weights 0"):
-        on_device(events, options)
-    assert not computed(events, options)[2]
-    weight[(mass == [60, 80, 100][which]) & (label == 0)] = 1e-30  # of which any is enough
-    golden.assert_close(computed(events, options)[0], libmode.mode_loss(**events, **options), 1e-9)
-
-
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 def test_a_label_that_is_missing_is_an_error(dtype):
     label = np.zeros(200, dtype)
@@ -148,22 +132,10 @@ def test_large_integers_keep_their_digits():
         assert on_device(events, {"order": 1, "bins": 8})[0] == pytest.approx(want, rel=1e-6)
 
 
-@pytest.mark.parametrize(
-    "case", [case for case in golden.CASES if not refused(check("mode", case.options))], ids=lambda case: case.name
-)
-def test_golden_cases(case):
-    loss, grad, good = computed(
-        {name: array for name, array in case.events().items() if name != "category"}, case.options
-    )
-    assert good
-    golden.assert_close(loss, case.loss, 1e-9)
-    golden.assert_close(grad, case.grad, 1e-9)
-
-
 @pytest.mark.parametrize("part", range(8))
 def test_random_calls_are_those_of_the_core(part, blocks):
     good = bad = 0
-    for seed in range(250 * part, 250 * (part + 1)):
+    for seed in range(100 * part, 100 * (part + 1)):
         events, options = drawn(seed)
         # Most calls in large blocks, which take the interpreter less time; some in many blocks of several programs.
         blocks(*[(256, 256), (256, 256), (64, 2), (32, 256)][seed % 4 if len(events["score"]) <= 100 else 0])
@@ -184,7 +156,7 @@ def test_random_calls_are_those_of_the_core(part, blocks):
         golden.assert_close(gradient, grad, 1e-9, floor=1e-14)
         golden.assert_close(found, loss, 1e-9, floor=1e-12 + 1e-8 * np.abs(grad).max())
         good += 1
-    assert good > 100 and bad > 30
+    assert good > 40 and bad > 12
 
 
 def test_long_ties_and_many_blocks(blocks):
