@@ -15,7 +15,7 @@ BACKENDS = ["aot_eager", *["inductor"] * any(map(shutil.which, ("c++", "g++", "c
 pytestmark = pytest.mark.filterwarnings("ignore:The .grad attribute of a Tensor that is not a leaf")  # of PyTorch
 
 
-def batch(seed, n=400, outputs=1):
+def batch(seed, n=400):
     generator = torch.Generator().manual_seed(seed)
     x = torch.randn(n, 3, generator=generator)
     label = (torch.rand(n, generator=generator) < 0.5).float()
@@ -23,78 +23,61 @@ def batch(seed, n=400, outputs=1):
 
 
 class Training(torch.nn.Module):
-    """A network with what is compiled: a layer, a loss or a function."""
+    """A network, and the loss of a batch by a module (or None), the network's outputs, labels and masses."""
 
-    def __init__(self, mode=None, outputs=1):
+    def __init__(self, loss, mode=None, outputs=1):
         super().__init__()
         torch.manual_seed(1)
-        self.network, self.mode = torch.nn.Linear(3, outputs), mode
+        self.network, self.mode, self.loss = torch.nn.Linear(3, outputs), mode, loss
 
     def forward(self, x, label, mass):
-        """The loss of a batch."""
-        score = torch.sigmoid(self.network(x)[:, 0])
-        return binary_cross_entropy(score, label) + 3 * self.term(score, label, mass)
-
-    def term(self, score, label, mass):
-        return self.mode(score, label, mass)
+        return self.loss(self.mode, self.network(x), label, mass)
 
 
-class OfFunction(Training):
-    """With a function in place of the module."""
+def beside(term):
+    """Cross entropy and a term of the scores."""
 
-    def term(self, score, label, mass):
-        return mode_loss(score, mass, label=label, order=1, bins=8)
+    def loss(mode, logit, label, mass):
+        score = torch.sigmoid(logit[:, 0])
+        return binary_cross_entropy(score, label) + 3 * term(mode, score, label, mass)
 
-
-class OfCorrelation(Training):
-    """With DisCo, to which both arguments are differentiable."""
-
-    def term(self, score, label, mass):
-        return distance_correlation(score, score * mass, weight=1 - label)
+    return loss
 
 
-class OfReference(Training):
-    """With events that count with each batch."""
-
-    def term(self, score, label, mass):
-        return self.mode(score, label, mass, reference=Events(score.detach() / 2, None, mass + 0.1))
+def between(mode, logit, label, mass):
+    """The layer between network and loss."""
+    return binary_cross_entropy(mode(torch.sigmoid(logit[:, 0]), label, mass), label)
 
 
-class OfLayer(Training):
-    """With the layer between network and loss."""
-
-    def forward(self, x, label, mass):
-        return binary_cross_entropy(self.mode(torch.sigmoid(self.network(x)[:, 0]), label, mass), label)
-
-
-class OfLogits(Training):
+def of_logits(mode, logit, label, mass):
     """With one logit, and reference events."""
-
-    def forward(self, x, label, mass):
-        logit = self.network(x)[:, :1]
-        further = Events(logit.detach()[:200, 0] / 2, None, mass[:200])
-        changed = self.mode(logit, label[:, None], mass[:, None], reference=further)
-        return binary_cross_entropy_with_logits(changed[:, 0], label)
+    further = Events(logit.detach()[:200, 0] / 2, None, mass[:200])
+    changed = mode(logit, label[:, None], mass[:, None], reference=further)
+    return binary_cross_entropy_with_logits(changed[:, 0], label)
 
 
-class OfClasses(Training):
+def of_classes(mode, logit, label, mass):
     """With the outputs of a softmax."""
-
-    def forward(self, x, label, mass):
-        return cross_entropy(self.mode(self.network(x), label, mass), label.long())
+    return cross_entropy(mode(logit, label, mass), label.long())
 
 
+of_module = beside(lambda mode, score, label, mass: mode(score, label, mass))
+of_function = beside(lambda _, score, label, mass: mode_loss(score, mass, label=label, order=1, bins=8))
+of_both = beside(lambda _, score, label, mass: distance_correlation(score, score * mass, weight=1 - label))
+of_reference = beside(
+    lambda mode, score, label, mass: mode(score, label, mass, reference=Events(score.detach() / 2, None, mass + 0.1))
+)
 TRAININGS = {
-    "loss": lambda: Training(MoDeLoss(order=1)),
-    "strength": lambda: Training(MoDeLoss(order=1, strength=3)),
-    "skip": lambda: Training(MoDeLoss(order=1, on_bad_batch="skip")),
-    "reference": lambda: OfReference(MoDeLoss(order=1)),
-    "function": OfFunction,
-    "correlation": OfCorrelation,
-    "layer": lambda: OfLayer(MoDeConstraint(order=1)),
-    "tolerance": lambda: OfLayer(MoDeConstraint(order=1, tolerance=100)),
-    "logits": lambda: OfLogits(MoDeConstraint(order=1, from_logits=True)),
-    "softmax": lambda: OfClasses(MoDeConstraint(order=1, from_logits=True), outputs=2),
+    "loss": lambda: Training(of_module, MoDeLoss(order=1)),
+    "strength": lambda: Training(of_module, MoDeLoss(order=1, strength=3)),
+    "skip": lambda: Training(of_module, MoDeLoss(order=1, on_bad_batch="skip")),
+    "reference": lambda: Training(of_reference, MoDeLoss(order=1)),
+    "function": lambda: Training(of_function),
+    "correlation": lambda: Training(of_both),
+    "layer": lambda: Training(between, MoDeConstraint(order=1)),
+    "tolerance": lambda: Training(between, MoDeConstraint(order=1, tolerance=100)),
+    "logits": lambda: Training(of_logits, MoDeConstraint(order=1, from_logits=True)),
+    "softmax": lambda: Training(of_classes, MoDeConstraint(order=1, from_logits=True), outputs=2),
 }
 
 

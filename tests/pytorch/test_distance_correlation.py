@@ -44,17 +44,6 @@ def test_types_shapes_and_the_gradient_that_is_wanted(kind):
     assert value.item() == pytest.approx(exact.item(), abs=1e-6) and not exact.requires_grad
 
 
-@pytest.mark.filterwarnings("ignore:The .grad attribute of a Tensor that is not a leaf")  # of PyTorch, at a graph's end
-def test_compiled_and_second_derivative():
-    torch.manual_seed(7)
-    x, y = torch.rand(64, requires_grad=True), torch.rand(64)
-    compiled = torch.compile(lambda x, y: 2 * distance_correlation(x, y), backend="eager")
-    assert compiled(x, y).item() == 2 * distance_correlation(x, y).item()
-    (grad,) = torch.autograd.grad(distance_correlation(x, y), x, create_graph=True)
-    with pytest.raises(RuntimeError, match="differentiate"):
-        grad.sum().backward()
-
-
 def weighted(x, y, weight):
     return distance_correlation(x, y, weight=weight)
 

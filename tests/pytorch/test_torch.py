@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 import torch
-from libmode.torch import MoDeConstraint, MoDeLoss, mode_loss
+from libmode.torch import MoDeConstraint, MoDeLoss, distance_correlation, mode_loss
 
 N = 120
 
@@ -101,6 +101,8 @@ def by_operators(loss, score, target, mass):
 ROUTES = {
     "module": lambda score, mass, target: MoDeLoss(bins=5, order=0)(score, target, mass),
     "function": lambda score, mass, target: mode_loss(score, mass, label=target, bins=5, order=0),
+    "disco": lambda score, mass, target: mode_loss(score, mass[:, 0], label=target, loss="disco"),
+    "correlation": lambda score, mass, target: distance_correlation(score, mass[:, 0]),
     "operators": lambda score, mass, target: by_operators(MoDeLoss(bins=5, order=0), score, target, mass),
 }
 
