@@ -5,7 +5,6 @@ import math
 import lightning.pytorch as lightning
 import numpy as np
 import pytest
-import pytorch_lightning
 import torch
 from libmode import TrainingWarning, metrics
 from libmode._constraint import unpack_state
@@ -29,8 +28,8 @@ def events():
     return [torch.tensor(array, dtype=torch.float32) for array in (features, label, mass)]
 
 
-class Classifier:
-    """What the LightningModules of both packages have; it keeps its scores of each validation."""
+class Classifier(lightning.LightningModule):
+    """It keeps its scores of each validation."""
 
     def __init__(self):
         super().__init__()
@@ -60,15 +59,15 @@ class Classifier:
         return torch.optim.Adam(self.parameters(), lr=0.1)
 
 
-def fit(directory, *callbacks, package=lightning, epochs=3, resume=None):
+def fit(directory, *callbacks, epochs=3, resume=None):
     """A model that was trained with 8 batches an epoch, and what callbacks see of these."""
-    model = type("Module", (Classifier, package.LightningModule), {})()
-    trainer = package.Trainer(
+    model = Classifier()
+    trainer = lightning.Trainer(
         max_epochs=epochs,
         accelerator="cpu",
         num_sanity_val_steps=0,
         log_every_n_steps=3,
-        logger=package.loggers.CSVLogger(directory),
+        logger=lightning.loggers.CSVLogger(directory),
         enable_progress_bar=False,
         enable_model_summary=False,
         callbacks=list(callbacks),
@@ -86,10 +85,9 @@ def of_numpy(scores):
     return {f"val_mode_{name}": math.nan if value is None else float(value) for name, value in found.items()}
 
 
-@pytest.mark.parametrize("package", [lightning, pytorch_lightning], ids=["lightning", "pytorch_lightning"])
-def test_the_metrics_are_logged(package, tmp_path):
-    best = package.callbacks.ModelCheckpoint(tmp_path / "best", monitor="val_mode_sensitivity", mode="max")
-    model, logged = fit(tmp_path, best, package=package)
+def test_the_metrics_are_logged(tmp_path):
+    best = lightning.callbacks.ModelCheckpoint(tmp_path / "best", monitor="val_mode_sensitivity", mode="max")
+    model, logged = fit(tmp_path, best)
     of_epochs = list(map(of_numpy, model.scores.values()))
     assert logged == pytest.approx(of_epochs[-1], rel=1e-6, nan_ok=True)
     sensitivities = [found["val_mode_sensitivity"] for found in of_epochs]
@@ -98,12 +96,11 @@ def test_the_metrics_are_logged(package, tmp_path):
 
 
 @pytest.mark.filterwarnings("ignore:The dirpath has changed")
-@pytest.mark.parametrize("package", [lightning, pytorch_lightning], ids=["lightning", "pytorch_lightning"])
-def test_a_resumed_training_equals_one_that_went_on(package, tmp_path):
-    went_on, _ = fit(tmp_path / "went_on", package=package, epochs=4)
-    kept = package.callbacks.ModelCheckpoint(tmp_path / "kept", save_last=True)
-    fit(tmp_path / "first", kept, package=package, epochs=2)
-    again, _ = fit(tmp_path / "again", package=package, epochs=4, resume=kept.last_model_path)
+def test_a_resumed_training_equals_one_that_went_on(tmp_path):
+    went_on, _ = fit(tmp_path / "went_on", epochs=4)
+    kept = lightning.callbacks.ModelCheckpoint(tmp_path / "kept", save_last=True)
+    fit(tmp_path / "first", kept, epochs=2)
+    again, _ = fit(tmp_path / "again", epochs=4, resume=kept.last_model_path)
     found = again.state_dict()
     for name, want in went_on.state_dict().items():
         assert torch.equal(found[name], want), name
@@ -113,7 +110,7 @@ def test_a_resumed_training_equals_one_that_went_on(package, tmp_path):
 def test_eval_after_a_fit_says_what_is_not_flat():
     """Validations between epochs say nothing."""
 
-    class Still(Classifier, lightning.LightningModule):
+    class Still(Classifier):
         def configure_optimizers(self):
             return torch.optim.SGD(self.parameters(), 0.0)  # a network that leaks the mass, and does not learn
 
@@ -133,5 +130,5 @@ def test_eval_after_a_fit_says_what_is_not_flat():
 
 def test_the_callback_for_moving_averages(tmp_path):
     """The state of the layer is no weight, which averages would spoil."""
-    model, _ = fit(tmp_path, lightning.callbacks.EMAWeightAveraging(decay=0.5), package=lightning, epochs=1)
+    model, _ = fit(tmp_path, lightning.callbacks.EMAWeightAveraging(decay=0.5), epochs=1)
     assert 1 < unpack_state(model.constraints[0].state.numpy()).steps < 8

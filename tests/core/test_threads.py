@@ -1,9 +1,8 @@
-"""Threads, signals and other libraries of Go beside the library: each scenario in a process of its own, which is killed if
+"""Threads and other libraries of Go beside the library: each scenario in a process of its own, which is killed if
 it hangs."""
 
 import ctypes
 import os
-import signal
 import sys
 import threading
 from concurrent.futures import ThreadPoolExecutor
@@ -52,27 +51,6 @@ def sixty_four_threads():
 
     with ThreadPoolExecutor(64) as pool:
         assert list(pool.map(work, range(64))) == alone
-
-
-def profiled():
-    """Storms of the signals that profilers have change nothing; their handlers are called."""
-    want, seen = [call(k, 60_000) for k in range(8)], {}
-
-    def count(number, frame):
-        seen[number] = seen.get(number, 0) + 1
-
-    for timer, number in (
-        (signal.ITIMER_PROF, signal.SIGPROF),
-        (signal.ITIMER_REAL, signal.SIGALRM),
-        (signal.ITIMER_VIRTUAL, signal.SIGVTALRM),
-    ):
-        signal.signal(number, count)
-        signal.setitimer(timer, 0.0005, 0.0005)
-    for _ in range(20):
-        assert [call(k, 60_000) for k in range(8)] == want
-    for timer in (signal.ITIMER_PROF, signal.ITIMER_REAL, signal.ITIMER_VIRTUAL):
-        signal.setitimer(timer, 0)
-    assert all(seen.get(number, 0) > 10 for number in (signal.SIGPROF, signal.SIGALRM)), seen
 
 
 def beside_another(path, order):
@@ -133,7 +111,7 @@ func main() {}
 """
 
 
-@pytest.mark.parametrize("name", ["sixty_four_threads", "profiled", "one_processor"])
+@pytest.mark.parametrize("name", ["sixty_four_threads", "one_processor"])
 def test_scenario(name):
     run(sys.executable, __file__, name, **LIMITED)
 

@@ -142,33 +142,19 @@ def test_without_a_network_and_modules_the_tree_says_so(environment, tmp_path):
     assert reason in str(failure.value)
 
 
-SETTINGS = {  # of Go for other programs
-    "no modules": {"GO111MODULE": "off"},
-    "vendor": {"GOFLAGS": "-mod=vendor"},
-    "workspace": {"GOWORK": "/none/go.work"},
-}
-
-
-@pytest.mark.parametrize("name", SETTINGS)
-def test_settings_of_go_for_other_programs_change_nothing(tmp_path, name):
-    run(sys.executable, ROOT / "packaging" / "build_library.py", "stage", tmp_path, **SETTINGS[name])
-    assert (tmp_path / "lib" / "libmode.so").exists()
-
-
 NO_PLACE = {name: "" for name in ("GOPATH", "GOCACHE", "GOMODCACHE", "XDG_CACHE_HOME")}
 
 
 @pytest.mark.parametrize(
     ("settings", "reason"),
     [
-        (NO_PLACE | {"HOME": ""}, "set HOME, or GOCACHE and GOMODCACHE, to folders that you may write. Go says: "),
         (
             NO_PLACE | {"HOME": "/proc/none"},
             "set HOME, or GOCACHE and GOMODCACHE, to folders that you may write. Go says: ",
         ),
         ({"GOFLAGS": "-bogus"}, "Go says: go: parsing $GOFLAGS: unknown flag -bogus"),
     ],
-    ids=["no home", "a home that is not writable", "flags"],
+    ids=["a home that is not writable", "flags"],
 )
 def test_what_keeps_go_from_building_is_named(tmp_path, settings, reason):
     with pytest.raises(AssertionError) as failure:

@@ -56,18 +56,6 @@ def test_labels_and_styles_are_those_of_the_caller(name, tmp_path):
     assert dict(matplotlib.rcParams) == before
 
 
-def test_what_is_drawn(axes):
-    plots.roc(axes, ([0, 0.1, 0.5, 1], [0, 0, 0.1, 1]))
-    np.testing.assert_array_equal(axes.lines[0].get_ydata(), [np.nan, np.nan, 10, 1])
-    plots.frontier(axes, [1.2, 5.0], [0.88, 0.91], scan=[10, 1])
-    np.testing.assert_array_equal(axes.lines[1].get_xydata(), [[5, 0.91], [1.2, 0.88]])
-    plots.efficiency(axes, (EDGES, VALUE, ERROR))
-    np.testing.assert_array_equal(axes.patches[0].get_data().values, VALUE)
-    plots.spectrum(axes, spectra())
-    density = spectra().selected / np.diff(EDGES)
-    np.testing.assert_allclose(axes.patches[1].get_data().values, density / spectra().selected.sum())
-
-
 BAD = [
     (plots.efficiency, ((EDGES[1:], VALUE, ERROR),), "efficiency.edges has length 4: expected 5, one more than efficiency.value"),
     (plots.efficiency, ((EDGES, VALUE, ERROR[1:]),), "efficiency.error has length 3, but efficiency.value has length 4"),

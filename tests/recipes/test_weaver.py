@@ -155,7 +155,6 @@ def config(**changed):
     "mode, changed, error, message",
     [
         (None, {}, ValueError, "the network's option mode is None: expected a dict, such as --network-option mode"),
-        ({"order": 0}, {}, ValueError, r"signal_class is missing: give it, or background_classes that leave one of \['label_X', "),
         ({"signal_class": "label_X"}, {}, TypeError, "order is missing"),
         ({"order": 0, "signal_class": "X"}, {}, ValueError, r"signal_class = 'X': expected one of the classes \['label_X'"),
         ({"order": 0, "background_classes": ["label_QCD_b"]}, {}, ValueError, r"signal_class is missing: .* leave one of \['label_X', "),
@@ -164,7 +163,6 @@ def config(**changed):
         ({"order": 0, "signal_class": "label_X", "method": "leyer"}, {}, ValueError, "method = 'leyer': expected one of layer"),
         ({"order": 0, "signal_class": "label_X", "method": "loss"}, {}, ValueError, "method = 'loss' needs strength: without"),
         ({"order": 0, "signal_class": "label_X", "tolerence": 1}, {}, TypeError, "tolerence"),
-        (ORDER_0, {"monitor_variables": ()}, ValueError, r"mode: mass = None: expected one of monitor_variables, \[\]"),
         (ORDER_0, {"monitor_variables": ("a", "b")}, ValueError, r"mass = None: expected one of .*\['a', 'b'\]"),
         (ORDER_0 | {"weight": "w"}, {}, ValueError, r"mode: weight = 'w': expected one of monitor_variables, \['jet_mass'\]"),
         (ORDER_0, {"preprocess_params": {"jet_mass": {"center": 1.0}}}, ValueError, "mass = 'jet_mass' is a scaled input"),
