@@ -146,6 +146,7 @@ library.objective(MASS)(MARGIN, MARGIN) | use MoDeXGBClassifier or MoDeLGBMClass
 library.Estimator(objective=library.objective(MASS)).fit(*ITS) | use MoDeXGBClassifier or MoDeLGBMClassifier
 fitted(library, signal_efficiency=0.5, background_efficiency=0.1) | give only one of signal_efficiency and background_efficiency
 fitted(library, loss_weight='much') | loss_weight = 'much': must be a number
+fitted(library, validation_fraction=WEIGHT) | validation_fraction = array([1., 1.,
 fitted(library, validation_fraction='tenth') | validation_fraction = 'tenth': must be
 fitted(library, background_only='no') | background_only = 'no': must be
 """)

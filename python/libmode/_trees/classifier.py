@@ -214,12 +214,11 @@ class BoostedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         """All arguments by name."""
         return {**super().get_params(deep), **self.parameters}
 
-    def set_params(self, **params: Any) -> BoostedClassifier:
+    def set_params(self, **params: Any) -> Any:
         """Sets arguments by name, also options of the loss and parameters of the library."""
         own = {name: params.pop(name) for name in self._get_param_names() if name in params}
         self.parameters.update(params)
-        super().set_params(**own)
-        return self
+        return super().set_params(**own)
 
     def fit(
         self,
@@ -442,15 +441,16 @@ class BoostedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     def _kept(self, X: NDArray[Any], events: Events, settings: Settings, seed: int) -> list[Set]:
         """The training without the events that are kept to judge it, and these."""
         share, count = self.validation_fraction, len(X)
-        if share is not None and share != "auto" and not 0 < real("validation_fraction", share) < 1:
+        automatic = isinstance(share, str) and share == "auto"
+        if share is not None and not automatic and not 0 < real("validation_fraction", share) < 1:
             raise ValueError(f'validation_fraction = {shown(share)}: must be "auto", None, or between 0 and 1')
-        part = min(_KEPT, _MOST_KEPT / count) if share == "auto" else float(share or 0)
+        part = min(_KEPT, _MOST_KEPT / count) if automatic else float(share or 0)
         strata = events.label if events.category is None else 2 * events.category + events.label
         order = np.random.default_rng(seed).permutation(count)
         order = order[np.argsort(strata[order], kind="stable")]
         kept = np.zeros(count, bool)
         kept[order[np.diff(np.floor(np.arange(count + 1) * part)) > 0]] = True
-        if not part or share == "auto" and np.count_nonzero(events.label[kept] == 0) < _FEWEST_KEPT:
+        if not part or automatic and np.count_nonzero(events.label[kept] == 0) < _FEWEST_KEPT:
             if self.early_stopping_rounds is not None:
                 raise ValueError(
                     f"early_stopping_rounds = {self.early_stopping_rounds}: give eval_set and eval_mass, or a number "
