@@ -9,7 +9,6 @@ import warnings
 import weakref
 from collections.abc import Callable
 from ctypes import Structure
-from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -59,50 +58,6 @@ class TrainingWarning(UserWarning):
     """
 
     __module__ = "libmode"  # the name by which it is imported, and so printed
-
-
-# The tests of a training with their sentences, with the facts as f: of each group the first that is true is said.
-AT_THE_END: list[dict[str, tuple[Callable[[Any], bool], str]]] = [
-    {
-        "few": (
-            lambda f: f.few is not None,
-            "{f.few[0]:.0f} of {f.training.batches} batches had events enough of category {f.few[1]} of background "
-            "label {f.few[2]} for bins, and nothing keeps it flat in the others. Use larger batches, give reference "
-            "events, or let it share a category",
-        ),
-    },
-    {
-        "evaluation": (
-            lambda f: f.judged.flat is False and f.training.flat is True,
-            "the response to background is flat in training mode and not in evaluation mode: {f.judged}. Lower the "
-            "dropout, or train the last epochs without it and with BatchNorm in evaluation mode",
-        ),
-        "not flat": (
-            lambda f: f.judged.flat is False,
-            "the response to background is not flat: {f.judged}. {f.advice}",
-        ),
-        "tight cut": (
-            lambda f: f.passing + 2 * math.sqrt(2 * f.passing * _RATE) < _LAST_RANK,
-            "batches do not reach a cut that keeps half of the signal: {f.passing:.2g} of the background events of a "
-            "batch pass it. The layer sees ranks within a batch, and the response to so tight a cut may not be flat. "
-            "Give reference events, or larger batches",
-        ),
-        "zero": (
-            lambda f: f.judged.zero is not None,
-            "the dependence that the order allows reaches 0 near the mass {f.judged.zero[0]:.4g}, at a background "
-            "efficiency of {f.judged.zero[1]:.2g}: nothing controls the response there. Give max_slope, a lower order "
-            "or a mass_range that ends before",
-        ),
-    },
-    {
-        "peak": (
-            lambda f: f.judged.peak is not None,
-            "the selected spectrum has a maximum near the mass {f.judged.peak[0]:.4g} that the spectrum before has "
-            "not, at a background efficiency of {f.judged.peak[1]:.2g}: the order allows it, and monotonic=True too. "
-            "Lower the order, or give max_slope, unless your fit absorbs it",
-        ),
-    },
-]
 
 
 def _advice(constraint: Constraint) -> str:
@@ -287,17 +242,48 @@ class Statement(Monitor):
         training = self._constraint.verdict(self._state)
         judged = self.judged(training)
         _LOG.info("%s", judged)
-        passing, few = float(self._passing.min()) if self._looks else math.nan, self._constraint.few(self._state)
-        advice = _advice(self._constraint)
-        facts = SimpleNamespace(training=training, judged=judged, passing=passing, few=few, advice=advice)
         options = ", ".join(f"{name}={value!r}" for name, value in self._constraint.options.of_check().items())
         options += ", category=category" * bool(self._constraint.categories)
         settles = f". Other events settle it: libmode.metrics.check(score, label, mass, {options})"
-        for group in AT_THE_END:
-            for what, (test, sentence) in group.items():
-                if test(facts):
-                    self.say(what, sentence.format(f=facts) + settles)
-                    break
+        for what, sentence in self._problems(self._state, training, judged).items():
+            self.say(what, sentence + settles)
+
+    def _problems(self, state: NDArray[Any], training: Convergence, judged: Convergence) -> dict[str, str]:
+        """What is wrong at the end of a training, with its sentences."""
+        problems = {}
+        if few := self._constraint.few(state):
+            problems["few"] = (
+                f"{few[0]:.0f} of {training.batches} batches had events enough of category {few[1]} of background "
+                f"label {few[2]} for bins, and nothing keeps it flat in the others. Use larger batches, give reference "
+                "events, or let it share a category"
+            )
+        passing = float(self._passing.min()) if self._looks else math.nan
+        if judged.flat is False and training.flat is True:
+            problems["evaluation"] = (
+                f"the response to background is flat in training mode and not in evaluation mode: {judged}. Lower the "
+                "dropout, or train the last epochs without it and with BatchNorm in evaluation mode"
+            )
+        elif judged.flat is False:
+            problems["not flat"] = f"the response to background is not flat: {judged}. {_advice(self._constraint)}"
+        elif passing + 2 * math.sqrt(2 * passing * _RATE) < _LAST_RANK:
+            problems["tight cut"] = (
+                f"batches do not reach a cut that keeps half of the signal: {passing:.2g} of the background events of "
+                "a batch pass it. The layer sees ranks within a batch, and the response to so tight a cut may not be "
+                "flat. Give reference events, or larger batches"
+            )
+        elif judged.zero is not None:
+            problems["zero"] = (
+                f"the dependence that the order allows reaches 0 near the mass {judged.zero[0]:.4g}, at a background "
+                f"efficiency of {judged.zero[1]:.2g}: nothing controls the response there. Give max_slope, a lower "
+                "order or a mass_range that ends before"
+            )
+        if judged.peak is not None:
+            problems["peak"] = (
+                f"the selected spectrum has a maximum near the mass {judged.peak[0]:.4g} that the spectrum before has "
+                f"not, at a background efficiency of {judged.peak[1]:.2g}: the order allows it, and monotonic=True "
+                "too. Lower the order, or give max_slope, unless your fit absorbs it"
+            )
+        return problems
 
     def _conclude_at_the_end(self) -> None:
         """Calls :meth:`conclude` for a layer that is gone. No caller could catch a warning that is an error."""
