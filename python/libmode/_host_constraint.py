@@ -92,12 +92,6 @@ class FunctionConstraint:
     on_bad_batch: OnBadBatch
     logits: bool = False  #: of outputs of a softmax, whose odds the core gets
 
-    def constraint(self) -> Constraint:
-        """The checked options."""
-        constraint = Constraint(dict(self.options), **dict(self.arguments), said=IN_LINES)
-        constraint.logits |= self.logits
-        return constraint
-
     def push(self, *events: Any) -> tuple[float, NDArray[Any]]:
         """As :meth:`HostConstraint.push`."""
         return self.on_host(None).push(*events)
@@ -112,8 +106,10 @@ class FunctionConstraint:
 
     def on_host(self, memory: NDArray[np.float64] | None) -> HostConstraint:
         """The constraint with this state; raises the errors of the arguments."""
+        constraint = Constraint(dict(self.options), **dict(self.arguments), said=IN_LINES)
+        constraint.logits |= self.logits
         host = HostConstraint(
-            self.constraint(), name="mode_constraint", on_bad_batch=self.on_bad_batch, memory=memory, said=IN_LINES
+            constraint, name="mode_constraint", on_bad_batch=self.on_bad_batch, memory=memory, said=IN_LINES
         )
         host._counts = ""
         return host

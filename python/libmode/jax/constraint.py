@@ -120,9 +120,8 @@ def mode_constraint(
         tuple((name, as_python(value)) for name, value in arguments.items()),
         on_bad_batch,
     )
-    function.on_host(None)  # raises the errors of arguments now
+    constraint, after = function.on_host(None)._constraint, state  # raises the errors of arguments now
     label = as_jax("label", label) if background_only else None
-    constraint, after = function.constraint(), state
 
     def constrain(score: Any) -> Any:
         nonlocal after
