@@ -109,13 +109,9 @@ class State(NamedTuple):
         self, tolerance: float | None = None, training_events: float | None = None, **options: Unpack[LossOptions]
     ) -> Convergence:
         """What batches show of the response at each cut, for the constraint's ``training_events`` and other options."""
+        categories = int(self.categories) or None
         constraint = Constraint(
-            {"order": 1, **options},
-            strength=None,
-            tolerance=tolerance,
-            from_logits=False,
-            categories=int(self.categories) or None,
-            training_events=training_events,
+            {"order": 1, **options}, tolerance=tolerance, categories=categories, training_events=training_events
         )
         return constraint.verdict(self.memory())
 
@@ -151,9 +147,9 @@ class Constraint:
         self,
         options: Mapping[str, Any],
         *,
-        strength: float | None,
-        tolerance: float | None,
-        from_logits: bool,
+        strength: float | None = None,
+        tolerance: float | None = None,
+        from_logits: bool = False,
         categories: int | None = None,
         training_events: float | None = None,
         said: Said | None = None,
