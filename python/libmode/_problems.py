@@ -249,7 +249,7 @@ class Statement(Monitor):
             self.say(what, sentence + settles)
 
     def _problems(self, state: NDArray[Any], training: Convergence, judged: Convergence) -> dict[str, str]:
-        """What is wrong at the end of a training, with its sentences."""
+        """The problems at the end of a training, each with its sentence."""
         problems = {}
         if few := self._constraint.few(state):
             problems["few"] = (
