@@ -274,17 +274,15 @@ PROGRAM = """
 import sys
 sys.path.insert(0, {path!r})
 from test_convergence import trained
-layer = trained({bend})
+layers = trained(0.5), trained()
 """
 
 
-@pytest.mark.parametrize("bend, times", [(0.5, 1), (0.0, 0)])
-def test_the_end_of_the_process_is_the_end(bend, times):
-    program = PROGRAM.format(path=str(Path(__file__).parent), bend=bend)
+def test_the_end_of_the_process_is_the_end():
+    program = PROGRAM.format(path=str(Path(__file__).parent))
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=300)
-    assert (
-        done.returncode == 0 and done.stderr.count("TrainingWarning: the response to background is not flat") == times
-    )
+    assert done.returncode == 0 and done.stderr.count("TrainingWarning: ") == 1
+    assert "TrainingWarning: the response to background is not flat" in done.stderr
 
 
 # ------------------------------------------------------------- what evaluation does

@@ -238,14 +238,11 @@ def test_an_assertion_is_short_enough_for_cuda():
     assert len(of_torch.NO_LOSS.encode()) < 255
 
 
-ELSEWHERE = {  # what the device has not: options, or events
+ELSEWHERE = {  # what the device has not beside the options below: values of options, or events
     "max_slope": {"order": 1, "max_slope": 0.5},
     "order": {"order": 4},
-    "binning": {"binning": "uniform"},
     "bins": {"bins": 65},
     "edges": {"edges": np.linspace(0, 1, 67)},
-    "score_range": {"score_range": None},
-    "background_label": {"background_label": (0, 1)},
     "category": lambda events: events._replace(category=events.mass.long()),
     "several variables": lambda events: events._replace(mass=torch.stack([events.mass] * 2, 1)),
 }
