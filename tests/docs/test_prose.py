@@ -137,7 +137,6 @@ def test_comments_in_go_have_none_of_the_phrases(path):
 
 
 PACKAGE = ROOT / "python" / "libmode"
-FOLDERS = ("_trees", "metrics", "plots", "posthoc", "report")
 PYTHON = sorted(PACKAGE.rglob("*.py"))
 
 
