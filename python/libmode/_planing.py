@@ -15,7 +15,7 @@ from ._messages import level_of_the_user
 from ._native import BatchError
 from ._options import check
 from ._problems import TrainingWarning, say_if_far
-from ._read import as_array, check_labels, finite, is_background, number, refuse, together, variables, without_masks
+from ._read import as_array, check_labels, coded, finite, is_background, number, refuse, together, variables
 
 _HALVINGS = 6  # to 64 cells
 _IN_CELL = 10  # effective events of background, and of both classes in equal parts
@@ -99,7 +99,8 @@ def planing_weights(
     """
     if label is None:
         raise TypeError("label is None: planing needs the labels of signal and background")
-    label, background_label, names = _coded(label, background_label)
+    given: Any = background_label
+    label, background_label = coded(label, given)
     label, mass, weight = together(as_array, variables, label=label, mass=mass, weight=weight)
     floor = number("floor", floor, least=0, most=1)
     labels = check("mode", {"order": 0, "background_label": background_label}).labels
@@ -121,7 +122,7 @@ def planing_weights(
         background = np.flatnonzero(label == one)
         if not len(background):
             raise BatchError(no_background(label, one))
-        name = names.get(one, one)
+        name = one if given is background_label else given if isinstance(given, str) else given[one]
         table = np.zeros((len(signal) + len(background), 4))  # share and its square, of signal and of background
         table[: len(signal), :2] = of_signal
         table[len(signal) :, 2:] = _shares(planed[background], f"background of label {name}")
@@ -133,21 +134,6 @@ def planing_weights(
         _say_if_few(table, ratio[len(signal) :], spread, name)
         planed[background] *= (1 - floor) * ratio[len(signal) :] + floor
     return finite("weight", planed, "a smaller number")
-
-
-def _coded(label: Any, background: Any) -> tuple[Any, Any, dict[int, str]]:
-    """Labels that are strings as integers, with the labels of background, and the names of these."""
-    array = np.asarray(without_masks("label", label))
-    if array.dtype.kind not in "OSU" or not isinstance(background, (str, bytes, list, tuple)):
-        return label, background, {}
-    wanted: list[Any] = [background] if isinstance(background, (str, bytes)) else list(background)
-    coded = np.full(array.shape, len(wanted))  # signal
-    for k, name in enumerate(wanted):
-        if not np.any(array == name):
-            kinds = ", ".join(map(repr, np.unique(array.astype(str)).tolist()))
-            raise BatchError(f"background_label = {name!r}: expected one of label's {kinds}")
-        coded[array == name] = k
-    return coded, list(range(len(wanted))), dict(enumerate(wanted))
 
 
 def _shares(weight: Doubles, name: str) -> Doubles:

@@ -235,6 +235,21 @@ def same_length(name: str, array: Any, other_name: str, other: Any) -> None:
         raise ValueError(f"{name} has length {length}, but {other_name} has length {expected}")
 
 
+def coded(label: Any, background: Any) -> tuple[Any, Any]:
+    """Labels that are strings as integers, with the integers of the background labels; numbers as they are."""
+    array = np.asarray(without_masks("label", label))
+    if array.dtype.kind not in "OSU":
+        return label, background
+    wanted: list[Any] = list(background) if isinstance(background, (list, tuple)) else [background]
+    numbers = np.full(array.shape, len(wanted))  # signal
+    for k, name in enumerate(wanted):
+        numbers[array == name] = k
+        if k not in numbers:
+            kinds = ", ".join(map(repr, np.unique(array.astype(str)).tolist()))
+            raise ValueError(f"background_label = {name!r}: expected one of label's {kinds}")
+    return numbers, list(range(len(wanted)))
+
+
 def is_background(label: Any, labels: Sequence[int]) -> Any:
     """A mask of the events whose label, an array of any framework, is one of ``labels``."""
     mask = label == labels[0]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.polynomial.legendre import legvander
+from numpy.polynomial.legendre import legint, legval, legvander
 from numpy.typing import NDArray
 
 from .._functions import mode_edges
@@ -69,10 +69,17 @@ class Bins:
         cells[inside] = np.ravel_multi_index([place[inside] for place in places], self.shape)
         return cells
 
-    def polynomials(self, mass: Doubles, order: int) -> tuple[NDArray[np.intp], Doubles]:
-        """Total degrees that ascend, (terms,), and products of Legendre polynomials of masses scaled to [-1, 1]."""
+    def polynomials(self, mass: Doubles, order: int, width: Doubles | None = None) -> tuple[NDArray[np.intp], Doubles]:
+        """Total degrees that ascend, (terms,), and products of Legendre polynomials of masses scaled to [-1, 1].
+
+        With ``width``, (n,), they are means over cells of this width around the one mass.
+        """
         low, high = np.transpose([edges[[0, -1]] for edges in self.axes])
-        factors = legvander((2 * mass - low - high) / (high - low), order)
+        scaled = (2 * mass - low - high) / (high - low)
+        factors = legvander(scaled, order)
+        if width is not None:
+            ends = scaled + np.array([-1, 1]) * width[:, None] / (high - low)
+            factors = (np.diff(legval(ends, legint(np.eye(order + 1)))) / np.diff(ends)).T.swapaxes(0, 1)
         powers = sorted((p for p in np.ndindex(*[order + 1] * mass.shape[1]) if sum(p) <= order), key=sum)
         terms = [np.prod([factors[:, k, p] for k, p in enumerate(each)], axis=0) for each in powers]
         return np.array([sum(each) for each in powers]), np.array(terms)

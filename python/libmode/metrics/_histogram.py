@@ -2,90 +2,26 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from .._read import numbers
-from ._bins import Bins, Doubles
-from ._sample import CLASSES, tightest
+from ._bins import Doubles
+from ._sample import Histogram, Sample, Selection, read_events
 
 AXES = ("mass", "score", "label")
-# An edge of an axis may be rounded: so far from it, in units of the range of the axis, is still the edge.
-SAME = 1e-9
-
 NO_VARIANCES = (
     "the histogram has weights and no variances: make it with a storage of weights and variances, or give (values, "
     "variances, mass edges, score edges)"
 )
 
 
-class Histogram(NamedTuple):
-    """Sums over the events of each cell: m mass bins, c score cells."""
-
-    mass: Doubles  #: (m + 1,) edges
-    score: Doubles  #: (c + 1,) edges; from -inf and to inf where there are under- and overflow
-    weight: Doubles  #: (m, c) of the background
-    square: Doubles  #: (m, c) of weights
-    beyond: Doubles  #: (2, c) weights, and their squares, of background outside the mass bins
-    signal: Doubles | None = None  #: (2, c) weights, and their squares, of signal at all masses
-
-    def merged(self, bins: Any) -> tuple[Bins, NDArray[np.intp]]:
-        """The bins with these edges, by default the edges of the axis, and the place of each edge in the axis."""
-        if bins is not None and np.ndim(bins) == 0:
-            raise TypeError(f"bins = {bins!r}: expected edges of the mass axis, or None for all of them")
-        chosen = Bins(self.mass if bins is None else bins, self.mass[:, None])
-        return chosen, np.array([_edge_at(f"bins[{k}]", at, self.mass, "mass") for k, at in enumerate(chosen.axes[0])])
-
-    def cell(self, threshold: float) -> int:
-        """The first score cell that ``score >= threshold`` selects; 0 for minus infinity."""
-        return 0 if threshold == -np.inf else _edge_at("threshold", threshold, self.score, "score")
-
-    def cut(self, name: str, value: float) -> float:
-        """The edge of score that is the threshold of a working point."""
-        if name == "threshold":
-            return value
-        table = self.signal if name == "signal_efficiency" else self.background()
-        if table is None:
-            raise ValueError("the histogram has no axis label: expected background and signal")
-        filled = table[1] > 0
-        return float(tightest(CLASSES[name], self.score[:-1][filled], table[0][filled], np.array([value]))[0])
-
-    def polynomials(self, edges: NDArray[np.intp], order: int) -> Doubles:
-        """Sums over the background of w P_l(x) for l up to an order, (bins, order + 1)."""
-        low, high = edges[0], edges[-1]
-        each = spread(self.weight.sum(axis=1)[low:high], self.mass[low : high + 1], order)
-        return np.asarray(add(each, edges - low).T)
-
-    def background(self) -> Doubles:
-        """Weights and their squares at all masses, (2, c)."""
-        return np.stack([self.weight.sum(axis=0), self.square.sum(axis=0)]) + self.beyond
-
-
-def add(values: Doubles, edges: NDArray[np.intp]) -> Doubles:
-    """Sums along the last axis between neighboring places."""
-    return np.add.reduceat(values[..., : edges[-1]], edges[:-1], axis=-1)
-
-
-def spread(weight: Doubles, edges: Doubles, order: int) -> Doubles:
-    """The weights of cells times the means of P_l(x), (order + 1, cells): their events are spread evenly."""
-    x = 2 * (edges - edges[0]) / (edges[-1] - edges[0]) - 1
-    integrals = [np.polynomial.Legendre.basis(k).integ()(x) for k in range(order + 1)]
-    return np.asarray(weight * np.diff(integrals) / np.diff(x))
-
-
-def _edge_at(name: str, value: float, edges: Doubles, axis: str) -> int:
-    """The place of an edge; ValueError with the nearest edges where there is none."""
-    finite = edges[np.isfinite(edges)]
-    near = np.abs(finite - value)
-    place = int(np.argmin(near))
-    if near[place] > SAME * (finite[-1] - finite[0]):
-        after = int(np.searchsorted(finite, value))
-        around = " and ".join(f"{edge:.10g}" for edge in finite[max(after - 1, 0) : after + 1])
-        nearest = f"edges are {around}" if " and " in around else f"edge is {around}"
-        raise ValueError(f"{name} = {value:.10g} is no edge of the {axis} axis: the nearest {nearest}")
-    return place + int(np.argmax(np.isfinite(edges)))
+def sample(score: Any, label: Any, mass: Any, weight: Any, selection: Selection) -> Sample:
+    """The events that a working point divides, or the histogram in the place of scores."""
+    events_only = {name: selection.get(name) for name in ("selected", "mass_range")}
+    cells = read_histogram(score, label=label, mass=mass, weight=weight, **events_only)
+    return read_events(score, label, mass, weight) if cells is None else cells
 
 
 def read_histogram(source: Any, **events_only: Any) -> Histogram | None:
@@ -190,10 +126,11 @@ def _made(values: Doubles, variances: Doubles, edges: list[Doubles], flow: list[
             "score and mass are swapped: the mass axis lies in [0, 1], and scores above; a histogram has the axes "
             "mass, score and label in this order"
         )
-    both, signal = np.stack([values, variances]), None
-    if values.ndim == 3:
-        both, signal = both[..., 0], both[..., 1].sum(axis=1)
-    first, last = int(below), both.shape[1] - above
-    beyond = both[:, :first].sum(axis=1) + both[:, last:].sum(axis=1)
-    weight, square = both[:, first:last]
-    return Histogram(edges[0], score, weight, square, beyond, signal)
+    if values.ndim == 2:
+        values, variances = values[..., None], variances[..., None]
+    centers = np.concatenate([[-np.inf] * below, (edges[0][1:] + edges[0][:-1]) / 2, [np.inf] * above])
+    row, column, signal = np.nonzero((values != 0) | (variances != 0))
+    if not ((signal == 0) & np.isfinite(centers[row])).any():
+        raise ValueError("the histogram has no background inside its mass axis")
+    of_cell = values[row, column, signal], variances[row, column, signal]
+    return Histogram(score[column], signal == 1, centers[row][:, None], *of_cell, (edges[0], score))

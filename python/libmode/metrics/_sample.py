@@ -5,17 +5,32 @@ from __future__ import annotations
 import math
 import warnings
 from collections.abc import Mapping
-from typing import Any, NamedTuple, TypedDict
+from dataclasses import dataclass, replace
+from typing import Any, TypedDict
 
 import numpy as np
 from numpy.typing import NDArray
 
 from .._messages import ORDER, level_of_the_user, near
-from .._read import as_array, check_labels, finite, number, numbers, refuse, same_length, vector, whole, without_masks
-from ._bins import Doubles, sums
+from .._read import (
+    as_array,
+    check_labels,
+    coded,
+    finite,
+    is_background,
+    number,
+    numbers,
+    refuse,
+    same_length,
+    vector,
+    whole,
+)  # fmt: skip
+from ._bins import Bins, Doubles, sums
 
 MOST_LABELS = 20  # an array with more is no label
 THIS_ORDER = "metrics take (score, label, mass) in this order"
+# An edge of an axis may be rounded: so far from it, in units of the range of the axis, is still the edge.
+SAME = 1e-9
 # Sums of weights are rounded, so that 0.5 may come out as a little less.
 ROUNDING = 1e-12
 POINTS = ("signal_efficiency", "background_efficiency", "threshold")
@@ -69,24 +84,17 @@ def read_labels(label: Any, background: Any, like_name: str, like: NDArray[Any])
     """Which events are signal: all whose label is none of ``background``, a label or several, numbers or strings."""
     if label is None:
         return np.zeros(len(like), bool)
-    array = np.asarray(without_masks("label", label))
-    array = array[:, 0] if array.ndim == 2 and array.shape[1] == 1 else array
-    if array.dtype.kind not in "OSU":
-        array = vector("label", array)
-        check_labels(array, (0,) if isinstance(background, str) else np.atleast_1d(background).tolist())
+    label, background = coded(label, background)
+    array, wanted = vector("label", label), [background] if np.ndim(background) == 0 else list(background)
     same_length("label", array, like_name, like)
-    wanted = [background] if isinstance(background, (str, bytes)) or np.ndim(background) == 0 else list(background)
-    is_background = np.zeros(len(array), bool)
-    some = array[:: max(1, len(array) // 1000)]
-    if len(np.unique(some if some.dtype.kind != "O" else some.astype(str))) > MOST_LABELS:
+    check_labels(array, wanted)
+    if len(np.unique(array[:: max(1, len(array) // 1000)])) > MOST_LABELS:
         raise ValueError(f"label has more than {MOST_LABELS} different values: are these masses? {THIS_ORDER}")
     for one in wanted:
-        of_one = array == one
-        if not np.any(of_one):
-            kinds = np.unique(array if array.dtype.kind != "O" else array.astype(str)).tolist()
-            raise ValueError(f"background_label = {one!r}: expected one of label's {', '.join(map(repr, kinds))}")
-        is_background |= of_one
-    return ~is_background
+        if not np.any(array == one):
+            kinds = ", ".join(map(repr, np.unique(array).tolist()))
+            raise ValueError(f"background_label = {one!r}: expected one of label's {kinds}")
+    return np.asarray(~is_background(array, wanted))
 
 
 def checked_order(order: Any) -> int:
@@ -116,8 +124,6 @@ def point(selection: Mapping[str, Any], names: tuple[str, ...] = POINTS, place: 
 
 def tightest(name: str, score: Doubles, weight: Doubles, fractions: Doubles) -> Doubles:
     """For each fraction the largest score that keeps at least so much of the weight; ``name`` is the class."""
-    if not len(score):
-        raise ValueError(f"label has no {name}: expected events of both classes")
     if not (total := weight.sum()) > 0:
         raise ValueError(f"weight sums to {total:g} over the {name}: expected a positive sum")
     least = fractions * (1 - ROUNDING)
@@ -149,7 +155,8 @@ def refuse_unknown(function: str, options: Mapping[str, Any], known: Any) -> Non
         raise TypeError(f"{function}: unknown argument {name!r}" + (f": did you mean {meant}?" if meant else ""))
 
 
-class Sample(NamedTuple):
+@dataclass(frozen=True, eq=False)
+class Sample:
     """n events, of both classes or, without labels, of background alone."""
 
     score: Doubles  #: (n,); empty where a mask selects
@@ -157,15 +164,89 @@ class Sample(NamedTuple):
     mass: Doubles  #: (n, d); (n, 0) where none is needed
     weight: Doubles  #: (n,)
 
+    none_of_class = "label has no {}: expected events of both classes"
+
+    @property
+    def square(self) -> Doubles:
+        """(n,) squares of weights."""
+        return self.weight**2
+
+    def where(self, chosen: Any) -> Sample:
+        """The events at these places, or those that a mask chooses."""
+        arrays = {name: each for name, each in vars(self).items() if isinstance(each, np.ndarray) and len(each)}
+        return replace(self, **{name: each[chosen] for name, each in arrays.items()})
+
+    def of_class(self, point: str) -> NDArray[np.bool_]:
+        """Which events count for this working point; ValueError if there are none."""
+        chosen: NDArray[np.bool_] = self.signal == (point == "signal_efficiency")
+        if not chosen.any():
+            raise ValueError(self.none_of_class.format(CLASSES[point]))
+        return chosen
+
     def cut(self, name: str, value: float) -> float:
         """The threshold of a working point."""
         if name == "threshold":
             return value
-        chosen = self.signal == (name == "signal_efficiency")
+        chosen = self.of_class(name)
         return float(tightest(CLASSES[name], self.score[chosen], self.weight[chosen], np.array([value]))[0])
 
+    def bins(self, bins: Any, mass_range: Any = None) -> Bins:
+        """Bins of the background."""
+        return Bins(bins, self.mass[~self.signal], mass_range)
 
-def sample(score: Any, label: Any, mass: Any, weight: Any, needs_mass: bool = True) -> Sample:
+    def widths(self) -> Doubles | None:
+        """None: events have a mass each."""
+        return None
+
+
+@dataclass(frozen=True, eq=False)
+class Histogram(Sample):
+    """The filled cells of a histogram as events.
+
+    The score of a cell is its lower edge, and its mass the center, which is infinite beyond the axis.
+    """
+
+    variance: Doubles  #: (n,) sums of squared weights
+    axes: tuple[Doubles, Doubles]  #: edges of mass, and of score, which may be infinite
+
+    none_of_class = "the histogram has no axis label: expected background and signal"
+
+    @property
+    def square(self) -> Doubles:
+        """(n,) sums of squared weights."""
+        return self.variance
+
+    def cut(self, name: str, value: float) -> float:
+        """The edge of score that is the threshold of a working point."""
+        cut = super().cut(name, value)
+        return cut if cut == -np.inf else edge_at("threshold", cut, self.axes[1], "score")
+
+    def bins(self, bins: Any, mass_range: Any = None) -> Bins:
+        """Bins with these edges of the mass axis, by default all."""
+        if bins is not None and np.ndim(bins) == 0:
+            raise TypeError(f"bins = {bins!r}: expected edges of the mass axis, or None for all of them")
+        edges = super().bins(self.axes[0] if bins is None else bins).axes[0]
+        return super().bins([edge_at(f"bins[{k}]", at, self.axes[0], "mass") for k, at in enumerate(edges)])
+
+    def widths(self) -> Doubles | None:
+        """(n,) widths of the cells in mass, inside the axis."""
+        return np.asarray(np.diff(self.axes[0])[np.searchsorted(self.axes[0], self.mass[:, 0]) - 1])
+
+
+def edge_at(name: str, value: float, edges: Doubles, axis: str) -> float:
+    """The edge of an axis, but for rounding; ValueError with the nearest edges where there is none."""
+    finite = edges[np.isfinite(edges)]
+    near = np.abs(finite - value)
+    place = int(np.argmin(near))
+    if near[place] > SAME * (finite[-1] - finite[0]):
+        after = int(np.searchsorted(finite, value))
+        around = " and ".join(f"{edge:.10g}" for edge in finite[max(after - 1, 0) : after + 1])
+        nearest = f"edges are {around}" if " and " in around else f"edge is {around}"
+        raise ValueError(f"{name} = {value:.10g} is no edge of the {axis} axis: the nearest {nearest}")
+    return float(finite[place])
+
+
+def read_events(score: Any, label: Any, mass: Any, weight: Any, needs_mass: bool = True) -> Sample:
     """Checks the events; ``score`` and ``label`` may be None."""
     name, scores = "score", np.empty(0) if score is None else numbers("score", score)
     first: Doubles = scores
@@ -181,20 +262,21 @@ def sample(score: Any, label: Any, mass: Any, weight: Any, needs_mass: bool = Tr
         raise ValueError("label is 1 for all events: expected background, which has label 0")
     events = Sample(scores, signal, masses, weights(weight, name, first))
     if score is not None and label is not None:
-        say_if_backwards(events.score, signal, events.weight)
+        say_if_backwards(events)
     return events
 
 
 def selected(events: Sample, selection: Selection, optional: bool = False) -> NDArray[np.bool_]:
     """Which events of both classes the working point selects; all where it is optional and there is no score."""
+    no_score = not len(events.score)
     mask = selection.get("selected")
     if mask is not None:
-        if chosen := ["score"] * bool(len(events.score)) + points(selection):
+        if chosen := ["score"] * (not no_score) + points(selection):
             raise TypeError(f"selected and {chosen[0]} both say which events are selected: give one of them")
         return yes_or_no("selected", mask, "True or False, or 1 or 0", "mass", events.mass)
-    if not len(events.score):
-        if optional and not points(selection):
-            return np.ones(len(events.mass), bool)
+    if optional and not points(selection) and (no_score or isinstance(events, Histogram)):
+        return np.ones(len(events.mass), bool)
+    if no_score:
         raise TypeError("score is missing: a working point needs it; or give a mask of the background as selected")
     return events.score >= events.cut(*point(selection))
 
@@ -209,18 +291,19 @@ def sentence(auc: float, signal: float, background: float, label: str = "label",
     )
 
 
-def say_if_backwards(score: Doubles, signal: NDArray[np.bool_], weight: Doubles) -> None:
-    """Warns if the AUC of up to a thousand events of each class is far below 0.5; arrays are (n,)."""
-    some = [np.flatnonzero(chosen) for chosen in (signal, ~signal)]
-    some = [places[:: 1 + len(places) // LOOKED_AT] for places in some]
-    weights = [weight[places] for places in some]
-    if min(map(len, some)) == 0 or min(float(each.sum()) for each in weights) <= 0:
+def say_if_backwards(events: Sample) -> None:
+    """Warns if the AUC of up to a thousand events of each class is far below 0.5."""
+    some = [np.flatnonzero(chosen) for chosen in (events.signal, ~events.signal)]
+    classes = [events.where(places[:: 1 + len(places) // LOOKED_AT]) for places in some]
+    if not all(len(own.score) and own.weight.sum() > 0 for own in classes):
         return
-    distinct, place = np.unique(score[np.concatenate(some)], return_inverse=True)
-    parts = np.split(place, [len(some[0])])
-    passed, rest = (sums(at, each / each.sum(), len(distinct)) for at, each in zip(parts, weights, strict=True))
+    distinct, place = np.unique(np.concatenate([own.score for own in classes]), return_inverse=True)
+    passed, rest = (
+        sums(at, own.weight / own.weight.sum(), len(distinct))
+        for at, own in zip(np.split(place, [len(classes[0].score)]), classes, strict=True)
+    )
     auc = float(np.sum(passed * (np.cumsum(rest) - rest / 2)))
-    of_signal, of_background = (float(each.sum() ** 2 / np.sum(each**2)) for each in weights)
-    said = sentence(auc, of_signal, of_background)
+    signal, background = (float(own.weight.sum() ** 2 / own.square.sum()) for own in classes)
+    said = sentence(auc, signal, background)
     if said is not None:
         warnings.warn(said, stacklevel=level_of_the_user())

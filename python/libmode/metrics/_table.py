@@ -1,4 +1,4 @@
-"""The background of a check in cells of mass and score, from events or from a histogram."""
+"""The background of a check in cells of mass and score."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ._bins import Bins, Doubles, local, sums
-from ._histogram import Histogram, add, spread
+from ._bins import Doubles, local, sums
+from ._sample import Histogram, Sample
 
 CUTS = 40  # of the test at all cuts
 FEWEST = 10  # effective events of a bin of mass, at least
@@ -45,55 +45,64 @@ class Table(NamedTuple):
 
 
 class Cells:
-    """Cells of mass for events of fixed masses and weights, (n, d) and (n,); each call of :meth:`table` is a score."""
+    """Cells of mass for background of fixed masses and weights; each call of :meth:`table` is a score."""
 
-    def __init__(self, mass: Doubles, weight: Doubles | None, order: int, bins: Any, limits: Any, width: float | None):
-        every = np.ones(len(mass)) if weight is None else weight
-        grid = Bins(bins, mass, limits)
-        place = grid.find(mass)
+    def __init__(self, events: Sample, order: int, bins: Any, limits: Any, width: float | None):
+        grid = events.bins(bins, limits)
+        place = grid.find(events.mass)
         self.inside = place >= 0
-        place, mass, every = place[self.inside], mass[self.inside].astype(np.float64), every[self.inside]
+        sizes = [sums(place[self.inside], each[self.inside], grid.count) for each in (events.weight, events.square)]
         self.edges = None
-        sizes = [sums(place, values, grid.count) for values in (every, every**2)]
-        if mass.shape[1] == 1:
-            coarse = grid.axes[0][_merged(*sizes)]
-            self.edges = coarse
-            if width is not None:
-                span = coarse[-1] - coarse[0]
+        if len(grid.axes) > 1:  # cells without events, as outside a Dalitz plot, are left out
+            kept = (sizes[0] > 0) & (sizes[0] ** 2 >= FEWEST / 2 * sizes[1])
+            self.inside[self.inside] = kept[place[self.inside]]
+            rows, self.place = int(kept.sum()), (np.cumsum(kept) - 1)[place[self.inside]]
+            self.bins = np.arange(rows + 1)
+        else:
+            self.edges = coarse = grid.axes[0][_merged(*sizes)]
+            span = coarse[-1] - coarse[0]
+            if isinstance(events, Histogram):
+                axis = events.axes[0]
+                self.edges = axis[(axis >= coarse[0]) & (axis <= coarse[-1])]
+            elif width is not None:
                 fine = np.linspace(coarse[0], coarse[-1], min(max(int(FINE * span / width), 20), MOST_ROWS) + 1)
                 self.edges = np.union1d(coarse, fine)
                 self.edges = self.edges[np.r_[True, np.diff(self.edges) > 1e-9 * span]]
-            place = np.clip(np.searchsorted(self.edges, mass[:, 0], "right") - 1, 0, len(self.edges) - 2)
-            self.bins = np.unique(np.minimum(np.searchsorted(self.edges, coarse), len(self.edges) - 1))
-            rows = len(self.edges) - 1
-        else:  # cells without events, as outside a Dalitz plot, are left out
-            kept = (sizes[0] > 0) & (sizes[0] ** 2 >= FEWEST / 2 * sizes[1])
-            number = np.cumsum(kept) - 1
-            self.inside[self.inside] = kept[place]
-            mass, every, place = mass[kept[place]], every[kept[place]], number[place[kept[place]]]
-            rows = int(kept.sum())
-            self.bins = np.arange(rows + 1)
-        self.place, self.rows = place, rows
-        self.degree, terms = grid.polynomials(mass, max(order, 2))
-        self.events = np.bincount(place, minlength=rows).astype(float)
-        self.instrument = np.stack([sums(place, term, rows) for term in terms], axis=1)
-        self.legendre = self.instrument
-        if weight is not None:
-            self.legendre = np.stack([sums(place, every * term, rows) for term in terms], axis=1)
-            sizes = [add(each, self.bins) for each in (self.legendre[:, 0], self.events, sums(place, every**2, rows))]
-            mean = local(sizes[0], sizes[1], sizes[0], sizes[2], FOR_SQUARES)
-            self.instrument = self.instrument * np.repeat(mean, np.diff(self.bins))[:, None]
-        self._every = None if weight is None else (every, every**2)
+            rows, one = len(self.edges) - 1, events.mass[self.inside, 0].astype(np.float64)
+            self.place = np.clip(np.searchsorted(self.edges, one, "right") - 1, 0, rows - 1)
+            self.bins = np.unique(np.minimum(np.searchsorted(self.edges, coarse), rows))
+        inside = events.where(self.inside)
+        self.rows, self.weight, self.square = rows, inside.weight, inside.square
+        self.degree, terms = grid.polynomials(inside.mass.astype(np.float64), max(order, 2), inside.widths())
+        self.legendre = np.stack([self._sums(self.weight * term) for term in terms], axis=1)
+        total, squares = self.legendre[:, 0], self._sums(self.square)
+        if isinstance(events, Histogram):
+            self.events = np.divide(total**2, squares, out=np.zeros_like(total), where=squares > 0)
+            self.instrument = self.legendre
+            return
+        self.events = self._sums(np.ones(len(self.weight)))
+        of_bins = [add(each, self.bins) for each in (total, self.events, squares)]
+        mean = local(of_bins[0], of_bins[1], of_bins[0], of_bins[2], FOR_SQUARES)
+        self.instrument = np.stack([self._sums(term) for term in terms], axis=1)
+        self.instrument = self.instrument * np.repeat(mean, np.diff(self.bins))[:, None]
+
+    def _sums(self, values: Doubles) -> Doubles:
+        """Sums over the events of each row."""
+        return sums(self.place, values, self.rows)
 
     def table(self, score: Doubles, thresholds: Doubles) -> Table:
         """The events by score, (n,), in columns between thresholds, (c - 1,)."""
         columns = len(thresholds) + 1
         cell = self.place * columns + np.searchsorted(thresholds, score[self.inside], "right")
-        if self._every is None:
-            weight = square = np.bincount(cell, minlength=self.rows * columns).astype(float).reshape(-1, columns)
-        else:
-            weight, square = (sums(cell, one, self.rows * columns).reshape(-1, columns) for one in self._every)
+        weight, square = (
+            sums(cell, each, self.rows * columns).reshape(-1, columns) for each in (self.weight, self.square)
+        )
         return Table(weight, square, self.events, self.legendre, self.instrument, self.degree, self.bins, self.edges)
+
+
+def add(values: Doubles, edges: NDArray[np.intp]) -> Doubles:
+    """Sums along the last axis between neighboring places."""
+    return np.add.reduceat(values[..., : edges[-1]], edges[:-1], axis=-1)
 
 
 def _merged(total: Doubles, square: Doubles) -> list[int]:
@@ -107,30 +116,3 @@ def _merged(total: Doubles, square: Doubles) -> list[int]:
     if kept[-1] != len(total):
         kept = [*kept[:-1], len(total)] if len(kept) > 1 else [0, len(total)]
     return kept
-
-
-def of_histogram(histogram: Histogram, order: int, bins: Any, thresholds: Doubles) -> Table:
-    """The table of a histogram, whose bins of mass are its rows."""
-    if bins is None or np.ndim(bins) == 0:
-        wanted, total = bins or 20, histogram.weight.sum(axis=1)
-        share = np.cumsum(np.abs(total)) / np.abs(total).sum()
-        inner = np.searchsorted(share, np.arange(1, wanted) / wanted) + 1
-        at = np.unique(np.clip(np.r_[0, inner, len(total)], 0, len(total)))
-    else:
-        at = histogram.merged(bins)[1]
-    first, last = at[0], at[-1]
-    columns = np.array([histogram.cell(one) for one in thresholds.tolist()], np.intp)
-    to = np.r_[0, columns, histogram.weight.shape[1]]
-    weight, square = (
-        np.diff(np.pad(each[first:last].cumsum(axis=1), ((0, 0), (1, 0)))[:, to], axis=1)
-        for each in (histogram.weight, histogram.square)
-    )
-    edges = histogram.mass[first : last + 1]
-    total, of_squares = weight.sum(axis=1), square.sum(axis=1)
-    place = np.repeat(np.arange(len(at) - 1), np.diff(at))
-    sizes = [sums(place, values, len(at) - 1) for values in (total, of_squares)]
-    coarse = _merged(*sizes)
-    legendre = spread(total, edges, max(order, 2)).T
-    count = np.divide(total**2, of_squares, out=np.zeros_like(total), where=of_squares > 0)
-    degree = np.arange(legendre.shape[1])
-    return Table(weight, square, count, legendre, legendre, degree, (at - first)[coarse], edges)

@@ -15,10 +15,10 @@ from .._read import number, numbers, of_one_index, whole
 from .._typing import Unpack
 from ._bins import Doubles
 from ._fit import FLOOR, UNDER_SIGNAL, Fit, family, lowest_order
-from ._histogram import read_histogram
-from ._sample import Selection, checked_order, point, points, refuse_unknown, sample, selected
+from ._histogram import sample
+from ._sample import Histogram, Selection, checked_order, refuse_unknown, selected
 from ._search import search
-from .mass import of_histogram, of_sample
+from .mass import divided
 
 ENERGY = 13_000.0
 MOST_ABSORBED = 5.0  # the error of a signal over that for a known background, above which a fit says little
@@ -242,28 +242,23 @@ def _fit(
     refuse_unknown(function, options, FitOptions)
     order, edges, width = checked_order(order), options.get("bins"), options.get("signal_width")
     widths = None if width is None else numbers("signal_width", np.atleast_1d(width))
-    events_only = {name: options.get(name) for name in ("selected", "mass_range")}
-    cells = read_histogram(score, label=label, mass=mass, weight=weight, **events_only)
-    if cells is not None:
-        if masses is None or widths is None:
-            raise TypeError(f"{name} and signal_width are needed with a histogram")
-        cut = cells.cut(*point(options)) if points(options) else -np.inf
-        events = of_histogram(cells, cut, edges)
-    else:
-        every = sample(score, label, mass, weight)
-        if every.mass.shape[1] > 1:
-            raise ValueError(f"mass has {every.mass.shape[1]} columns: expected one, shape (n,)")
-        passed = selected(every, options, optional=True)
-        background, signal = (every.mass[every.signal == which, 0] for which in (False, True))
+    events = sample(score, label, mass, weight, options)
+    if events.mass.shape[1] > 1:
+        raise ValueError(f"mass has {events.mass.shape[1]} columns: expected one, shape (n,)")
+    passed = selected(events, options, optional=True)
+    if not isinstance(events, Histogram):
+        background, signal = (events.mass[events.signal == which, 0] for which in (False, True))
         edges, masses, widths = search(background, signal, order, edges, options.get("mass_range"), masses, widths)
-        events = of_sample(every, passed, edges)
+    elif masses is None or widths is None:
+        raise TypeError(f"{name} and signal_width are needed with a histogram")
+    spectrum = divided(events, passed, edges)
     if len(widths) == 1:
         widths = np.full(len(masses), widths[0])
     if len(widths) != len(masses):
         raise ValueError(f"signal_width has length {len(widths)}, but {name} has length {len(masses)}")
     for k, each in enumerate(widths):
         number(f"signal_width[{k}]", float(each), above=0)
-    return Background(events.bins.axes[0], events.weight, events.square, order, options), masses, widths
+    return Background(spectrum.bins.axes[0], spectrum.weight, spectrum.square, order, options), masses, widths
 
 
 class Background:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any, Literal
 
 from .._events import takes_events
 from .._read import numbers
 from ._histogram import read_histogram
-from ._judge import Judge, of_histogram
+from ._judge import Judge
 from ._result import Check
 from ._sample import THIS_ORDER, say_if_backwards
 from ._settings import Settings
@@ -131,11 +132,10 @@ def check(
         tolerance=tolerance, training_events=training_events, max_slope=max_slope, monotonic=monotonic,
     )  # fmt: skip
     histogram = read_histogram(score, label=label, mass=mass, weight=weight, category=category, mass_range=mass_range)
-    if histogram is not None:
-        return of_histogram(histogram, settings)
-    judge = Judge(settings, label, mass, weight, category)
-    scores = numbers("score", score, "mass", judge.mass)
-    if judge.mass.min() >= 0 and judge.mass.max() <= 1 < scores.min():
-        raise ValueError(f"score and mass are swapped: masses lie in [0, 1], and scores above; {THIS_ORDER}")
-    say_if_backwards(scores, judge.signal, judge.weight)
-    return judge(scores)
+    judge = Judge(settings, label, mass, weight, category, histogram)
+    if histogram is None:
+        events, score = judge.events, numbers("score", score, "mass", judge.events.mass)
+        if events.mass.min() >= 0 and events.mass.max() <= 1 < score.min():
+            raise ValueError(f"score and mass are swapped: masses lie in [0, 1], and scores above; {THIS_ORDER}")
+        say_if_backwards(replace(events, score=score))
+    return judge(score)

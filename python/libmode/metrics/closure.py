@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from .._events import takes_events
 from .._read import number, numbers
 from ._bins import Doubles
-from ._sample import CLASSES, sample, tightest
+from ._sample import CLASSES, read_events, tightest
 
 #: The fractions of the background in A by default.
 FRACTIONS = (0.25, 0.1, 0.05, 0.02, 0.01, 0.005, 0.002, 0.001)
@@ -104,7 +104,7 @@ def closure(
     >>> print(f"{independent.worst.significance:.1f} standard deviations")
     -2.2 standard deviations
     """
-    events = sample(score, label, None, weight, needs_mass=False)
+    events = read_events(score, label, None, weight, needs_mass=False)
     first, signal, weigh = events.score, events.signal, events.weight
     other = numbers("second", second, "score", first)
     wanted = [number(f"fractions[{k}]", value, above=0, most=1) for k, value in enumerate(fractions)]

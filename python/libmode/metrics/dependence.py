@@ -14,8 +14,8 @@ from .._read import as_array, numbers
 from ..option_types import LossOptions
 from ._bins import Bins, Doubles, sums
 from ._chi_squared import tail
-from ._histogram import Histogram, add, read_histogram
-from ._sample import checked_order, labels, say_if_backwards
+from ._histogram import read_histogram
+from ._sample import Histogram, Sample, checked_order, labels, say_if_backwards
 from ._spectrum import MOST_BINS, Binned, Cut, joined, ladder, spectrum, steps
 
 FEWEST_EFFECTIVE = 1.05  # events of a bin, as in core/internal/loss/variance.go
@@ -139,7 +139,7 @@ def dependence(
             signal = labels(events.label, "score", events.score)
             if signal.all():
                 raise ValueError("label is 1 for all events: expected background, which has label 0")
-            say_if_backwards(events.score, signal, np.ones(len(signal)))
+            say_if_backwards(Sample(events.score, signal, np.empty((len(signal), 0)), np.ones(len(signal))))
             score, _, mass, weight, _ = events.where(~signal)
         result, cells = _of_events(score, mass, weight, score_range, options)
     # By V rather than by the expectation, whose estimate grows with the loss where a bin has few effective events.
@@ -151,7 +151,8 @@ def dependence(
     if cuts > 1:
         cut, p_one = ladder(cells, between)
     if cut is not None and histogram is not None:  # its score is the center of a cell
-        cut = replace(cut, threshold=float(histogram.score[np.searchsorted(histogram.score, cut.threshold) - 1]))
+        edges = histogram.axes[1]
+        cut = replace(cut, threshold=float(edges[np.searchsorted(edges, cut.threshold) - 1]))
     p_one, p_value = joined(p_all, p_one) if cut is not None else (1.0, p_all)
     return Dependence(result.loss, result.bias, p_value, result.events, cells.bins.count, p_all, p_one, cut)
 
@@ -206,18 +207,25 @@ def most_bins(weight: Doubles, order: int) -> int | None:
 
 def _of_histogram(histogram: Histogram, order: int, edges: Any) -> tuple[Result, Binned]:
     """The loss of events with their scores at the centers of cells, and the cells."""
-    bins, at = histogram.merged(edges)
+    bins, scores = histogram.bins(edges), histogram.axes[1]
     if not order + 2 <= bins.count <= MOST_BINS:
         raise ValueError(f"the histogram has {bins.count} mass bins: expected {order + 2} to {MOST_BINS}, see bins")
-    weight, square = (add(table.T, at).T for table in (histogram.weight, histogram.square))
+    background = histogram.where(~histogram.signal)
+    place, columns = bins.find(background.mass), len(scores) - 1
+    inside, place = background.where(place >= 0), place[place >= 0]
+    cell = place * columns + np.searchsorted(scores, inside.score)
+    weight, square = (
+        sums(cell, each, bins.count * columns).reshape(-1, columns) for each in (inside.weight, inside.square)
+    )
     of_bin, squares = weight.sum(axis=1), square.sum(axis=1)
     if (of_bin <= 0).any():
         k = int(np.argmax(of_bin <= 0))
         raise ValueError(f"the weights of {bins.name(k)} sum to {of_bin[k]:g}: expected a positive sum")
     _enough(bins, of_bin**2 / squares)
-    means = histogram.polynomials(at, order) / of_bin[:, None]
+    terms = bins.polynomials(inside.mass, order, inside.widths())[1]
+    means = np.stack([sums(place, inside.weight * term, bins.count) for term in terms], axis=1) / of_bin[:, None]
     share, square = weight / of_bin[:, None], square / of_bin[:, None] ** 2
-    finite = np.clip(histogram.score, *histogram.score[np.isfinite(histogram.score)][[0, -1]])
+    finite = np.clip(scores, *scores[np.isfinite(scores)][[0, -1]])
     center = (finite[1:] + finite[:-1]) / 2
 
     width = np.diff(center)

@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 from .._events import takes_events
 from .._typing import Unpack
 from ._bins import Bins, Doubles, Edges, sums
-from ._histogram import Histogram, add, read_histogram
-from ._sample import Sample, Selection, checked_order, point, refuse_unknown, sample, selected
+from ._histogram import sample
+from ._sample import Sample, Selection, checked_order, refuse_unknown, selected
 
 
 class Split(NamedTuple):
@@ -29,37 +29,22 @@ class Split(NamedTuple):
 def split(function: str, score: Any, label: Any, mass: Any, weight: Any, selection: Selection, order: int = 0) -> Split:
     """The background that the working point selects and the rest, in bins of one mass or cells of several."""
     refuse_unknown(function, selection, Selection)
-    events_only = {name: selection.get(name) for name in ("selected", "mass_range")}
-    cells = read_histogram(score, label=label, mass=mass, weight=weight, **events_only)
-    if cells is not None:
-        return of_histogram(cells, cells.cut(*point(selection)), selection.get("bins"), order)
-    events = sample(score, label, mass, weight)
-    return of_sample(events, selected(events, selection), selection.get("bins"), selection.get("mass_range"), order)
+    events = sample(score, label, mass, weight, selection)
+    return divided(events, selected(events, selection), selection.get("bins"), selection.get("mass_range"), order)
 
 
-def of_histogram(cells: Histogram, threshold: float, edges: Any, order: int = 0) -> Split:
-    """The cells from this edge of score on, and the others."""
-    bins, places = cells.merged(edges)
-    at = cells.cell(threshold)
-    weight, square = (
-        add(np.stack([table[:, at:].sum(axis=1), table[:, :at].sum(axis=1)]), places)
-        for table in (cells.weight, cells.square)
-    )
-    return Split(bins, weight, square, square.sum(axis=0) > 0, cells.polynomials(places, order))
-
-
-def of_sample(events: Sample, passed: NDArray[np.bool_], edges: Any, mass_range: Any = None, order: int = 0) -> Split:
+def divided(events: Sample, passed: NDArray[np.bool_], edges: Any, mass_range: Any = None, order: int = 0) -> Split:
     """The background that has ``passed``, and the rest."""
-    background = np.flatnonzero(~events.signal)
-    bins = Bins(edges, events.mass[background], mass_range)
+    background, bins = np.flatnonzero(~events.signal), events.bins(edges, mass_range)
     place = bins.find(events.mass[background])
-    inside, place = background[place >= 0], place[place >= 0]
-    mass, weight, passed = events.mass[inside], events.weight[inside], passed[inside]
+    chosen, place = background[place >= 0], place[place >= 0]
+    inside, passed = events.where(chosen), passed[chosen]
     both = [
         np.stack([sums(place[which], values[which], bins.count) for which in (passed, ~passed)])
-        for values in (weight, weight**2)
+        for values in (inside.weight, inside.square)
     ]
-    terms = np.stack([sums(place, weight * term, bins.count) for term in bins.polynomials(mass, order)[1]], axis=1)
+    polynomials = bins.polynomials(inside.mass, order, inside.widths())[1]
+    terms = np.stack([sums(place, inside.weight * term, bins.count) for term in polynomials], axis=1)
     return Split(bins, both[0], both[1], np.bincount(place, minlength=bins.count) > 0, terms)
 
 

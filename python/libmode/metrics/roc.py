@@ -9,12 +9,11 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from .._events import takes_events
 from ._bins import Doubles, sums
-from ._histogram import Histogram, read_histogram
-from ._sample import CLASSES, POINTS, Sample, point, sample
+from ._histogram import read_histogram
+from ._sample import CLASSES, POINTS, Sample, point, read_events
 
 
 @dataclass(frozen=True, eq=False)
@@ -62,43 +61,28 @@ def roc(score: Any, label: Any = None, *, weight: Any = None) -> Roc:
     return curve(_both(score, label, weight))
 
 
-def _both(score: Any, label: Any, weight: Any) -> Sample | Histogram:
-    """Events of both classes without masses, or a histogram."""
+def _both(score: Any, label: Any, weight: Any) -> Sample:
+    """Events of both classes without masses."""
     cells = read_histogram(score, label=label, weight=weight)
     if cells is not None:
         return cells
     if label is None:
         raise TypeError("label is missing: which events are signal?")
-    return sample(score, label, None, weight, needs_mass=False)
+    return read_events(score, label, None, weight, needs_mass=False)
 
 
-def curve(events: Sample | Histogram) -> Roc:
+def curve(events: Sample) -> Roc:
     """The curve of checked events."""
-    if isinstance(events, Histogram):
-        if events.signal is None:
-            raise ValueError("the histogram has no axis label: expected background and signal")
-        return curve_of_cells(events.signal, events.background(), events.score)
     distinct, place = np.unique(events.score, return_inverse=True)
-
-    def of_class(chosen: NDArray[np.bool_]) -> Doubles:
-        ones = np.ones(len(events.weight))
-        return np.stack([sums(place[chosen], values[chosen], len(distinct)) for values in (events.weight, ones)])
-
-    return curve_of_cells(of_class(events.signal), of_class(~events.signal), np.append(distinct, np.inf))
-
-
-def curve_of_cells(signal: Doubles, background: Doubles, edges: Doubles) -> Roc:
-    """The curve of cells of score with these edges; of each class sums of weights, and of events, (2, cells)."""
-    filled = ((signal[1] > 0) | (background[1] > 0))[::-1]
     fractions = []
-    for name, (weight, events) in zip(CLASSES.values(), (signal, background), strict=True):
-        if not (events > 0).any():
-            raise ValueError(f"label has no {name}: expected events of both classes")
+    for kind, name in CLASSES.items():
+        chosen = events.of_class(kind)
+        weight = sums(place[chosen], events.weight[chosen], len(distinct))
         if weight.sum() <= 0:
             raise ValueError(f"weight sums to {weight.sum():g} over the {name}: expected a positive sum")
-        passed = np.cumsum(weight[::-1])[filled]
+        passed = np.cumsum(weight[::-1])
         fractions.append(np.append(0.0, passed / passed[-1]))
-    return Roc(fractions[0], fractions[1], np.append(np.inf, edges[:-1][::-1][filled]))
+    return Roc(fractions[0], fractions[1], np.append(np.inf, distinct[::-1]))
 
 
 @takes_events
