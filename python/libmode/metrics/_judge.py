@@ -71,8 +71,7 @@ class Judge:
             events = replace(events, weight=np.ones(len(events.mass)))
         if np.ndim(bins) == 0 and isinstance(events, Histogram):  # edges that divide the background evenly, about
             axis = events.axes[0]
-            share = np.cumsum(np.abs(np.histogram(events.mass, axis, weights=events.weight[:, None])[0]))
-            inner = np.searchsorted(share / share[-1], np.arange(1, bins) / bins) + 1
+            inner = np.searchsorted(events.shares(0), np.arange(1, bins) / bins) + 1
             bins = axis[np.unique(np.r_[0, inner, len(axis) - 1])]
         elif np.ndim(bins) == 0:  # a bin that lacks events joins another, which mode_edges refuses
             bins = min(bins, max(len(events.mass) // FEWEST, 2))
@@ -155,8 +154,6 @@ def _quantiles(background: Sample) -> Doubles:
         some = np.sort(background.score[:: max(1, len(background.score) // SOME)])
         fractions = 1 / (1 + np.exp(-logits * math.log(max(len(background.score), 2))))
         return np.asarray(some[(len(some) * fractions).astype(int).clip(0, len(some) - 1)])
-    edges = background.axes[1]
-    place = np.searchsorted(edges, background.score)
-    share = np.cumsum(np.abs(sums(place, background.weight, len(edges) - 1)))
+    share = background.shares(1)
     fractions = 1 / (1 + np.exp(-logits * 0.5 * math.log(len(share) * 100)))
-    return np.asarray(edges[np.searchsorted(share / share[-1], fractions).clip(1, len(share) - 1)])
+    return np.asarray(background.axes[1][np.searchsorted(share, fractions).clip(1, len(share) - 1)])

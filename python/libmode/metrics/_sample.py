@@ -12,19 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._messages import ORDER, level_of_the_user, near
-from .._read import (
-    as_array,
-    check_labels,
-    coded,
-    finite,
-    is_background,
-    number,
-    numbers,
-    refuse,
-    same_length,
-    vector,
-    whole,
-)  # fmt: skip
+from .._read import as_array, check_labels, coded, finite, number, numbers, refuse, same_length, vector, whole
 from ._bins import Bins, Doubles, sums
 
 MOST_LABELS = 20  # an array with more is no label
@@ -94,7 +82,7 @@ def read_labels(label: Any, background: Any, like_name: str, like: NDArray[Any])
         if not np.any(array == one):
             kinds = ", ".join(map(repr, np.unique(array).tolist()))
             raise ValueError(f"background_label = {one!r}: expected one of label's {kinds}")
-    return np.asarray(~is_background(array, wanted))
+    return np.isin(array, wanted, invert=True)
 
 
 def checked_order(order: Any) -> int:
@@ -171,6 +159,11 @@ class Sample:
         """(n,) squares of weights."""
         return self.weight**2
 
+    @property
+    def effective(self) -> float:
+        """The number of effective events."""
+        return float(self.weight.sum() ** 2 / self.square.sum())
+
     def where(self, chosen: Any) -> Sample:
         """The events at these places, or those that a mask chooses."""
         arrays = {name: each for name, each in vars(self).items() if isinstance(each, np.ndarray) and len(each)}
@@ -227,6 +220,14 @@ class Histogram(Sample):
             raise TypeError(f"bins = {bins!r}: expected edges of the mass axis, or None for all of them")
         edges = super().bins(self.axes[0] if bins is None else bins).axes[0]
         return super().bins([edge_at(f"bins[{k}]", at, self.axes[0], "mass") for k, at in enumerate(edges)])
+
+    def shares(self, axis: int) -> Doubles:
+        """The share of the background up to the upper end of each cell of an axis, 0 for mass, 1 for score."""
+        edges, values = self.axes[axis], self.score if axis else self.mass[:, 0]
+        inside = ~self.signal & (values < edges[-1])
+        place = np.searchsorted(edges, values[inside], "right") - 1
+        share = np.cumsum(np.abs(sums(place, self.weight[inside], len(edges) - 1)))
+        return np.asarray(share / share[-1])
 
     def widths(self) -> Doubles | None:
         """(n,) widths of the cells in mass, inside the axis."""
@@ -297,13 +298,10 @@ def say_if_backwards(events: Sample) -> None:
     classes = [events.where(places[:: 1 + len(places) // LOOKED_AT]) for places in some]
     if not all(len(own.score) and own.weight.sum() > 0 for own in classes):
         return
-    distinct, place = np.unique(np.concatenate([own.score for own in classes]), return_inverse=True)
-    passed, rest = (
-        sums(at, own.weight / own.weight.sum(), len(distinct))
-        for at, own in zip(np.split(place, [len(classes[0].score)]), classes, strict=True)
-    )
-    auc = float(np.sum(passed * (np.cumsum(rest) - rest / 2)))
-    signal, background = (float(own.weight.sum() ** 2 / own.square.sum()) for own in classes)
-    said = sentence(auc, signal, background)
+    signal, background = classes
+    order = np.argsort(background.score)
+    ordered, up_to = background.score[order], np.append(0, np.cumsum(background.weight[order]))
+    below = sum(up_to[np.searchsorted(ordered, signal.score, side)] for side in ("left", "right")) / 2 / up_to[-1]
+    said = sentence(float(np.average(below, weights=signal.weight)), signal.effective, background.effective)
     if said is not None:
         warnings.warn(said, stacklevel=level_of_the_user())
