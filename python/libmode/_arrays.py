@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from ._messages import SIGMOID, WIDEN, Fault
 from ._native import BatchError
 from ._options import Options
-from ._read import at, check_labels, is_background
+from ._read import check_labels, is_background
 
 _LABELS_SHOWN = 5
 
@@ -42,8 +42,9 @@ def explained(error: ValueError, score: Any, mass: Any, label: Any, options: Opt
     low, high = options.score_range
     if (score < low).any() or (mass < low).any() or (mass > high).any():  # raw outputs: they have both signs
         return error
-    where = f" lies outside score_range = [{low:g}, {high:g}], in which all masses lie: score and mass are swapped"
-    return at("score", score, int((score > high).argmax()), where)
+    place = int((score > high).argmax())
+    where = f" = {score[place]:g} lies outside score_range = [{low:g}, {high:g}], in which all masses lie"
+    return Fault("score", place, f"{where}: score and mass are swapped").error()
 
 
 def check_reference(label: NDArray[Any], labels: Sequence[int]) -> None:

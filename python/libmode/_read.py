@@ -155,12 +155,8 @@ def finite(name: str, array: NDArray[Any], expected: str = _FINITE, of: Any = Tr
 def refuse(name: str, array: NDArray[Any], bad: NDArray[np.bool_], expected: str) -> None:
     """ValueError for the first of the bad values."""
     if bad.any():
-        raise at(name, array, tuple(np.argwhere(bad)[0].tolist()), f": expected {expected}")
-
-
-def at(name: str, array: NDArray[Any], place: Any, after: str) -> Any:
-    """An error about an element of an array, at an index."""
-    return Fault(name, place, f" = {array[place]:g}{after}").error()
+        place = tuple(np.argwhere(bad)[0].tolist())
+        raise Fault(name, place, f" = {array[place]:g}: expected {expected}").error()
 
 
 def together(
@@ -241,12 +237,11 @@ def coded(label: Any, background: Any) -> tuple[Any, Any]:
     if array.dtype.kind not in "OSU":
         return label, background
     wanted: list[Any] = list(background) if isinstance(background, (list, tuple)) else [background]
-    numbers = np.full(array.shape, len(wanted))  # signal
-    for k, name in enumerate(wanted):
-        numbers[array == name] = k
-        if k not in numbers:
-            kinds = ", ".join(map(repr, np.unique(array.astype(str)).tolist()))
-            raise ValueError(f"background_label = {name!r}: expected one of label's {kinds}")
+    missing = [name for name in wanted if not np.any(array == name)]
+    if missing:
+        kinds = ", ".join(map(repr, np.unique(array.astype(str)).tolist()))
+        raise ValueError(f"background_label = {missing[0]!r}: expected one of label's {kinds}")
+    numbers = np.select([array == name for name in wanted], range(len(wanted)), len(wanted))  # the last one is signal
     return numbers, list(range(len(wanted)))
 
 
