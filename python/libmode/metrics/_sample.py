@@ -249,21 +249,17 @@ def edge_at(name: str, value: float, edges: Doubles, axis: str) -> float:
 
 def read_events(score: Any, label: Any, mass: Any, weight: Any, needs_mass: bool = True) -> Sample:
     """Checks the events; ``score`` and ``label`` may be None."""
-    name, scores = "score", np.empty(0) if score is None else numbers("score", score)
-    first: Doubles = scores
+    scores = np.empty(0) if score is None else numbers("score", score)
     masses = np.empty((len(scores), 0))
-    if score is None:
-        name, first = "mass", (masses := variables(mass))
-    elif needs_mass:
-        masses = variables(mass, "score", scores)
-        if masses.min() >= 0 and masses.max() <= 1 < scores.min():
-            raise ValueError(f"score and mass are swapped: masses lie in [0, 1], and scores above; {THIS_ORDER}")
+    if needs_mass:
+        masses = variables(mass) if score is None else variables(mass, "score", scores)
+    name, first = ("mass", masses) if score is None else ("score", scores)
     signal = np.zeros(len(first), bool) if label is None else labels(label, name, first)
     if needs_mass and signal.all():
         raise ValueError("label is 1 for all events: expected background, which has label 0")
     events = Sample(scores, signal, masses, weights(weight, name, first))
-    if score is not None and label is not None:
-        say_if_backwards(events)
+    if score is not None:
+        examine(events)
     return events
 
 
@@ -292,8 +288,10 @@ def sentence(auc: float, signal: float, background: float, label: str = "label",
     )
 
 
-def say_if_backwards(events: Sample) -> None:
-    """Warns if the AUC of up to a thousand events of each class is far below 0.5."""
+def examine(events: Sample) -> None:
+    """ValueError for score and mass that are swapped; warns if the AUC of up to 2,000 events is far below 0.5."""
+    if events.mass.size and events.mass.min() >= 0 and events.mass.max() <= 1 < events.score.min():
+        raise ValueError(f"score and mass are swapped: masses lie in [0, 1], and scores above; {THIS_ORDER}")
     some = [np.flatnonzero(chosen) for chosen in (events.signal, ~events.signal)]
     classes = [events.where(places[:: 1 + len(places) // LOOKED_AT]) for places in some]
     if not all(len(own.score) and own.weight.sum() > 0 for own in classes):

@@ -176,11 +176,8 @@ def signal_bias(
     """
     if signal_mass is None:
         raise TypeError("signal_mass is missing: where is the signal?")
-    at = np.array([number("signal_mass", signal_mass)])
-    fit, (at,), (width,) = _fit("signal_mass", at, score, label, mass, weight, order, options)
-    bias = fit.signal("signal_mass", at, width)
-    fit.warn(*np.array([[at], [width], [bias.error], [bias.counting_error]]))
-    return bias
+    masses = np.array([number("signal_mass", signal_mass)])
+    return _fits("signal_mass", masses, score, label, mass, weight, order, options)[0][0]
 
 
 @takes_events
@@ -227,17 +224,13 @@ def spurious_signal(
     """
     of_one_index({"signal_masses": signal_masses, "signal_width": options.get("signal_width")})
     masses = None if signal_masses is None else numbers("signal_masses", signal_masses)
-    fit, masses, widths = _fit("signal_masses", masses, score, label, mass, weight, order, options)
-    fits = [fit.signal(f"signal_masses[{k}]", *one) for k, one in enumerate(zip(masses, widths, strict=True))]
-    signal, error, counting = np.array([[result.signal, result.error, result.counting_error] for result in fits]).T
-    fit.warn(masses, widths, error, counting)
-    return SpuriousSignal(masses, signal, error, counting, fit.background_order, fit.chi2, fit.ndof)
+    return _fits("signal_masses", masses, score, label, mass, weight, order, options)[1]
 
 
-def _fit(
+def _fits(
     name: str, masses: Doubles | None, score: Any, label: Any, mass: Any, weight: Any, order: Any, options: FitOptions
-) -> tuple[Background, Doubles, Doubles]:
-    """A fit of selected background, and the masses and widths of signals."""
+) -> tuple[list[SignalBias], SpuriousSignal]:
+    """Fits of selected background with a signal at each of the masses, by themselves and together."""
     function = "signal_bias" if name == "signal_mass" else "spurious_signal"
     refuse_unknown(function, options, FitOptions)
     order, edges, width = checked_order(order), options.get("bins"), options.get("signal_width")
@@ -258,7 +251,12 @@ def _fit(
         raise ValueError(f"signal_width has length {len(widths)}, but {name} has length {len(masses)}")
     for k, each in enumerate(widths):
         number(f"signal_width[{k}]", float(each), above=0)
-    return Background(spectrum.bins.axes[0], spectrum.weight, spectrum.square, order, options), masses, widths
+    fit = Background(spectrum.bins.axes[0], spectrum.weight, spectrum.square, order, options)
+    places = [f"{name}[{k}]" for k in range(len(masses))] if name == "signal_masses" else [name]
+    fits = [fit.signal(*one) for one in zip(places, masses.tolist(), widths.tolist(), strict=True)]
+    signal, error, counting = np.array([[one.signal, one.error, one.counting_error] for one in fits]).T
+    fit.warn(masses, widths, error, counting)
+    return fits, SpuriousSignal(masses, signal, error, counting, fit.background_order, fit.chi2, fit.ndof)
 
 
 class Background:

@@ -10,7 +10,7 @@ from .._read import numbers
 from ._histogram import read_histogram
 from ._judge import Judge
 from ._result import Check
-from ._sample import THIS_ORDER, say_if_backwards
+from ._sample import examine
 from ._settings import Settings
 
 
@@ -134,8 +134,6 @@ def check(
     histogram = read_histogram(score, label=label, mass=mass, weight=weight, category=category, mass_range=mass_range)
     judge = Judge(settings, label, mass, weight, category, histogram)
     if histogram is None:
-        events, score = judge.events, numbers("score", score, "mass", judge.events.mass)
-        if events.mass.min() >= 0 and events.mass.max() <= 1 < score.min():
-            raise ValueError(f"score and mass are swapped: masses lie in [0, 1], and scores above; {THIS_ORDER}")
-        say_if_backwards(replace(events, score=score))
+        score = numbers("score", score, "mass", judge.events.mass)
+        examine(replace(judge.events, score=score))
     return judge(score)

@@ -15,7 +15,7 @@ from ..option_types import LossOptions
 from ._bins import Bins, Doubles, sums
 from ._chi_squared import tail
 from ._histogram import read_histogram
-from ._sample import Histogram, Sample, checked_order, labels, say_if_backwards
+from ._sample import Histogram, Sample, checked_order, examine, labels
 from ._spectrum import MOST_BINS, Binned, Cut, joined, ladder, spectrum, steps
 
 FEWEST_EFFECTIVE = 1.05  # events of a bin, as in core/internal/loss/variance.go
@@ -139,7 +139,7 @@ def dependence(
             signal = labels(events.label, "score", events.score)
             if signal.all():
                 raise ValueError("label is 1 for all events: expected background, which has label 0")
-            say_if_backwards(Sample(events.score, signal, np.empty((len(signal), 0)), np.ones(len(signal))))
+            examine(Sample(events.score, signal, np.empty((len(signal), 0)), np.ones(len(signal))))
             score, _, mass, weight, _ = events.where(~signal)
         result, cells = _of_events(score, mass, weight, score_range, options)
     # By V rather than by the expectation, whose estimate grows with the loss where a bin has few effective events.
