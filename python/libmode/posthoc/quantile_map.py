@@ -154,11 +154,16 @@ class QuantileMap(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None): 
         total = float(weights.sum())
         if not 0 < total < math.inf:
             raise ValueError(f"the weights sum to {total:g}: must be positive and finite")
-        weights = _in_events(weights)
+        weights = weights / np.abs(weights).max()  # whose squares neither overflow nor vanish
+        weights *= weights.sum() / (weights @ weights)  # whose sum is the number of effective events
         self.levels_ = _levels(scores)
         _warn_of_jumps(scores, self.levels_)
-        intervals = _intervals(self.intervals, masses, weights)
-        self.knots_ = [_knots(masses[:, k], ranges[k], intervals) for k in range(masses.shape[1])]
+        if self.intervals is None:
+            usual = (2 * math.sqrt(round(weights.sum()))) ** (1 / len(ranges))  # rounding of weights moves no knot
+            intervals = min(max(int(usual), 1), _MOST_INTERVALS[len(ranges) - 1])
+        else:
+            intervals = whole("intervals", self.intervals, 1)
+        self.knots_ = [_knots(mass, ends, intervals) for mass, ends in zip(masses.T, ranges, strict=True)]
         cell = np.searchsorted(self.levels_, scores)  # an event counts at its level and those above
         self.coefficients_ = self._fitted(cell, masses, weights)
         self.targets_ = None
@@ -178,7 +183,7 @@ class QuantileMap(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None): 
         place, means = _gridded(masses, self.knots_)
         counted = coo_array((weights, (place, cell)), (len(means), len(self.levels_))).tocsr()
         numbers, values = splines(self.knots_, means)
-        counts = [count(knots) for knots in self.knots_]
+        counts = [len(knots) + _DEGREE - 1 for knots in self.knots_]
         starts = np.arange(0, numbers.size + 1, numbers.shape[1])
         functions = csr_array((values.ravel(), numbers.ravel(), starts), (len(means), math.prod(counts)))
         gram = (functions.T @ functions.multiply(counted.sum(axis=1)[:, None])).toarray()
@@ -190,7 +195,8 @@ class QuantileMap(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None): 
     def _solved(self, gram: Doubles, shares: Doubles, cell: NDArray[np.intp]) -> Doubles:
         """Least squares from the shares of each level, (functions, k): columns that do not decrease."""
         rows = np.linalg.solve(gram, np.cumsum(shares, axis=1)).T
-        coefficients = increasing(rows, np.maximum(np.bincount(cell, minlength=len(self.levels_)), 1.0))
+        events = np.maximum(np.bincount(cell, minlength=len(self.levels_)), 1.0)
+        coefficients = np.column_stack([isotonic_regression(column, sample_weight=events) for column in rows.T])
         # With several variables, a coefficient of few events may leave [0, 1], which its neighbors make up for.
         return np.clip(coefficients, 0, 1) if len(self.knots_) == 1 else coefficients
 
@@ -200,11 +206,8 @@ class QuantileMap(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None): 
         scores, masses, _ = _events(score, mass, None)
         if masses.shape[1] != len(self.knots_):
             raise ValueError(f"mass has {masses.shape[1]} variables, but the map was fitted with {len(self.knots_)}")
-        result = np.empty(len(scores))
-        for start in range(0, len(scores), _CHUNK):
-            chunk = slice(start, start + _CHUNK)
-            result[chunk] = self._mapped(scores[chunk], masses[chunk])
-        return result
+        chunks = [slice(start, start + _CHUNK) for start in range(0, len(scores), _CHUNK)]
+        return np.concatenate([np.empty(0), *(self._mapped(scores[chunk], masses[chunk]) for chunk in chunks)])
 
     def fit_transform(self, score: Any, mass: Any, *, sample_weight: Any = None) -> Doubles:
         """Fits the map, and maps the same events."""
@@ -227,21 +230,16 @@ class QuantileMap(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None): 
     def to_json(self) -> str:
         """The map as text, which this version of libmode and later ones read."""
         check_is_fitted(self)
-        targets = self.targets_  # set_params changes the parameters, but not these
-        return json.dumps(
-            {
-                "libmode": "QuantileMap",
-                "version": VERSION,
-                "order": None if targets is None else targets.shape[1] - 1,
-                "intervals": None if self.intervals is None else int(self.intervals),
-                "mass_range": None if self.mass_range is None else np.reshape(self.mass_range, (-1, 2)).tolist(),
-                "levels": self.levels_.tolist(),
-                "knots": [knots.tolist() for knots in self.knots_],
-                "coefficients": self.coefficients_.tolist(),
-                "targets": None if targets is None else targets.tolist(),
-            },
-            separators=(",", ":"),
-        )
+        fields = {
+            "libmode": "QuantileMap",
+            "version": VERSION,
+            # set_params changes the parameters, but not the targets
+            "order": None if self.targets_ is None else self.targets_.shape[1] - 1,
+            "intervals": self.intervals,
+            "mass_range": None if self.mass_range is None else np.reshape(self.mass_range, (-1, 2)),
+        }
+        fields |= {name: getattr(self, f"{name}_") for name in FITTED}
+        return json.dumps(fields, default=lambda array: array.tolist(), separators=(",", ":"))
 
     @classmethod
     def from_json(cls, text: str) -> QuantileMap:
@@ -293,30 +291,21 @@ def _events(score: Any, mass: Any, weight: Any) -> tuple[Doubles, ...]:
     return scores, masses if masses.ndim == 2 else masses[:, None], weights[0] if weights else np.ones(len(scores))
 
 
-def _in_events(weights: Doubles) -> Doubles:
-    """Weights whose sum is the number of effective events, (sum w)^2 / sum w^2: all 1 if they are equal."""
-    weights = weights / np.abs(weights).max()  # whose squares neither overflow nor vanish
-    return np.asarray(weights * (weights.sum() / (weights @ weights)))
-
-
 def _ranges(mass_range: Any, masses: Doubles) -> list[tuple[float, float]]:
     """The lowest and highest mass of each variable."""
     count = masses.shape[1]
     if mass_range is None:
         any(say_if_far(column, "mass_range") for column in masses.T)  # says it once
         ranges = [(float(column.min()), float(column.max())) for column in masses.T] if len(masses) else []
+        wrong = "all masses are {0:g}: no score can depend on them"
     else:
-        pairs = np.asarray(mass_range, float).reshape(-1, 2)
-        if len(pairs) != count:
-            raise ValueError(f"mass_range has {len(pairs)} pairs, but mass has {count} variables")
-        ranges = [(float(low), float(high)) for low, high in pairs]
-    for low, high in ranges:
-        if not (math.isfinite(low) and math.isfinite(high) and low < high):
-            raise ValueError(
-                f"mass_range = ({low:g}, {high:g}): must be two finite numbers, the lower one first"
-                if mass_range is not None
-                else f"all masses are {low:g}: no score can depend on them"
-            )
+        ranges = [(float(low), float(high)) for low, high in np.asarray(mass_range, float).reshape(-1, 2)]
+        wrong = "mass_range = ({0:g}, {1:g}): must be two finite numbers, the lower one first"
+        if len(ranges) != count:
+            raise ValueError(f"mass_range has {len(ranges)} pairs, but mass has {count} variables")
+    for ends in ranges:
+        if not -math.inf < ends[0] < ends[1] < math.inf:
+            raise ValueError(wrong.format(*ends))
     return ranges
 
 
@@ -344,14 +333,6 @@ def _warn_of_jumps(scores: Doubles, levels: Doubles) -> None:
             "near this score the background efficiency still depends on the mass. Give a score of more values",
             stacklevel=level_of_the_user(),
         )
-
-
-def _intervals(asked: Any, masses: Doubles, weights: Doubles) -> int:
-    if asked is not None:
-        return whole("intervals", asked, 1)
-    variables = masses.shape[1]
-    events = round(weights.sum())  # rounding of weights moves no knot
-    return max(1, min(_MOST_INTERVALS[variables - 1], int((2 * math.sqrt(events)) ** (1 / variables))))
 
 
 def _knots(mass: Doubles, ends: tuple[float, float], intervals: int) -> Doubles:
@@ -437,18 +418,13 @@ def _inverse(levels: Doubles, targets: Doubles, polynomials: Doubles, probabilit
     return np.asarray(levels[low] + np.clip(share, 0, 1) * (levels[high] - levels[low]))
 
 
-def count(knots: Doubles) -> int:
-    """How many cubic B-splines there are between the first and the last of the knots."""
-    return len(knots) + _DEGREE - 1
-
-
 def splines(knots: Sequence[Doubles], masses: Doubles) -> tuple[NDArray[Any], NDArray[Any]]:
     """The products of the cubic B-splines of each variable that are not 0: their numbers and values, (n, 4^d) each."""
     numbers, values = np.zeros((len(masses), 1), np.intp), np.ones((len(masses), 1))
     for ends, mass in zip(knots, masses.T, strict=True):
         matrix = BSpline.design_matrix(np.clip(mass, ends[0], ends[-1]), np.pad(ends, _DEGREE, "edge"), _DEGREE)
         index, value = (array.reshape(len(mass), 1, _DEGREE + 1) for array in (matrix.indices, matrix.data))
-        numbers = (numbers[:, :, None] * count(ends) + index).reshape(len(mass), -1)
+        numbers = (numbers[:, :, None] * (len(ends) + _DEGREE - 1) + index).reshape(len(mass), -1)
         values = (values[:, :, None] * value).reshape(len(mass), -1)
     return numbers, values
 
@@ -458,8 +434,3 @@ def bernstein(mass: Doubles, ends: tuple[float, float], order: int) -> Doubles:
     low, high = ends
     unit = np.clip((mass - low) / (high - low), 0, 1)
     return np.asarray(BSpline.design_matrix(unit, np.repeat([0.0, 1.0], order + 1), order).toarray())
-
-
-def increasing(rows: Doubles, weight: Doubles) -> Doubles:
-    """The columns of (m, k) numbers, made non-decreasing downwards by least squares with positive weights (m,)."""
-    return np.column_stack([isotonic_regression(column, sample_weight=weight) for column in rows.T])
