@@ -317,6 +317,25 @@ def test_bad_arguments(options, error, said):
         metrics.check(score, label, mass, **options)
 
 
+@pytest.mark.parametrize("dtype", [str, object, bytes])
+def test_strings_are_labels_as_numbers_are(dtype):
+    score, label, mass, _ = events(np.random.default_rng(28), 4_000, 1_000)
+    label[::3] *= 2
+    strings = np.array(["qcd", "top", "signal"]).astype(dtype)
+    kinds = strings[label]
+    numbers, names = {"background_label": [0, 1]}, {"background_label": strings[:2].tolist()}
+    want, found = (metrics.check(score, own, mass, order=0, **one) for own, one in ((label, numbers), (kinds, names)))
+    assert repr(found.to_dict()) == repr(want.to_dict())
+    weights = [libmode.planing_weights(mass, own, **one) for own, one in ((label, numbers), (kinds, names))]
+    np.testing.assert_array_equal(*weights)
+    for call in (
+        lambda **one: metrics.check(score, kinds, mass, order=0, **one),
+        lambda **one: libmode.planing_weights(mass, kinds, **one),
+    ):
+        with pytest.raises(ValueError, match="^background_label = 'W': expected one of label's '.*qcd'"):
+            call(background_label=["W"])
+
+
 def test_a_signal_efficiency_needs_signal():
     with pytest.raises(TypeError, match="label is missing, and signal_efficiency needs it"):
         metrics.check(np.arange(50.0), None, np.arange(50.0), order=0)

@@ -74,6 +74,7 @@ metrics.efficiency((np.ones((2, 3)), [0, 1, 2], [0, 0.5, 1]), threshold=0.5) | V
 metrics.efficiency((np.ones((2, 2)), [0, 2, 1], [0, 0.5, 1]), threshold=0.5) | ValueError | edges of the mass axis do not increase
 metrics.efficiency((np.full((2, 2), nan), [0, 1, 2], [0, 0.5, 1]), threshold=0.5) | ValueError | values that are not finite
 metrics.efficiency((-np.ones((2, 2)), [0, 1, 2], [0, 0.5, 1]), threshold=0.5) | ValueError | negative variances
+metrics.roc((np.zeros((2, 2)), [0, 1, 2], [0, 0.5, 1])) | ValueError | the histogram has no background inside its mass axis
 flat(weight=LAST_NEGATIVE * 1e200) | ValueError | weight[0] = 1e+200: expected 0, or a size from
 flat(bins=[-1, 0, 1, 2]) | ValueError | bin 2, [1, 2]: no event
 flat(mass=PLANE, bins=[2]) | ValueError | bins has length 1
