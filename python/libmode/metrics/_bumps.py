@@ -7,9 +7,9 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy.polynomial.legendre import legvander
-from numpy.typing import NDArray
 
 from ._bins import Doubles
+from ._sample import Histogram, Sample
 from ._search import CORE, FEWEST, NARROW, OF_RANGE
 from ._settings import Settings
 from ._table import Table
@@ -31,27 +31,28 @@ class Bump(NamedTuple):
     p_value: Probability
 
 
-def sought(settings: Settings, mass: Doubles, signal: NDArray[np.bool_]) -> tuple[Doubles, Doubles] | None:
+def sought(settings: Settings, events: Sample) -> tuple[Doubles, Doubles] | None:
     """Masses and widths of the signals that are looked for; None for several masses."""
-    if mass.shape[1] > 1:
+    if events.mass.shape[1] > 1:
         if settings.signal_mass is not None:
-            raise ValueError(f"signal_mass with {mass.shape[1]} masses: a spurious signal needs one mass")
+            raise ValueError(f"signal_mass with {events.mass.shape[1]} masses: a spurious signal needs one mass")
         return None
-    limits = settings.bins if settings.mass_range is None and np.ndim(settings.bins) == 1 else settings.mass_range
-    low, high = (-np.inf, np.inf) if limits is None else (limits[0], limits[-1])
-    every = mass[:, 0]
+    range_of_bins = (
+        settings.bins if settings.mass_range is None and np.ndim(settings.bins) == 1 else settings.mass_range
+    )
+    low, high = (-np.inf, np.inf) if range_of_bins is None else (range_of_bins[0], range_of_bins[-1])
+    every = events.mass[:, 0]
     inside = (every >= low) & (every <= high) & np.isfinite(every)
-    background, of_signal = every[inside & ~signal].astype(float), every[inside & signal].astype(float)
+    background, of_signal = every[inside & ~events.signal].astype(float), every[inside & events.signal].astype(float)
     if not len(background):
         return None
-    ends = np.quantile(background[:: max(1, len(background) // SOME)], [0.025, 0.975])
-    return looked_for(settings, ends, of_signal, (float(background.min()), float(background.max())))
-
-
-def looked_for(
-    settings: Settings, ends: Doubles, of_signal: Doubles, limits: tuple[float, float]
-) -> tuple[Doubles, Doubles] | None:
-    """The same, where 95 % of the background lies between ``ends`` and all of it between ``limits``."""
+    if isinstance(events, Histogram):
+        axis, of_signal = events.axes[0], of_signal[:0]
+        ends = np.interp([0.025, 0.975], np.append(0, events.where(inside).shares(0)), axis)
+        limits = float(max(low, axis[0])), float(min(high, axis[-1]))
+    else:
+        ends = np.quantile(background[:: max(1, len(background) // SOME)], [0.025, 0.975])
+        limits = float(background.min()), float(background.max())
     span = float(ends[1] - ends[0])
     if not span > 0:
         return None

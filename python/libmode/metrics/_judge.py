@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from .._problems import say_if_far
 from .._read import as_array, flat, numbers, same_length
 from ._bins import Doubles, sums
-from ._bumps import SOME, looked_for, sought
+from ._bumps import SOME, sought
 from ._result import Check
 from ._rule import checked
 from ._sample import Histogram, Sample, read_labels, variables, weights
@@ -41,28 +41,21 @@ class Judge:
             for column in self.events.mass[background].T:  # a sentinel, rather than the tail of a steep spectrum
                 if any(np.count_nonzero(column == end) > 1 for end in (column.min(), column.max())):
                     say_if_far(column, "mass_range")
-        self._hunted = None if histogram is not None else sought(settings, self.events.mass, signal)
-        self._every = np.flatnonzero(background), self._cells(background)
-        cells = self._every[1]
+        self._hunted = sought(settings, self.events)
+        self._every = self._cells(background)
         self._plain = self._of_signal = None
-        if histogram is not None and cells.edges is not None:
-            share = np.cumsum(np.abs(cells.legendre[:, 0]))
-            ends = np.interp([0.025, 0.975], np.r_[0, share / share[-1]], cells.edges)
-            self._hunted = looked_for(settings, ends, np.empty(0), (float(cells.edges[0]), float(cells.edges[-1])))
-        else:
+        if histogram is None:
             self._plain = self._cells(background, plain=True) if np.ptp(self.events.weight) else None
-            self._of_signal = self._signal_in(cells) if signal.any() else None
-        self._categories: dict[Any, tuple[NDArray[np.intp], Cells | str]] = {}
+            self._of_signal = self._signal_in(self._every) if signal.any() else None
+        self._categories: dict[Any, Cells | str] = {}
         if category is not None:
             kinds = flat("category", np.asarray(category))
             same_length("category", kinds, "mass", signal)
             for kind in np.unique(kinds).tolist():
-                chosen = background & (kinds == kind)
                 try:
-                    own: Cells | str = self._cells(chosen)
+                    self._categories[kind] = self._cells(background & (kinds == kind))
                 except ValueError as error:
-                    own = str(error)
-                self._categories[kind] = np.flatnonzero(chosen), own
+                    self._categories[kind] = str(error)
 
     def _cells(self, chosen: NDArray[np.bool_], plain: bool = False) -> Cells:
         settings, events = self._settings, self.events.where(chosen)
@@ -79,7 +72,7 @@ class Judge:
                 pairs = [(column.min(), column.max()) for column in events.mass.T]
                 limits = pairs if len(pairs) > 1 else pairs[0]
         width = None if self._hunted is None else float(self._hunted[1].min())
-        return Cells(events, settings.order, bins, limits, width)
+        return Cells(events, np.flatnonzero(chosen), settings.order, bins, limits, width)
 
     def _signal_in(self, cells: Cells) -> Doubles | None:
         """The weight of signal in each bin of mass, not below 0; None for several masses."""
@@ -106,16 +99,13 @@ class Judge:
             for own in classes
         )
 
-        def table(cells: Cells, chosen: NDArray[np.intp]) -> Table:
-            return cells.table(events.score[chosen], thresholds)
+        def table(cells: Cells) -> Table:
+            return cells.table(events.score, thresholds)
 
-        chosen, cells = self._every
-        plain = None if self._plain is None else table(self._plain, chosen)
-        categories = {
-            kind: own if isinstance(own, str) else table(own, which) for kind, (which, own) in self._categories.items()
-        }
+        plain = None if self._plain is None else table(self._plain)
+        categories = {kind: own if isinstance(own, str) else table(own) for kind, own in self._categories.items()}
         return checked(
-            self._settings, thresholds, list(zip(cuts, *rates, strict=True)), table(cells, chosen), plain, categories,
+            self._settings, thresholds, list(zip(cuts, *rates, strict=True)), table(self._every), plain, categories,
             self._hunted if fits else None, self._of_signal,
         )  # fmt: skip
 

@@ -6,7 +6,7 @@ import math
 import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Any, TypedDict
+from typing import Any, TypedDict, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -143,6 +143,9 @@ def refuse_unknown(function: str, options: Mapping[str, Any], known: Any) -> Non
         raise TypeError(f"{function}: unknown argument {name!r}" + (f": did you mean {meant}?" if meant else ""))
 
 
+Own = TypeVar("Own", bound="Sample")
+
+
 @dataclass(frozen=True, eq=False)
 class Sample:
     """n events, of both classes or, without labels, of background alone."""
@@ -164,8 +167,8 @@ class Sample:
         """The number of effective events."""
         return float(self.weight.sum() ** 2 / self.square.sum())
 
-    def where(self, chosen: Any) -> Sample:
-        """The events at these places, or those that a mask chooses."""
+    def where(self: Own, chosen: Any) -> Own:
+        """The events at these places, or where a mask is true."""
         arrays = {name: each for name, each in vars(self).items() if isinstance(each, np.ndarray) and len(each)}
         return replace(self, **{name: each[chosen] for name, each in arrays.items()})
 

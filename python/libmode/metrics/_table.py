@@ -47,16 +47,19 @@ class Table(NamedTuple):
 class Cells:
     """Cells of mass for background of fixed masses and weights; each call of :meth:`table` is a score."""
 
-    def __init__(self, events: Sample, order: int, bins: Any, limits: Any, width: float | None):
+    def __init__(
+        self, events: Sample, which: NDArray[np.intp], order: int, bins: Any, limits: Any, width: float | None
+    ) -> None:
+        """``which`` are the places of the events among all events."""
         grid = events.bins(bins, limits)
         place = grid.find(events.mass)
-        self.inside = place >= 0
-        sizes = [sums(place[self.inside], each[self.inside], grid.count) for each in (events.weight, events.square)]
+        inside = place >= 0
+        sizes = [sums(place[inside], each[inside], grid.count) for each in (events.weight, events.square)]
         self.edges = None
         if len(grid.axes) > 1:  # cells without events, as outside a Dalitz plot, are left out
             kept = (sizes[0] > 0) & (sizes[0] ** 2 >= FEWEST / 2 * sizes[1])
-            self.inside[self.inside] = kept[place[self.inside]]
-            rows, self.place = int(kept.sum()), (np.cumsum(kept) - 1)[place[self.inside]]
+            inside[inside] = kept[place[inside]]
+            rows, self.place = int(kept.sum()), (np.cumsum(kept) - 1)[place[inside]]
             self.bins = np.arange(rows + 1)
         else:
             self.edges = coarse = grid.axes[0][_merged(*sizes)]
@@ -68,12 +71,12 @@ class Cells:
                 fine = np.linspace(coarse[0], coarse[-1], min(max(int(FINE * span / width), 20), MOST_ROWS) + 1)
                 self.edges = np.union1d(coarse, fine)
                 self.edges = self.edges[np.r_[True, np.diff(self.edges) > 1e-9 * span]]
-            rows, one = len(self.edges) - 1, events.mass[self.inside, 0].astype(np.float64)
+            rows, one = len(self.edges) - 1, events.mass[inside, 0].astype(np.float64)
             self.place = np.clip(np.searchsorted(self.edges, one, "right") - 1, 0, rows - 1)
             self.bins = np.unique(np.minimum(np.searchsorted(self.edges, coarse), rows))
-        inside = events.where(self.inside)
-        self.rows, self.weight, self.square = rows, inside.weight, inside.square
-        self.degree, terms = grid.polynomials(inside.mass.astype(np.float64), max(order, 2), inside.widths())
+        own = events.where(inside)
+        self.which, self.rows, self.weight, self.square = which[inside], rows, own.weight, own.square
+        self.degree, terms = grid.polynomials(own.mass.astype(np.float64), max(order, 2), own.widths())
         self.legendre = np.stack([self._sums(self.weight * term) for term in terms], axis=1)
         total, squares = self.legendre[:, 0], self._sums(self.square)
         if isinstance(events, Histogram):
@@ -91,9 +94,9 @@ class Cells:
         return sums(self.place, values, self.rows)
 
     def table(self, score: Doubles, thresholds: Doubles) -> Table:
-        """The events by score, (n,), in columns between thresholds, (c - 1,)."""
+        """The events by the score, of all events, in columns between thresholds, (c - 1,)."""
         columns = len(thresholds) + 1
-        cell = self.place * columns + np.searchsorted(thresholds, score[self.inside], "right")
+        cell = self.place * columns + np.searchsorted(thresholds, score[self.which], "right")
         weight, square = (
             sums(cell, each, self.rows * columns).reshape(-1, columns) for each in (self.weight, self.square)
         )
