@@ -99,8 +99,8 @@ def planing_weights(
     """
     if label is None:
         raise TypeError("label is None: planing needs the labels of signal and background")
-    given: Any = background_label
-    label, background_label = coded(label, given)
+    classes: Any = background_label
+    label, background_label = coded(label, classes)
     label, mass, weight = together(as_array, variables, label=label, mass=mass, weight=weight)
     floor = number("floor", floor, least=0, most=1)
     labels = check("mode", {"order": 0, "background_label": background_label}).labels
@@ -122,7 +122,7 @@ def planing_weights(
         background = np.flatnonzero(label == one)
         if not len(background):
             raise BatchError(no_background(label, one))
-        name = one if given is background_label else given if isinstance(given, str) else given[one]
+        name = one if classes is background_label else classes if isinstance(classes, str) else classes[one]
         table = np.zeros((len(signal) + len(background), 4))  # share and its square, of signal and of background
         table[: len(signal), :2] = of_signal
         table[len(signal) :, 2:] = _shares(planed[background], f"background of label {name}")
