@@ -46,16 +46,19 @@ def read_histogram(source: Any, **events_only: Any) -> Histogram | None:
     order = _order(list(source.axes), np.ndim(values))
     values, variances = (np.transpose(np.asarray(array, np.float64), order) for array in (values, variances))
     axes = [source.axes[k] for k in order]
-    edges = [np.asarray(axis.edges() if callable(axis.edges) else axis.edges, np.float64) for axis in axes]
-    flow = []  # whether there is underflow, and overflow
-    for axis, each_edges, size in zip(axes, edges, values.shape, strict=True):
-        extra = size - len(each_edges) + 1
-        over = bool(axis.traits.overflow) if extra == 1 else extra == 2
-        flow.append((extra == 2 or extra == 1 and not over, over))
+    edges = [_edges(axis, size) for axis, size in zip(axes, values.shape, strict=True)]
     if len(axes) == 3:
-        places = [_label(axes[2], edges[2], label) + flow[2][0] for label in (0, 1)]
+        places = [_label(axes[2], edges[2], label) for label in (0, 1)]
         values, variances = values[:, :, places], variances[:, :, places]
-    return _made(values, variances, edges[:2], flow)
+    return _made(values, variances, *edges[:2])
+
+
+def _edges(axis: Any, size: int) -> Doubles:
+    """The edges of an axis with this number of bins, from -inf and to inf where there are under- and overflow."""
+    edges = np.asarray(axis.edges() if callable(axis.edges) else axis.edges, np.float64)
+    extra = size - len(edges) + 1
+    over = bool(axis.traits.overflow) if extra == 1 else extra == 2
+    return np.concatenate([[-np.inf] * (extra - over), edges, [np.inf] * over])
 
 
 def _order(axes: list[Any], dimensions: int) -> list[int]:
@@ -76,10 +79,11 @@ def _order(axes: list[Any], dimensions: int) -> list[int]:
 def _label(axis: Any, edges: Doubles, label: int) -> int:
     """The place of background, 0, or of signal, 1, on an axis of labels."""
     named = ("background", "signal")[label]
-    bins = list(axis) if hasattr(axis, "traits") else list(zip(edges[:-1], edges[1:], strict=True))
+    finite = edges[np.isfinite(edges)]
+    bins = list(axis) if hasattr(axis, "traits") else list(zip(finite[:-1], finite[1:], strict=True))
     for place, entry in enumerate(bins):
         if entry == named or (entry[0] <= label < entry[1] if isinstance(entry, tuple) else entry == label):
-            return place
+            return place + int(np.isinf(edges[0]))
     raise ValueError(f"the label axis of the histogram has no bin for {label}, {named}")
 
 
@@ -101,15 +105,15 @@ def _from_arrays(source: tuple[Any, ...]) -> Histogram:
     for name, each_edges, size in zip(AXES, edges, values.shape, strict=False):
         if len(each_edges) != size + 1:
             raise ValueError(f"{name} has {len(each_edges)} edges for {size} bins of the histogram: expected one more")
-    return _made(values, variances, edges, [(False, False)] * len(edges))
+    return _made(values, variances, *edges)
 
 
-def _made(values: Doubles, variances: Doubles, edges: list[Doubles], flow: list[tuple[bool, bool]]) -> Histogram:
-    if values.ndim == 1:  # of mass alone
-        edges, flow = [*edges, np.array([-np.inf, np.inf])], [*flow, (False, False)]
-        values, variances = values[:, None], variances[:, None]
-    for name, each_edges in zip(AXES, edges, strict=False):
-        if not (np.diff(each_edges) > 0).all():
+def _made(values: Doubles, variances: Doubles, mass: Doubles, score: Doubles | None = None) -> Histogram:
+    """The histogram of cells with these edges; without ``score`` of mass alone."""
+    if score is None:
+        score, values, variances = np.array([-np.inf, np.inf]), values[:, None], variances[:, None]
+    for name, edges in (("mass", mass), ("score", score)):
+        if not (np.diff(edges) > 0).all():
             raise ValueError(f"the edges of the {name} axis do not increase")
     for name, array in (("values", values), ("variances", variances)):
         if not np.isfinite(array).all():
@@ -118,19 +122,15 @@ def _made(values: Doubles, variances: Doubles, edges: list[Doubles], flow: list[
         raise ValueError("the histogram has negative variances: give (values, variances, mass edges, score edges)")
     if np.array_equal(values, variances) and (values != np.round(values)).any():  # numbers of events are integers
         raise ValueError(NO_VARIANCES)
-    (below, above), (under, over) = flow[:2]
-    score = np.concatenate([[-np.inf] * under, edges[1], [np.inf] * over])
-    filled = np.flatnonzero((values != 0).any(axis=(0, *range(2, values.ndim))))
-    if len(filled) and edges[0][0] >= 0 and edges[0][-1] <= 1 < score[filled[0]]:  # as sample() refuses events
+    values, variances = (each.reshape(*each.shape[:2], -1) for each in (values, variances))
+    row, column, signal = np.nonzero((values != 0) | (variances != 0))
+    center, axis = (mass[1:] + mass[:-1])[row] / 2, mass[np.isfinite(mass)]
+    if not (np.isfinite(center) & (signal == 0)).any():
+        raise ValueError("the histogram has no background inside its mass axis")
+    if axis[0] >= 0 and axis[-1] <= 1 < score[column].min():  # as examine() refuses events
         raise ValueError(
             "score and mass are swapped: the mass axis lies in [0, 1], and scores above; a histogram has the axes "
             "mass, score and label in this order"
         )
-    if values.ndim == 2:
-        values, variances = values[..., None], variances[..., None]
-    centers = np.concatenate([[-np.inf] * below, (edges[0][1:] + edges[0][:-1]) / 2, [np.inf] * above])
-    row, column, signal = np.nonzero((values != 0) | (variances != 0))
-    if not ((signal == 0) & np.isfinite(centers[row])).any():
-        raise ValueError("the histogram has no background inside its mass axis")
     of_cell = values[row, column, signal], variances[row, column, signal]
-    return Histogram(score[column], signal == 1, centers[row][:, None], *of_cell, (edges[0], score))
+    return Histogram(score[column], signal == 1, center[:, None], *of_cell, (axis, score))

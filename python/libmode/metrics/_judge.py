@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from .._problems import say_if_far
 from .._read import as_array, flat, numbers, same_length
-from ._bins import Doubles, sums
+from ._bins import Doubles
 from ._bumps import SOME, sought
 from ._result import Check
 from ._rule import checked
@@ -46,7 +46,9 @@ class Judge:
         self._plain = self._of_signal = None
         if histogram is None:
             self._plain = self._cells(background, plain=True) if np.ptp(self.events.weight) else None
-            self._of_signal = self._signal_in(self._every) if signal.any() else None
+        if histogram is None and signal.any() and self._every.edges is not None:
+            own, edges = self.events.where(signal), self._every.edges[self._every.bins]
+            self._of_signal = np.maximum(np.histogram(own.mass[:, 0], edges, weights=own.weight)[0], 0.0)
         self._categories: dict[Any, Cells | str] = {}
         if category is not None:
             kinds = flat("category", np.asarray(category))
@@ -73,16 +75,6 @@ class Judge:
                 limits = pairs if len(pairs) > 1 else pairs[0]
         width = None if self._hunted is None else float(self._hunted[1].min())
         return Cells(events, np.flatnonzero(chosen), settings.order, bins, limits, width)
-
-    def _signal_in(self, cells: Cells) -> Doubles | None:
-        """The weight of signal in each bin of mass, not below 0; None for several masses."""
-        if cells.edges is None:
-            return None
-        coarse, signal = cells.edges[cells.bins], self.events.where(self.events.signal)
-        mass = signal.mass[:, 0]
-        place = np.searchsorted(coarse[:-1], mass, "right")
-        place[~(mass <= coarse[-1])] = 0  # outside, as masses that are NaN
-        return np.maximum(sums(place, signal.weight, len(coarse))[1:], 0.0)
 
     def __call__(self, score: Any = None, fits: bool = True) -> Check:
         """The check of scores, (n,), or of the histogram; without ``fits`` no spurious signal is looked for."""
