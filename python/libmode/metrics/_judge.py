@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from .._problems import say_if_far
 from .._read import as_array, flat, numbers, same_length
-from ._bins import Doubles
+from ._bins import Doubles, sums
 from ._bumps import SOME, sought
 from ._result import Check
 from ._rule import checked
@@ -47,8 +47,9 @@ class Judge:
         if histogram is None:
             self._plain = self._cells(background, plain=True) if np.ptp(self.events.weight) else None
         if histogram is None and signal.any() and self._every.edges is not None:
-            own, edges = self.events.where(signal), self._every.edges[self._every.bins]
-            self._of_signal = np.maximum(np.histogram(own.mass[:, 0], edges, weights=own.weight)[0], 0.0)
+            edges, own = self._every.edges[self._every.bins], self.events.mass[signal, 0]
+            place = np.searchsorted(edges[:-1], own, "right") * (own <= edges[-1])
+            self._of_signal = np.maximum(sums(place, self.events.weight[signal], len(edges))[1:], 0.0)
         self._categories: dict[Any, Cells | str] = {}
         if category is not None:
             kinds = flat("category", np.asarray(category))
@@ -80,15 +81,12 @@ class Judge:
         """The check of scores, (n,), or of the histogram; without ``fits`` no spurious signal is looked for."""
         events = self._scored(score)
         cuts = [events.cut(*point) for point in self._settings.points]
-        classes = [events.where(chosen) for chosen in (events.signal, ~events.signal)]
-        thresholds = np.unique(np.r_[_quantiles(classes[1]), cuts])
+        thresholds = np.unique(np.r_[_quantiles(events), cuts])
         thresholds = thresholds[thresholds > -np.inf]
+        classes = [(events.score[own], events.weight[own]) for own in (events.signal, ~events.signal)]
         rates = (
-            [
-                float(own.weight[own.score >= cut].sum() / own.weight.sum()) if len(own.score) else math.nan
-                for cut in cuts
-            ]
-            for own in classes
+            [float(weight[values >= cut].sum() / weight.sum()) if len(values) else math.nan for cut in cuts]
+            for values, weight in classes
         )
 
         def table(cells: Cells) -> Table:
@@ -129,13 +127,14 @@ def _read(settings: Settings, label: Any, mass: Any, weight: Any) -> Sample:
     return Sample(np.empty(0), signal, masses, weigh)
 
 
-def _quantiles(background: Sample) -> Doubles:
-    """Thresholds between the events, denser towards the lowest and the highest scores."""
+def _quantiles(events: Sample) -> Doubles:
+    """Thresholds between the background, denser towards the lowest and the highest scores."""
     logits = np.linspace(-1, 1, CUTS)
-    if not isinstance(background, Histogram):
-        some = np.sort(background.score[:: max(1, len(background.score) // SOME)])
-        fractions = 1 / (1 + np.exp(-logits * math.log(max(len(background.score), 2))))
+    if not isinstance(events, Histogram):
+        score = events.score[~events.signal]
+        some = np.sort(score[:: max(1, len(score) // SOME)])
+        fractions = 1 / (1 + np.exp(-logits * math.log(max(len(score), 2))))
         return np.asarray(some[(len(some) * fractions).astype(int).clip(0, len(some) - 1)])
-    share = background.shares(1)
+    share = events.shares(1)
     fractions = 1 / (1 + np.exp(-logits * 0.5 * math.log(len(share) * 100)))
-    return np.asarray(background.axes[1][np.searchsorted(share, fractions).clip(1, len(share) - 1)])
+    return np.asarray(events.axes[1][np.searchsorted(share, fractions).clip(1, len(share) - 1)])

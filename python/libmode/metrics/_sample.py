@@ -82,7 +82,7 @@ def read_labels(label: Any, background: Any, like_name: str, like: NDArray[Any])
         if not np.any(array == one):
             kinds = ", ".join(map(repr, np.unique(array).tolist()))
             raise ValueError(f"background_label = {one!r}: expected one of label's {kinds}")
-    return np.isin(array, wanted, invert=True)
+    return np.asarray(np.all([array != one for one in wanted], axis=0))
 
 
 def checked_order(order: Any) -> int:

@@ -79,7 +79,7 @@ class Cells:
         self.degree, terms = grid.polynomials(own.mass.astype(np.float64), max(order, 2), own.widths())
         self.legendre = np.stack([self._sums(self.weight * term) for term in terms], axis=1)
         total, squares = self.legendre[:, 0], self._sums(self.square)
-        if isinstance(events, Histogram):
+        if isinstance(events, Histogram) or (own.weight == 1).all():
             self.events = np.divide(total**2, squares, out=np.zeros_like(total), where=squares > 0)
             self.instrument = self.legendre
             return
