@@ -13,8 +13,8 @@ from .._problems import say_if_far
 from .._read import as_array, flat, numbers, same_length
 from ._bins import Doubles, sums
 from ._bumps import SOME, sought
-from ._result import Check
-from ._rule import checked
+from ._result import AtCut, Check
+from ._rule import Context, checked
 from ._sample import Histogram, Sample, read_labels, variables, weights
 from ._settings import Settings
 from ._table import CUTS, FEWEST, Cells, Table
@@ -80,24 +80,18 @@ class Judge:
     def __call__(self, score: Any = None, fits: bool = True) -> Check:
         """The check of scores, (n,), or of the histogram; without ``fits`` no spurious signal is looked for."""
         events = self._scored(score)
-        cuts = [events.cut(*point) for point in self._settings.points]
-        thresholds = np.unique(np.r_[_quantiles(events), cuts])
+        cuts = [_started(events, *point) for point in self._settings.points]
+        thresholds = np.unique(np.r_[_quantiles(events), [cut.threshold for cut in cuts]])
         thresholds = thresholds[thresholds > -np.inf]
-        classes = [(events.score[own], events.weight[own]) for own in (events.signal, ~events.signal)]
-        rates = (
-            [float(weight[values >= cut].sum() / weight.sum()) if len(values) else math.nan for cut in cuts]
-            for values, weight in classes
-        )
 
         def table(cells: Cells) -> Table:
             return cells.table(events.score, thresholds)
 
-        plain = None if self._plain is None else table(self._plain)
+        every, plain = table(self._every), None if self._plain is None else table(self._plain)
         categories = {kind: own if isinstance(own, str) else table(own) for kind, own in self._categories.items()}
-        return checked(
-            self._settings, thresholds, list(zip(cuts, *rates, strict=True)), table(self._every), plain, categories,
-            self._hunted if fits else None, self._of_signal,
-        )  # fmt: skip
+        hunted = self._hunted if fits else None
+        at = Context(self._settings, thresholds, cuts, hunted, self._of_signal, plain, every.effective)
+        return checked(every, categories, at)
 
     def _scored(self, score: Any) -> Sample:
         if isinstance(self.events, Histogram):
@@ -125,6 +119,15 @@ def _read(settings: Settings, label: Any, mass: Any, weight: Any) -> Sample:
         why = "label is missing" if label is None else "label has no signal"
         raise TypeError(f"{why}, and signal_efficiency needs it: give background_efficiency or threshold")
     return Sample(np.empty(0), signal, masses, weigh)
+
+
+def _started(events: Sample, name: str, value: float) -> AtCut:
+    """A working point with its threshold and efficiencies."""
+    cut, number = events.cut(name, value), f"{value if name == 'threshold' else 100 * value:g}"
+    wanted = f"score >= {number}" if name == "threshold" else f"{number} % {name.replace('_', ' ')}"
+    classes = [(events.score[own], events.weight[own]) for own in (events.signal, ~events.signal)]
+    kept, passed = (float(weight[own >= cut].sum() / weight.sum()) if len(own) else math.nan for own, weight in classes)
+    return AtCut(wanted, number, cut, kept, passed)
 
 
 def _quantiles(events: Sample) -> Doubles:

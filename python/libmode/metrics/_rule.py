@@ -37,10 +37,23 @@ class Context(NamedTuple):
     cuts: list[AtCut]  #: with thresholds and efficiencies alone
     hunted: tuple[Doubles, Doubles] | None  #: masses and widths of signals
     of_signal: Doubles | None  #: (b,) the signal in the bins of mass of all events
-    search: float  #: N, the events of the search
-    ratio: float  #: N / n, over the effective background events inside the bins
-    taught: float  #: n / T, over events of the training; 0 if unknown
     plain: Table | None  #: of all events without their weights
+    events: float  #: n, the effective background events inside the bins
+
+    @property
+    def search(self) -> float:
+        """N, the events of the search."""
+        return self.settings.tolerance or self.events
+
+    @property
+    def ratio(self) -> float:
+        """N / n."""
+        return self.search / self.events
+
+    @property
+    def taught(self) -> float:
+        """n / T, over events of the training; 0 if unknown."""
+        return self.events / (self.settings.training_events or math.inf)
 
 
 class Test(NamedTuple):
@@ -61,33 +74,12 @@ class Part(NamedTuple):
     unknown: str = ""  #: why nothing is known
 
 
-def checked(
-    settings: Settings, thresholds: Doubles, cuts: list[tuple[float, float, float]], table: Table,
-    plain: Table | None, categories: Mapping[Any, Table | str], hunted: tuple[Doubles, Doubles] | None,
-    of_signal: Doubles | None,
-) -> Check:  # fmt: skip
-    """The check of tables with columns between the thresholds. A string in place of a category's table says why.
-
-    ``cuts`` are the threshold and the efficiencies of signal and background at each working point.
-    """
-    starts = [
-        AtCut(f"score >= {value:g}", f"{value:g}", *cut)
-        if name == "threshold"
-        else AtCut(f"{100 * value:g} % {name.replace('_', ' ')}", f"{100 * value:g}", *cut)
-        for (name, value), cut in zip(settings.points, cuts, strict=True)
-    ]
-    n, training = effective(table), settings.training_events
-    search = settings.tolerance or n
-    taught = n / training if training else 0.0
-    at = Context(settings, thresholds, starts, hunted, of_signal, search, search / n, taught, plain)
+def checked(table: Table, categories: Mapping[Any, Table | str], at: Context) -> Check:
+    """The check of all events and of categories. A string in place of a category's table says why it has none."""
     every, at = tested(table, at), at._replace(plain=None)
     parts = {kind: Part(unknown=own) if isinstance(own, str) else tested(own, at) for kind, own in categories.items()}
     checks = {kind: _verdict({"": part}, at, {}) for kind, part in parts.items()}
     return _verdict({"": every} | {f"category {kind}: ": part for kind, part in parts.items()}, at, checks)
-
-
-def effective(table: Table) -> float:
-    return float(table.weight.sum() ** 2 / table.square.sum())
 
 
 def tested(table: Table, at: Context) -> Part:
@@ -98,7 +90,7 @@ def tested(table: Table, at: Context) -> Part:
         filled = f"the masses fill {len(merged.weight)} bins of {FEWEST} effective events"
         few = f"{filled}, and order = {order} needs {terms + 1}"
         empty = [replace(cut, unknown=few, why=f"not known: {few}") for cut in at.cuts]
-        return Part(empty, [], math.nan, effective(table), few)
+        return Part(empty, [], math.nan, table.effective, few)
     every = all_cuts(merged, order, min(at.ratio, 1.0))
     tests = [] if every is None else [Test("the response at all cuts", every, 0)]
     cuts = []
@@ -107,7 +99,7 @@ def tested(table: Table, at: Context) -> Part:
         flat, why, p = _rule(own, [cut.unknown] if cut.unknown else [], [cut.smallest_bump], order)
         cuts.append(replace(cut, flat=flat, why=why, p_value=p))
         tests += own
-    return Part(cuts, tests, math.nan if every is None else every.here, effective(table))
+    return Part(cuts, tests, math.nan if every is None else every.here, table.effective)
 
 
 def _at_cut(table: Table, merged: Table, cut: AtCut, at: Context) -> tuple[AtCut, list[Test]]:
@@ -171,10 +163,10 @@ def _hidden(cut: AtCut, fitted: list[Bump], column: int, plain: Table, at: Conte
         return ""
     seen = template(plain, Null(merged, at.settings.order, [column]), *at.hunted, at.ratio, at.taught)
     worst = min(seen, key=lambda bump: bump.p_value.here, default=None)
-    own = [bump for bump in fitted if worst is not None and bump.signal_mass == worst.signal_mass]
-    if worst is None or not own or len(seen) * worst.p_value.here > NOT_FLAT:
+    own = next((bump for bump in fitted if worst and bump.signal_mass == worst.signal_mass), None)
+    if worst is None or own is None or len(seen) * worst.p_value.here > NOT_FLAT:
         return ""
-    if abs(own[0].height - worst.height) > EXCLUDED * own[0].height_error:
+    if abs(own.height - worst.height) > EXCLUDED * own.height_error:
         return ""
     at_mass = f"at mass {float(at.settings.in_unit(worst.signal_mass)):.4g} at {cut.wanted}"
     return f"without weights it has a bump of {100 * worst.height:+.0f} % {at_mass}, which the weights do not exclude"
@@ -182,7 +174,7 @@ def _hidden(cut: AtCut, fitted: list[Bump], column: int, plain: Table, at: Conte
 
 def _lacks(cut: AtCut, why: str, size: float, table: Table) -> AtCut:
     """The cut of a sample that lacks events: this size, which falls with their root, must be LARGEST at most."""
-    here = effective(table)
+    here = table.effective
     needed = here * (size / LARGEST) ** 2
     if needed <= here:
         return replace(cut, unknown=why)
@@ -203,22 +195,19 @@ def _with_bump(cut: AtCut, fitted: list[Bump], at: Context, table: Table) -> tup
         f"a bump of {100 * worst.height:+.0f} +- {100 * worst.height_error:.0f} % at mass {signal_mass:.4g} "
         f"at {cut.wanted}, {worst.significance:+.1f} errors of the search"
     )
-    unknown = cut.unknown
     if heights > LARGEST:
         cut = _lacks(cut, f"at {cut.wanted} it would show a bump of {100 * heights:.0f} % at least", enough, table)
-        unknown = cut.unknown
     elif SHOWN * math.sqrt(at.ratio) > OF_SEARCH:
         needed = at.search * (SHOWN / OF_SEARCH) ** 2
-        cut = replace(cut, needed=needed)
-        unknown = f"it has {1 / at.ratio:.2g} of the events of the search, and needs {needed:,.0f} effective ones"
+        why = f"it has {1 / at.ratio:.2g} of the events of the search, and needs {needed:,.0f} effective ones"
+        cut = replace(cut, needed=needed, unknown=why)
     elif p.here > NOT_FLAT / 10 and abs(worst.height) + EXCLUDED * worst.height_error > LARGEST:
         cut = _lacks(cut, f"it cannot exclude {bump}", enough, table)
-        unknown = cut.unknown
     elif p.here > NOT_FLAT / 10 and abs(worst.height) > SHOWN * worst.height_error and worst.p_value.there < SEEN:
-        unknown = f"it cannot exclude {bump}"
+        cut = replace(cut, unknown=f"it cannot exclude {bump}")
     cut = replace(
-        cut, signal_mass=signal_mass, spurious_signal=worst.signal, spurious_error=worst.error, unknown=unknown,
-        significance=worst.significance, p_spurious=p.here, height=worst.height, smallest_bump=heights,
+        cut, signal_mass=signal_mass, spurious_signal=worst.signal, spurious_error=worst.error, smallest_bump=heights,
+        significance=worst.significance, p_spurious=p.here, height=worst.height,
     )  # fmt: skip
     return cut, Test(bump, p, 2)
 

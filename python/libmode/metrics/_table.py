@@ -30,6 +30,11 @@ class Table(NamedTuple):
     bins: NDArray[np.intp]  #: (b + 1,) the bins of mass consist of the rows between these
     edges: Doubles | None  #: (r + 1,) of the rows, in units of mass; None for several masses
 
+    @property
+    def effective(self) -> float:
+        """The number of effective events."""
+        return float(self.weight.sum() ** 2 / self.square.sum())
+
     def merged(self) -> Table:
         """The table with bins of mass as rows."""
         if len(self.bins) == len(self.weight) + 1:
