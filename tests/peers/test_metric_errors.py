@@ -75,6 +75,10 @@ metrics.efficiency((np.ones((2, 2)), [0, 2, 1], [0, 0.5, 1]), threshold=0.5) | V
 metrics.efficiency((np.full((2, 2), nan), [0, 1, 2], [0, 0.5, 1]), threshold=0.5) | ValueError | values that are not finite
 metrics.efficiency((-np.ones((2, 2)), [0, 1, 2], [0, 0.5, 1]), threshold=0.5) | ValueError | negative variances
 metrics.roc((np.zeros((2, 2)), [0, 1, 2], [0, 0.5, 1])) | ValueError | the histogram has no background inside its mass axis
+metrics.efficiency((np.ones(2), [0, 1, 2]), threshold=0.5) | ValueError | threshold = 0.5: the histogram has no score axis
+metrics.dependence((np.ones(3), [0, 1, 2, 3]), order=0) | ValueError | the histogram has no score axis
+bias(bins=[-1, 0, 0.5, 1], background_order=None) | ValueError | bins has 4 edges: a polynomial background and a signal need 5
+metrics.check(SCORE, None, MASS, order=0, threshold=0.5, mass_range="all") | TypeError | mass_range has dtype
 flat(weight=LAST_NEGATIVE * 1e200) | ValueError | weight[0] = 1e+200: expected 0, or a size from
 flat(bins=[-1, 0, 1, 2]) | ValueError | bin 2, [1, 2]: no event
 flat(mass=PLANE, bins=[2]) | ValueError | bins has length 1

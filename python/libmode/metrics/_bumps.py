@@ -8,6 +8,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.polynomial.legendre import legvander
 
+from .._read import vector
 from ._bins import Doubles
 from ._sample import Histogram, Sample
 from ._search import CORE, FEWEST, NARROW, OF_RANGE
@@ -37,10 +38,9 @@ def sought(settings: Settings, events: Sample) -> tuple[Doubles, Doubles] | None
         if settings.signal_mass is not None:
             raise ValueError(f"signal_mass with {events.mass.shape[1]} masses: a spurious signal needs one mass")
         return None
-    range_of_bins = (
-        settings.bins if settings.mass_range is None and np.ndim(settings.bins) == 1 else settings.mass_range
-    )
-    low, high = (-np.inf, np.inf) if range_of_bins is None else (range_of_bins[0], range_of_bins[-1])
+    name = "bins" if settings.mass_range is None else "mass_range"
+    limited = name == "mass_range" or np.ndim(settings.bins)
+    low, high = vector(name, getattr(settings, name))[[0, -1]] if limited else (-np.inf, np.inf)
     every = events.mass[:, 0]
     inside = (every >= low) & (every <= high) & np.isfinite(every)
     background, of_signal = every[inside & ~events.signal].astype(float), every[inside & events.signal].astype(float)

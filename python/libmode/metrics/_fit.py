@@ -191,6 +191,8 @@ def lowest_order(edges: Doubles, weight: Doubles, square: Doubles, kind: Family,
 
     bins, fits = len(weight), {}
     most = min(kind.most, bins - 4)  # a fit with a signal keeps a degree of freedom
+    if most < kind.least:
+        raise ValueError(f"bins has {bins + 1} edges: a {kind.name} background and a signal need {kind.least + 5}")
     for order in range(kind.least, most + 1):
         tried = range(order, min(order + AHEAD, most) + 1)
         for tried_order in tried:

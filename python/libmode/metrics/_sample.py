@@ -240,6 +240,8 @@ class Histogram(Sample):
 def edge_at(name: str, value: float, edges: Doubles, axis: str) -> float:
     """The edge of an axis, but for rounding; ValueError with the nearest edges where there is none."""
     finite = edges[np.isfinite(edges)]
+    if not len(finite):
+        raise ValueError(f"{name} = {value:.10g}: the histogram has no {axis} axis")
     near = np.abs(finite - value)
     place = int(np.argmin(near))
     if near[place] > SAME * (finite[-1] - finite[0]):

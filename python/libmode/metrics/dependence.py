@@ -210,6 +210,8 @@ def _of_histogram(histogram: Histogram, order: int, edges: Any) -> tuple[Result,
     bins, scores = histogram.bins(edges), histogram.axes[1]
     if not order + 2 <= bins.count <= MOST_BINS:
         raise ValueError(f"the histogram has {bins.count} mass bins: expected {order + 2} to {MOST_BINS}, see bins")
+    if not np.isfinite(scores).any():
+        raise ValueError("the histogram has no score axis: expected (values, mass edges, score edges)")
     background = histogram.where(~histogram.signal)
     place, columns = bins.find(background.mass), len(scores) - 1
     inside, place = background.where(place >= 0), place[place >= 0]
