@@ -19,9 +19,6 @@ from ._options import Options
 from ._problems import FAR_MASSES, IN_LINES, Said, look_at_masses, look_at_type
 from ._read import MOST_VARIABLES, as_array, check_labels
 
-#: The type of :func:`loss_and_grad`, and of functions that modules put in its place to skip batches.
-Evaluate = Callable[[Options, Any, Any, Any, Any, Any], tuple[float, NDArray[Any]]]
-
 # By number of variables: the type of an array with the addresses of their masses.
 _MASSES, _SIZE = [c_void_p * count for count in range(MOST_VARIABLES + 1)], sizeof(_native.ModeEvents)
 _SIZE_OF_RESULT, _SIZE_OF_PUSHED = sizeof(_native.ModeResult), sizeof(_native.ModePushed)

@@ -15,7 +15,7 @@ import tensorflow as tf
 
 from .. import _read
 from .._constraint import outgoing
-from .._evaluate import Evaluate, loss_and_grad
+from .._evaluate import loss_and_grad
 from .._events import Events
 from .._host_constraint import HostConstraint
 from .._messages import NO_SECOND_DERIVATIVE
@@ -30,7 +30,7 @@ except ImportError:  # then XLA itself refuses the call, with a message of its o
 
 
 @tf.autograph.experimental.do_not_convert  # AutoGraph would rewrite the callback too, at a cost of 0.4 ms a call
-def core_loss(options: Options, events: Events, evaluate: Evaluate = loss_and_grad) -> Any:
+def core_loss(options: Options, events: Events, evaluate: Any = loss_and_grad) -> Any:
     """The loss of checked options, by :func:`loss_and_grad` or a function like it, which checks the shapes."""
     score, mass = as_tensor("score", events.score), as_tensor("mass", events.mass)
     options = options.rounded_to(score.dtype, mass.dtype)
