@@ -58,7 +58,7 @@ def direction_of(options, state, tolerance, score, mass, weight, label=None, cat
     )
     with np.errstate(divide="ignore"):
         logit = np.log(score / (1 - score)).clip(-40, 40)  # also of 0 and 1
-    events = Events(logit, label, mass, weight, category)
+    events = Events(logit, label, mass[:, 0] if mass.shape[1:] == (1,) else mass, weight, category)
     pushed = direction(check("mode", options), steering, events, state, IN_LINES, NUMPY)
     pushed.push, pushed.multiplier, pushed.slope = pushed.rows
     return pushed
@@ -94,26 +94,11 @@ def test_direction_is_the_one_of_the_definition(dtype, variables, what):
     law = Law(variables, tolerance, training=training or np.inf)
     for k in range(BATCHES):
         score, mass, weight = batch(rng, dtype, variables, what)
-        given = mass[:, 0] if variables == 1 else mass
-        loss = mode_evaluate(score, given, weight=weight, **options)
+        loss = mode_evaluate(score, mass, weight=weight, **options)
         masses, weights = signal(rng, dtype, variables, what, 150 if k else 0)  # the first batch has none
-        both = (
-            np.concatenate(own)
-            for own in ((score, np.full(len(weights), 0.5, dtype)), (mass, masses), (weight, weights))
-        )
-        score_of, mass_of, weight_of = both
+        pairs = (score, np.full(len(weights), 0.5, dtype)), (mass, masses), (weight, weights)
         label = np.repeat([0, 1], [len(score), len(weights)])
-        found = direction_of(
-            options,
-            state,
-            tolerance,
-            score_of,
-            mass_of if variables > 1 else mass_of[:, 0],
-            weight_of,
-            label,
-            None,
-            training,
-        )
+        found = direction_of(options, state, tolerance, *map(np.concatenate, pairs), label, training=training)
         assert not found.push[len(score) :].any() and (found.multiplier[len(score) :] == 1).all()
         found.push, found.multiplier = found.push[: len(score)], found.multiplier[: len(score)]
         group = Group(loss.grad.astype(float), score.astype(float), mass.astype(float), weight.astype(float), options)

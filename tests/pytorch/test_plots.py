@@ -36,7 +36,7 @@ CALLS = {
     "efficiency": lambda axes, **more: plots.efficiency(axes, (EDGES, VALUE, ERROR), **more),
     "spectrum": lambda axes, **more: plots.spectrum(axes, spectra(), **more),
     "roc": lambda axes, **more: plots.roc(axes, ([0, 0.5, 1], [0, 0.1, 1]), **more),
-    "frontier": lambda axes, **more: plots.frontier(axes, [3.0, 1.1], [0.9, 0.88], **more),
+    "frontier": lambda axes, **more: plots.frontier(axes, [3.0, 1.1], [0.9, 0.88], scan=[10, 1], **more),
 }
 
 

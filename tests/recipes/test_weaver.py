@@ -112,17 +112,8 @@ def test_the_exported_network_has_no_mass(folder, log):
     session = onnxruntime.InferenceSession(folder / "network.onnx")
     assert [one.name for one in session.get_inputs()] == ["jet_features"]
     score, *_ = scores(folder / "on" / "predict_output" / "scores.parquet")
-    trained(
-        folder,
-        None,
-        "--predict",
-        "--data-test",
-        "test.parquet",
-        "--model-prefix",
-        str(network),
-        "--predict-output",
-        str(folder / "again.parquet"),
-    )
+    test = ["--predict", "--data-test", "test.parquet", "--predict-output", str(folder / "again.parquet")]
+    trained(folder, None, *test, "--model-prefix", str(network))
     assert np.array_equal(scores(folder / "again.parquet")[0], score)  # a test needs no option mode
 
 
@@ -142,12 +133,8 @@ def test_a_file_without_a_hook_is_an_error(folder, removed, message):
 
 def config(**changed):
     """What weaver's data config has, as far as hooks read it."""
-    usual = {
-        "label_type": "simple",
-        "label_value": CLASSES,
-        "monitor_variables": ("jet_mass",),
-        "preprocess_params": {},
-    }
+    usual = {"label_type": "simple", "label_value": CLASSES, "preprocess_params": {}}
+    usual |= {"monitor_variables": ("jet_mass",)}
     return types.SimpleNamespace(**usual | changed)
 
 
