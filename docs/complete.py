@@ -38,7 +38,7 @@ TOGETHER = (
     ("torch.distance_correlation", "torch.ABCDLoss", "mode_loss"),
     ("planing_weights", "torch.MoDeLoss", "xgboost.MoDeXGBClassifier"),
     ("set_threads", "mode_loss"),
-    ("plots.efficiency", "plots.spectrum", "plots.frontier", "plots.style"),
+    ("plots.efficiency", "plots.spectrum", "plots.style"),
 )
 
 

@@ -141,7 +141,8 @@ with plots.style():
     plain = scored(train(None))
     found = worst(plain, 0), metrics.auc(plain, of_label, weight=of_weight)
     print(f"without MoDe    {found[1]:.3f}  {found[0]:.1f}")
-    plots.frontier(frontier, *found, label="without MoDe", marker="s")
+    frontier.plot(*found, "s", label="without MoDe")
+    frontier.axvline(1, color="black", ls=":")  # a score that does not depend on the mass
     trained = []
     for order in ORDERS:
         points = []
@@ -154,8 +155,10 @@ with plots.style():
             trained.append((flat > FLAT, flat if flat > FLAT else -auc, order, network, score))
             print(f"{order:5d} {strength or 'found':>8}  {auc:.3f}  {flat:.1f}")
         x, y = np.transpose(points)
-        plots.frontier(frontier, x[:-1], y[:-1], scan=STRENGTHS[:-1], label=f"order {order}, fixed strength")
-        plots.frontier(frontier, x[-1], y[-1], label=f"order {order}, strength found", marker="*", ms=16)
+        (line,) = frontier.plot(x[:-1], y[:-1], "o-", label=f"order {order}, fixed strength")
+        for strength, *point in zip(STRENGTHS[:-1], x[:-1], y[:-1], strict=True):
+            frontier.annotate(f"{strength:g}", point, (3, 3), textcoords="offset points", fontsize="x-small")
+        frontier.plot(x[-1], y[-1], "*", ms=16, color=line.get_color(), label=f"order {order}, strength found")
     # Of all that are flat at each working point, the one that separates best.
     _, _, order, network, score = min(trained, key=lambda one: one[:2])
 
@@ -176,7 +179,7 @@ with plots.style():
         fits = scan(own, EFFICIENCIES[-1], order)
         panels[0, 1].errorbar(fits.signal_mass, fits.signal, fits.error, fmt="o", label=name)
         panels[1, 1].plot(fits.signal_mass, fits.signal / fits.error, "o")
-    frontier.set(ylabel="AUC")
+    frontier.set(xscale="log", xlabel="residual over expected", ylabel="AUC")
     roc.set(xlim=(0, 1), ylim=(1, 1e4))
     panels[0, 1].set(ylabel="spurious signal")
     panels[1, 0].set(xlabel="mass [GeV]")

@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from libmode import plots
 from libmode.plots._style import OKABE_ITO
 from matplotlib.figure import Figure
 from matplotlib.ticker import LogLocator
@@ -268,15 +267,19 @@ def figure(results: Mapping[str, Any]) -> Figure:
         found = {method: medians(of_seeds) for method, of_seeds in trainings.items()}
         for kind, color in (("MoDeLoss", "blue"), ("DisCo", "bluish green")):
             of_kind = {float(m.split()[1]): one for m, one in found.items() if m.startswith(kind) and "," not in m}
+            of_kind = dict(sorted(of_kind.items()))
             if of_kind:
                 points = [size(one) for one in of_kind.values()], [one["auc"] for one in of_kind.values()]
-                plots.frontier(axes, *points, scan=list(of_kind), label=kind, color=OKABE_ITO[color])
+                axes.plot(*points, "o-", label=kind, color=OKABE_ITO[color])
+                for strength, *point in zip(of_kind, *points, strict=True):
+                    axes.annotate(f"{strength:g}", point, (3, 3), textcoords="offset points", fontsize="x-small")
         for method, marker, color in (("none", "s", "black"), ("default", "*", "vermillion")):
             one, name = found[method], {"none": "no constraint", "default": "MoDeConstraint()"}[method]
             style = {"marker": marker, "color": OKABE_ITO[color], "markersize": 15 if method == "default" else 6}
-            plots.frontier(axes, size(one), one["auc"], label=name, **style)
+            axes.plot(size(one), one["auc"], label=name, linestyle="none", **style)
         lowest = min(one["auc"] for m, one in found.items() if m in ("default", "MoDeLoss 100")) - 0.02
-        axes.set(title=problem, xlabel="", ylabel="", ylim=(max(lowest, 0.5), found["none"]["auc"] + 0.01))
+        axes.axvline(1, color="black", linestyle=":")
+        axes.set(title=problem, xscale="log", ylim=(max(lowest, 0.5), found["none"]["auc"] + 0.01))
         axes.xaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
         axes.xaxis.set_major_formatter("{x:g}")
         axes.xaxis.set_minor_formatter("")

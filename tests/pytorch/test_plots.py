@@ -36,7 +36,6 @@ CALLS = {
     "efficiency": lambda axes, **more: plots.efficiency(axes, (EDGES, VALUE, ERROR), **more),
     "spectrum": lambda axes, **more: plots.spectrum(axes, spectra(), **more),
     "roc": lambda axes, **more: plots.roc(axes, ([0, 0.5, 1], [0, 0.1, 1]), **more),
-    "frontier": lambda axes, **more: plots.frontier(axes, [3.0, 1.1], [0.9, 0.88], scan=[10, 1], **more),
 }
 
 
@@ -66,8 +65,6 @@ BAD = [
     (plots.spectrum, (([0, 5], [2], [1, 1]),), "efficiency.selected has length 2, but efficiency.background has length 1"),
     (plots.spectrum, (([0, 5, 6], [2], [1]),), "efficiency.edges has length 3: expected 2, one more than efficiency.background"),
     (plots.roc, (([0, 1], [0, 1, 1]),), "roc.false_positive_rate has length 3, but roc.signal_efficiency has length 2"),
-    (plots.frontier, ([1, 2], [1]), "quality has length 1, but residual has length 2"),
-    (plots.frontier, ([1, 0], [1, 2]), "residual[1] = 0: expected numbers > 0"),
 ]  # fmt: skip
 
 

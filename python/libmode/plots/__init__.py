@@ -11,6 +11,6 @@ from .._messages import needed
 with needed("matplotlib", by="libmode.plots", extra="plot"):
     from ._style import style
     from .mass import efficiency, spectrum
-    from .rejection import frontier, roc
+    from .rejection import roc
 
-__all__ = ["efficiency", "frontier", "roc", "spectrum", "style"]
+__all__ = ["efficiency", "roc", "spectrum", "style"]
