@@ -122,12 +122,9 @@ def test_a_checkpoint_of_other_options(saved, own, said):
 
 @pytest.mark.parametrize("spoil, said", [
     (lambda state: state.copy_(torch.cat([torch.tensor([7.0]), state[1:]])), r"state\[0\] = 7: the version of the state"),
-    (lambda state: state[7].fill_(-5), r"state\[7\] = -5: factor must be a number from"),
-    (lambda state: state[8].fill_(1.5), r"state\[8\] = 1.5: masses must be an integer from 1 to 3"),
     (lambda state: state[1].fill_(torch.nan), r"state\[1\] = NaN: must be finite"),
     (lambda state: state[0].fill_(torch.nan), r"state\[0\] = NaN: the version of the state"),
-    (lambda state: state[0].zero_(), r"state\[1\] = 2, and state\[0\] = 0: a state without a version"),
-], ids=["version", "factor", "masses", "NaN", "no version", "version 0"])  # fmt: skip
+], ids=["version", "NaN", "no version"])  # fmt: skip
 def test_a_state_that_cannot_be(spoil, said):
     """When it is loaded, and where a program has written it into the layer."""
     model, other = Classifier(), Classifier()
