@@ -2,7 +2,6 @@
 
 import os
 import signal
-import subprocess
 import sys
 import tempfile
 import threading
@@ -11,6 +10,7 @@ import libmode
 import numpy as np
 import torch
 from libmode.torch import MoDeLoss
+from programs import run
 
 LIMIT = 100  # seconds, after which an alarm kills a process that hangs
 N = 50_000  # so many that several threads share a call, whose loss in a child is what makes it hang
@@ -89,8 +89,7 @@ def main():
 
 
 def test_children_compute_what_their_parent_does():
-    done = subprocess.run([sys.executable, __file__], capture_output=True, text=True, timeout=2 * LIMIT)
-    assert done.returncode == 0, f"{done.returncode}: {done.stdout}{done.stderr}"
+    run(sys.executable, __file__, timeout=2 * LIMIT, PYTHONPATH=os.pathsep.join(sys.path))
 
 
 if __name__ == "__main__":

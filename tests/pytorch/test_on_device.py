@@ -1,7 +1,5 @@
 """The loss by the kernels of the device, in Triton's interpreter: that of the core, in few calls."""
 
-import os
-import subprocess
 import sys
 from pathlib import Path
 
@@ -17,6 +15,7 @@ from libmode._option_values import TAKEN
 from libmode._options import check
 from libmode.torch import Events, MoDeLoss, mode_loss
 from libmode.torch import _device as of_torch
+from programs import run
 from torch._subclasses.fake_tensor import FakeTensorMode
 from torch.utils._python_dispatch import TorchDispatchMode
 
@@ -225,12 +224,10 @@ def test_nothing_is_read_on_the_host(monkeypatch):
 def test_the_kernels_compile_for_gpus_that_are_not_here(tmp_path):
     """Down to the machine code of sm_80 and sm_90."""
     program = Path(interpreted.__file__).with_name("compiled.py")
-    without = {name: value for name, value in os.environ.items() if name != "TRITON_INTERPRET"}
-    environment = {**without, "TRITON_CACHE_DIR": str(tmp_path)}
-    found = subprocess.run([sys.executable, program], env=environment, check=True, capture_output=True, text=True)
+    printed = run(sys.executable, program, TRITON_CACHE_DIR=str(tmp_path))
     for name in ("select", "add", "count", "fit", "walk", "finish"):
         for target in ("sm_80", "sm_90"):
-            assert f"{name} {target}" in found.stdout
+            assert f"{name} {target}" in printed
 
 
 def test_an_assertion_is_short_enough_for_cuda():
