@@ -231,11 +231,18 @@ def same_length(name: str, array: Any, other_name: str, other: Any) -> None:
         raise ValueError(f"{name} has length {length}, but {other_name} has length {expected}")
 
 
+_MISSING = ("None", "nan", "<NA>")  # as tables have them among strings
+
+
 def coded(label: Any, background: Any) -> tuple[Any, Any]:
     """Labels that are strings as integers, with the integers of the background labels; numbers as they are."""
     array = np.asarray(without_masks("label", label))
     if array.dtype.kind not in "OSU":
         return label, background
+    without = np.array([not isinstance(one, str) and str(one) in _MISSING for one in array.flat])
+    if without.any():
+        one = int(without.argmax())
+        raise Fault("label", one, f" = {array.flat[one]}: leave events without a label out of all arguments").error()
     wanted: list[Any] = list(background) if isinstance(background, (list, tuple)) else [background]
     missing = [name for name in wanted if not np.any(array == name)]
     if missing:

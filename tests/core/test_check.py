@@ -1,9 +1,11 @@
 """libmode.metrics.check: its verdict against toys whose truth is known, its numbers against sums written out."""
 
 import math
+from functools import partial
 
 import libmode
 import numpy as np
+import pandas as pd
 import pytest
 from libmode import metrics
 from libmode.metrics._judge import Judge
@@ -334,6 +336,14 @@ def test_strings_are_labels_as_numbers_are(dtype):
     ):
         with pytest.raises(ValueError, match="^background_label = 'W': expected one of label's '.*qcd'"):
             call(background_label=["W"])
+    for missing in (None, np.nan, pd.NA) if dtype is object else ():
+        kinds[5] = missing
+        for call in (
+            partial(metrics.check, order=0),
+            lambda _, label, mass, **more: libmode.planing_weights(mass, label, **more),
+        ):
+            with pytest.raises(ValueError, match=f"^label.5. = {missing}: leave events without a label out"):
+                call(score, kinds, mass, background_label="qcd")
 
 
 def test_a_signal_efficiency_needs_signal():
