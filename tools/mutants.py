@@ -59,7 +59,8 @@ MODULES = ["hypothesis", "numpy", "pandas", "pytest", "scipy.stats", "matplotlib
 # The nearest tests of a file are those of the first row that it matches: folders and files of tests/.
 NEAREST = {
     r"_trees|xgboost|lightgbm": "trees",
-    r"_device/|jax/": "frameworks/test_jax.py frameworks/test_jax_constraint.py",
+    r"_device": "pytorch/test_on_device.py",
+    r"jax/": "frameworks/test_jax.py frameworks/test_jax_constraint.py",
     r"keras/|_tensorflow|_host_constraint": "frameworks/on_keras*.py frameworks/test_tensorflow.py",
     r"posthoc": "posthoc",
     r"weaver|salt|_of_classes": "recipes/test_weaver.py",

@@ -49,6 +49,16 @@ def test_the_response_is_a_polynomial_of_that_order_at_every_cut(training, order
         assert np.mean(np.square(after)) < 1.25 + 4 * np.sqrt(2 / (4 * 19))
 
 
+def test_the_highest_scores_have_levels_of_their_own():
+    """Of the highest 400 of 204,800 scores low masses have low ones and high masses high ones."""
+    rng, n = np.random.default_rng(3), 512 * 400
+    mass, score, place = rng.uniform(50, 150, n), rng.random(n), rng.random(n) ** 4
+    score = np.where(score > 1 - 2 / 512, 1 + np.where(mass < 100, place, 1 - place), score)
+    mapped = QuantileMap(0).fit(score, mass).transform(score, mass)
+    of_low = [int((mass[np.argsort(each)[-102:]] < 100).sum()) for each in (score, mapped)]
+    assert of_low[0] < 5 and abs(of_low[1] - 51) < 4 * np.sqrt(102) / 2
+
+
 def test_a_linear_dependence_stays_with_order_one():
     """Scores whose distribution is linear in the mass at every cut come back as they were."""
     rng = np.random.default_rng(3)
