@@ -122,7 +122,7 @@ def planing_weights(
         background = np.flatnonzero(label == one)
         if not len(background):
             raise BatchError(no_background(label, one))
-        name = one if classes is background_label else classes if isinstance(classes, str) else classes[one]
+        name = one if classes is background_label else np.atleast_1d(classes)[one]
         table = np.zeros((len(signal) + len(background), 4))  # share and its square, of signal and of background
         table[: len(signal), :2] = of_signal
         table[len(signal) :, 2:] = _shares(planed[background], f"background of label {name}")

@@ -243,13 +243,13 @@ def coded(label: Any, background: Any) -> tuple[Any, Any]:
     if without.any():
         one = int(without.argmax())
         raise Fault("label", one, f" = {array.flat[one]}: leave events without a label out of all arguments").error()
-    wanted: list[Any] = list(background) if isinstance(background, (list, tuple)) else [background]
+    wanted: list[Any] = list(background) if np.ndim(background) else [background]
     missing = [name for name in wanted if not np.any(array == name)]
-    if missing:
+    if missing or not wanted:
         kinds = ", ".join(map(repr, np.unique(array.astype(str)).tolist()))
-        raise ValueError(f"background_label = {missing[0]!r}: expected one of label's {kinds}")
+        raise ValueError(f"background_label = {(missing or [background])[0]!r}: expected one of label's {kinds}")
     numbers = np.select([array == name for name in wanted], range(len(wanted)), len(wanted))  # the last one is signal
-    return numbers, list(range(len(wanted)))
+    return numbers, np.unique(numbers[numbers < len(wanted)]).tolist()
 
 
 def is_background(label: Any, labels: Sequence[int]) -> Any:

@@ -336,6 +336,13 @@ def test_strings_are_labels_as_numbers_are(dtype):
     ):
         with pytest.raises(ValueError, match="^background_label = 'W': expected one of label's '.*qcd'"):
             call(background_label=["W"])
+        with pytest.raises(ValueError, match=r"^background_label = \[\]: expected one of label's '.*qcd'"):
+            call(background_label=[])
+    for names in (strings[:2], pd.Index(strings[:2]), [*strings[:2], *strings[:2]]):
+        several = libmode.planing_weights(mass, kinds, background_label=names)
+        np.testing.assert_array_equal(several, weights[0])
+        found = metrics.check(score, kinds, mass, order=0, background_label=names)
+        assert repr(found.to_dict()) == repr(want.to_dict())
     for missing in (None, np.nan, pd.NA) if dtype is object else ():
         kinds[5] = missing
         for call in (
@@ -344,6 +351,13 @@ def test_strings_are_labels_as_numbers_are(dtype):
         ):
             with pytest.raises(ValueError, match=f"^label.5. = {missing}: leave events without a label out"):
                 call(score, kinds, mass, background_label="qcd")
+
+
+def test_numbers_in_an_array_of_objects_are_labels():
+    score, label, mass, _ = events(np.random.default_rng(28), 4_000, 1_000)
+    for kinds in (label, label.astype(bool)):
+        weights = libmode.planing_weights(mass, kinds.astype(object))
+        np.testing.assert_array_equal(weights, libmode.planing_weights(mass, label))
 
 
 def test_a_signal_efficiency_needs_signal():
