@@ -78,6 +78,24 @@ def test_workers_have_the_derivatives_of_one_process(options, kind, workers):
         assert abs(one - other).max() <= 1e-12 * abs(other).max()
 
 
+def test_a_worker_may_have_no_rows_and_weights_are_of_all_or_of_none():
+    events, target, weight = background(3000), np.arange(3000) % 3 == 0, np.linspace(0.5, 1, 3000)
+    margin = np.log(events.score / (1 - events.score))
+
+    def found(own, weight):
+        data = xgboost.DMatrix(margin[own, None], target[own], weight=weight)
+        return objective(events.mass[own], order=1)(margin[own], data)
+
+    first, _ = at_once(2, lambda rank: found(slice(3000 * rank, 3000), weight[3000 * rank :]))
+    np.testing.assert_allclose(first, found(slice(None), weight), rtol=1e-12, atol=1e-12)
+
+    def partly(rank):
+        with pytest.raises(ValueError, match="1500 of 3000 rows have weights, or categories: give them to all"):
+            found(slice(1500 * rank, 1500 * (rank + 1)), None if rank else weight[:1500])
+
+    at_once(2, partly)
+
+
 def test_an_error_of_one_worker_is_an_error_of_all():
     mass = background(3000).mass
     data = [xgboost.DMatrix(np.zeros((3000, 1)), np.arange(3000) % 2, label_lower_bound=mass) for _ in range(2)]

@@ -17,6 +17,7 @@ class Workers(Alone):
     """All workers of a training. They call the same methods in the same order."""
 
     several = True
+    _rows = 0  # of all workers, as the first array has them
 
     def _each(self, own: float) -> NDArray[Any]:
         """The numbers of all workers, (workers,)."""
@@ -39,10 +40,14 @@ class Workers(Alone):
             raise (TypeError if said[0] else ValueError)(f"worker {first}: {said[1]}") from mine
 
     def gathered(self, own: Any) -> Any:
-        if own is None:
+        if not self._each(own is not None).any():
             return None
+        own = np.zeros(0) if own is None else own  # of a worker without rows
         ends = self._each(len(own)).astype(int).cumsum()
         self._here = slice(ends[collective.get_rank()] - len(own), ends[collective.get_rank()])
+        self._rows = self._rows or ends[-1]
+        if ends[-1] != self._rows:  # on all of them
+            raise ValueError(f"{ends[-1]} of {self._rows} rows have weights, or categories: give them to all workers")
         every = np.zeros((ends[-1], *own.shape[1:]))
         every[self._here] = own
         return collective.allreduce(every, collective.Op.SUM).reshape(every.shape).astype(own.dtype)
