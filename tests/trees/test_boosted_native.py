@@ -100,3 +100,11 @@ def test_margins_to_begin_with_count_and_another_data_set_begins_anew():
     assert_allclose(used.margins[0], starts[0], rtol=1e-6)
     again, anew = (XGB.train(other, 12, objective).save_raw() for objective in (used, XGB.objective(SMALL.mass)))
     assert again == anew
+
+
+def test_a_data_set_may_have_the_address_of_one_that_is_gone(library):
+    """It was taken for a part of a cross-validation."""
+    mode = library.objective(SMALL.mass)
+    for scale in (0.5, 0.4, 0.3, 0.2):
+        library.train(library.data(SMALL.features, SMALL.label, start=scale * SMALL.features[:, 0]), 2, mode)
+        assert mode.rounds == 2

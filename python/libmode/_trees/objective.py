@@ -87,9 +87,8 @@ class Objective(Boosting):
             raise ValueError("label is given, and background_only = False: every event takes part, leave label out")
         self._arrays = {"mass": mass, "weight": weight, "label": label, "category": category}
         of_one_index(self._arrays)
-        self._data: Callable[[], Any] = lambda: None
         self._first: NDArray[Any] = np.empty(0)  # the margins of the first round
-        self._known: set[int] = set()
+        self._known: list[Callable[[], Any]] = []  # the data sets so far, this one last, unless they are gone
 
     def __call__(self, margin: Any, data: Any = None) -> Pushed:
         """The derivatives for the rows of the training set."""
@@ -104,9 +103,9 @@ class Objective(Boosting):
         margin = workers.gathered(np.asarray(margin))
         # A new training begins with equal margins, or with those of the first round.
         equal = (margin == margin[:1]).all() or np.array_equal(margin, self._first)
-        if equal or self._data() is not data:
+        if equal or not self._known or self._known[-1]() is not data:
             with workers.agreed():
-                if id(data) in self._known and not equal:
+                if not equal and any(one() is data for one in self._known):
                     raise ValueError(f"this training goes on after another: {_BY_FOLDS}")
                 events = self._read_set(data)
                 if workers.several:  # the core would name a place among the rows of all
@@ -120,8 +119,7 @@ class Objective(Boosting):
                     "Divide the weights by this mean",
                     stacklevel=level_of_the_user(),
                 )
-            self._data, self._first = weakref.ref(data), margin.copy()
-            self._known.add(id(data))
+            self._known, self._first = [*self._known, weakref.ref(data)], margin.copy()
         grad, hess = super().__call__(margin)
         return workers.own(grad), workers.own(hess)
 
