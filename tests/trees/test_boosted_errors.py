@@ -124,6 +124,7 @@ judged(library, MASS[1:]) | mass has length 1999
 judged(library, MASS, [1.0]) | weight has length 1
 judged(library, MASS, but(4, nan)) | weight[4] = nan:
 judged(library, MASS, -WEIGHT) | the weights of the class of background sum to -1000
+judged(library, MASS, WEIGHT, WEIGHT) | masses has a tuple of 3: expected masses, or (masses, weights)
 judged(library, but(2, nan, MASS)) | mass[2] = nan:
 library.metric({}, of='auc') | of = 'auc': must be one or some of 'logloss'
 library.metric({}, events=0) | events = 0:

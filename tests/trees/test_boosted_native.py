@@ -7,6 +7,7 @@ import pytest
 from boosted import SMALL, XGB, Watched, beyond_flat
 from libmode.metrics import auc, check, dependence
 from numpy.testing import assert_allclose
+from scipy.special import expit
 from sklearn.metrics import log_loss
 
 from studies.simple_model.data import simple_model
@@ -46,6 +47,27 @@ def test_a_training_is_stopped_by_the_metric_of_the_evaluation_set(library, weig
         final, cut = libmode.lightgbm.finalize(booster, 0.0), libmode.lightgbm.finalize(booster, 0.0, num_iteration=3)
         assert final.num_trees() == best + 1
         assert_allclose(cut.predict(VALID.features), final.predict(VALID.features, num_iteration=3))
+
+
+def values(metric, data):
+    """By name, where the first feature is the margin."""
+    return {name: value for name, value, *_ in metric(VALID.features[:, 0], data)}
+
+
+def test_a_metric_takes_the_weights_that_the_data_set_has_now(library):
+    data = library.data(VALID.features, VALID.label)
+    metric = library.metric({data: (VALID.mass, None)}, of=NAMES, events=EVENTS)
+    for weight in (abs(MIXED), 1 / (0.1 + abs(MIXED))):
+        data.set_weight(weight)
+        want = expected(expit(VALID.features[:, 0]), weight.astype(np.float32))
+        assert values(metric, data) == pytest.approx(want, rel=1e-4)
+
+
+def test_the_sensitivity_is_for_signal_also_where_all_events_take_part(library):
+    """It was 1 for all margins, and early stopping took the first round."""
+    data, want = library.data(VALID.features, VALID.label), expected(expit(VALID.features[:, 0]))
+    metric = library.metric({data: VALID.mass}, background_only=False)
+    assert values(metric, data) == pytest.approx({NAMES[-1]: want[NAMES[-1]]}, rel=1e-4)
 
 
 def test_a_callback_judges_the_trees_by_other_events(library):

@@ -485,7 +485,7 @@ class BoostedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         objective = Boosting(settings, events._replace(label=background, weight=weight))
         by_sensitivity = self.background_only and events.mass.ndim == 1
         names = ("logloss", "dependence", "inverse_sensitivity") if by_sensitivity else ("dependence", "logloss")
-        watched = [Watched(settings, judging, names, others) for _, others in evaluated]
+        watched = [Watched(settings, lambda some: settings.judge(judging, some), names, one) for _, one in evaluated]
         return Training(
             defaults | {name: value for name, value in parameters.items() if value is not None},
             rounds,

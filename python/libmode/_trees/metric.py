@@ -15,13 +15,11 @@ from .._functions import mode_evaluate
 from .._read import as_array, number, of_one_index, together, variables
 from .._typing import Unpack
 from ..metrics._judge import Check, Judge
-from ..metrics._settings import Settings as Judged
 from ..option_types import LossOptions
 from .multipliers import Boosting, Settings, checked, sums_of_weights, targets
 from .objective import ReadRows
 
 USUAL_EVENTS = 100_000.0  # of rho
-
 _MOST = 50_000  # the most events that are judged in a round, in some 30 ms
 
 
@@ -31,15 +29,15 @@ class Watched:
     def __init__(
         self,
         settings: Settings,
-        judging: Judged,
+        judge: Callable[[Events], Judge],
         names: Iterable[str],
         events: Events,
         of_rho: float = USUAL_EVENTS,
         objective: Boosting | None = None,
     ) -> None:
         sums_of_weights(events.label, events.weight)  # its errors name bad weights
-        self._settings, self._judging, self._names = settings, judging, names
-        self._events, self._of_rho = events, of_rho
+        self._settings, self._begun, self._names = settings, judge, names
+        self.events, self._of_rho = events, of_rho
         self._objective = objective  # for whose push early stopping waits
         self._judge: Judge | None = None
         self._some: Any = slice(None)
@@ -56,17 +54,17 @@ class Watched:
         if self._judge is None:
             if (count := len(self._margin)) > _MOST:
                 self._some = np.random.default_rng(0).choice(count, _MOST, replace=False)
-            self._judge = self._settings.judge(self._judging, self._events.where(self._some))
+            self._judge = self._begun(self.events.where(self._some))
         if self._check is None:
             self._check = self._judge(self._margin[self._some], fits=False)
         return self._check
 
     def _logloss(self) -> float:
-        margin, events = self._margin, self._events
+        margin, events = self._margin, self.events
         return float(np.average(np.logaddexp(0, margin) - events.label * margin, weights=events.weight))
 
     def _dependence(self) -> float:
-        _, label, mass, weight, _ = self._events
+        _, label, mass, weight, _ = self.events
         options = {**self._settings.options, "unbiased": True, "grad": False}
         label = label if self._settings.background_only else None
         result = mode_evaluate(expit(self._margin), mass, weight=weight, label=label, **options)
@@ -76,8 +74,8 @@ class Watched:
         """1 over the sensitivity, or 1, as without a selection, if it is unknown. Large before the push has settled."""
         if self._objective is not None and self._objective.settled is None:
             return 1e6 - self._objective.rounds  # it falls, and early stopping waits
-        if np.ndim(self._events.mass) > 1:
-            raise ValueError(f"mass has shape {self._events.mass.shape}: the sensitivity needs one variable of mass")
+        if np.ndim(self.events.mass) > 1:
+            raise ValueError(f"mass has shape {self.events.mass.shape}: the sensitivity needs one variable of mass")
         best = self.check().sensitivity
         return 1 / best if best > 0 else 1.0
 
@@ -135,34 +133,35 @@ class Metric:
         self._objective = objective
         try:
             pairs = masses.items() if isinstance(masses, Mapping) else masses
-            self._pairs = [(data, arrays) for data, arrays in pairs]
+            self._pairs = [(data, arrays if isinstance(arrays, tuple) else (arrays, None)) for data, arrays in pairs]
         except (TypeError, ValueError):
             raise TypeError(f"masses is {type(masses).__name__}: expected {{data set: mass}}, or such pairs") from None
         for _, arrays in self._pairs:
-            if isinstance(arrays, tuple):
-                of_one_index(dict(zip(("mass", "weight"), arrays, strict=False)))
+            if len(arrays) != 2:
+                raise ValueError(f"masses has a tuple of {len(arrays)}: expected masses, or (masses, weights)")
+            of_one_index(dict(zip(("mass", "weight"), arrays, strict=True)))
         names = (of,) if isinstance(of, str) or not isinstance(of, Iterable) else tuple(of)
         if not names or not set(names) <= set(_VALUES):
             raise ValueError(f"of = {of!r}: must be one or some of {', '.join(map(repr, _VALUES))}")
-        judging = settings.judging(None, signal_efficiency, background_efficiency)
-        self._watch = partial(Watched, settings, judging, names)
+        of_signal = settings._replace(background_only=True)  # the sensitivity is for signal over background
+        judging = of_signal.judging(None, signal_efficiency, background_efficiency)
+        self._watch = partial(Watched, settings, partial(of_signal.judge, judging), names)
         self._events = number("events", events, above=0)
         self._watched: dict[int, Watched] = {}
 
     def __call__(self, margin: Any, data: Any) -> list[Any]:
         """The pairs for margins of shape (n,)."""
-        watched = self._watched.get(id(data))
-        if watched is None:
-            watched = self._watched[id(data)] = self._watch(self._read(margin, data), self._events, self._objective)
+        events, watched = self._read(margin, data), self._watched.get(id(data))  # labels and weights may change
+        if watched is None or not all(map(np.array_equal, watched.events[1::2], events[1::2])):
+            watched = self._watched[id(data)] = self._watch(events, self._events, self._objective)
         return watched.values(np.asarray(margin))
 
     def _read(self, margin: Any, data: Any) -> Events:
         """The events of a data set."""
-        for known, arrays in self._pairs:
+        for known, (mass, weight) in self._pairs:
             if known is data:
-                label, weight = self._read_rows(data)
-                mass, weight = arrays if isinstance(arrays, tuple) else (arrays, weight)
-                own = {"the data set": margin, "mass": mass, "weight": weight}
+                label, of_rows = self._read_rows(data)
+                own = {"the data set": margin, "mass": mass, "weight": of_rows if weight is None else weight}
                 _, mass, weight = together(as_array, variables, **own)
                 return Events(None, targets(label), mass, weight)
         raise ValueError(
