@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ._messages import needed
-from ._read import number
+from ._read import number, whole
 
 with needed("lightgbm", "libmode.lightgbm", "lightgbm"):
     import lightgbm
@@ -169,7 +169,8 @@ def finalize(booster: lightgbm.Booster, init_score: float, *, num_iteration: int
     if booster.num_trees() == 0:
         raise ValueError("the booster has no trees: the training made no split")
     score = number("init_score", init_score)
-    text = booster.model_to_string(num_iteration=num_iteration)
+    rounds = None if num_iteration is None else whole("num_iteration", num_iteration)
+    text = booster.model_to_string(num_iteration=rounds)
     head, names, rest = text.partition("\nfeature_names=")
     if "\nobjective=" in head:
         raise ValueError(
@@ -186,9 +187,8 @@ def finalize(booster: lightgbm.Booster, init_score: float, *, num_iteration: int
         model.set_leaf_output(0, leaf, model.get_leaf_output(0, leaf) + score)
     features, judge = getattr(booster, "_libmode_judge", (None, None))
     if judge is not None:
-        judge(
-            model.predict(features, raw_score=True), booster.best_iteration - 1 if booster.best_iteration > 0 else None
-        )
+        best = booster.best_iteration
+        judge(model.predict(features, raw_score=True), best - 1 if best > 0 else None)
     return model
 
 

@@ -104,12 +104,14 @@ derived(library, but(4, nan)) | margin[4] = nan: ... the training diverged
 derived(library, np.zeros((EVENTS, 3))) | the margins have shape (2000, 3)
 fitted(library, dict(sample_weight=but(4, nan))) | Input sample_weight contains NaN
 fitted(library, y=but([3, 4], [0, 2])) | y has 3 classes (multiclass): Only binary
+library.Classifier(order=1).fit(pd.Series(LABEL), LABEL, mass=MASS) | Expected
 fitted(library, y=WEIGHT) | y has 1 class (binary)
 fitted(library, n_estimators=0) | n_estimators = 0:
 fitted(library, early_stopping_rounds=5) | early_stopping_rounds = 5: give eval_set and eval_mass, or a number as validation_fraction
 fitted(library, events=-1) | events = -1: must be positive
 fitted(library, dict(eval_set=[ITS], eval_mass=[MASS]), early_stopping_rounds=0) | early_stopping_rounds = 0:
 fitted(library, validation_fraction=0) | validation_fraction = 0: must be
+fitted(library, validation_fraction=1e-4) | validation_fraction = 0.0001: none of the 0 events is background
 fitted(library, validation_fraction=1.0) | validation_fraction = 1.0: must be
 fitted(library, dict(eval_set=[ITS])) | eval_mass has length 0, but eval_set has 1
 fitted(library, dict(eval_mass=[MASS])) | eval_mass has length 1, but eval_set has 0
@@ -146,6 +148,8 @@ fitted(library, dict(bins=5)) | unexpected keyword argument 'bins'
 library.objective(MASS)(MARGIN, MARGIN) | use MoDeXGBClassifier or MoDeLGBMClassifier
 library.Estimator(objective=library.objective(MASS)).fit(*ITS) | use MoDeXGBClassifier or MoDeLGBMClassifier
 fitted(library, signal_efficiency=0.5, background_efficiency=0.1) | give only one of signal_efficiency and background_efficiency
+fitted(library, max_depth='3') | max_depth = '3': must be an integer
+library.objective(MASS).judge(None, None, MASS) | label is None: expected an array
 fitted(library, loss_weight='much') | loss_weight = 'much': must be a number
 fitted(library, validation_fraction=WEIGHT) | validation_fraction = array([1., 1.,
 fitted(library, validation_fraction='tenth') | validation_fraction = 'tenth': must be
@@ -263,6 +267,7 @@ def test_the_link_of_a_booster_of_lightgbm():
     refused("booster is MoDeLGBMClassifier: ", finalize, fitted(LGB), 0.0, kind=TypeError)
     refused("init_score = inf: must be finite", finalize, booster, np.inf)
     refused("init_score = array([0., 0., 0., 0.]): must be a number", finalize, booster, np.zeros(4), kind=TypeError)
+    refused("num_iteration = 2.5: must be an integer", finalize, booster, 0.0, num_iteration=2.5, kind=TypeError)
     refused("'init_score'", finalize, booster, kind=TypeError)  # 0 by default once gave probabilities far too high
     refused("the model has its own link", finalize, finalize(booster, 0.0), 0.0)
     refused("the booster has no trees", finalize, lightgbm.Booster(LGB.PARAMETERS, LGB.data(*ITS)), 0.0)

@@ -1,5 +1,6 @@
 """The classifiers as estimators of scikit-learn."""
 
+import copy
 import json
 import re
 
@@ -166,3 +167,9 @@ def test_the_checks_of_scikit_learn(estimator):
     others = {result["check_name"]: result["status"] for result in found if result["status"] != "passed"}
     assert others == {"check_array_api_input": "skipped"} | dict.fromkeys(NOT_SO, "xfail")
     assert len(found) > 50
+
+
+def test_parameters_of_a_copy_are_its_own(library):
+    first = library.Classifier(order=1, bins=20)
+    assert copy.copy(first).set_params(bins=10, order=2).get_params()["bins"] == 10
+    assert first.get_params()["bins"] == 20 and first.order == 1

@@ -35,10 +35,7 @@ _DEPTH, _DEPTH_OF_FEW, _FEW = 4, 3, 20_000
 _LEAST_ROUNDS, _MOST_ROUNDS = 200, 500
 
 # The arguments that both libraries take by these names.
-_OF_LIBRARY = (
-    *("learning_rate", "max_depth", "min_child_weight", "subsample", "colsample_bytree", "reg_lambda", "random_state"),
-    "n_jobs",
-)
+_SHARED = ("learning_rate", "max_depth", "min_child_weight", "subsample", "colsample_bytree", "reg_lambda", "n_jobs")
 # The share of the events that is kept to judge a training, the most of them, and the fewest background events.
 _KEPT, _MOST_KEPT, _FEWEST_KEPT = 0.1, 20_000, 1_000
 _COPIED = 0.01  # an evaluation set with a larger share of rows of the training judges nothing
@@ -217,7 +214,7 @@ class BoostedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     def set_params(self, **params: Any) -> Any:
         """Sets arguments by name, also options of the loss and parameters of the library."""
         own = {name: params.pop(name) for name in self._get_param_names() if name in params}
-        self.parameters.update(params)
+        self.parameters = {**self.parameters, **params}  # a copy of the estimator has the same dictionary
         return super().set_params(**own)
 
     def fit(
@@ -299,10 +296,8 @@ class BoostedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             return
         if check and (check.flat is False or name != "validation_fraction"):
             said.append(f"{name}: {check.why}")
-        if check and check.flat is False and not why:
-            said.append(BY_HEART)
-        if why:
-            said.append(why)
+        if why or check and check.flat is False:
+            said.append(why or BY_HEART)
         if said:
             warnings.warn(". ".join(said), TrainingWarning, stacklevel=level_of_the_user())
         elif check or name == "validation_fraction" and self.validation_fraction is not None:
@@ -325,7 +320,7 @@ class BoostedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         if self.order is None:
             raise TypeError(ORDER)
         seed = 0 if self.random_state is None else int(check_random_state(self.random_state).randint(2**31 - 1))
-        parameters = {name: getattr(self, name) for name in _OF_LIBRARY} | {"random_state": seed}
+        parameters = {name: getattr(self, name) for name in _SHARED} | {"random_state": seed}
         options, ours = {"order": self.order}, self._get_param_names()
         for name, value in self.parameters.items():
             main = self._main_name(name)
@@ -343,9 +338,9 @@ class BoostedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
                 parameters[main] = value
         options.pop("background_label", None)  # a class of y: the labels of the loss are 1 for signal and 0
         settings = checked(self.loss_weight, self.tolerance, self.score_transform, self.background_only, options)
-        for name in ("n_estimators", "early_stopping_rounds"):
+        for name, least in (("n_estimators", 1), ("early_stopping_rounds", 1), ("max_depth", None)):
             if getattr(self, name) is not None:
-                whole(name, getattr(self, name), 1)
+                whole(name, getattr(self, name), least)
         name, *changing = self._forest
         kind = str(parameters.get(name)).lower()
         if self.early_stopping_rounds is not None and kind in changing:
@@ -360,7 +355,7 @@ class BoostedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         """The training, or an evaluation set as the training had it."""
         of_one_index({"X": X, "y": y, "mass": mass, "sample_weight": weight, "category": category})
         if training:
-            kinds = enumerate(getattr(X, "dtypes", ()))
+            kinds = enumerate(X.dtypes if hasattr(X, "columns") else ())
             places = [place for place, kind in kinds if getattr(kind, "name", None) == "category"]
             self._categories = {place: X.iloc[:, place].cat.categories for place in places}
         X, y = self._read(X, y, training)
@@ -458,7 +453,10 @@ class BoostedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
                 )
             return [(X, events)]
         refuse_missing(events.mass, settings.options)  # while places are the user's
-        return [(X[some], events.where(some)) for some in (~kept, kept)]
+        parts = [(X[some], events.where(some)) for some in (~kept, kept)]
+        for _, own in parts:
+            sums_of_weights(own.label, own.weight, f"validation_fraction = {shown(share)}: ")
+        return parts
 
     def _training(self, sets: list[Set], settings: Settings, judging: Judged, parameters: dict[str, Any]) -> Training:
         """What the library trains with the first of the sets: trees by the number of effective events."""

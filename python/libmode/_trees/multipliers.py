@@ -16,7 +16,7 @@ from .._messages import shown
 from .._native import BatchError
 from .._options import check
 from .._problems import Said
-from .._read import finite, flag, number, positive, refuse
+from .._read import as_array, finite, flag, number, positive, refuse
 from ..metrics._judge import Judge
 from ..metrics._settings import Settings as Judged
 
@@ -285,12 +285,12 @@ def refuse_missing(mass: NDArray[Any], options: Mapping[str, Any], of: NDArray[n
 
 def targets(label: Any) -> NDArray[np.float32]:
     """Labels as numbers 0 and 1; raises ValueError for others, with the first of them."""
-    labels = np.asarray(label)
+    labels = as_array("label", label)
     refuse("label", labels, (labels != 0) & (labels != 1), "1 for signal or 0 for background")
     return labels.astype(np.float32)
 
 
-def sums_of_weights(target: NDArray[Any], weight: NDArray[Any] | None) -> tuple[float, float]:
+def sums_of_weights(target: NDArray[Any], weight: NDArray[Any] | None, said: str = "") -> tuple[float, float]:
     """The sums over background and signal; ValueError if a weight is not finite or a sum is not positive."""
     if weight is not None:
         finite("weight", weight)
@@ -298,8 +298,8 @@ def sums_of_weights(target: NDArray[Any], weight: NDArray[Any] | None) -> tuple[
     for label, name in enumerate(("background", "signal")):
         of = target == label
         if not of.any():
-            raise ValueError(f"none of the {len(target)} events is {name} (label {label}): both classes are needed")
+            raise ValueError(f"{said}none of the {len(target)} events is {name} (label {label}): both are needed")
         sums.append(float(np.count_nonzero(of) if weight is None else weight.sum(where=of, dtype=float)))
         if not sums[label] > 0:
-            raise ValueError(f"the weights of the class of {name} sum to {sums[label]:g}: must be positive")
+            raise ValueError(f"{said}the weights of the class of {name} sum to {sums[label]:g}: must be positive")
     return sums[0], sums[1]
