@@ -74,6 +74,7 @@ metrics.efficiency((np.ones((2, 3)), [0, 1, 2], [0, 0.5, 1]), threshold=0.5) | V
 metrics.efficiency((np.ones((2, 2)), [0, 2, 1], [0, 0.5, 1]), threshold=0.5) | ValueError | edges of the mass axis do not increase
 metrics.efficiency((np.full((2, 2), nan), [0, 1, 2], [0, 0.5, 1]), threshold=0.5) | ValueError | values that are not finite
 metrics.efficiency((-np.ones((2, 2)), [0, 1, 2], [0, 0.5, 1]), threshold=0.5) | ValueError | negative variances
+metrics.efficiency((np.ones((2, 2)), np.eye(2), [0, 1, 2], [0, 0.5, 1]), threshold=0.5) | ValueError | variances, or none of filled cells
 metrics.roc((np.zeros((2, 2)), [0, 1, 2], [0, 0.5, 1])) | ValueError | the histogram has no background inside its mass axis
 metrics.efficiency((np.ones(2), [0, 1, 2]), threshold=0.5) | ValueError | threshold = 0.5: the histogram has no score axis
 metrics.dependence((np.ones(3), [0, 1, 2, 3]), order=0) | ValueError | the histogram has no score axis

@@ -118,8 +118,8 @@ def _made(values: Doubles, variances: Doubles, mass: Doubles, score: Doubles | N
     for name, array in (("values", values), ("variances", variances)):
         if not np.isfinite(array).all():
             raise ValueError(f"the histogram has {name} that are not finite")
-    if (variances < 0).any():
-        raise ValueError("the histogram has negative variances: give (values, variances, mass edges, score edges)")
+    if (variances < 0).any() or (variances[values != 0] == 0).any():
+        raise ValueError("the histogram has negative variances, or none of filled cells: give sums of squared weights")
     if np.array_equal(values, variances) and (values != np.round(values)).any():  # numbers of events are integers
         raise ValueError(NO_VARIANCES)
     values, variances = (each.reshape(*each.shape[:2], -1) for each in (values, variances))
