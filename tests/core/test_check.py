@@ -94,12 +94,22 @@ def test_the_p_values_are_uniform():
 @pytest.mark.parametrize("order", [0, 1])
 def test_a_bump_of_five_errors_is_seen(kind, order):
     rng, found = np.random.default_rng(5), []
-    for _ in range(40):
+    for _ in range(80):
         score, label, mass, weight = with_bump(rng, 5.5, order=order, **kind)
         found.append(metrics.check(score, label, mass, weight=weight, order=order, threshold=0.5))
-    assert sum(one.flat is False for one in found) >= 32
+    assert sum(one.flat is False for one in found) >= 64
     assert np.mean([one.cuts[0].significance for one in found]) == pytest.approx(5.3, abs=0.9)
     assert np.median([one.cuts[0].signal_mass for one in found]) == pytest.approx(MASS, abs=1)
+
+
+def test_the_unit_of_mass_changes_nothing():
+    """Without signal the masses of the scan are 16 widths from end to end, and rounding made 8 or 9 of them."""
+    rng, found = np.random.default_rng(1), []
+    mass, score = rng.exponential(60, 10_000) + 20, rng.random(10_000)
+    for unit in (1, 0.1, 3.7, 1000):
+        every = {"order": 1, "background_efficiency": 0.1, "mass_range": (20 * unit, 120 * unit)}
+        found.append(metrics.check(score, None, mass * unit, **every).cuts[0].p_spurious)
+    np.testing.assert_allclose(found, found[0], rtol=1e-6)
 
 
 def test_the_spurious_signal_is_what_was_added():
