@@ -67,10 +67,10 @@ class objective(Objective):
     >>> import numpy as np
     >>> from libmode.lightgbm import finalize, objective
     >>> rng = np.random.default_rng(1)
-    >>> label, mass = rng.integers(0, 2, 4_000), rng.uniform(50, 300, 4_000)  # 0 is background
+    >>> label, mass = rng.integers(0, 2, 8_000), rng.uniform(50, 300, 8_000)  # 0 is background
     >>> x = np.column_stack([mass, rng.normal(label)])
     >>> start = np.log(label.mean() / (1 - label.mean()))
-    >>> data = lightgbm.Dataset(x, label, init_score=np.full(4_000, start))
+    >>> data = lightgbm.Dataset(x, label, init_score=np.full(8_000, start))
     >>> mode = objective(mass, order=1)
     >>> parameters = {"objective": mode, "max_depth": 3, "num_threads": 1, "verbose": -1}
     >>> judge = mode.judge(x, label, mass)  # better: other events
@@ -155,9 +155,9 @@ def finalize(booster: lightgbm.Booster, init_score: float, *, num_iteration: int
     >>> import numpy as np
     >>> from libmode.lightgbm import finalize, objective
     >>> rng = np.random.default_rng(1)
-    >>> label, mass = rng.integers(0, 2, 4_000), rng.uniform(50, 300, 4_000)  # 0 is background
+    >>> label, mass = rng.integers(0, 2, 8_000), rng.uniform(50, 300, 8_000)  # 0 is background
     >>> x = np.column_stack([mass, rng.normal(label)])
-    >>> data = lightgbm.Dataset(x, label, init_score=np.full(4_000, 0.1))
+    >>> data = lightgbm.Dataset(x, label, init_score=np.full(8_000, 0.1))
     >>> booster = lightgbm.train({"objective": objective(mass, order=1), "verbose": -1}, data)
     >>> # It predicts margins, less 0.1.
     >>> probability = 1 / (1 + np.exp(-0.1 - booster.predict(x)))

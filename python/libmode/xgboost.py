@@ -91,7 +91,7 @@ class objective(Objective):
     >>> import xgboost
     >>> from libmode.xgboost import objective
     >>> rng = np.random.default_rng(1)
-    >>> label, mass = rng.integers(0, 2, 4_000), rng.uniform(50, 300, 4_000)  # 0 is background
+    >>> label, mass = rng.integers(0, 2, 8_000), rng.uniform(50, 300, 8_000)  # 0 is background
     >>> x = np.column_stack([mass, rng.normal(label)])
     >>> parameters = {"objective": "binary:logistic", "base_score": label.mean(), "max_depth": 3, "nthread": 1}
     >>> mode = objective(mass, order=1)
