@@ -102,6 +102,13 @@ def test_a_bump_of_five_errors_is_seen(kind, order):
     assert np.median([one.cuts[0].signal_mass for one in found]) == pytest.approx(MASS, abs=1)
 
 
+@pytest.mark.parametrize(("masses", "filled"), [(1, "1 bin"), (2, "0 bins")])
+def test_five_events_say_nothing(masses, filled):
+    mass = np.random.default_rng(5).exponential(60, (5, masses))
+    found = metrics.check(np.arange(5.0), None, mass, order=1, background_efficiency=0.4)
+    assert found.flat is None and found.why.startswith(f"not known: the masses fill {filled} of 10 effective events")
+
+
 def test_the_unit_of_mass_changes_nothing():
     """Without signal the masses of the scan are 16 widths from end to end, and rounding made 8 or 9 of them."""
     rng, found = np.random.default_rng(1), []

@@ -86,8 +86,8 @@ def tested(table: Table, at: Context) -> Part:
     order = at.settings.order
     merged = table.merged()
     terms = int(np.count_nonzero(table.degree <= order))
-    if len(merged.weight) <= terms or (merged.weight.sum(axis=1) <= 0).any():
-        filled = f"the masses fill {len(merged.weight)} bins of {FEWEST} effective events"
+    if (count := len(merged.weight)) <= terms or (merged.weight.sum(axis=1) <= 0).any():
+        filled = f"the masses fill {count} {'bin' if count == 1 else 'bins'} of {FEWEST} effective events"
         few = f"{filled}, and order = {order} needs {terms + 1}"
         empty = [replace(cut, unknown=few, why=f"not known: {few}") for cut in at.cuts]
         return Part(empty, [], math.nan, table.effective, few)
