@@ -52,6 +52,13 @@ def test_all_events_take_part_where_they_are_asked_to(kind):
     assert classifier.evals_result_["validation_0"]["dependence"][-1] == pytest.approx(rho, rel=1e-3)
 
 
+def test_importances_do_not_depend_on_names(kind):
+    frame = pd.DataFrame(SMALL.features).add_prefix("feature ")
+    named = kind(**FEW).fit(frame, SMALL.label, mass=SMALL.mass).feature_importances_
+    np.testing.assert_array_equal(named, fitted(kind).feature_importances_)
+    assert named.sum() == pytest.approx(1) and named.min() > 0
+
+
 @pytest.mark.parametrize("names", [(1, 2), (2, 1), ("QCD", "Higgs"), ("b", "s"), (False, True), (True, False)], ids=str)
 def test_background_label_is_a_class_of_y(kind, names):
     """The alphabet once made Higgs the background: the residual was .95, not .21."""
