@@ -55,6 +55,18 @@ def test_labels_and_styles_are_those_of_the_caller(name, tmp_path):
     assert dict(matplotlib.rcParams) == before
 
 
+def test_what_is_drawn():
+    axes = CALLS["roc"](Figure().subplots())
+    np.testing.assert_array_equal(axes.lines[0].get_xydata(), [[0, np.nan], [0.5, 10], [1, 1]])
+    axes = CALLS["efficiency"](Figure().subplots())
+    np.testing.assert_array_equal(axes.patches[0].get_data().values, VALUE)
+    found = spectra()
+    axes = CALLS["spectrum"](Figure().subplots())
+    np.testing.assert_allclose(
+        axes.patches[-1].get_data().values, found.selected / np.diff(EDGES) / found.selected.sum()
+    )
+
+
 BAD = [
     (plots.efficiency, ((EDGES[1:], VALUE, ERROR),), "efficiency.edges has length 4: expected 5, one more than efficiency.value"),
     (plots.efficiency, ((EDGES, VALUE, ERROR[1:]),), "efficiency.error has length 3, but efficiency.value has length 4"),
