@@ -62,6 +62,13 @@ def test_numbers_of_a_score(labeled, passing, place):
         assert_allclose(thinned[name], getattr(whole, name)[at], rtol=1e-12)
 
 
+def test_the_range_of_masses_may_be_negative():
+    """As that of log(m^2 / pt^2). Masses of signal do not count."""
+    mass, label = np.array([-5.0, -9.0, -3.0, -1.0]), np.array([False, False, False, True])
+    one = Events(np.zeros((4, 1)), mass, np.ones(4), label)
+    assert sample.look([(4, one), (3, one.where(~label))], True).mass_range == (-9, -3)
+
+
 def test_memory_does_not_grow_with_the_files(monkeypatch):
     """Four times as many events have no more than a tenth more at the peak; the events themselves have 13 MB."""
     monkeypatch.setattr(sample, "MOST", 20_000)

@@ -102,6 +102,12 @@ def test_events_are_kept_where_a_tenth_has_a_thousand_of_background(library, mon
         assert fitted(library, training=SMALL, validation_fraction=0.1).check_.flat is None
 
 
+def test_at_most_20_000_events_are_kept(library):
+    many = simple_model(300_000, np.random.default_rng(3))
+    check = fitted(library, training=many, n_estimators=2, max_depth=2).check_
+    assert check.events == pytest.approx(20_000 * np.mean(many.label == 0), abs=2)
+
+
 def test_kept_events_stop_a_training(library):
     found = fitted(library, early_stopping_rounds=8, n_estimators=300)
     values = found.evals_result_["validation_0"]["inverse_sensitivity"]

@@ -53,8 +53,11 @@ def test_all_events_take_part_where_they_are_asked_to(kind):
 
 
 def test_importances_do_not_depend_on_names(kind):
-    frame = pd.DataFrame(SMALL.features).add_prefix("feature ")
-    named = kind(**FEW).fit(frame, SMALL.label, mass=SMALL.mass).feature_importances_
+    frame = pd.DataFrame(SMALL.features).add_prefix("feature_")
+    classifier = kind(**FEW).fit(frame, SMALL.label, mass=SMALL.mass)
+    names = classifier.booster_.feature_names if kind is XGB.Classifier else classifier.booster_.feature_name()
+    assert names == list(frame)
+    named = classifier.feature_importances_
     np.testing.assert_array_equal(named, fitted(kind).feature_importances_)
     assert named.sum() == pytest.approx(1) and named.min() > 0
 
