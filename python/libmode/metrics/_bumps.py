@@ -76,7 +76,7 @@ def sought(settings: Settings, events: Sample) -> tuple[Doubles, Doubles] | None
         width = float(widths[0])
     if masses is None:  # a scan
         first, last = ends[0] + 2 * width, ends[1] - 2 * width
-        masses = np.linspace(first, last, max(int((last - first) / (2 * width) + 1e-9) + 1, 1))
+        masses = np.linspace(first, last, max(int((last - first) / (2 * width) + 1e-9) + 1, 1))  # 9 in any unit
     if widths is None or len(widths) == 1:
         widths = np.full(len(masses), width)
     return masses, widths

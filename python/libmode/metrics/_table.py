@@ -33,7 +33,7 @@ class Table(NamedTuple):
     @property
     def effective(self) -> float:
         """The number of effective events."""
-        return float(self.weight.sum() ** 2 / max(self.square.sum(), 1e-300))  # of no event 0
+        return float(self.weight.sum() ** 2 / max(self.square.sum(), 1e-300))  # 0 without events
 
     def merged(self) -> Table:
         """The table with bins of mass as rows."""

@@ -71,7 +71,7 @@ def gather_events(make: Callable[[], Batch], options: str, group: Group) -> Batc
     if in_torch_func():
         raise RuntimeError("torch.func cannot transform a loss with gather = True, whose processes wait for each other")
     batch, error = None, None
-    own: Any = None
+    own: Any  # what the other processes get
     try:
         batch = make()
         own = _description(batch, options), batch.size, as_arrays(batch.events)
