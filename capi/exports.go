@@ -112,15 +112,14 @@ var functions = [C.FUNCTIONS][2]func(*C.call) error{
 	C.FREE_PREPARED:     {freePrepared},
 	C.STRENGTHEN:        {strengthen[float64], strengthen[float32]},
 	C.PUSH:              {push[float64], push[float32]},
-	C.VERDICT:           {verdict},
+	C.APPLY:             {apply[float64], apply[float32]},
+	C.PLANE:             {plane},
 	C.TABLE:             {table[float64], table[float32]},
 	C.CORRELATE:         {correlate[float64], correlate[float32]},
 	C.OPTION_COUNT:      {optionCount},
 	C.OPTION_AT:         {optionAt},
 	C.STATE_SIZE:        {stateSize},
 	C.STATE_CHECK:       {stateCheck},
-	C.STATE_FIELD_COUNT: {fieldCount},
-	C.STATE_FIELD_AT:    {fieldAt},
 }
 
 //export modeCall

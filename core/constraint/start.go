@@ -6,177 +6,263 @@ import (
 	"sort"
 
 	"github.com/libmode/libmode/core/internal/events"
+	"github.com/libmode/libmode/core/internal/moments"
 	"gonum.org/v1/gonum/floats"
 )
 
-// The multiplier starts from planing: it gives background the masses of signal, but for a part, so that the mass alone says little.
-// v learns on top.
-const floor = 0.1
+// mostStart is the largest start: a background event counts at most as so many.
+const mostStart = 150
 
-// starts returns what the multiplier starts from in each cell of the masses, and takes the masses of a batch into the averages of a part.
-func (ca *call[T]) starts(g *group[T], le *lesson, p *part) []float64 {
-	if spectrum := ca.signalSpectrum(g); spectrum != nil {
-		p.signals++
-		share := max(1/p.signals, rate)
-		for c, x := range spectrum {
-			p.background[c] += share * (le.spectrum[c] - p.background[c])
-			p.signal[c] += share * (x - p.signal[c])
+// cells are the cells of all variables of mass together, of one part.
+type cells struct {
+	*part
+	variables, each int // each: the cells of a variable
+}
+
+func (p *part) cells(variables int) cells { return cells{p, variables, cellsOfMass[variables]} }
+
+// count returns the number of cells of all variables together. Each variable has one cell more, for events without a value.
+func (c cells) count() int { return int(math.Pow(float64(c.each+1), float64(c.variables))) }
+
+// endsOf returns the upper ends of the cells of a variable but the last.
+func (c cells) endsOf(v int) []float64 { return c.ends[v*(c.each-1):][:c.each-1] }
+
+// draw sets the ends of the cells to quantiles of the masses of events, as numpy.quantile, at most so many different ones.
+func (c cells) draw(masses [][]float64, limits [][2]float64, most int) {
+	c.drawn = float64(len(masses[0]))
+	for v, mass := range masses {
+		var sorted []float64
+		for _, m := range mass {
+			if m >= limits[v][0] && m <= limits[v][1] {
+				sorted = append(sorted, m)
+			}
+		}
+		slices.Sort(sorted)
+		ends, last := c.endsOf(v), len(sorted)-1
+		for k := 0; k < len(ends) && last >= 0; k++ {
+			at := (k + 1) * most / c.each * last // in units of 1/most, so that no rounding moves an end over an event
+			i := at / most
+			ends[k] = sorted[i] + float64(at%most)/float64(most)*(sorted[min(i+1, last)]-sorted[i])
 		}
 	}
-	background, signal := p.background[:g.basis.cells], p.signal[:g.basis.cells]
-	all, ofSignal := floats.Sum(background), floats.Sum(signal)
+}
+
+// cellOf returns the number of the ends that are not above a mass.
+func cellOf(ends []float64, m float64) int {
+	return sort.Search(len(ends), func(k int) bool { return ends[k] > m })
+}
+
+// place returns the cell of an event, from its masses inside of the limits, and in how many variables it has one.
+func place[T events.Float](c cells, masses [][]T, limits [][2]float64, i int) (cell, present int) {
+	for v, mass := range masses {
+		own, m := c.each, float64(mass[i])
+		if m >= limits[v][0] && m <= limits[v][1] && events.IsFinite(m) {
+			own = cellOf(c.endsOf(v), m)
+			present++
+		}
+		cell = cell*(c.each+1) + own
+	}
+	return cell, present
+}
+
+// setSpectra sets the cells of the background, and the spectra of the lesson. Signal has none of the background labels, and the category
+// of the background if there are categories. Its masses and weights alone are read; a mass that is not finite or out of range counts
+// for nothing.
+func (ca *call[T]) setSpectra(all []*group) {
+	labels, variables := len(ca.plan.BackgroundLabel), len(ca.limits)
+	lessons := make([]cells, len(ca.lesson.parts)) // of the parts that have background in this batch
+	for _, g := range all {
+		if len(g.place) == 0 {
+			continue
+		}
+		number := ca.part(g.Label, g.Category)
+		lesson, known := &ca.lesson.parts[number], &ca.known.parts[number]
+		c := lesson.cells(variables)
+		lessons[number] = c
+		if n := float64(len(g.place)); n >= 2*known.drawn {
+			wanted := c.each
+			if ca.whole {
+				wanted = most(g.ranks.Weight, len(g.place), variables, c.each)
+			}
+			c.draw(g.ranks.Masses, ca.limits, wanted)
+		} else {
+			lesson.drawn, lesson.ends = known.drawn, known.ends
+		}
+		g.cell = make([]uint8, len(g.place))
+		sizes := 0.0
+		for k := range g.cell {
+			cell, _ := place(c, g.ranks.Masses, ca.limits, k)
+			w := 1.0
+			if g.ranks.Weight != nil {
+				w = g.ranks.Weight[k]
+			}
+			g.cell[k] = uint8(cell)
+			lesson.background[cell] += w
+			sizes += math.Abs(w)
+		}
+		floats.Scale(1/sizes, lesson.background[:])
+	}
+	masses, unit, sizes := ca.Variables(), 1.0, make([]float64, len(lessons))
+	if ca.Weight != nil {
+		largest := 0.0
+		for _, w := range ca.Weight {
+			if w := math.Abs(float64(w)); events.IsFinite(w) {
+				largest = max(largest, w)
+			}
+		}
+		unit = events.UnitOf(largest)
+	}
+	ca.EachOther(ca.plan.BackgroundLabel, func(i int, category int64) {
+		w := 1.0
+		if ca.Weight != nil {
+			w = float64(ca.Weight[i]) * unit
+		}
+		if category < 0 || category >= int64(max(ca.Categories, 1)) || !events.IsFinite(w) {
+			return
+		}
+		for label := range labels {
+			number := ca.part(label, category)
+			if lessons[number].part == nil {
+				continue
+			}
+			if cell, present := place(lessons[number], masses, ca.limits, i); present > 0 && (!ca.plan.Joint || present == variables) {
+				lessons[number].signal[cell] += w
+				sizes[number] += math.Abs(w)
+			}
+		}
+	})
+	for number, size := range sizes {
+		if size > 0 {
+			lessons[number].signals = 1
+			floats.Scale(1/size, lessons[number].signal[:])
+		}
+	}
+}
+
+// starts returns the start of each cell: the ratio of the densities of signal and background, with a floor, times the exponential of
+// the polynomial with which the planed background keeps the means of polynomials up to the order.
+func (c cells) starts(order int, floor float64) []float64 {
+	background, signal := c.background[:c.count()], c.signal[:c.count()]
 	starts := slices.Repeat([]float64{1}, len(signal))
-	if ca.RelativeStrength > 0 || p.signals == 0 || !(all > 0 && ofSignal > 0) {
+	all, ofSignal := floats.Sum(background), floats.Sum(signal)
+	if c.signals == 0 || !(all > 0 && ofSignal > 0) {
 		return starts
 	}
-	for c := range starts {
-		if background[c] > 0 { // 1 is of a cell whose background weighs nothing
-			ratio := max(0, signal[c]/ofSignal) / (background[c] / all)
-			starts[c] = min((1-floor)*ratio+floor, math.Exp(mostLevel))
+	for k := range starts {
+		if background[k] > 0 { // 1 is of a cell whose background weighs nothing
+			starts[k] = (1-floor)*max(0, signal[k]/ofSignal)/(background[k]/all) + floor
 		}
+		starts[k] = min(starts[k], mostStart)
 	}
-	if !ca.plan.Bounded() { // a bounded moment is not free
-		shares, masses := slices.Clone(le.shares), slices.Clone(le.mass) // with a batch that counts as much as all before it
-		floats.Add(shares, p.shares[:len(shares)])
-		floats.Add(masses, p.mass[:len(masses)])
-		keepMoments(starts, background, polynomials(shares, masses, len(ca.limits), ca.plan.Order))
+	if order > 0 {
+		c.keepMeans(starts, order)
+	}
+	for k := range starts {
+		starts[k] = max(floor, min(starts[k], mostStart))
 	}
 	return starts
 }
 
-// signalSpectrum returns the sum of weights of signal in each cell of the masses of background, over the sum of their sizes. Signal has
-// none of the background labels, and the category of the background if there are categories. Its masses and weights alone are read. Nil: no
-// signal has a mass in the limits and among the masses of background.
-func (ca *call[T]) signalSpectrum(g *group[T]) []float64 {
-	variables, masses := len(ca.limits), ca.Variables()
-	cells := massCells[variables]
-	var ends [][]float64 // of each variable, see ends
-	var places []int
-	var weights []float64
-	ca.EachOther(ca.plan.BackgroundLabel, func(i int, category int64) {
-		if ca.Categories > 0 && category != g.Category {
-			return
-		}
-		if ends == nil { // most batches of the functions without labels have no signal
-			ends = g.ends(variables)
-		}
-		w, cell, present := 1.0, 0, 0
-		if ca.Weight != nil {
-			w = float64(ca.Weight[i])
-		}
-		for v, limits := range ca.limits {
-			c := cells
-			m, ends := float64(masses[v][i]), ends[v]
-			if m >= max(ends[0], limits[0]) && m <= min(ends[cells], limits[1]) {
-				c = sort.SearchFloat64s(ends[1:], m)
-				present++
-			}
-			cell = cell*(cells+1) + c
-		}
-		if present > 0 && (!ca.plan.Joint || present == variables) && events.IsFinite(w) {
-			places, weights = append(places, cell), append(weights, w)
-		}
-	})
-	largest := floats.Norm(weights, math.Inf(1))
-	if largest == 0 { // also of no signal
-		return nil
-	}
-	spectrum, sizes := make([]float64, g.basis.cells), 0.0
-	for k, w := range weights {
-		spectrum[places[k]] += w / largest
-		sizes += math.Abs(w / largest)
-	}
-	floats.Scale(1/sizes, spectrum)
-	return spectrum
-}
-
-// ends returns the lowest mass of background of each variable, and after it the largest in each cell, or in the cells below if it has none.
-func (g *group[T]) ends(variables int) [][]float64 {
-	cells, all := massCells[variables], make([][]float64, variables)
-	for v, mass := range g.masses {
-		ends, by := slices.Repeat([]float64{math.Inf(-1)}, cells+1), stride(v, variables, cells)
-		ends[0] = math.Inf(1)
-		for i, m := range mass {
-			if c, m := int(g.cell[i])/by%(cells+1), float64(m); c < cells {
-				ends[0], ends[c+1] = min(ends[0], m), max(ends[c+1], m)
-			}
-		}
-		for c := 2; c <= cells; c++ {
-			ends[c] = max(ends[c], ends[c-1])
-		}
-		all[v] = ends
-	}
-	return all
-}
-
-// keepMoments: the largest degree, the most rounds of steps, and the largest step, of the logarithm at an end of the range.
+// Of the polynomials of keepMeans: the largest degree, the most Newton steps, and the largest change of the exponent in one.
 const (
 	largestDegree = 2
-	rounds        = 200
+	mostSteps     = 50
 	largestStep   = 2.0
 )
 
-// polynomials returns the Legendre polynomials of each mass, of the degrees 1 to order, in each cell. Shares and masses are those of a
-// lesson.
-func polynomials(shares, masses []float64, variables, order int) (all [][]float64) {
-	cells := massCells[variables]
-	for v := range variables {
-		_, at := places(sumsOf(shares, v, variables), masses[v*cells:][:cells])
-		by := stride(v, variables, cells)
-		for degree := 1; degree <= min(order, largestDegree); degree++ {
-			p := make([]float64, len(shares))
-			for c := range p {
-				x := 0.0 // without the variable
-				if own := c / by % (cells + 1); own < cells {
-					x = at[own]
-				}
-				p[c] = [...]float64{1, x, (3*x*x - 1) / 2}[degree]
-			}
-			all = append(all, p)
-		}
-	}
-	return all
-}
+// tilt is the power of the exponential of keepMeans.
+const tilt = 1
 
-// keepMoments multiplies multipliers with the exponential of a sum of polynomials. The planed background then has the means of the
-// polynomials that the background has. The multipliers of the exact limit have them too:
-// along a polynomial that the order allows no residual counts, and cross entropy alone decides, with the background as it is. Of all
-// multipliers with these means they have the least entropy relative to those of planing. Newton steps for one polynomial at a time find it.
-func keepMoments(multipliers, spectrum []float64, polynomials [][]float64) {
-	if polynomials == nil {
-		return
+// keepMeans multiplies starts by the exponential of a polynomial of the rank of the mass. With it the planed background has the means of
+// the polynomials that the background has, and its size. The multipliers of the exact limit have these means too: along a polynomial that
+// the order allows no residual counts, and cross entropy alone decides, with the background as it is. Of all multipliers with these means
+// they have the least entropy relative to planing. Newton's method finds them.
+func (c cells) keepMeans(starts []float64, order int) {
+	polynomials, background := c.polynomials(min(order, largestDegree)), make([]float64, len(starts))
+	for k := range background {
+		background[k] = max(0, c.background[k])
 	}
-	background := slices.Clone(spectrum)
-	for c := range background {
-		background[c] = max(0, background[c])
-	}
-	total, planed := floats.Sum(background), make([]float64, len(background))
-	for range rounds {
-		largest := 0.0
-		for _, p := range polynomials {
-			floats.MulTo(planed, background, multipliers)
-			sum, wanted := floats.Sum(planed), floats.Dot(background, p)/total
-			mean := floats.Dot(planed, p) / sum
-			variance := 0.0
-			for c, x := range p {
-				variance += planed[c] / sum * (x - mean) * (x - mean)
-			}
-			if !(variance > 0) {
-				continue
-			}
-			step := max(-largestStep, min(largestStep, (wanted-mean)/variance))
-			for c, x := range p {
-				multipliers[c] *= math.Exp(step * x)
-			}
-			largest = max(largest, math.Abs(step))
+	size, total, planed := len(polynomials), floats.Sum(background), make([]float64, len(background))
+	mean, step, exponent, change := make([]float64, size), make([]float64, size), make([]float64, len(starts)), make([]float64, len(starts))
+	covariance := make([]float64, size*size)
+	for range mostSteps {
+		for k, b := range background {
+			planed[k] = b * starts[k] * math.Exp(exponent[k])
 		}
-		if largest < 1e-13 {
+		floats.Scale(1/floats.Sum(planed), planed)
+		for a, p := range polynomials {
+			mean[a] = floats.Dot(planed, p)
+			step[a] = floats.Dot(background, p)/total - mean[a]
+		}
+		for a, p := range polynomials {
+			for b, q := range polynomials[:a+1] {
+				sum := 0.0
+				for k, x := range planed {
+					sum += x * (p[k] - mean[a]) * (q[k] - mean[b])
+				}
+				covariance[a*size+b], covariance[b*size+a] = sum, sum
+			}
+		}
+		solve(covariance, step)
+		clear(change)
+		for a, p := range polynomials {
+			floats.AddScaled(change, step[a], p)
+		}
+		largest := floats.Norm(change, math.Inf(1))
+		floats.AddScaled(exponent, min(1, largestStep/largest), change)
+		if !(largest > 1e-12) {
 			break
 		}
 	}
-	floats.MulTo(planed, background, multipliers)
-	scale := total / floats.Sum(planed)
-	for c := range multipliers {
-		multipliers[c] = max(floor, min(scale*multipliers[c], math.Exp(mostLevel)))
+	planedSize := 0.0
+	for k, x := range exponent {
+		starts[k] *= math.Exp(tilt * x)
+		planedSize += background[k] * starts[k]
 	}
+	floats.Scale(total/planedSize, starts)
+}
+
+// solve replaces b by the solution x of a x = b, for a symmetric matrix a without a negative eigenvalue. Along what a does not know, x is 0.
+func solve(a, b []float64) {
+	n, largest := len(b), floats.Norm(a, math.Inf(1))
+	for j := range n {
+		pivot := a[j*n+j]
+		known := pivot > 1e-12*largest
+		for i := j + 1; i < n && known; i++ {
+			factor := a[i*n+j] / pivot
+			floats.AddScaled(a[i*n+j:][:n-j], -factor, a[j*n+j:][:n-j])
+			b[i] -= factor * b[j]
+		}
+		if !known {
+			for i := range n {
+				a[j*n+i], a[i*n+j] = 0, 0
+			}
+			b[j], a[j*n+j] = 0, 1
+		}
+	}
+	for j := n - 1; j >= 0; j-- {
+		b[j] = (b[j] - floats.Dot(a[j*n+j+1:][:n-j-1], b[j+1:])) / a[j*n+j]
+	}
+}
+
+// polynomials returns the Legendre polynomials of the rank of each mass, of the degrees from 1 on, in each cell.
+func (c cells) polynomials(degree int) (all [][]float64) {
+	values, by := make([]float64, degree+1), c.count()
+	for range c.variables {
+		by /= c.each + 1
+		rows := make([][]float64, degree)
+		for l := range rows {
+			rows[l] = make([]float64, c.count())
+		}
+		for k := range c.count() {
+			if own := k / by % (c.each + 1); own < c.each { // 0 without the variable
+				moments.Legendre(values, 2*float64(own)/float64(c.each-1)-1)
+				for l := range rows {
+					rows[l][k] = values[l+1]
+				}
+			}
+		}
+		all = append(all, rows...)
+	}
+	return all
 }

@@ -55,8 +55,8 @@ def _run(key: str, rows: int, state: Tensor | None, events: list[Any], outputs: 
 
 def _like_run(key: str, rows: int, state: Any, events: list[Any], outputs: Any) -> tuple[Tensor, Tensor]:
     first = events[0]
-    shape = (rows, first.shape[0]) if rows else first.shape
-    return first.new_empty((), dtype=state_type(first.device)), first.new_empty(shape, dtype=result_type(first))
+    shape, numbers = ((rows, first.shape[0]), state.shape) if rows else (first.shape, ())
+    return first.new_empty(numbers, dtype=state_type(first.device)), first.new_empty(shape, dtype=result_type(first))
 
 
 run_op = torch.library.custom_op(
