@@ -247,11 +247,11 @@ func TestBinsOfFewEvents(t *testing.T) {
 	joint.Joint, joint.Bins = true, 20
 	for seed := range uint64(30) {
 		for k, cfg := range []core.Config{given, edges, joint} {
-			s := sampleOf([]int{40, 40, 400}[k], seed)
+			s := sampleOf([]int{100, 100, 400}[k], seed)
 			each(s.weight, func(w float64) float64 { return w - 0.2 })
 			ev := s.events()
 			if k == 2 {
-				ev.Mass, ev.Masses = nil, [][]float64{s.mass, s.weight}
+				ev.Mass, ev.Masses = nil, [][]float64{s.mass, s.score}
 			}
 			got := direction(t, ev, cfg, logits)
 			require.True(t, slices.ContainsFunc(got.Push, func(u float64) bool { return u != 0 }), "seed %d", seed)
