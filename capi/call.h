@@ -2,7 +2,7 @@
 #ifndef MODE_CALL_H
 #define MODE_CALL_H
 
-#include "mode.h"
+#include "private.h"
 
 enum { MESSAGE_SIZE = 1024 };
 
@@ -14,8 +14,8 @@ typedef struct failure {
 
 /* The functions of Go: exports.go has them in a table. */
 enum {
-    CHECK, EVALUATE, FLATNESS, LOSS, PREPARE, EVALUATE_PREPARED, FREE_PREPARED, STRENGTHEN, PUSH, VERDICT, TABLE, CORRELATE,
-    OPTION_COUNT, OPTION_AT, STATE_SIZE, STATE_CHECK, STATE_FIELD_COUNT, STATE_FIELD_AT,
+    CHECK, EVALUATE, LOSS, STRENGTHEN, PUSH, VERDICT, TABLE, CORRELATE, OPTION_COUNT, OPTION_AT, STATE_SIZE, STATE_CHECK,
+    STATE_FIELD_COUNT, STATE_FIELD_AT,
     FUNCTIONS
 };
 
@@ -29,7 +29,6 @@ typedef struct call {
     double *number;        /* a result */
     size_t *count;         /* a result */
     size_t n, labels, categories;
-    uintptr_t prepared;    /* a handle of Go */
     failure *failed;
 } call;
 

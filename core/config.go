@@ -23,7 +23,6 @@ const (
 	Quantile   = bins.Quantile   // nearly equal numbers of events in each bin (the paper's dynamic bins)
 	Uniform    = bins.Uniform    // equal widths over the mass range
 	GivenEdges = bins.GivenEdges // the edges in Config.Edges
-	Values     = bins.Values     // one bin for each mass that occurs
 )
 
 // Missing is the treatment of events whose mass is NaN.

@@ -97,7 +97,7 @@ ModeVerdict = _struct(
 ModePushed = _struct(
     "mode_constraint_result", "address to_push, to_multiplier, to_slope; double loss, bias, events, size"
 )
-_Row = _struct("mode_option", "text name; int32 kind, flatness; size offset; texts values; size n_values; double none")
+_Row = _struct("mode_option", "text name; int32 kind; size offset; texts values; size n_values; double none")
 _Field = _struct("mode_state_field", "text name; size offset, stride, rows, columns")
 
 # The type of each kind of option, in the order of MODE_KIND_...; the length of a list follows it.
@@ -110,7 +110,6 @@ class Option(NamedTuple):
     """An option in the table of the library."""
 
     kind: int  #: MODE_KIND_... of mode.h
-    flatness: bool  #: whether the flatness loss takes it
     values: tuple[str, ...]  #: the names of a choice, by number
     none: float  #: the value of an integer or a number that is left out or has no limit; NaN if there is none
 
@@ -127,7 +126,6 @@ _of_events = [_pointer(ModeOptions), _pointer(ModeEvents)]
 # The arguments of functions with a form for float and a form for double.
 _OF_BOTH: dict[str, list[Any]] = {
     "mode_evaluate": [*_of_events, _pointer(ModeResult)],
-    "mode_flatness": [*_of_events, _pointer(ModeResult)],
     "mode_constraint_push": [*_of_events, _pointer(ModeSteering), _pointer(ModePushed)],
     "mode_strengthen": [*_of_events, _pointer(ModeStrength), _address],
     "mode_distance_correlation": [_size, *[_address] * 3, ctypes.c_int, _doubles, _address, _address],
@@ -278,7 +276,7 @@ def _read_options(loaded: ctypes.CDLL) -> None:
         if row.kind in (NUMBERS, LABELS, VARIABLES):
             members.append((f"n_{name}", _size))
         values = tuple(row.values[i].decode() for i in range(row.n_values))
-        OPTIONS[name] = Option(row.kind, bool(row.flatness), values, row.none)
+        OPTIONS[name] = Option(row.kind, values, row.none)
     ModeOptions._fields_ = [*members, ("reserved", ctypes.c_uint64 * 8)]
 
 

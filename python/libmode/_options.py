@@ -64,8 +64,7 @@ class Options:
         """Whether the range of this variable of mass comes from the data, and matters."""
         limits: list[Any] = [self._given.get(name) for name in ("mass_range", "edges")]
         each = [value[variable] if is_for_each(value) else value for value in limits]
-        few = self._given.get("binning") == "values"  # a few distinct masses have no tail
-        return self.loss == "mode" and not few and each == [None, None]
+        return self.loss == "mode" and each == [None, None]
 
     def rounded_to(self, score: Any, mass: Any) -> Options:
         """These options, with limits rounded outwards to the dtypes of scores and masses."""
@@ -98,7 +97,7 @@ class Options:
         """The value of an option; None if it is left out or has no limit."""
         if name in self._each:
             return self._given[name]
-        kind, _, values, none = _native.OPTIONS[name]
+        kind, values, none = _native.OPTIONS[name]
         value = getattr(self.struct, name)
         if kind in (_native.NUMBERS, _native.LABELS):
             return tuple(value[: getattr(self.struct, f"n_{name}")]) or None
@@ -110,7 +109,7 @@ class Options:
 
     def _set(self, struct: Any, name: str, value: Any) -> None:
         """Sets an option of all variables, or of one."""
-        kind, _, values, none = _native.OPTIONS[name]
+        kind, values, none = _native.OPTIONS[name]
         if kind == _native.RANGE:
             getattr(struct, name)[:] = (-math.inf, math.inf) if value is None else value
         elif kind in (_native.NUMBERS, _native.LABELS):

@@ -28,8 +28,7 @@ func Settle[T events.Float](bs *Bins, sel *events.Selection[T], o *Options, colu
 			if sel.Weight != nil && !o.Few && o.limit(sums, sel.N) {
 				return false, nil
 			}
-			var to []int
-			if to, bs.Merged = findMerged(sums, o.Order+1); to[len(to)-1] < len(to)-1 {
+			if to := findMerged(sums, o.Order+1); to[len(to)-1] < len(to)-1 {
 				mergeBins(bs, sel, to)
 				sums = sumBins(sel, bs.Count(), columns, unit, sc)
 			}
@@ -69,14 +68,12 @@ func (o *Options) limit(sums [][]float64, n int) bool {
 
 // findMerged returns for each bin the number of the bin that it becomes a part of. Each merged bin has enough effective events.
 // If that leaves no more bins than functions, a positive sum of weights is enough: the few events of such bins are all there are.
-// It reports whether some bin had too few.
-func findMerged(sums [][]float64, functions int) (to []int, few bool) {
-	last := len(sums) - 1
-	to = mergeUntil(sums, enough)
-	if few = to[last] < last; to[last] < functions {
-		to = mergeUntil(sums, 0)
+func findMerged(sums [][]float64, functions int) []int {
+	to := mergeUntil(sums, enough)
+	if to[len(to)-1] < functions {
+		return mergeUntil(sums, 0)
 	}
-	return to, few
+	return to
 }
 
 // mergeUntil merges neighbors, from the lowest mass on, until each bin has a positive sum of weights and enough effective
