@@ -24,8 +24,8 @@ class DisCoLoss:
 class FlatnessLoss:
     """The flatness loss (arXiv:1305.7248; section 2.1 of arXiv:2010.09745), in quantile bins of the background's mass.
 
-    It is the sum over the bins b of share_b times the integral of (F_b(s) - F(s))^2. F_b is the CDF of the scores of bin
-    b, share_b its share of the events, and F the CDF of all events.
+    It is the sum over the bins b of share_b times the integral of (F_b(s) - F(s))^2. F_b is the CDF of the scores of
+    bin b, share_b its share of the events, and F the CDF of all events.
     """
 
     def __init__(self, bins: int = 32, mass_range: tuple[float, float] = (-np.inf, np.inf)) -> None:
