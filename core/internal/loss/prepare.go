@@ -78,9 +78,9 @@ func (pr *Prepared[T]) bin(ev events.Events[T], index []uint32, sorted *order.Re
 
 // fit settles the bins, and sets the basis. It reports false if the options ask for other bins now.
 func (pr *Prepared[T]) fit(o *bins.Options, sc *par.Scratch) (settled bool, err error) {
-	columns, newton := moments.Columns(pr.sel, pr.Count(), &pr.plan.Options)
+	columns := moments.Columns(pr.sel, &pr.plan.Options)
 	if settled, err = bins.Settle(pr.Bins, pr.sel, o, columns, pr.sel.Unit(), sc); settled {
-		pr.Basis, err = moments.New(pr.Means, pr.Edges, newton, &pr.plan.Options, &sc.Arena)
+		pr.Basis, err = moments.New(pr.Means, pr.Edges, pr.sel.N, &pr.plan.Options, &sc.Arena)
 	}
 	return settled, err
 }
