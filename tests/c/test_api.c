@@ -123,6 +123,8 @@ static void test_strengthen(void) {
     CHECK(!mode_strengthen_f32(&c.options, &s.events, &strength, grad_f) && averages[0] == 2, "%s", mode_last_error());
     strength.batch = N + 1;
     expect("a batch", mode_strengthen_f64(&c.options, &e, &strength, grad), MODE_ERROR_ARGUMENT, "is more than the n");
+    strength.batch = 0, averages[1] = NAN;
+    expect("NaN", mode_strengthen_f64(&c.options, &e, &strength, grad), MODE_ERROR_OPTION, "averages[1] = NaN: must be finite and at least 0");
     strength.averages = NULL;
     expect("no averages", mode_strengthen_f64(&c.options, &e, &strength, grad), MODE_ERROR_ARGUMENT, "averages is NULL");
 }
