@@ -29,6 +29,7 @@ type Options struct {
 	Most  int       // a limit on the number of bins where none is asked for; 0: 32
 	Few   bool      // whether Most is the number of bins that the weights allow, see Settle
 	Edges []float64 // for GivenEdges
+	Grid  bool      // of one of several variables whose cells may be empty
 	Order int       // of the polynomial response, whose order + 1 parameters need at least order + 2 bins
 }
 
@@ -64,6 +65,7 @@ type Bins struct {
 	Edges  []float64                         // of one variable, in units of mass
 	Bounds [][events.MaxVariables][2]float64 // of the cells of several variables; nil: there is one variable
 	Means  []float64                         // of functions over the bins, see Settle: a row a bin
+	powers []int                             // Exponents of the selection
 	fewest int                               // events in the smallest of the quantile bins; 0 for other bins
 }
 
@@ -135,7 +137,7 @@ func checkEnough[T events.Float](sel *events.Selection[T], o *Options) error {
 	if o.Kind == GivenEdges {
 		asked = len(o.Edges) - 1
 	}
-	if o.Kind == GivenEdges || sel.N >= asked {
+	if o.Kind == GivenEdges || o.Grid || sel.N >= asked {
 		if asked > events.MaxBins {
 			return errs.Of(errs.ErrOption, "bins or edges make %d bins, and %d are possible: use fewer", asked, events.MaxBins)
 		}

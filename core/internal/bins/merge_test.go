@@ -29,7 +29,7 @@ func TestBinsMergeFromTheLowestMassOn(t *testing.T) {
 		for k := range c.bins {
 			sums = append(sums, c.bins[k][:])
 		}
-		require.Equal(t, c.want, findMerged(sums, c.functions), c.bins)
+		require.Equal(t, c.want, findMerged(sums, nil, c.functions), c.bins)
 	}
 }
 

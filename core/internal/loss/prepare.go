@@ -79,7 +79,7 @@ func (pr *Prepared[T]) bin(ev events.Events[T], index []uint32, sorted *order.Re
 // fit settles the bins, and sets the basis. It reports false if the options ask for other bins now.
 func (pr *Prepared[T]) fit(o *bins.Options, sc *par.Scratch) (settled bool, err error) {
 	columns := moments.Columns(pr.sel, &pr.plan.Options)
-	if settled, err = bins.Settle(pr.Bins, pr.sel, o, columns, pr.sel.Unit(), sc); settled {
+	if settled, err = bins.Settle(pr.Bins, pr.sel, o, columns, sc); settled {
 		pr.Basis, err = moments.New(pr.Means, pr.Edges, pr.sel.N, &pr.plan.Options, &sc.Arena)
 	}
 	return settled, err
@@ -188,7 +188,7 @@ func prepareJoint[T events.Float](ev events.Events[T], index []uint32, p *Plan, 
 		return nil, err
 	}
 	columns := moments.JointColumns(ev.Masses, ranges, p.Order)
-	if _, err := bins.Settle(pr.Bins, pr.sel, &bins.Options{Kind: bins.GivenEdges}, columns, pr.sel.Unit(), sc); err != nil {
+	if _, err := bins.Settle(pr.Bins, pr.sel, &bins.Options{Kind: bins.GivenEdges}, columns, sc); err != nil {
 		return nil, err
 	}
 	if pr.Basis, err = moments.NewSpan(pr.Means, pr.Count(), &sc.Arena); err != nil {

@@ -23,7 +23,7 @@ func projected(t *testing.T, masses []float64, asked int, c *Options, sc *par.Sc
 	bs, err := bins.New(sel, o, sc)
 	require.NoError(t, err)
 	columns := Columns(sel, c)
-	_, err = bins.Settle(bs, sel, o, columns, 1, sc)
+	_, err = bins.Settle(bs, sel, o, columns, sc)
 	require.NoError(t, err)
 	ba, err := New(bs.Means, bs.Edges, sel.N, c, &sc.Arena)
 	numbers := make([]uint32, len(masses))
