@@ -195,11 +195,6 @@ func checkAnything[T Float](t *testing.T, ev Events[T], cfg Config, smoothing fl
 			requireSentence(t, err)
 		}
 	}
-	if flat, err := Flatness(again, ev, cfg); err != nil {
-		requireSentence(t, err)
-	} else {
-		require.True(t, finite(flat))
-	}
 	if _, err := Curvature(again, hess, smoothing, ev, cfg); err != nil {
 		requireSentence(t, err)
 	} else {
@@ -282,7 +277,7 @@ func FuzzDefinition(f *testing.F) {
 		f.Add([]byte(seed))
 	}
 	// The definition takes time in the square of the events: some 100 of them, 20 times faster than 600.
-	f.Fuzz(func(t *testing.T, data []byte) { compareWithDefinition(t, false, data[:min(len(data), 256)], 1e-9) })
+	f.Fuzz(func(t *testing.T, data []byte) { compareWithDefinition(t, data[:min(len(data), 256)], 1e-9) })
 }
 
 // The same with bytes at random. Few events in few bins, of few scores: between ties c_1 is often 0, or nearly, while c_2 and
@@ -298,11 +293,10 @@ func TestRandomBytes(t *testing.T) {
 	}
 	for range 10_000 {
 		callWithAnything(t, draw(0, 400))
-		compareWithDefinition(t, false, draw(24, 64), 1e-10)
+		compareWithDefinition(t, draw(24, 64), 1e-10)
 	}
 	for range 500 {
-		compareWithDefinition(t, false, draw(200, 1500), 1e-10)
-		compareWithDefinition(t, true, draw(24, 1500), 1e-10)
+		compareWithDefinition(t, draw(200, 1500), 1e-10)
 	}
 }
 
@@ -318,7 +312,7 @@ func callWithAnything(t *testing.T, data []byte) {
 }
 
 // compareWithDefinition allows an error of the loss, relative to it, and ten times that of the gradient.
-func compareWithDefinition(t *testing.T, flat bool, data []byte, relative float64) {
+func compareWithDefinition(t *testing.T, data []byte, relative float64) {
 	in := &fuzzer{data}
 	cfg := paperConfig()
 	cfg.Order = in.in(6)
@@ -336,13 +330,6 @@ func compareWithDefinition(t *testing.T, flat bool, data []byte, relative float6
 	if in.in(2) == 0 {
 		cfg.ScoreRange = unbounded()
 	}
-	loss := "MoDe"
-	if flat {
-		loss = "flatness"
-		of := DefaultConfig()
-		of.Bins, of.Binning, of.ScoreRange = cfg.Bins, cfg.Binning, cfg.ScoreRange
-		cfg = of
-	}
 	steps := oneOf(in, 2.0, 10, 255)
 	weighted := in.in(2) == 0
 	var ev Events[float64]
@@ -354,13 +341,12 @@ func compareWithDefinition(t *testing.T, flat bool, data []byte, relative float6
 		}
 	}
 	got := make([]float64, len(ev.Score))
-	value, err := lossCalled[float64](loss)(got, ev, cfg)
+	value, err := LossAndGrad(got, ev, cfg)
 	if err != nil {
 		requireSentence(t, err)
 		return
 	}
 	br := newBrute(t, ev, cfg)
-	br.flat = flat
 	tiny := 1e-12 * br.squaredCDF()
 	if cfg.Moments == Projection {
 		if br.apart < 1e-3 {

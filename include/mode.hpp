@@ -392,29 +392,23 @@ Result nothing_found() noexcept {
     return found;
 }
 
-/* What `call` finds for n events, if the arrays fit. */
-template <class T, class Call>
-result<T> evaluated(std::size_t n, view<T> grad, view<T> hess, double smoothing, bool quality, report outcome, Call call) {
-    result<T> found = nothing_found<result<T>>();
-    found.grad = grad.data();
-    found.hess = hess.data();
-    found.smoothing = smoothing;
-    found.quality = quality;
-    if (fits("grad", grad, "score", n, outcome) && fits("hess", hess, "score", n, outcome)) outcome(call(found));
-    return found;
-}
-
 } // namespace detail
 
 /* The loss with bias and events: evaluate(options, events, grad, hess, smoothing). */
 template <class T>
 result<T> evaluate(const options &chosen, const events<T> &given, output<T> grad = {}, output<T> hess = {}, double smoothing = 0,
                    report outcome = {}, bool quality = true) {
-    if (!given.check(outcome)) return detail::nothing_found<result<T>>();
+    result<T> found = detail::nothing_found<result<T>>();
+    found.grad = grad.data();
+    found.hess = hess.data();
+    found.smoothing = smoothing;
+    found.quality = quality;
+    const std::size_t n = given.size();
+    if (!given.check(outcome) || !detail::fits("grad", grad, "score", n, outcome) || !detail::fits("hess", hess, "score", n, outcome))
+        return found;
     const c_events<T> arrays = given.to_c();
-    return detail::evaluated<T>(given.size(), grad, hess, smoothing, quality, outcome, [&](result<T> &found) {
-        return detail::pick(arrays.score, mode_evaluate_f32, mode_evaluate_f64)(&chosen.to_c(), &arrays, &found);
-    });
+    outcome(detail::pick(arrays.score, mode_evaluate_f32, mode_evaluate_f64)(&chosen.to_c(), &arrays, &found));
+    return found;
 }
 
 /* The loss alone, which is faster. */
@@ -422,33 +416,6 @@ template <class T>
 double loss(const options &chosen, const events<T> &given, output<T> grad = {}, report outcome = {}) {
     return evaluate(chosen, given, grad, {}, 0, outcome, false).loss;
 }
-
-/* Prepared events: evaluate and loss as above, for options with other moments. The arrays must live as long, as they are. */
-template <class T>
-class prepared {
-public:
-    prepared(const options &chosen, const events<T> &given, report outcome = {}) : n_(given.size()), handle_(nullptr, mode_prepared_free) {
-        mode_prepared *made = nullptr;
-        const c_events<T> arrays = given.to_c();
-        if (given.check(outcome) && outcome(detail::pick(arrays.score, mode_prepare_f32, mode_prepare_f64)(&chosen.to_c(), &arrays, &made)))
-            handle_.reset(made);
-    }
-
-    result<T> evaluate(const options &chosen, output<T> grad = {}, output<T> hess = {}, double smoothing = 0, report outcome = {},
-                       bool quality = true) const {
-        return detail::evaluated<T>(n_, grad, hess, smoothing, quality, outcome, [&](result<T> &found) {
-            return detail::pick(found.grad, mode_prepared_evaluate_f32, mode_prepared_evaluate_f64)(handle_.get(), &chosen.to_c(), &found);
-        });
-    }
-
-    double loss(const options &chosen, output<T> grad = {}, report outcome = {}) const {
-        return evaluate(chosen, grad, {}, 0, outcome, false).loss;
-    }
-
-private:
-    std::size_t n_;
-    std::unique_ptr<mode_prepared, decltype(&mode_prepared_free)> handle_;
-};
 
 /* A state of a constraint before its first batch. */
 inline std::vector<double> state(std::size_t labels = 1, std::size_t categories = 0, report outcome = {}) {

@@ -6,6 +6,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "../../capi/private.h"
 #include "call.h"
 
 /* ---------------------------------------------------------------- defaults */
@@ -101,40 +102,6 @@ static void test_evaluate(void) {
     CHECK(!mode_loss_f64(&c.options, N, c.score, NULL, c.mass, NULL, &loss, NULL) && loss != full.loss, "without labels and weights: %.9g", loss);
 }
 
-/*
- * Two bins, of a third and two thirds of the events, whose scores are 1/4 and 3/4: F_1 - F_2 is 1 between, and the loss is
- * 1/2 of the sum of share_b (F_b - F)^2.
- */
-static void test_flatness(void) {
-    call c = good();
-    single s;
-    mode_events_f64 e;
-    const double edges[] = {0, 0.5, 1};
-    double grad[N], want;
-    mode_result_f64 r;
-    mode_result_f32 r_f;
-    int few = 0;
-    BEGIN(r);
-    BEGIN(r_f);
-    for (int i = 0; i < N; i++) {
-        c.mass[i] = i % 3 == 0 ? 0.25 : 0.75;
-        c.score[i] = i % 3 == 0 ? 0.25 : 0.75;
-        few += i % 3 == 0;
-    }
-    c.options.binning = MODE_BINNING_EDGES, c.options.edges = edges, c.options.n_edges = 3;
-    e = events_of(&c);
-    want = 0.5 * few * (N - few) / (double)(N * N);
-    r.grad = grad;
-    CHECK(!mode_flatness_f64(&c.options, &e, &r) && fabs(r.loss - want) < 1e-14 && isnan(r.bias), "%.17g, want %.17g", r.loss, want);
-    CHECK(grad[0] < 0 && grad[1] > 0, "closer scores are flatter: %g, %g", grad[0], grad[1]);
-    set_single(&s, &c);
-    CHECK(!mode_flatness_f32(&c.options, &s.events, &r_f) && fabs(r_f.loss - want) < 1e-14, "%.17g, %s", r_f.loss, mode_last_error());
-}
-
-/*
- * All scores are equal and there are two bins of n/2 events of weight 1, for which M is {1/2, -1/2; -1/2, 1/2} and so
- * h_i = 4/2 2/n 1/2 1/window.
- */
 static void test_strengthen(void) {
     call c = good();
     mode_events_f64 e = events_of(&c);
@@ -156,10 +123,16 @@ static void test_strengthen(void) {
     CHECK(!mode_strengthen_f32(&c.options, &s.events, &strength, grad_f) && averages[0] == 2, "%s", mode_last_error());
     strength.batch = N + 1;
     expect("a batch", mode_strengthen_f64(&c.options, &e, &strength, grad), MODE_ERROR_ARGUMENT, "is more than the n");
+    strength.batch = 0, averages[1] = NAN;
+    expect("NaN", mode_strengthen_f64(&c.options, &e, &strength, grad), MODE_ERROR_OPTION, "averages[1] = NaN: must be finite and at least 0");
     strength.averages = NULL;
     expect("no averages", mode_strengthen_f64(&c.options, &e, &strength, grad), MODE_ERROR_ARGUMENT, "averages is NULL");
 }
 
+/*
+ * All scores are equal and there are two bins of n/2 events of weight 1, for which M is {1/2, -1/2; -1/2, 1/2} and so
+ * h_i = 4/2 2/n 1/2 1/window.
+ */
 static void test_hess(void) {
     call c = good();
     single s;
@@ -177,55 +150,6 @@ static void test_hess(void) {
         CHECK(!mode_evaluate_f32(&c.options, &s.events, &r), "%s", mode_last_error());
         for (int i = 0; i < N; i++) CHECK(fabs((double)hess[i] - h) < 1e-6 * h, "hess[%d] = %g, want %g", i, (double)hess[i], h);
     }
-}
-
-/* Prepared events have the losses of calls of their own, bit for bit, and a handle that is gone is an error. */
-static void test_prepared(void) {
-    call c = good();
-    single s;
-    for (int i = 0; i < N; i++) c.weight[i] = 1 + i % 3, c.label[i] = i % 7 == 3;
-    set_single(&s, &c);
-    const mode_events_f64 e = events_of(&c);
-    double want[N], grad[N], hess[N], want_hess[N];
-    float want_f[N], grad_f[N];
-    mode_prepared *of_double = NULL, *of_float = NULL, *before = NULL;
-    mode_result_f64 alone, r;
-    mode_result_f32 alone_f, r_f;
-    BEGIN(alone);
-    BEGIN(r);
-    BEGIN(alone_f);
-    BEGIN(r_f);
-    alone.grad = want, r.grad = grad, alone_f.grad = want_f, r_f.grad = grad_f;
-    CHECK(!mode_prepare_f64(&c.options, &e, &of_double) && of_double, "%s", mode_last_error());
-    CHECK(!mode_prepare_f32(&c.options, &s.events, &of_float) && of_float, "%s", mode_last_error());
-    for (c.options.order = 0; c.options.order < 3; c.options.order++) {
-        alone.quality = r.quality = c.options.order == 1;
-        alone.hess = c.options.order == 2 ? want_hess : NULL, r.hess = c.options.order == 2 ? hess : NULL;
-        CHECK(!mode_evaluate_f64(&c.options, &e, &alone) && !mode_prepared_evaluate_f64(of_double, &c.options, &r), "%s", mode_last_error());
-        CHECK(r.loss == alone.loss && !memcmp(grad, want, sizeof grad), "order %d: %.17g, want %.17g", (int)c.options.order, r.loss, alone.loss);
-        CHECK(c.options.order ? r.bias == alone.bias && r.events == alone.events : isnan(r.bias), "%.17g", r.bias);
-        CHECK(!mode_evaluate_f32(&c.options, &s.events, &alone_f) && !mode_prepared_evaluate_f32(of_float, &c.options, &r_f), "%s", mode_last_error());
-        CHECK(r_f.loss == alone_f.loss && !memcmp(grad_f, want_f, sizeof grad_f), "order %d in float", (int)c.options.order);
-    }
-    CHECK(!memcmp(hess, want_hess, sizeof hess), "hess");
-    c.options.order = 0;
-    expect("float", mode_prepared_evaluate_f64(of_float, &c.options, &r), MODE_ERROR_ARGUMENT, "prepared has events of the other type");
-    expect("no result", mode_prepared_evaluate_f64(of_double, &c.options, NULL), MODE_ERROR_ARGUMENT, "result is NULL");
-    r.grad = c.score;
-    expect("over the scores", mode_prepared_evaluate_f64(of_double, &c.options, &r), MODE_ERROR_ARGUMENT, "grad overlaps score");
-    c.options.bins = 5;
-    r.grad = NULL, r.loss = -7;
-    expect("other bins", mode_prepared_evaluate_f64(of_double, &c.options, &r), MODE_ERROR_OPTION, "bins = 5 was 4 when the events were prepared");
-    CHECK(r.loss == -7, "a result was written");
-    before = of_double;
-    CHECK(!mode_prepared_free(of_double) && !mode_prepared_free(of_float) && !mode_prepared_free(NULL), "%s", mode_last_error());
-    expect("freed", mode_prepared_evaluate_f64(before, NULL, &r), MODE_ERROR_ARGUMENT, "prepared is no handle of mode_prepare, or was freed");
-    expect("freed twice", mode_prepared_free(before), MODE_ERROR_ARGUMENT, "or was freed");
-    expect("NULL", mode_prepared_evaluate_f64(NULL, NULL, &r), MODE_ERROR_ARGUMENT, "prepared is no handle");
-    expect("nowhere", mode_prepare_f64(NULL, &e, NULL), MODE_ERROR_ARGUMENT, "prepared is NULL");
-    c.score[5] = NAN;
-    expect("a bad score", mode_prepare_f64(NULL, &e, &before), MODE_ERROR_NOT_FINITE, "score[5] = NaN");
-    CHECK(before == of_double, "a result was written");
 }
 
 /* The distance correlation is alike in both arrays; of two events at other places it is 1. */
@@ -411,7 +335,7 @@ static void test_overlaps(void) {
     c.options.background_label = (int32_t *)(void *)room;
     OVER(GRAD(room), "grad overlaps background_label");
     OVER((r.grad = NULL, r.hess = c.weight, mode_evaluate_f64(&c.options, &e, &r)), "hess overlaps weight");
-    OVER((r.grad = r.hess = x, mode_flatness_f64(&c.options, &e, &r)), "hess overlaps grad");
+    OVER((r.grad = r.hess = x, mode_evaluate_f64(&c.options, &e, &r)), "hess overlaps grad");
     e.score = room;
     BEGIN(r);
     memcpy(room, &r, sizeof r);
@@ -560,10 +484,8 @@ int main(void) {
     test_variable();
     test_null_options_are_the_defaults();
     test_evaluate();
-    test_flatness();
     test_strengthen();
     test_hess();
-    test_prepared();
     test_distance_correlation();
     test_direction();
     test_overlaps();

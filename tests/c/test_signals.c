@@ -9,6 +9,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "../../capi/private.h"
 #include "call.h"
 
 static const int looked_at[] = {SIGSEGV, SIGBUS, SIGFPE, SIGPIPE, SIGURG, SIGPROF, SIGALRM};
@@ -125,8 +126,6 @@ static void test_functions(void) {
     LOOKS(mode_evaluate_f64(&c.options, &e, &result));
     LOOKS(mode_loss_f32(&c.options, N, s.score, NULL, s.mass, NULL, &loss, fgrad));
     LOOKS(mode_loss_f64(&c.options, N, c.score, NULL, c.mass, NULL, &loss, grad));
-    LOOKS(mode_flatness_f32(&c.options, &s.events, &fresult));
-    LOOKS(mode_flatness_f64(&c.options, &e, &result));
     LOOKS(mode_constraint_push_f32(&c.options, &s.events, &constraint, &fpushed));
     LOOKS(mode_constraint_push_f64(&c.options, &e, &constraint, &pushed));
     LOOKS(mode_distance_correlation_f32(N, s.score, s.mass, NULL, 0, &value, NULL, NULL));

@@ -69,7 +69,7 @@ void test_setters() {
     CHECK(mode::options().monotonic(false).to_c().monotonic == 0, "monotonic(false)");
     const mode_options other = mode::options().joint().missing(MODE_MISSING_IGNORE).to_c();
     CHECK(other.joint == 1 && other.missing == MODE_MISSING_IGNORE, "joint, missing");
-    CHECK(mode::options().binning(MODE_BINNING_VALUES).to_c().binning == MODE_BINNING_VALUES, "binning");
+    CHECK(mode::options().binning(MODE_BINNING_UNIFORM).to_c().binning == MODE_BINNING_UNIFORM, "binning");
 }
 
 bool has_both(const mode::options &options) {
@@ -165,31 +165,6 @@ void test_what_arrays_may_be() {
     CHECK(other == grad, "the gradient through std::span");
     CHECK(mode::loss(options, events(std::span(mass).subspan(0, 3), {}, masses), {}, status) != want && !status.ok(), "length 3");
 #endif
-}
-
-// Prepared events have the losses of calls of their own, to the last bit, and can be moved.
-template <class T>
-void test_prepared() {
-    const events<T> e;
-    const mode::events<T> all = e.all();
-    mode::options options = four_bins();
-    std::vector<T> want(N), grad(N), three(3);
-    mode::status status;
-    mode::prepared<T> first(options, all, status);
-    CHECK(status.ok(), "%s", status.message());
-    const mode::prepared<T> events(std::move(first));
-    for (int order = 0; order < 3; order++) {
-        const mode::result<T> alone = mode::evaluate(options.order(order), all, want, {}, 0, status);
-        const mode::result<T> found = events.evaluate(options, grad, {}, 0, status);
-        CHECK(found.loss == alone.loss && found.bias == alone.bias && grad == want, "order %d: %s", order, status.message());
-        CHECK(events.loss(options, {}, status) == alone.loss, "order %d: %s", order, status.message());
-    }
-    CHECK(std::isnan(events.loss(options, three, status)), "a short gradient");
-    expect(status, MODE_ERROR_ARGUMENT, "grad has length 3, but score has length 64");
-    CHECK(std::isnan(events.loss(options.bins(5), grad, status)), "other bins");
-    expect(status, MODE_ERROR_OPTION, "bins = 5 was 4 when the events were prepared: prepare them again");
-    first.loss(options, {}, status);
-    expect(status, MODE_ERROR_ARGUMENT, "prepared is no handle of mode_prepare, or was freed");
 }
 
 template <class T>
@@ -430,8 +405,6 @@ int main() {
     test_options_own_their_lists();
     test_results_are_those_of_c<float>();
     test_results_are_those_of_c<double>();
-    test_prepared<float>();
-    test_prepared<double>();
     test_direction<float>();
     test_events<float>();
     test_what_arrays_may_be();

@@ -33,6 +33,8 @@ type Selection[T Float] struct {
 	Parts            []Part
 	Pairs            []uint32 // of each event the cells of the score and the mass; bins.New writes the bin over the cell of the mass
 	cellOf           []uint32 // of each event the cell of several variables, or NoPair; nil: there is one variable
+	Exponents        []int    // of the powers of two by which the weights of each bin are multiplied, see Balance; nil: of 1
+	given            []T      // the weights without them
 	index            []uint32 // of each event the place in the input; nil: the events are the input
 	scoreLo, scoreHi float64
 	ignoreMissing    bool
@@ -120,7 +122,7 @@ func (sel *Selection[T]) CountMasses() []uint32 {
 
 // Unit returns the unit of the weights. The loss does not depend on it, to the last bit.
 func (sel *Selection[T]) Unit() float64 {
-	if sel.Weight == nil {
+	if sel.Weight == nil || sel.Exponents != nil {
 		return 1
 	}
 	return UnitOf(max(math.Abs(sel.WeightMin), math.Abs(sel.WeightMax)))

@@ -2,6 +2,9 @@
 package order
 
 import (
+	"math"
+	"slices"
+
 	"github.com/libmode/libmode/core/internal/events"
 	"github.com/libmode/libmode/core/internal/lanes"
 	"github.com/libmode/libmode/core/internal/par"
@@ -16,6 +19,7 @@ type Records struct {
 	Chunks  []int     // chunk k has the records Chunks[k] .. Chunks[k+1]-1
 	Sums    []float64 // of the weights, see Row
 	bins    int
+	powers  []int     // of two, by which the weights of each bin are multiplied; nil: by 1
 	scores  []float64 // in order of the words; nil: the words hold the scores, see radix.Layout.Half
 }
 
@@ -25,7 +29,7 @@ func newRecords[T events.Float](sel *events.Selection[T], bins int, sc *par.Scra
 	rs := &Records{
 		Layout: radix.NewLayout[T](sel.ScoreMin, sel.ScoreMax, len(sel.Score), bins),
 		Words:  par.Unset[uint64](&sc.Arena, sel.N),
-		bins:   bins,
+		bins:   bins, powers: sel.Exponents,
 	}
 	if sel.Weight != nil {
 		rs.Weights = par.Unset[float64](&sc.Arena, sel.N)
@@ -125,7 +129,14 @@ func (rs *Records) Effective() float64 {
 		return float64(len(rs.Words))
 	}
 	var sum, squares float64
-	for _, w := range rs.Weights {
+	least := 0
+	if rs.powers != nil {
+		least = slices.Min(rs.powers)
+	}
+	for i, w := range rs.Weights {
+		if rs.powers != nil {
+			w = math.Ldexp(w, least-rs.powers[rs.Bin(rs.Words[i])])
+		}
 		sum += w
 		squares += w * w
 	}
