@@ -93,7 +93,7 @@ extern "C" {
 #define MODE_QUOTE_EXPANDED(number) #number
 
 /* Changes when a program compiled against an older header no longer works. */
-#define MODE_ABI_VERSION 3
+#define MODE_ABI_VERSION 4
 
 /* ---------------------------------------------------------------- status */
 

@@ -159,6 +159,9 @@ func (ca *call[T]) set(rows Rows[T], all []*group[T]) error {
 		if lesson.push = g.norm(ca.Batch); lesson.push > 0 {
 			lesson.batches = 1
 		}
+		if !events.IsFinite(lesson.push) {
+			return errs.Of(errs.ErrOverflow, "the push has the norm %v: slope_penalty, or weights relative to their sum in a bin, are too large", lesson.push)
+		}
 		if known.learn(lesson); lesson.push > 0 {
 			scale = ca.Strength / known.push
 		}

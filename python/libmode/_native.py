@@ -19,7 +19,7 @@ from ._interruptible import LARGE, interruptible
 from ._messages import Fault
 from ._read import whole
 
-ABI_VERSION = 3
+ABI_VERSION = 4
 
 _NAME = "libmode." + {"win32": "dll", "darwin": "dylib"}.get(sys.platform, "so")
 

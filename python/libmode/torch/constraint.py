@@ -217,9 +217,7 @@ class MoDeConstraint(CoreModule):
         events = label, mass, weight, category
         same: Tensor
         if is_traced(score):
-            found = run_by_operator(
-                self, self.state, score, *events, reference=reference, outputs=outputs, rows=_ROWS
-            )
+            found = run_by_operator(self, self.state, score, *events, reference=reference, outputs=outputs, rows=_ROWS)
             same = _constrained_op(self.key, score, *found)
         elif in_torch_func():
             raise RuntimeError("torch.func cannot transform a MoDeConstraint, which has a state: use MoDeLoss")
