@@ -338,7 +338,9 @@ void test_exceptions() {
     expect_error(few, [&] { mode::loss(o, plain); });
     expect_error(few, [&] { mode::loss(o, plain, grad); });
     expect_error(few, [&] { mode::evaluate(o, plain, grad); });
-    expect_error(few, [&] { mode::constrain(o, plain, mode::constraint(), state, push, grad); });
+    mode_constraint how = mode::constraint();
+    how.strength = -1;
+    expect_error("strength = -1: must be finite and above 0", [&] { mode::constrain(o, plain, how, state, push, grad); });
     expect_error(few, [&] { mode::edges(o, plain); });
     expect_error(few, [&] { mode::moments(o, plain, at); });
     expect_error("mass has length 3, but score has length 64", [&] { mode::loss(o, mode::events<double>(e.score, {}, std::vector<double>(3))); });
