@@ -190,7 +190,8 @@ typedef struct mode_options {
     double max_slope;      /* bound on the slope, > 0; needs order >= 1; default INFINITY: none */
     double slope_penalty;  /* adds slope_penalty * c_1^2 to J, >= 0; needs order >= 1; default 0 */
     /* Ranges are finite with [0] < [1], or -INFINITY, INFINITY: from the data. For
-       events in float their ends, and those of edges, are rounded to float, outwards. */
+       events in float their ends, and those of edges, are rounded to float, outwards,
+       and the edges between them to the nearest float. */
     double mass_range[2];  /* events outside take no part; not with edges; default from the data */
     double score_range[2]; /* limits of the integral; a score outside is an error; default 0, 1 */
     /* For MODE_BINNING_EDGES and no other binning: n_edges >= 2 finite masses,

@@ -75,11 +75,10 @@ func Evaluate[T events.Float](out events.Derivatives[T], ev events.Events[T], p 
 	if err := di.SetFactors(p.BackgroundLabel); err != nil {
 		return total, err
 	}
-	out.Clear(sc.Team)
 	all := out // the derivatives in the order of the division
 	if di.Index != nil {
+		out.Clear(sc.Team)
 		all = out.ForEvents(len(di.Index), &sc.Arena)
-		all.Clear(sc.Team)
 	}
 	results := make([]Result, len(di.Subsets))
 	failures := di.Each(sc, false, func(k int, sc *par.Scratch) error {

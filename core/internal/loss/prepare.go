@@ -149,7 +149,6 @@ func Integrate[T events.Float](out events.Derivatives[T], prs []*Prepared[T], me
 		sums[d] = par.Make[float64](&sc.Arena, len(array))
 	}
 	for _, pr := range prs {
-		one.Clear(sc.Team)
 		loss, err := pr.integrate(one, measured, sc)
 		if err != nil {
 			return Result{}, errs.OfVariable(pr.Variable, err)

@@ -39,6 +39,9 @@ func (pr *Prepared[T]) integrate(out events.Derivatives[T], measured bool, sc *p
 	if err != nil {
 		return Result{}, err
 	}
+	if pr.sel.N < len(pr.sel.Score) { // the walk writes no others
+		out.Clear(sc.Team)
+	}
 	limits := p.Masses[0].Score
 	wa := &walk{Records: rs, in: in, from: limits[0], to: limits[1], write: pr.writer(out[events.Grad], -in.scale), topFrom: len(rs.Words)}
 	switch {

@@ -39,11 +39,19 @@ func newRecords[T events.Float](sel *events.Selection[T], bins int, sc *par.Scra
 	}
 	starts := par.Unset[uint32](&sc.Arena, sel.ScoreCells.Count()+1)
 	var start uint32
-	for c := range sel.ScoreCells.Count() {
-		starts[c] = start
-		for k := range sel.Parts { // each part has a place of its own in the cell
-			slot := &sel.Parts[k].Scores[c]
-			*slot, start = start, start+*slot
+	if len(sel.Parts) == 1 {
+		counts := sel.Parts[0].Scores[:len(starts)-1]
+		for c, count := range counts {
+			starts[c], counts[c] = start, start
+			start += count
+		}
+	} else {
+		for c := range sel.ScoreCells.Count() {
+			starts[c] = start
+			for k := range sel.Parts { // each part has a place of its own in the cell
+				slot := &sel.Parts[k].Scores[c]
+				*slot, start = start, start+*slot
+			}
 		}
 	}
 	starts[len(starts)-1] = start
@@ -54,13 +62,13 @@ func newRecords[T events.Float](sel *events.Selection[T], bins int, sc *par.Scra
 		next, made := p.Scores, par.Unset[uint64](&room.Arena, fillBlock)
 		for lo := p.Lo; lo < p.Hi; lo += fillBlock {
 			hi := min(lo+fillBlock, p.Hi)
-			pairs, words := sel.Pairs[lo:hi], made[:hi-lo]
+			pairs, words := sel.Pairs[lo:hi][:hi-lo], made[:hi-lo]
 			radix.Records(words, &rs.Layout, sel.Score[lo:hi], pairs, events.BinMask, lo)
-			for i, word := range words {
-				if pairs[i] != events.NoPair {
-					cell := pairs[i] >> events.BinBits
-					records[next[cell]] = word
-					next[cell]++
+			for i, pair := range pairs {
+				if pair != events.NoPair {
+					slot := &next[pair>>events.BinBits]
+					records[*slot] = words[i]
+					*slot++
 				}
 			}
 		}
