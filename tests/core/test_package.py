@@ -177,7 +177,6 @@ NEEDED = {
     "torch": ("torch", "torch"),
     "keras": ("keras", "keras"),
     "jax": ("jax", "jax"),
-    "plots": ("matplotlib", "plot"),
 }
 
 
