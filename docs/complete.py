@@ -32,13 +32,12 @@ TOGETHER = (
     ("xgboost.objective", "xgboost.metric", "xgboost.MoDeXGBClassifier", "lightgbm.MoDeLGBMClassifier"),
     ("metrics.check", "metrics.Check", "metrics.scorer"),
     ("metrics.efficiency", "metrics.flatness", "metrics.dependence"),
-    ("metrics.roc", "metrics.auc", "metrics.threshold", "metrics.rejection"),
+    ("metrics.roc", "plots.roc", "metrics.auc", "metrics.threshold", "metrics.rejection"),
     ("metrics.spurious_signal", "metrics.signal_bias"),
     ("metrics.closure", "torch.ABCDLoss"),
     ("torch.distance_correlation", "torch.ABCDLoss", "mode_loss"),
     ("planing_weights", "torch.MoDeLoss", "xgboost.MoDeXGBClassifier"),
     ("set_threads", "mode_loss"),
-    ("plots.efficiency", "plots.spectrum", "plots.style"),
 )
 
 

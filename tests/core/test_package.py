@@ -175,8 +175,6 @@ NEEDED = {
     "torch": ("torch", "torch"),
     "keras": ("keras", "keras"),
     "jax": ("jax", "jax"),
-    "compat.pytorch": ("torch", "torch"),
-    "plots": ("matplotlib", "plot"),
 }
 
 
