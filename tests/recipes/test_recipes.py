@@ -137,12 +137,11 @@ def test_to_onnx():
 def test_optuna_search():
     head, *front = printed("optuna_search", "-W", "error")
     assert head == f"12 trials, on the front {len(front)}:" and len(front) >= 3
-    rejections, dependences, strengths = zip(
-        *(numbers(re.sub(r"(loss_weight \d+) ", r"\1.0 ", line)) for line in front), strict=True
-    )
-    # A front: who rejects more depends more; and what decides is the strength.
-    assert list(rejections) == sorted(rejections) and list(dependences) == sorted(dependences)
-    assert dependences[0] < 20 and dependences[-1] > 50 and strengths[0] > strengths[-1]
+    rejections, residuals, *_ = zip(*map(numbers, front), strict=True)
+    orders = [int(re.search(r"order (\d)", line)[1]) for line in front]
+    # A front: who rejects more depends more; and what decides is the order.
+    assert list(rejections) == sorted(rejections) and list(residuals) == sorted(residuals)
+    assert residuals[0] < 1.7 and residuals[-1] > 2.5 and orders[0] < orders[-1]
 
 
 def test_lightning_ddp():
