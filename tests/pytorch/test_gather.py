@@ -35,8 +35,6 @@ CASES = {  # the options
     "categories": {"order": 0, "bins": 6},
     "pooled": {"order": 1, "background_only": False},
     "several backgrounds": {"order": 1, "background_label": (0, 1), "bins": 8},
-    "signal efficiency": {"order": 1, "score_transform": "signal_efficiency"},
-    "classes": {"order": 1, "per_class": True, "bins": 8},
     "reference": {"order": 1},
 }
 
@@ -46,8 +44,6 @@ def arguments(name, rank):
     features, target, mass, weight, category = batch(rank, dtype=HALF if name == "half precision" else torch.float64)
     pred = (features[:, 0] + features[:, 1]).sigmoid()
     given = {"score": pred, "label": target, "mass": mass if name == "joint" else mass[:, 0]}
-    if name == "classes":
-        given["score"] = torch.stack([pred, 1 - pred**2], 1)
     if name in ("weights", "bounds"):
         given["weight"] = weight
     if name == "categories":
