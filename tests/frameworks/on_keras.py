@@ -310,7 +310,7 @@ def test_the_error_is_that_of_the_core(case):
     given = case.arguments()
     score, *events = (given.pop(name) for name in ("score", "label", "mass", "weight"))
     with float64(), pytest.raises(case.error) as caught:
-        MoDeLoss(base=None, dtype="float64", **({"order": 0} | given))(pack(*events), score)
+        MoDeLoss(base=None, dtype="float64", on_bad_batch="raise", **({"order": 0} | given))(pack(*events), score)
     assert case.is_in(caught.value), str(caught.value)
 
 
@@ -341,8 +341,8 @@ def test_a_batch_without_background_is_skipped_if_that_is_wanted():
     label, mass, _, score = events()
     signal = pack(np.ones(N), mass)
     with pytest.raises(Exception, match="drop_remainder=True.*on_bad_batch='skip'"):
-        MoDeLoss(**OPTIONS)(signal, score)
-    loss = MoDeLoss(base=None, on_bad_batch="skip", **OPTIONS)
+        MoDeLoss(on_bad_batch="raise", **OPTIONS)(signal, score)
+    loss = MoDeLoss(base=None, **OPTIONS)
     with pytest.warns(RuntimeWarning, match="MoDeLoss gives a batch the loss 0.*no event selected") as caught:
         for _ in range(3):
             value, grad = value_and_grad(lambda pred: loss(signal, pred), score)
@@ -362,7 +362,7 @@ def test_a_batch_without_background_is_skipped_if_that_is_wanted():
 def test_a_training_with_a_bad_last_batch_goes_on(jit, jit_compile):
     x, label, mass = sample(1010)
     label[1000:] = 1  # the last batch
-    loss = MoDeLoss(strength=10, on_bad_batch="skip", **OPTIONS)
+    loss = MoDeLoss(strength=10, **OPTIONS)
     model = network()
     model.compile("adam", loss, jit_compile=jit_compile)
     with pytest.warns(RuntimeWarning, match="no event selected"):

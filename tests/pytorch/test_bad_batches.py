@@ -35,8 +35,8 @@ BATCHES = {
 def test_skip_gives_0_with_gradient_0_and_warns_once(which):
     batch = BATCHES[which](*events())
     with pytest.raises(libmode.BatchError, match="drop_last=True.*on_bad_batch='skip'"):
-        of_loss()(*batch)
-    loss = of_loss(on_bad_batch="skip")
+        of_loss(on_bad_batch="raise")(*batch)
+    loss = of_loss()
     with pytest.warns(RuntimeWarning, match="the loss 0, and counts further ones in .skipped: ") as caught:
         values = [loss(*batch) for _ in range(3)]
     assert len(caught) == 1
@@ -62,12 +62,12 @@ def test_a_constraint_skips_too():
 @pytest.mark.parametrize("make", [of_loss, constraint])
 def test_a_loss_that_only_skips_is_an_error_with_the_reason(make):
     good, bad = events(), BATCHES["no background"](*events())
-    loss = make(on_bad_batch="skip")
+    loss = make()
     for _ in range(9):
         loss(*bad)
     with pytest.raises(libmode.BatchError, match="has skipped the first 10 batches, .* The last one: .*(label|back)"):
         loss(*bad)
-    loss = make(on_bad_batch="skip")
+    loss = make()
     for _ in range(2):  # a batch that has a loss ends the row
         loss(*good)
         for _ in range(99):
@@ -80,14 +80,14 @@ def test_a_loss_that_only_skips_is_an_error_with_the_reason(make):
 def test_a_score_that_is_nan_does_not_spoil_the_gradient_of_a_batch_without_background():
     score, target, mass = events()
     score.data[5] = torch.nan
-    value = MoDeLoss(order=0, on_bad_batch="skip")(score, 0 * target + 1, mass)
+    value = MoDeLoss(order=0)(score, 0 * target + 1, mass)
     value.backward()
     assert value == 0 and not score.grad.any()
 
 
 def test_a_nan_is_an_error_all_the_same():
     score, target, mass = events()
-    loss = of_loss(on_bad_batch="skip")
+    loss = of_loss()
     with pytest.raises(ValueError, match="NaN|not finite|outside") as caught:
         loss(score * torch.nan, target, mass)
     assert not isinstance(caught.value, libmode.BatchError)

@@ -70,7 +70,7 @@ of_reference = beside(
 TRAININGS = {
     "loss": lambda: Training(of_module, MoDeLoss(order=1)),
     "strength": lambda: Training(of_module, MoDeLoss(order=1, strength=3)),
-    "skip": lambda: Training(of_module, MoDeLoss(order=1, on_bad_batch="skip")),
+    "skip": lambda: Training(of_module, MoDeLoss(order=1)),
     "reference": lambda: Training(of_reference, MoDeLoss(order=1)),
     "function": lambda: Training(of_function),
     "correlation": lambda: Training(of_both),
@@ -143,13 +143,13 @@ def test_the_verdict_is_said_after_the_training(monkeypatch):
 
 def test_a_bad_batch_is_skipped_or_raised_and_counted():
     x, label, mass = batch(1)
-    for mode in (MoDeConstraint(order=1), MoDeLoss(order=1, on_bad_batch="skip")):
+    for mode in (MoDeConstraint(order=1), MoDeLoss(order=1)):
         step = compiled_term(mode)
         with pytest.warns(RuntimeWarning, match="no event selected"):
             step(x, torch.ones_like(label), mass).backward()
         step(x, label, mass).backward()
         assert mode.skipped == 1
-    for mode in (MoDeConstraint(order=1, on_bad_batch="raise"), MoDeLoss(order=1)):
+    for mode in (MoDeConstraint(order=1, on_bad_batch="raise"), MoDeLoss(order=1, on_bad_batch="raise")):
         with pytest.raises(BatchError, match="no event selected"):
             compiled_term(mode)(x, torch.ones_like(label), mass)
 

@@ -166,7 +166,7 @@ def skipped(rank):
     one, mass = torch.ones(10), torch.rand(10)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        mode, constraint = MoDeLoss(gather=True, on_bad_batch="skip", order=0), MoDeConstraint(gather=True, order=1)
+        mode, constraint = MoDeLoss(gather=True, order=0), MoDeConstraint(gather=True, order=1)
         loss = mode(score, one, mass)
         same = constraint(score, one, mass)
     return float(loss.detach()), mode.skipped, constraint.skipped, same is score
@@ -181,7 +181,7 @@ def calls_with_errors(last):
     score, target, mass = torch.rand(40), torch.arange(40) % 2, torch.rand(40)
     bad, nan = score.clone(), mass.clone()
     bad[36], nan[3] = torch.nan, torch.nan
-    loss, layer = MoDeLoss(gather=True, order=0), MoDeConstraint(gather=True, order=1)
+    loss, layer = MoDeLoss(gather=True, on_bad_batch="raise", order=0), MoDeConstraint(gather=True, order=1)
     reference = Events(score, mass=nan if last else mass)
     return {
         "ValueError: mass has length 39, but score has length 40": lambda: loss(score, target, mass[:39] if last else mass),

@@ -36,6 +36,6 @@ def test_reference_events_without_background_are_a_bad_batch():
     with pytest.raises(
         libmode.BatchError, match="reference: no event selected: none of the 300 values of label equals"
     ):
-        MoDeLoss(order=1)(score, target, mass, reference=reference)
+        MoDeLoss(order=1, on_bad_batch="raise")(score, target, mass, reference=reference)
     with pytest.warns(RuntimeWarning, match="no gradient of MoDe.*: reference: no event selected"):
         MoDeConstraint(order=1)(score, target, mass, reference=reference)

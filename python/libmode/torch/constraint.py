@@ -252,7 +252,7 @@ class MoDeConstraint(CoreModule, Learns):
         if label is None and self.background_only:
             raise TypeError(NO_LABELS)
         same: Tensor
-        state = self._undo_rounding()
+        state = self._buffer()
         if is_traced(score):
             results = run_by_operator(
                 self, state, score, label, mass, weight, category, reference=reference, outputs=outputs, rows=3

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from ctypes import sizeof
 from functools import lru_cache, partial
 from typing import TYPE_CHECKING, Any
@@ -17,7 +18,7 @@ from .._option_values import plain
 from .._options import Options, check
 from .._problems import EVERY, Monitor, Said
 from .._read import flag, is_background
-from .._strength import checked_strength
+from .._strength import check_averages, checked_strength
 from .._typing import Unpack
 from ..option_types import Loss, LossOptions
 from ._device import device_loss, is_on_device, refuse_options
@@ -111,10 +112,11 @@ class MoDeLoss(CoreModule):
     background_only : bool, default True
         False pools all events, whatever their label. Otherwise the loss sees the events whose label is
         ``background_label``.
-    on_bad_batch : {"raise", "skip"}, default "raise"
+    on_bad_batch : {"raise", "skip"}, default "skip", or "raise" with ``on_device``
         What to do with a batch for which :func:`libmode.mode_loss` raises :class:`libmode.BatchError`, for instance
         without background. "skip" returns the loss 0 with gradient 0, counts it in the attribute ``skipped``, and
-        warns (RuntimeWarning) at the first one. Other errors, for instance of NaN scores, are always raised.
+        warns (RuntimeWarning) at the first one. Ten bad batches before the first good one, or a hundred in a row, are
+        an error. Other errors, for instance of NaN scores, are always raised.
     strength : float, optional
         K multiplies the loss by ``K |C|/|M|``, for scores from 0 to 1. C is the gradient of the mean cross entropy by
         the scores of background, w_i/(1 - s_i) over the number of events, at most 100 w_i for an event. M is the
@@ -164,14 +166,14 @@ class MoDeLoss(CoreModule):
     if TYPE_CHECKING:
         norms: Tensor  # TorchScript reads annotations of classes, but no texts
     _name = "norms"
-    _defaults: dict[str, Any] = {"background_only": True, "on_bad_batch": "raise", "strength": None}
+    _defaults: dict[str, Any] = {"background_only": True, "on_bad_batch": "skip", "strength": None}
     _defaults |= {"gather": False, "on_device": None}
 
     def __init__(
         self,
         *,
         background_only: bool = True,
-        on_bad_batch: OnBadBatch = "raise",
+        on_bad_batch: OnBadBatch | None = None,
         strength: float | None = None,
         monitor: bool = True,
         gather: bool = False,
@@ -180,7 +182,7 @@ class MoDeLoss(CoreModule):
         **options: Unpack[LossOptions],
     ) -> None:
         super().__init__()
-        self._set_on_bad_batch(on_bad_batch)
+        self._set_on_bad_batch("skip" if on_bad_batch is None and not on_device else on_bad_batch or "raise")
         self.background_only = flag("background_only", background_only)
         self.options = plain("mode", options, type(self).__init__)
         self._checked = check("mode", self.options)
@@ -196,6 +198,10 @@ class MoDeLoss(CoreModule):
         if on_device:  # now, not with the first batch
             refuse_options(self._checked)
         self._register()
+
+    def _load_from_state_dict(self, saved: Mapping[str, Any], prefix: str, *others: Any) -> None:
+        check_averages(saved.get(f"{prefix}norms", ()))
+        super()._load_from_state_dict(saved, prefix, *others)
 
     @in_python
     def forward(
@@ -216,7 +222,7 @@ class MoDeLoss(CoreModule):
         """
         if label is None and self.background_only:
             raise TypeError(NO_LABELS)
-        state = None if self.strength is None else self._undo_rounding()
+        state = None if self.strength is None else self._buffer()
         return with_gradient(self, state, score, label, mass, weight, category, reference=reference)
 
     def extra_repr(self) -> str:
