@@ -52,8 +52,8 @@ class MoDeLoss(WithBase):
 
     Notes
     -----
-    ``y_true`` comes from :func:`pack`. Its weights and ``sample_weight`` multiply, and weight both parts. On TensorFlow
-    with a GPU, compile the model with ``jit_compile=False``.
+    ``y_true`` comes from :func:`pack`, whose ``weight`` weights both parts, unless the base has a ``base_weight``.
+    ``sample_weight`` multiplies both. On TensorFlow with a GPU, compile the model with ``jit_compile=False``.
 
     Examples
     --------
