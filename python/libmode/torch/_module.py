@@ -76,7 +76,7 @@ class CoreModule(SkipsBadBatches, nn.Module):
 
     def _register(self) -> None:
         """Gives the module a key of its own."""
-        self.key = register(self, f"{type(self).__name__}({self.options})")
+        self.key = register(self)
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         super().__setstate__(state)  # type: ignore[no-untyped-call]

@@ -439,12 +439,12 @@ _constrained_op = torch.library.custom_op(
     "libmode::constrained",
     lambda key, score, size, rows: score.clone(),
     mutates_args=(),
-    schema="(str key, Tensor score, Tensor size, Tensor rows) -> Tensor",
+    schema="(Tensor key, Tensor score, Tensor size, Tensor rows) -> Tensor",
 )
 _constrained_op.register_fake(lambda key, score, size, rows: torch.empty_like(score))
 
 
-def _outgoing(key: str, incoming: Tensor, size: Tensor, rows: Tensor, score: Tensor) -> Tensor:
+def _outgoing(key: Tensor, incoming: Tensor, size: Tensor, rows: Tensor, score: Tensor) -> Tensor:
     last: _Last = find_owner(key)._last
     return last.outgoing(last.group, incoming, rows, size.item() if size.is_cpu else size)
 
@@ -453,17 +453,20 @@ _outgoing_op = torch.library.custom_op(
     "libmode::outgoing",
     _outgoing,
     mutates_args=(),
-    schema="(str key, Tensor incoming, Tensor size, Tensor rows, Tensor score) -> Tensor",
+    schema="(Tensor key, Tensor incoming, Tensor size, Tensor rows, Tensor score) -> Tensor",
 )
 _outgoing_op.register_fake(lambda key, incoming, size, rows, score: torch.empty_like(incoming))
 _outgoing_op.register_autograd(no_second_derivative)
 
 
+def _backward(ctx: Any, incoming: Tensor) -> tuple[Tensor | None, ...]:
+    key, *others = ctx.saved_tensors
+    return None, _outgoing_op(key, incoming, *others), None, None
+
+
 def _keep(ctx: Any, inputs: tuple[Any, ...], output: Tensor) -> None:
-    ctx.key, score, size, rows = inputs
-    ctx.save_for_backward(size, rows, score)
+    key, score, size, rows = inputs
+    ctx.save_for_backward(key, size, rows, score)
 
 
-_constrained_op.register_autograd(
-    lambda ctx, incoming: (None, _outgoing_op(ctx.key, incoming, *ctx.saved_tensors), None, None), setup_context=_keep
-)
+_constrained_op.register_autograd(_backward, setup_context=_keep)

@@ -83,7 +83,7 @@ class _Function:
 
     def __init__(self, options: Options, on_device: bool) -> None:
         self.options, self.on_device = options, on_device
-        self.key = register(self, f"mode_loss({options.text})")
+        self.key = register(self)
 
     def _run(self, state: None, *events: Any) -> tuple[Any, Tensor]:
         """The loss and its gradient."""
