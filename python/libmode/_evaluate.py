@@ -124,7 +124,6 @@ def derivatives(
     grad: bool = True,
     hess: bool = False,
     loss_alone: bool = False,
-    smoothing: float = 0.0,
     strength: Structure | None = None,
 ) -> tuple[Structure, Any, Any]:
     """What the core finds for checked events, and the wanted derivatives; with ``loss_alone`` no bias and no events.
@@ -137,7 +136,7 @@ def derivatives(
         slope = kind.new(score, score.shape) if grad else None
         bound = kind.new(score, score.shape) if hess else None
         addresses = None if slope is None else address(slope), None if bound is None else address(bound)
-        result = _native.ModeResult(_SIZE_OF_RESULT, *addresses, smoothing, not loss_alone)
+        result = _native.ModeResult(_SIZE_OF_RESULT, *addresses, 0.0, not loss_alone)
         if options.loss == "disco":
             known = Events(*(None if array is None else kind.as_numpy(array) for array in arrays))
             result.loss = disco(options, known, double, None if slope is None else kind.as_numpy(slope))

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 import torch
 from law import assert_law
-from libmode.torch import ABCDLoss, Events, MoDeConstraint, MoDeLoss
+from libmode.torch import Events, MoDeConstraint, MoDeLoss
 from libmode.torch.constraint import _Last
 from push import push
 from torch._subclasses.fake_tensor import FakeTensorMode
@@ -162,7 +162,6 @@ BAD = [
     ("tolerance = 'many': must be a number", {"tolerance": "many"}),
     ("on_bad_batch = 'pass'", {"on_bad_batch": "pass"}),
     ("a fixed strength ignores the tolerance", {"strength": 3, "tolerance": 9}),
-    ("unknown option 'score_transform'", {"score_transform": None}),
     (r"score_range = \(0.0, 2.0\) and from_logits = True", {"from_logits": True, "score_range": (0, 2)}),
 ]
 
@@ -247,9 +246,7 @@ class Calling(torch.nn.Module):
 
 
 @pytest.mark.filterwarnings("ignore:`torch.jit.* is deprecated")
-@pytest.mark.parametrize(
-    "held", [MoDeConstraint(order=1), MoDeLoss(order=1), ABCDLoss()], ids=lambda one: type(one).__name__
-)
+@pytest.mark.parametrize("held", [MoDeConstraint(order=1), MoDeLoss(order=1)], ids=lambda one: type(one).__name__)
 def test_torch_script(held):
     x, file, network = torch.randn(100, 3), io.BytesIO(), Calling(held).eval()
     torch.jit.save(torch.jit.script(network), file)

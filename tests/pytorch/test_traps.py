@@ -37,7 +37,7 @@ def test_a_name_that_is_no_option_says_which_is_meant(name, meant):
 
 
 @pytest.mark.parametrize("make, typo, meant, others", [
-    (MoDeLoss, "strenght", "strength", {"per_class", "on_bad_batch"}),
+    (MoDeLoss, "strenght", "strength", {"gather", "on_bad_batch"}),
     (MoDeConstraint, "strenght", "strength", {"tolerance", "from_logits", "categories"}),
     (MoDeConstraint, "tolerence", "tolerance", {"strength"}),
 ], ids=str)  # fmt: skip
