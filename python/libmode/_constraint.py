@@ -107,9 +107,7 @@ class Constraint:
         self.lock = Lock()  # threads that share a layer take turns
         self._named = "background_label" in options
 
-    def direction(
-        self, state: Any, events: Events, count: int, kind: Kind = NUMPY
-    ) -> tuple[NDArray[np.float64], Any]:
+    def direction(self, state: Any, events: Events, count: int, kind: Kind = NUMPY) -> tuple[NDArray[np.float64], Any]:
         """The lesson and the rows of the first ``count`` of checked events, see :func:`libmode._evaluate.direction`.
 
         The scores of the events are predictions. The state does not change.

@@ -214,17 +214,15 @@ class MoDeConstraint(CoreModule):
             return score
         if label is None and self.background_only:
             raise TypeError(NO_LABELS)
-        events = label, mass, weight, category
+        events, state = (label, mass, weight, category), self._undo_rounding()
         same: Tensor
         if is_traced(score):
-            found = run_by_operator(
-                self, self.state, score, *events, reference=reference, outputs=outputs, rows=_ROWS
-            )
+            found = run_by_operator(self, state, score, *events, reference=reference, outputs=outputs, rows=_ROWS)
             same = _constrained_op(self.key, score, *found)
         elif in_torch_func():
             raise RuntimeError("torch.func cannot transform a MoDeConstraint, which has a state: use MoDeLoss")
         else:
-            lesson, rows = self._run(self.state, score, *events, reference, outputs=outputs)
+            lesson, rows = self._run(state, score, *events, reference, outputs=outputs)
             # A bad batch passes as it is.
             same = score if self._unproven else Constrained.apply(score, rows, lesson, self)
         return same
