@@ -76,7 +76,7 @@ def run_by_operator(
     outputs: Tensor | None = None,
     rows: int = 0,
 ) -> tuple[Tensor, Tensor]:
-    """The results of ``owner._run`` by the operator: a number or a lesson, and a tensor with these rows or like the first."""
+    """The results of ``owner._run`` by the operator: numbers, and a tensor with these rows or like the first one."""
     further = () if reference is None else read_reference(reference, lambda *tensors: tensors)
     names = (*Events._fields, *(f"reference.{name}" for name in Events._fields))
     flat = [  # without zip: torch.compile of torch 2.4 takes no lists of unequal length
