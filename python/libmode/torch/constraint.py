@@ -289,7 +289,7 @@ class MoDeConstraint(CoreModule):
         for name, own, saved in self._constraint.options.differing(parse_options(bytes(state.tolist()).decode())):
             raise ValueError(
                 f"{name} = {own!r}, and the loaded state comes from a MoDeConstraint with {name} = {saved!r}, whose "
-                "sum means something else"
+                "numbers mean something else"
             )
 
     def _load_from_state_dict(self, saved: Mapping[str, Any], prefix: str, *others: Any) -> None:
