@@ -169,7 +169,8 @@ def direction(
 def _rows(start: int, count: int, double: bool, lesson: NDArray[np.float64]) -> Structure:
     """The struct of the library for rows that begin at an address."""
     step = count * (8 if double else 4)
-    rows: Structure = _native.ModeRows(_SIZE_OF_ROWS, *(start + k * step for k in range(4)), _native.address(lesson))
+    places = start, start + step, start + 2 * step, start + 3 * step
+    rows: Structure = _native.ModeRows(_SIZE_OF_ROWS, *places, _native.address(lesson))
     return rows
 
 

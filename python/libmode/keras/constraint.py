@@ -115,8 +115,8 @@ class MoDeConstraint(WithBase):
         self._base_of_logits(bool(self.from_logits))
         if devices() > 1:
             raise ValueError(
-                f"MoDeConstraint and {devices()} devices of a distribution: each device would add each batch, or its "
-                "part, to the same sum of pushes. Train on one device, or with MoDeLoss"
+                f"MoDeConstraint and {devices()} devices of a distribution: each device would count each batch, or "
+                "its part, in the same state. Train on one device, or with MoDeLoss"
             )
         score = y_pred if self.score is None else pick_score(y_pred, self.score)
         score = self._layer(score, events.classes(), events.mass, events.weight, category=events.category)

@@ -22,7 +22,7 @@ from .._problems import Monitor
 from .._read import flag, whole
 from .._typing import Unpack
 from ..option_types import LossOptions
-from ._gather import Group, checked_group, gather_events, naming_ranks, norms_of_all, processes, read_batch
+from ._gather import Group, checked_group, gather_events, naming_ranks, norms_of_all, only_a_part, processes, read_batch
 from ._module import NO_LABELS, CoreModule, as_arguments, in_python
 from ._op import Tied, find_owner, in_torch_func, no_second_derivative, run_by_operator
 from ._tensors import TENSORS, as_numpy, as_tensor, back_to, is_traced, on_host, result_type
@@ -214,7 +214,7 @@ class MoDeConstraint(CoreModule):
             return score
         if label is None and self.background_only:
             raise TypeError(NO_LABELS)
-        events = label, mass, weight, category
+        events, state = (label, mass, weight, category), self._undo_rounding()
         same: Tensor
         state = self._buffer()
         if is_traced(score):
@@ -233,8 +233,11 @@ class MoDeConstraint(CoreModule):
         constraint = self._constraint
         constraint.logits = outputs is not None or constraint.from_logits
         monitor, due = self._monitor, self._monitor is not None and self._monitor.is_due()
-        if outputs is not None and monitor is not None and monitor.calls == 1:
-            constraint.look_at_rows(as_numpy(outputs), len(constraint.labels) + 1)
+        if monitor is not None and monitor.calls == 1:
+            if outputs is not None:
+                constraint.look_at_rows(as_numpy(outputs), len(constraint.labels) + 1)
+            if not self.gather:
+                only_a_part(monitor, type(self).__name__)
         make = partial(read_batch, constraint.labels, score, *others)
         gathers, where = self.gather and processes(self.process_group) > 1, ""
         try:
@@ -287,7 +290,7 @@ class MoDeConstraint(CoreModule):
         for name, own, saved in self._constraint.options.differing(parse_options(bytes(state.tolist()).decode())):
             raise ValueError(
                 f"{name} = {own!r}, and the loaded state comes from a MoDeConstraint with {name} = {saved!r}, whose "
-                "sum means something else"
+                "numbers mean something else"
             )
 
     def _load_from_state_dict(self, saved: Mapping[str, Any], prefix: str, *others: Any) -> None:
