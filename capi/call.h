@@ -2,7 +2,7 @@
 #ifndef MODE_CALL_H
 #define MODE_CALL_H
 
-#include "mode.h"
+#include "private.h"
 
 enum { MESSAGE_SIZE = 1024 };
 
@@ -14,8 +14,7 @@ typedef struct failure {
 
 /* The functions of Go: exports.go has them in a table. */
 enum {
-    CHECK, EVALUATE, FLATNESS, LOSS, PREPARE, EVALUATE_PREPARED, FREE_PREPARED, STRENGTHEN, PUSH, APPLY, PLANE, TABLE, CORRELATE,
-    OPTION_COUNT, OPTION_AT, STATE_SIZE, STATE_CHECK,
+    CHECK, EVALUATE, LOSS, STRENGTHEN, PUSH, APPLY, PLANE, TABLE, CORRELATE, OPTION_COUNT, OPTION_AT, STATE_SIZE, STATE_CHECK,
     FUNCTIONS
 };
 
@@ -31,7 +30,6 @@ typedef struct call {
     size_t *count;         /* a result */
     size_t n, labels, categories, n_state;
     double floor;
-    uintptr_t prepared;    /* a handle of Go */
     failure *failed;
 } call;
 

@@ -1,5 +1,5 @@
 /*
- * The public functions of mode.h. They refuse to enter Go in a forked child,
+ * The functions of mode.h and private.h. They refuse to enter Go in a forked child,
  * check the sizes of structs, keep the message of the last error for the thread,
  * and leave the rest to exports.go.
  */
@@ -192,21 +192,6 @@ int mode_options_check(const mode_options *options) {
         return run_checked(&(call){FOR(real, EVALUATE)}, options, GIVEN(events_##suffix, events), NONE,                 \
                            GIVEN(result_##suffix, result));                                                                  \
     }                                                                                                                        \
-    int mode_prepare_##suffix(const mode_options *options, const mode_events_##suffix *events, mode_prepared **prepared) {   \
-        call made = {FOR(real, PREPARE)};                                                                                    \
-        int status = prepared ? run_checked(&made, options, GIVEN(events_##suffix, events), NONE, NONE) : refuse_null("prepared"); \
-        if (!status) *prepared = (mode_prepared *)made.prepared;                                                             \
-        return status;                                                                                                       \
-    }                                                                                                                        \
-    int mode_prepared_evaluate_##suffix(const mode_prepared *prepared, const mode_options *options,                          \
-                                        mode_result_##suffix *result) {                                                      \
-        return run_checked(&(call){FOR(real, EVALUATE_PREPARED), .prepared = (uintptr_t)prepared}, options, NONE, NONE,      \
-                           GIVEN(result_##suffix, result));                                                                  \
-    }                                                                                                                        \
-    int mode_flatness_##suffix(const mode_options *options, const mode_events_##suffix *events, mode_result_##suffix *result) { \
-        return run_checked(&(call){FOR(real, FLATNESS)}, options, GIVEN(events_##suffix, events), NONE,                 \
-                           GIVEN(result_##suffix, result));                                                                  \
-    }                                                                                                                        \
     int mode_loss_##suffix(const mode_options *options, size_t n, const real *score, const int32_t *label,                   \
                            const real *mass, const real *weight, double *loss, real *grad) {                                 \
         const mode_events_##suffix events = {.struct_size = sizeof events, .n = n, .score = score, .label = label,           \
@@ -244,10 +229,6 @@ int mode_options_check(const mode_options *options) {
 #define FOR(real, which) .function = which, .single = sizeof(real) == sizeof(float)
 OF_TYPE(float, f32)
 OF_TYPE(double, f64)
-
-int mode_prepared_free(mode_prepared *prepared) {
-    return enter_and_run(&(call){.function = FREE_PREPARED, .prepared = (uintptr_t)prepared});
-}
 
 int mode_planing(const mode_options *options, const mode_events_f64 *events, double floor, double *weight) {
     return run_checked(&(call){.function = PLANE, .floor = floor, .array = weight}, options, GIVEN(events_f64, events), NONE, NONE);

@@ -6,6 +6,8 @@ Needs pip install 'libmode[torch,xgboost,metrics,plot]' onnx onnxscript onnxrunt
 
 import sys
 
+import matplotlib.style
+import mplhep
 import numpy as np
 import onnxruntime
 import torch
@@ -131,7 +133,7 @@ def table(name, score, order):
 # ------------------------------------------------------------ the analysis
 
 torch.set_num_threads(1)  # so small a network gains nothing from more
-with plots.style():
+with matplotlib.style.context(mplhep.style.ROOT):
     figure = Figure((20, 15), layout="constrained")
     above, below = figure.subfigures(2)
     frontier, roc = above.subplots(1, 2)
@@ -173,15 +175,19 @@ with plots.style():
         plots.roc(roc, metrics.roc(own, of_label, weight=of_weight), label=name)
         found = judged(metrics.efficiency, own, EFFICIENCIES[-1], bins=BINS)
         if own is plain:
-            plots.spectrum(panels[0, 0], found, before=True, ratio=panels[1, 0], label="all background")
-        plots.spectrum(panels[0, 0], found, ratio=panels[1, 0], label=name)
+            panels[0, 0].hist(
+                BINS[:-1], BINS, weights=found.background, density=True, color="0.85", label="all background"
+            )
+        panels[0, 0].hist(BINS[:-1], BINS, weights=found.selected, density=True, histtype="step", label=name)
+        panels[1, 0].stairs(found.value / np.average(found.value, weights=found.background), BINS, baseline=None)
         fits = scan(own, EFFICIENCIES[-1], order)
         panels[0, 1].errorbar(fits.signal_mass, fits.signal, fits.error, fmt="o", label=name)
         panels[1, 1].plot(fits.signal_mass, fits.signal / fits.error, "o")
     frontier.set(xscale="log", xlabel="residual over expected", ylabel="AUC")
     roc.set(xlim=(0, 1), ylim=(1, 1e4))
     panels[0, 1].set(ylabel="spurious signal")
-    panels[1, 0].set(xlabel="mass [GeV]")
+    panels[0, 0].set(ylabel="normalized to unit area")
+    panels[1, 0].set(xlabel="mass [GeV]", ylabel="after / before")
     panels[1, 1].set(xlabel="signal mass [GeV]", ylabel="signal / error")
     for axes in (frontier, roc, *panels[0]):
         axes.legend(fontsize="small")

@@ -93,7 +93,7 @@ extern "C" {
 #define MODE_QUOTE_EXPANDED(number) #number
 
 /* Changes when a program compiled against an older header no longer works. */
-#define MODE_ABI_VERSION 3
+#define MODE_ABI_VERSION 4
 
 /* ---------------------------------------------------------------- status */
 
@@ -123,38 +123,12 @@ enum {
  */
 MODE_API const char *mode_last_error(void);
 
-enum { /* mode_error.advice: what the message advises, in the words of C */
-    MODE_ADVICE_NONE = 0,
-    MODE_ADVICE_WIDEN = 1,     /* widen score_range, or set it to [-Inf, +Inf] */
-    MODE_ADVICE_SIGMOID = 2,   /* apply a sigmoid to raw outputs, or the same */
-    MODE_ADVICE_LEAVE_OUT = 3  /* leave events out, or set missing to MODE_MISSING_IGNORE and give NaN */
-};
-
-/*
- * The parts of the message of mode_last_error(), for a program that words errors itself: some bytes, the name of an
- * argument, "[place]" if there is a place, more bytes, and the advice.
- */
-typedef struct mode_error {
-    size_t struct_size;  /* sizeof(mode_error); set the others to 0 */
-    int32_t status;      /* MODE_ERROR_..., or MODE_OK before any error */
-    int32_t advice;      /* MODE_ADVICE_... */
-    int64_t place;       /* the index of the event in the arrays of the call; -1: none */
-    size_t name_at;      /* the first byte of the name, */
-    size_t name_end;     /* and the first byte after it; 0: there is no name */
-    size_t advice_at;    /* the first byte of the advice; the end of the message without one */
-    uint64_t reserved[4]; /* 0 */
-} mode_error;
-
-/* Sets *error to the parts of the last error of this thread. */
-MODE_API int mode_last_error_parts(mode_error *error);
-
 /* --------------------------------------------------------------- options */
 
 enum { /* mode_options.binning: where the edges of the mass bins come from */
     MODE_BINNING_QUANTILE = 0, /* nearly equal numbers of events in each bin */
     MODE_BINNING_UNIFORM = 1,  /* equal widths */
-    MODE_BINNING_EDGES = 2,    /* given in mode_options.edges */
-    MODE_BINNING_VALUES = 3    /* one bin for each distinct mass */
+    MODE_BINNING_EDGES = 2     /* given in mode_options.edges */
 };
 
 enum { /* mode_options.moments: how c follows from F */
@@ -216,7 +190,8 @@ typedef struct mode_options {
     double max_slope;      /* bound on the slope, > 0; needs order >= 1; default INFINITY: none */
     double slope_penalty;  /* adds slope_penalty * c_1^2 to J, >= 0; needs order >= 1; default 0 */
     /* Ranges are finite with [0] < [1], or -INFINITY, INFINITY: from the data. For
-       events in float their ends, and those of edges, are rounded to float, outwards. */
+       events in float their ends, and those of edges, are rounded to float, outwards,
+       and the edges between them to the nearest float. */
     double mass_range[2];  /* events outside take no part; not with edges; default from the data */
     double score_range[2]; /* limits of the integral; a score outside is an error; default 0, 1 */
     /* For MODE_BINNING_EDGES and no other binning: n_edges >= 2 finite masses,
@@ -248,36 +223,6 @@ MODE_API int mode_options_init(mode_options *options, size_t struct_size);
  * NULL: all defaults.
  */
 MODE_API int mode_options_check(const mode_options *options);
-
-enum { /* mode_option.kind: the type of the member of mode_options */
-    MODE_KIND_INTEGER = 0, /* int32_t */
-    MODE_KIND_FLAG = 1,    /* int32_t: 0 is off, another number on */
-    MODE_KIND_CHOICE = 2,  /* int32_t: the number of a name */
-    MODE_KIND_NUMBER = 3,  /* double */
-    MODE_KIND_RANGE = 4,   /* double[2] */
-    MODE_KIND_NUMBERS = 5, /* const double *, and after it a size_t: how many */
-    MODE_KIND_LABELS = 6,  /* const int32_t *, and after it a size_t: how many */
-    MODE_KIND_VARIABLES = 7 /* const mode_variable *, and after it a size_t: how many */
-};
-
-/* A row of the table of options, for programs that handle options by name, such as bindings. */
-typedef struct mode_option {
-    size_t struct_size;        /* sizeof(mode_option), which the caller sets */
-    const char *name;          /* the name of the member of mode_options; a constant, like all strings here */
-    int32_t kind;              /* MODE_KIND_... */
-    int32_t flatness;          /* flag: mode_flatness_... takes it; otherwise it needs the default there */
-    size_t offset;             /* of the member in mode_options */
-    const char *const *values; /* of a choice: n_values names, by number; otherwise NULL */
-    size_t n_values;
-    double none;               /* of an integer or a number: the value that means not given or no limit; NaN: none */
-    uint64_t reserved[4];      /* 0 */
-} mode_option;
-
-/* Sets *count to the number of options. */
-MODE_API int mode_option_count(size_t *count);
-
-/* Sets *option to option k, 0 <= k < count, in the order of the members of mode_options. */
-MODE_API int mode_option_at(size_t k, mode_option *option);
 
 /* ------------------------------------------------------------------ loss */
 
@@ -339,7 +284,7 @@ MODE_API int mode_loss_f64(const mode_options *options, size_t n, const double *
                            const double *mass, const double *weight, double *loss, double *grad);
 
 /*
- * What mode_evaluate_... and mode_flatness_... find. The caller sets the first members up to smoothing: to 0, and then what is
+ * What mode_evaluate_... finds. The caller sets the first members up to smoothing: to 0, and then what is
  * wanted. The call sets the others.
  */
 typedef struct mode_result_f32 {
@@ -386,40 +331,6 @@ typedef struct mode_result_f64 { /* the same in double */
  */
 MODE_API int mode_evaluate_f32(const mode_options *options, const mode_events_f32 *events, mode_result_f32 *result);
 MODE_API int mode_evaluate_f64(const mode_options *options, const mode_events_f64 *events, mode_result_f64 *result);
-
-/*
- * Events in bins and in order of score, for several evaluations with other moments, each about twice as fast as mode_evaluate:
- *
- *     mode_prepared *prepared;
- *     mode_prepare_f64(&options, &events, &prepared);
- *     for (options.order = 0; options.order <= 2; options.order++)
- *         mode_prepared_evaluate_f64(prepared, &options, &result);
- *     mode_prepared_free(prepared);
- *
- * The arrays of the events must live and stay as they are until mode_prepared_free. Results are those of mode_evaluate, bit for
- * bit. Options that mode_flatness takes must be as prepared, or are MODE_ERROR_OPTION. Handles are not pointers to memory: a call
- * with one that was freed, or that has events of the other type, is MODE_ERROR_ARGUMENT. NULL may be freed. Free a handle after
- * the calls of other threads with it.
- */
-typedef struct mode_prepared mode_prepared;
-
-MODE_API int mode_prepare_f32(const mode_options *options, const mode_events_f32 *events, mode_prepared **prepared);
-MODE_API int mode_prepare_f64(const mode_options *options, const mode_events_f64 *events, mode_prepared **prepared);
-MODE_API int mode_prepared_evaluate_f32(const mode_prepared *prepared, const mode_options *options, mode_result_f32 *result);
-MODE_API int mode_prepared_evaluate_f64(const mode_prepared *prepared, const mode_options *options, mode_result_f64 *result);
-MODE_API int mode_prepared_free(mode_prepared *prepared);
-
-/*
- * For comparison: the loss of J. Stevens and M. Williams, arXiv:1305.7248, in the form of section 2.1 of arXiv:2010.09745,
- *
- *     loss = sum_b share_b integral (F_b(s) - F(s))^2 ds,   F = sum_b share_b F_b
- *
- * over score_range, where share_b is bin b's share of the sum of weights. It takes the options bins, binning, edges,
- * variables, mass_range, score_range, joint, missing and background_label. Others must be at their defaults, or are
- * MODE_ERROR_OPTION. It has neither hess nor quality: to ask for one is MODE_ERROR_ARGUMENT.
- */
-MODE_API int mode_flatness_f32(const mode_options *options, const mode_events_f32 *events, mode_result_f32 *result);
-MODE_API int mode_flatness_f64(const mode_options *options, const mode_events_f64 *events, mode_result_f64 *result);
 
 /* A multiple of the cross entropy, for mode_strengthen. */
 typedef struct mode_strength {
@@ -591,7 +502,7 @@ typedef struct mode_table {
     size_t n_at;          /* the number of scores */
     const double *at;     /* these scores, in any order, also outside score_range, but not NaN */
     size_t capacity;      /* the bins for which edges and cdf have room. Enough are 32, or order + 2 if that is more; the option
-                             bins if it is set; n_edges - 1; or n with MODE_BINNING_VALUES */
+                             bins if it is set; or n_edges - 1 */
     double *edges;        /* capacity + 1 numbers, of which the call sets n_bins + 1, in units of mass; NULL: not wanted */
     double *cdf;          /* n_at capacity numbers, of which the call sets n_at rows of n_bins: F_b, the weight fraction of bin
                              b with scores <= at; NULL: not wanted */

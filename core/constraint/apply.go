@@ -17,20 +17,23 @@ import (
 // part, if this gradient has only some of its events; nil: it has all. A gradient or norm that is not finite gets no push, and leaves
 // the state as it is. So does a lesson of zeros, of a batch that is skipped.
 func Apply[T events.Float](dst, gradient []T, rows Rows[T], lesson, state, norms []float64) error {
-	if gradient != nil {
-		if _, err := rows.arrays(len(gradient)); err != nil {
-			return err
-		}
-	}
 	parts := Parts(len(lesson))
 	if len(dst) != len(gradient) {
 		return errs.Of(errs.ErrLength, "gradient has length %d, and the result %d", len(gradient), len(dst))
 	}
-	if len(lesson) != StateSize(parts, 0) || lesson[0] != Version && lesson[0] != 0 {
+	if err := rows.check(len(rows.Part)); err != nil {
+		return err
+	}
+	if gradient != nil && len(gradient) != len(rows.Part) {
+		return errs.Of(errs.ErrLength, "gradient has length %d, but the batch has %d events", len(gradient), len(rows.Part))
+	}
+	if parts == 0 || len(lesson) != StateSize(parts, 0) || lesson[0] != Version && lesson[0] != 0 {
 		return errs.Of(errs.ErrLength, "lesson has %d numbers, and is none of Direction", len(lesson))
 	}
-	if i := slices.IndexFunc(rows.Part, func(part T) bool { return !(part >= 0 && part < T(parts)) }); i >= 0 {
-		return errs.Of(errs.ErrOption, "part[%d] = %v: must be from 0 to %d", i, rows.Part[i], parts-1)
+	for i, part := range rows.Part {
+		if !(part >= 0 && part < T(parts)) {
+			return errs.Of(errs.ErrOption, "part[%d] = %v: must be from 0 to %d", i, part, parts-1)
+		}
 	}
 	le := stateOf(lesson)
 	if state == nil {
@@ -39,13 +42,13 @@ func Apply[T events.Float](dst, gradient []T, rows Rows[T], lesson, state, norms
 		return err
 	}
 	now := stateOf(state)
-	if now.version != 0 && le.version != 0 && now.masses != le.masses {
-		return errs.Of(errs.ErrLength, "state is of %v variables of mass, and the lesson of %v", now.masses, le.masses)
+	if err := now.checkMasses(le); err != nil && le.version > 0 {
+		return err
 	}
 	if norms == nil {
 		norms = rows.norms(gradient, parts)
 	}
-	known := le.version != 0 && events.FirstNotFinite(gradient) < 0 && events.IsFinite(floats.Sum(norms))
+	known := le.version != 0 && events.IsFinite(floats.Sum(norms)) && events.FirstNotFinite(gradient) < 0
 	if known {
 		steps := now.steps
 		*now.totals = *le.totals
@@ -55,10 +58,17 @@ func Apply[T events.Float](dst, gradient []T, rows Rows[T], lesson, state, norms
 			now.parts[k].follow(norms[k])
 		}
 	}
+	scales := make([]float64, parts)
+	for k := range scales {
+		if known && norms[k] > 0 {
+			scales[k] = now.parts[k].gradient
+		}
+	}
+	part, multiplier, push, dst := rows.Part[:len(gradient)], rows.Multiplier[:len(gradient)], rows.Push[:len(gradient)], dst[:len(gradient)]
 	for i, g := range gradient {
-		dst[i] = rows.Multiplier[i] * g
-		if part := int(rows.Part[i]); known && norms[part] > 0 {
-			dst[i] = T(float64(dst[i]) + now.parts[part].gradient*float64(rows.Push[i]))
+		dst[i] = multiplier[i] * g
+		if scale := scales[int(part[i])]; scale > 0 {
+			dst[i] = T(float64(dst[i]) + scale*float64(push[i]))
 		}
 	}
 	return nil
@@ -66,24 +76,27 @@ func Apply[T events.Float](dst, gradient []T, rows Rows[T], lesson, state, norms
 
 // norms returns the norm of Multiplier G Slope over the events of each part.
 func (rows *Rows[T]) norms(gradient []T, parts int) []float64 {
-	units, norms := make([]float64, parts), make([]float64, parts)
-	of := func(i int) float64 {
-		return float64(rows.Multiplier[i]) * (float64(gradient[i]) * float64(rows.Slope[i]))
+	norms := rows.normsIn(1, gradient, parts)
+	if !slices.ContainsFunc(norms, func(norm float64) bool { return math.IsInf(norm, 1) || norm < 1e-140 }) {
+		return norms
 	}
-	for i := range gradient {
-		if part := int(rows.Part[i]); units[part] < math.Abs(of(i)) {
-			units[part] = math.Abs(of(i))
-		}
+	largest := 0.0 // whose square overflows, or is near 0
+	for _, g := range gradient {
+		largest = max(largest, math.Abs(float64(g)))
 	}
-	for k, largest := range units {
-		units[k] = events.UnitOf(largest)
-	}
-	for i := range gradient {
-		x := of(i) * units[int(rows.Part[i])]
-		norms[int(rows.Part[i])] += x * x
+	return rows.normsIn(events.UnitOf(largest), gradient, parts)
+}
+
+// normsIn returns these norms from the squares of gradients in a unit.
+func (rows *Rows[T]) normsIn(unit float64, gradient []T, parts int) []float64 {
+	norms := make([]float64, parts)
+	part, multiplier, slope := rows.Part[:len(gradient)], rows.Multiplier[:len(gradient)], rows.Slope[:len(gradient)]
+	for i, g := range gradient {
+		x := float64(multiplier[i]) * (float64(g) * unit * float64(slope[i]))
+		norms[int(part[i])] += x * x
 	}
 	for k, square := range norms {
-		norms[k] = math.Sqrt(square) / units[k]
+		norms[k] = math.Sqrt(square) / unit
 	}
 	return norms
 }

@@ -3,6 +3,7 @@ package constraint_test
 import (
 	"math"
 	"math/rand/v2"
+	"syscall"
 	"testing"
 
 	"github.com/libmode/libmode/core"
@@ -39,6 +40,7 @@ func BenchmarkDirection(b *testing.B) {
 			cfg := cfg
 			cfg.ScoreRange = [2]float64{math.Inf(-1), math.Inf(1)}
 			grad := make([]float32, n)
+			defer cpu(b)()
 			for b.Loop() {
 				if _, err := core.LossAndGrad(grad, ev, cfg); err != nil {
 					b.Fatal(err)
@@ -51,6 +53,7 @@ func BenchmarkDirection(b *testing.B) {
 				grad[i] = 1
 			}
 			state, lesson := make([]float64, constraint.StateSize(1, 0)), make([]float64, constraint.StateSize(1, 0))
+			defer cpu(b)()
 			for b.Loop() {
 				if err := constraint.Direction(r, lesson, ev, cfg, constraint.Steering{State: state, Logits: true}); err != nil {
 					b.Fatal(err)
@@ -61,4 +64,15 @@ func BenchmarkDirection(b *testing.B) {
 			}
 		})
 	}
+}
+
+// cpu reports the time of the processor, which other programs do not change much.
+func cpu(b *testing.B) func() {
+	used := func() int64 {
+		var u syscall.Rusage
+		_ = syscall.Getrusage(syscall.RUSAGE_SELF, &u)
+		return u.Utime.Nano() + u.Stime.Nano()
+	}
+	before := used()
+	return func() { b.ReportMetric(float64(used()-before)/float64(b.N), "cpu-ns/op") }
 }

@@ -17,30 +17,59 @@ type Rows[T events.Float] struct {
 	Part       []T // the place of the event's label and category in the state
 }
 
-// arrays returns the memory of the rows, or an error for the first that has not n elements.
-func (rows *Rows[T]) arrays(n int) ([]events.Array, error) {
-	for _, row := range []struct {
-		name   string
-		length int
-	}{{"push", len(rows.Push)}, {"multiplier", len(rows.Multiplier)}, {"slope", len(rows.Slope)}, {"part", len(rows.Part)}} {
-		if row.length != n {
-			return nil, errs.Of(errs.ErrLength, "%s has length %d, but the batch has %d events", row.name, row.length, n)
-		}
-	}
+// arrays returns the memory of the rows.
+func (rows *Rows[T]) arrays() []events.Array {
 	return []events.Array{events.ArrayOf("push", rows.Push), events.ArrayOf("multiplier", rows.Multiplier),
-		events.ArrayOf("slope", rows.Slope), events.ArrayOf("part", rows.Part)}, nil
+		events.ArrayOf("slope", rows.Slope), events.ArrayOf("part", rows.Part)}
 }
 
-// call has the arguments of Direction.
+// check returns an error if a row has not n elements.
+func (rows *Rows[T]) check(n int) error {
+	for k, row := range [...][]T{rows.Push, rows.Multiplier, rows.Slope, rows.Part} {
+		if len(row) != n {
+			return errs.Of(errs.ErrLength, "%s has length %d, but the batch has %d events", [...]string{"push", "multiplier", "slope", "part"}[k], len(row), n)
+		}
+	}
+	return nil
+}
+
+// call has the checked arguments of Direction.
 type call[T events.Float] struct {
 	Steering
 	events.Events[T]
-	rows   Rows[T]
 	plan   *loss.Plan
 	limits [][2]float64 // of each variable of mass
-	whole  bool         // the events are all there are, and not a batch
 	// known is the state with what the batch teaches, and lesson the part of the batch.
 	known, lesson state
+}
+
+func newCall[T events.Float](ev events.Events[T], cfg loss.Planner, st Steering, outputs ...events.Array) (*call[T], error) {
+	p, err := loss.PlanOf(cfg, &ev, append(outputs, events.ArrayOf("state", st.State))...)
+	if err != nil {
+		return nil, err
+	}
+	if err := st.settle(len(ev.Score), len(p.BackgroundLabel), p.Order, ev.Category != nil); err != nil {
+		return nil, err
+	}
+	if st.Logits {
+		if p.ScoreRange != [2]float64{0, 1} {
+			return nil, errs.Of(errs.ErrOption, "score_range = %s: leave it out for logits, whose scores are from 0 to 1", errs.Range(p.ScoreRange))
+		}
+		p.ScoreRange = [2]float64{math.Inf(-1), math.Inf(1)}
+	}
+	if width := p.ScoreRange[1] - p.ScoreRange[0]; !math.IsInf(width, 1) && (math.IsInf(float64(T(width/4)), 1) || math.IsInf(float64(T(1/width)), 1)) {
+		return nil, errs.Of(errs.ErrOverflow, "score_range = %s is so wide or narrow that derivatives by logits overflow", errs.Range(p.ScoreRange))
+	}
+	size := StateSize(len(p.BackgroundLabel), st.Categories)
+	ca := &call[T]{Steering: st, Events: ev, plan: p, known: stateOf(make([]float64, size)), lesson: stateOf(make([]float64, size))}
+	copy(ca.known.numbers, st.State)
+	for v := range p.Masses {
+		p.Masses[v].Score = p.ScoreRange
+		ca.limits = append(ca.limits, p.Masses[v].Mass)
+	}
+	p.ByOrder = true
+	*ca.lesson.totals = totals{Version, 1, float64(len(p.Masses)), float64(st.Categories)}
+	return ca, ca.known.checkMasses(ca.lesson)
 }
 
 // Direction sets the rows of a batch, and the lesson to what the batch teaches: as many numbers as a state has. It changes no state. The
@@ -50,124 +79,96 @@ type call[T events.Float] struct {
 //
 // where |G| is the average norm of Multiplier G Slope over the events of one part. Apply does so, and takes the lesson into the state.
 func Direction[T events.Float](rows Rows[T], lesson []float64, ev events.Events[T], cfg loss.Planner, st Steering) error {
-	batch := st.Batch
-	if batch == 0 {
-		batch = len(ev.Score)
-	}
-	outputs, err := rows.arrays(batch)
+	ca, err := newCall(ev, cfg, st, append(rows.arrays(), events.ArrayOf("lesson", lesson))...)
 	if err != nil {
 		return err
 	}
-	p, err := loss.PlanOf(cfg, &ev, append(outputs, events.ArrayOf("lesson", lesson), events.ArrayOf("state", st.State))...)
-	if err != nil {
+	if err := rows.check(ca.Batch); err != nil {
 		return err
 	}
-	labels := len(p.BackgroundLabel)
-	if err := st.settle(len(ev.Score), labels, ev.Category != nil); err != nil {
-		return err
-	}
-	if size := StateSize(labels, st.Categories); len(lesson) != size {
+	if size := len(ca.lesson.numbers); len(lesson) != size {
 		return errs.Of(errs.ErrLength, "lesson has length %d, and must have the %d of a state", len(lesson), size)
-	}
-	if st.Logits {
-		if p.ScoreRange != [2]float64{0, 1} {
-			return errs.Of(errs.ErrOption, "score_range = %s: leave it out for logits, whose scores are from 0 to 1", errs.Range(p.ScoreRange))
-		}
-		p.TakeLogits()
-	}
-	if width := p.ScoreRange[1] - p.ScoreRange[0]; !math.IsInf(width, 1) && (math.IsInf(float64(T(width/4)), 1) || math.IsInf(float64(T(1/width)), 1)) {
-		return errs.Of(errs.ErrOverflow, "score_range = %s is so wide or narrow that derivatives by logits overflow", errs.Range(p.ScoreRange))
 	}
 	sc := par.Take()
 	defer sc.Give()
-	clear(lesson)
-	known := par.Make[float64](&sc.Arena, len(lesson))
-	copy(known, st.State)
-	ca := &call[T]{Steering: st, Events: ev, rows: rows, plan: p, known: stateOf(known), lesson: stateOf(lesson)}
-	for v := range p.Masses {
-		ca.limits = append(ca.limits, p.Masses[v].Mass)
-	}
-	variables := float64(len(ca.limits))
-	if m := ca.known.masses; m != 0 && m != variables {
-		return errs.Of(errs.ErrLength, "state is of %v variables of mass, and these events have %v: give each its own state", m, variables)
-	}
-	*ca.lesson.totals = totals{Version, 1, variables, float64(st.Categories)}
-	all, err := ca.groups(sc)
+	all, di, err := ca.divide(sc)
 	if err != nil {
 		return err
 	}
-	return ca.set(all)
-}
-
-// groups returns the events of each label and category, with their pushes and their spectra.
-func (ca *call[T]) groups(sc *par.Scratch) (all []*group, err error) {
-	sc.Team.Expect(len(ca.Score))
-	di, err := events.Divide(ca.Events, ca.plan.BackgroundLabel, sc)
-	if err != nil {
-		return nil, err
-	}
-	if err := checkCategories(di, ca.Categories); err != nil {
-		return nil, err
-	}
-	all = make([]*group, len(di.Subsets))
-	few := make([]error, len(all)) // why a group has no push
-	failures := di.Each(sc, false, func(k int, sc *par.Scratch) (err error) {
-		ev, index := di.Subset(k)
-		if all[k], err = newGroup(di.Subsets[k], ev, index, ca.plan, sc); err == nil {
-			few[k], err = all[k].setPush(ca.plan, sc)
-		}
-		return err
-	})
-	for k, err := range failures {
+	for k, err := range di.Each(sc, false, func(k int, sc *par.Scratch) error { return all[k].setPush(ca.plan, sc) }) {
 		if err != nil {
-			return nil, di.Named(k, ca.plan.BackgroundLabel, err)
+			return di.Named(k, ca.plan.BackgroundLabel, err)
 		}
 	}
 	pushed := make([]bool, di.Labels)
 	for _, g := range all {
-		pushed[g.Label] = pushed[g.Label] || g.push != nil
+		pushed[g.subset.Label] = pushed[g.subset.Label] || g.push != nil
 	}
 	for k, g := range all { // categories may have too few events, unless all have
-		if !pushed[g.Label] {
-			return nil, di.Named(k, ca.plan.BackgroundLabel, few[k])
+		if !pushed[g.subset.Label] {
+			return di.Named(k, ca.plan.BackgroundLabel, g.few)
 		}
 	}
-	ca.setSpectra(all)
-	return all, nil
+	ca.setSpectra(all, sc)
+	if err := ca.set(rows, all); err != nil {
+		return err
+	}
+	copy(lesson, ca.lesson.numbers)
+	return nil
+}
+
+// divide returns the events of each label and category.
+func (ca *call[T]) divide(sc *par.Scratch) (all []*group[T], di *events.Division[T], err error) {
+	sc.Team.Expect(len(ca.Score))
+	if di, err = events.Divide(ca.Events, ca.plan.BackgroundLabel, sc); err != nil {
+		return nil, nil, err
+	}
+	for k := range di.Subsets {
+		g := &group[T]{subset: di.Subsets[k]}
+		g.Events, g.index = di.Subset(k)
+		all = append(all, g)
+	}
+	return all, di, checkCategories(di, ca.Categories)
 }
 
 // part returns the number of a label and category in a state.
-func (ca *call[T]) part(label int, category int64) int {
-	return label*max(ca.Categories, 1) + int(category)
+func (ca *call[T]) part(g *group[T]) int {
+	return g.subset.Label*max(ca.Categories, 1) + int(g.subset.Category)
+}
+
+// cells returns the cells of a part.
+func (ca *call[T]) cells(p *part) *cells {
+	return &cells{p, ca.limits, ca.plan.Joint, cellsOfMass[len(ca.limits)]}
 }
 
 // leastPlace is a distance to an end of score_range, per width: a score this near is not pushed, for its logit is far out.
 const leastPlace = 1e-6
 
 // set sets the rows and the rest of the lesson.
-func (ca *call[T]) set(all []*group) error {
-	rows, moved := ca.rows, 0
+func (ca *call[T]) set(rows Rows[T], all []*group[T]) error {
+	moved, lo, width := 0, ca.plan.ScoreRange[0], ca.plan.ScoreRange[1]-ca.plan.ScoreRange[0]
 	clear(rows.Push)
 	clear(rows.Slope)
 	clear(rows.Part)
 	for i := range rows.Multiplier {
 		rows.Multiplier[i] = 1
 	}
-	lo, width := ca.plan.ScoreRange[0], ca.plan.ScoreRange[1]-ca.plan.ScoreRange[0]
-	bounded := !math.IsInf(width, 1)
 	for _, g := range all {
-		number := ca.part(g.Label, g.Category)
-		lesson, known, scale := &ca.lesson.parts[number], &ca.known.parts[number], 0.0
-		lesson.push = g.norm(ca.Batch)
-		if lesson.push > 0 {
+		number, scale := ca.part(g), 0.0
+		lesson, known := &ca.lesson.parts[number], &ca.known.parts[number]
+		if lesson.push = g.norm(ca.Batch); lesson.push > 0 {
 			lesson.batches = 1
+		}
+		if !events.IsFinite(lesson.push) {
+			return errs.Of(errs.ErrOverflow, "the push has the norm %v: slope_penalty, or weights relative to their sum in a bin, are too large", lesson.push)
 		}
 		if known.learn(lesson); lesson.push > 0 {
 			scale = ca.Strength / known.push
 		}
-		starts := known.cells(len(ca.limits)).starts(ca.plan.Order, ca.Floor)
-		for k, i := range g.place {
-			if int(i) >= ca.Batch {
+		starts := ca.cells(known).starts(ca.plan.Order, ca.Floor)
+		for k, cell := range g.cell {
+			i := g.place(k)
+			if i >= ca.Batch || cell == none {
 				continue
 			}
 			moved++
@@ -175,14 +176,14 @@ func (ca *call[T]) set(all []*group) error {
 			if scale > 0 {
 				u = scale * g.push[k]
 			}
-			if bounded {
-				place := (g.score[k] - lo) / width
+			if !math.IsInf(width, 1) {
+				place := (float64(g.Score[k]) - lo) / width
 				slope = place * (1 - place) * width
 				if u /= slope; place < leastPlace || place > 1-leastPlace {
 					u = 0
 				}
 			}
-			rows.Push[i], rows.Multiplier[i], rows.Slope[i], rows.Part[i] = T(u), T(starts[g.cell[k]]), T(slope), T(number)
+			rows.Push[i], rows.Multiplier[i], rows.Slope[i], rows.Part[i] = T(u), T(starts[cell]), T(slope), T(number)
 		}
 	}
 	if total := ca.TrainingEvents; total > 0 && float64(moved) > total {

@@ -1,6 +1,7 @@
 package constraint
 
 import (
+	"cmp"
 	"errors"
 	"math"
 	"slices"
@@ -13,130 +14,92 @@ import (
 	"github.com/libmode/libmode/core/internal/radix"
 )
 
-// group has the events of one label and category that take part, in order of score.
-type group struct {
-	events.Subset
-	place []uint32 // of each event in the input
-	score []float64
-	ranks events.Events[float64] // the ranks as scores, the masses, and the weights in a unit in which the largest is about 1
-	push  []float64              // u; nil: the events are too few
-	cell  []uint8                // of all masses together, for planing
+// group has the events of one label and category.
+type group[T events.Float] struct {
+	subset events.Subset
+	events.Events[T]
+	index []uint32  // the place of each in the input; nil: they are the input
+	cell  []uint8   // of all masses together, for planing, or none
+	push  []float64 // u; nil: the events are too few for bins
+	few   error     // says so
 }
 
-// newGroup returns the events of a subset that take part: they have a weight, and a mass inside its limits. There may be none.
-func newGroup[T events.Float](sub events.Subset, ev events.Events[T], index []uint32, p *loss.Plan, sc *par.Scratch) (*group, error) {
-	g, arena, masses := &group{Subset: sub}, &sc.Arena, ev.Variables()
-	inside := make([]*events.Selection[T], len(masses))
-	for v, mass := range masses {
-		var err error
-		inside[v], err = events.Check(events.Events[T]{Score: ev.Score, Mass: mass, Weight: ev.Weight}, index, p.Masses[v].Limits)
-		if err != nil {
-			return nil, err
-		}
+// place returns the place of event i in the input.
+func (g *group[T]) place(i int) int {
+	if g.index == nil {
+		return i
 	}
-	// With several variables one by one an event needs one of them, and jointly all.
-	takesPart := func(i int) bool {
-		for _, sel := range inside {
-			if sel.TakesPart(i) != p.Joint {
-				return !p.Joint
-			}
-		}
-		return p.Joint
-	}
-	sorted := radix.SortValues(ev.Score, sc)
-	g.place = par.Unset[uint32](arena, len(sorted.Words))[:0]
-	for _, word := range sorted.Words {
-		if i := sorted.Index(word); (ev.Weight == nil || ev.Weight[i] != 0) && takesPart(i) {
-			g.place = append(g.place, uint32(i))
-		}
-	}
-	pick := func(from []T, unit float64) []float64 {
-		to := par.Unset[float64](arena, len(g.place))
-		for k, i := range g.place {
-			to[k] = float64(from[i]) * unit
-		}
-		return to
-	}
-	g.score = pick(ev.Score, 1)
-	for _, mass := range masses {
-		g.ranks.Masses = append(g.ranks.Masses, pick(mass, 1))
-	}
-	if ev.Weight != nil {
-		g.ranks.Weight = pick(ev.Weight, events.UnitOfWeights(ev.Weight))
-	}
-	g.ranks.Score = ranks(g.score, g.ranks.Weight, arena)
-	if index != nil {
-		for k, i := range g.place {
-			g.place[k] = index[i]
-		}
-	}
-	return g, nil
+	return int(g.index[i])
 }
 
-// ranks returns the part of the sum of sizes |weight| below each of the scores, which are in order, plus half of the part of equal
-// scores.
-func ranks(score, weight []float64, arena *par.Arena) []float64 {
-	all, below := par.Unset[float64](arena, len(score)), 0.0
-	for lo, hi := 0, 0; lo < len(score); lo = hi {
-		tied := 0.0
-		for hi = lo; hi < len(score) && score[hi] == score[lo]; hi++ {
-			if weight == nil {
-				tied++
-			} else {
-				tied += math.Abs(weight[hi])
-			}
-		}
-		for k := lo; k < hi; k++ {
-			all[k] = below + tied/2
-		}
-		below += tied
+// size returns |w| of event i, in units of the largest.
+func (g *group[T]) size(i int, unit float64) float64 {
+	if g.Weight == nil {
+		return 1
 	}
-	for k := range all {
-		all[k] /= below
-	}
-	return all
+	return math.Abs(float64(g.Weight[i])) * unit
 }
 
 // leastRank is the number of events of a batch whose part of all counts as the least q (1 - q).
 const leastRank = 3
 
-// leastPush is the least |u| of events with one as the sum of their squared weights, relative to it. A smaller direction is rounding,
-// as with order + 1 bins, where the fit is exact.
-const leastPush = 1e-12
+// setPush sets u, the derivatives of the loss of the ranks times 1/sqrt(q (1 - q)). These derivatives follow from the order of the scores,
+// so they are those by the scores. With the factor each working point counts by its significance, since the noise of a residual is in
+// proportion to sqrt(q (1 - q)). Too few events for the bins of the loss get fewer bins.
+func (g *group[T]) setPush(p *loss.Plan, sc *par.Scratch) error {
+	grad := par.Make[T](&sc.Arena, len(g.Score))
+	prs, err := g.differentiate(grad, p, sc)
+	if err != nil && (errors.Is(err, errs.ErrBin) || errors.Is(err, errs.ErrNoEvents)) {
+		for g.few = err; err != nil; {
+			if p = fewerBins(p); p == nil {
+				return nil
+			}
+			prs, err = g.differentiate(grad, p, sc)
+		}
+	}
+	if err != nil {
+		return err
+	}
+	order := radix.Sorted{Layout: prs[0].Order().Layout, Words: prs[0].Order().Words}
+	if !prs[0].Sorted {
+		order = radix.SortValues(g.Score, sc)
+		order.Words = slices.DeleteFunc(order.Words, func(word uint64) bool {
+			return !slices.ContainsFunc(prs, func(pr *loss.Prepared[T]) bool { return pr.HasBin(order.Index(word)) })
+		})
+	}
+	unit, size, n := events.UnitOfWeights(g.Weight), 0.0, len(order.Words)
+	for _, word := range order.Words {
+		size += g.size(order.Index(word), unit)
+	}
+	g.push = par.Make[float64](&sc.Arena, len(g.Score))
+	below, least := 0.0, leastRank/float64(n)
+	for lo, hi := 0, 0; lo < n; lo = hi {
+		tied, score := 0.0, g.Score[order.Index(order.Words[lo])]
+		for hi = lo; hi < n && g.Score[order.Index(order.Words[hi])] == score; hi++ {
+			tied += g.size(order.Index(order.Words[hi]), unit)
+		}
+		q := (below + tied/2) / size
+		factor := 1 / math.Sqrt(max(q*(1-q), least))
+		for k, word := range order.Words[lo:hi] {
+			i := order.Index(word)
+			if k += lo; !prs[0].Sorted {
+				k = i
+			}
+			g.push[i] = float64(grad[k]) * factor
+		}
+		below += tied
+	}
+	return nil
+}
 
-// setPush sets u, the derivatives of the loss of the ranks times 1/sqrt(q (1 - q)), for events whose loss has bins enough. Over the
-// logarithm of the odds of a rank each working point counts by its significance, since the noise of a residual is in proportion to
-// sqrt(q (1 - q)).
-//
-// A batch with too few events for the bins of its loss gets fewer bins. If there are too few for any, few says so in the words of the
-// loss in its own bins.
-func (g *group) setPush(p *loss.Plan, sc *par.Scratch) (few, err error) {
-	n := len(g.place)
-	for ; p != nil; p = fewerBins(p) {
-		grad := par.Make[float64](&sc.Arena, n)
-		prs, err := loss.Prepare(g.ranks, nil, p, sc)
-		if err == nil {
-			_, err = loss.Integrate(events.Derivatives[float64]{grad}, prs, false, sc)
-		}
-		if err == nil {
-			g.push = grad
-			break
-		}
-		if !errors.Is(err, errs.ErrBin) && !errors.Is(err, errs.ErrNoEvents) {
-			return nil, err
-		}
-		if few == nil {
-			few = err
-		}
+// differentiate sets the derivatives of the loss, in order of score if there is one variable of mass.
+func (g *group[T]) differentiate(grad []T, p *loss.Plan, sc *par.Scratch) (prs []*loss.Prepared[T], err error) {
+	clear(grad)
+	if prs, err = loss.Prepare(g.Events, g.index, p, sc); err == nil {
+		prs[0].Sorted = len(p.Masses) == 1
+		_, err = loss.Integrate(events.Derivatives[T]{grad}, prs, false, sc)
 	}
-	if g.push == nil {
-		return few, nil
-	}
-	least := leastRank / float64(n)
-	for k, q := range g.ranks.Score {
-		g.push[k] /= math.Sqrt(max(q*(1-q), least))
-	}
-	return nil, nil
+	return prs, err
 }
 
 // fewerBins returns a plan with fewer bins than one that has events for too few; nil: there is none.
@@ -145,23 +108,15 @@ func fewerBins(p *loss.Plan) *loss.Plan {
 	fewer.Masses = slices.Clone(p.Masses)
 	for k := range fewer.Masses {
 		o := &fewer.Masses[k]
-		switch asked := o.Asked; {
-		case p.Joint:
-			if o.Kind == bins.GivenEdges {
-				asked = len(o.Edges) - 1
-			} else if asked == 0 {
-				asked = mostOfJoint
-			}
-			if o.Kind, o.Asked = bins.Quantile, asked/2; o.Asked == 0 {
-				return nil
-			}
-		case o.Merges():
+		most := o.Asked
+		if o.Kind == bins.GivenEdges {
+			most = len(o.Edges) - 1
+		}
+		if o.Merges() && !p.Joint || most == 1 {
 			return nil
-		case o.Kind == bins.GivenEdges:
-			asked = len(o.Edges) - 1
-			fallthrough
-		default:
-			o.Kind, o.Asked, o.Most = bins.Quantile, 0, max(asked-1, 1)
+		}
+		if o.Kind, o.Asked, o.Most = bins.Quantile, 0, most; p.Joint {
+			o.Asked = cmp.Or(most, mostOfJoint) / 2
 		}
 	}
 	return &fewer
@@ -170,17 +125,18 @@ func fewerBins(p *loss.Plan) *loss.Plan {
 // mostOfJoint is the default number of bins of each of several variables together.
 const mostOfJoint = 8
 
+// leastPush is the least |u| of events with one as the sum of their squared weights, relative to it. A smaller direction is rounding,
+// as with order + 1 bins, where the fit is exact.
+const leastPush = 1e-12
+
 // norm returns |u| over the events that are pushed, whose places are below batch; 0: there is no push.
-func (g *group) norm(batch int) float64 {
+func (g *group[T]) norm(batch int) float64 {
 	var square, size, squares float64
-	for k, u := range g.push {
-		w := 1.0
-		if g.ranks.Weight != nil {
-			w = g.ranks.Weight[k]
-		}
-		size += math.Abs(w)
-		squares += w * w
-		if int(g.place[k]) < batch {
+	unit := events.UnitOfWeights(g.Weight)
+	for i, u := range g.push {
+		w := g.size(i, unit)
+		size, squares = size+w, squares+w*w
+		if g.place(i) < batch {
 			square += u * u
 		}
 	}

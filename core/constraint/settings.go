@@ -14,7 +14,7 @@ type Steering struct {
 	// Floor is the least start, above 0 and at most 1, where 1 is no planing. 0: the default for TrainingEvents.
 	Floor float64
 	// TrainingEvents is the number of background events of the whole training, of all labels and processes. The defaults of Strength
-	// and Floor follow it. 0: unknown, and the defaults are those of 150,000.
+	// and Floor follow it. 0: unknown, and the defaults are those for 150,000.
 	TrainingEvents float64
 	// State is what is remembered of earlier batches, StateSize numbers, all 0 before the first. Nil: nothing is remembered.
 	State []float64
@@ -27,25 +27,30 @@ type Steering struct {
 	Categories int
 }
 
-// The defaults: the strength is 10 (T/150,000)^(1/4) and the floor 0.1 (150,000/T)^(1/2) for T training events, since few events teach
-// less flatness, and planing leaves few effective events of them. studies/zoo has the study behind these numbers.
+// The defaults for T training events: the strength is 20 at order 0 and else 12, times (T/150,000)^(1/4), and the floor
+// 0.1 (150,000/T)^(1/2). Few events teach less flatness, and planing leaves few effective events of them. studies/zoo has the study
+// behind these numbers.
 const (
-	usual           = 150_000
-	defaultStrength = 10
-	defaultFloor    = 0.1
+	usual        = 150_000
+	ofFlat       = 20
+	ofOthers     = 12
+	defaultFloor = 0.1
 )
 
-// Defaults returns the strength and the floor for so many training events; 0: unknown.
-func Defaults(trainingEvents float64) (strength, floor float64) {
+// Defaults returns the strength and the floor for an order and so many training events; 0: unknown.
+func Defaults(order int, trainingEvents float64) (strength, floor float64) {
 	relative := 1.0
 	if trainingEvents > 0 {
 		relative = trainingEvents / usual
 	}
-	return defaultStrength * math.Pow(relative, 0.25), min(1, defaultFloor/math.Sqrt(relative))
+	if strength = ofOthers; order == 0 {
+		strength = ofFlat
+	}
+	return strength * math.Pow(relative, 0.25), min(1, defaultFloor/math.Sqrt(relative))
 }
 
 // settle replaces the zeros of the settings by their defaults. It returns an error for the first number that is out of its range.
-func (st *Steering) settle(n, labels int, hasCategories bool) error {
+func (st *Steering) settle(n, labels, order int, hasCategories bool) error {
 	inside := func(x, most float64) bool { return x >= 0 && x <= most }
 	switch {
 	case st.Batch < 0 || st.Batch > n:
@@ -67,7 +72,7 @@ func (st *Steering) settle(n, labels int, hasCategories bool) error {
 	if st.Batch == 0 {
 		st.Batch = n
 	}
-	strength, floor := Defaults(st.TrainingEvents)
+	strength, floor := Defaults(order, st.TrainingEvents)
 	if st.Strength == 0 {
 		st.Strength = strength
 	}

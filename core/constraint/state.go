@@ -25,6 +25,7 @@ const (
 // state is what a constraint remembers from batch to batch: its totals, and after them a part for each category of each label. All
 // numbers are 0 before the first batch. A lesson is a state with the numbers of one batch.
 type state struct {
+	numbers []float64
 	*totals
 	parts []part
 }
@@ -57,7 +58,7 @@ const (
 // stateOf returns the state that an array is, whose length is that of a state.
 func stateOf(numbers []float64) state {
 	parts := (*part)(unsafe.Pointer(unsafe.SliceData(numbers[lengthOfTotals:])))
-	return state{(*totals)(unsafe.Pointer(unsafe.SliceData(numbers))), unsafe.Slice(parts, len(numbers)/lengthOfPart)}
+	return state{numbers, (*totals)(unsafe.Pointer(unsafe.SliceData(numbers))), unsafe.Slice(parts, len(numbers)/lengthOfPart)}
 }
 
 // StateSize returns the length of a state for so many background labels and categories, where 0 categories are none. It has room for
@@ -68,6 +69,14 @@ func StateSize(labels, categories int) int {
 		return 0
 	}
 	return lengthOfTotals + labels*max(categories, 1)*lengthOfPart
+}
+
+// checkMasses returns an error if a state and a lesson have other numbers of variables of mass.
+func (s state) checkMasses(lesson state) error {
+	if s.version != 0 && s.masses != lesson.masses {
+		return errs.Of(errs.ErrLength, "state is of %v variables of mass, and these events have %v: give each its own state", s.masses, lesson.masses)
+	}
+	return nil
 }
 
 // Parts returns the number of labels and categories of a state of this length.

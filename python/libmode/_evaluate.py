@@ -124,7 +124,6 @@ def derivatives(
     grad: bool = True,
     hess: bool = False,
     loss_alone: bool = False,
-    smoothing: float = 0.0,
     strength: Structure | None = None,
 ) -> tuple[Structure, Any, Any]:
     """What the core finds for checked events, and the wanted derivatives; with ``loss_alone`` no bias and no events.
@@ -133,18 +132,17 @@ def derivatives(
     """
 
     def run(options: Options, arrays: Events, double: bool) -> tuple[Structure, Any, Any]:
-        score, address, loss = arrays.score, kind.address, options.loss
+        score, address = arrays.score, kind.address
         slope = kind.new(score, score.shape) if grad else None
         bound = kind.new(score, score.shape) if hess else None
         addresses = None if slope is None else address(slope), None if bound is None else address(bound)
-        result = _native.ModeResult(_SIZE_OF_RESULT, *addresses, smoothing, not loss_alone and loss == "mode")
-        if loss == "disco":
+        result = _native.ModeResult(_SIZE_OF_RESULT, *addresses, 0.0, not loss_alone)
+        if options.loss == "disco":
             known = Events(*(None if array is None else kind.as_numpy(array) for array in arrays))
             result.loss = disco(options, known, double, None if slope is None else kind.as_numpy(slope))
             return result, slope, bound
         packed, held = for_core(arrays, kind), (arrays, slope, bound)
-        name = "mode_evaluate" if loss == "mode" else "mode_flatness"
-        _native.call_with(name, double, packed.n, held, options.struct, packed, result)
+        _native.call_with("mode_evaluate", double, packed.n, held, options.struct, packed, result)
         if strength is not None:
             _native.call_with("mode_strengthen", double, packed.n, held, options.struct, packed, strength, addresses[0])
         return result, slope, bound

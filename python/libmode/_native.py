@@ -19,7 +19,7 @@ from ._interruptible import LARGE, interruptible
 from ._messages import Fault
 from ._read import whole
 
-ABI_VERSION = 3
+ABI_VERSION = 4
 
 _NAME = "libmode." + {"win32": "dll", "darwin": "dylib"}.get(sys.platform, "so")
 
@@ -88,7 +88,7 @@ ModeConstraint = _struct(
     "double strength, floor, training_events; address state; size n_state, batch; int32 logits, categories",
 )
 ModeRows = _struct("mode_rows", "address push, multiplier, slope, part, lesson")
-_Row = _struct("mode_option", "text name; int32 kind, flatness; size offset; texts values; size n_values; double none")
+_Row = _struct("mode_option", "text name; int32 kind; size offset; texts values; size n_values; double none")
 
 # The type of each kind of option, in the order of MODE_KIND_...; the length of a list follows it.
 _KINDS: list[Any] = [*[_int32] * 3, _double, _double * 2, _doubles]
@@ -100,7 +100,6 @@ class Option(NamedTuple):
     """An option in the table of the library."""
 
     kind: int  #: MODE_KIND_... of mode.h
-    flatness: bool  #: whether the flatness loss takes it
     values: tuple[str, ...]  #: the names of a choice, by number
     none: float  #: the value of an integer or a number that is left out or has no limit; NaN if there is none
 
@@ -117,7 +116,6 @@ _of_events = [_pointer(ModeOptions), _pointer(ModeEvents)]
 # The arguments of functions with a form for float and a form for double.
 _OF_BOTH: dict[str, list[Any]] = {
     "mode_evaluate": [*_of_events, _pointer(ModeResult)],
-    "mode_flatness": [*_of_events, _pointer(ModeResult)],
     "mode_constraint_push": [*_of_events, _pointer(ModeConstraint), _pointer(ModeRows)],
     "mode_constraint_apply": [_size, _pointer(ModeRows), *[_address] * 3, _size, _address],
     "mode_strengthen": [*_of_events, _pointer(ModeStrength), _address],
@@ -267,7 +265,7 @@ def _read_options(loaded: ctypes.CDLL) -> None:
         if row.kind in (NUMBERS, LABELS, VARIABLES):
             members.append((f"n_{name}", _size))
         values = tuple(row.values[i].decode() for i in range(row.n_values))
-        OPTIONS[name] = Option(row.kind, bool(row.flatness), values, row.none)
+        OPTIONS[name] = Option(row.kind, values, row.none)
     ModeOptions._fields_ = [*members, ("reserved", ctypes.c_uint64 * 8)]
 
 

@@ -124,7 +124,7 @@ def look_at_masses(said: Said, options: Options, mass: Any, label: Any) -> None:
             said.warn(
                 FAR_MASSES,
                 f"mass has only the values {low:g} and {high:g}, as labels have, and label is not given: "
-                "a loss takes (score, mass, label=label). For two groups of events give binning='values'",
+                "a loss takes (score, mass, label=label). For two groups of events give edges between them",
             )
         elif sentence := far(row if label is None else row[is_background(label, options.labels)]):
             said.warn(FAR_MASSES, f"{sentence}: leave out events without a mass, and give mass_range")

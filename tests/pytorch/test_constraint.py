@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 import torch
 from law import Core
-from libmode.torch import ABCDLoss, Events, MoDeConstraint, MoDeLoss
+from libmode.torch import Events, MoDeConstraint, MoDeLoss
 from torch._subclasses.fake_tensor import FakeTensorMode
 from torch.nn.functional import binary_cross_entropy_with_logits
 
@@ -170,7 +170,6 @@ BAD = [
     ("floor = 2: must be positive and at most 1", {"floor": 2}),
     ("training_events = 'many': must be a number", {"training_events": "many"}),
     ("on_bad_batch = 'pass'", {"on_bad_batch": "pass"}),
-    ("unknown option 'score_transform'", {"score_transform": None}),
     (r"score_range = \(0.0, 2.0\) and from_logits = True", {"from_logits": True, "score_range": (0, 2)}),
     ("on_device = True: MoDeConstraint has no kernels", {"on_device": True}),
 ]
@@ -227,9 +226,7 @@ class Calling(torch.nn.Module):
 
 
 @pytest.mark.filterwarnings("ignore:`torch.jit.* is deprecated")
-@pytest.mark.parametrize(
-    "held", [MoDeConstraint(order=1), MoDeLoss(order=1), ABCDLoss()], ids=lambda one: type(one).__name__
-)
+@pytest.mark.parametrize("held", [MoDeConstraint(order=1), MoDeLoss(order=1)], ids=lambda one: type(one).__name__)
 def test_torch_script(held):
     x, file, network = torch.randn(100, 3), io.BytesIO(), Calling(held).eval()
     torch.jit.save(torch.jit.script(network), file)

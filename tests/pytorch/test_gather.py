@@ -35,8 +35,6 @@ CASES = {  # the options
     "categories": {"order": 0, "bins": 6},
     "pooled": {"order": 1, "background_only": False},
     "several backgrounds": {"order": 1, "background_label": (0, 1), "bins": 8},
-    "signal efficiency": {"order": 1, "score_transform": "signal_efficiency"},
-    "classes": {"order": 1, "per_class": True, "bins": 8},
     "reference": {"order": 1},
 }
 
@@ -46,8 +44,6 @@ def arguments(name, rank):
     features, target, mass, weight, category = batch(rank, dtype=HALF if name == "half precision" else torch.float64)
     pred = (features[:, 0] + features[:, 1]).sigmoid()
     given = {"score": pred, "label": target, "mass": mass if name == "joint" else mass[:, 0]}
-    if name == "classes":
-        given["score"] = torch.stack([pred, 1 - pred**2], 1)
     if name in ("weights", "bounds"):
         given["weight"] = weight
     if name == "categories":
@@ -169,7 +165,7 @@ def skipped(rank):
     one, mass = torch.ones(10), torch.rand(10)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        mode, constraint = MoDeLoss(gather=True, on_bad_batch="skip", order=0), MoDeConstraint(gather=True, order=1)
+        mode, constraint = MoDeLoss(gather=True, order=0), MoDeConstraint(gather=True, order=1)
         loss = mode(score, one, mass)
         same = constraint(score, one, mass)
     return float(loss.detach()), mode.skipped, constraint.skipped, same is score
@@ -184,7 +180,7 @@ def calls_with_errors(last):
     score, target, mass = torch.rand(40), torch.arange(40) % 2, torch.rand(40)
     bad, nan = score.clone(), mass.clone()
     bad[36], nan[3] = torch.nan, torch.nan
-    loss, layer = MoDeLoss(gather=True, order=0), MoDeConstraint(gather=True, order=1)
+    loss, layer = MoDeLoss(gather=True, on_bad_batch="raise", order=0), MoDeConstraint(gather=True, order=1)
     reference = Events(score, mass=nan if last else mass)
     return {
         "ValueError: mass has length 39, but score has length 40": lambda: loss(score, target, mass[:39] if last else mass),

@@ -6,7 +6,6 @@ import libmode
 import numpy as np
 import pytest
 import torch
-from libmode.compat import pytorch as compat
 from libmode.torch import MoDeConstraint, MoDeLoss, mode_loss
 
 RNG = np.random.default_rng(1)
@@ -38,7 +37,7 @@ def test_a_name_that_is_no_option_says_which_is_meant(name, meant):
 
 
 @pytest.mark.parametrize("make, typo, meant, others", [
-    (MoDeLoss, "strenght", "strength", {"per_class", "on_bad_batch"}),
+    (MoDeLoss, "strenght", "strength", {"gather", "on_bad_batch"}),
     (MoDeConstraint, "strenght", "strength", {"floor", "training_events", "from_logits", "categories"}),
     (MoDeConstraint, "flor", "floor", {"strength"}),
 ], ids=str)  # fmt: skip
@@ -67,7 +66,6 @@ def test_events_without_labels(make):
     [
         (MoDeConstraint, {"order": 1}, "give from_logits=True for raw outputs, or use score_range=None"),
         (MoDeLoss, {"order": 0, "score_range": (0, 0.5)}, "score_range = [0, 0.5]: widen it, or use score_range=None"),
-        (compat.MoDeLoss, {}, "apply a sigmoid to raw outputs"),
     ],
 )
 def test_logits_that_are_taken_for_scores_get_advice(make, options, advice):

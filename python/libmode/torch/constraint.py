@@ -216,6 +216,7 @@ class MoDeConstraint(CoreModule):
             raise TypeError(NO_LABELS)
         events, state = (label, mass, weight, category), self._undo_rounding()
         same: Tensor
+        state = self._buffer()
         if is_traced(score):
             found = run_by_operator(self, state, score, *events, reference=reference, outputs=outputs, rows=_ROWS)
             same = _constrained_op(self.key, score, *found)
@@ -341,7 +342,7 @@ _constrained_op = torch.library.custom_op(
     "libmode::constrained",
     lambda key, score, lesson, rows: score.clone(),
     mutates_args=(),
-    schema="(str key, Tensor score, Tensor lesson, Tensor rows) -> Tensor",
+    schema="(Tensor key, Tensor score, Tensor lesson, Tensor rows) -> Tensor",
 )
 _constrained_op.register_fake(lambda key, score, lesson, rows: torch.empty_like(score))
 
@@ -349,17 +350,20 @@ _outgoing_op = torch.library.custom_op(
     "libmode::outgoing",
     lambda key, incoming, lesson, rows, score: find_owner(key)._outgoing(incoming, lesson, rows),
     mutates_args=(),
-    schema="(str key, Tensor incoming, Tensor lesson, Tensor rows, Tensor score) -> Tensor",
+    schema="(Tensor key, Tensor incoming, Tensor lesson, Tensor rows, Tensor score) -> Tensor",
 )
 _outgoing_op.register_fake(lambda key, incoming, lesson, rows, score: torch.empty_like(incoming))
 _outgoing_op.register_autograd(no_second_derivative)
 
 
+def _backward(ctx: Any, incoming: Tensor) -> tuple[Tensor | None, ...]:
+    key, *others = ctx.saved_tensors
+    return None, _outgoing_op(key, incoming, *others), None, None
+
+
 def _keep(ctx: Any, inputs: tuple[Any, ...], output: Tensor) -> None:
-    ctx.key, score, lesson, rows = inputs
-    ctx.save_for_backward(lesson, rows, score)
+    key, score, lesson, rows = inputs
+    ctx.save_for_backward(key, lesson, rows, score)
 
 
-_constrained_op.register_autograd(
-    lambda ctx, incoming: (None, _outgoing_op(ctx.key, incoming, *ctx.saved_tensors), None, None), setup_context=_keep
-)
+_constrained_op.register_autograd(_backward, setup_context=_keep)
