@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from law import Core, Law
+from law import Core, Law, defaults
 from libmode import BatchError
 
 N = 900
@@ -208,12 +208,13 @@ def test_a_signal_mass_that_is_no_mass_in_range_is_skipped(bad):
 def test_events_that_take_no_part_have_no_push_and_the_multiplier_1(seed):
     (logit, label, mass, _), options = batch(seed, weights="none"), {"order": 1, "mass_range": (20, 100)}
     weight = np.where(np.arange(N) % 11, 1.0, 0)
-    rest = (label == 1) | (mass < 20) | (mass > 100) | (weight == 0)
+    rest = (label == 1) | (mass < 20) | (mass > 100)
     layer, gradient = Core(**options), incoming(seed).astype(np.float32)
     out = layer(gradient, logit.astype(np.float32), label, mass.astype(np.float32), weight.astype(np.float32))
     np.testing.assert_array_equal(layer.rows[:, rest].T, [[0, 1, 0, 0]] * rest.sum())
     np.testing.assert_array_equal(out[rest], gradient[rest])
-    assert np.count_nonzero(layer.rows[0, ~rest]) > 0.98 * np.count_nonzero(~rest)
+    assert not layer.rows[0, weight == 0].any()
+    assert np.count_nonzero(layer.rows[0, ~rest]) > 0.98 * np.count_nonzero(weight[~rest])
 
 
 @RANDOM
@@ -268,7 +269,7 @@ def test_reference_events_count_in_ranks_and_bins_and_have_no_rows():
     own = label[:N] == 0
     ratio = found[0, own] / want[0, :N][own]
     np.testing.assert_allclose(ratio, ratio[0], rtol=1e-9)  # |u| is of the batch alone
-    assert np.linalg.norm(found[0]) == pytest.approx(10)
+    assert np.linalg.norm(found[0]) == pytest.approx(defaults(1)[0])
     np.testing.assert_array_equal(found[1:], want[1:, :N])
 
 
@@ -420,8 +421,9 @@ def test_bad_settings(given, said):
 
 
 def test_the_defaults_follow_the_training_events():
-    for events in (1_000, 150_000, 10_000_000):
-        explicit = {"strength": 10 * (events / 150_000) ** 0.25, "floor": min(1, 0.1 * (150_000 / events) ** 0.5)}
-        close(rows(batch(1), {"order": 1}, training_events=events), rows(batch(1), {"order": 1}, **explicit))
+    for order, events in ((0, 1_000), (1, 150_000), (2, 10_000_000)):
+        strength, floor = defaults(order, events)
+        found = rows(batch(1), {"order": order}, training_events=events)
+        close(found, rows(batch(1), {"order": order, "strength": strength, "floor": floor}))
     with pytest.raises(ValueError, match="training_events = 20: this batch has 450 background events"):
         rows(batch(1), {"order": 1}, training_events=20)

@@ -7,6 +7,12 @@ from libmode._events import Events
 from numpy.polynomial import legendre
 
 CELLS = {1: 40, 2: 7, 3: 4}  # of each variable of mass; one more has the events without it
+TILT = 0.6  # the power of the exponential that keeps the means
+
+
+def defaults(order, events=150_000):
+    """The strength and the floor for so many training events."""
+    return (12 if order else 20) * (events / 150_000) ** 0.25, min(1, 0.1 * (150_000 / events) ** 0.5)
 
 
 def average(known, new, count):
@@ -17,8 +23,8 @@ def average(known, new, count):
 class Law:
     """The law of one label and category, for logits."""
 
-    def __init__(self, strength=10.0, floor=0.1, **options):
-        self.strength, self.floor, self.options = strength, floor, options
+    def __init__(self, **options):
+        (self.strength, self.floor), self.options = defaults(options["order"]), options
         self.batches = self.signals = self.gradients = self.drawn = 0
         self.size = self.norm = 0.0
 
@@ -26,9 +32,9 @@ class Law:
         low, high = self.options.get("mass_range") or (-np.inf, np.inf)
         return (low <= mass) & (mass <= high) & np.isfinite(mass)
 
-    def takes_part(self, mass, weight):
+    def takes_part(self, mass):
         inside = self.inside(mass)
-        return (weight != 0) & (inside.all(1) if self.options.get("joint") else inside.any(1))
+        return inside.all(1) if self.options.get("joint") else inside.any(1)
 
     def spectrum(self, mass, weight):
         """The cell of each event, and the part of the sum of |weight| in each cell."""
@@ -61,16 +67,16 @@ class Law:
             centered = p - (p @ planed)[:, None]
             step = np.linalg.lstsq((centered * planed) @ centered.T, p @ (share - planed), rcond=1e-12)[0]
             exponent += step * min(1, 1 / max(np.abs(step @ p).max(), 1e-300))
-        tilt = np.exp(exponent @ p)
+        tilt = np.exp(TILT * exponent @ p)
         return tilt / (share @ (start * tilt))
 
     def forward(self, score, mass, weight, signal_mass, signal_weight):
         """K u / |u| and the start of each event of background; those that take no part have 0 and 1."""
-        own = self.takes_part(mass, weight)
+        own = self.takes_part(mass)
         push, multiplier, count = np.zeros(len(own)), np.ones(len(own)), own.sum()
         score, mass, weight = score[own], mass[own], weight[own]
-        if count >= 2 * self.drawn:
-            self.drawn, self.signals, self.each = count, 0, CELLS[mass.shape[1]]
+        if len(own) >= 2 * self.drawn:
+            self.drawn, self.signals, self.each = len(own), 0, CELLS[mass.shape[1]]
             inside = [m[there] for m, there in zip(mass.T, self.inside(mass).T, strict=True)]
             self.ends = [np.quantile(m, np.arange(1, self.each) / self.each) for m in inside]
         _, place = np.unique(score, return_inverse=True)
@@ -82,7 +88,7 @@ class Law:
         self.size = average(self.size, np.linalg.norm(u), self.batches)
         push[own] = self.strength * u / self.size
         cell, background = self.spectrum(mass, weight)
-        known = self.takes_part(signal_mass, signal_weight)
+        known = self.takes_part(signal_mass)
         if known.any():
             both = np.array([background, self.spectrum(signal_mass[known], signal_weight[known])[1]])
             self.signals += 1
