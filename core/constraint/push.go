@@ -157,13 +157,16 @@ func (ca *call[T]) set(rows Rows[T], all []*group[T]) error {
 		number, scale := ca.part(g), 0.0
 		lesson, known := &ca.lesson.parts[number], &ca.known.parts[number]
 		if lesson.push = g.norm(ca.Batch); lesson.push > 0 {
-			lesson.batches = 1
+			lesson.batches, lesson.seen = 1, g.pushed(ca.Batch)
 		}
 		if !events.IsFinite(lesson.push) {
 			return errs.Of(errs.ErrOverflow, "the push has the norm %v: slope_penalty, or weights relative to their sum in a bin, are too large", lesson.push)
 		}
 		if known.learn(lesson); lesson.push > 0 {
 			scale = ca.Strength / known.push
+			if ca.State != nil { // without a memory each batch would be the first
+				scale *= -math.Expm1(-known.seen / warmUp)
+			}
 		}
 		starts := ca.cells(known).starts(ca.plan.Order, ca.Floor)
 		for k, cell := range g.cell {

@@ -145,3 +145,13 @@ func (g *group[T]) norm(batch int) float64 {
 	}
 	return 0
 }
+
+// pushed returns the number of events that are pushed.
+func (g *group[T]) pushed(batch int) (count float64) {
+	for k, cell := range g.cell {
+		if cell != none && g.place(k) < batch {
+			count++
+		}
+	}
+	return count
+}

@@ -214,9 +214,8 @@ class MoDeConstraint(CoreModule):
             return score
         if label is None and self.background_only:
             raise TypeError(NO_LABELS)
-        events, state = (label, mass, weight, category), self._undo_rounding()
+        events, state = (label, mass, weight, category), self._buffer()
         same: Tensor
-        state = self._buffer()
         if is_traced(score):
             found = run_by_operator(self, state, score, *events, reference=reference, outputs=outputs, rows=_ROWS)
             same = _constrained_op(self.key, score, *found)
