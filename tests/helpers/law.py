@@ -8,11 +8,14 @@ from numpy.polynomial import legendre
 
 CELLS = {1: 40, 2: 7, 3: 4}  # of each variable of mass; one more has the events without it
 TILT = 0.6  # the power of the exponential that keeps the means
+WARM_UP = 256_000  # background events
+#: The places of these numbers of the first part in a state: averages of |u| and |G|, and counts.
+BATCHES, SEEN, PUSH, GRADIENTS, GRADIENT = range(4, 9)
 
 
 def defaults(order, events=150_000):
     """The strength and the floor for so many training events."""
-    return (12 if order else 20) * (events / 150_000) ** 0.25, min(1, 0.1 * (150_000 / events) ** 0.5)
+    return (12 if order else 24) * (events / 150_000) ** 0.25, min(1, 0.1 * (150_000 / events) ** 0.5)
 
 
 def average(known, new, count):
@@ -25,7 +28,7 @@ class Law:
 
     def __init__(self, **options):
         (self.strength, self.floor), self.options = defaults(options["order"]), options
-        self.batches = self.signals = self.gradients = self.drawn = 0
+        self.batches = self.seen = self.signals = self.gradients = self.drawn = 0
         self.size = self.norm = 0.0
 
     def inside(self, mass):
@@ -72,11 +75,11 @@ class Law:
 
     def forward(self, score, mass, weight, signal_mass, signal_weight):
         """K u / |u| and the start of each event of background; those that take no part have 0 and 1."""
-        own = self.takes_part(mass)
+        own = self.takes_part(mass) & (weight != 0)
         push, multiplier, count = np.zeros(len(own)), np.ones(len(own)), own.sum()
         score, mass, weight = score[own], mass[own], weight[own]
-        if len(own) >= 2 * self.drawn:
-            self.drawn, self.signals, self.each = len(own), 0, CELLS[mass.shape[1]]
+        if count >= 2 * self.drawn:
+            self.drawn, self.signals, self.each = count, 0, CELLS[mass.shape[1]]
             inside = [m[there] for m, there in zip(mass.T, self.inside(mass).T, strict=True)]
             self.ends = [np.quantile(m, np.arange(1, self.each) / self.each) for m in inside]
         _, place = np.unique(score, return_inverse=True)
@@ -86,7 +89,8 @@ class Law:
         u = slope / np.sqrt(np.maximum(rank * (1 - rank), 3 / count))
         self.batches += 1
         self.size = average(self.size, np.linalg.norm(u), self.batches)
-        push[own] = self.strength * u / self.size
+        self.seen += count
+        push[own] = self.strength * (1 - np.exp(-self.seen / WARM_UP)) * u / self.size
         cell, background = self.spectrum(mass, weight)
         known = self.takes_part(signal_mass)
         if known.any():
@@ -108,7 +112,7 @@ class Law:
 
 
 class Core:
-    """The law of the core, with a state, for arrays of NumPy."""
+    """The law of the core for arrays of NumPy, with a state, or None."""
 
     def __init__(
         self, *, from_logits=True, categories=None, strength=None, floor=None, training_events=None, **options
