@@ -102,20 +102,19 @@ func array[E any](name string, p *E, n C.size_t, optional bool) ([]E, error) {
 
 // functions are the functions for double and, if they take arrays, for float, by their numbers in call.h.
 var functions = [C.FUNCTIONS][2]func(*C.call) error{
-	C.CHECK:             {check},
-	C.EVALUATE:          {evaluate[float64], evaluate[float32]},
-	C.LOSS:              {evaluate[float64], evaluate[float32]},
-	C.STRENGTHEN:        {strengthen[float64], strengthen[float32]},
-	C.PUSH:              {push[float64], push[float32]},
-	C.VERDICT:           {verdict},
-	C.TABLE:             {table[float64], table[float32]},
-	C.CORRELATE:         {correlate[float64], correlate[float32]},
-	C.OPTION_COUNT:      {optionCount},
-	C.OPTION_AT:         {optionAt},
-	C.STATE_SIZE:        {stateSize},
-	C.STATE_CHECK:       {stateCheck},
-	C.STATE_FIELD_COUNT: {fieldCount},
-	C.STATE_FIELD_AT:    {fieldAt},
+	C.CHECK:        {check},
+	C.EVALUATE:     {evaluate[float64], evaluate[float32]},
+	C.LOSS:         {evaluate[float64], evaluate[float32]},
+	C.STRENGTHEN:   {strengthen[float64], strengthen[float32]},
+	C.PUSH:         {push[float64], push[float32]},
+	C.APPLY:        {apply[float64], apply[float32]},
+	C.PLANE:        {plane},
+	C.TABLE:        {table[float64], table[float32]},
+	C.CORRELATE:    {correlate[float64], correlate[float32]},
+	C.OPTION_COUNT: {optionCount},
+	C.OPTION_AT:    {optionAt},
+	C.STATE_SIZE:   {stateSize},
+	C.STATE_CHECK:  {stateCheck},
 }
 
 //export modeCall

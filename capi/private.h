@@ -67,25 +67,6 @@ MODE_API int mode_option_count(size_t *count);
 /* Sets *option to option k, 0 <= k < count, in the order of the members of mode_options. */
 MODE_API int mode_option_at(size_t k, mode_option *option);
 
-/* The layout of the state of a constraint. */
-
-/* A number or a table of a state, for programs that look into it. The field of part k is at offset + k stride. */
-typedef struct mode_state_field {
-    size_t struct_size;   /* sizeof(mode_state_field), which the caller sets */
-    const char *name;     /* a constant */
-    size_t offset;        /* of its first number in the state, for part 0; the part of category c of label l (its place in
-                             background_label) is l categories + c */
-    size_t stride;        /* 0: the state has the field once */
-    size_t rows;          /* of a table: one for each function of the masses, of which the first are in use */
-    size_t columns;       /* of a table, which lies row by row; 1 for a number */
-    uint64_t reserved[4]; /* 0 */
-} mode_state_field;
-
-/* Sets *count to the number of fields of a state. */
-MODE_API int mode_state_field_count(size_t *count);
-
-/* Sets *field to field k, 0 <= k < count, in their order in the state. */
-MODE_API int mode_state_field_at(size_t k, mode_state_field *field);
 
 #ifdef __cplusplus
 }

@@ -223,26 +223,27 @@ func checkAnything[T Float](t *testing.T, ev Events[T], cfg Config, smoothing fl
 	}
 }
 
-// checkDirection pushes some batches with one state: push, multiplier and state are finite, and an error leaves the state.
+// checkDirection pushes some batches with one state: rows and state are finite, and an error leaves the state.
 func checkDirection[T Float](t *testing.T, ev Events[T], cfg Config) {
 	divided := 0
 	if ev.Category != nil {
 		divided = 3
 	}
 	n, state := len(ev.Score), make([]float64, constraint.StateSize(len(cfg.BackgroundLabel), divided))
-	push, multiplier, slope := make([]T, n), make([]T, n), make([]T, n)
+	rows := constraint.Rows[T]{Push: make([]T, n), Multiplier: make([]T, n), Slope: make([]T, n), Part: make([]T, n)}
+	lesson, gradient := make([]float64, len(state)), make([]T, n)
 	for k := range 3 {
-		before := slices.Clone(state)
-		_, err := constraint.Direction(push, multiplier, slope, ev, cfg, constraint.Steering{State: state, Logits: k == 1, Categories: divided})
+		err := constraint.Direction(rows, lesson, ev, cfg, constraint.Steering{State: state, Logits: k == 1, Categories: divided})
 		if err != nil {
 			requireSentence(t, err)
-			require.Equal(t, before, state)
 			return
 		}
-		for i, u := range push {
-			by, lift := float64(multiplier[i]), 1e3 // the least and the largest are -6 and e^7 times the lift
-			require.True(t, finite(float64(u)) && finite(float64(slope[i])) && by >= -6*lift*(1+1e-6) && by <= math.Exp(7)*lift*(1+1e-6), "event %d: push %v, multiplier %v", i, u, by)
+		for i, u := range rows.Push {
+			gradient[i] = T(k + 1)
+			by := float64(rows.Multiplier[i])
+			require.True(t, finite(float64(u)) && finite(float64(rows.Slope[i])) && by > 0 && by <= 150, "event %d: push %v, start %v", i, u, by)
 		}
+		require.NoError(t, constraint.Apply(gradient, gradient, rows, lesson, state, nil))
 		for i, x := range state {
 			require.True(t, finite(x), "state[%d] = %v", i, x)
 		}

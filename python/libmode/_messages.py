@@ -77,7 +77,8 @@ def near(name: str, names: Iterable[str], least: float = 0.75) -> str | None:
     return next(iter(get_close_matches(name, sorted(names), 1, least)), None)
 
 
-_LIBRARIES = ("", "libmode", "torch", "keras", "jax", "tensorflow", "lightning", "pytorch_lightning", "sklearn")
+_FRAMEWORKS = ("", "libmode", "torch", "keras", "jax", "tensorflow", "lightning", "pytorch_lightning", "sklearn")
+_LIBRARIES = (*_FRAMEWORKS, "xgboost", "lightgbm")
 
 
 def level_of_the_user() -> int:

@@ -175,8 +175,8 @@ NEEDED = {
     "torch": ("torch", "torch"),
     "keras": ("keras", "keras"),
     "jax": ("jax", "jax"),
-    "compat.pytorch": ("torch", "torch"),
-    "plots": ("matplotlib", "plot"),
+    "xgboost": ("xgboost", "xgboost"),
+    "lightgbm": ("lightgbm", "lightgbm"),
 }
 
 
@@ -184,8 +184,8 @@ WITHOUT = """if True:
     import sys
     class Missing:
         def find_spec(name, *rest):
-            if name == "{0}":
-                raise ModuleNotFoundError("No module named '{0}'", name="{0}")
+            if name in ("{0}", "scipy", "sklearn"):
+                raise ModuleNotFoundError(f"No module named '{{name}}'", name=name)
     sys.meta_path.insert(0, Missing)
 """
 

@@ -299,9 +299,9 @@ options.reserved[1] = 5 | ARGUMENT | options.reserved[1] is not 0
 events.reserved[3] = 1 | ARGUMENT | events.reserved[3] is not 0
 result.struct_size = 3 | ARGUMENT | result.struct_size = 3
 result.reserved[2] = 1 | ARGUMENT | result.reserved[2] is not 0
-pushed.struct_size = 0; mode_constraint_push_f64(&options, &events, &constraint, &pushed) | ARGUMENT | result.struct_size = 0
+pushed.struct_size = 0; mode_constraint_push_f64(&options, &events, &constraint, &pushed) | ARGUMENT | rows.struct_size = 0
 constraint.struct_size = 1; mode_constraint_push_f64(&options, &events, &constraint, &pushed) | ARGUMENT | constraint.struct_size = 1
-mode_constraint_push_f64(&options, &events, &constraint, NULL) | ARGUMENT | result is NULL
+mode_constraint_push_f64(&options, &events, &constraint, NULL) | ARGUMENT | rows is NULL
 pushed.push = NULL; mode_constraint_push_f64(&options, &events, &constraint, &pushed) | ARGUMENT | push is NULL, but 60 elements are expected
 mode_loss_f64(&options, N, NULL, label, mass, weight, &loss, grad) | ARGUMENT | score is NULL, but 60 elements are expected
 mode_loss_f64(&options, N, score, label, NULL, weight, &loss, grad) | ARGUMENT | mass is NULL, but 60 elements are expected
@@ -332,7 +332,6 @@ mode_variable_init(NULL, sizeof *variable) | ARGUMENT | variable is NULL
 mode_options_init(&options, 8) | ARGUMENT | options.struct_size = 8
 mode_option_at(1000, &option) | ARGUMENT | k = 1000
 mode_option_count(NULL) | ARGUMENT | count is NULL
-mode_state_field_count(NULL) | ARGUMENT | count is NULL
 mode_option_at(0, NULL) | ARGUMENT | option is NULL
 mode_set_threads(-1) | ARGUMENT | threads = -1
 mode_get_threads(NULL) | ARGUMENT | threads is NULL

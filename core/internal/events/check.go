@@ -142,6 +142,20 @@ func (sel *Selection[T]) firstBad() error {
 	panic("events: no event is bad")
 }
 
+// Check returns the error of the first bad event.
+func Check[T Float](ev Events[T], index []uint32, limits Limits) error {
+	sel := &Selection[T]{
+		Events: ev, index: index, ignoreMissing: limits.IgnoreMissing,
+		scoreLo: max(limits.Score[0], -math.MaxFloat64), scoreHi: min(limits.Score[1], math.MaxFloat64),
+	}
+	for i := range sel.Mass {
+		if sel.bad(i) != "" || sel.Weight != nil && !IsFinite(float64(sel.Weight[i])) {
+			return sel.firstBad()
+		}
+	}
+	return nil
+}
+
 // checkAll checks and counts the events lo..hi-1, and reports whether all of them are good and take part.
 func (sel *Selection[T]) checkAll(p *Part, lo, hi int) bool {
 	scores, pairs := sel.Score, sel.Pairs[lo:hi]

@@ -3,7 +3,6 @@
 package loss
 
 import (
-	"math"
 	"slices"
 
 	"github.com/libmode/libmode/core/internal/bins"
@@ -21,17 +20,9 @@ type Plan struct {
 	BackgroundLabel []int32
 	ScoreRange      [2]float64
 	Masses          []bins.Options // one for each variable of mass, with limits that are rounded to the type of the events
-	Logits          bool           // the scores are logits, and the integral is over their probabilities; ScoreRange is open
+	ByOrder         bool           // the derivatives alone are wanted, which depend on the order of the scores: the loss is 0
 	Rebins          bool           // AtMost will divide the events into bins again
 	Smoothing       float64        // of the bound of the curvature
-}
-
-// TakeLogits says that the scores are logits, of any size.
-func (p *Plan) TakeLogits() {
-	p.Logits, p.ScoreRange = true, [2]float64{math.Inf(-1), math.Inf(1)}
-	for k := range p.Masses {
-		p.Masses[k].Score = p.ScoreRange
-	}
 }
 
 // Planner is a core.Config, for package constraint, which the tests of core import: it cannot import core.
