@@ -1,4 +1,4 @@
 package constraint
 
 // PlaceOfPush is the place of |u| of the first part in a lesson.
-const PlaceOfPush = lengthOfTotals + 1
+const PlaceOfPush = lengthOfTotals + 2

@@ -186,7 +186,7 @@ func TestApplyAveragesBothNorms(t *testing.T) {
 		}
 		return sum
 	}
-	r := rand.New(rand.NewPCG(1, 2))
+	r, seen := rand.New(rand.NewPCG(1, 2)), 0.0
 	for step := range 5 {
 		s, st := sampleOf(500, uint64(step)), logits
 		st.State = state
@@ -198,13 +198,16 @@ func TestApplyAveragesBothNorms(t *testing.T) {
 			grad[i] = r.NormFloat64()
 			x := got.Multiplier[i] * grad[i] * got.Slope[i]
 			square += x * x
+			if s.label[i] == 0 {
+				seen++
+			}
 		}
 		before := slices.Clone(state)
 		require.NoError(t, constraint.Apply(out, grad, got.Rows, got.lesson, state, nil))
 		require.NotEqual(t, before, state)
 		gradients, pushes = append(gradients, math.Sqrt(square)), append(pushes, got.lesson[constraint.PlaceOfPush])
 		for i := range out {
-			want := got.Multiplier[i]*grad[i] + mean(gradients)*alone.Push[i]*pushes[step]/mean(pushes)
+			want := got.Multiplier[i]*grad[i] + mean(gradients)*alone.Push[i]*pushes[step]/mean(pushes)*-math.Expm1(-seen/256_000)
 			require.InDelta(t, want, out[i], 1e-9)
 		}
 	}

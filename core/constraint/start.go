@@ -164,9 +164,6 @@ const (
 	largestStep   = 2.0
 )
 
-// tilt is the power of the exponential of keepMeans: with all of it a steep spectrum of order 1 is less flat. See studies/zoo.
-const tilt = 0.6
-
 // keepMeans multiplies starts by the exponential of a polynomial of the rank of the mass. With it the planed background has the means of
 // the polynomials that the background has, and its size. The multipliers of the exact limit have these means too: along a polynomial that
 // the order allows no residual counts, and cross entropy alone decides, with the background as it is. Of all multipliers with these means

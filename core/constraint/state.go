@@ -40,6 +40,7 @@ type totals struct {
 // part is what a constraint remembers of one label and category.
 type part struct {
 	batches    float64            // with a push
+	seen       float64            // background events in them
 	push       float64            // the average of |u|
 	gradients  float64            // batches whose gradient was finite and not 0
 	gradient   float64            // the average of |G|, after start
@@ -125,6 +126,7 @@ func toward(average *float64, batch, count float64) {
 func (p *part) learn(le *part) {
 	if le.batches > 0 {
 		p.batches++
+		p.seen += le.seen
 		toward(&p.push, le.push, p.batches)
 	}
 	if le.drawn > p.drawn { // the spectra start again in other cells

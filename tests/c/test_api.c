@@ -176,7 +176,7 @@ static void test_distance_correlation(void) {
     expect("no value", mode_distance_correlation_f64(N, c.mass, c.score, NULL, 0, NULL, x, y), MODE_ERROR_ARGUMENT, "value is NULL");
 }
 
-enum { N_STATE = 299 }; /* of one label */
+enum { N_STATE = 300 }; /* of one label */
 
 static size_t state_size(size_t labels, size_t categories) {
     size_t size = 0;
@@ -213,7 +213,7 @@ static void test_direction(void) {
     expect("another version", mode_state_check(state, N_STATE, 1, 0), MODE_ERROR_OPTION, "state[0] = 7: the version of the state, and this library reads version 2");
     state[0] = 0;
 #define PUSH mode_constraint_push_f64(&c.options, &e, &how, &rows)
-    expect("no lesson", PUSH, MODE_ERROR_ARGUMENT, "lesson has length 0, and must have the 299 of a state");
+    expect("no lesson", PUSH, MODE_ERROR_ARGUMENT, "lesson has length 0, and must have the 300 of a state");
     how.n_state = N_STATE;
     CHECK(!PUSH, "%s", mode_last_error());
     for (int i = 0; i < N; i++) {
@@ -241,7 +241,7 @@ static void test_direction(void) {
     how.batch = N + 1;
     expect("batch", PUSH, MODE_ERROR_ARGUMENT, "batch");
     how.batch = 0, how.n_state = 3;
-    expect("n_state", PUSH, MODE_ERROR_ARGUMENT, "state has length 3, and must have 299");
+    expect("n_state", PUSH, MODE_ERROR_ARGUMENT, "state has length 3, and must have 300");
     how.n_state = N_STATE, how.training_events = N - 1;
     expect("too few", PUSH, MODE_ERROR_OPTION, "training_events = ");
     how.training_events = 0, how.strength = -1;

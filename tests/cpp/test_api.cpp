@@ -195,7 +195,7 @@ void test_direction() {
     expect(status, MODE_ERROR_ARGUMENT, "result has length 64, but gradient has length 32");
     how.batch = 0;
     mode::constrain(options, all, how, {}, gradient, result, status);
-    expect(status, MODE_ERROR_ARGUMENT, "lesson has length 0, and must have the 299 of a state");
+    expect(status, MODE_ERROR_ARGUMENT, "lesson has length 0, and must have the 300 of a state");
 }
 
 // Events of several variables, each compared in length.
