@@ -48,7 +48,7 @@ def test_averages_that_are_none_are_refused(bad):
     for place in range(3):
         saved = {"norms": torch.ones(3, dtype=torch.float64)}
         saved["norms"][place] = bad
-        with pytest.raises(ValueError, match=rf"norms\[{place}\] = {bad}: averages of norms must be finite"):
+        with pytest.raises(ValueError, match=rf"norms\[{place}\] = {bad}: must be finite and at least 0"):
             mode.load_state_dict(saved)
         assert not mode.norms.any()
 
