@@ -31,12 +31,11 @@ TOGETHER = (
     ("xgboost.objective", "xgboost.MoDeXGBClassifier", "lightgbm.MoDeLGBMClassifier"),
     ("metrics.check", "metrics.Check", "metrics.scorer"),
     ("metrics.efficiency", "metrics.flatness", "metrics.dependence"),
-    ("metrics.roc", "metrics.auc", "metrics.threshold", "metrics.rejection"),
+    ("metrics.roc", "plots.roc", "metrics.auc", "metrics.threshold", "metrics.rejection"),
     ("metrics.spurious_signal", "metrics.signal_bias"),
     ("torch.distance_correlation", "mode_loss"),
     ("planing_weights", "torch.MoDeLoss", "xgboost.MoDeXGBClassifier"),
     ("set_threads", "mode_loss"),
-    ("plots.efficiency", "plots.spectrum", "plots.style"),
 )
 
 

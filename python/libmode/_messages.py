@@ -9,7 +9,7 @@ from difflib import get_close_matches
 from typing import Any, NamedTuple
 
 NO_SECOND_DERIVATIVE = (
-    "this loss or constraint has no second derivative: MoDe and flatness are piecewise linear in the scores, and for "
+    "this loss or constraint has no second derivative: MoDe is piecewise linear in the scores, and for "
     "DisCo and for a push none is computed. Leave it out of losses that you differentiate twice (create_graph=True, "
     "Hessians, gradient penalties)"
 )

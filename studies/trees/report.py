@@ -9,8 +9,6 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
-from libmode import plots
-from libmode.plots._style import OKABE_ITO
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
@@ -18,6 +16,7 @@ from matplotlib.ticker import NullFormatter
 
 from .. import pages
 from ..dalitz import report as dalitz
+from ..drawing import OKABE_ITO, style
 from ..w_tagging.summary import Point, Value, over_seeds
 from . import jets, plane, simple
 from .task import row
@@ -316,7 +315,7 @@ def main() -> None:
     """Writes the tables and the figure."""
     results = json.loads(RESULTS.read_text())["results"]
     pages.write(tables(results), REST)
-    with plots.style():
+    with style():
         figure(results).savefig(pages.DOCS / "images" / "trees.png", dpi=60)
 
 

@@ -128,7 +128,7 @@ def batch_of_all(count, step):
 
 
 def layer(**more):
-    return MoDeConstraint(order=1, tolerance=2000, bins=8, from_logits=True, **more)
+    return MoDeConstraint(order=1, strength=3, bins=8, from_logits=True, **more)
 
 
 def with_both(constraint, mode):
@@ -146,18 +146,17 @@ def trained(rank):
     constraint, loss = layer(gather=True), MoDeLoss(order=1, bins=8, gather=True)
     net = DistributedDataParallel(network())
     parameters = train(net, lambda step: batch(rank, step, 201), with_both(constraint, loss))
-    return parameters, constraint.state, constraint.loss, constraint.scale
+    return parameters, constraint.state
 
 
 def test_twenty_steps_of_ddp_with_loss_and_layer_are_those_of_one_process(of_processes):
     found = found_by(of_processes, trained)
     count, constraint = len(found), layer()
     want = train(network(), lambda step: batch_of_all(count, step), with_both(constraint, MoDeLoss(order=1, bins=8)))
-    for parameters, state, loss, strength in found:
+    constraint.state[7] *= count  # the norm of the gradient as it comes, of which DDP takes the mean
+    for parameters, state in found:
         torch.testing.assert_close(parameters, want, rtol=1e-6, atol=1e-6)
         torch.testing.assert_close(state, constraint.state, rtol=1e-6, atol=1e-12)
-        assert loss == pytest.approx(constraint.loss, rel=1e-6)
-        assert strength == pytest.approx(count * constraint.scale, rel=1e-6)  # of gradients as they come
 
 
 def skipped(rank):

@@ -12,7 +12,6 @@ LOSSES = {
     "mode_loss": lambda pred, target, mass: mode_loss(pred, mass, label=target, order=1, bins=8),
     "compiled": torch.compile(MoDeLoss(order=1, bins=8), fullgraph=True, backend="aot_eager"),
     "disco": lambda pred, target, mass: mode_loss(pred, mass, label=target, loss="disco"),
-    "flatness": lambda pred, target, mass: mode_loss(pred, mass, label=target, loss="flatness", bins=8),
 }
 
 

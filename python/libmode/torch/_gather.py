@@ -157,11 +157,13 @@ def _place(place: int, sizes: Sequence[tuple[int, int]]) -> tuple[int, int]:
     raise IndexError(place)
 
 
-def norm_of_all(own: Tensor, group: Group) -> Tensor:
-    """The norm over the events of all processes from the norm over the own events, shape ()."""
-    square = (own.double() ** 2).to(_device(group))
-    dist.all_reduce(square, group=group)
-    return square.sqrt().to(own.device, own.dtype)
+def norms_of_all(gradient: Any, rows: Any, parts: int, group: Group) -> Any:
+    """The norms of a gradient, after the rows of a constraint, over the events of all processes, for each part."""
+    _, multiplier, slope, part = rows.astype(np.float64)
+    products = multiplier * slope * gradient.reshape(-1)
+    squares = torch.from_numpy(np.bincount(part.astype(np.intp), products**2, parts)).to(_device(group))
+    dist.all_reduce(squares, group=group)
+    return np.sqrt(squares.numpy(force=True))
 
 
 def _device(group: Group) -> torch.device:

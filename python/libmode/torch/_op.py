@@ -60,8 +60,8 @@ def _run(
 
 def _like_run(key: Tensor, rows: int, state: Any, events: list[Any], outputs: Any) -> tuple[Tensor, Tensor]:
     first = events[0]
-    shape = (rows, first.shape[0]) if rows else first.shape
-    return first.new_empty((), dtype=state_type(first.device)), first.new_empty(shape, dtype=result_type(first))
+    shape, numbers = (rows, first.shape[0]) if rows else first.shape, state.shape if rows and state is not None else ()
+    return first.new_empty(numbers, dtype=state_type(first.device)), first.new_empty(shape, dtype=result_type(first))
 
 
 run_op = torch.library.custom_op(
@@ -81,7 +81,7 @@ def run_by_operator(
     outputs: Tensor | None = None,
     rows: int = 0,
 ) -> tuple[Tensor, Tensor]:
-    """The results of ``owner._run`` by the operator: a number, and a tensor with these rows or like the first one."""
+    """The results of ``owner._run`` by the operator: numbers, and a tensor with these rows or like the first one."""
     further = () if reference is None else read_reference(reference, lambda *tensors: tensors)
     names = (*Events._fields, *(f"reference.{name}" for name in Events._fields))
     flat = [  # without zip: torch.compile of torch 2.4 takes no lists of unequal length
