@@ -28,12 +28,12 @@ class Watched:
         """Pairs (name, value) for margins of shape (n,); smaller is better, and the last one stops the training."""
         self._margin = margin.astype(float)
         self._check: Check | None = None
-        found = [("logloss", self._logloss())]
+        values = [("logloss", self._logloss())]
         if self._by_sensitivity:
             best = self.check().sensitivity
-            found.append(("inverse_sensitivity", 1 / best if best > 0 else 1.0))  # unknown: as without a selection
-        self.latest = found[-1][1]
-        return found
+            values.append(("inverse_sensitivity", 1 / best if best > 0 else 1.0))  # unknown: as without a selection
+        self.latest = values[-1][1]
+        return values
 
     def check(self) -> Check:
         """The check of these events, or of some of them, after the last round, without spurious signals."""
