@@ -125,10 +125,17 @@ func (ca *call[T]) divide(sc *par.Scratch) (all []*group[T], di *events.Division
 	}
 	for k := range di.Subsets {
 		g := &group[T]{subset: di.Subsets[k]}
-		g.Events, g.index = di.Subset(k)
+		if g.Events, g.index = di.Subset(k); err == nil {
+			if err = g.leaveOut(ca.plan); err != nil {
+				err = di.Named(k, ca.plan.BackgroundLabel, err)
+			}
+		}
 		all = append(all, g)
 	}
-	return all, di, checkCategories(di, ca.Categories)
+	if err == nil {
+		err = checkCategories(di, ca.Categories)
+	}
+	return all, di, err
 }
 
 // part returns the number of a label and category in a state.
@@ -156,8 +163,8 @@ func (ca *call[T]) set(rows Rows[T], all []*group[T]) error {
 	for _, g := range all {
 		number, scale := ca.part(g), 0.0
 		lesson, known := &ca.lesson.parts[number], &ca.known.parts[number]
-		if lesson.push = g.norm(ca.Batch); lesson.push > 0 {
-			lesson.batches, lesson.seen = 1, g.pushed(ca.Batch)
+		if lesson.push, lesson.seen = g.norm(ca.Batch); lesson.push > 0 {
+			lesson.batches = 1
 		}
 		if !events.IsFinite(lesson.push) {
 			return errs.Of(errs.ErrOverflow, "the push has the norm %v: slope_penalty, or weights relative to their sum in a bin, are too large", lesson.push)

@@ -40,6 +40,46 @@ func (g *group[T]) size(i int, unit float64) float64 {
 	return math.Abs(float64(g.Weight[i])) * unit
 }
 
+// leaveOut leaves out the events without a weight, and those whose mass is outside the limits: of all variables, or jointly of one.
+func (g *group[T]) leaveOut(p *loss.Plan) error {
+	var chosen []uint32
+	masses := g.Variables()
+	takesPart := func(i int) bool {
+		if g.Weight != nil && g.Weight[i] == 0 {
+			return false
+		}
+		for v, mass := range masses {
+			if limits := &p.Masses[v].Mass; (float64(mass[i]) >= limits[0] && float64(mass[i]) <= limits[1]) != p.Joint {
+				return !p.Joint
+			}
+		}
+		return p.Joint
+	}
+	first := 0
+	for first < len(g.Score) && takesPart(first) {
+		first++
+	}
+	if first == len(g.Score) { // the loss looks for bad numbers
+		return nil
+	}
+	for v, mass := range masses {
+		if err := events.Check(events.Events[T]{Score: g.Score, Mass: mass, Weight: g.Weight}, g.index, p.Masses[v].Limits); err != nil {
+			return err
+		}
+	}
+	for i := range g.Score {
+		if takesPart(i) {
+			chosen = append(chosen, uint32(i))
+		}
+	}
+	g.Events = g.Chosen(chosen)
+	for k, i := range chosen {
+		chosen[k] = uint32(g.place(int(i)))
+	}
+	g.index = chosen
+	return nil
+}
+
 // leastRank is the number of events of a batch whose part of all counts as the least q (1 - q).
 const leastRank = 3
 
@@ -63,9 +103,6 @@ func (g *group[T]) setPush(p *loss.Plan, sc *par.Scratch) error {
 	order := radix.Sorted{Layout: prs[0].Order().Layout, Words: prs[0].Order().Words}
 	if !prs[0].Sorted {
 		order = radix.SortValues(g.Score, sc)
-		order.Words = slices.DeleteFunc(order.Words, func(word uint64) bool {
-			return !slices.ContainsFunc(prs, func(pr *loss.Prepared[T]) bool { return pr.HasBin(order.Index(word)) })
-		})
 	}
 	unit, size, n := events.UnitOfWeights(g.Weight), 0.0, len(order.Words)
 	for _, word := range order.Words {
@@ -129,8 +166,8 @@ const mostOfJoint = 8
 // as with order + 1 bins, where the fit is exact.
 const leastPush = 1e-12
 
-// norm returns |u| over the events that are pushed, whose places are below batch; 0: there is no push.
-func (g *group[T]) norm(batch int) float64 {
+// norm returns |u| over the events that are pushed, whose places are below batch, and their number. 0: there is no push.
+func (g *group[T]) norm(batch int) (norm, pushed float64) {
 	var square, size, squares float64
 	unit := events.UnitOfWeights(g.Weight)
 	for i, u := range g.push {
@@ -138,20 +175,11 @@ func (g *group[T]) norm(batch int) float64 {
 		size, squares = size+w, squares+w*w
 		if g.place(i) < batch {
 			square += u * u
+			pushed++
 		}
 	}
-	if norm := math.Sqrt(square); norm*size > leastPush*math.Sqrt(squares) {
-		return norm
+	if norm = math.Sqrt(square); !(norm*size > leastPush*math.Sqrt(squares)) {
+		norm = 0
 	}
-	return 0
-}
-
-// pushed returns the number of events that are pushed.
-func (g *group[T]) pushed(batch int) (count float64) {
-	for k, cell := range g.cell {
-		if cell != none && g.place(k) < batch {
-			count++
-		}
-	}
-	return count
+	return norm, pushed
 }

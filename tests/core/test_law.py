@@ -268,7 +268,7 @@ def test_reference_events_count_in_ranks_and_bins_and_have_no_rows():
     own = label[:N] == 0
     ratio = found[0, own] / want[0, :N][own]
     np.testing.assert_allclose(ratio, ratio[0], rtol=1e-9)  # |u| is of the batch alone
-    assert np.linalg.norm(found[0]) == pytest.approx(10)
+    assert np.linalg.norm(found[0]) == pytest.approx(-12 * np.expm1(-own.sum() / 256_000))
     np.testing.assert_array_equal(found[1:], want[1:, :N])
 
 
@@ -421,7 +421,12 @@ def test_bad_settings(given, said):
 
 def test_the_defaults_follow_the_training_events():
     for events in (1_000, 150_000, 10_000_000):
-        explicit = {"strength": 10 * (events / 150_000) ** 0.25, "floor": min(1, 0.1 * (150_000 / events) ** 0.5)}
-        close(rows(batch(1), {"order": 1}, training_events=events), rows(batch(1), {"order": 1}, **explicit))
+        for order, strength in ((0, 24), (1, 12), (2, 12)):
+            explicit = {
+                "strength": strength * (events / 150_000) ** 0.25,
+                "floor": min(1, 0.1 * (150_000 / events) ** 0.5),
+            }
+            options = {"order": order}
+            close(rows(batch(1), options, training_events=events), rows(batch(1), options, **explicit))
     with pytest.raises(ValueError, match="training_events = 20: this batch has 450 background events"):
         rows(batch(1), {"order": 1}, training_events=20)

@@ -17,10 +17,10 @@ def average(known, new, count):
 class Law:
     """The law of one label and category, for logits."""
 
-    def __init__(self, strength=10.0, floor=0.1, **options):
-        self.strength, self.floor, self.options = strength, floor, options
+    def __init__(self, floor=0.1, **options):
+        self.strength, self.floor, self.options = 12.0 if options["order"] else 24.0, floor, options
         self.batches = self.signals = self.gradients = self.drawn = 0
-        self.size = self.norm = 0.0
+        self.size = self.norm = self.seen = 0.0
 
     def inside(self, mass):
         low, high = self.options.get("mass_range") or (-np.inf, np.inf)
@@ -53,7 +53,7 @@ class Law:
         return start.clip(self.floor, 150)
 
     def tilt(self, start, background, p):
-        """The exponential of a polynomial with which the planed background keeps its means of p, by Newton's method."""
+        """0.6 of the exponential of a polynomial with which the planed background keeps its means of p, by Newton's method."""
         exponent, share = np.zeros(len(p)), background / background.sum()
         for _ in range(200):
             planed = share * start * np.exp(exponent @ p)
@@ -61,7 +61,7 @@ class Law:
             centered = p - (p @ planed)[:, None]
             step = np.linalg.lstsq((centered * planed) @ centered.T, p @ (share - planed), rcond=1e-12)[0]
             exponent += step * min(1, 1 / max(np.abs(step @ p).max(), 1e-300))
-        tilt = np.exp(exponent @ p)
+        tilt = np.exp(0.6 * exponent @ p)
         return tilt / (share @ (start * tilt))
 
     def forward(self, score, mass, weight, signal_mass, signal_weight):
@@ -80,7 +80,8 @@ class Law:
         u = slope / np.sqrt(np.maximum(rank * (1 - rank), 3 / count))
         self.batches += 1
         self.size = average(self.size, np.linalg.norm(u), self.batches)
-        push[own] = self.strength * u / self.size
+        self.seen += count
+        push[own] = self.strength * (1 - np.exp(-self.seen / 256_000)) * u / self.size
         cell, background = self.spectrum(mass, weight)
         known = self.takes_part(signal_mass, signal_weight)
         if known.any():
