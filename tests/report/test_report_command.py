@@ -64,7 +64,7 @@ def test_a_score_that_leaves_no_background(tmp_path):
         ({"--working-points": "0.5,x"}, "'0.5,x' is no list of numbers"),
         ({"--signal-mass": "inf"}, "signal_mass[0] = inf: expected a finite number"),
         ({"--out": __file__}, "test_report_command.py"),
-        ({"--bins": "20.5"}, "bins"),
+        ({"--bins": "20.5"}, "--bins is 20.5: expected a number of bins, or edges"),
         ({"--bins": "50,60,x"}, "'50,60,x' is no list of numbers"),
         ({"--max-slope": "0.1"}, "max_slope = 0.1: expected an order of at least 1"),
         ({"--training-events": "0"}, "training_events = 0"),

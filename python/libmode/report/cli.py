@@ -150,8 +150,10 @@ def _report(
     kind, points = working_points or ("", None)
     kind = kind or ("background" if wanted.label is None else "signal")
     settings = {"order": order, KINDS[kind]: points or USUAL[kind], "monotonic": monotonic}
-    if bins is not None:
-        bins = int(bins[0]) if len(bins) == 1 and bins[0] % 1 == 0 else bins
+    if bins is not None and len(bins) == 1:
+        if bins[0] % 1:
+            raise Problem(f"--bins is {bins[0]:g}: expected a number of bins, or edges such as 50,80,120.")
+        bins = int(bins[0])
     others = {
         "bins": bins, "signal_mass": signal_mass, "signal_width": signal_width, "max_slope": max_slope,
         "training_events": training_events,
