@@ -1,4 +1,4 @@
-"""The macros of examples/root and docs/root.md, in real ROOT, each in an empty directory.
+"""The macros of examples/root and docs/cpp.md, in real ROOT, each in an empty directory.
 
 They need ROOT's `root` command and, for PyROOT, its Python package in this Python: pip install root.
 """
@@ -199,7 +199,7 @@ def test_scan(root, events, events_file):
 # -------------------------------------------------------------------- docs
 
 
-PAGE = (REPOSITORY / "docs" / "root.md").read_text()
+PAGE = (REPOSITORY / "docs" / "cpp.md").read_text()
 PROGRAMS = re.findall(r"```cpp\n// (\w+\.C)\n(.*?)```", PAGE, re.DOTALL)
 
 
