@@ -10,7 +10,10 @@ from modeloss.pytorch import MoDeLoss as Theirs
 
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "from-disco.md"
 PROGRAM: dict = {}
-exec(re.search(r"```python\n((?:(?!```).)*def like_modeloss.*?)```", PAGE.read_text(encoding="utf-8"), re.DOTALL)[1], PROGRAM)
+exec(
+    re.search(r"```python\n((?:(?!```).)*def like_modeloss.*?)```", PAGE.read_text(encoding="utf-8"), re.DOTALL)[1],
+    PROGRAM,
+)
 
 
 def evaluate(mode, score, *rest):

@@ -205,10 +205,7 @@ PROGRAMS = re.findall(r"```cpp\n// (\w+\.C)\n(.*?)```", PAGE, re.DOTALL)
 
 @pytest.mark.parametrize(("name", "program"), PROGRAMS, ids=[name for name, _ in PROGRAMS])
 def test_documented_program(root, tmp_path_factory, name, program):
-    if "$LIBMODE" in program:
-        root.set(ROOT_INCLUDE_PATH=None)
-    else:
-        root.set(LIBMODE=None, LD_LIBRARY_PATH=PREFIX / "lib")
+    root.set(ROOT_INCLUDE_PATH=None)
     macro = tmp_path_factory.mktemp("block") / name
     macro.write_text(program)
     assert 0 < number("loss", root.output(macro)) < 1
