@@ -53,7 +53,8 @@ class MoDeConstraint(CoreModule):
     Parameters
     ----------
     strength : float, optional
-        K, the push over the gradient. By default 10 (T/150,000)^(1/4) for T ``training_events``.
+        K, the push over the gradient. By default 24 at order 0 and else 12, times (T/150,000)^(1/4) for T
+        ``training_events``. It rises as 1 - exp(-n/256,000) with the n background events that the layer has seen.
     floor : float, optional
         The least start, above 0 and at most 1, which is no planing. By default 0.1 (150,000/T)^(1/2), at most 1.
     training_events : float, optional
