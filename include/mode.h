@@ -362,7 +362,8 @@ MODE_API int mode_strengthen_f64(const mode_options *options, const mode_events_
  *
  * where L is the MoDe loss of the ranks q of the background, start(m) the ratio of the densities of signal and background with
  * a floor, and |G| (after start) and |u| are norms over the background, averaged over 200 batches. With a state K rises as
- * 1 - exp(-n/256000) with the n background events so far. docs/how-it-works.md derives it. mode_constraint_push_... finds start and u for a batch, and mode_constraint_apply_... adds the push to a gradient.
+ * 1 - exp(-x), where x is 1 after 500 batches or 256,000 background events, whichever is sooner. docs/how-it-works.md derives
+ * it. mode_constraint_push_... finds start and u for a batch, and mode_constraint_apply_... adds the push to a gradient.
  *
  * The state is what is remembered from batch to batch: numbers that the caller keeps, all 0 before the first batch.
  */

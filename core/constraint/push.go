@@ -172,7 +172,7 @@ func (ca *call[T]) set(rows Rows[T], all []*group[T]) error {
 		if known.learn(lesson); lesson.push > 0 {
 			scale = ca.Strength / known.push
 			if ca.State != nil { // without a memory each batch would be the first
-				scale *= -math.Expm1(-known.seen / warmUp)
+				scale *= -math.Expm1(-max(known.batches/warmBatches, known.seen/warmEvents))
 			}
 		}
 		starts := ca.cells(known).starts(ca.plan.Order, ca.Floor)

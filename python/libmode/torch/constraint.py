@@ -54,7 +54,8 @@ class MoDeConstraint(CoreModule):
     ----------
     strength : float, optional
         K, the push over the gradient. By default 24 at order 0 and else 12, times (T/150,000)^(1/4) for T
-        ``training_events``. It rises as 1 - exp(-n/256,000) with the n background events that the layer has seen.
+        ``training_events``. It rises as 1 - exp(-x), where x is 1 after 500 batches or 256,000 background events,
+        whichever is sooner.
     floor : float, optional
         The least start, above 0 and at most 1, which is no planing. By default 0.1 (150,000/T)^(1/2), at most 1.
     training_events : float, optional
