@@ -90,7 +90,7 @@ class Law:
         self.batches += 1
         self.size = average(self.size, np.linalg.norm(u), self.batches)
         self.seen += count
-        push[own] = self.strength * (1 - np.exp(-self.seen / WARM_UP)) * u / self.size
+        push[own] = self.strength * (1 - np.exp(-max(self.batches / 500, self.seen / WARM_UP))) * u / self.size
         cell, background = self.spectrum(mass, weight)
         known = self.takes_part(signal_mass)
         if known.any():
