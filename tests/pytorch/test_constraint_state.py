@@ -9,6 +9,7 @@ import processes
 import pytest
 import torch
 import torch.distributed as dist
+from law import PUSH
 from libmode.torch import MoDeConstraint
 from torch.distributed.fsdp import FullyShardedDataParallel, MixedPrecision
 from torch.nn.functional import binary_cross_entropy
@@ -228,7 +229,9 @@ def test_threads_that_share_a_layer():
         thread.join()
     call(alone, batches)
     assert layer.state[1] == 40
-    torch.testing.assert_close(layer.state[5], alone.state[5], rtol=1e-9, atol=0)  # |u|, a mean of the same batches
+    torch.testing.assert_close(
+        layer.state[PUSH], alone.state[PUSH], rtol=1e-9, atol=0
+    )  # |u|, a mean of the same batches
 
 
 def test_a_checkpointed_layer_counts_no_batch_twice():
