@@ -56,7 +56,7 @@ def trained(
     added = _added(method, strength, problem, tensors if batch < 1_000 else None)
     of_loss = training.weight
     if planed:
-        of_loss = planing_weights(training.mass, training.label, training.weight, background_label=problem.flat)
+        of_loss = planing_weights(training.label, training.mass, training.weight, background_label=problem.flat)
     tensors.append(torch.from_numpy(of_loss.astype(np.float32)))
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", TrainingWarning)
