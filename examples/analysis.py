@@ -22,7 +22,7 @@ BACKGROUND = int(sys.argv[1]) if len(sys.argv) > 1 else 300_000  # events to tra
 SIGNAL_MASSES = (90, 125, 170)  # GeV
 RANGE = (50, 250)  # GeV, of the mass in the search
 EPOCHS, BATCH = 12, 2048
-ORDERS, STRENGTHS = (0, 1), (1, 3, 10, None)  # None: the constraint finds the strength itself
+ORDERS, STRENGTHS = (0, 1), (1, 3, 10, 30)
 EFFICIENCIES = (0.5, 0.2)  # of the signal: the working points
 FLAT = 1.5  # a residual below so many times what chance makes counts as flat
 BINS = np.linspace(*RANGE, 41)  # of the spectrum that is fitted
@@ -155,12 +155,11 @@ with matplotlib.style.context(mplhep.style.ROOT):
             flat, auc = worst(score, order), metrics.auc(score, of_label, weight=of_weight)
             points.append((flat, auc))
             trained.append((flat > FLAT, flat if flat > FLAT else -auc, order, network, score))
-            print(f"{order:5d} {strength or 'found':>8}  {auc:.3f}  {flat:.1f}")
+            print(f"{order:5d} {strength:8d}  {auc:.3f}  {flat:.1f}")
         x, y = np.transpose(points)
-        (line,) = frontier.plot(x[:-1], y[:-1], "o-", label=f"order {order}, fixed strength")
-        for strength, *point in zip(STRENGTHS[:-1], x[:-1], y[:-1], strict=True):
-            frontier.annotate(f"{strength:g}", point, (3, 3), textcoords="offset points", fontsize="x-small")
-        frontier.plot(x[-1], y[-1], "*", ms=16, color=line.get_color(), label=f"order {order}, strength found")
+        frontier.plot(x, y, "o-", label=f"order {order}")
+        for strength, *point in zip(STRENGTHS, x, y, strict=True):
+            frontier.annotate(f"{strength}", point, (3, 3), textcoords="offset points", fontsize="x-small")
     # Of all that are flat at each working point, the one that separates best.
     _, _, order, network, score = min(trained, key=lambda one: one[:2])
 

@@ -32,6 +32,12 @@ def checked_strength(strength: Any, options: Options, **others: bool) -> float:
     return checked
 
 
+def check_averages(averages: Any) -> None:
+    """Raises ValueError for loaded averages that would make all further losses NaN or 0."""
+    for place, value in enumerate(averages):
+        number(f"norms[{place}]", float(value), least=0)
+
+
 def strengthened(
     strength: float, averages: NDArray[Any], options: Options, *events: Any, said: Said = IN_LINES
 ) -> tuple[float, NDArray[Any], NDArray[Any]]:

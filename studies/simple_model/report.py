@@ -87,7 +87,7 @@ def _slopes(results: Found) -> str:
         for classifier in classifiers:
             seeds, options = results[group, classifier.name], classifier.options
             slopes = [_at(seeds, k, lambda s: slope(classifier, s), 3) for k in range(3)]  # noqa: B023
-            over = options.get("score_transform", "scores")
+            over = options.get("integral_over", "scores")
             rows.append([f"{options['max_slope']:g}", options["slope_of"], over, _auc(seeds), *slopes])
     return pages.table(rows)
 

@@ -141,7 +141,7 @@ def _equal(scans: list[Point]) -> str:
     rows[0] += ["uGB+FL at its residual", "uGB+FL at its 1/JSD"]
     for point in scans:
         classifier = point.classifier
-        if classifier.method not in ("XGBoost", "LightGBM") or classifier.strength:
+        if classifier.method not in ("XGBoost", "LightGBM"):
             continue
         cells = [classifier.name, _value(point.r50, 2)]
         for other in (f"MoDe[{classifier.order}], network", jets.FLAT):
@@ -228,7 +228,6 @@ COLORS = {"MoDe[0]": OKABE_ITO["vermillion"], "MoDe[1]": OKABE_ITO["blue"], "MoD
 KINDS = {  # by their names in the legend: markers of MoDe; the order gives the color
     "XGBoost": {"marker": "o", "ms": 13},
     "LightGBM": {"marker": "s", "ms": 11, "mfc": "none", "mew": 2},
-    "XGBoost, fixed strengths": {"marker": ".", "ms": 8, "ls": ":"},
     "network": {"marker": "*", "ms": 14, "ls": "-", "lw": 1, "mfc": "none"},
 }
 OTHERS = {
@@ -302,8 +301,7 @@ def _draw(panel: Axes, marks: list[Mark]) -> None:
     for mark in marks:
         method, _, kind = mark.name.partition(", ")
         if method in COLORS:
-            fixed = kind == "XGBoost" and mark.strength
-            series.setdefault((method, "XGBoost, fixed strengths" if fixed else kind), []).append(mark)
+            series.setdefault((method, kind), []).append(mark)
         else:
             series.setdefault((mark.name, ""), []).append(mark)
     for (name, kind), found in series.items():

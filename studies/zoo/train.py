@@ -9,12 +9,13 @@ import numpy as np
 import torch
 from libmode import TrainingWarning, planing_weights
 from libmode.posthoc import QuantileMap
-from libmode.torch import MoDeConstraint, MoDeLoss, Reference
+from libmode.torch import MoDeConstraint, MoDeLoss
 from numpy.typing import NDArray
 from torch import Tensor, nn
 from torch.nn.functional import binary_cross_entropy_with_logits
 
 from ..baselines import DisCoLoss
+from ..methods import drawn
 from .events import Events
 from .problems import PROBLEMS, Problem, events_of, spectrum_of
 
@@ -89,12 +90,12 @@ def _network(features: int, problem: Problem) -> nn.Module:
 class _Constrained(nn.Module):
     """MoDeConstraint, with reference events in small batches."""
 
-    def __init__(self, constraint: MoDeConstraint, reference: Reference | None) -> None:
+    def __init__(self, constraint: MoDeConstraint, background: list[Tensor] | None) -> None:
         super().__init__()
-        self.constraint, self.reference = constraint, reference
+        self.constraint, self.background = constraint, background
 
     def forward(self, network: nn.Module, logit: Tensor, label: Tensor, mass: Tensor, weight: Tensor) -> Any:
-        reference = None if self.reference is None else self.reference(network)
+        reference = None if self.background is None else drawn(network, self.background, REFERENCE)
         return self.constraint(logit, label, mass, weight, reference=reference), 0.0
 
 
@@ -134,8 +135,7 @@ def _added(method: str, strength: float | None, problem: Problem, reference: lis
     if reference is None:
         return _Constrained(constraint, None)
     inputs, mass, label, weight = reference
-    drawn = Reference((inputs, label, mass, weight), REFERENCE, background_label=problem.flat)
-    return _Constrained(constraint, drawn)
+    return _Constrained(constraint, [one[label == problem.flat] for one in (inputs, mass, weight)])
 
 
 def _train(
