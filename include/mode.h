@@ -449,14 +449,6 @@ MODE_API int mode_constraint_apply_f32(size_t n, const mode_rows_f32 *rows, cons
 MODE_API int mode_constraint_apply_f64(size_t n, const mode_rows_f64 *rows, const double *gradient, double *result,
                                        double *state, size_t n_state, const double *norms);
 
-/*
- * Sets weight to the weights of planing, one for each event: the event's own weight times the start above, from all events at
- * once, for background, and the event's own weight for signal. options give order and background_label: each label is planed
- * by itself, and keeps its sum of weights, and along polynomials up to the order its means. floor is from 0 to 1. Scores and
- * categories are not read.
- */
-MODE_API int mode_planing(const mode_options *options, const mode_events_f64 *events, double floor, double *weight);
-
 /* ------------------------------------------------------ distance correlation */
 
 /*

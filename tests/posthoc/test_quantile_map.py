@@ -164,7 +164,7 @@ def evaluator(fitted):
 def test_the_correction_is_as_flat_as_the_map(training, order):
     fitted = QuantileMap(order).fit(*training)
     evaluate = evaluator(fitted)
-    samples = [sample(100_000, seed) for seed in range(10, 14)]
+    samples = [sample(100_000, seed) for seed in (10, 11)]
     for efficiency in (0.8, 0.2, 0.05, 0.01):
         squares = [
             np.mean([residual(of(*events), events[1], efficiency, order or 0) ** 2 for events in samples])
