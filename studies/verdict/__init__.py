@@ -1,1 +1,0 @@
-"""Trainings whose flatness other events tell: what does the layer say of them?"""
