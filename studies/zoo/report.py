@@ -99,8 +99,8 @@ def tables(results: Mapping[str, Any]) -> dict[str, str]:
         short.append([*row, *(_best(found, kind) for kind in STRENGTHS), winner(found)])
         shown = {"no constraint": "none", default: "default"}
         for kind in STRENGTHS:
-            one = best(found, kind) or flattest(found, kind)
-            shown |= {one[0]: one[0]} if one else {}
+            shown_of = best(found, kind) or flattest(found, kind)
+            shown |= {shown_of[0]: shown_of[0]} if shown_of else {}
         full += [[problem, name, *_full(medians(found[method]))] for name, method in shown.items() if method in found]
     varied = [["problem", "change", "no constraint", default]]
     for problem in VARIED:
@@ -259,7 +259,7 @@ def summary(results: Mapping[str, Any]) -> Figure:
         there = []
         for place, found in enumerate(shown.values()):
             if method in STRENGTHS:
-                there += [(place, flat_one[1])] if (flat_one := best(found, method)) else []
+                there += [(place, of_rival[1])] if (of_rival := best(found, method)) else []
             else:
                 there.append((place, medians(found[method])))
         places = [place for place, _ in there]
