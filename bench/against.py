@@ -38,7 +38,6 @@ CASES = {
     "all three bounds": flags(**PAPER | ALL_BOUNDS),
     "labels, half background": flags("-labeled", **PAPER),
     "DisCo": flags("-loss=disco"),
-    "flatness": flags("-loss=flatness"),
 }
 
 

@@ -123,7 +123,6 @@ def _all() -> list[Method]:
         Method("DisCo", peers.disco),
         Method("libmode DisCo", partial(baseline, loss="disco")),
         Method("libmode DisCo unbiased", partial(baseline, loss="disco", unbiased=True)),
-        Method("libmode flatness", partial(baseline, loss="flatness")),
         Method("hep_ml flatness", peers.hep_ml_flatness),
         Method("np.argsort", peers.numpy_argsort, at_most=largest),
         Method("np.sort", peers.numpy_sort, at_most=largest),

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from pathlib import Path
 
-from libmode.plots import style
-from libmode.plots._style import OKABE_ITO
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+
+from studies.drawing import OKABE_ITO, style
 
 from .methods import FLOAT_SORT, MODELOSS, PLAIN_GO, PLAIN_ORDER_2, PLAIN_TORCH, STRONG
 from .timing import Timing

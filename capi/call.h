@@ -2,7 +2,7 @@
 #ifndef MODE_CALL_H
 #define MODE_CALL_H
 
-#include "mode.h"
+#include "private.h"
 
 enum { MESSAGE_SIZE = 1024 };
 
@@ -14,8 +14,7 @@ typedef struct failure {
 
 /* The functions of Go: exports.go has them in a table. */
 enum {
-    CHECK, EVALUATE, FLATNESS, LOSS, PREPARE, EVALUATE_PREPARED, FREE_PREPARED, STRENGTHEN, PUSH, VERDICT, TABLE, CORRELATE,
-    OPTION_COUNT, OPTION_AT, STATE_SIZE, STATE_CHECK, STATE_FIELD_COUNT, STATE_FIELD_AT,
+    CHECK, EVALUATE, LOSS, STRENGTHEN, PUSH, APPLY, PLANE, TABLE, CORRELATE, OPTION_COUNT, OPTION_AT, STATE_SIZE, STATE_CHECK,
     FUNCTIONS
 };
 
@@ -25,11 +24,12 @@ typedef struct call {
     mode_options *options;
     void *events;          /* mode_events_f32 or mode_events_f64 */
     void *how, *out;       /* a struct that says how, and a struct for results */
-    void *array;           /* the gradient of mode_strengthen, the state of mode_state_check */
-    double *number;        /* a result */
+    void *array, *result;  /* the gradient of mode_strengthen, the state of mode_state_check; a gradient and what becomes of it */
+    double *number;        /* a result, or a state */
+    double *norms;         /* of the gradient of mode_constraint_apply */
     size_t *count;         /* a result */
-    size_t n, labels, categories;
-    uintptr_t prepared;    /* a handle of Go */
+    size_t n, labels, categories, n_state;
+    double floor;
     failure *failed;
 } call;
 

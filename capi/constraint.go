@@ -7,7 +7,6 @@ import "C"
 
 import (
 	"math"
-	"sync"
 	"unsafe"
 
 	"github.com/libmode/libmode/core"
@@ -33,108 +32,98 @@ func stateCheck(c *C.call) error {
 	return constraint.CheckState(numbers, count(c.labels), count(c.categories))
 }
 
-// fields are the rows of mode_state_field_at.
-var fields = sync.OnceValue(func() (rows []C.mode_state_field) {
-	for _, f := range constraint.Layout {
-		rows = append(rows, C.mode_state_field{
-			struct_size: C.sizeof_mode_state_field, name: C.CString(f.Name), offset: C.size_t(f.At), stride: C.size_t(f.Stride),
-			rows: C.size_t(f.Rows), columns: C.size_t(f.Columns),
-		})
+// rowsOf returns the rows of n events with the lesson, and the memory of all of them.
+func rowsOf[F core.Float](of *C.mode_rows_f64, n, lengthOfLesson C.size_t) (rows constraint.Rows[F], lesson []float64, all []core.Array, err error) {
+	for _, row := range []struct {
+		name string
+		at   *C.double
+		to   *[]F
+	}{{"push", of.push, &rows.Push}, {"multiplier", of.multiplier, &rows.Multiplier}, {"slope", of.slope, &rows.Slope}, {"part", of.part, &rows.Part}} {
+		if *row.to, err = array(row.name, (*F)(unsafe.Pointer(row.at)), n, false); err != nil {
+			return rows, nil, nil, err
+		}
+		all = append(all, core.ArrayOf(row.name, *row.to))
 	}
-	return rows
-})
-
-func fieldCount(c *C.call) error { return setCount(c, "count", uint64(len(fields()))) }
-
-func fieldAt(c *C.call) error {
-	if uint64(c.n) >= uint64(len(fields())) {
-		return argumentError("k = %d, but there are %d fields", uint64(c.n), len(fields()))
-	}
-	*(*C.mode_state_field)(c.out) = fields()[c.n]
-	return nil
-}
-
-// steeringOf returns how a constraint acts, but for the size of a batch.
-func steeringOf(c *C.call) (how *C.mode_constraint, st constraint.Steering, err error) {
-	how = (*C.mode_constraint)(c.how)
-	st = constraint.Steering{
-		RelativeStrength: float64(how.relative_strength), Tolerance: float64(how.tolerance), TrainingEvents: float64(how.training_events),
-		Logits: how.logits != 0, Categories: int(how.categories),
-	}
-	if how.state != nil {
-		st.State, err = array("state", (*float64)(unsafe.Pointer(how.state)), how.n_state, false)
-	}
-	return how, st, err
+	lesson, err = array("lesson", (*float64)(of.lesson), lengthOfLesson, false)
+	return rows, lesson, append(all, core.ArrayOf("lesson", lesson), one("rows", of)), err
 }
 
 func push[F core.Float](c *C.call) error {
-	out := (*C.mode_constraint_result_f64)(c.out)
 	in, err := argumentsOf[F](c, false)
 	if err != nil {
 		return err
 	}
-	how, st, err := steeringOf(c)
-	if err != nil {
-		return err
-	}
+	how := (*C.mode_constraint)(c.how)
 	if how.batch > in.n {
 		return argumentError("batch = %d is more than the n = %d events", uint64(how.batch), uint64(in.n))
 	}
-	pushed := in.n
-	if how.batch > 0 {
-		pushed, st.Batch = how.batch, int(how.batch)
+	st := constraint.Steering{
+		Strength: float64(how.strength), Floor: float64(how.floor), TrainingEvents: float64(how.training_events),
+		Batch: int(how.batch), Logits: how.logits != 0, Categories: int(how.categories),
 	}
-	var arrays [3][]F
-	all := []core.Array{core.ArrayOf("state", st.State)}
-	for k, of := range [...]struct {
-		name string
-		at   *C.double
-	}{{"push", out.push}, {"multiplier", out.multiplier}, {"slope", out.slope}} {
-		if arrays[k], err = array(of.name, (*F)(unsafe.Pointer(of.at)), pushed, k > 1); err != nil {
+	if how.state != nil {
+		if st.State, err = array("state", (*float64)(unsafe.Pointer(how.state)), how.n_state, false); err != nil {
 			return err
 		}
-		all = append(all, core.ArrayOf(of.name, arrays[k]))
 	}
-	if err := core.CheckApart(append(in.inputs, one("constraint", how)), append(all, one("result", out))...); err != nil {
-		return err
+	pushed := in.n
+	if how.batch > 0 {
+		pushed = how.batch
 	}
-	found, err := constraint.Direction(arrays[0], arrays[1], arrays[2], in.ev, in.cfg, st)
+	rows, lesson, all, err := rowsOf[F]((*C.mode_rows_f64)(c.out), pushed, how.n_state)
 	if err != nil {
 		return err
 	}
-	out.loss, out.bias = C.double(found.Loss), C.double(found.Bias)
-	out.events, out.size = C.double(found.Events), C.double(found.Size)
-	return nil
+	if err := core.CheckApart(append(in.inputs, one("constraint", how), core.ArrayOf("state", st.State)), all...); err != nil {
+		return err
+	}
+	return constraint.Direction(rows, lesson, in.ev, in.cfg, st)
 }
 
-func verdict(c *C.call) error {
-	out := (*C.mode_verdict)(c.out)
-	cfg, err := configOf(c.options)
+func apply[F core.Float](c *C.call) error {
+	rows, lesson, all, err := rowsOf[F]((*C.mode_rows_f64)(c.out), c.n, c.n_state)
 	if err != nil {
 		return err
 	}
-	_, st, err := steeringOf(c)
+	gradient, err := array("gradient", (*F)(c.array), c.n, c.result == nil)
 	if err != nil {
 		return err
 	}
-	v, err := constraint.Judge(cfg, st)
+	result, err := array("result", (*F)(c.result), c.n, c.array == nil)
 	if err != nil {
 		return err
 	}
-	out.flat, out.label, out.category, out.worst = C.int32_t(v.Answer), C.int32_t(v.Label), C.int32_t(v.Category), C.int32_t(v.Worst)
-	out.batches, out.events, out.tolerance = C.double(v.Batches), C.double(v.Events), C.double(v.Tolerance)
-	out.limit, out.zero, out.zero_at = C.double(v.Limit), C.double(v.Zero), C.double(v.ZeroAt)
-	out.peak, out.peak_at = C.double(v.Peak), C.double(v.PeakAt)
-	out.slope, out.slope_at = C.double(v.Slope), C.double(v.SlopeAt)
-	out.turn, out.turn_at = C.double(v.Turn), C.double(v.TurnAt)
-	for _, table := range []struct {
-		to   *C.double
-		from []float64
-	}{
-		{&out.efficiency[0], v.Efficiency[:]}, {&out.errors[0], v.Errors[:]}, {&out.doubt[0], v.Doubt[:]},
-		{&out.height[0], v.Height[:]}, {&out.mass[0], v.Mass[:]},
-	} {
-		copy(unsafe.Slice((*float64)(table.to), len(table.from)), table.from)
+	state, err := array("state", (*float64)(unsafe.Pointer(c.number)), c.n_state, true)
+	if err != nil {
+		return err
 	}
-	return nil
+	var norms []float64
+	if c.norms != nil {
+		if norms, err = array("norms", (*float64)(c.norms), C.size_t(constraint.Parts(len(lesson))), false); err != nil {
+			return err
+		}
+	}
+	outputs := []core.Array{core.ArrayOf("state", state)}
+	if c.result != c.array {
+		outputs, all = append(outputs, core.ArrayOf("result", result)), append(all, core.ArrayOf("gradient", gradient))
+	}
+	if err := core.CheckApart(append(all, core.ArrayOf("gradient", gradient)), outputs...); err != nil {
+		return err
+	}
+	return constraint.Apply(result, gradient, rows, lesson, state, norms)
+}
+
+func plane(c *C.call) error {
+	in, err := argumentsOf[float64](c, true)
+	if err != nil {
+		return err
+	}
+	weight, err := array("weight of planing", (*float64)(c.array), in.n, false)
+	if err != nil {
+		return err
+	}
+	if err := core.CheckApart(in.inputs, core.ArrayOf("weight of planing", weight)); err != nil {
+		return err
+	}
+	return constraint.Planing(weight, in.ev, in.cfg, float64(c.floor))
 }

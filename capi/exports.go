@@ -18,7 +18,6 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"runtime/cgo"
 	"slices"
 	"unsafe"
 
@@ -103,24 +102,19 @@ func array[E any](name string, p *E, n C.size_t, optional bool) ([]E, error) {
 
 // functions are the functions for double and, if they take arrays, for float, by their numbers in call.h.
 var functions = [C.FUNCTIONS][2]func(*C.call) error{
-	C.CHECK:             {check},
-	C.EVALUATE:          {evaluate[float64], evaluate[float32]},
-	C.FLATNESS:          {evaluate[float64], evaluate[float32]},
-	C.LOSS:              {evaluate[float64], evaluate[float32]},
-	C.PREPARE:           {prepare[float64], prepare[float32]},
-	C.EVALUATE_PREPARED: {evaluatePrepared[float64], evaluatePrepared[float32]},
-	C.FREE_PREPARED:     {freePrepared},
-	C.STRENGTHEN:        {strengthen[float64], strengthen[float32]},
-	C.PUSH:              {push[float64], push[float32]},
-	C.VERDICT:           {verdict},
-	C.TABLE:             {table[float64], table[float32]},
-	C.CORRELATE:         {correlate[float64], correlate[float32]},
-	C.OPTION_COUNT:      {optionCount},
-	C.OPTION_AT:         {optionAt},
-	C.STATE_SIZE:        {stateSize},
-	C.STATE_CHECK:       {stateCheck},
-	C.STATE_FIELD_COUNT: {fieldCount},
-	C.STATE_FIELD_AT:    {fieldAt},
+	C.CHECK:        {check},
+	C.EVALUATE:     {evaluate[float64], evaluate[float32]},
+	C.LOSS:         {evaluate[float64], evaluate[float32]},
+	C.STRENGTHEN:   {strengthen[float64], strengthen[float32]},
+	C.PUSH:         {push[float64], push[float32]},
+	C.APPLY:        {apply[float64], apply[float32]},
+	C.PLANE:        {plane},
+	C.TABLE:        {table[float64], table[float32]},
+	C.CORRELATE:    {correlate[float64], correlate[float32]},
+	C.OPTION_COUNT: {optionCount},
+	C.OPTION_AT:    {optionAt},
+	C.STATE_SIZE:   {stateSize},
+	C.STATE_CHECK:  {stateCheck},
 }
 
 //export modeCall
@@ -254,7 +248,8 @@ func one[E any](name string, p *E) core.Array {
 	return core.ArrayOf(name, unsafe.Slice(p, 1))
 }
 
-// evaluate is MoDe or the flatness loss. A call for the loss alone has no result of the caller but a number.
+// evaluate evaluates events, and sets the result of a call. A call for the loss alone has no result of the caller but a number. Bias and
+// events are NaN if they are not wanted.
 func evaluate[F core.Float](c *C.call) error {
 	if c.function == C.LOSS && c.number == nil {
 		return argumentError("loss is NULL: there is nowhere to put the result")
@@ -263,11 +258,6 @@ func evaluate[F core.Float](c *C.call) error {
 	if err != nil {
 		return err
 	}
-	return in.evaluate(c, core.Unprepared(in.ev))
-}
-
-// evaluate evaluates events, and sets the result of a call. Bias and events are NaN if they are not wanted.
-func (in *arguments[F]) evaluate(c *C.call, pr *core.Prepared[F]) error {
 	out := (*C.mode_result_f64)(c.out)
 	grad, err := array("grad", (*F)(unsafe.Pointer(out.grad)), in.n, true)
 	if err != nil {
@@ -282,16 +272,12 @@ func (in *arguments[F]) evaluate(c *C.call, pr *core.Prepared[F]) error {
 	}
 	found := core.Result{Bias: math.NaN(), Events: math.NaN()}
 	switch {
-	case c.function == C.FLATNESS && (hess != nil || out.quality != 0):
-		return argumentError("result asks for hess or quality, which the flatness loss has not: set them to 0")
-	case c.function == C.FLATNESS:
-		found.Loss, err = core.Flatness(grad, in.ev, in.cfg)
 	case hess != nil:
-		found, err = pr.Curvature(grad, hess, float64(out.smoothing), in.cfg)
+		found, err = core.Curvature(grad, hess, float64(out.smoothing), in.ev, in.cfg)
 	case out.quality != 0:
-		found, err = pr.Evaluate(grad, in.cfg)
+		found, err = core.Evaluate(grad, in.ev, in.cfg)
 	default:
-		found.Loss, err = pr.LossAndGrad(grad, in.cfg)
+		found.Loss, err = core.LossAndGrad(grad, in.ev, in.cfg)
 	}
 	if err != nil {
 		return err
@@ -300,65 +286,6 @@ func (in *arguments[F]) evaluate(c *C.call, pr *core.Prepared[F]) error {
 		*c.number = C.double(found.Loss)
 	}
 	out.loss, out.bias, out.events = C.double(found.Loss), C.double(found.Bias), C.double(found.Events)
-	return nil
-}
-
-// prepared is what a handle of prepared events stands for.
-type prepared[F core.Float] struct {
-	*core.Prepared[F]
-	arguments[F]
-}
-
-func prepare[F core.Float](c *C.call) error {
-	in, err := argumentsOf[F](c, false)
-	if err != nil {
-		return err
-	}
-	pr, err := core.Prepare(in.ev, in.cfg)
-	if err == nil {
-		in.cfg, in.inputs = core.Config{}, in.ev.Arrays() // the options belong to the caller
-		c.prepared = C.uintptr_t(cgo.NewHandle(prepared[F]{pr, in}))
-	}
-	return err
-}
-
-// preparedOf returns what a handle stands for, which may be anything.
-func preparedOf(c *C.call) (of any, err error) {
-	defer func() {
-		if recover() != nil {
-			err = argumentError("prepared is no handle of mode_prepare, or was freed")
-		}
-	}()
-	return cgo.Handle(c.prepared).Value(), nil
-}
-
-func evaluatePrepared[F core.Float](c *C.call) error {
-	of, err := preparedOf(c)
-	if err != nil {
-		return err
-	}
-	pr, ok := of.(prepared[F])
-	if !ok {
-		return argumentError("prepared has events of the other type, float or double")
-	}
-	in := pr.arguments
-	if in.cfg, err = configOf(c.options); err != nil {
-		return err
-	}
-	in.inputs = slices.Concat(in.inputs, in.cfg.Arrays(), []core.Array{one("options", c.options)})
-	return in.evaluate(c, pr.Prepared)
-}
-
-func freePrepared(c *C.call) error {
-	if c.prepared == 0 {
-		return nil
-	}
-	of, err := preparedOf(c)
-	if err != nil {
-		return err
-	}
-	cgo.Handle(c.prepared).Delete()
-	of.(interface{ Free() }).Free()
 	return nil
 }
 

@@ -1,5 +1,5 @@
 /*
- * The public functions of mode.h. They refuse to enter Go in a forked child,
+ * The functions of mode.h and private.h. They refuse to enter Go in a forked child,
  * check the sizes of structs, keep the message of the last error for the thread,
  * and leave the rest to exports.go.
  */
@@ -129,7 +129,7 @@ static int check_struct(given one) {
     _Static_assert(sizeof(mode_##type##_f32) == sizeof(mode_##type##_f64), #type)
 ALIKE(events);
 ALIKE(result);
-ALIKE(constraint_result);
+ALIKE(rows);
 
 int mode_options_init(mode_options *options, size_t struct_size) {
     int status = enter();
@@ -192,21 +192,6 @@ int mode_options_check(const mode_options *options) {
         return run_checked(&(call){FOR(real, EVALUATE)}, options, GIVEN(events_##suffix, events), NONE,                 \
                            GIVEN(result_##suffix, result));                                                                  \
     }                                                                                                                        \
-    int mode_prepare_##suffix(const mode_options *options, const mode_events_##suffix *events, mode_prepared **prepared) {   \
-        call made = {FOR(real, PREPARE)};                                                                                    \
-        int status = prepared ? run_checked(&made, options, GIVEN(events_##suffix, events), NONE, NONE) : refuse_null("prepared"); \
-        if (!status) *prepared = (mode_prepared *)made.prepared;                                                             \
-        return status;                                                                                                       \
-    }                                                                                                                        \
-    int mode_prepared_evaluate_##suffix(const mode_prepared *prepared, const mode_options *options,                          \
-                                        mode_result_##suffix *result) {                                                      \
-        return run_checked(&(call){FOR(real, EVALUATE_PREPARED), .prepared = (uintptr_t)prepared}, options, NONE, NONE,      \
-                           GIVEN(result_##suffix, result));                                                                  \
-    }                                                                                                                        \
-    int mode_flatness_##suffix(const mode_options *options, const mode_events_##suffix *events, mode_result_##suffix *result) { \
-        return run_checked(&(call){FOR(real, FLATNESS)}, options, GIVEN(events_##suffix, events), NONE,                 \
-                           GIVEN(result_##suffix, result));                                                                  \
-    }                                                                                                                        \
     int mode_loss_##suffix(const mode_options *options, size_t n, const real *score, const int32_t *label,                   \
                            const real *mass, const real *weight, double *loss, real *grad) {                                 \
         const mode_events_##suffix events = {.struct_size = sizeof events, .n = n, .score = score, .label = label,           \
@@ -221,9 +206,15 @@ int mode_options_check(const mode_options *options) {
                            GIVEN(strength, strength));                                                                       \
     }                                                                                                                        \
     int mode_constraint_push_##suffix(const mode_options *options, const mode_events_##suffix *events,                       \
-                                      const mode_constraint *constraint, mode_constraint_result_##suffix *result) {          \
-        return run_checked(&(call){FOR(real, PUSH)}, options, GIVEN(events_##suffix, events),                           \
-                           GIVEN(constraint, constraint), GIVEN(constraint_result_##suffix, result));                        \
+                                      const mode_constraint *constraint, const mode_rows_##suffix *rows) {                   \
+        return run_checked(&(call){FOR(real, PUSH)}, options, GIVEN(events_##suffix, events),                                \
+                           GIVEN(constraint, constraint), GIVEN(rows_##suffix, rows));                                       \
+    }                                                                                                                        \
+    int mode_constraint_apply_##suffix(size_t n, const mode_rows_##suffix *rows, const real *gradient, real *result,         \
+                                       double *state, size_t n_state, const double *norms) {                                 \
+        return run_checked(&(call){FOR(real, APPLY), .n = n, .array = (void *)gradient, .result = result, .number = state,   \
+                                   .n_state = n_state, .norms = (double *)norms},                                            \
+                           NULL, NONE, NONE, GIVEN(rows_##suffix, rows));                                                    \
     }                                                                                                                        \
     int mode_table_##suffix(const mode_options *options, const mode_events_##suffix *events, mode_table *table) {            \
         return run_checked(&(call){FOR(real, TABLE)}, options, GIVEN(events_##suffix, events), NONE,                    \
@@ -239,12 +230,8 @@ int mode_options_check(const mode_options *options) {
 OF_TYPE(float, f32)
 OF_TYPE(double, f64)
 
-int mode_prepared_free(mode_prepared *prepared) {
-    return enter_and_run(&(call){.function = FREE_PREPARED, .prepared = (uintptr_t)prepared});
-}
-
-int mode_constraint_verdict(const mode_options *options, const mode_constraint *constraint, mode_verdict *verdict) {
-    return run_checked(&(call){.function = VERDICT}, options, NONE, GIVEN(constraint, constraint), GIVEN(verdict, verdict));
+int mode_planing(const mode_options *options, const mode_events_f64 *events, double floor, double *weight) {
+    return run_checked(&(call){.function = PLANE, .floor = floor, .array = weight}, options, GIVEN(events_f64, events), NONE, NONE);
 }
 
 int mode_option_count(size_t *count) { return enter_and_run(&(call){.function = OPTION_COUNT, .count = count}); }
@@ -259,12 +246,6 @@ int mode_state_size(size_t labels, size_t categories, size_t *size) {
 
 int mode_state_check(const double *state, size_t n_state, size_t labels, size_t categories) {
     return enter_and_run(&(call){.function = STATE_CHECK, .array = (double *)state, .n = n_state, .labels = labels, .categories = categories});
-}
-
-int mode_state_field_count(size_t *count) { return enter_and_run(&(call){.function = STATE_FIELD_COUNT, .count = count}); }
-
-int mode_state_field_at(size_t k, mode_state_field *field) {
-    return run_checked(&(call){.function = STATE_FIELD_AT, .n = k}, NULL, NONE, NONE, GIVEN(state_field, field));
 }
 
 int mode_set_threads(int threads) {

@@ -139,9 +139,6 @@ var rows = sync.OnceValue(func() []C.mode_option {
 			struct_size: C.sizeof_mode_option, name: C.CString(m.Name), kind: C.int32_t(m.Kind),
 			offset: C.size_t(m.offset), none: C.double(m.None),
 		}
-		if m.Flatness {
-			row.flatness = 1
-		}
 		if row.n_values = C.size_t(len(m.Values)); len(m.Values) > 0 {
 			values := (**C.char)(C.malloc(row.n_values * C.size_t(unsafe.Sizeof(uintptr(0)))))
 			for i, name := range m.Values {

@@ -46,7 +46,6 @@ func TestResultsOverArguments(t *testing.T) {
 		for _, call := range []func() error{
 			func() error { _, err := LossAndGrad(grad, ev, cfg); return err },
 			func() error { _, err := Evaluate(grad, ev, cfg); return err },
-			func() error { _, err := Flatness(grad, ev, cfg); return err },
 			func() error { _, err := Curvature(make([]float64, n), grad, 0, ev, cfg); return err },
 		} {
 			err := call()

@@ -16,7 +16,6 @@ import (
 // every score. It shares only the bins with the code under test.
 type brute struct {
 	cfg    Config
-	flat   bool        // the flatness loss
 	p, a   [][]float64 // P_bl and A_lb, by bin
 	nb     int
 	scores []float64
@@ -158,14 +157,6 @@ func (br *brute) powers() [2][]float64 {
 // value returns J where F_b is f[b], and s[b] the sum of the squares of the weights of the bin's events below.
 func (br *brute) value(f, s []float64, powers [2][]float64) float64 {
 	total, third := powers[0], powers[1]
-	if br.flat {
-		all, j := floats.Sum(br.sums), 0.0
-		mean := floats.Dot(br.sums, f) / all
-		for b := range f {
-			j += br.sums[b] / all * (f[b] - mean) * (f[b] - mean)
-		}
-		return j
-	}
 	size := br.cfg.Order + 1
 	c := make([]float64, size)
 	for b := range f {
@@ -327,7 +318,7 @@ func (br *brute) lossAndGrad() (loss float64, grad []float64) {
 		lo = hi
 	}
 	loss += below * (end - at)
-	if !br.flat && br.cfg.Reduction == Mean {
+	if br.cfg.Reduction == Mean {
 		floats.Scale(1/float64(br.nb), grad)
 		loss /= float64(br.nb)
 	}
@@ -343,14 +334,6 @@ func requireDefinition(t *testing.T, ev Events[float64], cfg Config, relative fl
 	loss, grad := newBrute(t, ev, cfg).lossAndGrad()
 	require.InEpsilon(t, loss, value, relative, what)
 	requireClose(t, grad, got, 1e-9, what)
-}
-
-// lossCalled returns Flatness for the tests that are called so, and otherwise LossAndGrad.
-func lossCalled[T Float](name string) func([]T, Events[T], Config) (float64, error) {
-	if name == "flatness" {
-		return Flatness[T]
-	}
-	return LossAndGrad[T]
 }
 
 var nan, inf = math.NaN(), math.Inf(1)

@@ -23,7 +23,6 @@ const (
 	Quantile   = bins.Quantile   // nearly equal numbers of events in each bin (the paper's dynamic bins)
 	Uniform    = bins.Uniform    // equal widths over the mass range
 	GivenEdges = bins.GivenEdges // the edges in Config.Edges
-	Values     = bins.Values     // one bin for each mass that occurs
 )
 
 // Missing is the treatment of events whose mass is NaN.
@@ -156,6 +155,9 @@ func (c Config) Plan(variables int, single bool) (*loss.Plan, error) {
 			last := len(v.Edges) - 1
 			v.MassRange, v.Edges = round([2]float64{v.Edges[0], v.Edges[last]}), slices.Clone(v.Edges)
 			v.Edges[0], v.Edges[last] = v.MassRange[0], v.MassRange[1]
+			if err := roundInner(v.Edges, single); err != nil {
+				return nil, err
+			}
 		}
 		p.Masses = append(p.Masses, bins.Options{
 			Limits: events.Limits{Mass: round(v.MassRange), Score: round(c.ScoreRange), IgnoreMissing: c.Missing == MissingIgnore},
@@ -163,6 +165,21 @@ func (c Config) Plan(variables int, single bool) (*loss.Plan, error) {
 		})
 	}
 	return p, nil
+}
+
+// roundInner rounds the edges between the first and the last as the masses are, if these are float32: a mass on an edge is above it.
+func roundInner(edges []float64, single bool) error {
+	for k := 1; k < len(edges) && single; k++ {
+		given := edges[k]
+		if near := float64(float32(given)); k < len(edges)-1 && events.IsFinite(near) {
+			edges[k] = near
+		}
+		if edges[k] <= edges[k-1] {
+			return errs.OfOption(fmt.Sprintf("edges[%d]", k), given, "is the same number in float32 as the edge before it: "+
+				"give edges farther apart, or masses in float64")
+		}
+	}
+	return nil
 }
 
 // outwards rounds a range outwards to float32, if float32 reaches its ends. So a mass or a score that equals

@@ -41,7 +41,7 @@
 //	          chunk (walk.go). At each event J changes by minus the derivative of the loss, which goes to the event's place in the input
 //
 // Evaluate integrates the bias in the same walk. Curvature also writes a bound of the curvature, from the densities of the bins
-// in strips of the scores. Flatness takes the same route, with other moments. Package constraint pushes events along the
+// in strips of the scores. Package constraint pushes events along the
 // gradient: it prepares events once, takes their order to fewer bins, and integrates in both.
 //
 // Package disco has the distance correlation. Package par has the goroutines and the memory of a call, radix sorts by a

@@ -2,7 +2,6 @@ package core
 
 import (
 	"fmt"
-	"reflect"
 	"slices"
 	"testing"
 
@@ -52,9 +51,6 @@ func TestErrors(t *testing.T) {
 	cfg.Bins = 5000
 	_, err = Curvature(nil, make([]float64, 3*5000), 0, many, cfg)
 	assert.ErrorContains(t, err, "hess of 5000 bins")
-	cfg.Bins, cfg.Binning = 0, Values
-	_, err = Loss(many, cfg)
-	assert.ErrorContains(t, err, "there are more than 4096")
 }
 
 // An error names the first bad event, and its place in the input, not among the selected events.
@@ -81,29 +77,6 @@ func TestErrorNamesTheFirstBadEvent(t *testing.T) {
 			}
 		}
 	}
-}
-
-// Flatness refuses every option that it does not take and that is not at its default.
-func TestOptionsOfFlatness(t *testing.T) {
-	others := map[OptionKind]any{Integer: 3, Flag: true, Number: 0.125}
-	ev := spreadEvents[float64](500, false, 0.1)
-	refused := 0
-	for _, o := range Options() {
-		if o.Flatness {
-			continue
-		}
-		cfg := DefaultConfig()
-		cfg.Order = 2 // which others need
-		if o.Kind == Choice {
-			*o.Field(&cfg).(*int) = 1 - *o.Field(&cfg).(*int)
-		} else {
-			reflect.ValueOf(o.Field(&cfg)).Elem().Set(reflect.ValueOf(others[o.Kind]))
-		}
-		_, err := Flatness(nil, ev, cfg)
-		assert.ErrorContains(t, err, "has no meaning for the flatness loss: leave it at its default", o.Name)
-		refused++
-	}
-	assert.Equal(t, 8, refused)
 }
 
 // A zero is a value in every Config, so that a sweep of a bound down to 0 does not remove the bound.

@@ -131,18 +131,6 @@ func ExampleDefaultConfig() {
 	// Output: 0 0 [0 1] +Inf [0]
 }
 
-// The flatness loss takes the options of the bins and of the integral.
-func ExampleFlatness() {
-	cfg := core.DefaultConfig()
-	cfg.Bins = 10
-	loss, err := core.Flatness(nil, sculpted(10_000), cfg)
-	if err != nil {
-		panic(err)
-	}
-	fmt.Printf("%.4f\n", loss)
-	// Output: 0.0239
-}
-
 // Validate finds bad options before there are events.
 func ExampleConfig_Validate() {
 	cfg := core.DefaultConfig()
@@ -163,7 +151,7 @@ func ExampleOptions() {
 	// Output:
 	// order []
 	// bins []
-	// binning [quantile uniform edges values]
+	// binning [quantile uniform edges]
 }
 
 // One thread for each call, as where there is a call for each processor already.

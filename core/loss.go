@@ -2,8 +2,6 @@ package core
 
 import (
 	"cmp"
-	"fmt"
-	"slices"
 
 	"github.com/libmode/libmode/core/internal/errs"
 	"github.com/libmode/libmode/core/internal/events"
@@ -23,13 +21,13 @@ func Loss[T Float](ev Events[T], cfg Config) (float64, error) {
 // element for each event, 0 for events that take no part. If grad is nil, only the loss is computed. After an error the
 // contents of grad mean nothing.
 func LossAndGrad[T Float](grad []T, ev Events[T], cfg Config) (float64, error) {
-	result, err := Unprepared(ev).evaluate(events.Derivatives[T]{grad}, cfg, kind{})
+	result, err := evaluate(events.Derivatives[T]{grad}, ev, cfg, kind{})
 	return result.Loss, err
 }
 
 // Evaluate is LossAndGrad that also returns the bias and the number of events, which takes up to a sixth longer.
 func Evaluate[T Float](grad []T, ev Events[T], cfg Config) (Result, error) {
-	return Unprepared(ev).evaluate(events.Derivatives[T]{grad}, cfg, kind{measured: true})
+	return evaluate(events.Derivatives[T]{grad}, ev, cfg, kind{measured: true})
 }
 
 // defaultSmoothing is about the distance by which a boosted tree moves events.
@@ -54,119 +52,29 @@ const defaultSmoothing = 1.0 / 16
 // Biased, MaxSlope and Monotonic do not change h: it is the bound for the loss without bounds and with its bias. The call takes
 // O(strips bins^2) more time.
 func Curvature[T Float](grad, hess []T, smoothing float64, ev Events[T], cfg Config) (Result, error) {
-	return Unprepared(ev).evaluate(events.Derivatives[T]{grad, hess}, cfg, kind{measured: true, smoothing: cmp.Or(smoothing, defaultSmoothing)})
-}
-
-// Flatness returns the loss of J. Stevens and M. Williams, arXiv:1305.7248, in the form of section 2.1 of arXiv:2010.09745,
-//
-//	loss = sum_b share_b integral (F_b(s) - F(s))^2 ds,   F = sum_b share_b F_b
-//
-// over ScoreRange, where share_b is the share of bin b in the sum of weights. It sets grad as LossAndGrad does. Options that are
-// about moments, bounds or the bias must be at their defaults.
-func Flatness[T Float](grad []T, ev Events[T], cfg Config) (float64, error) {
-	result, err := Unprepared(ev).evaluate(events.Derivatives[T]{grad}, cfg, kind{flat: true})
-	return result.Loss, err
+	return evaluate(events.Derivatives[T]{grad, hess}, ev, cfg, kind{measured: true, smoothing: cmp.Or(smoothing, defaultSmoothing)})
 }
 
 // kind is a kind of evaluation.
 type kind struct {
-	flat, measured bool
-	smoothing      float64 // of the bound of the curvature
-}
-
-// Prepared is events for several evaluations, in bins and in order of score. Several goroutines may use it.
-type Prepared[T Float] struct {
-	ev     Events[T]
-	batch  *loss.Batch[T] // nil: each evaluation prepares the events
-	binned []string       // the options of the bins, as prepared, by their place in the table
-	sc     *par.Scratch   // the memory of the batch
-	freed  bool
-}
-
-// Unprepared returns events that each evaluation prepares anew, as the functions of the same names do.
-func Unprepared[T Float](ev Events[T]) *Prepared[T] { return &Prepared[T]{ev: ev} }
-
-// Prepare makes evaluations with other moments faster, about twice: they neither bin nor sort the events again. The arrays of the events
-// must not change meanwhile.
-func Prepare[T Float](ev Events[T], cfg Config) (*Prepared[T], error) {
-	cfg.BackgroundLabel = slices.Clone(cfg.BackgroundLabel)
-	p, err := loss.PlanOf(cfg, &ev)
-	if err != nil {
-		return nil, err
-	}
-	sc := par.Take()
-	defer sc.Team.Dismiss()
-	batch, err := loss.NewBatch(ev, p, sc)
-	if err == nil {
-		err = batch.Prepare(sc)
-	}
-	binned := make([]string, len(options))
-	for k := range options {
-		if o := &options[k]; o.Flatness {
-			binned[k] = fmt.Sprint(o.shown(&cfg))
-		}
-	}
-	return &Prepared[T]{ev: ev, batch: batch, binned: binned, sc: sc}, err
-}
-
-// Free gives the memory of prepared events to later calls, which saves time, but is not needed: without it the garbage collector takes
-// the memory. Evaluations must have ended, and later ones are errors.
-func (pr *Prepared[T]) Free() {
-	if pr.batch != nil {
-		pr.sc.Give()
-	}
-	*pr = Prepared[T]{freed: true}
-}
-
-// LossAndGrad is the function LossAndGrad for the prepared events. Options that Flatness takes must be as prepared.
-func (pr *Prepared[T]) LossAndGrad(grad []T, cfg Config) (float64, error) {
-	result, err := pr.evaluate(events.Derivatives[T]{grad}, cfg, kind{})
-	return result.Loss, err
-}
-
-// Evaluate is the function Evaluate for the prepared events.
-func (pr *Prepared[T]) Evaluate(grad []T, cfg Config) (Result, error) {
-	return pr.evaluate(events.Derivatives[T]{grad}, cfg, kind{measured: true})
-}
-
-// Curvature is the function Curvature for the prepared events.
-func (pr *Prepared[T]) Curvature(grad, hess []T, smoothing float64, cfg Config) (Result, error) {
-	return pr.evaluate(events.Derivatives[T]{grad, hess}, cfg, kind{measured: true, smoothing: cmp.Or(smoothing, defaultSmoothing)})
+	measured  bool
+	smoothing float64 // of the bound of the curvature
 }
 
 // evaluate checks the arguments of an evaluation, and computes its loss.
-func (pr *Prepared[T]) evaluate(out events.Derivatives[T], cfg Config, how kind) (Result, error) {
-	switch {
-	case pr.freed:
-		return Result{}, errs.Of(ErrLength, "the prepared events were freed")
-	case !(how.smoothing >= 0) || !events.IsFinite(how.smoothing):
+func evaluate[T Float](out events.Derivatives[T], ev Events[T], cfg Config, how kind) (Result, error) {
+	if !(how.smoothing >= 0) || !events.IsFinite(how.smoothing) {
 		return Result{}, errs.Of(ErrOption, "smoothing = %v: must be finite and above 0, or 0 for the default", how.smoothing)
 	}
-	p, err := loss.PlanOf(cfg, &pr.ev, events.ArrayOf("grad", out[events.Grad]), events.ArrayOf("hess", out[events.Hess]))
+	p, err := loss.PlanOf(cfg, &ev, events.ArrayOf("grad", out[events.Grad]), events.ArrayOf("hess", out[events.Hess]))
 	if err != nil {
 		return Result{}, err
 	}
-	if err := out.CheckLengths(len(pr.ev.Score)); err != nil {
+	if err := out.CheckLengths(len(ev.Score)); err != nil {
 		return Result{}, err
 	}
-	for k := range options {
-		switch o := &options[k]; {
-		case how.flat && !o.Flatness && !o.isDefault(&cfg):
-			return Result{}, errs.OfOption(o.Name, o.shown(&cfg), "has no meaning for the flatness loss: leave it at its default")
-		case pr.batch != nil && o.Flatness && fmt.Sprint(o.shown(&cfg)) != pr.binned[k]:
-			return Result{}, errs.OfOption(o.Name, o.shown(&cfg), "was %s when the events were prepared: prepare them again", pr.binned[k])
-		}
-	}
-	p.Smoothing, p.Flat = how.smoothing, how.flat
-	if how.flat {
-		p.Biased = true // there is no bias to subtract
-	}
-	sc, batch := par.Take(), pr.batch
+	p.Smoothing = how.smoothing
+	sc := par.Take()
 	defer sc.Give()
-	if batch == nil {
-		if batch, err = loss.NewBatch(pr.ev, p, sc); err != nil {
-			return Result{}, err
-		}
-	}
-	return batch.Evaluate(out, p, how.measured, sc)
+	return loss.Evaluate(out, ev, p, how.measured, sc)
 }

@@ -24,11 +24,10 @@ const (
 // Option is a row of the table of options. Config.Validate and the bindings to other languages walk the
 // table. Rules about several options at once are in validate.go.
 type Option struct {
-	Name     string     // as in mode_options of mode.h and in Python
-	Kind     OptionKind // of its values
-	Values   []string   // of a Choice: their names, by number
-	Flatness bool       // whether Flatness takes the option, which otherwise must be at its default
-	Negated  bool       // of a Flag: the field of Config is true where the option is false
+	Name    string     // as in mode_options of mode.h and in Python
+	Kind    OptionKind // of its values
+	Values  []string   // of a Choice: their names, by number
+	Negated bool       // of a Flag: the field of Config is true where the option is false
 
 	// None is the value of an Integer or a Number that stands for "not given" or "no limit": the limits do not apply to
 	// it. NaN: there is none.
@@ -59,14 +58,14 @@ func (o *Option) FieldOfVariable(v *Variable) any {
 
 var none, unlimited = math.NaN(), math.Inf(1)
 
-var binnings = []string{"quantile", "uniform", "edges", "values"}
+var binnings = []string{"quantile", "uniform", "edges"}
 
 // options is the table. A new option is a row here, a field of Config, and a member
 // of mode_options in mode.h: CONTRIBUTING.md shows an example.
 var options = []Option{
 	{Name: "order", Kind: Integer, None: none, highest: MaxOrder, field: func(c *Config) any { return &c.Order }},
-	{Name: "bins", Kind: Integer, Flatness: true, None: 0, lowest: 1, highest: math.MaxInt32, field: func(c *Config) any { return &c.Bins }, ofVariable: func(v *Variable) any { return &v.Bins }},
-	{Name: "binning", Kind: Choice, Flatness: true, None: none, Values: binnings,
+	{Name: "bins", Kind: Integer, None: 0, lowest: 1, highest: math.MaxInt32, field: func(c *Config) any { return &c.Bins }, ofVariable: func(v *Variable) any { return &v.Bins }},
+	{Name: "binning", Kind: Choice, None: none, Values: binnings,
 		field: func(c *Config) any { return (*int)(&c.Binning) }},
 	{Name: "moments", Kind: Choice, None: none, Values: []string{"projection", "quadrature"},
 		field: func(c *Config) any { return (*int)(&c.Moments) }},
@@ -75,18 +74,18 @@ var options = []Option{
 	{Name: "reduction", Kind: Choice, None: none, Values: []string{"mean", "sum"}, field: func(c *Config) any { return (*int)(&c.Reduction) }},
 	{Name: "monotonic", Kind: Flag, None: none, order: 2, field: func(c *Config) any { return &c.Monotonic }},
 	{Name: "unbiased", Kind: Flag, Negated: true, None: none, field: func(c *Config) any { return &c.Biased }},
-	{Name: "joint", Kind: Flag, Flatness: true, None: none, field: func(c *Config) any { return &c.Joint }},
-	{Name: "missing", Kind: Choice, Flatness: true, None: none, Values: []string{"error", "ignore"},
+	{Name: "joint", Kind: Flag, None: none, field: func(c *Config) any { return &c.Joint }},
+	{Name: "missing", Kind: Choice, None: none, Values: []string{"error", "ignore"},
 		field: func(c *Config) any { return (*int)(&c.Missing) }},
 	{Name: "max_slope", Kind: Number, None: unlimited, above: true, highest: unlimited, order: 1, field: func(c *Config) any { return &c.MaxSlope }},
 	{Name: "slope_penalty", Kind: Number, None: none, highest: unlimited, order: 1, field: func(c *Config) any { return &c.SlopePenalty }},
-	{Name: "mass_range", Kind: Range, Flatness: true, None: none, field: func(c *Config) any { return &c.MassRange },
+	{Name: "mass_range", Kind: Range, None: none, field: func(c *Config) any { return &c.MassRange },
 		ofVariable: func(v *Variable) any { return &v.MassRange }},
-	{Name: "score_range", Kind: Range, Flatness: true, None: none, field: func(c *Config) any { return &c.ScoreRange }},
-	{Name: "edges", Kind: Numbers, Flatness: true, None: none, field: func(c *Config) any { return &c.Edges },
+	{Name: "score_range", Kind: Range, None: none, field: func(c *Config) any { return &c.ScoreRange }},
+	{Name: "edges", Kind: Numbers, None: none, field: func(c *Config) any { return &c.Edges },
 		ofVariable: func(v *Variable) any { return &v.Edges }},
-	{Name: "variables", Kind: PerVariable, Flatness: true, None: none, field: func(c *Config) any { return &c.Variables }},
-	{Name: "background_label", Kind: Labels, Flatness: true, None: none, field: func(c *Config) any { return &c.BackgroundLabel }},
+	{Name: "variables", Kind: PerVariable, None: none, field: func(c *Config) any { return &c.Variables }},
+	{Name: "background_label", Kind: Labels, None: none, field: func(c *Config) any { return &c.BackgroundLabel }},
 }
 
 var defaults = DefaultConfig()

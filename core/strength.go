@@ -30,6 +30,11 @@ func Strengthen[T Float](grad []T, ev Events[T], cfg Config, st Strength) (float
 	if err := ev.CheckLengths(); err != nil {
 		return 0, err
 	}
+	for k, x := range st.Averages {
+		if !(x >= 0 && events.IsFinite(x)) {
+			return 0, errs.Of(ErrOption, "averages[%d] = %v: must be finite and at least 0: averages are zeros before the first batch", k, x)
+		}
+	}
 	batch := grad
 	if st.Batch > 0 {
 		batch = grad[:st.Batch]
@@ -39,18 +44,21 @@ func Strengthen[T Float](grad []T, ev Events[T], cfg Config, st Strength) (float
 		gradient *= st.Factor
 	}
 	if !events.IsFinite(entropy + gradient) {
-		return 0, errs.Of(ErrOverflow, "gradients of norms %v and %v: too large to be squared", entropy, gradient)
+		return 0, errs.Of(ErrOverflow, "gradients of norms %v and %v: must be finite", entropy, gradient)
 	}
 	batches := st.Averages[0] + 1
 	rate := max(1/batches, 1.0/strengthBatches)
 	after := [3]float64{batches, st.Averages[1] + rate*(entropy-st.Averages[1]), st.Averages[2] + rate*(gradient-st.Averages[2])}
-	*st.Averages = after
 	scale := 0.0
 	if after[2] > 0 {
 		scale = st.K * after[1] / after[2]
 	}
-	for i := range grad {
-		grad[i] *= T(scale)
+	if !events.IsFinite(scale) {
+		return 0, errs.Of(ErrOverflow, "gradients of norms %v and %v: their ratio overflows", after[1], after[2])
+	}
+	*st.Averages = after
+	for i, derivative := range grad {
+		grad[i] = T(float64(derivative) * scale)
 	}
 	return scale, nil
 }

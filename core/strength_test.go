@@ -1,6 +1,7 @@
 package core_test
 
 import (
+	"fmt"
 	"math"
 	"math/rand/v2"
 	"testing"
@@ -44,10 +45,53 @@ func TestStrengthen(t *testing.T) {
 		require.InEpsilon(t, 7*want[1]/want[2], scale, 1e-12)
 		require.InEpsilon(t, first*scale, grad[0], 1e-12)
 	}
-	before := averages
-	_, err := core.Strengthen([]float64{1e200}, core.Events[float64]{Score: []float64{0.5}, Mass: []float64{1}}, cfg, core.Strength{K: 1, Averages: &averages})
+	before, one := averages, core.Events[float64]{Score: []float64{0.5}, Mass: []float64{1}}
+	_, err := core.Strengthen([]float64{math.Inf(1)}, one, cfg, core.Strength{K: 1, Averages: &averages})
 	require.ErrorIs(t, err, core.ErrOverflow)
-	_, err = core.Strengthen([]float64{1}, core.Events[float64]{Score: []float64{0.5}, Mass: []float64{1}}, cfg, core.Strength{K: -1, Averages: &averages})
+	_, err = core.Strengthen([]float64{1}, one, cfg, core.Strength{K: -1, Averages: &averages})
 	require.ErrorContains(t, err, "strength = -1: must be finite and at least 0")
 	require.Equal(t, before, averages)
+	for k := range 3 {
+		for _, x := range []float64{math.NaN(), math.Inf(1), -1} {
+			bad := averages
+			bad[k] = x
+			_, err = core.Strengthen([]float64{1}, one, cfg, core.Strength{K: 1, Averages: &bad})
+			require.ErrorContains(t, err, fmt.Sprintf("averages[%d] = %v: must be finite and at least 0", k, x))
+		}
+	}
+}
+
+// Gradients of any size, in either type, get the norm of the cross entropy's, to which NaNs of signal do not matter.
+func TestStrengthenGradientsOfAnySize(t *testing.T) {
+	for _, size := range []float64{1e-40, 1e-23, 1, 1e19, 1e37} {
+		strengthened[float32](t, size)
+	}
+	for _, size := range []float64{1e-300, 1e-160, 1, 1e160, 1e300} {
+		strengthened[float64](t, size)
+	}
+}
+
+func strengthened[T core.Float](t *testing.T, size float64) {
+	const n = 3000
+	nan := T(math.NaN())
+	ev := core.Events[T]{Score: make([]T, n), Mass: make([]T, n), Weight: make([]T, n)}
+	labels, grad, squares := make([]int8, n), make([]T, n), 0.0
+	for i := range n {
+		ev.Score[i], ev.Weight[i], grad[i] = 0.5, 1, T(size*float64(i%7))
+		if labels[i] = int8(i % 2); i%2 > 0 {
+			ev.Score[i], ev.Weight[i], grad[i] = nan, nan, 0
+		}
+		squares += math.Pow(float64(grad[i])/size, 2)
+	}
+	ev.Label = core.LabelsOf(labels)
+	averages := [3]float64{}
+	scale, err := core.Strengthen(grad, ev, core.DefaultConfig(), core.Strength{K: 3, Averages: &averages})
+	require.NoError(t, err)
+	want := 3 * math.Sqrt(4*n/2) / n
+	require.InEpsilon(t, want, scale*math.Sqrt(squares)*size, 1e-6, "%v", size)
+	norm := 0.0
+	for _, x := range grad {
+		norm += float64(x) * float64(x)
+	}
+	require.InEpsilon(t, want, math.Sqrt(norm), 1e-6, "%v", size)
 }

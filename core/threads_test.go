@@ -50,20 +50,6 @@ func TestThreads(t *testing.T) {
 			}
 		}
 	}
-	t.Run("flatness", func(t *testing.T) {
-		defer SetThreads(0)
-		ev, want := spreadEvents[float32](100_000, false, 0.1), make([]float32, 100_000)
-		loss, err := Flatness(want, ev, DefaultConfig())
-		require.NoError(t, err)
-		for _, threads := range []int{1, 2, 5} {
-			SetThreads(threads)
-			grad := make([]float32, len(want))
-			again, err := Flatness(grad, ev, DefaultConfig())
-			require.NoError(t, err)
-			require.Equal(t, loss, again)
-			require.Equal(t, want, grad)
-		}
-	})
 }
 
 func TestThreadsOfSeveralVariables(t *testing.T) {

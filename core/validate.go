@@ -41,8 +41,6 @@ func (c Config) Validate() error {
 	return cmp.Or(
 		c.beside(c.Joint, "joint = true: cells of several variables have no single slope", "max_slope", "monotonic", "slope_penalty"),
 		c.beside(c.Joint, "joint = true, which needs moments = projection", "moments"),
-		c.beside(c.Joint && c.Binning == Values, "joint = true, which needs quantile or uniform bins, or edges", "binning"),
-		c.beside(c.Binning == Values, "binning = values, which needs moments = projection", "moments"),
 	)
 }
 
@@ -65,8 +63,6 @@ func (c *Config) checkBins(v *Variable, of string) error {
 		return errs.Of(ErrOption, "edges%s has length %d: binning = edges needs at least 2 edges", of, len(v.Edges))
 	case c.Binning == GivenEdges && v.MassRange != noRange:
 		return errs.OfOption("mass_range"+of, errs.Range(v.MassRange), "cannot be combined with edges: their ends are the range")
-	case c.Binning == Values && v.Bins != 0:
-		return errs.OfOption("bins"+of, v.Bins, "has no meaning with binning = values: leave it out")
 	}
 	return nil
 }

@@ -25,20 +25,17 @@ PUBLIC = [f"{module}.{name}" for module, names in LISTED for name in names.split
 #: What a reader of one may want next, besides names that are the same elsewhere.
 TOGETHER = (
     ("mode_loss", "mode_loss_and_grad", "mode_evaluate", "mode_moments", "mode_edges"),
-    ("torch.MoDeConstraint", "torch.MoDeLoss", "torch.MoDeMetrics", "torch.Reference"),
+    ("torch.MoDeConstraint", "torch.MoDeLoss", "torch.MoDeMetrics"),
     ("keras.MoDeConstraint", "keras.MoDeLoss", "keras.MoDeCallback", "keras.pack", "keras.on_label"),
     ("jax.mode_constraint", "jax.mode_loss", "jax.State"),
-    ("lightgbm.objective", "lightgbm.metric", "lightgbm.finalize", "lightgbm.MoDeLGBMClassifier"),
-    ("xgboost.objective", "xgboost.metric", "xgboost.MoDeXGBClassifier", "lightgbm.MoDeLGBMClassifier"),
+    ("xgboost.objective", "xgboost.MoDeXGBClassifier", "lightgbm.MoDeLGBMClassifier"),
     ("metrics.check", "metrics.Check", "metrics.scorer"),
     ("metrics.efficiency", "metrics.flatness", "metrics.dependence"),
-    ("metrics.roc", "metrics.auc", "metrics.threshold", "metrics.rejection"),
+    ("metrics.roc", "plots.roc", "metrics.auc", "metrics.threshold", "metrics.rejection"),
     ("metrics.spurious_signal", "metrics.signal_bias"),
-    ("metrics.closure", "torch.ABCDLoss"),
-    ("torch.distance_correlation", "torch.ABCDLoss", "mode_loss"),
+    ("torch.distance_correlation", "mode_loss"),
     ("planing_weights", "torch.MoDeLoss", "xgboost.MoDeXGBClassifier"),
     ("set_threads", "mode_loss"),
-    ("plots.efficiency", "plots.spectrum", "plots.style"),
 )
 
 

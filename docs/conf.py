@@ -39,7 +39,7 @@ exclude_patterns = ["_templates"]
 templates_path = ["_templates"]
 highlight_language = "none"  # of blocks that do not say: formulas, commands
 nitpicky = True
-nitpick_ignore = [("c:identifier", name) for name in ("size_t", "int32_t", "uint64_t", "mode_prepared")]
+nitpick_ignore = [("c:identifier", name) for name in ("size_t", "int32_t", "uint64_t")]
 
 # Pages.
 myst_enable_extensions = ["dollarmath", "fieldlist"]

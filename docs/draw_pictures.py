@@ -16,10 +16,10 @@ import libmode
 import matplotlib.pyplot as plt
 import numpy as np
 import torch
-from libmode import metrics, plots
-from libmode.plots._style import OKABE_ITO
+from libmode import metrics
 from libmode.torch import MoDeLoss, distance_correlation
 
+from studies.drawing import OKABE_ITO, efficiency
 from studies.zoo.events import Events, sculpted
 from studies.zoo.problems import PROBLEMS, events_of
 from studies.zoo.train import scores as scores_of
@@ -66,11 +66,13 @@ def sculpting() -> None:
         name = "cross entropy alone" if order is None else f"MoDe, order {order}"
         style = {"color": COLORS[order], "lw": 2}
         found = metrics.efficiency(score, label, mass, signal_efficiency=0.5, bins=bins)
-        plots.efficiency(right, found, label=name, **style)
+        efficiency(right, found, label=name, **style)
         if order is None:
-            plots.spectrum(left, found, before=True, label="all background")
+            everything = {"weights": found.background, "color": "0.85", "label": "all background"}
+            left.hist(bins[:-1], bins, density=True, **everything)
         if order in (None, 1):
-            plots.spectrum(left, found, label=f"selected: {name}", **style)
+            selected = {"weights": found.selected, "label": f"selected: {name}"}
+            left.hist(bins[:-1], bins, density=True, histtype="step", **selected, **style)
     left.set(ylabel="background, unit area", title="Background spectrum")
     right.set(xlabel="mass [GeV]", ylabel="background efficiency", title="Background efficiency", ylim=(0, 0.27))
     left.set_ylim(0, 1.3 * left.get_ylim()[1])
@@ -102,8 +104,9 @@ def tight() -> None:
         score = scores_of(network, test.features)
         found = metrics.efficiency(score, test.label, test.mass, signal_efficiency=0.5, bins=bins)
         rejection = metrics.rejection(score, test.label, signal_efficiency=0.5)
-        plots.spectrum(left, found, label=f"{name}, rejection {float(f'{rejection:.2g}'):,.0f}", color=color, lw=2)
-        plots.efficiency(right, found, label=name, color=color, lw=2)
+        style = {"histtype": "step", "label": f"{name}, rejection {float(f'{rejection:.2g}'):,.0f}", "color": color}
+        left.hist(bins[:-1], bins, weights=found.selected, density=True, lw=2, **style)
+        efficiency(right, found, label=name, color=color, lw=2)
     left.set(ylabel="unit area", title="Background selected at 50 % signal efficiency", ylim=(0, 0.026))
     right.set(ylabel="background efficiency", title="Background efficiency", yscale="log", ylim=(2e-5, 3e-2))
     for axes in (left, right):

@@ -6,6 +6,8 @@ Needs pip install 'libmode[torch,xgboost,metrics,plot]' onnx onnxscript onnxrunt
 
 import sys
 
+import matplotlib.style
+import mplhep
 import numpy as np
 import onnxruntime
 import torch
@@ -20,7 +22,7 @@ BACKGROUND = int(sys.argv[1]) if len(sys.argv) > 1 else 300_000  # events to tra
 SIGNAL_MASSES = (90, 125, 170)  # GeV
 RANGE = (50, 250)  # GeV, of the mass in the search
 EPOCHS, BATCH = 12, 2048
-ORDERS, STRENGTHS = (0, 1), (1, 3, 10, None)  # None: the constraint finds the strength itself
+ORDERS, STRENGTHS = (0, 1), (1, 3, 10, 30)
 EFFICIENCIES = (0.5, 0.2)  # of the signal: the working points
 FLAT = 1.5  # a residual below so many times what chance makes counts as flat
 BINS = np.linspace(*RANGE, 41)  # of the spectrum that is fitted
@@ -131,7 +133,7 @@ def table(name, score, order):
 # ------------------------------------------------------------ the analysis
 
 torch.set_num_threads(1)  # so small a network gains nothing from more
-with plots.style():
+with matplotlib.style.context(mplhep.style.ROOT):
     figure = Figure((20, 15), layout="constrained")
     above, below = figure.subfigures(2)
     frontier, roc = above.subplots(1, 2)
@@ -153,12 +155,11 @@ with plots.style():
             flat, auc = worst(score, order), metrics.auc(score, of_label, weight=of_weight)
             points.append((flat, auc))
             trained.append((flat > FLAT, flat if flat > FLAT else -auc, order, network, score))
-            print(f"{order:5d} {strength or 'found':>8}  {auc:.3f}  {flat:.1f}")
+            print(f"{order:5d} {strength:8d}  {auc:.3f}  {flat:.1f}")
         x, y = np.transpose(points)
-        (line,) = frontier.plot(x[:-1], y[:-1], "o-", label=f"order {order}, fixed strength")
-        for strength, *point in zip(STRENGTHS[:-1], x[:-1], y[:-1], strict=True):
-            frontier.annotate(f"{strength:g}", point, (3, 3), textcoords="offset points", fontsize="x-small")
-        frontier.plot(x[-1], y[-1], "*", ms=16, color=line.get_color(), label=f"order {order}, strength found")
+        frontier.plot(x, y, "o-", label=f"order {order}")
+        for strength, *point in zip(STRENGTHS, x, y, strict=True):
+            frontier.annotate(f"{strength}", point, (3, 3), textcoords="offset points", fontsize="x-small")
     # Of all that are flat at each working point, the one that separates best.
     _, _, order, network, score = min(trained, key=lambda one: one[:2])
 
@@ -174,15 +175,19 @@ with plots.style():
         plots.roc(roc, metrics.roc(own, of_label, weight=of_weight), label=name)
         found = judged(metrics.efficiency, own, EFFICIENCIES[-1], bins=BINS)
         if own is plain:
-            plots.spectrum(panels[0, 0], found, before=True, ratio=panels[1, 0], label="all background")
-        plots.spectrum(panels[0, 0], found, ratio=panels[1, 0], label=name)
+            panels[0, 0].hist(
+                BINS[:-1], BINS, weights=found.background, density=True, color="0.85", label="all background"
+            )
+        panels[0, 0].hist(BINS[:-1], BINS, weights=found.selected, density=True, histtype="step", label=name)
+        panels[1, 0].stairs(found.value / np.average(found.value, weights=found.background), BINS, baseline=None)
         fits = scan(own, EFFICIENCIES[-1], order)
         panels[0, 1].errorbar(fits.signal_mass, fits.signal, fits.error, fmt="o", label=name)
         panels[1, 1].plot(fits.signal_mass, fits.signal / fits.error, "o")
     frontier.set(xscale="log", xlabel="residual over expected", ylabel="AUC")
     roc.set(xlim=(0, 1), ylim=(1, 1e4))
     panels[0, 1].set(ylabel="spurious signal")
-    panels[1, 0].set(xlabel="mass [GeV]")
+    panels[0, 0].set(ylabel="normalized to unit area")
+    panels[1, 0].set(xlabel="mass [GeV]", ylabel="after / before")
     panels[1, 1].set(xlabel="signal mass [GeV]", ylabel="signal / error")
     for axes in (frontier, roc, *panels[0]):
         axes.legend(fontsize="small")

@@ -10,6 +10,7 @@ from libmode import metrics
 from libmode.torch import MoDeLoss
 
 PEOPLE, STEPS, STRENGTH = 40_000, 200, 100  # half of the people to train with, the others to judge
+BETWEEN = [-0.5, 0.5, 1.5, 2.5]  # the groups 0, 1 and 2
 
 rng = np.random.default_rng(1)
 group = rng.choice(3, PEOPLE, p=[0.6, 0.3, 0.1])
@@ -30,7 +31,7 @@ def scores(strength, order):
     """Scores of a network trained on cross entropy + strength * (MoDe[0] of group + MoDe[order] of age)."""
     torch.manual_seed(1)
     model = torch.nn.Sequential(torch.nn.Linear(4, 32), torch.nn.SiLU(), torch.nn.Linear(32, 1), torch.nn.Sigmoid())
-    of_group = MoDeLoss(order=0, binning="values", background_only=False)  # of all people, whatever their income
+    of_group = MoDeLoss(order=0, edges=BETWEEN, background_only=False)  # of all people, whatever their income
     of_age = MoDeLoss(order=order, background_only=False)
     entropy, optimizer = torch.nn.BCELoss(), torch.optim.Adam(model.parameters(), lr=0.02)
     for _ in range(STEPS):
@@ -45,7 +46,7 @@ def scores(strength, order):
 def report(name, score):
     """Prints the largest difference of the selected fraction between groups, and between eight ranges of age."""
     bins, figures = np.linspace(18, 65, 9), [metrics.auc(score, income[test])]
-    for attribute, edges in ((group, [-0.5, 0.5, 1.5, 2.5]), (age, bins)):
+    for attribute, edges in ((group, BETWEEN), (age, bins)):
         for share in (0.5, 0.3, 0.1):
             cut = {"threshold": np.quantile(score, 1 - share), "bins": edges}
             fractions = metrics.efficiency(score, None, attribute[test], **cut).value  # of all people: no label

@@ -93,7 +93,7 @@ extern "C" {
 #define MODE_QUOTE_EXPANDED(number) #number
 
 /* Changes when a program compiled against an older header no longer works. */
-#define MODE_ABI_VERSION 3
+#define MODE_ABI_VERSION 4
 
 /* ---------------------------------------------------------------- status */
 
@@ -123,38 +123,12 @@ enum {
  */
 MODE_API const char *mode_last_error(void);
 
-enum { /* mode_error.advice: what the message advises, in the words of C */
-    MODE_ADVICE_NONE = 0,
-    MODE_ADVICE_WIDEN = 1,     /* widen score_range, or set it to [-Inf, +Inf] */
-    MODE_ADVICE_SIGMOID = 2,   /* apply a sigmoid to raw outputs, or the same */
-    MODE_ADVICE_LEAVE_OUT = 3  /* leave events out, or set missing to MODE_MISSING_IGNORE and give NaN */
-};
-
-/*
- * The parts of the message of mode_last_error(), for a program that words errors itself: some bytes, the name of an
- * argument, "[place]" if there is a place, more bytes, and the advice.
- */
-typedef struct mode_error {
-    size_t struct_size;  /* sizeof(mode_error); set the others to 0 */
-    int32_t status;      /* MODE_ERROR_..., or MODE_OK before any error */
-    int32_t advice;      /* MODE_ADVICE_... */
-    int64_t place;       /* the index of the event in the arrays of the call; -1: none */
-    size_t name_at;      /* the first byte of the name, */
-    size_t name_end;     /* and the first byte after it; 0: there is no name */
-    size_t advice_at;    /* the first byte of the advice; the end of the message without one */
-    uint64_t reserved[4]; /* 0 */
-} mode_error;
-
-/* Sets *error to the parts of the last error of this thread. */
-MODE_API int mode_last_error_parts(mode_error *error);
-
 /* --------------------------------------------------------------- options */
 
 enum { /* mode_options.binning: where the edges of the mass bins come from */
     MODE_BINNING_QUANTILE = 0, /* nearly equal numbers of events in each bin */
     MODE_BINNING_UNIFORM = 1,  /* equal widths */
-    MODE_BINNING_EDGES = 2,    /* given in mode_options.edges */
-    MODE_BINNING_VALUES = 3    /* one bin for each distinct mass */
+    MODE_BINNING_EDGES = 2     /* given in mode_options.edges */
 };
 
 enum { /* mode_options.moments: how c follows from F */
@@ -216,7 +190,8 @@ typedef struct mode_options {
     double max_slope;      /* bound on the slope, > 0; needs order >= 1; default INFINITY: none */
     double slope_penalty;  /* adds slope_penalty * c_1^2 to J, >= 0; needs order >= 1; default 0 */
     /* Ranges are finite with [0] < [1], or -INFINITY, INFINITY: from the data. For
-       events in float their ends, and those of edges, are rounded to float, outwards. */
+       events in float their ends, and those of edges, are rounded to float, outwards,
+       and the edges between them to the nearest float. */
     double mass_range[2];  /* events outside take no part; not with edges; default from the data */
     double score_range[2]; /* limits of the integral; a score outside is an error; default 0, 1 */
     /* For MODE_BINNING_EDGES and no other binning: n_edges >= 2 finite masses,
@@ -248,36 +223,6 @@ MODE_API int mode_options_init(mode_options *options, size_t struct_size);
  * NULL: all defaults.
  */
 MODE_API int mode_options_check(const mode_options *options);
-
-enum { /* mode_option.kind: the type of the member of mode_options */
-    MODE_KIND_INTEGER = 0, /* int32_t */
-    MODE_KIND_FLAG = 1,    /* int32_t: 0 is off, another number on */
-    MODE_KIND_CHOICE = 2,  /* int32_t: the number of a name */
-    MODE_KIND_NUMBER = 3,  /* double */
-    MODE_KIND_RANGE = 4,   /* double[2] */
-    MODE_KIND_NUMBERS = 5, /* const double *, and after it a size_t: how many */
-    MODE_KIND_LABELS = 6,  /* const int32_t *, and after it a size_t: how many */
-    MODE_KIND_VARIABLES = 7 /* const mode_variable *, and after it a size_t: how many */
-};
-
-/* A row of the table of options, for programs that handle options by name, such as bindings. */
-typedef struct mode_option {
-    size_t struct_size;        /* sizeof(mode_option), which the caller sets */
-    const char *name;          /* the name of the member of mode_options; a constant, like all strings here */
-    int32_t kind;              /* MODE_KIND_... */
-    int32_t flatness;          /* flag: mode_flatness_... takes it; otherwise it needs the default there */
-    size_t offset;             /* of the member in mode_options */
-    const char *const *values; /* of a choice: n_values names, by number; otherwise NULL */
-    size_t n_values;
-    double none;               /* of an integer or a number: the value that means not given or no limit; NaN: none */
-    uint64_t reserved[4];      /* 0 */
-} mode_option;
-
-/* Sets *count to the number of options. */
-MODE_API int mode_option_count(size_t *count);
-
-/* Sets *option to option k, 0 <= k < count, in the order of the members of mode_options. */
-MODE_API int mode_option_at(size_t k, mode_option *option);
 
 /* ------------------------------------------------------------------ loss */
 
@@ -339,7 +284,7 @@ MODE_API int mode_loss_f64(const mode_options *options, size_t n, const double *
                            const double *mass, const double *weight, double *loss, double *grad);
 
 /*
- * What mode_evaluate_... and mode_flatness_... find. The caller sets the first members up to smoothing: to 0, and then what is
+ * What mode_evaluate_... finds. The caller sets the first members up to smoothing: to 0, and then what is
  * wanted. The call sets the others.
  */
 typedef struct mode_result_f32 {
@@ -387,40 +332,6 @@ typedef struct mode_result_f64 { /* the same in double */
 MODE_API int mode_evaluate_f32(const mode_options *options, const mode_events_f32 *events, mode_result_f32 *result);
 MODE_API int mode_evaluate_f64(const mode_options *options, const mode_events_f64 *events, mode_result_f64 *result);
 
-/*
- * Events in bins and in order of score, for several evaluations with other moments, each about twice as fast as mode_evaluate:
- *
- *     mode_prepared *prepared;
- *     mode_prepare_f64(&options, &events, &prepared);
- *     for (options.order = 0; options.order <= 2; options.order++)
- *         mode_prepared_evaluate_f64(prepared, &options, &result);
- *     mode_prepared_free(prepared);
- *
- * The arrays of the events must live and stay as they are until mode_prepared_free. Results are those of mode_evaluate, bit for
- * bit. Options that mode_flatness takes must be as prepared, or are MODE_ERROR_OPTION. Handles are not pointers to memory: a call
- * with one that was freed, or that has events of the other type, is MODE_ERROR_ARGUMENT. NULL may be freed. Free a handle after
- * the calls of other threads with it.
- */
-typedef struct mode_prepared mode_prepared;
-
-MODE_API int mode_prepare_f32(const mode_options *options, const mode_events_f32 *events, mode_prepared **prepared);
-MODE_API int mode_prepare_f64(const mode_options *options, const mode_events_f64 *events, mode_prepared **prepared);
-MODE_API int mode_prepared_evaluate_f32(const mode_prepared *prepared, const mode_options *options, mode_result_f32 *result);
-MODE_API int mode_prepared_evaluate_f64(const mode_prepared *prepared, const mode_options *options, mode_result_f64 *result);
-MODE_API int mode_prepared_free(mode_prepared *prepared);
-
-/*
- * For comparison: the loss of J. Stevens and M. Williams, arXiv:1305.7248, in the form of section 2.1 of arXiv:2010.09745,
- *
- *     loss = sum_b share_b integral (F_b(s) - F(s))^2 ds,   F = sum_b share_b F_b
- *
- * over score_range, where share_b is bin b's share of the sum of weights. It takes the options bins, binning, edges,
- * variables, mass_range, score_range, joint, missing and background_label. Others must be at their defaults, or are
- * MODE_ERROR_OPTION. It has neither hess nor quality: to ask for one is MODE_ERROR_ARGUMENT.
- */
-MODE_API int mode_flatness_f32(const mode_options *options, const mode_events_f32 *events, mode_result_f32 *result);
-MODE_API int mode_flatness_f64(const mode_options *options, const mode_events_f64 *events, mode_result_f64 *result);
-
 /* A multiple of the cross entropy, for mode_strengthen. */
 typedef struct mode_strength {
     size_t struct_size;   /* sizeof(mode_strength); set the others to 0 */
@@ -444,29 +355,26 @@ MODE_API int mode_strengthen_f64(const mode_options *options, const mode_events_
 /* -------------------------------------------------------------- constraint */
 
 /*
- * The state of a constraint: numbers that the caller keeps from batch to batch, all 0 before the first. docs/how-it-works.md
- * has the law. The numbers below come first, then a part for each category of each background label; mode_state_field_at
- * describes them all.
+ * A constraint changes the gradient of a classifier's loss so that the dependence of its response on the mass disappears. The
+ * gradient G_i by the logit of background event i becomes
  *
- * The dependence that is left is rho = D N/(B n), at most 1 if a test with N background events sees none, where D is
- * state[MODE_STATE_LOSS], B is state[MODE_STATE_BIAS] and n is state[MODE_STATE_EVENTS].
+ *     start(m_i) G_i + K |G| / |u| u_i,        u_i = (dL/dq_i) / sqrt(q_i (1 - q_i)),
+ *
+ * where L is the MoDe loss of the ranks q of the background, start(m) the ratio of the densities of signal and background with
+ * a floor, and |G| (after start) and |u| are norms over the background, averaged over 200 batches. docs/how-it-works.md derives
+ * it. mode_constraint_push_... finds start and u for a batch, and mode_constraint_apply_... adds the push to a gradient.
+ *
+ * The state is what is remembered from batch to batch: numbers that the caller keeps, all 0 before the first batch.
  */
 enum { /* places in a state */
     MODE_STATE_VERSION = 0,    /* MODE_STATE_LAYOUT; a state of another version is MODE_ERROR_OPTION */
     MODE_STATE_STEPS = 1,      /* the number of batches */
-    MODE_STATE_NORM = 2,       /* averages over 200 batches: of the norm of the direction */
-    MODE_STATE_LOSS = 3,       /* the unbiased loss */
-    MODE_STATE_BIAS = 4,       /* its bias */
-    MODE_STATE_EVENTS = 5,     /* the number of events, as in mode_result_f64 */
-    MODE_STATE_SQUARE = 6,     /* the square of the loss */
-    MODE_STATE_FACTOR = 7,     /* the factor by which a tolerance scales the push, 0.02 to 1 */
-    MODE_STATE_MASSES = 8,     /* the number of variables of mass; events with another number are an error */
-    MODE_STATE_CATEGORIES = 9, /* the number of categories; 0: none */
-    MODE_STATE_PARTS = 10      /* the first number of the first part */
+    MODE_STATE_MASSES = 2,     /* the number of variables of mass; events with another number are an error */
+    MODE_STATE_CATEGORIES = 3  /* the number of categories; 0: none */
 };
 
 /* The version of the layout: changes when a number moves or means something else. */
-#define MODE_STATE_LAYOUT 1
+#define MODE_STATE_LAYOUT 2
 
 /*
  * Sets *size to the length of a state for so many background labels, at least 1, each of so many categories; 0: none.
@@ -476,127 +384,78 @@ MODE_API int mode_state_size(size_t labels, size_t categories, size_t *size);
 
 /*
  * Checks that an array is a state for so many background labels and categories: all 0, or of this layout and with numbers
- * inside their bounds. mode_constraint_push_... checks the same.
+ * inside their bounds. The functions below check the same.
  */
 MODE_API int mode_state_check(const double *state, size_t n_state, size_t labels, size_t categories);
 
-/* A number or a table of a state, for programs that look into it. The field of part k is at offset + k stride. */
-typedef struct mode_state_field {
-    size_t struct_size;   /* sizeof(mode_state_field), which the caller sets */
-    const char *name;     /* a constant */
-    size_t offset;        /* of its first number in the state, for part 0; the part of category c of label l (its place in
-                             background_label) is l categories + c */
-    size_t stride;        /* 0: the state has the field once */
-    size_t rows;          /* of a table: one for each function of the masses, of which the first are in use */
-    size_t columns;       /* of a table, which lies row by row; 1 for a number */
-    uint64_t reserved[4]; /* 0 */
-} mode_state_field;
-
-/* Sets *count to the number of fields of a state. */
-MODE_API int mode_state_field_count(size_t *count);
-
-/* Sets *field to field k, 0 <= k < count, in their order in the state. */
-MODE_API int mode_state_field_at(size_t k, mode_state_field *field);
-
-/* How strongly a constraint acts. All members but the first may be 0 or NULL. */
+/* How a constraint acts. All members but the first may be 0 or NULL. */
 typedef struct mode_constraint {
-    size_t struct_size;       /* sizeof(mode_constraint), which the caller sets */
-    double relative_strength; /* a fixed strength, and a multiplier that learns nothing. 0: the sum of earlier residuals finds it */
-    double tolerance;         /* while a test with so many background events sees no dependence, the push shrinks. 0: none */
-    double *state;            /* is brought up to date. NULL: nothing is remembered */
-    size_t n_state;           /* its length, see mode_state_size */
-    size_t batch;             /* the number of events to push; the events after them are reference events. 0: all */
-    int32_t logits;           /* flag: the scores of the events are logits, and the push is with respect to them; score_range is 0, 1 */
-    int32_t categories;       /* the events' category is from 0 to categories - 1, and each has a push and a part of the state of
-                                 its own; one with too few events for bins gets no push from a batch. 0: no categories */
-    double training_events;   /* background events of the whole training, of all labels and processes: the multiplier learns no
-                                 fluctuations of so few, and the verdict is for a search with as many. 0: unknown */
-    uint64_t reserved[4];     /* 0 */
+    size_t struct_size;     /* sizeof(mode_constraint), which the caller sets */
+    double strength;        /* K. 0: 10 (training_events / 150000)^(1/4) */
+    double floor;           /* the least start, at most 1, which is no planing. 0: 0.1 (150000 / training_events)^(1/2) */
+    double training_events; /* background events of the whole training, of all labels and processes. 0: unknown, as 150000 */
+    const double *state;    /* is not changed. NULL: nothing is remembered */
+    size_t n_state;         /* its length, see mode_state_size; also that of the lesson, even without a state */
+    size_t batch;           /* the number of events to push; the events after them are reference events. 0: all */
+    int32_t logits;         /* flag: the scores of the events are logits, and the push is by them; score_range is 0, 1 */
+    int32_t categories;     /* the events' category is from 0 to categories - 1, and each has a push and a part of the state of
+                               its own; one with too few events for bins gets no push from a batch. 0: no categories */
+    uint64_t reserved[4];   /* 0 */
 } mode_constraint;
 
-/* What mode_constraint_push_... finds. The caller sets the first members, up to slope; the call sets the others. */
-typedef struct mode_constraint_result_f32 {
-    size_t struct_size; /* sizeof(mode_constraint_result_f32) */
-    float *push;        /* constraint->batch numbers, or n: 0 for events that take no part, and for scores that are not logits
-                           and lie within 1e-6 of the width of score_range from one of its ends */
-    float *multiplier;  /* as many numbers: 1 for events that take no part */
-    float *slope;       /* as many derivatives of the scores by their logits: 1 for logits, 0 for events that take no part;
-                           NULL: not wanted */
-    double loss;        /* the unbiased loss, in the bins of the loss; NaN if the bias is */
-    double bias;        /* as in mode_result_f32 */
-    double events;      /* as in mode_result_f32 */
-    double size;        /* of the push per |G|, see below: min(1, sigma)/sqrt(n) for n events that take part, sigma the standard
-                           deviation of their logits; times the factor by which the start of the multiplier changes the norm of
-                           the gradient of cross entropy */
+/* What the law does to each of the constraint->batch, or n, events; and what a batch teaches. The caller sets all members. */
+typedef struct mode_rows_f32 {
+    size_t struct_size; /* sizeof(mode_rows_f32) */
+    float *push;        /* K u/|u| by the score; 0 for events that take no part, and for scores that are not logits and lie
+                           within 1e-6 of the width of score_range from one of its ends */
+    float *multiplier;  /* start; 1 for events that take no part */
+    float *slope;       /* the derivative of the score by its logit: 1 for logits; 0 for events that take no part */
+    float *part;        /* the event's part of the state: the place of its label times categories, plus its category */
+    double *lesson;     /* constraint->n_state numbers */
     uint64_t reserved[4]; /* 0 */
-} mode_constraint_result_f32;
+} mode_rows_f32;
 
-typedef struct mode_constraint_result_f64 { /* the same in double */
+typedef struct mode_rows_f64 { /* the same in double */
     size_t struct_size;
     double *push;
     double *multiplier;
     double *slope;
-    double loss;
-    double bias;
-    double events;
-    double size;
+    double *part;
+    double *lesson;
     uint64_t reserved[4];
-} mode_constraint_result_f64;
+} mode_rows_f64;
 
 /*
- * What a constraint does to the gradient of a classifier's loss, so that the dependence of the scores on the mass disappears:
- * the gradient G_i by the score of event i becomes
- *
- *     multiplier_i G_i + size |G| push_i
- *
- * |G| is the norm of G times slope before the multiplication: the gradient by the logits of the events that take part.
- * docs/how-it-works.md has the law of push and multiplier. Bins of a default number are at most 24 for the push, and at most 32
- * for the loss. Signal events have none of the background labels: their masses and weights alone are read, and a mass that is
- * not finite or out of range counts for nothing.
- *
- * A slope that overflows, or a loss or gradient too large to be squared, is MODE_ERROR_OVERFLOW.
+ * Sets the rows of a batch. It changes no state. L has the bins, moments, bounds and bias of the options; a batch with too few
+ * effective events for these bins gets fewer. Scores count by their order alone. Signal events have none of the background
+ * labels: their masses and weights alone are read, and a mass that is not finite or out of range counts for nothing.
  */
 MODE_API int mode_constraint_push_f32(const mode_options *options, const mode_events_f32 *events,
-                                      const mode_constraint *constraint, mode_constraint_result_f32 *result);
+                                      const mode_constraint *constraint, const mode_rows_f32 *rows);
 MODE_API int mode_constraint_push_f64(const mode_options *options, const mode_events_f64 *events,
-                                      const mode_constraint *constraint, mode_constraint_result_f64 *result);
-
-enum { MODE_CUTS = 16 }; /* of a verdict */
-
-/* What the batches of a constraint show of its background: of the label, or category, that is least flat. */
-typedef struct mode_verdict {
-    size_t struct_size; /* sizeof(mode_verdict), which the caller sets */
-    int32_t flat;       /* 1: no dependence seen, -1: not flat, 0: not known */
-    int32_t label;      /* the place of the label among the background labels */
-    int32_t category;   /* -1 without categories */
-    int32_t worst;      /* the cut that is most above the limit */
-    double batches;     /* of all labels and categories */
-    double events;      /* the background events in these batches */
-    double tolerance;   /* N, the background events of the search: constraint->tolerance, or training_events, or 100,000, at most 1/32 of events */
-    double limit;       /* the largest |errors| that counts as flat: 1.8 sqrt(1 + N/T), for T = training_events; N if unknown */
-    double zero;        /* the mass near which the allowed response reaches 0; NaN: none */
-    double zero_at;     /* the background efficiency of the cut at which it does */
-    double peak;        /* the mass of a maximum of the selected spectrum that the spectrum before has not; NaN: none */
-    double peak_at;     /* the background efficiency of the cut at which it has */
-    double slope;       /* the slope, where it is above max_slope by more than limit; NaN: it is not */
-    double slope_at;    /* the background efficiency of the cut at which it is */
-    double turn;        /* the largest moment over its bound by monotonic, where it is above 1 in the same way; NaN: it is not */
-    double turn_at;     /* the background efficiency of the cut at which it is */
-    double efficiency[MODE_CUTS]; /* of background at each cut, from a half to a thousandth */
-    double errors[MODE_CUTS]; /* the signal that a search with N events finds in selected background, over its error: at the mass
-                                 of the signal events, or in the worst of the windows of an eighth of the background. NaN: the
-                                 batches do not reach the cut */
-    double doubt[MODE_CUTS];  /* the standard error of errors */
-    double height[MODE_CUTS]; /* of that bump over the background under it */
-    double mass[MODE_CUTS];   /* where it is */
-    uint64_t reserved[4];     /* 0 */
-} mode_verdict;
+                                      const mode_constraint *constraint, const mode_rows_f64 *rows);
 
 /*
- * Sets *verdict to what the state of a constraint shows. options are those of its batches. Of constraint, state, tolerance and
- * training_events count: so a search with other numbers of events can be asked too.
+ * Sets result to multiplier G + |G| push for the n numbers of a gradient by the scores, and takes the batch into the state.
+ * result may be gradient. NULL for both: the state alone is brought up to date. state may be NULL: |G| is then the norm of this
+ * gradient. n_state is the length of the lesson and the state. norms is NULL, or has a number for each part of the state: the
+ * norm of multiplier G slope over the events of that part, where this gradient has only some of them.
+ *
+ * If the loss is scaled by another power of two from one batch to the next, the average of |G| follows at once. A gradient with
+ * an infinite or NaN element gets no push, and leaves the state as it was. So does a lesson of zeros.
  */
-MODE_API int mode_constraint_verdict(const mode_options *options, const mode_constraint *constraint, mode_verdict *verdict);
+MODE_API int mode_constraint_apply_f32(size_t n, const mode_rows_f32 *rows, const float *gradient, float *result, double *state,
+                                       size_t n_state, const double *norms);
+MODE_API int mode_constraint_apply_f64(size_t n, const mode_rows_f64 *rows, const double *gradient, double *result,
+                                       double *state, size_t n_state, const double *norms);
+
+/*
+ * Sets weight to the weights of planing, one for each event: the event's own weight times the start above, from all events at
+ * once, for background, and the event's own weight for signal. options give order and background_label: each label is planed
+ * by itself, and keeps its sum of weights, and along polynomials up to the order its means. floor is from 0 to 1. Scores and
+ * categories are not read.
+ */
+MODE_API int mode_planing(const mode_options *options, const mode_events_f64 *events, double floor, double *weight);
 
 /* ------------------------------------------------------ distance correlation */
 
@@ -643,7 +502,7 @@ typedef struct mode_table {
     size_t n_at;          /* the number of scores */
     const double *at;     /* these scores, in any order, also outside score_range, but not NaN */
     size_t capacity;      /* the bins for which edges and cdf have room. Enough are 32, or order + 2 if that is more; the option
-                             bins if it is set; n_edges - 1; or n with MODE_BINNING_VALUES */
+                             bins if it is set; or n_edges - 1 */
     double *edges;        /* capacity + 1 numbers, of which the call sets n_bins + 1, in units of mass; NULL: not wanted */
     double *cdf;          /* n_at capacity numbers, of which the call sets n_at rows of n_bins: F_b, the weight fraction of bin
                              b with scores <= at; NULL: not wanted */

@@ -314,8 +314,6 @@ template <class T>
 using c_events = detail::of_type<T, mode_events_f32, mode_events_f64>;
 template <class T>
 using result = detail::of_type<T, mode_result_f32, mode_result_f64>;
-template <class T>
-using constraint_result = detail::of_type<T, mode_constraint_result_f32, mode_constraint_result_f64>;
 
 /* An array for results of events of the type T; {}: not wanted. */
 template <class T>
@@ -392,29 +390,23 @@ Result nothing_found() noexcept {
     return found;
 }
 
-/* What `call` finds for n events, if the arrays fit. */
-template <class T, class Call>
-result<T> evaluated(std::size_t n, view<T> grad, view<T> hess, double smoothing, bool quality, report outcome, Call call) {
-    result<T> found = nothing_found<result<T>>();
-    found.grad = grad.data();
-    found.hess = hess.data();
-    found.smoothing = smoothing;
-    found.quality = quality;
-    if (fits("grad", grad, "score", n, outcome) && fits("hess", hess, "score", n, outcome)) outcome(call(found));
-    return found;
-}
-
 } // namespace detail
 
 /* The loss with bias and events: evaluate(options, events, grad, hess, smoothing). */
 template <class T>
 result<T> evaluate(const options &chosen, const events<T> &given, output<T> grad = {}, output<T> hess = {}, double smoothing = 0,
                    report outcome = {}, bool quality = true) {
-    if (!given.check(outcome)) return detail::nothing_found<result<T>>();
+    result<T> found = detail::nothing_found<result<T>>();
+    found.grad = grad.data();
+    found.hess = hess.data();
+    found.smoothing = smoothing;
+    found.quality = quality;
+    const std::size_t n = given.size();
+    if (!given.check(outcome) || !detail::fits("grad", grad, "score", n, outcome) || !detail::fits("hess", hess, "score", n, outcome))
+        return found;
     const c_events<T> arrays = given.to_c();
-    return detail::evaluated<T>(given.size(), grad, hess, smoothing, quality, outcome, [&](result<T> &found) {
-        return detail::pick(arrays.score, mode_evaluate_f32, mode_evaluate_f64)(&chosen.to_c(), &arrays, &found);
-    });
+    outcome(detail::pick(arrays.score, mode_evaluate_f32, mode_evaluate_f64)(&chosen.to_c(), &arrays, &found));
+    return found;
 }
 
 /* The loss alone, which is faster. */
@@ -423,33 +415,6 @@ double loss(const options &chosen, const events<T> &given, output<T> grad = {}, 
     return evaluate(chosen, given, grad, {}, 0, outcome, false).loss;
 }
 
-/* Prepared events: evaluate and loss as above, for options with other moments. The arrays must live as long, as they are. */
-template <class T>
-class prepared {
-public:
-    prepared(const options &chosen, const events<T> &given, report outcome = {}) : n_(given.size()), handle_(nullptr, mode_prepared_free) {
-        mode_prepared *made = nullptr;
-        const c_events<T> arrays = given.to_c();
-        if (given.check(outcome) && outcome(detail::pick(arrays.score, mode_prepare_f32, mode_prepare_f64)(&chosen.to_c(), &arrays, &made)))
-            handle_.reset(made);
-    }
-
-    result<T> evaluate(const options &chosen, output<T> grad = {}, output<T> hess = {}, double smoothing = 0, report outcome = {},
-                       bool quality = true) const {
-        return detail::evaluated<T>(n_, grad, hess, smoothing, quality, outcome, [&](result<T> &found) {
-            return detail::pick(found.grad, mode_prepared_evaluate_f32, mode_prepared_evaluate_f64)(handle_.get(), &chosen.to_c(), &found);
-        });
-    }
-
-    double loss(const options &chosen, output<T> grad = {}, report outcome = {}) const {
-        return evaluate(chosen, grad, {}, 0, outcome, false).loss;
-    }
-
-private:
-    std::size_t n_;
-    std::unique_ptr<mode_prepared, decltype(&mode_prepared_free)> handle_;
-};
-
 /* A state of a constraint before its first batch. */
 inline std::vector<double> state(std::size_t labels = 1, std::size_t categories = 0, report outcome = {}) {
     std::size_t size = 0;
@@ -457,41 +422,38 @@ inline std::vector<double> state(std::size_t labels = 1, std::size_t categories 
     return std::vector<double>(size);
 }
 
-/* A mode_constraint with this state; {}: nothing is remembered. */
-inline mode_constraint constraint(view<double> state = {}) noexcept {
-    mode_constraint made = detail::begun<mode_constraint>();
-    made.state = state.data();
-    made.n_state = state.size();
-    return made;
-}
+/* A mode_constraint with the defaults. */
+inline mode_constraint constraint() noexcept { return detail::begun<mode_constraint>(); }
 
-/* mode_constraint_push_f32 and mode_constraint_push_f64. The arrays have as many elements as the batch has events. */
+/*
+ * Both steps of the law: the gradient with the push, by mode_constraint_push_... and mode_constraint_apply_.... The gradients have
+ * as many elements as the batch has events, and may be the same array. The state is brought up to date.
+ */
 template <class T>
-constraint_result<T> constraint_push(const options &chosen, const events<T> &given, const mode_constraint &constraint,
-                                     output<T> push, output<T> multiplier, output<T> slope = {}, report outcome = {}) {
-    constraint_result<T> found = detail::nothing_found<constraint_result<T>>();
-    found.size = found.loss;
-    found.push = push.data();
-    found.multiplier = multiplier.data();
-    found.slope = slope.data();
-    const std::size_t n = push.size();
-    if (!given.check(outcome) || !detail::fits("push", push, "push", n, outcome) ||
-        !detail::fits("multiplier", multiplier, "push", n, outcome) || !detail::fits("slope", slope, "push", n, outcome))
-        return found;
+void constrain(const options &chosen, const events<T> &given, mode_constraint how, view<double> state, output<const T> gradient,
+               output<T> result, report outcome = {}) {
+    const std::size_t n = gradient.size();
+    if (!given.check(outcome) || !detail::fits("gradient", gradient, "gradient", n, outcome) ||
+        !detail::fits("result", result, "gradient", n, outcome))
+        return;
     const c_events<T> arrays = given.to_c();
-    if (n != (constraint.batch ? constraint.batch : arrays.n))
-        outcome.set(MODE_ERROR_ARGUMENT, "push must have as many elements as the batch has events");
-    else
-        outcome(detail::pick(arrays.score, mode_constraint_push_f32, mode_constraint_push_f64)(&chosen.to_c(), &arrays,
-                                                                                               &constraint, &found));
-    return found;
-}
-
-/* What the state of a constraint shows of its background. */
-inline mode_verdict verdict(const options &chosen, const mode_constraint &constraint, report outcome = {}) {
-    mode_verdict found = detail::begun<mode_verdict>();
-    outcome(mode_constraint_verdict(&chosen.to_c(), &constraint, &found));
-    return found;
+    if (n != (how.batch ? how.batch : arrays.n)) {
+        outcome.set(MODE_ERROR_ARGUMENT, "gradient must have as many elements as the batch has events");
+        return;
+    }
+    std::vector<T> room(4 * n);
+    std::vector<double> lesson(state.size());
+    auto rows = detail::begun<detail::of_type<T, mode_rows_f32, mode_rows_f64>>();
+    rows.push = room.data();
+    rows.multiplier = rows.push + n;
+    rows.slope = rows.multiplier + n;
+    rows.part = rows.slope + n;
+    rows.lesson = lesson.data();
+    how.state = state.data();
+    how.n_state = state.size();
+    if (outcome(detail::pick(arrays.score, mode_constraint_push_f32, mode_constraint_push_f64)(&chosen.to_c(), &arrays, &how, &rows)))
+        outcome(detail::pick(arrays.score, mode_constraint_apply_f32, mode_constraint_apply_f64)(
+            n, &rows, gradient.data(), result.data(), state.data(), state.size(), nullptr));
 }
 
 /* What a mode_table has. Rows lie one after another. */

@@ -8,7 +8,7 @@ from typing import Any
 
 import libmode
 import torch
-from libmode.torch import MoDeConstraint, MoDeLoss
+from libmode.torch import Events, MoDeConstraint, MoDeLoss
 from torch import Tensor
 
 from .baselines import DisCoLoss, FlatnessLoss
@@ -48,15 +48,12 @@ class Classifier:
 
 
 def odds(score: Tensor) -> Tensor:
-    """A finite form of s / (1 - s): a ``score_transform`` that gives tight selections more weight.
+    """A finite form of s / (1 - s): a loss of it gives tight selections more weight.
 
     The loss is quadratic in the background efficiency, some 1 % where 20 % of the signal passes. The odds of signal
     against background grow there as fast as the efficiency falls.
     """
     return 0.05 / (1.05 - score)
-
-
-TRANSFORMS = {"odds": odds}  # by name, so that the options of a classifier can be written to a file
 
 
 def penalty(classifier: Classifier) -> Loss | None:
@@ -65,9 +62,19 @@ def penalty(classifier: Classifier) -> Loss | None:
     if kind is None:
         return None
     options = dict(classifier.options)
-    if options.get("score_transform") in TRANSFORMS:
-        options["score_transform"] = TRANSFORMS[options["score_transform"]]
-    return kind(**options)
+    if options.pop("integral_over", None) != "odds":
+        return kind(**options)
+    loss = kind(score_range=None, **options)
+    return lambda score, label, mass: loss(odds(score), label, mass)
+
+
+def drawn(network: Callable[[Tensor], Tensor], background: list[Tensor], size: int) -> Events:
+    """Reference events: background, as (inputs, mass) or also weight, that the network scores without gradient."""
+    some = torch.randperm(len(background[0]))[:size]
+    inputs, mass, *weight = (one[some] for one in background)
+    with torch.no_grad():
+        score = network(inputs)
+    return Events(score.flatten(), None, mass, *weight)
 
 
 def one_thread() -> None:

@@ -64,11 +64,10 @@ NEAREST = {
     r"keras/|_tensorflow|_host_constraint": "frameworks/on_keras*.py frameworks/test_tensorflow.py",
     r"posthoc": "posthoc",
     r"weaver|salt|_of_classes": "recipes/test_weaver.py",
-    r"compat": "peers/test_compat.py",
     r"report": "report",
     r"plots": "pytorch/test_plots.py",
     r"metrics/": "core/test_[bcdhmo]*.py peers/test_[cms]*.py",
-    r"torch/|_constraint|_convergence|_bad_batches|_strength": "pytorch",
+    r"torch/|_constraint|_bad_batches|_strength": "pytorch",
     r"": "core pytorch/test_constraint.py pytorch/test_distance_correlation.py pytorch/test_traps.py",
 }
 

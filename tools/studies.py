@@ -22,7 +22,6 @@ W_TAGGING = ("w_tagging.paper", "w_tagging.keras_check", "w_tagging.cost")
 STUDIES = {
     "zoo": Study(("zoo.study",), ("zoo.report", "limit.report")),
     "limit": Study(("limit.study",), ("limit.report", "zoo.report")),
-    "abcd": Study(("abcd.study",)),
     "simple": Study(("simple_model.paper",), SIMPLE),
     "batches": Study(("simple_model.small_batches",), SIMPLE),
     "maps": Study(("simple_model.maps", "w_tagging.maps"), SIMPLE, ("bench",)),

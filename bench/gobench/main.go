@@ -28,7 +28,7 @@ import (
 var (
 	n        = flag.Int("n", 1_000_000, "events of a call")
 	threads  = flag.Int("threads", 0, "threads to use, 0 for all")
-	loss     = flag.String("loss", "mode", "mode, disco or flatness")
+	loss     = flag.String("loss", "mode", "mode or disco")
 	options  = flag.String("options", "{}", "options that differ from the defaults, by their names in core.Options, as JSON")
 	double   = flag.Bool("float64", false, "events in float64")
 	weighted = flag.Bool("weighted", false, "weights that differ")
@@ -49,7 +49,7 @@ func main() {
 // calls returns a call of loss and gradient, which has the k-th of the sets of events.
 func calls[T core.Float]() func(k int) float64 {
 	losses := map[string]func([]T, core.Events[T], core.Config) (float64, error){
-		"mode": core.LossAndGrad[T], "flatness": core.Flatness[T],
+		"mode": core.LossAndGrad[T],
 		"disco": func(grad []T, ev core.Events[T], _ core.Config) (float64, error) {
 			return disco.Correlation(nil, grad, ev.Mass, ev.Score, ev.Weight, false)
 		},

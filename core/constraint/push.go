@@ -7,224 +7,201 @@ import (
 	"github.com/libmode/libmode/core/internal/events"
 	"github.com/libmode/libmode/core/internal/loss"
 	"github.com/libmode/libmode/core/internal/par"
-	"gonum.org/v1/gonum/floats"
 )
 
-const (
-	leastNorm  = 1e-12 // a smaller direction is rounding, as with order + 1 bins, where the fit is exact
-	leastPlace = 1e-6  // a score this near to an end of score_range, per width, is not pushed: its logit is far out
-)
+// Rows are what the law does to the gradient of each pushed event.
+type Rows[T events.Float] struct {
+	Push       []T // K u/|u| by the score; 0 for events that take no part
+	Multiplier []T // start; 1 for events that take no part
+	Slope      []T // the derivative of the score by its logit: 1 for logits; 0 for events that take no part
+	Part       []T // the place of the event's label and category in the state
+}
 
-// call has the arguments of Direction.
+// arrays returns the memory of the rows.
+func (rows *Rows[T]) arrays() []events.Array {
+	return []events.Array{events.ArrayOf("push", rows.Push), events.ArrayOf("multiplier", rows.Multiplier),
+		events.ArrayOf("slope", rows.Slope), events.ArrayOf("part", rows.Part)}
+}
+
+// check returns an error if a row has not n elements.
+func (rows *Rows[T]) check(n int) error {
+	for k, row := range [...][]T{rows.Push, rows.Multiplier, rows.Slope, rows.Part} {
+		if len(row) != n {
+			return errs.Of(errs.ErrLength, "%s has length %d, but the batch has %d events", [...]string{"push", "multiplier", "slope", "part"}[k], len(row), n)
+		}
+	}
+	return nil
+}
+
+// call has the checked arguments of Direction.
 type call[T events.Float] struct {
 	Steering
 	events.Events[T]
-	plan                    *loss.Plan
-	limits                  [][2]float64 // of each variable of mass
-	push, multiplier, slope []T
+	plan   *loss.Plan
+	limits [][2]float64 // of each variable of mass
+	// known is the state with what the batch teaches, and lesson the part of the batch.
+	known, lesson state
 }
 
-// bounded reports whether the scores have a range, which a logistic function of logits fills.
-func (ca *call[T]) bounded() bool { return !ca.Logits && !math.IsInf(ca.plan.ScoreRange[0], -1) }
-
-// leastTotal is the least sum of weights of a label and category, per largest weight of all, so that ratios to it are finite.
-const leastTotal = 1e-100
-
-// part returns the part of a state that a group has.
-func (ca *call[T]) part(s *state, g *group[T]) *part {
-	return &s.parts[g.Label*max(ca.Categories, 1)+int(g.Category)]
+func newCall[T events.Float](ev events.Events[T], cfg loss.Planner, st Steering, outputs ...events.Array) (*call[T], error) {
+	p, err := loss.PlanOf(cfg, &ev, append(outputs, events.ArrayOf("state", st.State))...)
+	if err != nil {
+		return nil, err
+	}
+	if err := st.settle(len(ev.Score), len(p.BackgroundLabel), p.Order, ev.Category != nil); err != nil {
+		return nil, err
+	}
+	if st.Logits {
+		if p.ScoreRange != [2]float64{0, 1} {
+			return nil, errs.Of(errs.ErrOption, "score_range = %s: leave it out for logits, whose scores are from 0 to 1", errs.Range(p.ScoreRange))
+		}
+		p.ScoreRange = [2]float64{math.Inf(-1), math.Inf(1)}
+	}
+	if width := p.ScoreRange[1] - p.ScoreRange[0]; !math.IsInf(width, 1) && (math.IsInf(float64(T(width/4)), 1) || math.IsInf(float64(T(1/width)), 1)) {
+		return nil, errs.Of(errs.ErrOverflow, "score_range = %s is so wide or narrow that derivatives by logits overflow", errs.Range(p.ScoreRange))
+	}
+	size := StateSize(len(p.BackgroundLabel), st.Categories)
+	ca := &call[T]{Steering: st, Events: ev, plan: p, known: stateOf(make([]float64, size)), lesson: stateOf(make([]float64, size))}
+	copy(ca.known.numbers, st.State)
+	for v := range p.Masses {
+		p.Masses[v].Score = p.ScoreRange
+		ca.limits = append(ca.limits, p.Masses[v].Mass)
+	}
+	p.ByOrder = true
+	*ca.lesson.totals = totals{Version, 1, float64(len(p.Masses)), float64(st.Categories)}
+	return ca, ca.known.checkMasses(ca.lesson)
 }
 
-// steer sets push, multiplier and slope of events whose loss is given, and brings the state up to date. Events that take no part have
-// the push 0, the multiplier 1 and the slope 0.
-func (ca *call[T]) steer(all []*group[T], loss loss.Result) (Pushed, error) {
-	clear(ca.push)
-	clear(ca.slope)
-	for i := range ca.multiplier {
-		ca.multiplier[i] = 1
+// Direction sets the rows of a batch, and the lesson to what the batch teaches: as many numbers as a state has. It changes no state. The
+// gradient G_i of another loss by the score of event i is to become
+//
+//	Multiplier_i G_i + |G| Push_i,
+//
+// where |G| is the average norm of Multiplier G Slope over the events of one part. Apply does so, and takes the lesson into the state.
+func Direction[T events.Float](rows Rows[T], lesson []float64, ev events.Events[T], cfg loss.Planner, st Steering) error {
+	ca, err := newCall(ev, cfg, st, append(rows.arrays(), events.ArrayOf("lesson", lesson))...)
+	if err != nil {
+		return err
 	}
-	numbers := par.Make[float64](&all[0].sc.Arena, StateSize(len(ca.plan.BackgroundLabel), ca.Categories))
-	copy(numbers, ca.State)
-	s := stateOf(numbers)
-	if known := s.masses; known != 0 && int(known) != len(ca.limits) {
-		return Pushed{}, errs.Of(errs.ErrLength, "state is of %v variables of mass, and these events have %d: give each its own state", known, len(ca.limits))
+	if err := rows.check(ca.Batch); err != nil {
+		return err
 	}
-	var n, total float64
-	unit := math.Inf(1)
+	if size := len(ca.lesson.numbers); len(lesson) != size {
+		return errs.Of(errs.ErrLength, "lesson has length %d, and must have the %d of a state", len(lesson), size)
+	}
+	sc := par.Take()
+	defer sc.Give()
+	all, di, err := ca.divide(sc)
+	if err != nil {
+		return err
+	}
+	for k, err := range di.Each(sc, false, func(k int, sc *par.Scratch) error { return all[k].setPush(ca.plan, sc) }) {
+		if err != nil {
+			return di.Named(k, ca.plan.BackgroundLabel, err)
+		}
+	}
+	pushed := make([]bool, di.Labels)
 	for _, g := range all {
-		n, unit = n+g.count, min(unit, g.unit)
+		pushed[g.subset.Label] = pushed[g.subset.Label] || g.push != nil
+	}
+	for k, g := range all { // categories may have too few events, unless all have
+		if !pushed[g.subset.Label] {
+			return di.Named(k, ca.plan.BackgroundLabel, g.few)
+		}
+	}
+	ca.setSpectra(all, sc)
+	if err := ca.set(rows, all); err != nil {
+		return err
+	}
+	copy(lesson, ca.lesson.numbers)
+	return nil
+}
+
+// divide returns the events of each label and category.
+func (ca *call[T]) divide(sc *par.Scratch) (all []*group[T], di *events.Division[T], err error) {
+	sc.Team.Expect(len(ca.Score))
+	if di, err = events.Divide(ca.Events, ca.plan.BackgroundLabel, sc); err != nil {
+		return nil, nil, err
+	}
+	for k := range di.Subsets {
+		g := &group[T]{subset: di.Subsets[k]}
+		if g.Events, g.index = di.Subset(k); err == nil {
+			if err = g.leaveOut(ca.plan); err != nil {
+				err = di.Named(k, ca.plan.BackgroundLabel, err)
+			}
+		}
+		all = append(all, g)
+	}
+	if err == nil {
+		err = checkCategories(di, ca.Categories)
+	}
+	return all, di, err
+}
+
+// part returns the number of a label and category in a state.
+func (ca *call[T]) part(g *group[T]) int {
+	return g.subset.Label*max(ca.Categories, 1) + int(g.subset.Category)
+}
+
+// cells returns the cells of a part.
+func (ca *call[T]) cells(p *part) *cells {
+	return &cells{p, ca.limits, ca.plan.Joint, cellsOfMass[len(ca.limits)]}
+}
+
+// leastPlace is a distance to an end of score_range, per width: a score this near is not pushed, for its logit is far out.
+const leastPlace = 1e-6
+
+// set sets the rows and the rest of the lesson.
+func (ca *call[T]) set(rows Rows[T], all []*group[T]) error {
+	moved, lo, width := 0, ca.plan.ScoreRange[0], ca.plan.ScoreRange[1]-ca.plan.ScoreRange[0]
+	clear(rows.Push)
+	clear(rows.Slope)
+	clear(rows.Part)
+	for i := range rows.Multiplier {
+		rows.Multiplier[i] = 1
 	}
 	for _, g := range all {
-		g.total = max(g.sizes*(unit/g.unit), leastTotal)
-		total += g.total
-	}
-	lessons, grids, squares := make([]lesson, len(all)), make([][]float64, len(all)), 0.0
-	ofLabel, eventsOfLabel := make(map[int]float64), make(map[int]float64) // sums over its categories
-	for k, g := range all {
-		g.total *= n / total
-		ofLabel[g.Label] += g.total
-		eventsOfLabel[g.Label] += g.count
-		part := ca.part(&s, g)
-		lessons[k] = g.lesson(&ca.plan.Options, part.moments[:], recentShare(g.pushed, part.batches+1))
-		if ca.RelativeStrength > 0 { // the bound is in the gradient
-			lessons[k].beyond = nil
+		number, scale := ca.part(g), 0.0
+		lesson, known := &ca.lesson.parts[number], &ca.known.parts[number]
+		if lesson.push, lesson.seen = g.norm(ca.Batch); lesson.push > 0 {
+			lesson.batches = 1
 		}
-		grid, square := g.direction(lessons[k].beyond)
-		grids[k], squares = grid, squares+square
-	}
-	norm := math.Sqrt(squares)
-	if math.IsInf(loss.Loss*loss.Loss, 0) || !events.IsFinite(norm) {
-		return Pushed{}, errs.Of(errs.ErrOverflow, "loss = %v with a gradient of norm %v: too large to be squared", loss.Loss, norm)
-	}
-	s.average(norm, loss, len(ca.limits), ca.Categories)
-	var perNorm float64
-	if s.norm > leastNorm {
-		perNorm = math.Sqrt(n) / max(norm, s.norm) // a batch with an unusually large gradient gets no larger push
-	}
-	moved := 0.0
-	for k, g := range all {
-		le := &lessons[k]
-		floats.Scale(perNorm/g.total, grids[k])
-		le.push = product(g.basis.transposed, product(grids[k], ofScore.values, ofScore.functions, &g.sc.Arena), ofScore.functions, &g.sc.Arena)
-		// A function of the ranks of few events is most of all their own noise: it gets no larger push than the noise of a whole batch.
-		trusted := min(1, le.events/min(eventsOfABatch, eventsOfLabel[g.Label]))
-		ca.set(g, le, &s, trusted)
-		moved += g.pushed
-	}
-	if moved > ca.TrainingEvents && ca.TrainingEvents > 0 {
-		return Pushed{}, errs.Of(errs.ErrOption, "training_events = %v: this batch has %.0f background events, and the whole training cannot have fewer",
-			ca.TrainingEvents, moved)
-	}
-	if i := events.FirstNotFinite(ca.push); i >= 0 {
-		return Pushed{}, errs.Of(errs.ErrOverflow, "push[%d] overflows its type: score_range = [%v, %v] is so narrow that derivatives by scores are too large",
-			i, ca.plan.ScoreRange[0], ca.plan.ScoreRange[1])
-	}
-	s.follow(ca.Tolerance)
-	for k := range lessons {
-		s.learn(ca.part(&s, all[k]), &lessons[k], ofLabel[all[k].Label]/n, &ca.Steering, n, &all[k].sc.Arena)
-	}
-	copy(ca.State, numbers)
-	if moved == 0 {
-		return Pushed{Result: loss}, nil
-	}
-	return Pushed{loss, min(1, ca.spread(all, n)) / math.Sqrt(moved)}, nil
-}
-
-// average takes a batch into the averages: of so many variables of mass, divided into so many categories.
-func (s *state) average(norm float64, batch loss.Result, variables, divided int) {
-	if s.version == 0 {
-		s.version, s.factor, s.masses, s.categories = Version, 1, float64(variables), float64(divided)
-	}
-	s.steps++
-	share := max(1/s.steps, rate)
-	for k, average := range []*float64{&s.norm, &s.loss, &s.bias, &s.events, &s.square} {
-		x := [...]float64{norm, batch.Loss, batch.Bias, batch.Events, batch.Loss * batch.Loss}[k]
-		if x == x { // the bias of a batch may be unknown
-			*average += share * (x - *average)
+		if !events.IsFinite(lesson.push) {
+			return errs.Of(errs.ErrOverflow, "the push has the norm %v: slope_penalty, or weights relative to their sum in a bin, are too large", lesson.push)
 		}
-	}
-}
-
-// follow lets the factor follow a tolerance; a tolerance of 0 is none. While the averages say that a test with so many events
-// sees no dependence, the factor gets smaller.
-func (s *state) follow(tolerance float64) {
-	if unit := s.bias * s.events; tolerance > 0 && unit > 0 {
-		rho := s.loss * tolerance / unit
-		s.factor = min(1, max(integral, s.factor*math.Exp(integral*max(-1, min(1, rho-1)))))
-	}
-}
-
-// learn takes the lesson of one of n events into the averages of a part and, if the strength is not fixed, into its sum and into v. share
-// is the part of all weights that the label has. While the factor is below 1, the sum gets smaller.
-func (s *state) learn(p *part, le *lesson, share float64, st *Steering, n float64, arena *par.Arena) {
-	different := math.Inf(1) // events of the part in the training
-	if st.TrainingEvents > 0 {
-		different = st.TrainingEvents * (le.events / n)
-	}
-	p.batches++
-	p.average(le, different)
-	if st.RelativeStrength > 0 {
-		return
-	}
-	// A residual is in units of the noise of a batch: so the sum of an epoch is the same in batches of all sizes.
-	scale := s.factor * integral * math.Sqrt(le.moved/eventsOfABatch) * share
-	for l := range le.functions {
-		floats.Scale(1-integral*(1-s.factor), p.sum[l][:])
-	}
-	for _, room := range le.rooms { // the part of a bounded moment is the task of v
-		var along [functionsOfScore]float64
-		for l, x := range room.toward {
-			floats.AddScaled(along[:], x, p.sum[l][:])
+		if known.learn(lesson); lesson.push > 0 {
+			scale = ca.Strength / known.push
+			if ca.State != nil { // without a memory each batch would be the first
+				scale *= -math.Expm1(-known.seen / warmUp)
+			}
 		}
-		square := floats.Dot(room.toward, room.toward)
-		for l, x := range room.toward {
-			floats.AddScaled(p.sum[l][:], -integral/thresholds/square*x, along[:])
-		}
-	}
-	for l := range le.functions {
-		floats.AddScaled(p.sum[l][:], scale, le.push[l*functionsOfScore:][:functionsOfScore])
-	}
-	p.learnTail(le, st.Tolerance, arena)
-}
-
-// set sets push, multiplier and slope of the events of the batch. The push per residual of few events is less, by trusted.
-func (ca *call[T]) set(g *group[T], le *lesson, s *state, trusted float64) {
-	p, arena := ca.part(s, g), &g.sc.Arena
-	coefficients, levels := make([]float64, len(le.push)), par.Make[float64](arena, g.basis.cells*thresholds)
-	if ca.RelativeStrength > 0 {
-		floats.AddScaled(coefficients, trusted*ca.RelativeStrength, le.push)
-	} else {
-		for l := range le.functions {
-			copy(coefficients[l*functionsOfScore:], p.sum[l][:])
-		}
-		floats.AddScaled(coefficients, trusted*proportional*s.factor, le.push)
-		levels = p.levels(g.basis, ca.Tolerance, arena)
-	}
-	perWeight := product(product(g.basis.values, coefficients, ofScore.functions, arena), ofScore.transposed, ofScore.cells, arena)
-	starts := ca.starts(g, le, p)
-	for c, start := range starts {
-		// The push is times the root of a start above 1, or the planed gradient outweighs it.
-		floats.Scale(g.total/g.size*math.Sqrt(max(start, 1)), perWeight[c*mostCellsOfRank:][:mostCellsOfRank])
-	}
-	lowest, width, bounded := ca.plan.ScoreRange[0], ca.plan.ScoreRange[1]-ca.plan.ScoreRange[0], ca.bounded()
-	push, multiplier, slope, perWidth := ca.push, ca.multiplier, ca.slope, 1/width
-	multiples := par.Unset[float64](arena, len(g.rank))
-	g.sc.Team.Blocks(len(multiples), block, func(lo, hi int) {
-		place, rank, cells, scores, weight := g.place[lo:hi], g.rank[lo:hi], g.cell[lo:hi], g.score[lo:hi], g.weight[lo:hi]
-		multiples := multiples[lo:hi]
-		setMultiples(multiples, levels, starts, rank, cells)
-		for i, at := range place {
-			if int(at) >= len(push) {
+		starts := ca.cells(known).starts(ca.plan.Order, ca.Floor)
+		for k, cell := range g.cell {
+			i := g.place(k)
+			if i >= ca.Batch || cell == none {
 				continue
 			}
-			u, byLogit, p := perWeight[int(cells[i])*mostCellsOfRank+cellOf(rank[i], mostCellsOfRank)]*weight[i], 1.0, 0.0
-			if bounded {
-				p = (scores[i] - lowest) * perWidth
-				byLogit = p * (1 - p) * width
-				if p < leastPlace || p > 1-leastPlace {
+			moved++
+			u, slope := 0.0, 1.0
+			if scale > 0 {
+				u = scale * g.push[k]
+			}
+			if !math.IsInf(width, 1) {
+				place := (float64(g.Score[k]) - lo) / width
+				slope = place * (1 - place) * width
+				if u /= slope; place < leastPlace || place > 1-leastPlace {
 					u = 0
-				} else {
-					u /= byLogit
 				}
 			}
-			push[at] = T(u)
-			if slope != nil {
-				slope[at] = T(byLogit)
-			}
-			// A pull the other way ends where the classifier calls the event signal, or nothing would hold its logit: above even odds of
-			// background it is that of an event of signal.
-			multiple := multiples[i]
-			switch {
-			case multiple >= 0: // scores without a range have no odds
-			case ca.Logits:
-				multiple *= min(1, math.Exp(-scores[i]))
-			case bounded:
-				multiple *= min(1, (1-p)/math.Abs(p)) // of -0 too
-			}
-			if g.lift != nil {
-				multiple *= g.lift[lo+i]
-			}
-			multiplier[at] = T(multiple)
+			rows.Push[i], rows.Multiplier[i], rows.Slope[i], rows.Part[i] = T(u), T(starts[cell]), T(slope), T(number)
 		}
-	})
+	}
+	if total := ca.TrainingEvents; total > 0 && float64(moved) > total {
+		return errs.Of(errs.ErrOption, "training_events = %v: this batch has %d background events, and the whole training cannot have fewer", total, moved)
+	}
+	if i := events.FirstNotFinite(rows.Push); i >= 0 {
+		return errs.Of(errs.ErrOverflow, "push[%d] overflows its type: score_range = %s is so narrow that derivatives by scores are too large",
+			i, errs.Range(ca.plan.ScoreRange))
+	}
+	return nil
 }

@@ -1,98 +1,185 @@
 package constraint
 
 import (
+	"cmp"
+	"errors"
 	"math"
+	"slices"
 
+	"github.com/libmode/libmode/core/internal/bins"
+	"github.com/libmode/libmode/core/internal/errs"
 	"github.com/libmode/libmode/core/internal/events"
+	"github.com/libmode/libmode/core/internal/loss"
 	"github.com/libmode/libmode/core/internal/par"
 	"github.com/libmode/libmode/core/internal/radix"
-	"gonum.org/v1/gonum/floats"
 )
 
-// lowestRank is also the distance of the highest rank from 1. A weight below it, of all weights, would give a rank of 0 or 1.
-const lowestRank = 1. / (1 << 53)
+// group has the events of one label and category.
+type group[T events.Float] struct {
+	subset events.Subset
+	events.Events[T]
+	index []uint32  // the place of each in the input; nil: they are the input
+	cell  []uint8   // of all masses together, for planing, or none
+	push  []float64 // u; nil: the events are too few for bins
+	few   error     // says so
+}
 
-// setRanks sets the ranks: the part of the sum of sizes |weight| below a score, plus half of the part of equal scores.
-func (g *group[T]) setRanks() {
-	g.rank = par.Unset[float64](&g.sc.Arena, len(g.score))
-	below, score, rank, weight := 0.0, g.score, g.rank, g.weight
-	for k := 0; k < len(score); {
-		first, tied := k, math.Abs(weight[k])
-		for k++; k < len(score) && score[k] == score[first]; k++ {
-			tied += math.Abs(weight[k])
+// place returns the place of event i in the input.
+func (g *group[T]) place(i int) int {
+	if g.index == nil {
+		return i
+	}
+	return int(g.index[i])
+}
+
+// size returns |w| of event i, in units of the largest.
+func (g *group[T]) size(i int, unit float64) float64 {
+	if g.Weight == nil {
+		return 1
+	}
+	return math.Abs(float64(g.Weight[i])) * unit
+}
+
+// leaveOut leaves out the events without a weight, and those whose mass is outside the limits: of all variables, or jointly of one.
+func (g *group[T]) leaveOut(p *loss.Plan) error {
+	var chosen []uint32
+	masses := g.Variables()
+	takesPart := func(i int) bool {
+		if g.Weight != nil && g.Weight[i] == 0 {
+			return false
 		}
-		q := min(max((below+tied/2)/g.size, lowestRank), 1-lowestRank)
-		for i := first; i < k; i++ {
-			rank[i] = q
+		for v, mass := range masses {
+			if limits := &p.Masses[v].Mass; (float64(mass[i]) >= limits[0] && float64(mass[i]) <= limits[1]) != p.Joint {
+				return !p.Joint
+			}
+		}
+		return p.Joint
+	}
+	first := 0
+	for first < len(g.Score) && takesPart(first) {
+		first++
+	}
+	if first == len(g.Score) { // the loss looks for bad numbers
+		return nil
+	}
+	for v, mass := range masses {
+		if err := events.Check(events.Events[T]{Score: g.Score, Mass: mass, Weight: g.Weight}, g.index, p.Masses[v].Limits); err != nil {
+			return err
+		}
+	}
+	for i := range g.Score {
+		if takesPart(i) {
+			chosen = append(chosen, uint32(i))
+		}
+	}
+	g.Events = g.Chosen(chosen)
+	for k, i := range chosen {
+		chosen[k] = uint32(g.place(int(i)))
+	}
+	g.index = chosen
+	return nil
+}
+
+// leastRank is the number of events of a batch whose part of all counts as the least q (1 - q).
+const leastRank = 3
+
+// setPush sets u, the derivatives of the loss of the ranks times 1/sqrt(q (1 - q)). These derivatives follow from the order of the scores,
+// so they are those by the scores. With the factor each working point counts by its significance, since the noise of a residual is in
+// proportion to sqrt(q (1 - q)). Too few events for the bins of the loss get fewer bins.
+func (g *group[T]) setPush(p *loss.Plan, sc *par.Scratch) error {
+	grad := par.Make[T](&sc.Arena, len(g.Score))
+	prs, err := g.differentiate(grad, p, sc)
+	if err != nil && (errors.Is(err, errs.ErrBin) || errors.Is(err, errs.ErrNoEvents)) {
+		for g.few = err; err != nil; {
+			if p = fewerBins(p); p == nil {
+				return nil
+			}
+			prs, err = g.differentiate(grad, p, sc)
+		}
+	}
+	if err != nil {
+		return err
+	}
+	order := radix.Sorted{Layout: prs[0].Order().Layout, Words: prs[0].Order().Words}
+	if !prs[0].Sorted {
+		order = radix.SortValues(g.Score, sc)
+	}
+	unit, size, n := events.UnitOfWeights(g.Weight), 0.0, len(order.Words)
+	for _, word := range order.Words {
+		size += g.size(order.Index(word), unit)
+	}
+	g.push = par.Make[float64](&sc.Arena, len(g.Score))
+	below, least := 0.0, leastRank/float64(n)
+	for lo, hi := 0, 0; lo < n; lo = hi {
+		tied, score := 0.0, g.Score[order.Index(order.Words[lo])]
+		for hi = lo; hi < n && g.Score[order.Index(order.Words[hi])] == score; hi++ {
+			tied += g.size(order.Index(order.Words[hi]), unit)
+		}
+		q := (below + tied/2) / size
+		factor := 1 / math.Sqrt(max(q*(1-q), least))
+		for k, word := range order.Words[lo:hi] {
+			i := order.Index(word)
+			if k += lo; !prs[0].Sorted {
+				k = i
+			}
+			g.push[i] = float64(grad[k]) * factor
 		}
 		below += tied
 	}
+	return nil
 }
 
-// nearBorder is how far below a border of cells a rank may lie, in cells, and still count as above it. In bins of equal sums the middle
-// event of a bin has its rank on a border, and rounding must not decide.
-const nearBorder = 1e-9
+// differentiate sets the derivatives of the loss, in order of score if there is one variable of mass.
+func (g *group[T]) differentiate(grad []T, p *loss.Plan, sc *par.Scratch) (prs []*loss.Prepared[T], err error) {
+	clear(grad)
+	if prs, err = loss.Prepare(g.Events, g.index, p, sc); err == nil {
+		prs[0].Sorted = len(p.Masses) == 1
+		_, err = loss.Integrate(events.Derivatives[T]{grad}, prs, false, sc)
+	}
+	return prs, err
+}
 
-// cellOf returns in which of so many cells of equal size a rank lies.
-func cellOf(rank float64, cells int) int { return min(int(rank*float64(cells)+nearBorder), cells-1) }
-
-// apart is the mark of a strip of masses in which more than one cell has masses.
-const apart = math.MaxUint8
-
-// addCells adds the cells of one more variable of mass to the cells of the events. A variable has so many cells, and one more for events
-// without a value.
-//
-// Strips of equal width add up the weights. Most lie in one cell: masses are sorted only in strips that are apart.
-func (g *group[T]) addCells(mass []T, limits [2]float64, cells int) {
-	n, sc, weight := len(mass), g.sc, g.weight
-	strips := events.NewCells(mass, limits[0], limits[1], min(max(64, 2*n), 1<<12), 0.5)
-	last := strips.Count() // of events without a value
-	strip := par.Unset[uint16](&sc.Arena, n)
-	sums := addUp(n, last+1, sc, func(lo, hi int, sums []float64) {
-		strip, weight := strip[lo:hi], weight[lo:hi]
-		for i, m := range mass[lo:hi] {
-			at := last
-			if float64(m) >= limits[0] && float64(m) <= limits[1] {
-				at = int(strips.Of(m))
-			}
-			strip[i] = uint16(at)
-			sums[at] += math.Abs(weight[i])
+// fewerBins returns a plan with fewer bins than one that has events for too few; nil: there is none.
+func fewerBins(p *loss.Plan) *loss.Plan {
+	fewer := *p
+	fewer.Masses = slices.Clone(p.Masses)
+	for k := range fewer.Masses {
+		o := &fewer.Masses[k]
+		most := o.Asked
+		if o.Kind == bins.GivenEdges {
+			most = len(o.Edges) - 1
 		}
-	})
-	below, cellOfStrip := par.Unset[float64](&sc.Arena, last), par.Unset[uint8](&sc.Arena, last+1)
-	total, sum, lower := floats.Sum(sums[:last]), 0.0, 0
-	for k, size := range sums[:last] {
-		below[k], cellOfStrip[k] = sum, uint8(lower)
-		if size > 0 {
-			sum += size
-			if upper := cellOf(sum/total, cells); upper != lower {
-				lower, cellOfStrip[k] = upper, apart
-			}
+		if o.Merges() && !p.Joint || most == 1 {
+			return nil
+		}
+		if o.Kind, o.Asked, o.Most = bins.Quantile, 0, most; p.Joint {
+			o.Asked = cmp.Or(most, mostOfJoint) / 2
 		}
 	}
-	cellOfStrip[last] = uint8(cells)
-	all := par.Unset[uint32](&sc.Arena, n)[:0] // the events in strips that are apart
-	for i, at := range strip {
-		cell := cellOfStrip[at]
-		if cell == apart {
-			all, cell = append(all, uint32(i)), 0
-		}
-		g.cell[i] = g.cell[i]*uint8(cells+1) + cell
-	}
-	masses := par.Unset[T](&sc.Arena, len(all))
-	events.Pick(masses, mass, all)
-	sorted := radix.SortValues(masses, sc)
-	words := sorted.Words
-	for k := 0; k < len(words); {
-		first, tied := k, 0.0
-		for ; k < len(words) && masses[sorted.Index(words[k])] == masses[sorted.Index(words[first])]; k++ {
-			tied += math.Abs(weight[all[sorted.Index(words[k])]])
-		}
-		at := strip[all[sorted.Index(words[first])]]
-		cell := uint8(cellOf((below[at]+tied/2)/total, cells))
-		below[at] += tied
-		for _, word := range words[first:k] {
-			g.cell[all[sorted.Index(word)]] += cell
+	return &fewer
+}
+
+// mostOfJoint is the default number of bins of each of several variables together.
+const mostOfJoint = 8
+
+// leastPush is the least |u| of events with one as the sum of their squared weights, relative to it. A smaller direction is rounding,
+// as with order + 1 bins, where the fit is exact.
+const leastPush = 1e-12
+
+// norm returns |u| over the events that are pushed, whose places are below batch, and their number. 0: there is no push.
+func (g *group[T]) norm(batch int) (norm, pushed float64) {
+	var square, size, squares float64
+	unit := events.UnitOfWeights(g.Weight)
+	for i, u := range g.push {
+		w := g.size(i, unit)
+		size, squares = size+w, squares+w*w
+		if g.place(i) < batch {
+			square += u * u
+			pushed++
 		}
 	}
+	if norm = math.Sqrt(square); !(norm*size > leastPush*math.Sqrt(squares)) {
+		norm = 0
+	}
+	return norm, pushed
 }

@@ -3,180 +3,221 @@ package constraint
 import (
 	"math"
 	"slices"
-	"sort"
 
 	"github.com/libmode/libmode/core/internal/events"
+	"github.com/libmode/libmode/core/internal/moments"
+	"github.com/libmode/libmode/core/internal/par"
 	"gonum.org/v1/gonum/floats"
 )
 
-// The multiplier starts from planing: it gives background the masses of signal, but for a part, so that the mass alone says little.
-// v learns on top.
-const floor = 0.1
+// mostStart is the largest start: a background event counts at most as so many.
+const mostStart = 150
 
-// starts returns what the multiplier starts from in each cell of the masses, and takes the masses of a batch into the averages of a part.
-func (ca *call[T]) starts(g *group[T], le *lesson, p *part) []float64 {
-	if spectrum := ca.signalSpectrum(g); spectrum != nil {
-		p.signals++
-		share := max(1/p.signals, rate)
-		for c, x := range spectrum {
-			p.background[c] += share * (le.spectrum[c] - p.background[c])
-			p.signal[c] += share * (x - p.signal[c])
+// none is the cell of an event that takes no part.
+const none = math.MaxUint8
+
+// cells are the cells of all variables of mass together, for one part of a state. Each variable has one cell more, for events without a
+// value.
+type cells struct {
+	*part
+	limits  [][2]float64 // of each variable
+	isJoint bool         // an event needs a value of all variables
+	each    int          // the cells of a variable
+}
+
+// endsOf returns the upper ends of the cells of a variable but the last.
+func (c *cells) endsOf(v int) []float64 { return c.ends[v*(c.each-1):][:c.each-1] }
+
+// has reports whether a mass lies inside the limits of a variable.
+func (c *cells) has(v int, m float64) bool {
+	return m >= c.limits[v][0] && m <= c.limits[v][1] && events.IsFinite(m)
+}
+
+// draw sets the ends of the cells to quantiles of masses, as numpy.quantile.
+func draw[T events.Float](c *cells, masses [][]T) {
+	c.drawn = float64(len(masses[0]))
+	for v, mass := range masses {
+		sorted := make([]float64, 0, len(mass))
+		for _, m := range mass {
+			if c.has(v, float64(m)) {
+				sorted = append(sorted, float64(m))
+			}
+		}
+		slices.Sort(sorted)
+		last := len(sorted) - 1
+		for k := range c.endsOf(v) {
+			if at := (k + 1) * last; last >= 0 { // in units of 1/each, so that no rounding moves an end over an event
+				i := at / c.each
+				c.endsOf(v)[k] = sorted[i] + float64(at%c.each)/float64(c.each)*(sorted[min(i+1, last)]-sorted[i])
+			}
 		}
 	}
-	background, signal := p.background[:g.basis.cells], p.signal[:g.basis.cells]
-	all, ofSignal := floats.Sum(background), floats.Sum(signal)
-	starts := slices.Repeat([]float64{1}, len(signal))
-	if ca.RelativeStrength > 0 || p.signals == 0 || !(all > 0 && ofSignal > 0) {
+}
+
+// strips is the number of strips of equal width in which place looks for a cell first: so many that most have no end inside.
+const strips = 1024
+
+// place sets the cells of events from their masses, and adds the part of the weights in each cell to a spectrum. A weight that is not
+// finite is that of signal, and does not count. It reports whether any event takes part.
+func place[T events.Float](c *cells, spectrum []float64, ev *events.Events[T], cell []uint8) bool {
+	present := make([]uint8, len(cell))
+	for v, mass := range ev.Variables() {
+		ends, begin, k := c.endsOf(v), [strips]uint8{}, 0
+		scale := strips / (ends[len(ends)-1] - ends[0])
+		if !events.IsFinite(scale) {
+			scale = 0
+		}
+		for s := range begin {
+			for k < len(ends)-1 && int((ends[k]-ends[0])*scale) < s {
+				k++
+			}
+			begin[s] = uint8(k)
+		}
+		for i, mass := range mass {
+			own, m := c.each, float64(mass)
+			if c.has(v, m) {
+				own = int(begin[int(max(0, min((m-ends[0])*scale, strips-1)))])
+				for own < len(ends) && ends[own] <= m {
+					own++
+				}
+				present[i]++
+			}
+			cell[i] = cell[i]*uint8(c.each+1) + uint8(own)
+		}
+	}
+	needed, sizes, unit := 1, 0.0, 1.0
+	if c.isJoint {
+		needed = len(c.limits)
+	}
+	if largest := 0.0; ev.Weight != nil {
+		for _, w := range ev.Weight {
+			if w := math.Abs(float64(w)); events.IsFinite(w) {
+				largest = max(largest, w)
+			}
+		}
+		unit = events.UnitOf(largest)
+	}
+	for i, at := range cell {
+		w := 1.0
+		if ev.Weight != nil {
+			w = float64(ev.Weight[i]) * unit
+		}
+		if int(present[i]) < needed || !events.IsFinite(w) {
+			cell[i] = none
+			continue
+		}
+		spectrum[at] += w
+		sizes += math.Abs(w)
+	}
+	if sizes > 0 {
+		floats.Scale(1/sizes, spectrum)
+	}
+	return sizes > 0
+}
+
+// setSpectra sets the cells of the background, and the spectra of the lesson. Signal has none of the background labels, and the category
+// of the background if there are categories. Its masses and weights alone are read; a mass that is not finite or out of range counts
+// for nothing.
+func (ca *call[T]) setSpectra(all []*group[T], sc *par.Scratch) {
+	others := ca.Others(ca.plan.BackgroundLabel, ca.Categories)
+	for _, g := range all {
+		known, lesson := &ca.known.parts[ca.part(g)], ca.cells(&ca.lesson.parts[ca.part(g)])
+		if len(g.Score) < 2*int(known.drawn) {
+			lesson.drawn, lesson.ends = known.drawn, known.ends
+		} else {
+			draw(lesson, g.Variables())
+		}
+		g.cell = par.Make[uint8](&sc.Arena, len(g.Score))
+		place(lesson, lesson.background[:], &g.Events, g.cell)
+		signal := ca.Chosen(others[g.subset.Category])
+		if place(lesson, lesson.signal[:], &signal, par.Make[uint8](&sc.Arena, len(signal.Score))) {
+			lesson.signals = 1
+		}
+	}
+}
+
+// starts returns the start of each cell: the ratio of the densities of signal and background, with a floor, times the exponential of
+// the polynomial with which the planed background keeps the means of polynomials up to the order.
+func (c *cells) starts(order int, floor float64) []float64 {
+	starts, all, ofSignal := slices.Repeat([]float64{1}, mostCells), floats.Sum(c.background[:]), floats.Sum(c.signal[:])
+	if c.signals == 0 || !(all > 0 && ofSignal > 0) {
 		return starts
 	}
-	for c := range starts {
-		if background[c] > 0 { // 1 is of a cell whose background weighs nothing
-			ratio := max(0, signal[c]/ofSignal) / (background[c] / all)
-			starts[c] = min((1-floor)*ratio+floor, math.Exp(mostLevel))
+	for k, b := range c.background {
+		if b > 0 { // 1 is of a cell whose background weighs nothing
+			starts[k] = min(mostStart, (1-floor)*max(0, c.signal[k]/ofSignal)/(b/all)+floor)
 		}
 	}
-	if !ca.plan.Bounded() { // a bounded moment is not free
-		shares, masses := slices.Clone(le.shares), slices.Clone(le.mass) // with a batch that counts as much as all before it
-		floats.Add(shares, p.shares[:len(shares)])
-		floats.Add(masses, p.mass[:len(masses)])
-		keepMoments(starts, background, polynomials(shares, masses, len(ca.limits), ca.plan.Order))
+	if order > 0 {
+		c.keepMeans(starts, min(order, largestDegree))
+	}
+	for k := range starts {
+		starts[k] = max(floor, min(starts[k], mostStart))
 	}
 	return starts
 }
 
-// signalSpectrum returns the sum of weights of signal in each cell of the masses of background, over the sum of their sizes. Signal has
-// none of the background labels, and the category of the background if there are categories. Its masses and weights alone are read. Nil: no
-// signal has a mass in the limits and among the masses of background.
-func (ca *call[T]) signalSpectrum(g *group[T]) []float64 {
-	variables, masses := len(ca.limits), ca.Variables()
-	cells := massCells[variables]
-	var ends [][]float64 // of each variable, see ends
-	var places []int
-	var weights []float64
-	ca.EachOther(ca.plan.BackgroundLabel, func(i int, category int64) {
-		if ca.Categories > 0 && category != g.Category {
-			return
-		}
-		if ends == nil { // most batches of the functions without labels have no signal
-			ends = g.ends(variables)
-		}
-		w, cell, present := 1.0, 0, 0
-		if ca.Weight != nil {
-			w = float64(ca.Weight[i])
-		}
-		for v, limits := range ca.limits {
-			c := cells
-			m, ends := float64(masses[v][i]), ends[v]
-			if m >= max(ends[0], limits[0]) && m <= min(ends[cells], limits[1]) {
-				c = sort.SearchFloat64s(ends[1:], m)
-				present++
-			}
-			cell = cell*(cells+1) + c
-		}
-		if present > 0 && (!ca.plan.Joint || present == variables) && events.IsFinite(w) {
-			places, weights = append(places, cell), append(weights, w)
-		}
-	})
-	largest := floats.Norm(weights, math.Inf(1))
-	if largest == 0 { // also of no signal
-		return nil
-	}
-	spectrum, sizes := make([]float64, g.basis.cells), 0.0
-	for k, w := range weights {
-		spectrum[places[k]] += w / largest
-		sizes += math.Abs(w / largest)
-	}
-	floats.Scale(1/sizes, spectrum)
-	return spectrum
-}
-
-// ends returns the lowest mass of background of each variable, and after it the largest in each cell, or in the cells below if it has none.
-func (g *group[T]) ends(variables int) [][]float64 {
-	cells, all := massCells[variables], make([][]float64, variables)
-	for v, mass := range g.masses {
-		ends, by := slices.Repeat([]float64{math.Inf(-1)}, cells+1), stride(v, variables, cells)
-		ends[0] = math.Inf(1)
-		for i, m := range mass {
-			if c, m := int(g.cell[i])/by%(cells+1), float64(m); c < cells {
-				ends[0], ends[c+1] = min(ends[0], m), max(ends[c+1], m)
-			}
-		}
-		for c := 2; c <= cells; c++ {
-			ends[c] = max(ends[c], ends[c-1])
-		}
-		all[v] = ends
-	}
-	return all
-}
-
-// keepMoments: the largest degree, the most rounds of steps, and the largest step, of the logarithm at an end of the range.
+// Of the polynomials of keepMeans: the largest degree, the most Newton steps, and the largest change of the exponent in one.
 const (
 	largestDegree = 2
-	rounds        = 200
+	mostSteps     = 100
 	largestStep   = 2.0
 )
 
-// polynomials returns the Legendre polynomials of each mass, of the degrees 1 to order, in each cell. Shares and masses are those of a
-// lesson.
-func polynomials(shares, masses []float64, variables, order int) (all [][]float64) {
-	cells := massCells[variables]
-	for v := range variables {
-		_, at := places(sumsOf(shares, v, variables), masses[v*cells:][:cells])
-		by := stride(v, variables, cells)
-		for degree := 1; degree <= min(order, largestDegree); degree++ {
-			p := make([]float64, len(shares))
-			for c := range p {
-				x := 0.0 // without the variable
-				if own := c / by % (cells + 1); own < cells {
-					x = at[own]
-				}
-				p[c] = [...]float64{1, x, (3*x*x - 1) / 2}[degree]
-			}
-			all = append(all, p)
-		}
+// keepMeans multiplies starts by the exponential of a polynomial of the rank of the mass. With it the planed background has the means of
+// the polynomials that the background has, and its size. The multipliers of the exact limit have these means too: along a polynomial that
+// the order allows no residual counts, and cross entropy alone decides, with the background as it is. Of all multipliers with these means
+// they have the least entropy relative to planing. Newton's method finds them, for one polynomial at a time.
+func (c *cells) keepMeans(starts []float64, degree int) {
+	background, exponent, planed := make([]float64, mostCells), make([]float64, mostCells), make([]float64, mostCells)
+	for k, b := range c.background {
+		background[k] = max(0, b)
 	}
-	return all
-}
-
-// keepMoments multiplies multipliers with the exponential of a sum of polynomials. The planed background then has the means of the
-// polynomials that the background has. The multipliers of the exact limit have them too:
-// along a polynomial that the order allows no residual counts, and cross entropy alone decides, with the background as it is. Of all
-// multipliers with these means they have the least entropy relative to those of planing. Newton steps for one polynomial at a time find it.
-func keepMoments(multipliers, spectrum []float64, polynomials [][]float64) {
-	if polynomials == nil {
-		return
-	}
-	background := slices.Clone(spectrum)
-	for c := range background {
-		background[c] = max(0, background[c])
-	}
-	total, planed := floats.Sum(background), make([]float64, len(background))
-	for range rounds {
+	total, polynomials := floats.Sum(background), c.polynomials(degree)
+	for range mostSteps {
 		largest := 0.0
 		for _, p := range polynomials {
-			floats.MulTo(planed, background, multipliers)
-			sum, wanted := floats.Sum(planed), floats.Dot(background, p)/total
-			mean := floats.Dot(planed, p) / sum
-			variance := 0.0
-			for c, x := range p {
-				variance += planed[c] / sum * (x - mean) * (x - mean)
+			for k, b := range background {
+				if planed[k] = 0; b > 0 {
+					planed[k] = b * starts[k] * math.Exp(exponent[k])
+				}
 			}
-			if !(variance > 0) {
-				continue
+			sum := floats.Sum(planed)
+			mean, variance := floats.Dot(planed, p)/sum, 0.0
+			for k, x := range p {
+				variance += planed[k] / sum * (x - mean) * (x - mean)
 			}
-			step := max(-largestStep, min(largestStep, (wanted-mean)/variance))
-			for c, x := range p {
-				multipliers[c] *= math.Exp(step * x)
+			if variance > 0 {
+				step := max(-largestStep, min(largestStep, (floats.Dot(background, p)/total-mean)/variance))
+				floats.AddScaled(exponent, step, p)
+				largest = max(largest, math.Abs(step))
 			}
-			largest = max(largest, math.Abs(step))
 		}
-		if largest < 1e-13 {
+		if largest < 1e-10 {
 			break
 		}
 	}
-	floats.MulTo(planed, background, multipliers)
-	scale := total / floats.Sum(planed)
-	for c := range multipliers {
-		multipliers[c] = max(floor, min(scale*multipliers[c], math.Exp(mostLevel)))
+	for k, x := range exponent {
+		starts[k] *= math.Exp(tilt * x)
 	}
+	floats.Scale(total/floats.Dot(background, starts), starts)
+}
+
+// polynomials returns the Legendre polynomials of the rank of each mass, of the degrees from 1 on, in each cell.
+func (c *cells) polynomials(degree int) (all [][]float64) {
+	values, by := make([]float64, degree+1), 1
+	for range c.limits {
+		for l := range degree {
+			p := make([]float64, mostCells)
+			for k := range p {
+				if own := k / by % (c.each + 1); own < c.each { // 0 without the variable
+					moments.Legendre(values, 2*float64(own)/float64(c.each-1)-1)
+					p[k] = values[l+1]
+				}
+			}
+			all = append(all, p)
+		}
+		by *= c.each + 1
+	}
+	return all
 }

@@ -8,7 +8,7 @@ those says little. cross_val_predict scores each event with trees that have not 
 from libmode import metrics
 from libmode.xgboost import MoDeXGBClassifier
 from sklearn.model_selection import StratifiedKFold, cross_val_predict
-from toys import common_mode
+from toys import closure, common_mode
 from xgboost import XGBClassifier
 
 TREES = dict(n_estimators=150, n_jobs=1)
@@ -29,8 +29,7 @@ if __name__ == "__main__":
     aware = of_others(flat, [2, 3], mass=first)
     by_heart = flat.fit(features[:, 2:], label, mass=first).predict_proba(features[:, 2:])[:, 1]
     for name, second in [("plain", unaware), ("flat, of the training", by_heart), ("flat, of other folds", aware)]:
-        found = metrics.closure(first, label, second, fractions=(0.25, 0.1))
-        ratios = zip(found.ratio.diagonal(), found.error.diagonal(), strict=True)
+        ratios = [closure(first, second, label, fraction) for fraction in (0.25, 0.1)]
         print(
             f"{name}: AUC {metrics.auc(second, label):.3f}, predicted over true",
             *(f"{r:.2f}±{e:.2f}" for r, e in ratios),

@@ -1,9 +1,9 @@
 """MoDe in Lightning: a module, its metrics, and two processes that train as one. python lightning_ddp.py
 
 For trainings on several GPUs: with ``gather=True`` the loss is that of the events of all processes, since the mean of
-the losses of parts is another loss. The module logs the dependence in training and the metrics of each validation, of
-the events of all processes as well: ``EarlyStopping("val_mode_sensitivity", mode="max")`` can stop by them. Here two
-processes on CPUs; with GPUs say ``accelerator="gpu", strategy="ddp"``.
+the losses of parts is another loss. The module logs the metrics of each validation, of the events of all processes:
+``EarlyStopping("val_mode_sensitivity", mode="max")`` can stop by them. Here two processes on CPUs; with GPUs say
+``accelerator="gpu", strategy="ddp"``.
 """
 
 import lightning.pytorch as lightning
@@ -29,7 +29,6 @@ class Classifier(lightning.LightningModule):
         score = self(features)
         if self.constraint is not None:
             score = self.constraint(score, label, mass)
-            self.log("mode_dependence", self.constraint.dependence.value)
         return torch.nn.functional.binary_cross_entropy(score, label.float())
 
     def validation_step(self, batch, number):

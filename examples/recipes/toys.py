@@ -27,6 +27,14 @@ def common_mode(count, seed):
     return np.column_stack([own[0], seen[0], own[1], seen[1]]), label
 
 
+def closure(first, second, label, fraction):
+    """ABCD's background in A, where cuts on both scores keep the root of a fraction: predicted over true, its error."""
+    scores = first[label == 0], second[label == 0]
+    above = [score >= np.quantile(score, 1 - fraction**0.5) for score in scores]
+    a, b, c, d = (np.count_nonzero(one & other) for one in (above[0], ~above[0]) for other in (above[1], ~above[1]))
+    return b * c / d / a, b * c / d / a * np.sqrt(1 / a + 1 / b + 1 / c + 1 / d)
+
+
 def reached(score, label, mass):
     """AUC, and the residual of the background efficiency against mass; 0 is flat."""
     residual = metrics.flatness(score, label, mass, signal_efficiency=0.5, order=0)

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from importlib.util import find_spec
 
-NEEDED = ("click", "h5py", "iminuit", "jinja2", "matplotlib", "mplhep", "pyarrow", "scipy", "uproot")
+NEEDED = ("click", "h5py", "jinja2", "matplotlib", "pandas", "pyarrow", "uproot")
 
 
 def main() -> None:
-    """Runs the command line. Without the packages of the extra ``report`` it prints a sentence and returns 2."""
+    """Runs the command line, and ends the program. Without the packages of the extra ``report`` the status is 2."""
     missing = [name for name in NEEDED if find_spec(name) is None]
     if missing:
         are = "is" if len(missing) == 1 else "are"
@@ -18,9 +19,10 @@ def main() -> None:
             file=sys.stderr,
         )
         sys.exit(2)
-    from .report.cli import main as run
+    os.environ["MPLBACKEND"] = "agg"  # that of a notebook may not be installed here
+    from .report.cli import run
 
-    run(prog_name="libmode")
+    sys.exit(run())
 
 
 if __name__ == "__main__":

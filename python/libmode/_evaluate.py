@@ -21,7 +21,7 @@ from ._read import MOST_VARIABLES, as_array, check_labels
 
 # By number of variables: the type of an array with the addresses of their masses.
 _MASSES, _SIZE = [c_void_p * count for count in range(MOST_VARIABLES + 1)], sizeof(_native.ModeEvents)
-_SIZE_OF_RESULT, _SIZE_OF_PUSHED = sizeof(_native.ModeResult), sizeof(_native.ModePushed)
+_SIZE_OF_RESULT, _SIZE_OF_ROWS = sizeof(_native.ModeResult), sizeof(_native.ModeRows)
 
 
 class Result(NamedTuple):
@@ -124,7 +124,6 @@ def derivatives(
     grad: bool = True,
     hess: bool = False,
     loss_alone: bool = False,
-    smoothing: float = 0.0,
     strength: Structure | None = None,
 ) -> tuple[Structure, Any, Any]:
     """What the core finds for checked events, and the wanted derivatives; with ``loss_alone`` no bias and no events.
@@ -133,18 +132,17 @@ def derivatives(
     """
 
     def run(options: Options, arrays: Events, double: bool) -> tuple[Structure, Any, Any]:
-        score, address, loss = arrays.score, kind.address, options.loss
+        score, address = arrays.score, kind.address
         slope = kind.new(score, score.shape) if grad else None
         bound = kind.new(score, score.shape) if hess else None
         addresses = None if slope is None else address(slope), None if bound is None else address(bound)
-        result = _native.ModeResult(_SIZE_OF_RESULT, *addresses, smoothing, not loss_alone and loss == "mode")
-        if loss == "disco":
+        result = _native.ModeResult(_SIZE_OF_RESULT, *addresses, 0.0, not loss_alone)
+        if options.loss == "disco":
             known = Events(*(None if array is None else kind.as_numpy(array) for array in arrays))
             result.loss = disco(options, known, double, None if slope is None else kind.as_numpy(slope))
             return result, slope, bound
         packed, held = for_core(arrays, kind), (arrays, slope, bound)
-        name = "mode_evaluate" if loss == "mode" else "mode_flatness"
-        _native.call_with(name, double, packed.n, held, options.struct, packed, result)
+        _native.call_with("mode_evaluate", double, packed.n, held, options.struct, packed, result)
         if strength is not None:
             _native.call_with("mode_strengthen", double, packed.n, held, options.struct, packed, strength, addresses[0])
         return result, slope, bound
@@ -152,21 +150,41 @@ def derivatives(
     return in_core(run, options, events, kind, said)
 
 
-def direction(options: Options, steering: Structure, events: Events, state: Any, said: Said, kind: Kind) -> Structure:
-    """The push of the core for checked events. The steering has the address of the state."""
+def direction(
+    options: Options, how: Structure, events: Events, state: Any, said: Said, kind: Kind
+) -> tuple[NDArray[np.float64], Any]:
+    """The lesson and the rows of mode.h, (4, batch), of checked events. ``how`` has the address of the state."""
 
-    def run(options: Options, arrays: Events, double: bool) -> Structure:
-        packed = for_core(arrays, kind)
-        count = steering.batch or packed.n
-        rows = kind.new(arrays.score, (3, count))
-        start, step = kind.address(rows) or 0, count * (8 if double else 4)
-        pushed = _native.ModePushed(_SIZE_OF_PUSHED, start, start + step, start + 2 * step)
-        held = arrays, rows, state
-        _native.call_with("mode_constraint_push", double, packed.n, held, options.struct, packed, steering, pushed)
-        pushed.rows = rows
-        return pushed
+    def run(options: Options, arrays: Events, double: bool) -> tuple[NDArray[np.float64], Any]:
+        packed, lesson = for_core(arrays, kind), np.empty(how.n_state)
+        rows = kind.new(arrays.score, (4, how.batch))
+        held = arrays, rows, lesson, state
+        where = _rows(kind.address(rows) or 0, how.batch, double, lesson)
+        _native.call_with("mode_constraint_push", double, packed.n, held, options.struct, packed, how, where)
+        return lesson, rows
 
     return in_core(run, options, events, kind, said)
+
+
+def _rows(start: int, count: int, double: bool, lesson: NDArray[np.float64]) -> Structure:
+    """The struct of the library for rows that begin at an address."""
+    step = count * (8 if double else 4)
+    places = start, start + step, start + 2 * step, start + 3 * step
+    rows: Structure = _native.ModeRows(_SIZE_OF_ROWS, *places, _native.address(lesson))
+    return rows
+
+
+def applied(gradient: Any, rows: Any, lesson: Any, state: Any, norms: Any = None) -> NDArray[Any]:
+    """The gradient with the push, as NumPy arrays in the type of the rows; the state, if there is one, is changed."""
+    rows, lesson = np.ascontiguousarray(rows), np.ascontiguousarray(lesson, np.float64)
+    double, count = rows.dtype == np.float64, rows.shape[1]
+    address, result = _native.address, np.empty(count, rows.dtype)
+    if gradient is not None:
+        gradient = np.ascontiguousarray(gradient, rows.dtype).reshape(count)
+    where, held = _rows(address(rows) or 0, count, double, lesson), (gradient, rows, lesson, result, state, norms)
+    to = address(gradient), None if gradient is None else address(result), address(state)
+    _native.call_with("mode_constraint_apply", double, count, held, count, where, *to, lesson.size, address(norms))
+    return result
 
 
 def evaluate(options: Options, score: Any, *others: Any, said: Said = IN_LINES, **wanted: Any) -> Result:

@@ -41,7 +41,7 @@ def mode_loss(
     loss: Loss = "mode",
     **options: Unpack[LossOptions],
 ) -> float:
-    r"""The MoDe loss of arXiv:2010.09745, integrated exactly over the scores; or DisCo or flatness, for comparison.
+    r"""The MoDe loss of arXiv:2010.09745, integrated exactly over the scores; or DisCo, for comparison.
 
     The loss is the squared distance of the score distributions F_b of the mass bins b from their best polynomials of
     degree ``order``, with Legendre moments c_l, less the mean that noise gives it (docs/how-it-works.md):
@@ -52,11 +52,7 @@ def mode_loss(
         - \mathrm{bias}
 
     DisCo is the squared distance correlation of mass and score (G. Kasieczka and D. Shih, arXiv:2001.05310), as in
-    the authors' code for power 1; :func:`libmode.torch.distance_correlation` has its formula. The flatness loss is by
-    J. Stevens and M. Williams, arXiv:1305.7248, in the form of section 2.1 of arXiv:2010.09745, with the CDF F of all
-    bins, and w_b the share of bin b in the sum of weights:
-
-    .. math:: \mathrm{loss} = \sum_b w_b \int (F_b(s) - F(s))^2 ds, \qquad F = \sum_b w_b F_b
+    the authors' code for power 1; :func:`libmode.torch.distance_correlation` has its formula.
 
     Both take O(n log n) time and O(n) memory. Scores of DisCo have no limits.
 
@@ -77,12 +73,10 @@ def mode_loss(
         Years, slices of another variable, or groups. The loss is the sum over categories. Each counts with the loss
         of its events alone, in its own bins, times its share of the sum of weights of all selected events. By default
         all events are one category.
-    loss : "mode", "disco" or "flatness", default "mode"
+    loss : "mode" or "disco", default "mode"
         "disco" takes one mass, no category, and only the options ``unbiased`` and ``background_label``. Its
         ``unbiased`` is False by default; True takes the mean <> over different events. For equal weights this is the
         bias-corrected distance correlation of G. Szekely and M. Rizzo, arXiv:1310.2926, which may be negative.
-        "flatness" takes ``bins``, ``binning``, ``edges``, ``mass_range``, ``joint``, ``missing``, ``score_range`` and
-        ``background_label``.
     {options}
 
     Returns
@@ -112,10 +106,8 @@ def mode_loss(
     0.00418
     >>> print(f"{mode_loss(score, mass, order=1):.5f}")  # the part that is linear in the mass costs nothing
     0.00083
-    >>> for loss in ("disco", "flatness"):
-    ...     print(f"{mode_loss(score, mass, loss=loss):.4f}")
+    >>> print(f"{mode_loss(score, mass, loss='disco'):.4f}")
     0.0533
-    0.0045
     """
     return evaluate(check(loss, options), score, label, mass, weight, category, grad=False, loss_alone=True).loss
 

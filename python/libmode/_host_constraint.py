@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,15 +10,14 @@ from numpy.typing import NDArray
 
 from ._arrays import check_reference
 from ._bad_batches import OnBadBatch, SkipsBadBatches
-from ._constraint import Constraint, State, training_step, unpack_state
-from ._convergence import number
+from ._constraint import Constraint, training_step
 from ._events import Events, joined, read_events
 from ._native import BatchError
-from ._problems import IN_LINES, Learns, Said, Statement
+from ._problems import IN_LINES, Monitor, Said
 from ._read import as_array
 
 
-class HostConstraint(SkipsBadBatches, Learns):
+class HostConstraint(SkipsBadBatches):
     """A constraint whose batches come to the host as NumPy arrays."""
 
     _gets = "no gradient of MoDe"
@@ -37,15 +35,10 @@ class HostConstraint(SkipsBadBatches, Learns):
     ) -> None:
         self._set_on_bad_batch(on_bad_batch, said)
         self._constraint, self._memory = constraint, memory
-        self.loss = math.nan
-        """The unbiased loss of the last batch that had one."""
-        self._called, self._monitor = name, Statement(constraint) if monitor else None
+        self._called, self._monitor = name, Monitor() if monitor else None
 
-    def _state(self) -> State:
-        return State() if self._memory is None else unpack_state(self._memory)
-
-    def push(self, *events: Any) -> tuple[float, NDArray[Any]]:
-        """The size of the push, and its rows for :func:`libmode._constraint.outgoing`, (3, n).
+    def direction(self, *events: Any) -> tuple[NDArray[np.float64], NDArray[Any]]:
+        """The lesson and the rows of a batch.
 
         The events are the arrays of the batch, followed by the arrays of the reference events, if there are any.
         """
@@ -61,18 +54,24 @@ class HostConstraint(SkipsBadBatches, Learns):
                 every = joined(
                     every, Events(*reference), constraint.labels, as_array, _filled, _concatenated, check_reference
                 )
-            pushed = constraint.direction(state, every, len(score))
+            found = constraint.direction(state, every, len(score))
         except BatchError as error:
             self._skip(error)
-            return 0.0, np.outer([0.0, 1.0, 0.0], np.ones(score.size))
+            return constraint.skipped(score.dtype, score.size)
         except ValueError as error:
             raise ValueError(f"{error} ({', '.join(where)})" if where else str(error)) from None
         self._succeed()
-        self.loss = pushed.loss
         if self._monitor is not None and self._monitor.is_due():
-            assert state is not None
-            self._monitor.see(every, pushed, state, self)
-        return pushed.size, pushed.rows
+            self._monitor.look(constraint.scores(every.score))
+        return found
+
+    def apply(self, gradient: Any, lesson: Any, rows: Any) -> tuple[NDArray[Any]]:
+        """The gradient with the push, for the lesson and the rows of a batch."""
+        return (self._constraint.apply(gradient, rows, lesson, self._memory),)
+
+    def outgoing(self, gradient: Any, *events: Any) -> tuple[NDArray[Any]]:
+        """The gradient with the push for a batch."""
+        return self.apply(gradient, *self.direction(*events))
 
 
 def _filled(score: NDArray[Any], value: int, like: NDArray[Any]) -> NDArray[Any]:
@@ -92,17 +91,26 @@ class FunctionConstraint:
     on_bad_batch: OnBadBatch
     logits: bool = False  #: of outputs of a softmax, whose odds the core gets
 
-    def push(self, *events: Any) -> tuple[float, NDArray[Any]]:
-        """As :meth:`HostConstraint.push`."""
-        return self.on_host(None).push(*events)
+    def direction(self, *events: Any) -> tuple[NDArray[np.float64], NDArray[Any]]:
+        """As :meth:`HostConstraint.direction`."""
+        return self.on_host(None).direction(*events)
 
-    def push_from(self, *events: Any) -> tuple[float, NDArray[Any], NDArray[Any]]:
-        """As :meth:`push`, with the state before the batch after the events, and the state after it at the end."""
+    def direction_from(self, *events: Any) -> tuple[NDArray[np.float64], NDArray[Any], NDArray[Any]]:
+        """As :meth:`direction`, with the state before the batch after the events, and the state after it at the end.
+
+        A function cannot remember the norm of a gradient, which is known later. So the push follows the norm of each
+        batch.
+        """
         *arrays, before = events
         state = np.array(before, np.float64)
         host = self.on_host(state)
-        host._constraint.continue_after(number(state, "steps"))
-        return *host.push(*arrays), state
+        lesson, rows = host.direction(*arrays)
+        host._constraint.apply(None, rows, lesson, state)
+        return lesson, rows, state
+
+    def apply(self, gradient: Any, lesson: Any, rows: Any) -> tuple[NDArray[Any]]:
+        """As :meth:`HostConstraint.apply`, without a memory."""
+        return self.on_host(None).apply(gradient, lesson, rows)
 
     def on_host(self, memory: NDArray[np.float64] | None) -> HostConstraint:
         """The constraint with this state; raises the errors of the arguments."""

@@ -9,7 +9,7 @@ from difflib import get_close_matches
 from typing import Any, NamedTuple
 
 NO_SECOND_DERIVATIVE = (
-    "this loss or constraint has no second derivative: MoDe and flatness are piecewise linear in the scores, and for "
+    "this loss or constraint has no second derivative: MoDe is piecewise linear in the scores, and for "
     "DisCo and for a push none is computed. Leave it out of losses that you differentiate twice (create_graph=True, "
     "Hessians, gradient penalties)"
 )
@@ -77,7 +77,8 @@ def near(name: str, names: Iterable[str], least: float = 0.75) -> str | None:
     return next(iter(get_close_matches(name, sorted(names), 1, least)), None)
 
 
-_LIBRARIES = ("", "libmode", "torch", "keras", "jax", "tensorflow", "lightning", "pytorch_lightning", "sklearn")
+_FRAMEWORKS = ("", "libmode", "torch", "keras", "jax", "tensorflow", "lightning", "pytorch_lightning", "sklearn")
+_LIBRARIES = (*_FRAMEWORKS, "xgboost", "lightgbm")
 
 
 def level_of_the_user() -> int:

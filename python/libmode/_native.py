@@ -19,7 +19,7 @@ from ._interruptible import LARGE, interruptible
 from ._messages import Fault
 from ._read import whole
 
-ABI_VERSION = 3
+ABI_VERSION = 4
 
 _NAME = "libmode." + {"win32": "dll", "darwin": "dylib"}.get(sys.platform, "so")
 
@@ -53,7 +53,7 @@ _address = ctypes.c_void_p  # of an array: an integer, or None for NULL
 _doubles = ctypes.POINTER(_double)
 _TYPES: dict[str, Any] = {
     **{"size": _size, "int32": _int32, "int64": ctypes.c_int64, "double": _double, "range": _double * 2},
-    **{"cuts": _double * 16, "address": _address, "doubles": _doubles, "addresses": ctypes.POINTER(_address)},
+    **{"address": _address, "doubles": _doubles, "addresses": ctypes.POINTER(_address)},
     **{"text": ctypes.c_char_p, "texts": ctypes.POINTER(ctypes.c_char_p)},
 }
 
@@ -83,22 +83,12 @@ ModeTable = _struct(
     "mode_table", "size n_at; address at; size capacity; address edges, cdf, moments, bounded; size n_bins"
 )
 ModeStrength = _struct("mode_strength", "double strength, factor; size batch; address averages; double scale")
-ModeSteering = _struct(
+ModeConstraint = _struct(
     "mode_constraint",
-    "double relative_strength, tolerance; address state; size n_state, batch; int32 logits, categories; "
-    "double training_events",
+    "double strength, floor, training_events; address state; size n_state, batch; int32 logits, categories",
 )
-ModeVerdict = _struct(
-    "mode_verdict",
-    "int32 flat, label, category, worst; double batches, events, tolerance, limit, zero, zero_at, peak, peak_at, "
-    "slope, slope_at, turn, turn_at; cuts efficiency, errors, doubt, height, mass",
-)
-#: Its attribute ``rows``, (3, batch), has the arrays that a call fills: push, multiplier and slope.
-ModePushed = _struct(
-    "mode_constraint_result", "address to_push, to_multiplier, to_slope; double loss, bias, events, size"
-)
-_Row = _struct("mode_option", "text name; int32 kind, flatness; size offset; texts values; size n_values; double none")
-_Field = _struct("mode_state_field", "text name; size offset, stride, rows, columns")
+ModeRows = _struct("mode_rows", "address push, multiplier, slope, part, lesson")
+_Row = _struct("mode_option", "text name; int32 kind; size offset; texts values; size n_values; double none")
 
 # The type of each kind of option, in the order of MODE_KIND_...; the length of a list follows it.
 _KINDS: list[Any] = [*[_int32] * 3, _double, _double * 2, _doubles]
@@ -110,7 +100,6 @@ class Option(NamedTuple):
     """An option in the table of the library."""
 
     kind: int  #: MODE_KIND_... of mode.h
-    flatness: bool  #: whether the flatness loss takes it
     values: tuple[str, ...]  #: the names of a choice, by number
     none: float  #: the value of an integer or a number that is left out or has no limit; NaN if there is none
 
@@ -127,8 +116,8 @@ _of_events = [_pointer(ModeOptions), _pointer(ModeEvents)]
 # The arguments of functions with a form for float and a form for double.
 _OF_BOTH: dict[str, list[Any]] = {
     "mode_evaluate": [*_of_events, _pointer(ModeResult)],
-    "mode_flatness": [*_of_events, _pointer(ModeResult)],
-    "mode_constraint_push": [*_of_events, _pointer(ModeSteering), _pointer(ModePushed)],
+    "mode_constraint_push": [*_of_events, _pointer(ModeConstraint), _pointer(ModeRows)],
+    "mode_constraint_apply": [_size, _pointer(ModeRows), *[_address] * 3, _size, _address],
     "mode_strengthen": [*_of_events, _pointer(ModeStrength), _address],
     "mode_distance_correlation": [_size, *[_address] * 3, ctypes.c_int, _doubles, _address, _address],
 }
@@ -143,9 +132,7 @@ _SIGNATURES: dict[str, list[Any]] = {
     "mode_table_f64": [*_of_events, _pointer(ModeTable)],
     "mode_state_size": [_size, _size, _pointer(_size)],
     "mode_state_check": [_address, _size, _size, _size],
-    "mode_state_field_count": [_pointer(_size)],
-    "mode_state_field_at": [_size, _pointer(_Field)],
-    "mode_constraint_verdict": [_pointer(ModeOptions), _pointer(ModeSteering), _pointer(ModeVerdict)],
+    "mode_planing": [*_of_events, _double, _address],
     "mode_last_error_parts": [_pointer(ModeError)],
     "mode_set_threads": [ctypes.c_int],
 }
@@ -278,7 +265,7 @@ def _read_options(loaded: ctypes.CDLL) -> None:
         if row.kind in (NUMBERS, LABELS, VARIABLES):
             members.append((f"n_{name}", _size))
         values = tuple(row.values[i].decode() for i in range(row.n_values))
-        OPTIONS[name] = Option(row.kind, bool(row.flatness), values, row.none)
+        OPTIONS[name] = Option(row.kind, values, row.none)
     ModeOptions._fields_ = [*members, ("reserved", ctypes.c_uint64 * 8)]
 
 
@@ -338,18 +325,6 @@ def state_size(labels: int, categories: int = 0) -> int:
     size = _size()
     call("mode_state_size", labels, categories, size)
     return size.value
-
-
-@cache
-def state_fields() -> dict[str, tuple[int, int]]:
-    """Of each field of a state the place of its first number, and the stride from part to part."""
-    fields, count = {}, _size()
-    call("mode_state_field_count", count)
-    for k in range(count.value):
-        row = _Field(ctypes.sizeof(_Field))
-        call("mode_state_field_at", k, row)
-        fields[row.name.decode()] = row.offset, row.stride
-    return fields
 
 
 def set_threads(threads: int) -> None:

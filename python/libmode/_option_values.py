@@ -14,14 +14,10 @@ from ._messages import ORDER, near, shown
 from ._read import as_python, flag, real, whole
 from .option_types import Loss, LossOptions
 
-# The options that say which events take part, and how they are binned.
-_BINNED = "bins", "binning", "edges", "mass_range", "joint", "missing"
-
 # The options that each loss takes.
 TAKEN: dict[Loss, tuple[str, ...]] = {
     "mode": tuple(LossOptions.__annotations__),
     "disco": ("unbiased", "background_label"),
-    "flatness": (*_BINNED, "score_range", "background_label"),
 }
 _TYPE: dict[str, Any] = LossOptions.__annotations__
 # The enumerations of mode.h, in its order.

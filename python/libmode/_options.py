@@ -7,10 +7,11 @@ import json
 import math
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
+from itertools import chain
 from typing import Any
 
 from . import _native
-from ._limits import dtype_name, exact, outwards
+from ._limits import dtype_name, exact, nearest, outwards
 from ._option_values import TAKEN, is_for_each, plain
 from ._read import MOST_VARIABLES
 from .option_types import Loss
@@ -41,7 +42,7 @@ class Options:
             self._set(self.struct, name, value)
         self._set_variables()
         _native.call("mode_options_check", self.struct)
-        self.fit_all = all(exact(*ends) for name in _LIMITS for ends in _ends(self._given.get(name)))
+        self.fit_all = all(map(exact, chain(*(one for name in _LIMITS for one in _each(self._given.get(name))))))
         """Whether all limits are exact in every type, so that :meth:`rounded_to` returns these options."""
         self._rounded: dict[tuple[Any, Any], Options] = {}
 
@@ -64,11 +65,10 @@ class Options:
         """Whether the range of this variable of mass comes from the data, and matters."""
         limits: list[Any] = [self._given.get(name) for name in ("mass_range", "edges")]
         each = [value[variable] if is_for_each(value) else value for value in limits]
-        few = self._given.get("binning") == "values"  # a few distinct masses have no tail
-        return self.loss == "mode" and not few and each == [None, None]
+        return self.loss == "mode" and each == [None, None]
 
     def rounded_to(self, score: Any, mass: Any) -> Options:
-        """These options, with limits rounded outwards to the dtypes of scores and masses."""
+        """These options, with limits and edges rounded to the dtypes of scores and masses."""
         if self.fit_all:
             return self
         if (score, mass) not in self._rounded:
@@ -98,7 +98,7 @@ class Options:
         """The value of an option; None if it is left out or has no limit."""
         if name in self._each:
             return self._given[name]
-        kind, _, values, none = _native.OPTIONS[name]
+        kind, values, none = _native.OPTIONS[name]
         value = getattr(self.struct, name)
         if kind in (_native.NUMBERS, _native.LABELS):
             return tuple(value[: getattr(self.struct, f"n_{name}")]) or None
@@ -110,7 +110,7 @@ class Options:
 
     def _set(self, struct: Any, name: str, value: Any) -> None:
         """Sets an option of all variables, or of one."""
-        kind, _, values, none = _native.OPTIONS[name]
+        kind, values, none = _native.OPTIONS[name]
         if kind == _native.RANGE:
             getattr(struct, name)[:] = (-math.inf, math.inf) if value is None else value
         elif kind in (_native.NUMBERS, _native.LABELS):
@@ -148,21 +148,23 @@ class Options:
 
 def _ends(value: Any) -> list[tuple[float, float]]:
     """The ends of an option that limits scores or masses, for each variable."""
-    if not value:
-        return []
-    each = value if is_for_each(value) else (value,)
-    return [(one[0], one[-1]) for one in each if one]
+    return [(one[0], one[-1]) for one in _each(value)]
+
+
+def _each(value: Any) -> list[tuple[float, ...]]:
+    """The numbers of an option that limits scores or masses, for each variable that has it."""
+    return [one for one in (value if is_for_each(value) else (value,)) if one]
 
 
 def _outwards(value: Any, kind: str) -> Any:
-    """The ends of an option that limits scores or masses, rounded to the type of this name."""
+    """The numbers of an option that limits scores or masses, rounded to the type of this name."""
     if is_for_each(value):
         return tuple(one and _outwards(one, kind) for one in value)
     if not value:
         return value
     low, *inner, high = value
     low, high = outwards(low, high, kind)
-    return (low, *inner, high)
+    return (low, *(nearest(edge, kind) for edge in inner), high)
 
 
 _cached = lru_cache(maxsize=256)(Options)

@@ -51,9 +51,9 @@ def number(
     raise ValueError(f"{name} = {shown(value)}: must be {' and '.join(limits)}")
 
 
-def positive(name: str, value: Any) -> float | None:
-    """``value`` as a positive and finite number, or None."""
-    return None if value is None else number(name, value, above=0)
+def positive(name: str, value: Any, most: float = math.inf) -> float | None:
+    """``value`` as a positive and finite number, at most ``most``, or None."""
+    return None if value is None else number(name, value, above=0, most=most)
 
 
 def whole(name: str, value: Any, least: int | None = None) -> int:

@@ -8,7 +8,7 @@ appear in ``help(libmode.mode_loss)``.
 from collections.abc import Iterable, Sequence
 from typing import Any, Literal, TypedDict
 
-Loss = Literal["mode", "disco", "flatness"]
+Loss = Literal["mode", "disco"]
 
 
 class LossOptions(TypedDict, total=False):
@@ -20,9 +20,8 @@ class LossOptions(TypedDict, total=False):
     bins: int | Sequence[int | None] | None
     """Number of mass bins. By default, or if None, the number of effective events decides, up to 32 (docs/options.md
     has the rule). With several variables, one number for all or one for each."""
-    binning: Literal["quantile", "uniform", "edges", "values"]
-    """Bins with equal numbers of events (the default), with equal widths, with the given ``edges``, or one bin for
-    each distinct mass ("values")."""
+    binning: Literal["quantile", "uniform", "edges"]
+    """Bins with equal numbers of events (the default), with equal widths, or with the given ``edges``."""
     edges: Iterable[float | Iterable[float]] | None
     """Increasing edges of the mass bins; with several variables, a sequence for each. Leave ``binning`` out, or
     set it to "edges"."""

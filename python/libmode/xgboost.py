@@ -1,4 +1,4 @@
-"""MoDe in XGBoost: an objective, a metric, and a classifier of scikit-learn.
+"""MoDe in XGBoost: a classifier of scikit-learn, and an objective for ``xgboost.train`` and Dask.
 
 Margins go in and probabilities come out, since the objective by name stays ``binary:logistic``: a saved
 model is an ordinary one, which loads and predicts without libmode.
@@ -6,13 +6,14 @@ model is an ordinary one, which loads and predicts without libmode.
 
 from __future__ import annotations
 
-import json
-from collections.abc import Callable
+import inspect
+import re
+import warnings
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import expit
 
 from ._messages import needed
 
@@ -20,32 +21,34 @@ with needed("xgboost", "libmode.xgboost", "xgboost"):
     import xgboost
 
 with needed("sklearn", "libmode.xgboost", "xgboost"):
-    from ._trees.classifier import BoostedClassifier, History, Training, described
+    from ._trees.classifier import BoostedClassifier, History, Training, described, of_parts
 
-from ._trees.collective import Workers
-from ._trees.metric import Metric, Stopping
-from ._trees.objective import Alone, Objective, of_parts
+from scipy.special import expit
 
-__all__ = ["MoDeXGBClassifier", "metric", "objective"]
+from ._trees.multipliers import checked
+from ._trees.objective import Objective
+from ._trees.watched import Stopping
+from ._typing import Unpack
+from .option_types import LossOptions
+
+__all__ = ["MoDeXGBClassifier", "objective"]
 
 
-def _read_rows(data: xgboost.DMatrix) -> tuple[NDArray[Any], NDArray[Any] | None]:
-    weight = data.get_weight()
-    return np.asarray(data.get_label()), weight if len(weight) else None
-
-
-class objective(Objective):
-    """Cross entropy and MoDe (arXiv:2010.09745) for ``obj=`` of ``xgboost.train``.
+def objective(
+    mass: Any,
+    *,
+    weight: Any = None,
+    label: Any = None,
+    category: Any = None,
+    background_only: bool = True,
+    **options: Unpack[LossOptions],
+) -> Objective:
+    """Cross entropy and MoDe (arXiv:2010.09745) for ``obj=`` of ``xgboost.train``, as on Dask.
 
     Give ``"objective": "binary:logistic"`` with it, so that the model predicts probabilities, and ``base_score``, the
-    share of signal. Every row of the training set counts in every round, for any ``subsample``.
-
-    Without ``loss_weight`` the push is MoDe's current gradient plus the sum over earlier rounds. So it grows until no
-    dependence is left (docs/trees.md). With it the gradient is the derivative of::
-
-        sum_i w_i cross entropy_i + loss_weight sum_i w_i L
-
-    and Newton's steps are bounded by the ``hess`` of :func:`libmode.mode_evaluate`.
+    share of signal. Every row of the training set counts in every round, for any ``subsample``. The push is MoDe's
+    current gradient plus the sum over earlier rounds. So it grows until no dependence is left (docs/trees.md). Judge
+    the booster by :func:`libmode.metrics.check` of other events.
 
     Parameters
     ----------
@@ -58,26 +61,17 @@ class objective(Objective):
         Labels for ``background_label``, to tell several backgrounds apart; by default the 0 and 1 of the DMatrix.
     category : (n,) integers, optional
         As for :func:`libmode.mode_loss`.
-    loss_weight : float, optional
-        A fixed weight of the loss. By default None: the push finds what is needed.
-    tolerance : float, optional
-        Without ``loss_weight``: the push stops growing while a test with so many background events sees no dependence.
-    score_transform : {"odds", None}, default "odds"
-        "odds" applies MoDe to W(s) = 0.3 s/(1.3 - s), about the odds, so that tight cuts count more; None, to the
-        scores s.
     background_only : bool, default True
         False applies MoDe to all events, signal too (fairness), without ``label`` and ``background_label``.
     **options
         Those of :func:`libmode.mode_loss` except ``score_range``. By default there are up
         to 128 bins, with at least 250 events each.
 
-    Attributes
-    ----------
-    settled : int or None
-        The number of rounds after which the push had settled: a test with the training events sees no dependence. 0
-        with a fixed loss_weight, None before.
-    check_ : :class:`libmode.metrics.Check` or None
-        What the events of :meth:`judge` say of the finished trees.
+    Returns
+    -------
+    callable
+        For ``obj=``. Its attribute ``settled`` is the number of rounds after which the push had settled, so that a
+        test with the training events sees no dependence; None before.
 
     Raises
     ------
@@ -95,99 +89,13 @@ class objective(Objective):
     >>> x = np.column_stack([mass, rng.normal(label)])
     >>> parameters = {"objective": "binary:logistic", "base_score": label.mean(), "max_depth": 3, "nthread": 1}
     >>> mode = objective(mass, order=1)
-    >>> judge = mode.judge(xgboost.DMatrix(x), label, mass)  # better: other events
-    >>> data = xgboost.DMatrix(x, label)
-    >>> booster = xgboost.train(parameters, data, num_boost_round=80, obj=mode, callbacks=[judge])
+    >>> booster = xgboost.train(parameters, xgboost.DMatrix(x, label), num_boost_round=80, obj=mode)
     >>> probability = booster.predict(xgboost.DMatrix(x))
-    >>> bool(probability.min() > 0), bool(probability.max() < 1), mode.settled, mode.check_.flat
-    (True, True, 60, True)
+    >>> bool(probability.min() > 0), bool(probability.max() < 1), mode.settled
+    (True, True, 60)
     """
-
-    _read_rows = staticmethod(_read_rows)
-
-    @staticmethod
-    def _find_workers() -> Alone:
-        return Workers() if xgboost.collective.get_world_size() > 1 else Alone()
-
-    @staticmethod
-    def _callback(features: Any, judge: Callable[[Any, int | None], None]) -> Any:
-        return _Judge(features, judge)
-
-
-class _Judge(xgboost.callback.TrainingCallback):  # type: ignore[misc]
-    """Judges the trees in the end."""
-
-    def __init__(self, features: Any, judge: Callable[[Any, int | None], None]) -> None:
-        super().__init__()
-        self._features, self._judge = features, judge
-
-    def before_training(self, model: Any) -> Any:
-        own = json.loads(model.save_config())["learner"]["objective"].get("reg_loss_param", {})
-        if float(own.get("scale_pos_weight", 1)) != 1:
-            raise ValueError(
-                f"scale_pos_weight = {own['scale_pos_weight']} has no effect with the objective of libmode: leave it "
-                "out. Class weights change no selection"
-            )
-        return model
-
-    def after_training(self, model: Any) -> Any:
-        best = model.attr("best_iteration")
-        rounds = (0, 0 if best is None else int(best) + 1)
-        margin = model.predict(self._features, output_margin=True, iteration_range=rounds)
-        self._judge(margin, None if best is None else int(best))
-        return model
-
-
-class metric(Metric):
-    """Judges evaluation sets, as ``custom_metric=`` of ``xgboost.train`` next to :func:`objective`.
-
-    Parameters
-    ----------
-    masses : mapping or pairs
-        From each DMatrix of ``evals`` to the masses of its rows, or to a tuple of masses and weights. A missing
-        DMatrix is an error.
-    of : names, or one
-        Smaller is better for all of them, and early stopping uses the last:
-
-        - ``"inverse_sensitivity"``: 1 over the ``sensitivity`` of :func:`libmode.metrics.check`, which falls as the
-          classifier gets better and rises if it sculpts a bump.
-        - ``"dependence"``: rho, at most 1 if a test with ``events`` background events sees no dependence.
-        - ``"logloss"``: the mean cross entropy.
-    events : float
-        N, of rho.
-    signal_efficiency, background_efficiency : float, optional
-        The working point of the sensitivity, by default a signal efficiency of 0.5.
-    background_only : bool, default True
-        For rho, as for :func:`objective`. The sensitivity is always for signal over background.
-    objective : what :func:`objective` returned, optional
-        Until its push has settled, ``"inverse_sensitivity"`` is a million minus the number of rounds. This falls, so
-        that early stopping waits. ``objective.settled`` is the round then.
-    **options
-        Those of :func:`libmode.mode_loss`.
-
-    Raises
-    ------
-    ValueError, TypeError
-        At once for bad options, later for a DMatrix whose masses are not known or do not fit.
-    RuntimeError
-        On one of several workers, which sees a part of the rows.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> import xgboost
-    >>> from libmode.xgboost import metric
-    >>> validation = xgboost.DMatrix(np.zeros((4, 1)), [0, 0, 1, 1])
-    >>> judge = metric({validation: [60, 70, 80, 90]}, of="logloss", order=1)
-    >>> [(name, round(value, 3)) for name, value in judge(np.zeros(4), validation)]
-    [('logloss', 0.693)]
-    """
-
-    @staticmethod
-    def _read_rows(data: xgboost.DMatrix) -> tuple[NDArray[Any], NDArray[Any] | None]:
-        if (count := xgboost.collective.get_world_size()) > 1:
-            raise of_parts(count, "processes")
-        return _read_rows(data)
+    settings = checked(background_only, options)
+    return Objective(settings, mass=mass, weight=weight, label=label, category=category)
 
 
 class _Stop(xgboost.callback.TrainingCallback):  # type: ignore[misc]
@@ -210,7 +118,21 @@ class MoDeXGBClassifier(BoostedClassifier):
 
     @staticmethod
     def _main_name(name: str) -> str:
-        return _OTHER_NAMES.get(name, name)  # of one that it does not know XGBoost itself warns
+        return _OTHER_NAMES.get(name, name)
+
+    @staticmethod
+    def _unknown(parameters: Mapping[str, Any]) -> list[str]:
+        """XGBoost trains with names that it does not know, and only warns of them, unless it is silent."""
+        with warnings.catch_warnings(record=True) as said:
+            warnings.simplefilter("always")
+            settings = {**parameters, "num_feature": 1, "validate_parameters": True, "verbosity": 1}
+            xgboost.Booster(settings).save_config()
+        unused = re.search(r"Parameters: {(.*)} are not used", "".join(str(each.message) for each in said))
+        return re.findall(r'"(\w+)"', unused[1]) if unused else []
+
+    @staticmethod
+    def _names() -> Iterable[str]:
+        return inspect.signature(xgboost.XGBModel.__init__).parameters
 
     def _data(self, features: NDArray[Any], label: Any = None) -> xgboost.DMatrix:
         names = getattr(self, "feature_names_in_", None)

@@ -7,12 +7,11 @@ from collections.abc import Mapping
 from pathlib import Path
 
 import numpy as np
-from libmode import plots
-from libmode.plots._style import OKABE_ITO
 from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator, NullFormatter
 
 from .. import pages
+from ..drawing import OKABE_ITO, style
 from . import boosting, networks
 
 REST = Path(__file__).with_name("tables.md")
@@ -76,7 +75,7 @@ def figure(found: Found) -> Figure:
 def main() -> None:
     found = committed()
     pages.write(tables(found), REST)
-    with plots.style():
+    with style():
         figure(found).savefig(pages.DOCS / "images" / "dalitz.png", dpi=60)
 
 

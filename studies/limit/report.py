@@ -8,12 +8,12 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from libmode.plots._style import OKABE_ITO
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import LogLocator
 
 from .. import pages
+from ..drawing import OKABE_ITO
 from ..zoo.study import stored
 from .study import CUTS, RESULTS
 

@@ -44,7 +44,7 @@ OTHERS = (
 MODIFIED = tuple(replace(c, modified=True) for c in (*DEMO[:2], *DEMO[3:])) + (
     mode(2, 1000, "MoDe[2] monotonic", modified=True, monotonic=True),
 )
-MONOTONIC_TIGHT = mode(2, 3000, "MoDe[2] monotonic with odds", modified=True, monotonic=True, score_transform="odds")
+MONOTONIC_TIGHT = mode(2, 3000, "MoDe[2] monotonic with odds", modified=True, monotonic=True, integral_over="odds")
 MAX_SLOPES = {"rejected": (0.1, 0.2, 0.4), "selected": (0.25, 0.5, 0.75)}
 SLOPES = tuple(
     mode(1, 1000, f"MoDe[1] {max_slope:g} of {slope_of}", max_slope=max_slope, slope_of=slope_of)
@@ -58,7 +58,7 @@ SLOPES_TIGHT = tuple(
         f"MoDe[1] {max_slope:g} of selected with odds",
         max_slope=max_slope,
         slope_of="selected",
-        score_transform="odds",
+        integral_over="odds",
     )
     for max_slope in MAX_SLOPES["selected"]
 )

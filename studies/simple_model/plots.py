@@ -5,10 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 
 import numpy as np
-from libmode.plots import efficiency, roc, style
-from libmode.plots._style import OKABE_ITO
+from libmode.plots import roc
 from matplotlib.figure import Figure
 
+from ..drawing import OKABE_ITO, efficiency, style
 from .classifiers import AGNOSTIC
 from .measure import EFFICIENCIES, MASS_EDGES, Performance
 

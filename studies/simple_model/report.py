@@ -9,11 +9,11 @@ from typing import Any
 
 import numpy as np
 from libmode import plots
-from libmode.plots._style import OKABE_ITO
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from .. import pages
+from ..drawing import OKABE_ITO, efficiency, style
 from . import bins, maps, small_batches
 from .classifiers import AGNOSTIC, MONOTONIC_TIGHT, SLOPES, SLOPES_TIGHT, Classifier
 from .measure import EFFICIENCIES, MASS_EDGES
@@ -87,7 +87,7 @@ def _slopes(results: Found) -> str:
         for classifier in classifiers:
             seeds, options = results[group, classifier.name], classifier.options
             slopes = [_at(seeds, k, lambda s: slope(classifier, s), 3) for k in range(3)]  # noqa: B023
-            over = options.get("score_transform", "scores")
+            over = options.get("integral_over", "scores")
             rows.append([f"{options['max_slope']:g}", options["slope_of"], over, _auc(seeds), *slopes])
     return pages.table(rows)
 
@@ -125,7 +125,7 @@ def figures(results: Found) -> dict[str, Figure]:
     simple = {c.name: results["simple", c.name] for c in GROUPS["simple"]}
     names = list(simple)
     mode, others = names[:5], [AGNOSTIC, "MoDe[0]", *names[5:]]
-    with plots.style():
+    with style():
         return {
             "results_simple": _by_efficiency({name: simple[name] for name in mode}, _rate, "background efficiency"),
             "results_others": _by_efficiency(
@@ -159,7 +159,7 @@ def _rate(axes: Axes, seeds: list[Results], k: int, **style: Any) -> None:
     rates = np.array([result["selections"][k]["false_positive_rate"] for result in seeds])
     statistical = np.array(seeds[0]["selections"][k]["false_positive_rate_error"])
     spread = rates.std(axis=0, ddof=1) if len(seeds) > 1 else statistical
-    plots.efficiency(axes, (MASS_EDGES, rates.mean(axis=0), np.maximum(spread, statistical)), **style)
+    efficiency(axes, (MASS_EDGES, rates.mean(axis=0), np.maximum(spread, statistical)), **style)
 
 
 def _modified(results: Found) -> Figure:
@@ -202,7 +202,7 @@ def _relative(axes: Axes, seeds: list[Results], k: int, **style: Any) -> None:
     rates = np.array([result["selections"][k]["false_positive_rate"] for result in seeds])
     rates /= rates.mean(axis=1, keepdims=True)
     spread = rates.std(axis=0, ddof=1) if len(seeds) > 1 else np.zeros(rates.shape[1])
-    plots.efficiency(axes, (MASS_EDGES, rates.mean(axis=0), spread), **style)
+    efficiency(axes, (MASS_EDGES, rates.mean(axis=0), spread), **style)
 
 
 def _rocs(shown: Mapping[str, list[Results]]) -> Figure:
@@ -261,7 +261,7 @@ def main() -> None:
     """Writes the tables and figures of the studies of the simple model."""
     results, batches = found(_committed(RESULTS)), _committed(small_batches.RESULTS)
     pages.write(all_tables(), REST)
-    with plots.style():
+    with style():
         drawn = {**figures(results), "small_batches": small_batches.figure(batches)}
         for name, figure in drawn.items():
             figure.savefig(pages.DOCS / "images" / f"{name}.png", dpi=60)

@@ -7,13 +7,13 @@ from itertools import islice
 
 import numpy as np
 import torch
-from libmode.torch import MoDeConstraint, Reference
+from libmode.torch import MoDeConstraint
 from torch import Tensor, nn
 from torch.nn.functional import binary_cross_entropy
 from tqdm import tqdm
 
 from ..adversary import AdversaryLoss
-from ..methods import Loss
+from ..methods import Loss, drawn
 from .data import Events
 
 BATCH = 2_000
@@ -49,15 +49,13 @@ def train(
     data = Batches(events, features, batch)
     optimizer = torch.optim.Adam(network.parameters(), fused=True)
     constraint = penalty if isinstance(penalty, MoDeConstraint) else None
-    reference = (
-        Reference((data.inputs, data.label, data.mass), REFERENCE) if constraint and batch <= REFERENCE else None
-    )
+    background = [one[data.label == 0] for one in (data.inputs, data.mass)]
     schedule = torch.optim.lr_scheduler.OneCycleLR(optimizer, LEARNING_RATE, total_steps=steps)
     progress = tqdm(data.chosen(steps), desc=name, total=steps, unit="step", mininterval=0.5, disable=name is None)
     for step, chosen in enumerate(progress):
         score = network(data.inputs[chosen])[:, 0]
         if constraint is not None:
-            further = None if reference is None else reference(network)
+            further = drawn(network, background, REFERENCE) if batch <= REFERENCE else None
             score = constraint(score, data.label[chosen], data.mass[chosen], reference=further)
         loss = binary_cross_entropy(score, data.label[chosen], None if weight is None else weight[chosen])
         if penalty is not None and constraint is None:

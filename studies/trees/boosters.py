@@ -29,8 +29,7 @@ def scores(task: Task, training: Any, test: Any, watch: Stopwatch, seen: Any = s
     classifier = task.classifier
     x, fresh = training.features[:, seen], test.features[:, seen]
     if classifier.method in MODE:
-        loss_weight = classifier.strength or None
-        options = {"n_estimators": task.size.rounds, "loss_weight": loss_weight, "n_jobs": 1, **classifier.options}
+        options = {"n_estimators": task.size.rounds, "n_jobs": 1, **classifier.options}
         trees = MODE[classifier.method](**options)
         with watch.running():
             trees.fit(x, training.label, mass=training.mass)

@@ -14,10 +14,9 @@ from ..w_tagging.sample import Sample, load
 from ..w_tagging.study import Size as NetworkSize
 from ..w_tagging.study import Task as NetworkTask
 from ..w_tagging.study import split, trained
-from .task import RATE_OF_STRENGTHS, Stopwatch, Task
+from .task import Stopwatch, Task
 
 ORDERS = (0, 1, 2)
-STRENGTHS = (10, 30, 100, 300)
 NETWORK_STRENGTHS = (10, 20, 50, 100, 200)
 BATCH = 1_000  # of networks: that of the quick study of this sample
 FLAT = "uGB+FL of hep_ml"
@@ -25,14 +24,9 @@ CLASSIFIERS = [
     Classifier("XGBoost", "xgboost"),
     *(Classifier(FLAT, "flatness", strength) for strength in (3, 10, 30, 60, 100)),
     *(
-        Classifier(
-            f"MoDe[{order}], {library}",
-            library,
-            strength,
-            {"order": order, "mass_range": RANGE} | (RATE_OF_STRENGTHS if strength else {}),
-        )
+        Classifier(f"MoDe[{order}], {library}", library, options={"order": order, "mass_range": RANGE})
         for order in ORDERS
-        for library, strength in (("XGBoost", 0), ("LightGBM", 0), *(("XGBoost", s) for s in STRENGTHS))
+        for library in ("XGBoost", "LightGBM")
     ),
     *(classifier for order in ORDERS for classifier in mode(order, NETWORK_STRENGTHS, f"MoDe[{order}], network")),
 ]

@@ -7,17 +7,13 @@ from typing import Any
 from ..dalitz.events import decays
 from ..dalitz.measure import measured as measures
 from ..methods import Classifier
-from .task import RATE_OF_STRENGTHS, Stopwatch, Task, two_sets
+from .task import Stopwatch, Task, two_sets
 
 FLAT = {"order": 0, "joint": True, "background_label": 1}
-STRENGTHS = (10, 30, 100, 300)
 CLASSIFIERS = [
     Classifier("XGBoost", "xgboost"),
     Classifier("uBoost of hep_ml", "uboost"),
-    *(
-        Classifier(f"MoDe[0], {library}", library, strength, FLAT | (RATE_OF_STRENGTHS if strength else {}))
-        for library, strength in (("XGBoost", 0), ("LightGBM", 0), *(("XGBoost", s) for s in STRENGTHS))
-    ),
+    *(Classifier(f"MoDe[0], {library}", library, options=FLAT) for library in ("XGBoost", "LightGBM")),
 ]
 
 

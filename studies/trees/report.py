@@ -9,8 +9,6 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
-from libmode import plots
-from libmode.plots._style import OKABE_ITO
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
@@ -18,6 +16,7 @@ from matplotlib.ticker import NullFormatter
 
 from .. import pages
 from ..dalitz import report as dalitz
+from ..drawing import OKABE_ITO, style
 from ..w_tagging.summary import Point, Value, over_seeds
 from . import jets, plane, simple
 from .task import row
@@ -142,7 +141,7 @@ def _equal(scans: list[Point]) -> str:
     rows[0] += ["uGB+FL at its residual", "uGB+FL at its 1/JSD"]
     for point in scans:
         classifier = point.classifier
-        if classifier.method not in ("XGBoost", "LightGBM") or classifier.strength:
+        if classifier.method not in ("XGBoost", "LightGBM"):
             continue
         cells = [classifier.name, _value(point.r50, 2)]
         for other in (f"MoDe[{classifier.order}], network", jets.FLAT):
@@ -229,7 +228,6 @@ COLORS = {"MoDe[0]": OKABE_ITO["vermillion"], "MoDe[1]": OKABE_ITO["blue"], "MoD
 KINDS = {  # by their names in the legend: markers of MoDe; the order gives the color
     "XGBoost": {"marker": "o", "ms": 13},
     "LightGBM": {"marker": "s", "ms": 11, "mfc": "none", "mew": 2},
-    "XGBoost, fixed strengths": {"marker": ".", "ms": 8, "ls": ":"},
     "network": {"marker": "*", "ms": 14, "ls": "-", "lw": 1, "mfc": "none"},
 }
 OTHERS = {
@@ -303,8 +301,7 @@ def _draw(panel: Axes, marks: list[Mark]) -> None:
     for mark in marks:
         method, _, kind = mark.name.partition(", ")
         if method in COLORS:
-            fixed = kind == "XGBoost" and mark.strength
-            series.setdefault((method, "XGBoost, fixed strengths" if fixed else kind), []).append(mark)
+            series.setdefault((method, kind), []).append(mark)
         else:
             series.setdefault((mark.name, ""), []).append(mark)
     for (name, kind), found in series.items():
@@ -318,7 +315,7 @@ def main() -> None:
     """Writes the tables and the figure."""
     results = json.loads(RESULTS.read_text())["results"]
     pages.write(tables(results), REST)
-    with plots.style():
+    with style():
         figure(results).savefig(pages.DOCS / "images" / "trees.png", dpi=60)
 
 

@@ -9,11 +9,9 @@ import numpy as np
 from ..methods import Classifier
 from ..simple_model.data import simple_model
 from ..simple_model.measure import EFFICIENCIES, select
-from .task import RATE_OF_STRENGTHS, Stopwatch, Task, two_sets
+from .task import Stopwatch, Task, two_sets
 
 ORDERS = (0, 1, 2)
-TOLERANCE = 100_000
-STRENGTHS = (100, 1_000)
 AGNOSTIC = Classifier("XGBoost of x1 alone", "xgboost")
 PLAIN = (
     Classifier("XGBoost", "xgboost"),
@@ -24,14 +22,9 @@ PLAIN = (
 CLASSIFIERS = [
     *PLAIN,
     *(
-        Classifier(f"MoDe[{order}], {library}{name}", library, strength, {"order": order, **options})
+        Classifier(f"MoDe[{order}], {library}", library, options={"order": order})
         for order in ORDERS
-        for library, name, strength, options in (
-            ("XGBoost", "", 0, {}),
-            ("LightGBM", "", 0, {}),
-            ("XGBoost", ", tolerance", 0, {"tolerance": TOLERANCE}),
-            *(("XGBoost", "", strength, RATE_OF_STRENGTHS) for strength in STRENGTHS),
-        )
+        for library in ("XGBoost", "LightGBM")
     ),
 ]
 

@@ -40,10 +40,6 @@ class Task:
     size: Size
 
 
-# The learning rate with fixed strengths, XGBoost's default.
-RATE_OF_STRENGTHS = {"learning_rate": 0.3}
-
-
 def key(task: Task) -> str:
     """The name of a training in results.json."""
     return f"{row(task.sample, task.classifier)}, seed {task.seed}"

@@ -6,9 +6,9 @@ from collections.abc import Iterable, Mapping
 
 import numpy as np
 from libmode import plots
-from libmode.plots._style import OKABE_ITO
 from matplotlib.figure import Figure
 
+from ..drawing import OKABE_ITO, efficiency, style
 from .classifiers import METHODS
 from .measure import FINE_EDGES, ROC
 from .summary import Point, over_seeds, shown
@@ -29,7 +29,7 @@ COLORS = {
 def figures(scans: Mapping[str, list[Point]]) -> dict[str, Figure]:
     """The figures, by the names of their files in docs/images."""
     scans = {name: scans[name] for name in METHODS}
-    with plots.style():
+    with style():
         return {
             "w_tagging_spectra": _spectra(scans),
             "w_tagging_jsd": _rejection_against_jsd(scans),
@@ -54,7 +54,7 @@ def _spectra(scans: Mapping[str, list[Point]]) -> Figure:
             with np.errstate(divide="ignore", invalid="ignore"):
                 ratio = density / everything
                 error = ratio / np.sqrt(selected)
-            plots.efficiency(lower, (FINE_EDGES, ratio, error), color=COLORS[name], lw=2)
+            efficiency(lower, (FINE_EDGES, ratio, error), color=COLORS[name], lw=2)
         upper.set(yscale="log", xlim=(50, 220), ylim=(1e-6, 1))
         upper.legend(fontsize="small", loc="upper right")
         lower.set(xlabel="mass [GeV]", ylim=(0, 2.5), ylabel="")

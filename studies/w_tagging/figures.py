@@ -6,10 +6,9 @@ import argparse
 from pathlib import Path
 
 import numpy as np
-from libmode.plots import style
-from libmode.plots._style import OKABE_ITO
 from matplotlib.figure import Figure
 
+from ..drawing import OKABE_ITO, style
 from ..pages import DOCS
 from .sample import FEATURES, MASS, Sample, load
 

@@ -30,7 +30,6 @@ RESULTS = Path(__file__).with_name("maps.json")
 Scores = NDArray[Any]
 ORDERS = (0, 1, 2)
 STRENGTHS = (30, 100, 300)
-TOLERANCE = 100_000
 FLOW_STEPS, OF_FLOW = 600, 5_000  # in how many steps a flow is fitted; jets in each batch
 FULL = Size(None, 50, 2_000, (1, 2, 3))
 QUICK = Size(None, 3, 2_000, (1,))
@@ -44,8 +43,6 @@ def classifiers() -> dict[str, Classifier]:
         for strength in STRENGTHS:
             found[f"MoDeLoss({order}), strength {strength}"] = mode(order, (strength,))[0]
         found[f"MoDeConstraint({order})"] = Classifier("constraint", "constraint", options=options)
-        tolerant = options | {"tolerance": TOLERANCE}
-        found[f"MoDeConstraint({order}), tolerance"] = Classifier("constraint", "constraint", options=tolerant)
     return found
 
 

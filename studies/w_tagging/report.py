@@ -5,9 +5,8 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from libmode import plots
-
 from .. import pages
+from ..drawing import style
 from . import keras_check, maps, verdict
 from .cost import COST
 from .curves import figures
@@ -31,7 +30,7 @@ def tables() -> dict[str, str]:
 
 def main() -> None:
     pages.write(tables(), REST)
-    with plots.style():
+    with style():
         for name, figure in figures(points(json.loads(RESULTS.read_text())["results"])).items():
             figure.savefig(pages.DOCS / "images" / f"{name}.png", dpi=60)
 

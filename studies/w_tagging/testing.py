@@ -40,13 +40,12 @@ OF_QUICK = ("unconstrained", "MoDe[1]")
 SEARCH = 25_000  # jets before the selection
 
 
-def layer(order: int, name: str = "", **options: float) -> Classifier:
+def layer(order: int) -> Classifier:
     """A classifier with MoDeConstraint."""
-    given = {"order": order, "mass_range": RANGE, **options}
-    return Classifier(f"MoDeConstraint[{order}]{name}", "constraint", options=given)
+    return Classifier(f"MoDeConstraint[{order}]", "constraint", options={"order": order, "mass_range": RANGE})
 
 
-LAYERS = [layer(order) for order in ORDERS] + [layer(order, ", tolerance", tolerance=SEARCH) for order in ORDERS]
+LAYERS = [layer(order) for order in ORDERS]
 # The scans, and classifiers without a strength.
 SCANS: dict[str, tuple[Classifier, ...]] = {**METHODS, **{one.name: (one,) for one in LAYERS}}
 

@@ -7,11 +7,11 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from libmode.plots._style import OKABE_ITO
 from matplotlib.figure import Figure
 from matplotlib.ticker import LogLocator
 
 from .. import pages
+from ..drawing import OKABE_ITO
 from ..limit import report as limit
 from .judge import BACKGROUND, SIGNAL
 from .problems import PROBLEMS

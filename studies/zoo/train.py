@@ -8,13 +8,13 @@ import numpy as np
 import torch
 from libmode import planing_weights
 from libmode.posthoc import QuantileMap
-from libmode.torch import Events as Reference
 from libmode.torch import MoDeConstraint, MoDeLoss
 from numpy.typing import NDArray
 from torch import Tensor, nn
 from torch.nn.functional import binary_cross_entropy_with_logits
 
 from ..baselines import DisCoLoss
+from ..methods import drawn
 from .events import Events
 from .problems import PROBLEMS, Problem, events_of, spectrum_of
 
@@ -86,12 +86,7 @@ class _Constrained(nn.Module):
         self.constraint, self.background = constraint, background
 
     def forward(self, network: nn.Module, logit: Tensor, label: Tensor, mass: Tensor, weight: Tensor) -> Any:
-        reference = None
-        if self.background is not None:
-            drawn = torch.randint(len(self.background[0]), (REFERENCE,))
-            inputs, of_mass, of_label, of_weight = (tensor[drawn] for tensor in self.background)
-            with torch.no_grad():
-                reference = Reference(network(inputs), of_label, of_mass, of_weight)
+        reference = None if self.background is None else drawn(network, self.background, REFERENCE)
         return self.constraint(logit, label, mass, weight, reference=reference), 0.0
 
 
@@ -129,10 +124,10 @@ def _added(
     options = {"background_label": problem.flat} | problem.options
     if strength is not None:
         return _Loss(strength, options) if method == "MoDeLoss" else _DisCo(strength, problem.flat)
-    _, _, label, _ = training
+    inputs, mass, label, weight = training
     background = label == problem.flat
     constraint = MoDeConstraint(from_logits=True, training_events=int(background.sum()), **options)
-    return _Constrained(constraint, [tensor[background] for tensor in training] if batch < 1_000 else None)
+    return _Constrained(constraint, [one[background] for one in (inputs, mass, weight)] if batch < 1_000 else None)
 
 
 def _train(

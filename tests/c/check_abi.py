@@ -20,6 +20,9 @@ import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
+#: Declares what the Python package calls beside, which is no part of the interface.
+PRIVATE = Path(__file__).parents[2] / "capi" / "private.h"
+
 DT_SONAME = 14
 SHT_DYNAMIC, SHT_DYNSYM = 6, 11
 SHN_UNDEF = 0
@@ -109,10 +112,10 @@ def interface(library: Path, header: Path, compiler: list[str]) -> list[str]:
     """The lines of abi.txt."""
     text = re.sub(r"/\*.*?\*/", "", header.read_text(), flags=re.DOTALL)
     declared = functions(text)
+    private = functions(PRIVATE.read_text())
     symbols, soname = exports(library.read_bytes())
-    assert symbols == set(declared), (
-        f"exported but not in {header.name}: {symbols - set(declared)}; missing: {set(declared) - symbols}"
-    )
+    known = {*declared, *private}
+    assert symbols == known, f"exported but in no header: {symbols - known}; missing: {known - symbols}"
     return [
         f"soname {soname}",
         *layout(text, header.parent, compiler),

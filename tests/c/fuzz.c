@@ -13,6 +13,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "../../capi/private.h"
 #include "check.h"
 
 /* --------------------------------------------------------------- numbers at random */
@@ -64,7 +65,7 @@ static size_t wild_size(void) {
 
 enum { ROOM = 8192, MAX_MASS = 3, BEFORE = 64, UNTOUCHED = 0x5a }; /* BEFORE: bytes before an output, which is full of UNTOUCHED */
 enum { SCORE, MASS, WEIGHT = MASS + MAX_MASS, LABEL, CATEGORY, EDGES, LABELS, VARIABLES, AT, INPUTS,
-       GRAD = INPUTS, HESS, FOUND_EDGES, CDF, MOMENTS, ARRAYS };
+       GRAD = INPUTS, HESS, FOUND_EDGES, CDF, MOMENTS, LESSON, ARRAYS };
 
 static char *ends[ARRAYS], *kept[INPUTS]; /* copies of the inputs */
 static size_t used[INPUTS];
@@ -322,8 +323,6 @@ static void check_losses(const mode_options *o, const mode_events_f64 *e) {
     other = evaluate(mode_evaluate_f32, mode_evaluate_f64, o, e, &with, one_in(2) ? grad : NULL, one_in(2), hess);
     REQUIRE(other || !status, "hess gives what the loss refuses");
     if (!other) check_finite(hess, 0);
-    other = evaluate(mode_flatness_f32, mode_flatness_f64, o, e, &with, grad, 0, NULL);
-    if (!other) check_finite(grad, -INFINITY);
     check_correlation();
 }
 
@@ -371,21 +370,27 @@ static void check_direction(const mode_options *o) {
     how.batch = n && one_in(2) ? 1 + (size_t)below((int)n) : 0;
     how.logits = one_in(2);
     how.categories = (int32_t)categories;
-    if (n_state < ROOM - BEFORE && one_in(2)) how.state = kept_state, how.n_state = n_state, how.tolerance = one_in(2) ? 1000 : 0;
-    else how.relative_strength = one_in(2);
+    how.n_state = n_state < ROOM - BEFORE ? n_state : 0;
+    if (one_in(2)) how.state = kept_state;
+    how.strength = one_in(2), how.floor = one_in(2) ? 0.5 : 0;
     memset(kept_state, 0, how.n_state * sizeof *kept_state);
     for (int k = 0; k < 2; k++) {
         const size_t batch = how.batch ? how.batch : n;
         void *const push = output(GRAD, batch, size), *const slope = output(HESS, batch, size), *const multiplier = output(CDF, batch, size);
-        mode_constraint_result_f64 found = {sizeof found, push, multiplier, slope, 0, 0, 0, 0, {0}};
-        const int status = size == 4 ? mode_constraint_push_f32(o, (const mode_events_f32 *)&events, &how, (mode_constraint_result_f32 *)(void *)&found)
-                                     : mode_constraint_push_f64(o, &events, &how, &found);
+        void *const part = output(MOMENTS, batch, size);
+        double *const lesson = output(LESSON, how.n_state, sizeof *lesson);
+        const mode_rows_f64 rows = {sizeof rows, push, multiplier, slope, part, lesson, {0}};
+        const int status = size == 4 ? mode_constraint_push_f32(o, (const mode_events_f32 *)&events, &how, (const mode_rows_f32 *)(const void *)&rows)
+                                     : mode_constraint_push_f64(o, &events, &how, &rows);
         look(status, bad_options(o) || bad_events(&events, 1));
-        for (size_t i = 0; i < how.n_state; i++) REQUIRE(status ? k || kept_state[i] == 0 : isfinite(kept_state[i]), "state[%zu] = %g", i, kept_state[i]);
-        for (size_t i = 0; !status && i < batch; i++) REQUIRE(isfinite(number(push, i)) && isfinite(number(slope, i)) && isfinite(number(multiplier, i)), "push[%zu]", i);
-        REQUIRE(status || (isfinite(found.size) && found.size >= 0), "size %g", found.size);
-        REQUIRE(untouched((char *)kept_state - BEFORE, BEFORE) && untouched((char *)push - BEFORE, BEFORE) &&
+        for (size_t i = 0; !status && i < batch; i++) REQUIRE(isfinite(number(push, i)) && isfinite(number(slope, i)) && number(multiplier, i) > 0, "push[%zu]", i);
+        REQUIRE(untouched((char *)lesson - BEFORE, BEFORE) && untouched((char *)push - BEFORE, BEFORE) &&
                 untouched((char *)slope - BEFORE, BEFORE) && untouched((char *)multiplier - BEFORE, BEFORE), "written before an output");
+        if (status) continue;
+        const int applied = size == 4 ? mode_constraint_apply_f32(batch, (const mode_rows_f32 *)(const void *)&rows, slope, slope, kept_state, how.n_state, NULL)
+                                      : mode_constraint_apply_f64(batch, &rows, slope, slope, kept_state, how.n_state, NULL);
+        REQUIRE(!applied, "%s", mode_last_error());
+        for (size_t i = 0; i < how.n_state; i++) REQUIRE(isfinite(kept_state[i]), "state[%zu] = %g", i, kept_state[i]);
     }
 }
 

@@ -6,6 +6,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "../../capi/private.h"
 #include "call.h"
 
 /* ---------------------------------------------------------------- defaults */
@@ -101,40 +102,6 @@ static void test_evaluate(void) {
     CHECK(!mode_loss_f64(&c.options, N, c.score, NULL, c.mass, NULL, &loss, NULL) && loss != full.loss, "without labels and weights: %.9g", loss);
 }
 
-/*
- * Two bins, of a third and two thirds of the events, whose scores are 1/4 and 3/4: F_1 - F_2 is 1 between, and the loss is
- * 1/2 of the sum of share_b (F_b - F)^2.
- */
-static void test_flatness(void) {
-    call c = good();
-    single s;
-    mode_events_f64 e;
-    const double edges[] = {0, 0.5, 1};
-    double grad[N], want;
-    mode_result_f64 r;
-    mode_result_f32 r_f;
-    int few = 0;
-    BEGIN(r);
-    BEGIN(r_f);
-    for (int i = 0; i < N; i++) {
-        c.mass[i] = i % 3 == 0 ? 0.25 : 0.75;
-        c.score[i] = i % 3 == 0 ? 0.25 : 0.75;
-        few += i % 3 == 0;
-    }
-    c.options.binning = MODE_BINNING_EDGES, c.options.edges = edges, c.options.n_edges = 3;
-    e = events_of(&c);
-    want = 0.5 * few * (N - few) / (double)(N * N);
-    r.grad = grad;
-    CHECK(!mode_flatness_f64(&c.options, &e, &r) && fabs(r.loss - want) < 1e-14 && isnan(r.bias), "%.17g, want %.17g", r.loss, want);
-    CHECK(grad[0] < 0 && grad[1] > 0, "closer scores are flatter: %g, %g", grad[0], grad[1]);
-    set_single(&s, &c);
-    CHECK(!mode_flatness_f32(&c.options, &s.events, &r_f) && fabs(r_f.loss - want) < 1e-14, "%.17g, %s", r_f.loss, mode_last_error());
-}
-
-/*
- * All scores are equal and there are two bins of n/2 events of weight 1, for which M is {1/2, -1/2; -1/2, 1/2} and so
- * h_i = 4/2 2/n 1/2 1/window.
- */
 static void test_strengthen(void) {
     call c = good();
     mode_events_f64 e = events_of(&c);
@@ -156,10 +123,16 @@ static void test_strengthen(void) {
     CHECK(!mode_strengthen_f32(&c.options, &s.events, &strength, grad_f) && averages[0] == 2, "%s", mode_last_error());
     strength.batch = N + 1;
     expect("a batch", mode_strengthen_f64(&c.options, &e, &strength, grad), MODE_ERROR_ARGUMENT, "is more than the n");
+    strength.batch = 0, averages[1] = NAN;
+    expect("NaN", mode_strengthen_f64(&c.options, &e, &strength, grad), MODE_ERROR_OPTION, "averages[1] = NaN: must be finite and at least 0");
     strength.averages = NULL;
     expect("no averages", mode_strengthen_f64(&c.options, &e, &strength, grad), MODE_ERROR_ARGUMENT, "averages is NULL");
 }
 
+/*
+ * All scores are equal and there are two bins of n/2 events of weight 1, for which M is {1/2, -1/2; -1/2, 1/2} and so
+ * h_i = 4/2 2/n 1/2 1/window.
+ */
 static void test_hess(void) {
     call c = good();
     single s;
@@ -177,55 +150,6 @@ static void test_hess(void) {
         CHECK(!mode_evaluate_f32(&c.options, &s.events, &r), "%s", mode_last_error());
         for (int i = 0; i < N; i++) CHECK(fabs((double)hess[i] - h) < 1e-6 * h, "hess[%d] = %g, want %g", i, (double)hess[i], h);
     }
-}
-
-/* Prepared events have the losses of calls of their own, bit for bit, and a handle that is gone is an error. */
-static void test_prepared(void) {
-    call c = good();
-    single s;
-    for (int i = 0; i < N; i++) c.weight[i] = 1 + i % 3, c.label[i] = i % 7 == 3;
-    set_single(&s, &c);
-    const mode_events_f64 e = events_of(&c);
-    double want[N], grad[N], hess[N], want_hess[N];
-    float want_f[N], grad_f[N];
-    mode_prepared *of_double = NULL, *of_float = NULL, *before = NULL;
-    mode_result_f64 alone, r;
-    mode_result_f32 alone_f, r_f;
-    BEGIN(alone);
-    BEGIN(r);
-    BEGIN(alone_f);
-    BEGIN(r_f);
-    alone.grad = want, r.grad = grad, alone_f.grad = want_f, r_f.grad = grad_f;
-    CHECK(!mode_prepare_f64(&c.options, &e, &of_double) && of_double, "%s", mode_last_error());
-    CHECK(!mode_prepare_f32(&c.options, &s.events, &of_float) && of_float, "%s", mode_last_error());
-    for (c.options.order = 0; c.options.order < 3; c.options.order++) {
-        alone.quality = r.quality = c.options.order == 1;
-        alone.hess = c.options.order == 2 ? want_hess : NULL, r.hess = c.options.order == 2 ? hess : NULL;
-        CHECK(!mode_evaluate_f64(&c.options, &e, &alone) && !mode_prepared_evaluate_f64(of_double, &c.options, &r), "%s", mode_last_error());
-        CHECK(r.loss == alone.loss && !memcmp(grad, want, sizeof grad), "order %d: %.17g, want %.17g", (int)c.options.order, r.loss, alone.loss);
-        CHECK(c.options.order ? r.bias == alone.bias && r.events == alone.events : isnan(r.bias), "%.17g", r.bias);
-        CHECK(!mode_evaluate_f32(&c.options, &s.events, &alone_f) && !mode_prepared_evaluate_f32(of_float, &c.options, &r_f), "%s", mode_last_error());
-        CHECK(r_f.loss == alone_f.loss && !memcmp(grad_f, want_f, sizeof grad_f), "order %d in float", (int)c.options.order);
-    }
-    CHECK(!memcmp(hess, want_hess, sizeof hess), "hess");
-    c.options.order = 0;
-    expect("float", mode_prepared_evaluate_f64(of_float, &c.options, &r), MODE_ERROR_ARGUMENT, "prepared has events of the other type");
-    expect("no result", mode_prepared_evaluate_f64(of_double, &c.options, NULL), MODE_ERROR_ARGUMENT, "result is NULL");
-    r.grad = c.score;
-    expect("over the scores", mode_prepared_evaluate_f64(of_double, &c.options, &r), MODE_ERROR_ARGUMENT, "grad overlaps score");
-    c.options.bins = 5;
-    r.grad = NULL, r.loss = -7;
-    expect("other bins", mode_prepared_evaluate_f64(of_double, &c.options, &r), MODE_ERROR_OPTION, "bins = 5 was 4 when the events were prepared");
-    CHECK(r.loss == -7, "a result was written");
-    before = of_double;
-    CHECK(!mode_prepared_free(of_double) && !mode_prepared_free(of_float) && !mode_prepared_free(NULL), "%s", mode_last_error());
-    expect("freed", mode_prepared_evaluate_f64(before, NULL, &r), MODE_ERROR_ARGUMENT, "prepared is no handle of mode_prepare, or was freed");
-    expect("freed twice", mode_prepared_free(before), MODE_ERROR_ARGUMENT, "or was freed");
-    expect("NULL", mode_prepared_evaluate_f64(NULL, NULL, &r), MODE_ERROR_ARGUMENT, "prepared is no handle");
-    expect("nowhere", mode_prepare_f64(NULL, &e, NULL), MODE_ERROR_ARGUMENT, "prepared is NULL");
-    c.score[5] = NAN;
-    expect("a bad score", mode_prepare_f64(NULL, &e, &before), MODE_ERROR_NOT_FINITE, "score[5] = NaN");
-    CHECK(before == of_double, "a result was written");
 }
 
 /* The distance correlation is alike in both arrays; of two events at other places it is 1. */
@@ -252,7 +176,7 @@ static void test_distance_correlation(void) {
     expect("no value", mode_distance_correlation_f64(N, c.mass, c.score, NULL, 0, NULL, x, y), MODE_ERROR_ARGUMENT, "value is NULL");
 }
 
-enum { N_STATE = 3725 }; /* of one label */
+enum { N_STATE = 300 }; /* of one label */
 
 static size_t state_size(size_t labels, size_t categories) {
     size_t size = 0;
@@ -260,41 +184,24 @@ static size_t state_size(size_t labels, size_t categories) {
     return size;
 }
 
-static int push_to(call *c, const mode_constraint *how, mode_constraint_result_f64 *to, double *push, double *multiplier, double *slope) {
-    const mode_events_f64 e = events_of(c);
-    to->push = push, to->multiplier = multiplier, to->slope = slope;
-    return mode_constraint_push_f64(&c->options, &e, how, to);
+/* The rows of doubles, over room for them. */
+static mode_rows_f64 rows_in(double *room, double *lesson) {
+    return (mode_rows_f64){.struct_size = sizeof(mode_rows_f64), .push = room, .multiplier = room + N, .slope = room + 2 * N, .part = room + 3 * N, .lesson = lesson};
 }
 
-/* The push of a batch, alone and after one that is remembered; reference events are counted in nothing. */
+/* The push of a batch, alone and after others; reference events are counted in nothing. */
 static void test_direction(void) {
     call c = good();
     single s;
     mode_constraint how;
-    mode_constraint_result_f64 found, other;
-    mode_constraint_result_f32 found_f;
-    double push[N], again[N], multiplier[N], slope[N], state[N_STATE] = {0}, before[N_STATE];
-    int multiplied = 0;
-    float push_f[N], multiplier_f[N], slope_f[N];
+    double room[4 * N], lesson[N_STATE], state[N_STATE] = {0}, before[N_STATE], gradient[N], result[N], again[N];
+    mode_rows_f64 rows = rows_in(room, lesson);
+    float room_f[4 * N];
+    mode_rows_f32 rows_f = {.struct_size = sizeof rows_f, .push = room_f, .multiplier = room_f + N, .slope = room_f + 2 * N, .part = room_f + 3 * N, .lesson = lesson};
+    const mode_events_f64 e = events_of(&c);
     BEGIN(how);
-    BEGIN(found);
-    BEGIN(other);
-    static const char *const places[] = {"version", "steps", "norm", "loss", "bias", "events", "square", "factor", "masses", "categories"};
-    mode_state_field field, first;
-    BEGIN(field);
-    BEGIN(first);
-    const size_t numbers = sizeof places / sizeof *places;
-    size_t fields = 0;
-    CHECK(!mode_state_field_count(&fields) && MODE_STATE_PARTS == numbers && fields > numbers, "%zu fields", fields);
-    for (size_t k = 0, at = 0; k < fields; at += field.rows * field.columns, k++) {
-        CHECK(!mode_state_field_at(k, &field) && field.offset == at && !field.stride == (k < numbers), "field %zu: %s", k, field.name);
-        if (k < numbers) CHECK(!strcmp(field.name, places[k]), "field %zu: %s", k, field.name);
-        if (k == numbers) first = field;
-    }
-    expect("no field", mode_state_field_at(fields, &field), MODE_ERROR_ARGUMENT, "k = ");
-    CHECK(state_size(1, 0) == N_STATE && N_STATE == numbers + first.stride && state_size(1, 1) == N_STATE &&
-          state_size(3, 2) == numbers + 6 * first.stride, "%zu", state_size(1, 0));
-    const size_t too_many[][2] = {{0, 0}, {SIZE_MAX, 0}, {SIZE_MAX / 2, 1}, {1, SIZE_MAX / 1687}, {(size_t)1 << 32, (size_t)1 << 31}};
+    CHECK(state_size(1, 0) == N_STATE && state_size(1, 1) == N_STATE && state_size(3, 2) == 4 + 6 * (N_STATE - 4), "%zu", state_size(1, 0));
+    const size_t too_many[][2] = {{0, 0}, {SIZE_MAX, 0}, {SIZE_MAX / 2, 1}, {1, SIZE_MAX / 200}, {(size_t)1 << 32, (size_t)1 << 31}};
     for (size_t k = 0, size = 7; k < sizeof too_many / sizeof *too_many; k++) {
         expect("no state", mode_state_size(too_many[k][0], too_many[k][1], &size), MODE_ERROR_ARGUMENT, "labels = ");
         CHECK(size == 7, "%zu", size);
@@ -303,78 +210,70 @@ static void test_direction(void) {
     CHECK(!mode_state_check(state, N_STATE, 1, 0), "%s", mode_last_error());
     expect("a short state", mode_state_check(state, 5, 1, 0), MODE_ERROR_ARGUMENT, "state has length 5");
     state[0] = 7;
-    expect("another version", mode_state_check(state, N_STATE, 1, 0), MODE_ERROR_OPTION, "state[0] = 7: the version of the state, and this library reads version 1");
+    expect("another version", mode_state_check(state, N_STATE, 1, 0), MODE_ERROR_OPTION, "state[0] = 7: the version of the state, and this library reads version 2");
     state[0] = 0;
-    CHECK(!push_to(&c, &how, &found, push, multiplier, slope), "%s", mode_last_error());
-    CHECK(found.size > 0 && found.events == (double)N, "%g events", found.events);
-    for (int i = 0; i < N; i++) CHECK(multiplier[i] == 1, "event %d, of the first batch: %g", i, multiplier[i]);
-    expect("no push", push_to(&c, &how, &found, NULL, multiplier, NULL), MODE_ERROR_ARGUMENT, "push is NULL");
-    expect("twice", push_to(&c, &how, &found, push, push, NULL), MODE_ERROR_ARGUMENT, "multiplier overlaps push");
-    expect("over the end", mode_loss_f64(&c.options, N, c.score, NULL, c.mass, NULL, &found.loss, c.score + N - 1), MODE_ERROR_ARGUMENT, "grad overlaps score");
-    expect("no multiplier", push_to(&c, &how, &found, push, NULL, NULL), MODE_ERROR_ARGUMENT, "multiplier is NULL");
-    for (int i = 0; i < N; i++) CHECK(fabs(slope[i] - c.score[i] * (1 - c.score[i])) < 1e-12, "event %d: %g", i, slope[i]);
-    how.relative_strength = 8;
-    how.state = state;
+#define PUSH mode_constraint_push_f64(&c.options, &e, &how, &rows)
+    expect("no lesson", PUSH, MODE_ERROR_ARGUMENT, "lesson has length 0, and must have the 300 of a state");
     how.n_state = N_STATE;
-    how.batch = N / 2;
-    CHECK(!push_to(&c, &how, &other, again, multiplier, NULL) && other.size > found.size, "%s", mode_last_error());
-    for (int i = 0; i < N / 2; i++) CHECK(fabs(again[i] - 2 * push[i]) < 1e-9, "event %d: %g, want %g", i, again[i], 2 * push[i]);
-    CHECK(state[MODE_STATE_VERSION] == MODE_STATE_LAYOUT && state[MODE_STATE_STEPS] == 1 && state[MODE_STATE_LOSS] == other.loss && state[MODE_STATE_EVENTS] == (double)N && state[MODE_STATE_PARTS + 14] == 0,
-          "%g steps, loss %g", state[MODE_STATE_STEPS], state[MODE_STATE_LOSS]);
-    how.relative_strength = 0;
-    how.tolerance = 1000;
-    how.batch = 0;
-    for (int k = 0; k < 99; k++) CHECK(!push_to(&c, &how, &other, again, multiplier, NULL), "%s", mode_last_error());
-    for (int i = 0; i < N; i++) multiplied += multiplier[i] != 1;
-    CHECK(multiplied > 0, "%d multipliers other than 1", multiplied);
-    CHECK(state[MODE_STATE_STEPS] == 100 && state[MODE_STATE_PARTS + 14] != 0 && memcmp(again, push, sizeof push), "%g steps", state[MODE_STATE_STEPS]);
-    double read_again[N_STATE], push_again[N], multiplier_again[N];
-    FILE *file = tmpfile();
-    CHECK(file && fwrite(state, 1, sizeof state, file) == sizeof state, "no file");
-    rewind(file);
-    CHECK(fread(read_again, 1, sizeof read_again, file) == sizeof read_again && !fclose(file), "no file");
-    memcpy(before, state, sizeof state);
-    for (int k = 0; k < 3; k++) {
-        how.state = before;
-        CHECK(!push_to(&c, &how, &other, again, multiplier, NULL), "%s", mode_last_error());
-        how.state = read_again;
-        CHECK(!push_to(&c, &how, &other, push_again, multiplier_again, NULL), "%s", mode_last_error());
-        CHECK(!memcmp(again, push_again, sizeof again) && !memcmp(multiplier, multiplier_again, sizeof multiplier), "batch %d after reading", k);
-        CHECK(!memcmp(before, read_again, sizeof before) && before[MODE_STATE_STEPS] == 101 + k, "batch %d after reading", k);
+    CHECK(!PUSH, "%s", mode_last_error());
+    for (int i = 0; i < N; i++) {
+        CHECK(rows.multiplier[i] == 1 && rows.part[i] == 0, "event %d, without signal: %g", i, rows.multiplier[i]);
+        CHECK(fabs(rows.slope[i] - c.score[i] * (1 - c.score[i])) < 1e-12, "event %d: %g", i, rows.slope[i]);
+        gradient[i] = 1;
     }
-    how.state = state;
-    mode_verdict verdict;
-    BEGIN(verdict);
-    how.tolerance = 0, how.training_events = N;
-    CHECK(!mode_constraint_verdict(&c.options, &how, &verdict), "%s", mode_last_error());
-    CHECK(verdict.batches == 100 && verdict.events == (double)(N / 2 + 99 * N) && verdict.tolerance == (double)N && verdict.category == -1, "%g events", verdict.events);
-    CHECK(verdict.flat >= -1 && verdict.flat <= 1 && verdict.efficiency[0] == .5 && verdict.doubt[0] > 0 && fabs(verdict.limit - 1.8 * sqrt(2)) < 1e-12,
-          "%d, +- %g", (int)verdict.flat, verdict.doubt[0]);
-    CHECK(isnan(verdict.slope) && isnan(verdict.slope_at) && isnan(verdict.turn) && isnan(verdict.turn_at), "no option bounds a moment");
-    expect("no verdict", mode_constraint_verdict(&c.options, &how, NULL), MODE_ERROR_ARGUMENT, "verdict is NULL");
-    how.training_events = N - 1;
-    expect("too few", push_to(&c, &how, &other, again, multiplier, NULL), MODE_ERROR_OPTION, "training_events = ");
-    how.tolerance = 1000, how.training_events = 0;
+#define APPLY(in, out, to) mode_constraint_apply_f64(N, &rows, in, out, to, N_STATE, NULL)
+    CHECK(!APPLY(gradient, result, NULL) && memcmp(result, gradient, sizeof result), "%s", mode_last_error());
+    CHECK(!APPLY(gradient, again, state) && !memcmp(result, again, sizeof result), "of the first batch: %s", mode_last_error());
+    CHECK(state[MODE_STATE_VERSION] == MODE_STATE_LAYOUT && state[MODE_STATE_STEPS] == 1 && state[MODE_STATE_MASSES] == 1 && state[MODE_STATE_CATEGORIES] == 0, "%g steps", state[1]);
+    memcpy(again, gradient, sizeof again);
+    CHECK(!APPLY(again, again, NULL) && !memcmp(result, again, sizeof result), "in place: %s", mode_last_error());
     memcpy(before, state, sizeof state);
-    how.n_state = 3;
-    expect("n_state", push_to(&c, &how, &other, again, multiplier, NULL), MODE_ERROR_ARGUMENT, "state has length 3, and must have 3725");
-    how.n_state = N_STATE;
+    gradient[3] = INFINITY;
+    CHECK(!APPLY(gradient, again, state) && !memcmp(state, before, sizeof state) && again[3] == INFINITY && again[2] == 1, "infinite: %s", mode_last_error());
+    gradient[3] = 1;
+    const double norm[1] = {NAN};
+    CHECK(!mode_constraint_apply_f64(N, &rows, gradient, again, state, N_STATE, norm) && !memcmp(state, before, sizeof state) && again[2] == 1, "no norm");
+    expect("result", APPLY(gradient, NULL, state), MODE_ERROR_ARGUMENT, "result is NULL");
+    expect("gradient", APPLY(NULL, again, state), MODE_ERROR_ARGUMENT, "gradient is NULL");
+    CHECK(!APPLY(NULL, NULL, state) && state[MODE_STATE_STEPS] == 2, "the lesson alone: %s", mode_last_error());
+    how.state = state, how.strength = 8, how.batch = N / 2;
+    CHECK(!PUSH && state[MODE_STATE_STEPS] == 2, "%s", mode_last_error());
     how.batch = N + 1;
-    expect("batch", push_to(&c, &how, &other, again, multiplier, NULL), MODE_ERROR_ARGUMENT, "batch");
-    expect("no steering", push_to(&c, NULL, &other, again, multiplier, NULL), MODE_ERROR_ARGUMENT, "");
-    CHECK(!memcmp(before, state, sizeof state), "an error has changed the state");
-    state[19] = NAN;
-    how.batch = 0;
-    expect("state", push_to(&c, &how, &other, again, multiplier, NULL), MODE_ERROR_NOT_FINITE, "state[19] = NaN");
+    expect("batch", PUSH, MODE_ERROR_ARGUMENT, "batch");
+    how.batch = 0, how.n_state = 3;
+    expect("n_state", PUSH, MODE_ERROR_ARGUMENT, "state has length 3, and must have 300");
+    how.n_state = N_STATE, how.training_events = N - 1;
+    expect("too few", PUSH, MODE_ERROR_OPTION, "training_events = ");
+    how.training_events = 0, how.strength = -1;
+    expect("strength", PUSH, MODE_ERROR_OPTION, "strength = -1: must be finite and above 0");
+    how.strength = 0, state[19] = NAN;
+    expect("state", PUSH, MODE_ERROR_OPTION, "state[19] = NaN");
+    expect("no constraint", mode_constraint_push_f64(&c.options, &e, NULL, &rows), MODE_ERROR_ARGUMENT, "constraint is NULL");
+    rows.push = NULL;
+    how.state = NULL;
+    expect("no push", PUSH, MODE_ERROR_ARGUMENT, "push is NULL");
+    rows = rows_in(room, lesson);
+    CHECK(!PUSH, "%s", mode_last_error());
 
     set_single(&s, &c);
     BEGIN(how);
-    how.logits = 1;
+    how.logits = 1, how.n_state = N_STATE;
     for (int i = 0; i < N; i++) s.score[i] = (float)log(c.score[i] / (1 - c.score[i]));
-    BEGIN(found_f);
-    found_f.push = push_f, found_f.multiplier = multiplier_f, found_f.slope = slope_f;
-    CHECK(!mode_constraint_push_f32(&c.options, &s.events, &how, &found_f), "%s", mode_last_error());
-    for (int i = 0; i < N; i++) CHECK(slope_f[i] == 1 && fabs(push_f[i] - push[i] * slope[i]) < 1e-4 * (1 + fabs(push[i])), "event %d", i);
+    CHECK(!mode_constraint_push_f32(&c.options, &s.events, &how, &rows_f), "%s", mode_last_error());
+    for (int i = 0; i < N; i++)
+        CHECK(rows_f.slope[i] == 1 && fabs(rows_f.push[i] - rows.push[i] * rows.slope[i]) < 1e-4 * (1 + fabs(rows.push[i])), "event %d", i);
+}
+
+static void test_planing(void) {
+    call c = good();
+    double weight[N];
+    give_labels(&c, 1);
+    mode_events_f64 e = events_of(&c);
+    e.score = NULL;
+    CHECK(!mode_planing(&c.options, &e, 1, weight), "%s", mode_last_error());
+    for (int i = 0; i < N; i++) CHECK(fabs(weight[i] - c.weight[i]) < 1e-12, "event %d: %g", i, weight[i]);
+    expect("floor", mode_planing(&c.options, &e, 2, weight), MODE_ERROR_OPTION, "floor = 2: must be from 0 to 1");
+    expect("no weight", mode_planing(&c.options, &e, 1, NULL), MODE_ERROR_ARGUMENT, "weight of planing is NULL");
 }
 
 /* -------------------------------------------------------------- look inside */
@@ -389,7 +288,8 @@ static void test_overlaps(void) {
     mode_events_f64 e;
     mode_result_f64 r;
     mode_constraint how;
-    mode_constraint_result_f64 to;
+    double rows_room[4 * N], lesson[N_STATE];
+    mode_rows_f64 to = rows_in(rows_room, lesson);
     mode_table t;
     give_labels(&c, 1);
     c.options.edges = c.edges, c.options.n_edges = 4, c.options.bins = 0, c.options.binning = MODE_BINNING_EDGES;
@@ -398,7 +298,6 @@ static void test_overlaps(void) {
     e.category = category, e.category_type = MODE_LABEL_INT64;
     BEGIN(r);
     BEGIN(how);
-    BEGIN(to);
     BEGIN(t);
     before = c;
 #define OVER(call, words) expect(#call, call, MODE_ERROR_ARGUMENT, words " in memory")
@@ -411,16 +310,17 @@ static void test_overlaps(void) {
     c.options.background_label = (int32_t *)(void *)room;
     OVER(GRAD(room), "grad overlaps background_label");
     OVER((r.grad = NULL, r.hess = c.weight, mode_evaluate_f64(&c.options, &e, &r)), "hess overlaps weight");
-    OVER((r.grad = r.hess = x, mode_flatness_f64(&c.options, &e, &r)), "hess overlaps grad");
+    OVER((r.grad = r.hess = x, mode_evaluate_f64(&c.options, &e, &r)), "hess overlaps grad");
     e.score = room;
     BEGIN(r);
     memcpy(room, &r, sizeof r);
     OVER(mode_evaluate_f64(&c.options, &e, (mode_result_f64 *)(void *)room), "result overlaps score");
     e.score = c.score;
     give_labels(&c, 1);
-    to.push = c.weight, to.multiplier = x;
+    how.n_state = N_STATE;
+    to.push = c.weight;
     OVER(mode_constraint_push_f64(&c.options, &e, &how, &to), "push overlaps weight");
-    to.push = room, how.state = room, how.n_state = N_STATE;
+    to.push = room, how.state = room;
     OVER(mode_constraint_push_f64(&c.options, &e, &how, &to), "push overlaps state");
     OVER(mode_distance_correlation_f64(N, c.mass, c.score, NULL, 0, c.score, NULL, NULL), "value overlaps y");
     OVER(mode_distance_correlation_f64(N, c.mass, c.score, NULL, 0, &value, x, x), "grad_y overlaps grad_x");
@@ -560,12 +460,11 @@ int main(void) {
     test_variable();
     test_null_options_are_the_defaults();
     test_evaluate();
-    test_flatness();
     test_strengthen();
     test_hess();
-    test_prepared();
     test_distance_correlation();
     test_direction();
+    test_planing();
     test_overlaps();
     test_edges();
     test_moments();

@@ -9,6 +9,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "../../capi/private.h"
 #include "call.h"
 
 static const int looked_at[] = {SIGSEGV, SIGBUS, SIGFPE, SIGPIPE, SIGURG, SIGPROF, SIGALRM};
@@ -85,28 +86,27 @@ static void test_flags(void) {
 
 /* Every function that goes into Go looks at the handlers. */
 static void test_functions(void) {
-    static double grad[N], push[N], multiplier[N];
+    static double grad[N];
     call c = good();
     single s;
     set_single(&s, &c);
     const mode_events_f64 e = events_of(&c);
     double loss;
     mode_option option;
-    mode_constraint_result_f64 pushed;
-    mode_constraint_result_f32 fpushed;
+    mode_rows_f64 rows;
+    mode_rows_f32 frows;
     mode_constraint constraint;
     mode_result_f64 result;
     mode_result_f32 fresult;
     mode_table table;
     BEGIN(option);
-    BEGIN(pushed);
-    BEGIN(fpushed);
+    BEGIN(rows);
+    BEGIN(frows);
     BEGIN(constraint);
     BEGIN(result);
     BEGIN(fresult);
     BEGIN(table);
-    float fgrad[N], fpush[N], fmultiplier[N];
-    pushed.push = push, pushed.multiplier = multiplier, fpushed.push = fpush, fpushed.multiplier = fmultiplier;
+    float fgrad[N];
     double value;
     size_t n;
     int threads;
@@ -125,10 +125,12 @@ static void test_functions(void) {
     LOOKS(mode_evaluate_f64(&c.options, &e, &result));
     LOOKS(mode_loss_f32(&c.options, N, s.score, NULL, s.mass, NULL, &loss, fgrad));
     LOOKS(mode_loss_f64(&c.options, N, c.score, NULL, c.mass, NULL, &loss, grad));
-    LOOKS(mode_flatness_f32(&c.options, &s.events, &fresult));
-    LOOKS(mode_flatness_f64(&c.options, &e, &result));
-    LOOKS(mode_constraint_push_f32(&c.options, &s.events, &constraint, &fpushed));
-    LOOKS(mode_constraint_push_f64(&c.options, &e, &constraint, &pushed));
+    LOOKS(mode_constraint_push_f32(&c.options, &s.events, &constraint, &frows));
+    LOOKS(mode_constraint_push_f64(&c.options, &e, &constraint, &rows));
+    LOOKS(mode_constraint_apply_f32(N, &frows, fgrad, fgrad, NULL, 1, NULL));
+    LOOKS(mode_constraint_apply_f64(N, &rows, grad, grad, NULL, 1, NULL));
+    LOOKS(mode_planing(&c.options, &e, 1, grad));
+    LOOKS(mode_state_check(grad, N, 1, 0));
     LOOKS(mode_distance_correlation_f32(N, s.score, s.mass, NULL, 0, &value, NULL, NULL));
     LOOKS(mode_distance_correlation_f64(N, c.score, c.mass, NULL, 0, &value, NULL, NULL));
     LOOKS(mode_table_f32(&c.options, &s.events, &table));

@@ -4,8 +4,6 @@ import lightning.pytorch as lightning
 import numpy as np
 import pytest
 import torch
-from libmode import TrainingWarning
-from libmode._constraint import unpack_state
 from libmode.torch import MoDeConstraint, MoDeMetrics
 from torch.nn.functional import binary_cross_entropy
 from torch.utils.data import DataLoader, TensorDataset
@@ -33,7 +31,7 @@ class Classifier(lightning.LightningModule):
         super().__init__()
         torch.manual_seed(1)
         self.network = torch.nn.Sequential(torch.nn.Linear(2, 1), torch.nn.Sigmoid())
-        self.constraints = torch.nn.ModuleList([MoDeConstraint(order=0, tolerance=10)])
+        self.constraints = torch.nn.ModuleList([MoDeConstraint(order=0)])
         self.metrics = MoDeMetrics(order=0)
 
     def training_step(self, batch, number):
@@ -89,31 +87,10 @@ def test_a_resumed_training_equals_one_that_went_on(tmp_path):
     found = again.state_dict()
     for name, want in went_on.state_dict().items():
         assert torch.equal(found[name], want), name
-    assert unpack_state(found["constraints.0.state"].numpy()).steps == 32
-
-
-def test_eval_after_a_fit_says_what_is_not_flat():
-    """Validations between epochs say nothing."""
-
-    class Still(Classifier):
-        def configure_optimizers(self):
-            return torch.optim.SGD(self.parameters(), 0.0)  # a network that leaks the mass, and does not learn
-
-    model = Still()
-    model.constraints = torch.nn.ModuleList([MoDeConstraint(order=0, training_events=N / 2)])
-    features, label, mass = events()
-    features[:, 1] += 4 * mass
-    batches = DataLoader(TensorDataset(features, label, mass), BATCH)
-    trainer = lightning.Trainer(
-        max_epochs=10, accelerator="cpu", logger=False, enable_checkpointing=False, enable_progress_bar=False,
-        enable_model_summary=False, num_sanity_val_steps=0,
-    )  # fmt: skip
-    trainer.fit(model, batches, batches)  # every warning is an error
-    with pytest.warns(TrainingWarning, match="is not flat: after 80 batches"):
-        model.eval()
+    assert found["constraints.0.state"][1] == 32
 
 
 def test_the_callback_for_moving_averages(tmp_path):
     """The state of the layer is no weight, which averages would spoil."""
     model, _ = fit(tmp_path, lightning.callbacks.EMAWeightAveraging(decay=0.5), epochs=1)
-    assert 1 < unpack_state(model.constraints[0].state.numpy()).steps < 8
+    assert model.constraints[0].state[1] == 8

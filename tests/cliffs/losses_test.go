@@ -32,7 +32,6 @@ var losses = []loss{
 	{name: "max_slope, monotonic, weights, float64", weighted: true, change: func(c *core.Config) { c.Order, c.MaxSlope, c.Monotonic = 2, 0.5, true }},
 	{name: "two variables", variables: 2, change: func(c *core.Config) { c.Order = 1 }},
 	{name: "two jointly", variables: 2, change: func(c *core.Config) { c.Order, c.Joint = 1, true }},
-	{name: "flatness", call: "Flatness"},
 	{name: "DisCo", call: "Correlation"},
 	{name: "DisCo, weights, float64", weighted: true, call: "Correlation"},
 	{name: "curvature", call: "hess", change: func(c *core.Config) { c.Order = 1 }},
@@ -68,8 +67,6 @@ func callOf[T core.Float](name string, ev core.Events[T], cfg core.Config) func(
 		case "Evaluate":
 			found, err := core.Evaluate(grad, ev, cfg)
 			return found.Loss, err
-		case "Flatness":
-			return core.Flatness(grad, ev, cfg)
 		case "Correlation":
 			return disco.Correlation(nil, grad, ev.Mass, ev.Score, ev.Weight, false)
 		}

@@ -57,7 +57,7 @@ def test_labels_in_the_place_of_masses(lowest):
     label = np.where(np.arange(3000) % 2, 1, lowest)
     with pytest.warns(libmode.TrainingWarning, match="mass has only the values -?[01] and 1, as labels have"):
         libmode.mode_loss(score, label, order=0)
-    assert not warned(lambda: libmode.mode_loss(score, label, order=0, binning="values"))
+    assert not warned(lambda: libmode.mode_loss(score, label, order=0, edges=[lowest, 0.5, 1]))
     assert not warned(lambda: libmode.mode_loss(score, mass, label=label, order=0, background_label=1))
 
 

@@ -32,7 +32,6 @@ KINDS = {
     "edges": {"edges": [0, 0.05, 0.1, 0.3, 0.35, 0.6, 0.8, 1]},
     "quantile": {"bins": 9},
     "uniform": {"binning": "uniform", "bins": 6},
-    "values": {"binning": "values"},
     "joint": {"joint": True, "binning": "uniform", "bins": (4, 4)},
     "joint, quantile": {"joint": True, "bins": (4, 4)},
 }

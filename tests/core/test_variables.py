@@ -109,12 +109,3 @@ def test_any_integers_are_categories():
         assert libmode.mode_loss(SCORE, MASS[:, 0], category=np.array(values)[CATEGORY], order=0) == want
     unsigned = np.array([0, 2**63, 2**64 - 1], np.uint64)
     assert libmode.mode_loss(SCORE, MASS[:, 0], category=unsigned[CATEGORY], order=0) == pytest.approx(want, rel=1e-12)
-
-
-# --------------------------------------------------------------------- errors
-
-
-def test_the_edges_of_a_bin_for_each_value():
-    years = np.array([2016, 2018, 2016, 2017, 2018])
-    assert libmode.mode_edges(years, binning="values").tolist() == [2016, 2016.5, 2017.5, 2018]
-    assert len(libmode.mode_edges(np.arange(100.0), binning="values")) == 101

@@ -69,7 +69,7 @@ void test_setters() {
     CHECK(mode::options().monotonic(false).to_c().monotonic == 0, "monotonic(false)");
     const mode_options other = mode::options().joint().missing(MODE_MISSING_IGNORE).to_c();
     CHECK(other.joint == 1 && other.missing == MODE_MISSING_IGNORE, "joint, missing");
-    CHECK(mode::options().binning(MODE_BINNING_VALUES).to_c().binning == MODE_BINNING_VALUES, "binning");
+    CHECK(mode::options().binning(MODE_BINNING_UNIFORM).to_c().binning == MODE_BINNING_UNIFORM, "binning");
 }
 
 bool has_both(const mode::options &options) {
@@ -167,68 +167,35 @@ void test_what_arrays_may_be() {
 #endif
 }
 
-// Prepared events have the losses of calls of their own, to the last bit, and can be moved.
-template <class T>
-void test_prepared() {
-    const events<T> e;
-    const mode::events<T> all = e.all();
-    mode::options options = four_bins();
-    std::vector<T> want(N), grad(N), three(3);
-    mode::status status;
-    mode::prepared<T> first(options, all, status);
-    CHECK(status.ok(), "%s", status.message());
-    const mode::prepared<T> events(std::move(first));
-    for (int order = 0; order < 3; order++) {
-        const mode::result<T> alone = mode::evaluate(options.order(order), all, want, {}, 0, status);
-        const mode::result<T> found = events.evaluate(options, grad, {}, 0, status);
-        CHECK(found.loss == alone.loss && found.bias == alone.bias && grad == want, "order %d: %s", order, status.message());
-        CHECK(events.loss(options, {}, status) == alone.loss, "order %d: %s", order, status.message());
-    }
-    CHECK(std::isnan(events.loss(options, three, status)), "a short gradient");
-    expect(status, MODE_ERROR_ARGUMENT, "grad has length 3, but score has length 64");
-    CHECK(std::isnan(events.loss(options.bins(5), grad, status)), "other bins");
-    expect(status, MODE_ERROR_OPTION, "bins = 5 was 4 when the events were prepared: prepare them again");
-    first.loss(options, {}, status);
-    expect(status, MODE_ERROR_ARGUMENT, "prepared is no handle of mode_prepare, or was freed");
-}
-
 template <class T>
 void test_direction() {
     const events<T> e;
     const mode::options options = four_bins().order(1);
     const mode::events<T> all = e.all();
     mode::status status;
-    std::vector<T> push(N), half(N / 2);
-    std::vector<double> state = mode::state(1, 0, status);
+    std::vector<T> gradient(N, T(1)), result(N), again(N), half(N / 2);
+    std::vector<double> state = mode::state(1, 0, status), other = state;
     CHECK(status.ok() && !mode_state_check(state.data(), state.size(), 1, 0), "%zu numbers", state.size());
     CHECK(mode::state(0, 0, status).empty(), "no label");
     CHECK(status.code() == MODE_ERROR_ARGUMENT, "%s", status.message());
-    std::vector<T> multiplier(N), of_half(N / 2), slope(N);
-    mode_constraint constraint = mode::constraint(state);
-    const mode::constraint_result<T> pushed = mode::constraint_push(options, all, constraint, push, multiplier, slope, status);
-    const std::vector<T> first = push, lift = multiplier; // The first batch has nothing but the lift of small weights.
-    CHECK(lift[5] == 1 && *std::min_element(lift.begin(), lift.end()) > 0, "the multipliers of the first batch");
-    CHECK(status.ok() && pushed.size > 0 && slope[3] > 0, "direction: %s", status.message());
-    CHECK(state[MODE_STATE_STEPS] == 1 && state[MODE_STATE_LOSS] == pushed.loss, "the state: %g steps", state[0]);
-    for (int k = 0; k < 99; k++) mode::constraint_push(options, all, constraint, push, multiplier, slope, status);
-    CHECK(status.ok() && multiplier[5] == 1 && *std::max_element(multiplier.begin(), multiplier.end()) > 1, "of signal: %g", multiplier[5]);
-    const mode_verdict verdict = mode::verdict(options, constraint, status);
-    CHECK(status.ok() && verdict.batches == 100 && verdict.efficiency[0] == .5, "%g batches: %s", verdict.batches, status.message());
-    mode::verdict(options, mode::constraint(), status);
-    CHECK(status.code() == MODE_ERROR_ARGUMENT || status.code() == MODE_ERROR_OPTION, "no state: %s", status.message());
-    constraint = mode::constraint();
-    constraint.batch = N / 2;
-    CHECK(mode::constraint_push(options, all, constraint, half, of_half, {}, status).loss == pushed.loss && status.ok(), "%s", status.message());
-    CHECK(std::equal(of_half.begin(), of_half.end(), lift.begin()), "nothing is remembered");
-    CHECK(std::equal(half.begin(), half.end(), first.begin()), "the push of the first half");
-    mode::constraint_push(options, all, constraint, push, multiplier, {}, status);
-    expect(status, MODE_ERROR_ARGUMENT, "push must have as many elements as the batch has events");
-    mode::constraint_push(options, all, constraint, half, of_half, slope, status);
-    expect(status, MODE_ERROR_ARGUMENT, "slope has length 64, but push has length 32");
-    mode::constraint_push(options, all, constraint, half, multiplier, {}, status);
-    expect(status, MODE_ERROR_ARGUMENT, "multiplier has length 64, but push has length 32");
-    mode::constraint_push(options, all, constraint, half, {}, {}, status);
-    expect(status, MODE_ERROR_ARGUMENT, "multiplier is NULL, but 32 elements are expected");
+    mode_constraint how = mode::constraint();
+    mode::constrain(options, all, how, state, gradient, result, status);
+    CHECK(status.ok() && state[MODE_STATE_STEPS] == 1 && result != gradient, "%g steps: %s", state[1], status.message());
+    mode::constrain(options, all, how, state, gradient, result, status);
+    CHECK(status.ok() && state[MODE_STATE_STEPS] == 2, "%g steps", state[1]);
+    how.strength = 1e-9, how.floor = 1;
+    mode::constrain(options, all, how, other, gradient, again, status);
+    for (std::size_t i = 0; i < N; i++) CHECK(std::abs(again[i] - 1) < 1e-6, "event %zu: %g", i, again[i]);
+    how.batch = N / 2;
+    mode::constrain(options, all, how, other, half, half, status);
+    CHECK(status.ok() && other[MODE_STATE_STEPS] == 2, "%s", status.message());
+    mode::constrain(options, all, how, other, gradient, result, status);
+    expect(status, MODE_ERROR_ARGUMENT, "gradient must have as many elements as the batch has events");
+    mode::constrain(options, all, how, other, half, result, status);
+    expect(status, MODE_ERROR_ARGUMENT, "result has length 64, but gradient has length 32");
+    how.batch = 0;
+    mode::constrain(options, all, how, {}, gradient, result, status);
+    expect(status, MODE_ERROR_ARGUMENT, "lesson has length 0, and must have the 300 of a state");
 }
 
 // Events of several variables, each compared in length.
@@ -364,14 +331,16 @@ void expect_error(const std::string &message, Call call) {
 void test_exceptions() {
     const events<double> e;
     const std::vector<double> at = {0.5};
-    std::vector<double> grad(N), push(N);
+    std::vector<double> grad(N), push(N), state = mode::state();
     const mode::options o = mode::options().bins(65);
     const mode::events<double> plain = e.plain();
     const std::string few = "too few events: 64 selected events cannot fill bins = 65 quantile bins: use fewer bins or larger batches";
     expect_error(few, [&] { mode::loss(o, plain); });
     expect_error(few, [&] { mode::loss(o, plain, grad); });
     expect_error(few, [&] { mode::evaluate(o, plain, grad); });
-    expect_error(few, [&] { mode::constraint_push(o, plain, mode::constraint(), push, grad); });
+    mode_constraint how = mode::constraint();
+    how.strength = -1;
+    expect_error("strength = -1: must be finite and above 0", [&] { mode::constrain(o, plain, how, state, push, grad); });
     expect_error(few, [&] { mode::edges(o, plain); });
     expect_error(few, [&] { mode::moments(o, plain, at); });
     expect_error("mass has length 3, but score has length 64", [&] { mode::loss(o, mode::events<double>(e.score, {}, std::vector<double>(3))); });
@@ -430,8 +399,6 @@ int main() {
     test_options_own_their_lists();
     test_results_are_those_of_c<float>();
     test_results_are_those_of_c<double>();
-    test_prepared<float>();
-    test_prepared<double>();
     test_direction<float>();
     test_events<float>();
     test_what_arrays_may_be();

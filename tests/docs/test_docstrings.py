@@ -17,7 +17,7 @@ ROOT = Path(__file__).resolve().parents[2]
 
 # Who shares a process, by how names begin; those that are not here are NumPy's.
 PROCESSES = {
-    "libmode.torch": "torch", "libmode.compat.pytorch": "torch", "libmode.TrainingWarning": "torch",
+    "libmode.torch": "torch", "libmode.TrainingWarning": "torch",
     "libmode.keras": "tensorflow",
     "libmode.jax": "jax",
     "libmode.xgboost": "trees", "libmode.lightgbm": "trees",

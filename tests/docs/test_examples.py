@@ -9,8 +9,6 @@ import shlex
 import sys
 from pathlib import Path
 
-import libmode
-import numpy as np
 import pytest
 from programs import run
 from shown import assert_alike, shown_blocks
@@ -20,8 +18,7 @@ DOCS = EXAMPLES.with_name("docs")
 PYTHON = ["train_classes.py", "train_jax.py", "train_keras.py", "train_numpy.py", "train_pytorch.py"]
 COMPILERS = {".c": ["-std=c99", "CC", "cc", "-lm"], ".cpp": ["-std=c++11", "CXX", "c++"]}
 TRAININGS = [*PYTHON, "train.c", "train.cpp", "go/main.go"]
-PREPARED = ["prepared.c", "prepared.cpp", "go/prepared/main.go"]
-PROGRAMS = ["analysis.py", "fairness.py", "histogram.py", *TRAININGS, *PREPARED]
+PROGRAMS = ["analysis.py", "fairness.py", "histogram.py", *TRAININGS]
 # What ROOT's SOFIE reads in the versions that have no Swish.
 SOFIE = {"Gemm", "MatMul", "Add", "Mul", "Sigmoid", "Relu", "Tanh"}
 
@@ -57,14 +54,6 @@ def test_it_runs(name, tmp_path):
     assert without and all(after < before / 2 for before, after in zip(without, with_mode, strict=True))
     if name == "train_classes.py":
         assert_alike(printed, shown_blocks((DOCS / "variables.md").read_text())[-1], digits=15)
-
-
-@pytest.mark.parametrize("name", PREPARED)
-def test_losses_of_prepared_events_are_those_of_python(name, tmp_path):
-    number = np.arange(100_000)
-    score = (number * 7919 % len(number) + number) / (2.0 * len(number))
-    want = [f"order {order}: loss {libmode.mode_loss(score, number, order=order):.6e}" for order in (0, 1)]
-    assert compiled(name, tmp_path).splitlines() == want
 
 
 def test_the_analysis_runs_to_its_end(tmp_path):

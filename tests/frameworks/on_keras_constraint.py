@@ -7,13 +7,12 @@ import libmode
 import numpy as np
 import on_keras
 import pytest
+from core_layer import N, assert_close, by_the_core, entropy_and_gradient, events
 from defaults import DEFAULTS, of_signature
 from keras import ops
 from libmode import metrics
-from libmode._constraint import NUMBERS
 from libmode.keras import MoDeCallback, MoDeConstraint, MoDeLoss, on_label, pack
 from on_keras import SPARSE, as_arrays, jit, network, sample, two, value_and_grad, without_label  # noqa: F401
-from torch_layer import N, assert_close, entropy_and_gradient, events, layered
 
 pytestmark = pytest.mark.filterwarnings("ignore:__array__ implementation doesn't accept a copy keyword")
 
@@ -24,61 +23,45 @@ pytestmark = pytest.mark.filterwarnings("ignore:__array__ implementation doesn't
 SCORE, LABEL, MASS, WEIGHT = events()
 BOTH, CATEGORY = np.stack([MASS, MASS**2], axis=1), np.arange(N) // 2 % 2
 _, INCOMING = entropy_and_gradient(SCORE, LABEL)
+ODDS = np.log(SCORE / (1 - SCORE))
 LOGITS = keras.losses.BinaryCrossentropy(from_logits=True)
 
 
-# Of each: arguments, arrays of pack, outputs, the gradient by the score that comes in, and arrays of the layer.
+# Of each: arguments, arrays of pack, outputs, the gradient by the score that comes in, and events of the core.
 CASES = {
     "defaults": ({}, (LABEL, MASS), SCORE, INCOMING, {}),
-    "tolerance": ({"tolerance": 100.0, "score": 0}, (LABEL, MASS[:, None]), SCORE[:, None], INCOMING, {}),
+    "a column": ({"floor": 0.5, "score": 0}, (LABEL, MASS[:, None]), SCORE[:, None], INCOMING, {}),
     "weights": (
         {"order": 0, "bins": 8, "strength": 3.0}, (LABEL, MASS, WEIGHT), SCORE,
         entropy_and_gradient(SCORE, LABEL, WEIGHT)[1], {"weight": WEIGHT},
     ),
     "variables": (
-        {"bins": 4, "categories": 2}, (LABEL, BOTH, None, CATEGORY), SCORE, INCOMING, {"mass": BOTH, "category": CATEGORY},
+        {"bins": 4, "categories": 2, "training_events": 1e4}, (LABEL, BOTH, None, CATEGORY), SCORE, INCOMING,
+        {"mass": BOTH, "category": CATEGORY},
     ),
-    "logits": (
-        {"from_logits": True}, (LABEL, MASS), np.log(SCORE / (1 - SCORE)), INCOMING * SCORE * (1 - SCORE),
-        {"score": np.log(SCORE / (1 - SCORE))},
-    ),
+    "logits": ({"from_logits": True}, (LABEL, MASS), ODDS, INCOMING * SCORE * (1 - SCORE), {"score": ODDS}),
     "all events": ({"background_only": False}, (LABEL, MASS), SCORE, INCOMING, {"label": 0 * LABEL}),
     "one-hot": (
         {"base": "categorical_crossentropy", "score": 1}, (np.eye(2)[LABEL], MASS), np.stack([1 - SCORE, SCORE], axis=1),
         (1 - LABEL / SCORE) / N, {},
     ),
 }  # fmt: skip
-STEPS = 4
-
-
-@pytest.fixture(scope="module")
-def of_torch(tmp_path_factory):
-    """What the layer of PyTorch makes of the cases."""
-    cases = {}
-    for name, (arguments, _, _, incoming, other) in CASES.items():
-        arguments = {key: value for key, value in arguments.items() if key not in ("base", "score", "background_only")}
-        given = {"score": SCORE, "label": LABEL, "mass": MASS} | other
-        cases[name] = arguments, [(np.asarray(incoming, np.float32), dict(given)) for _ in range(STEPS)]
-    return layered(cases, tmp_path_factory.mktemp("layered"))
 
 
 @pytest.mark.parametrize("name", CASES)
-def test_gradients_and_state_are_those_of_pytorch(name, of_torch):
-    arguments, packed, outputs, incoming, _ = CASES[name]
+def test_gradients_and_state_are_those_of_the_core(name):
+    arguments, packed, outputs, incoming, other = CASES[name]
     loss = MoDeConstraint(**({"base": LOGITS} if name == "logits" else {}), **({"order": 1} | arguments))
-    column, (want, numbers) = arguments.get("score"), of_torch[name]
+    column = arguments.get("score")
+    options = {key: value for key, value in arguments.items() if key not in ("base", "score", "background_only")}
+    given = {"score": SCORE, "label": LABEL, "mass": MASS, "weight": np.ones(N, np.float32)} | other
+    want, numbers = by_the_core(np.asarray(incoming), **given, **options)
     for theirs in want:
         _, grad = value_and_grad(lambda p: loss(pack(*packed), p), outputs)
         got = grad if column is None else grad[:, column]
         assert_close(got, theirs, rtol=1e-4)
         assert np.abs(got - incoming).max() > 0.1 * np.abs(incoming).max()
-    state = loss._layer._state()
-    np.testing.assert_allclose(state[:NUMBERS], numbers[:NUMBERS], rtol=1e-3)
-    if loss.strength is None:
-        assert_close(state.sums, numbers[NUMBERS:], rtol=1e-4)
-        assert np.abs(state.sums).max() > 0
-    assert (state.factor < 1) == (name == "tolerance")
-    assert loss.dependence == state.dependence(loss.tolerance or 100_000.0)
+    assert_close(loss._layer._remembered(), numbers, rtol=1e-4)
 
 
 # ------------------------------------------------------------- bad input
@@ -97,17 +80,16 @@ has from_logits = False, and Mo.* = True | MoDeConstraint(base=keras.losses.bina
 
 @pytest.mark.parametrize("from_logits", [True, False])
 def test_two_outputs_of_a_softmax_get_the_push_of_their_log_odds(from_logits):
-    odds = np.log(SCORE / (1 - SCORE)).astype("float32")
     classes = keras.losses.SparseCategoricalCrossentropy(from_logits=from_logits)
     layers = [MoDeConstraint(order=1, base=base, from_logits=True) for base in (LOGITS, classes)]
     if not from_logits:
         layers[1] = MoDeConstraint(order=1, base=classes)
     y_true = pack(LABEL, MASS)
-    outputs = np.stack([0 * odds, odds], 1)
-    _, want = value_and_grad(lambda z: layers[0](y_true, z), odds)
+    outputs = np.stack([0 * ODDS, ODDS], 1)
+    _, want = value_and_grad(lambda z: layers[0](y_true, z), ODDS)
     _, got = value_and_grad(lambda z: layers[1](y_true, z if from_logits else ops.softmax(z)), outputs)
     assert_close(got, np.stack([-want, want], 1), 1e-4)
-    assert layers[1].mode_loss == pytest.approx(layers[0].mode_loss, rel=1e-4)
+    assert_close(layers[1]._layer._remembered(), layers[0]._layer._remembered(), 1e-4)
 
 
 @pytest.mark.parametrize("message, call", on_keras.rows(BAD))
@@ -135,8 +117,7 @@ def test_a_batch_without_background_adds_nothing():
 
 @pytest.mark.parametrize("base", ["binary_crossentropy", "binary_focal_crossentropy", SPARSE])
 def test_a_base_that_is_given_by_name_takes_logits_too(base):
-    odds = np.log(SCORE / (1 - SCORE)).astype("float32")
-    logits = np.stack([0 * odds, odds], 1) if base == SPARSE else odds
+    logits = np.stack([0 * ODDS, ODDS], 1) if base == SPARSE else ODDS
     scores = np.stack([1 - SCORE, SCORE], 1) if base == SPARSE else SCORE
     loss = MoDeConstraint(base=base, from_logits=True, order=1)
     for one in (loss, keras.losses.deserialize(keras.losses.serialize(loss))):
@@ -159,6 +140,11 @@ def trained(loss, epochs=15, compiled=None, **fed):
     return model, model.fit(**fed, epochs=epochs, verbose=0, shuffle=False).history
 
 
+def steps(loss):
+    """The number of batches that count."""
+    return loss._layer._remembered()[1]
+
+
 def judged(model):
     """AUC, and MoDe of order 0, of other events."""
     x, label, mass = sample(10_000, seed=1)
@@ -175,22 +161,22 @@ def test_fit_makes_the_response_flat_and_keeps_the_classifier():
     assert 0.75 < auc < carved_auc
     assert history["auc"][-1] > 0.75
     # The steps of the training alone were counted, and the loss is the cross entropy.
-    assert loss._layer._state().steps == 15 * 6 and loss.skipped == 0
+    assert steps(loss) == 15 * 6 and loss.skipped == 0
     score = model.predict(X, verbose=0)[:, 0]
     want, _ = entropy_and_gradient(np.clip(score, 1e-7, 1 - 1e-7), LABELS)  # as Keras does
     np.testing.assert_allclose(history["val_loss"][-1], want, rtol=1e-4)
     values = model.evaluate(X, Y, batch_size=3000, verbose=0, return_dict=True)
     np.testing.assert_allclose(values["loss"], want, rtol=1e-4)
-    assert loss._layer._state().steps == 15 * 6
+    assert steps(loss) == 15 * 6
 
 
 EDGES = np.array([-1.0, 0.3, 0.6, 2.0])
 
 
 @pytest.mark.parametrize("make", [
-    partial(MoDeConstraint, edges=EDGES), partial(MoDeConstraint, tolerance=1e3), partial(MoDeConstraint, strength=20.0),
+    partial(MoDeConstraint, edges=EDGES), partial(MoDeConstraint, strength=20.0),
     partial(MoDeLoss, strength=20.0),
-], ids=["constraint", "tolerance", "strength", "loss"])  # fmt: skip
+], ids=["constraint", "strength", "loss"])  # fmt: skip
 def test_a_resumed_training_equals_one_that_went_on(make, tmp_path):
     model, _ = trained(make(order=0, score=0), epochs=2)
     model.save(tmp_path / "model.keras")
@@ -245,17 +231,7 @@ def test_jit_compile():
     _, history = trained(loss, epochs=1, compiled=True)
     _, want = trained(MoDeConstraint(order=1), epochs=1, compiled=False)
     np.testing.assert_allclose(history["loss"], want["loss"], rtol=1e-3)
-    assert loss._layer._state().steps == 6
-
-
-def test_a_fit_that_is_not_flat_says_so_at_its_end():
-    x, label, mass = sample(20_000)
-    model, loss = network(), MoDeConstraint(order=1, training_events=10_000)
-    model.compile(keras.optimizers.SGD(0.0), loss)  # a network that leaks the mass, and does not learn
-    judge = MoDeCallback(x[:2000], label[:2000], mass[:2000], order=1)
-    with pytest.warns(libmode.TrainingWarning, match="the response to background is not flat: after 40 batches"):
-        model.fit(**as_arrays(x, pack(label, mass)), verbose=0, callbacks=[judge])
-    assert loss.convergence.flat is False
+    assert steps(loss) == 6
 
 
 @pytest.mark.parametrize("kind", [MoDeConstraint, MoDeLoss])

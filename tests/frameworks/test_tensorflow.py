@@ -7,7 +7,6 @@ import libmode
 import numpy as np
 import pytest
 import tensorflow as tf
-from law import assert_law
 from libmode._events import Events
 from libmode._options import check
 from libmode._tensorflow import loss as tf_loss
@@ -77,21 +76,3 @@ def test_bad_values_in_a_function_are_the_sentence_without_the_callback():
         caught.value
     )
     assert "_native.py" not in str(caught.value)
-
-
-def test_the_law_of_the_outgoing_gradient():
-    class Host:
-        def __init__(self, rows, size):
-            self.rows, self.size = rows, size
-
-        def push(self, *events):
-            return self.size, self.rows
-
-    def outgoing(incoming, rows, size):
-        score = tf.constant(np.zeros(3))
-        with tf.GradientTape() as tape:
-            tape.watch(score)
-            same = tf_loss.constrained(Host(rows, size), Events(score))
-        return tape.gradient(same, score, output_gradients=tf.constant(incoming))
-
-    assert_law(outgoing)

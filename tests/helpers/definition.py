@@ -92,13 +92,11 @@ def one_variable(mass, weight, options: dict) -> Term:
 
 def in_bins(mass, weight, limits, options: dict) -> Callable[[np.ndarray], Any]:
     """The scaled J of events in bins of one variable, all in range."""
-    if options["binning"] == "values":
-        edges, bins = (), np.unique(mass, return_inverse=True)[1]
-    else:
-        asked = options["binning"] == "edges" or options.get("bins")
-        edges = edges_of(mass, limits, options) if asked else default_edges(mass, weight, limits, options)
-        bins = bin_of(mass, edges)
-    return in_cells(bins, weight, legendre(options["order"], to_x(mass, limits)), edges, np.asarray, options)
+    asked = options["binning"] == "edges" or options.get("bins")
+    edges = edges_of(mass, limits, options) if asked else default_edges(mass, weight, limits, options)
+    return in_cells(
+        bin_of(mass, edges), weight, legendre(options["order"], to_x(mass, limits)), edges, np.asarray, options
+    )
 
 
 def joint(mass, weight, options: dict) -> Term:

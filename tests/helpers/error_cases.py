@@ -114,9 +114,6 @@ background_label = () | OPTION | background_label = [] must name at least one la
 background_label = (1, 2, 1) | OPTION | background_label = [1 2 1] names label 1 twice
 joint = True; order = 1; max_slope = 1 | OPTION | max_slope = 1 cannot be combined with joint = true
 joint = True; moments = 'quadrature' | OPTION | moments = quadrature cannot be combined with joint = true
-joint = True; binning = 'values'; del bins | OPTION | binning = values cannot be combined with joint = true
-binning = 'values' | OPTION | bins = 4 has no meaning with binning = values
-binning = 'values'; moments = 'quadrature'; del bins | OPTION | moments = quadrature cannot be combined with binning = values
 """)
 
 #: Events, which the core checks.
@@ -158,7 +155,6 @@ mass[59] = 1e15; order = 2; slope_penalty = 0.1 | OVERFLOW | mass = 1e+15 is so 
 mass = two(mass); joint = True; edges = (range(300), range(300)); del bins | OPTION | bins (or edges) of all variables make 89401 cells
 mass = np.stack([mass, mass * 7 % 60], axis=1); joint = True; order = 2; bins = 2 | OPTION | 6 functions of the mass fit 4 bins exactly
 score = np.where(label == np.arange(60) % 2, -1.7e308, 1.7e308); score_range = None | OVERFLOW | the loss overflows double precision
-mass = np.arange(4200.0); score, weight, label = (np.repeat(given[k], 70) for k in ('score', 'weight', 'label')); binning = 'values'; del bins | OPTION | binning = values ... more than 4096
 category = np.arange(60) // 58; bins = 4 | TOO_FEW | events of category = 1: too few events
 category = np.arange(60) % 2; score[7] = 2 | SCORE_RANGE | events of category = 1: score[7] = 2
 category = np.arange(60) % 2; weight[1::2] = -0.5 | BIN | events of category = 1: their share of the sum of weights is -1
@@ -185,7 +181,7 @@ del bins; category = np.arange(60) % 2 | ValueError | category is given, and los
 
 #: Of the functions beside the losses.
 LOOKING = [
-    *table("loss = 'ward' | ValueError | loss = 'ward': must be one of 'mode', 'disco', 'flatness'"),
+    *table("loss = 'ward' | ValueError | loss = 'ward': must be one of 'mode', 'disco'"),
     *table(
         """
 hess = True; score *= 1e-320; score_range = None | OVERFLOW | hess[0] overflows its type
@@ -234,7 +230,7 @@ max_slope = '1' | TypeError | max_slope = '1': must be a number
 max_slope = 10**400 | ValueError | max_slope = 1000 ... is too large for double precision
 monotonic = 'yes' | TypeError | monotonic = 'yes': must be True or False
 joint = np.array([1, 2]) | TypeError | joint = array([1, 2]): must be True or False
-binning = 'log' | ValueError | binning = 'log': must be one of 'quantile', 'uniform', 'edges', 'values'
+binning = 'log' | ValueError | binning = 'log': must be one of 'quantile', 'uniform', 'edges'
 reduction = ['mean'] | ValueError | reduction = ['mean']: must be one of 'mean', 'sum'
 lam = 2 | TypeError | unknown option 'lam'
 ordr = 1 | TypeError | unknown option 'ordr': did you mean order?
@@ -299,19 +295,13 @@ options.n_edges = 3 | ARGUMENT | edges is NULL, but 3 elements are expected
 options.edges = mass; options.n_edges = 2 | OPTION | edges has length 2, but binning = quantile takes none
 options.binning = 7 | OPTION | binning = 7
 options.missing = -1 | OPTION | missing = -1
-options.order = 1; result.quality = 0; mode_flatness_f64(&options, &events, &result) | OPTION | order = 1 has no meaning for the flatness loss
-options.unbiased = 0; result.quality = 0; mode_flatness_f64(&options, &events, &result) | OPTION | unbiased = false has no meaning for the flatness loss
-score[3] = NAN; result.quality = 0; mode_flatness_f64(NULL, &events, &result) | NOT_FINITE | score[3] = NaN
-mode_flatness_f64(&options, &events, NULL) | ARGUMENT | result is NULL
-mode_flatness_f64(&options, &events, &result) | ARGUMENT | result asks for hess or quality
-result.quality = 0; result.hess = room; mode_flatness_f64(&options, &events, &result) | ARGUMENT | result asks for hess or quality
 options.reserved[1] = 5 | ARGUMENT | options.reserved[1] is not 0
 events.reserved[3] = 1 | ARGUMENT | events.reserved[3] is not 0
 result.struct_size = 3 | ARGUMENT | result.struct_size = 3
 result.reserved[2] = 1 | ARGUMENT | result.reserved[2] is not 0
-pushed.struct_size = 0; mode_constraint_push_f64(&options, &events, &constraint, &pushed) | ARGUMENT | result.struct_size = 0
+pushed.struct_size = 0; mode_constraint_push_f64(&options, &events, &constraint, &pushed) | ARGUMENT | rows.struct_size = 0
 constraint.struct_size = 1; mode_constraint_push_f64(&options, &events, &constraint, &pushed) | ARGUMENT | constraint.struct_size = 1
-mode_constraint_push_f64(&options, &events, &constraint, NULL) | ARGUMENT | result is NULL
+mode_constraint_push_f64(&options, &events, &constraint, NULL) | ARGUMENT | rows is NULL
 pushed.push = NULL; mode_constraint_push_f64(&options, &events, &constraint, &pushed) | ARGUMENT | push is NULL, but 60 elements are expected
 mode_loss_f64(&options, N, NULL, label, mass, weight, &loss, grad) | ARGUMENT | score is NULL, but 60 elements are expected
 mode_loss_f64(&options, N, score, label, NULL, weight, &loss, grad) | ARGUMENT | mass is NULL, but 60 elements are expected
@@ -342,7 +332,6 @@ mode_variable_init(NULL, sizeof *variable) | ARGUMENT | variable is NULL
 mode_options_init(&options, 8) | ARGUMENT | options.struct_size = 8
 mode_option_at(1000, &option) | ARGUMENT | k = 1000
 mode_option_count(NULL) | ARGUMENT | count is NULL
-mode_state_field_count(NULL) | ARGUMENT | count is NULL
 mode_option_at(0, NULL) | ARGUMENT | option is NULL
 mode_set_threads(-1) | ARGUMENT | threads = -1
 mode_get_threads(NULL) | ARGUMENT | threads is NULL

@@ -172,7 +172,7 @@ GARBAGE = [None, True, False, 0, 1, -1, 2, 3, 17, 2**31, -(2**31), 2**63, 2**70,
             [10**400], np.datetime64("2020"), np.zeros(0), np.zeros((0, 2)), [[]], [()], [[[1]]]]  # fmt: skip
 
 _GOOD: dict[str, list[Any]] = {
-    "order": [0, 1, 2, 3], "bins": [1, 2, 4, (3, 4)], "binning": ["quantile", "uniform", "edges", "values"],
+    "order": [0, 1, 2, 3], "bins": [1, 2, 4, (3, 4)], "binning": ["quantile", "uniform", "edges"],
     "edges": [(50, 100, 250), [[50, 100, 250], [51, 120, 251]]], "moments": ["quadrature", "projection"], "max_slope": [0.1, None],
     "slope_of": ["rejected", "selected"], "slope_penalty": [0, 1.5], "monotonic": [True, False], "unbiased": [True, False],
     "mass_range": [(60, 200), None, [(60, 200), None]], "score_range": [(0, 1), None, (-1, 2)], "background_label": [0, 1, (0, 1)],

@@ -1,22 +1,129 @@
-"""The law's two lines: multiplier times gradient, plus size times norm times push. A table, with plain numbers of Python."""
-
-import math
+"""The law of the push by the text of spec.md, in NumPy: only the MoDe loss of the ranks comes from the library."""
 
 import numpy as np
+from libmode import mode_loss_and_grad
+from libmode._constraint import Constraint
+from libmode._events import Events
+from numpy.polynomial import legendre
 
-# The incoming gradient; push, multiplier and slope of each event; the size of the push.
-TABLE = [
-    ([3.0, -4.0, 0.0], [[1.0, 2.0, -1.0], [1.0, 0.5, 2.0], [1.0, 1.0, 1.0]], 0.5),
-    ([1.0, 2.0, -2.0], [[0.0, 0.0, 0.0], [2.0, 3.0, 4.0], [0.2, 0.1, 0.3]], 1.0),
-    ([0.5, 0.25, 1.0], [[-1.0, 4.0, 0.5], [1.0, 1.0, 1.0], [0.0, 0.0, 0.25]], 3.0),
-    ([math.inf, 1.0, 0.0], [[1.0, 1.0, 1.0], [1.0, 2.0, 1.0], [1.0, 1.0, 1.0]], 2.0),  # a GradScaler overflows
-]
+CELLS = {1: 40, 2: 7, 3: 4}  # of each variable of mass; one more has the events without it
 
 
-def assert_law(outgoing):
-    """``outgoing(incoming, rows, size)`` gives an array for arrays of float64."""
-    for incoming, rows, size in TABLE:
-        norm = math.sqrt(sum((g * slope) ** 2 for g, slope in zip(incoming, rows[2], strict=True)))
-        scale = size * norm if math.isfinite(norm) else 0.0
-        want = [m * g + scale * push for g, push, m in zip(incoming, *rows[:2], strict=True)]
-        np.testing.assert_allclose(outgoing(np.array(incoming), np.array(rows), size), want, rtol=1e-6)
+def average(known, new, count):
+    """The average over 200 batches, after batch ``count``."""
+    return known + max(1 / count, 1 / 200) * (new - known)
+
+
+class Law:
+    """The law of one label and category, for logits."""
+
+    def __init__(self, floor=0.1, **options):
+        self.strength, self.floor, self.options = 12.0 if options["order"] else 24.0, floor, options
+        self.batches = self.signals = self.gradients = self.drawn = 0
+        self.size = self.norm = self.seen = 0.0
+
+    def inside(self, mass):
+        low, high = self.options.get("mass_range") or (-np.inf, np.inf)
+        return (low <= mass) & (mass <= high) & np.isfinite(mass)
+
+    def takes_part(self, mass, weight):
+        inside = self.inside(mass)
+        return (weight != 0) & (inside.all(1) if self.options.get("joint") else inside.any(1))
+
+    def spectrum(self, mass, weight):
+        """The cell of each event, and the part of the sum of |weight| in each cell."""
+        found = [np.searchsorted(ends, m, "right") for ends, m in zip(self.ends, mass.T, strict=True)]
+        columns = np.where(self.inside(mass).T, found, self.each)
+        cell = np.ravel_multi_index(list(columns), [self.each + 1] * len(columns))
+        return cell, np.bincount(cell, weight, (self.each + 1) ** len(columns)) / np.abs(weight).sum()
+
+    def start(self):
+        """The start of each cell."""
+        background, signal = self.spectra
+        start, order = np.ones(len(background)), min(self.options["order"], 2)
+        if not (background.sum() > 0 and signal.sum() > 0):
+            return start
+        ratio = (signal / signal.sum()).clip(0) / np.where(background > 0, background / background.sum(), 1)
+        start = np.where(background > 0, (1 - self.floor) * ratio + self.floor, 1).clip(max=150)
+        if order:
+            place = np.indices([self.each + 1] * len(self.ends)).reshape(len(self.ends), -1)
+            x = np.where(place < self.each, 2 * place / (self.each - 1) - 1, np.nan)
+            p = np.nan_to_num(np.concatenate([legendre.legval(x, [0] * k + [1]) for k in range(1, order + 1)]))
+            start *= self.tilt(start, background.clip(0), p)
+        return start.clip(self.floor, 150)
+
+    def tilt(self, start, background, p):
+        """0.6 of the exponential of a polynomial with which the planed background keeps its means of p, by Newton's method."""
+        exponent, share = np.zeros(len(p)), background / background.sum()
+        for _ in range(200):
+            planed = share * start * np.exp(exponent @ p)
+            planed /= planed.sum()
+            centered = p - (p @ planed)[:, None]
+            step = np.linalg.lstsq((centered * planed) @ centered.T, p @ (share - planed), rcond=1e-12)[0]
+            exponent += step * min(1, 1 / max(np.abs(step @ p).max(), 1e-300))
+        tilt = np.exp(0.6 * exponent @ p)
+        return tilt / (share @ (start * tilt))
+
+    def forward(self, score, mass, weight, signal_mass, signal_weight):
+        """K u / |u| and the start of each event of background; those that take no part have 0 and 1."""
+        own = self.takes_part(mass, weight)
+        push, multiplier, count = np.zeros(len(own)), np.ones(len(own)), own.sum()
+        score, mass, weight = score[own], mass[own], weight[own]
+        if count >= 2 * self.drawn:
+            self.drawn, self.signals, self.each = count, 0, CELLS[mass.shape[1]]
+            inside = [m[there] for m, there in zip(mass.T, self.inside(mass).T, strict=True)]
+            self.ends = [np.quantile(m, np.arange(1, self.each) / self.each) for m in inside]
+        _, place = np.unique(score, return_inverse=True)
+        sizes = np.bincount(place, np.abs(weight))
+        rank = ((np.cumsum(sizes) - sizes / 2) / sizes.sum())[place]
+        _, slope = mode_loss_and_grad(rank, mass, weight=weight, **self.options)
+        u = slope / np.sqrt(np.maximum(rank * (1 - rank), 3 / count))
+        self.batches += 1
+        self.size = average(self.size, np.linalg.norm(u), self.batches)
+        self.seen += count
+        push[own] = self.strength * (1 - np.exp(-self.seen / 256_000)) * u / self.size
+        cell, background = self.spectrum(mass, weight)
+        known = self.takes_part(signal_mass, signal_weight)
+        if known.any():
+            both = np.array([background, self.spectrum(signal_mass[known], signal_weight[known])[1]])
+            self.signals += 1
+            self.spectra = both if self.signals == 1 else average(self.spectra, both, self.signals)
+        if self.signals:
+            multiplier[own] = self.start()[cell]
+        return push, multiplier
+
+    def backward(self, gradient, push, multiplier):
+        """The gradient with the push. A change of scale by a power of two is followed at once."""
+        norm = np.linalg.norm(planed := multiplier * gradient)
+        if self.gradients:
+            self.norm *= 2.0 ** np.round(np.log2(norm / self.norm))
+        self.gradients += 1
+        self.norm = average(self.norm, norm, self.gradients)
+        return planed + self.norm * push
+
+
+class Core:
+    """The law of the core, with a state, for arrays of NumPy."""
+
+    def __init__(
+        self, *, from_logits=True, categories=None, strength=None, floor=None, training_events=None, **options
+    ):
+        more = {"strength": strength, "floor": floor, "training_events": training_events}
+        self.constraint = Constraint(options, from_logits=from_logits, categories=categories, **more)
+        self.state = self.constraint.start()
+
+    def forward(self, score, label, mass, weight=None, category=None, count=None):
+        """The rows of the first ``count`` events, (4, count). The state stays."""
+        self.events = Events(score, label, mass, weight, category)
+        self.lesson, self.rows = self.constraint.direction(
+            self.state, self.events, len(score) if count is None else count
+        )
+        return self.rows
+
+    def backward(self, gradient):
+        return self.constraint.apply(gradient, self.rows, self.lesson, self.state)
+
+    def __call__(self, gradient, *events, **more):
+        """What the gradient of the batch becomes."""
+        self.forward(*events, **more)
+        return self.backward(gradient)

@@ -74,7 +74,7 @@ WRONG = {
 WRONG_IN_PYTHON = {
     "wheel beos": "no platform 'beos': linux-x86_64, linux-aarch64, windows-amd64 or native",
     "bench devise": "no bench 'devise': device, --against COMMIT, or nothing",
-    "studies zooo": "usage: ./build.sh studies zoo|limit|abcd|",
+    "studies zooo": "usage: ./build.sh studies zoo|limit|simple|",
 }
 
 

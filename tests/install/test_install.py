@@ -45,7 +45,7 @@ def test_the_wheel_holds_the_library_and_what_finds_it(wheel):
         "libmode/lib/cmake/libmode/libmodeConfig.cmake",
         "libmode/lib/cmake/libmode/libmodeConfigVersion.cmake",
     }
-    templates = {"libmode/report/page.html", "libmode/posthoc/quantile_map.h.in"}
+    templates = {"libmode/report/page.html"}
     inside = {name for name in names if ".dist-info/" not in name}
     others = {"libmode/lib/libmode.so", "libmode/lib/valgrind/libmode.supp", "libmode/py.typed"}
     assert inside == sources | headers | finders | templates | others

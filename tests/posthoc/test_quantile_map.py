@@ -3,10 +3,11 @@
 import json
 import pickle
 
+import correctionlib.schemav2
 import numpy as np
 import pandas as pd
 import pytest
-from libmode import metrics
+from in_bins import residual as in_bins
 from libmode.posthoc import QuantileMap
 from scipy import stats
 from sklearn.base import clone
@@ -23,11 +24,10 @@ def sample(n, seed):
     return 1 / (1 + np.exp(-logit)), mass
 
 
-def residual(z, mass, efficiency, order, weight=None, edges=EDGES):
+def residual(z, mass, efficiency, order, edges=EDGES):
     """Over what as many events have by chance."""
-    cut = {"threshold": np.quantile(z, 1 - efficiency), "bins": edges}
-    found = metrics.flatness(z, None, mass, weight=weight, order=order, **cut)
-    return found.rms / found.expected
+    found, by_chance = in_bins(z, mass, np.quantile(z, 1 - efficiency), edges, order)
+    return found / by_chance
 
 
 @pytest.fixture(scope="module")
@@ -142,51 +142,68 @@ def test_two_and_three_variables():
     "variables, order, mass_range",
     [(1, None, None), (1, 16, (-2, 2)), (2, 0, [(-2, 2), (-1, 1)]), (2, None, [-2, 2, -1, 1]), (3, 0, None)],
 )
-def test_copies_and_files_map_alike(variables, order, mass_range, tmp_path):
+def test_copies_map_alike(variables, order, mass_range):
     rng = np.random.default_rng(15)
     mass = rng.normal(size=(2000, variables))
     score = rng.normal(size=2000) + mass[:, 0]
     fitted = QuantileMap(order, intervals=np.int64(3), mass_range=mass_range).fit(score, mass)
-    fitted.save(tmp_path / "map.json")
-    again = QuantileMap.load(tmp_path / "map.json")
-    assert (again.order, again.intervals, again.to_json()) == (order, 3, fitted.to_json())
-    for copy in (again, pickle.loads(pickle.dumps(fitted))):
-        assert (copy.transform(score, mass) == fitted.transform(score, mass)).all()
-    assert clone(fitted).get_params() == fitted.get_params()
-    # The file has the order of the fit.
-    assert QuantileMap.from_json(fitted.set_params(order=1).to_json()).order == order
+    copy = pickle.loads(pickle.dumps(fitted))
+    assert (copy.transform(score, mass) == fitted.transform(score, mass)).all()
+    assert clone(fitted).get_params() == copy.get_params() == fitted.get_params()
 
 
-@pytest.fixture(scope="module")
-def files():
-    """The fields of files of one and of two variables."""
-    score, mass = sample(1000, 14)
-    one = QuantileMap(1, intervals=2, mass_range=(-0.9, 0.9)).fit(score, mass)
-    two = QuantileMap(None, intervals=2).fit(score, np.column_stack([mass, mass[::-1]]))
-    return [json.loads(fitted.to_json()) for fitted in (one, two)]
+def evaluator(fitted):
+    """The correction as a file, in the C++ of correctionlib."""
+    schema = correctionlib.schemav2.Correction.model_validate(fitted.to_correction("ddt"))  # checks all of its rules
+    text = json.dumps({"schema_version": 2, "corrections": [fitted.to_correction("ddt")]})
+    assert schema.name == "ddt"
+    return correctionlib.CorrectionSet.from_string(text)["ddt"].evaluate
 
 
-# Of which file, its fields that are changed, and the sentence.
-@pytest.mark.parametrize(
-    "which, changes, message",
-    [
-        (1, {"order": 1}, "order = 1, and targets are missing"),
-        (0, {"order": None}, "order = None, and targets are there"),
-        (0, {"order": 2}, r"targets = .*: must be finite numbers of shape \(\d+, 3\)"),
-        (0, {"version": 2}, "version = 2 of a QuantileMap: this libmode reads 1"),
-        (0, {"levels": [0.5]}, r"levels = \[0.5\]: must be two increasing numbers or more"),
-        (0, {"levels": [0, np.nan]}, r"levels = \[0, nan\]: must be finite numbers of shape \(2,\)"),
-        (0, {"levels": [0, 1, 1]}, r"levels = \[0, 1, 1\]: must be two increasing"),
-        (0, {"knots": [[0, 1], [0, 1]]}, r"coefficients = .*: must be finite numbers of shape \(\d+, 16\)"),
-    ],
-)
-def test_the_numbers_of_a_file_fit_each_other(files, which, changes, message, tmp_path):
-    text = json.dumps(files[which] | changes)
-    with pytest.raises(ValueError, match=message):
-        QuantileMap.from_json(text)
-    (tmp_path / "map.json").write_text(text)
-    with pytest.raises(ValueError, match=f"map.json: .*{message}"):
-        QuantileMap.load(tmp_path / "map.json")
+@pytest.mark.parametrize("order", [None, 0, 1, 2])
+def test_the_correction_is_as_flat_as_the_map(training, order):
+    fitted = QuantileMap(order).fit(*training)
+    evaluate = evaluator(fitted)
+    samples = [sample(100_000, seed) for seed in range(10, 14)]
+    for efficiency in (0.8, 0.2, 0.05, 0.01):
+        squares = [
+            np.mean([residual(of(*events), events[1], efficiency, order or 0) ** 2 for events in samples])
+            for of in (fitted.transform, evaluate)
+        ]
+        assert squares[1] == pytest.approx(squares[0], rel=0.1)
+    score, mass = samples[0]
+    assert np.sqrt(np.mean((evaluate(score, mass) - fitted.transform(score, mass)) ** 2)) < 1e-3
+
+
+@pytest.mark.parametrize("order", [None, 0, 1])
+def test_the_correction_at_nodes_and_beyond(order):
+    """At few levels and far masses it is the map itself."""
+    rng = np.random.default_rng(17)
+    mass = 50 + rng.exponential(60, 5000)
+    score = rng.normal(mass / 100)
+    fitted = QuantileMap(order, intervals=3, mass_range=(60, 300)).fit(score, mass)
+    levels, knots = fitted.levels_[[0, 1, 15, -9, -1]], fitted.knots_[0]
+    far = np.r_[-20, levels, 20]
+    for at in (0, 59, *knots, 400):
+        got, want = (of(far, np.full(len(far), float(at))) for of in (evaluator(fitted), fitted.transform))
+        np.testing.assert_allclose(got, want, rtol=0, atol=1e-9)
+
+
+def test_a_correction_has_one_mass():
+    rng = np.random.default_rng(17)
+    two = QuantileMap(0, intervals=2).fit(rng.normal(size=500), rng.normal(size=(500, 2)))
+    with pytest.raises(ValueError, match="the map has 2 variables of mass: a correction takes one"):
+        two.to_correction()
+
+
+def test_masses_of_float32_on_a_limit_lie_inside():
+    """0.7 in float32 is below 0.7."""
+    rng = np.random.default_rng(18)
+    mass = rng.choice([0.3, 0.5, 0.7], 3000).astype(np.float32)
+    score = rng.normal(size=3000)
+    fitted = QuantileMap(0, intervals=2, mass_range=(0.3, 0.7)).fit(score, mass)
+    want = QuantileMap(0, intervals=2).fit(score, mass)
+    assert (fitted.coefficients_ == want.coefficients_).all() and fitted.ranges_ == want.ranges_
 
 
 @pytest.mark.parametrize(
@@ -195,7 +212,16 @@ def test_the_numbers_of_a_file_fit_each_other(files, which, changes, message, tm
         ({"order": -1}, {}, "order = -1: must be an integer from 0 to 16, or None"),
         ({"intervals": 0}, {}, "intervals = 0"),
         ({"mass_range": (1, 0)}, {}, r"mass_range = \(1, 0\): must be two finite numbers"),
-        ({"mass_range": (5, 6)}, {}, "0 events inside mass_range: at least 100 are needed"),
+        (
+            {"mass_range": (5, 6)},
+            {},
+            "0 events inside mass_range count as 0 by their weights, .*: at least 100 are needed",
+        ),
+        (
+            {},
+            {"sample_weight": np.where(np.arange(1000) == 7, 1e4, 1)},
+            r"1000 events inside mass_range count as 1.21 by",
+        ),
         ({"order": 1}, {"mass": np.ones((1000, 2))}, "need order 0 or None"),
         ({}, {"mass": np.where(np.arange(1000) == 7, np.inf, 0.5)}, r"mass\[7\] = inf: expected a finite number"),
         ({}, {"sample_weight": -np.ones(1000)}, "the weights sum to -1000"),
@@ -230,7 +256,7 @@ def test_series_of_another_index_are_an_error(other):
     given = {"score": score, "mass": mass, "sample_weight": np.ones(1000)}
     series = {name: pd.Series(values, np.arange(1000)[::-1]) for name, values in given.items()}
     fitted = QuantileMap(0).fit(**series)
-    assert fitted.to_json() == QuantileMap(0).fit(**given).to_json()
+    assert (fitted.coefficients_ == QuantileMap(0).fit(**given).coefficients_).all()
     mixed = series | {other: series[other].sort_index()}
     for call in (QuantileMap(0).fit, QuantileMap(0).fit_transform):
         with pytest.raises(ValueError, match=f"{other} and score have different indexes"):
@@ -248,7 +274,8 @@ def test_the_order_of_rows_changes_nothing(variables, order):
     score = rng.normal(mass[:, 0] / 50).round(2)
     rows = rng.permutation(3000)
     maps = [QuantileMap(order).fit(score[at], mass[at], sample_weight=weight[at]) for at in (slice(None), rows)]
-    assert maps[0].to_json() == maps[1].to_json()
+    for name in ("levels_", "coefficients_", "targets_"):
+        assert (getattr(maps[0], name) == getattr(maps[1], name)).all()
     # Nor does rounding by other means: the map has no digits that depend on it.
     near = QuantileMap(order).fit(score, mass * (1 + 1e-15), sample_weight=weight).transform(score, mass)
     np.testing.assert_allclose(near, maps[0].transform(score, mass), rtol=0, atol=1e-8)

@@ -8,9 +8,7 @@ import libmode
 import pytest
 
 
-@pytest.mark.parametrize(
-    "module", ["libmode", "libmode.metrics", "libmode.plots", "libmode.torch", "libmode.compat.pytorch"]
-)
+@pytest.mark.parametrize("module", ["libmode", "libmode.metrics", "libmode.plots", "libmode.torch"])
 def test_hints_of_all_public_names(module):
     every = [value for name, value in vars(importlib.import_module(module)).items() if not name.startswith("_")]
     ours = [value for value in every if getattr(value, "__module__", "").startswith("libmode") and callable(value)]

@@ -4,13 +4,11 @@ import libmode
 import numpy as np
 import pytest
 import torch
-from libmode.torch import ABCDLoss, MoDeConstraint, MoDeLoss
+from libmode.torch import MoDeConstraint, MoDeLoss
 
-MODULES = {
-    "mode": lambda **options: MoDeLoss(order=0, bins=4, **options),
-    "transform": lambda **options: MoDeLoss(order=0, bins=4, score_transform="signal_efficiency", **options),
-}
-every_module = pytest.mark.parametrize("make", MODULES.values(), ids=MODULES.keys())
+
+def of_loss(**options):
+    return MoDeLoss(order=0, bins=4, **options)
 
 
 def constraint(**options):
@@ -34,12 +32,11 @@ BATCHES = {
 
 
 @pytest.mark.parametrize("which", BATCHES)
-@every_module
-def test_skip_gives_0_with_gradient_0_and_warns_once(make, which):
+def test_skip_gives_0_with_gradient_0_and_warns_once(which):
     batch = BATCHES[which](*events())
     with pytest.raises(libmode.BatchError, match="drop_last=True.*on_bad_batch='skip'"):
-        make()(*batch)
-    loss = make(on_bad_batch="skip")
+        of_loss(on_bad_batch="raise")(*batch)
+    loss = of_loss()
     with pytest.warns(RuntimeWarning, match="the loss 0, and counts further ones in .skipped: ") as caught:
         values = [loss(*batch) for _ in range(3)]
     assert len(caught) == 1
@@ -50,31 +47,27 @@ def test_skip_gives_0_with_gradient_0_and_warns_once(make, which):
         assert grad.shape == batch[0].shape and not grad.any()
 
 
-def test_a_constraint_and_a_loss_of_two_scores_skip_too():
+def test_a_constraint_skips_too():
     score, target, mass = events()
-    layer, abcd = constraint(), ABCDLoss(on_bad_batch="skip")
+    layer = constraint()
     with pytest.warns(RuntimeWarning, match=r"counts further ones in .skipped: no event selected") as caught:
         for _ in range(3):
             assert layer(score, 0 * target + 1, mass) is score
     assert len(caught) == 1 and layer.skipped == 3 and layer.state[0] == 0
-    with pytest.warns(RuntimeWarning, match="ABCDLoss gives a batch the loss 0"):
-        loss = abcd(score, mass, 0 * target + 1)
-    loss.backward()
-    assert loss == 0 and not score.grad.any() and abcd.skipped == 1
     with pytest.raises(libmode.BatchError, match="no event selected"):
         constraint(on_bad_batch="raise")(score, 0 * target + 1, mass)
 
 
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")
-@pytest.mark.parametrize("make", [*MODULES.values(), constraint])
+@pytest.mark.parametrize("make", [of_loss, constraint])
 def test_a_loss_that_only_skips_is_an_error_with_the_reason(make):
     good, bad = events(), BATCHES["no background"](*events())
-    loss = make(on_bad_batch="skip")
+    loss = make()
     for _ in range(9):
         loss(*bad)
     with pytest.raises(libmode.BatchError, match="has skipped the first 10 batches, .* The last one: .*(label|back)"):
         loss(*bad)
-    loss = make(on_bad_batch="skip")
+    loss = make()
     for _ in range(2):  # a batch that has a loss ends the row
         loss(*good)
         for _ in range(99):
@@ -87,15 +80,14 @@ def test_a_loss_that_only_skips_is_an_error_with_the_reason(make):
 def test_a_score_that_is_nan_does_not_spoil_the_gradient_of_a_batch_without_background():
     score, target, mass = events()
     score.data[5] = torch.nan
-    value = MoDeLoss(order=0, on_bad_batch="skip")(score, 0 * target + 1, mass)
+    value = MoDeLoss(order=0)(score, 0 * target + 1, mass)
     value.backward()
     assert value == 0 and not score.grad.any()
 
 
-@every_module
-def test_a_nan_is_an_error_all_the_same(make):
+def test_a_nan_is_an_error_all_the_same():
     score, target, mass = events()
-    loss = make(on_bad_batch="skip")
+    loss = of_loss()
     with pytest.raises(ValueError, match="NaN|not finite|outside") as caught:
         loss(score * torch.nan, target, mass)
     assert not isinstance(caught.value, libmode.BatchError)

@@ -3,6 +3,7 @@
 import copy
 import gc
 import shutil
+from functools import partial
 
 import pytest
 import torch
@@ -49,6 +50,11 @@ def between(mode, logit, label, mass):
     return binary_cross_entropy(mode(torch.sigmoid(logit[:, 0]), label, mass), label)
 
 
+def of_categories(mode, logit, label, mass):
+    """The layer with a push for each category."""
+    return binary_cross_entropy(mode(torch.sigmoid(logit[:, 0]), label, mass, category=(mass > 1).int()), label)
+
+
 def of_logits(mode, logit, label, mass):
     """With one logit, and reference events."""
     further = Events(logit.detach()[:200, 0] / 2, None, mass[:200])
@@ -70,12 +76,12 @@ of_reference = beside(
 TRAININGS = {
     "loss": lambda: Training(of_module, MoDeLoss(order=1)),
     "strength": lambda: Training(of_module, MoDeLoss(order=1, strength=3)),
-    "skip": lambda: Training(of_module, MoDeLoss(order=1, on_bad_batch="skip")),
+    "skip": lambda: Training(of_module, MoDeLoss(order=1)),
     "reference": lambda: Training(of_reference, MoDeLoss(order=1)),
     "function": lambda: Training(of_function),
     "correlation": lambda: Training(of_both),
     "layer": lambda: Training(between, MoDeConstraint(order=1)),
-    "tolerance": lambda: Training(between, MoDeConstraint(order=1, tolerance=100)),
+    "categories": lambda: Training(of_categories, MoDeConstraint(order=1, categories=2)),
     "logits": lambda: Training(of_logits, MoDeConstraint(order=1, from_logits=True)),
     "softmax": lambda: Training(of_classes, MoDeConstraint(order=1, from_logits=True), outputs=2),
 }
@@ -106,8 +112,7 @@ def test_gradients_and_states_of_twenty_steps_are_those_of_eager_ones(name, back
     for got, want in zip(model.buffers(), eager.buffers(), strict=True):
         torch.testing.assert_close(got, want, **close)
     if isinstance(eager.mode, MoDeConstraint):
-        assert model.mode.state[1] == 20 and model.mode.loss == pytest.approx(eager.mode.loss, rel=1e-4)
-        assert model.mode.scale == pytest.approx(eager.mode.scale, rel=1e-4)
+        assert model.mode.state[1] == 20
 
 
 def compiled_term(mode):
@@ -130,26 +135,15 @@ def test_the_monitor_speaks_of_the_users_line():
         assert [warning.filename for warning in caught] == [__file__]
 
 
-def test_the_verdict_is_said_after_the_training(monkeypatch):
-    monkeypatch.setattr("libmode._problems.FEWEST_BATCHES", 10)
-    monkeypatch.setattr("libmode._problems.FEWEST_EVENTS", 10)
-    layer = MoDeConstraint(order=0)
-    step = compiled_term(layer)  # the score follows the mass, and nothing learns
-    for seed in range(30):
-        step(*batch(seed, n=4_000)).backward()
-    with pytest.warns(TrainingWarning, match="the response to background is not flat"):
-        layer.eval()
-
-
 def test_a_bad_batch_is_skipped_or_raised_and_counted():
     x, label, mass = batch(1)
-    for mode in (MoDeConstraint(order=1), MoDeLoss(order=1, on_bad_batch="skip")):
+    for mode in (MoDeConstraint(order=1), MoDeLoss(order=1)):
         step = compiled_term(mode)
         with pytest.warns(RuntimeWarning, match="no event selected"):
             step(x, torch.ones_like(label), mass).backward()
         step(x, label, mass).backward()
         assert mode.skipped == 1
-    for mode in (MoDeConstraint(order=1, on_bad_batch="raise"), MoDeLoss(order=1)):
+    for mode in (MoDeConstraint(order=1, on_bad_batch="raise"), MoDeLoss(order=1, on_bad_batch="raise")):
         with pytest.raises(BatchError, match="no event selected"):
             compiled_term(mode)(x, torch.ones_like(label), mass)
 
@@ -171,11 +165,32 @@ def test_rows_of_a_softmax_are_looked_at():
         torch.compile(layer, fullgraph=True, backend="aot_eager")(x[:, :2].requires_grad_(), label, mass)
 
 
+@pytest.mark.parametrize("make", [partial(MoDeLoss, strength=3), MoDeConstraint])
+def test_further_trainings_in_one_process_compile_nothing_again(make):
+    """The ninth ended with FailOnRecompileLimitHit: the layer's key was a string, on which PyTorch puts a guard."""
+
+    def step(mode, x, label, mass):
+        return mode(torch.sigmoid(x[:, 0]), label, mass).square().sum()
+
+    compiled = torch.compile(step, fullgraph=True, backend="aot_eager")
+    losses = []
+    for _ in range(10):
+        x, label, mass = batch(1)
+        x.requires_grad_()
+        mode = make(order=1)
+        loss = compiled(mode, x, label, mass)
+        loss.backward()
+        losses.append((loss.item(), x.grad.norm().item()))
+    assert len(set(losses)) == 1
+
+
 def test_a_layer_that_is_gone_is_named():
     layer = MoDeConstraint(order=1)
     key, events = layer.key, [torch.rand(9), None, torch.rand(9), None, None]
     assert copy.deepcopy(layer).key != key
     del layer
     gc.collect()
-    with pytest.raises(RuntimeError, match=r"calls MoDeConstraint\(.*\), number \d+, which this process does not have"):
+    with pytest.raises(
+        RuntimeError, match=r"calls loss or layer number \d+ of libmode, which this process does not have"
+    ):
         torch.ops.libmode.run(key, 3, None, events, None)

@@ -34,7 +34,7 @@ def test_function_and_module_say_what_the_table_names(case):
     score, mass, weight, label, category = (given.pop(name, None) for name in ARRAYS)
     made = False
     with pytest.raises(case.error) as caught:
-        module = libmode.torch.MoDeLoss(**given)
+        module = libmode.torch.MoDeLoss(on_bad_batch="raise", **given)
         made = True
         if label is None:
             module.background_only = False

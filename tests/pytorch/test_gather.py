@@ -35,8 +35,6 @@ CASES = {  # the options
     "categories": {"order": 0, "bins": 6},
     "pooled": {"order": 1, "background_only": False},
     "several backgrounds": {"order": 1, "background_label": (0, 1), "bins": 8},
-    "signal efficiency": {"order": 1, "score_transform": "signal_efficiency"},
-    "classes": {"order": 1, "per_class": True, "bins": 8},
     "reference": {"order": 1},
 }
 
@@ -46,8 +44,6 @@ def arguments(name, rank):
     features, target, mass, weight, category = batch(rank, dtype=HALF if name == "half precision" else torch.float64)
     pred = (features[:, 0] + features[:, 1]).sigmoid()
     given = {"score": pred, "label": target, "mass": mass if name == "joint" else mass[:, 0]}
-    if name == "classes":
-        given["score"] = torch.stack([pred, 1 - pred**2], 1)
     if name in ("weights", "bounds"):
         given["weight"] = weight
     if name == "categories":
@@ -132,7 +128,7 @@ def batch_of_all(count, step):
 
 
 def layer(**more):
-    return MoDeConstraint(order=1, tolerance=2000, bins=8, from_logits=True, **more)
+    return MoDeConstraint(order=1, strength=3, bins=8, from_logits=True, **more)
 
 
 def with_both(constraint, mode):
@@ -150,18 +146,17 @@ def trained(rank):
     constraint, loss = layer(gather=True), MoDeLoss(order=1, bins=8, gather=True)
     net = DistributedDataParallel(network())
     parameters = train(net, lambda step: batch(rank, step, 201), with_both(constraint, loss))
-    return parameters, constraint.state, constraint.loss, constraint.scale
+    return parameters, constraint.state
 
 
 def test_twenty_steps_of_ddp_with_loss_and_layer_are_those_of_one_process(of_processes):
     found = found_by(of_processes, trained)
     count, constraint = len(found), layer()
     want = train(network(), lambda step: batch_of_all(count, step), with_both(constraint, MoDeLoss(order=1, bins=8)))
-    for parameters, state, loss, strength in found:
+    constraint.state[7] *= count  # the norm of the gradient as it comes, of which DDP takes the mean
+    for parameters, state in found:
         torch.testing.assert_close(parameters, want, rtol=1e-6, atol=1e-6)
         torch.testing.assert_close(state, constraint.state, rtol=1e-6, atol=1e-12)
-        assert loss == pytest.approx(constraint.loss, rel=1e-6)
-        assert strength == pytest.approx(count * constraint.scale, rel=1e-6)  # of gradients as they come
 
 
 def skipped(rank):
@@ -170,7 +165,7 @@ def skipped(rank):
     one, mass = torch.ones(10), torch.rand(10)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        mode, constraint = MoDeLoss(gather=True, on_bad_batch="skip", order=0), MoDeConstraint(gather=True, order=1)
+        mode, constraint = MoDeLoss(gather=True, order=0), MoDeConstraint(gather=True, order=1)
         loss = mode(score, one, mass)
         same = constraint(score, one, mass)
     return float(loss.detach()), mode.skipped, constraint.skipped, same is score
@@ -185,7 +180,7 @@ def calls_with_errors(last):
     score, target, mass = torch.rand(40), torch.arange(40) % 2, torch.rand(40)
     bad, nan = score.clone(), mass.clone()
     bad[36], nan[3] = torch.nan, torch.nan
-    loss, layer = MoDeLoss(gather=True, order=0), MoDeConstraint(gather=True, order=1)
+    loss, layer = MoDeLoss(gather=True, on_bad_batch="raise", order=0), MoDeConstraint(gather=True, order=1)
     reference = Events(score, mass=nan if last else mass)
     return {
         "ValueError: mass has length 39, but score has length 40": lambda: loss(score, target, mass[:39] if last else mass),

@@ -9,11 +9,9 @@ SCALE = 65536.0  # what torch.amp.GradScaler starts with: float16 ends below it
 
 LOSSES = {
     "MoDeLoss": MoDeLoss(order=1, bins=8),
-    "score_transform": MoDeLoss(order=1, bins=8, score_transform="signal_efficiency"),
     "mode_loss": lambda pred, target, mass: mode_loss(pred, mass, label=target, order=1, bins=8),
     "compiled": torch.compile(MoDeLoss(order=1, bins=8), fullgraph=True, backend="aot_eager"),
     "disco": lambda pred, target, mass: mode_loss(pred, mass, label=target, loss="disco"),
-    "flatness": lambda pred, target, mass: mode_loss(pred, mass, label=target, loss="flatness", bins=8),
 }
 
 

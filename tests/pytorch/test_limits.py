@@ -45,8 +45,7 @@ def test_events_on_a_limit_of_mass_take_part(options, dtype):
 def test_scores_on_a_limit_are_inside(dtype):
     score, mass = (tensor.to(dtype) for tensor in events())
     target, options = torch.arange(N) % 2, {"order": 0, "bins": 2, "score_range": (0, 0.8)}
-    for more in ({}, {"score_transform": torch.square}, {"score_transform": "signal_efficiency"}):
-        assert MoDeLoss(**options, **more)(score, target, mass).isfinite()
+    assert MoDeLoss(**options)(score, target, mass).isfinite()
     compiled = torch.compile(MoDeLoss(**options), fullgraph=True, backend="aot_eager")
     assert compiled(score, target, mass) == MoDeLoss(**options)(score, target, mass)
     with pytest.raises(ValueError, match="lies outside score_range"):

@@ -297,9 +297,6 @@ def test_the_core_computes_by_default_and_without_triton(monkeypatch):
 
 FORMS = {  # arguments of the module and of its call
     "pooled": ({"background_only": False}, {}),
-    "classes": ({"per_class": True}, {}),
-    "transform": ({"score_transform": "signal_efficiency"}, {}),
-    "a callable": ({"score_transform": torch.sqrt}, {}),
     "reference": ({}, {"reference": Events(torch.linspace(0.01, 0.99, 40), mass=torch.linspace(0, 1, 40))}),
     "compiled": ({"order": 1}, {}),
 }
@@ -309,7 +306,7 @@ FORMS = {  # arguments of the module and of its call
 def test_the_module(name):
     torch.manual_seed(4)
     arguments, more = FORMS[name]
-    score, label, mass = torch.rand((200, 3) if name == "classes" else 200), torch.arange(200) % 2, torch.rand(200)
+    score, label, mass = torch.rand(200), torch.arange(200) % 2, torch.rand(200)
     results = []
     for chosen in (False, True):
         leaf, mode = score.clone().requires_grad_(), MoDeLoss(on_device=chosen, **({"order": 0} | arguments))

@@ -97,7 +97,7 @@ def test_the_state_of_the_layer_goes_on(folder, log):
     assert files == ["network_mode_epoch-2.pt", "network_mode_epoch-3.pt"]  # --auto-clean
     classes = MoDeOfClasses(CLASSES, order=0, signal_class="label_X")
     classes.load_state_dict(torch.load(folder / "on" / "network_mode_epoch-3.pt"))
-    assert classes.mode.convergence.batches == 800
+    assert classes.mode.state[1] == 800
     for kind in ("state", "optimizer"):
         shutil.copy(folder / "on" / f"network_epoch-3_{kind}.pt", folder / f"alone_epoch-3_{kind}.pt")
     begun = trained(folder, LAYER, *SHORT, "--num-epochs", "5", "--load-epoch", "3", "--model-prefix", "alone")

@@ -1,4 +1,4 @@
-"""Whatever files and expressions ``libmode report`` is given: events with finite numbers, or a sentence that names what is wrong.
+"""Whatever damaged files ``libmode report`` is given: events with finite numbers, or a sentence that names what is wrong.
 
 ``LIBMODE_FUZZ`` says how many examples; other than by default they differ from run to run.
 """
@@ -31,7 +31,7 @@ def check(path, tree="", **wanted):
     """Reads the file, whose events are finite, or which the sentence of the problem names."""
     options = {"scores": ("flat",), "mass": "mass"} | wanted
     try:
-        parts = [events for _, events in read(find(f"{path}{tree}"), Wanted(**options))]
+        parts = [read(source, Wanted(**options))[1] for source in find(f"{path}{tree}")]
     except Problem as problem:
         sentence = str(problem)
         assert sentence.endswith(".") and "\n" not in sentence and len(sentence.split()) > 3, sentence

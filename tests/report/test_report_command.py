@@ -1,6 +1,7 @@
 """The command ``libmode report``: its status, what it says, and the page that it writes."""
 
 import html
+import os
 import re
 import subprocess
 import sys
@@ -9,8 +10,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 import report_toys
+from libmode import metrics
 from libmode.__main__ import NEEDED
-from libmode.report import words
+from libmode.report import cli, words
 
 ROOT = Path(__file__).resolve().parents[2]
 DEFAULT = ["--mass", "mass", "--label", "label"]
@@ -64,6 +66,10 @@ def test_a_score_that_leaves_no_background(tmp_path):
         ({"--signal-mass": "inf"}, "signal_mass[0] = inf: expected a finite number"),
         ({"--signal-masses": "90,390"}, "signal_mass[1] = 390: expected a mass of the background, 50"),
         ({"--out": __file__}, "test_report_command.py"),
+        ({"--bins": "20.5"}, "bins"),
+        ({"--bins": "50,60,x"}, "'50,60,x' is no list of numbers"),
+        ({"--max-slope": "0.1"}, "max_slope = 0.1: expected an order of at least 1"),
+        ({"--training-events": "0"}, "training_events = 0"),
     ],
 )
 def test_bad_use_is_one_sentence_and_status_2(file, tmp_path, change, message):
@@ -81,6 +87,23 @@ def test_the_order_has_no_default(file, tmp_path):
     assert status == 2 and printed.startswith("Error: --order is missing: it says which dependence")
 
 
+def test_options_are_those_of_check(file, toy, tmp_path):
+    """Bins, the bounds of the polynomial, and the events of the training."""
+    background = toy["label"] == 0
+    score, mass = toy["linear"][background], toy["mass"][background]
+    given = ["--score", "linear", "--mass", "mass", "--cut", "label == 0", "--working-points", "0.3", "--out", tmp_path]
+    for options, given_so in (
+        ({"order": 2, "monotonic": True, "max_slope": 0.1, "training_events": 5000.0, "bins": 7},
+         ["--monotonic", "--max-slope", 0.1, "--training-events", 5000, "--bins", 7]),
+        ({"order": 0, "bins": [50, 100, 150, 300]}, ["--bins", "50,100,150,300"]),
+    ):  # fmt: skip
+        status, printed = report_toys.report(file, *given, "--order", options["order"], *given_so)
+        assert status == 0, printed
+        (cut,) = report_toys.numbers(tmp_path)["scores"][0]["check"]["cuts"]
+        (want,) = metrics.check(score, None, mass, background_efficiency=[0.3], **options).cuts
+        assert (cut["ndof"], cut["chi2"], cut["slope"]) == pytest.approx((want.ndof, want.chi2, want.slope))
+
+
 # ------------------------------------------------------------------ the page
 
 
@@ -90,10 +113,9 @@ def page(toy, tmp_path_factory):
     folder = tmp_path_factory.mktemp("page")
     script = "<script>alert(1)</script>"
     columns = {script: toy["carved"], "$x_": toy["flat"], "_y$": toy["linear"], "mass": toy["mass"], "l": toy["label"]}
-    columns["own"] = np.random.default_rng(5).random(len(toy["mass"]))
     file = report_toys.write(folder / "<script>&amp;'\"$.csv", columns)
     options = [word for name in [*columns][:3] for word in ("--score", name)]
-    options += ["--mass", "mass", "--label", "l", "--cut", "mass < 260", "--second", "own + 0.5 * get('$x_')"]
+    options += ["--mass", "mass", "--label", "l", "--cut", "mass < 260"]
     status, printed = report_toys.report(file, *options, "--order", 2, "--out", folder, figures=True)
     assert status == 0, printed
     return folder, (folder / "report.html").read_text(encoding="utf-8")
@@ -123,7 +145,35 @@ def test_without_a_package_the_command_names_the_extra():
         want = f"libmode report needs {', '.join(names)}, which {verb} not installed: pip install 'libmode[report]'\n"
         assert (done.returncode, done.stdout, done.stderr) == (2, "", want)
     extra = re.search(r"\nreport = \[(.*)\]", (ROOT / "pyproject.toml").read_text())[1]
-    assert all(name in extra for name in {*NEEDED} - {"matplotlib", "mplhep"})
+    assert all(name in extra for name in {*NEEDED} - {"matplotlib"})
+
+
+def test_status_1_says_not_flat_and_nothing_else(file, tmp_path):
+    """Not a style that needs LaTeX, a notebook's backend, a closed pipe, Ctrl-C or a fault of libmode."""
+    (tmp_path / "matplotlibrc").write_text("text.usetex: True\n")
+    command = [sys.executable, "-m", "libmode", "report", file, "--score", "flat", *DEFAULT, "--order", "0"]
+    environment = os.environ | {"MPLBACKEND": "module://not_here.backend_inline", "MATPLOTLIBRC": str(tmp_path)}
+    done = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True)
+    assert (done.returncode, "Traceback" in done.stderr) == (0, False), done.stderr
+    with open("/dev/full", "w") as full:
+        assert subprocess.run(command, cwd=tmp_path, stdout=full, stderr=subprocess.DEVNULL).returncode == 2
+
+
+@pytest.mark.parametrize(
+    "error, status", [(RuntimeError("a fault"), 2), (KeyboardInterrupt(), 130), (BrokenPipeError(32, ""), 2)]
+)
+def test_the_status_of_errors(file, tmp_path, monkeypatch, capsys, error, status):
+    def fail(*arguments):
+        raise error
+
+    monkeypatch.setattr(cli, "look", fail)
+    monkeypatch.setattr(
+        sys,
+        "argv",
+        ["libmode", "report", str(file), "--score", "flat", "--mass", "mass", "--order", "0", "--out", str(tmp_path)],
+    )
+    assert cli.run() == status
+    assert ("RuntimeError: a fault" in capsys.readouterr().err) == isinstance(error, RuntimeError)
 
 
 def test_a_label_the_wrong_way_round_is_said(file, tmp_path):
@@ -134,25 +184,3 @@ def test_a_label_the_wrong_way_round_is_said(file, tmp_path):
         assert status == 0 and printed.count(said.format("flat")) == count
         page = (tmp_path / "report.html").read_text(encoding="utf-8")
         assert page.count("--label or --score flat is the wrong way round") == count
-
-
-def test_the_terminal_has_the_closure_of_the_page(file, tmp_path):
-    options = ["--score", "flat", *DEFAULT, "--second", "0.5 * flat + count", "--out", tmp_path]
-    status, printed = report_toys.report(file, *options)
-    closure = report_toys.numbers(tmp_path)["scores"][0]["closure"]
-    assert status == 0
-    table = printed.split("Closure of the ABCD method with 0.5 * flat + count")[1].split("\n\n")[0]
-    rows = [re.split("  +", line) for line in table.splitlines() if "σ" in line]
-    assert len(rows) == len(closure["fractions"]) + 1
-    for k, row in enumerate(rows[:-1]):
-        cuts = (words.short(closure[name][k], 4) for name in ("threshold", "second_threshold"))
-        seen, predicted, ratio, error = (
-            words.short(closure[name][k][k]) for name in ("seen", "predicted", "ratio", "error")
-        )
-        significance = f"{closure['significance'][k][k]:.1f} σ"
-        assert row[:7] == ["flat", *cuts, seen, predicted, f"{ratio} ± {error}", significance]
-    assert rows[-1][6] == f"{closure['worst']['significance']:.1f} σ"
-    few = report_toys.write(
-        tmp_path / "few.parquet", {"flat": np.arange(50.0), "mass": np.arange(50.0) % 7, "w": np.ones(50)}
-    )
-    assert report_toys.report(few, "--score", "flat", "--mass", "mass", "--second", "w", "--out", tmp_path)[0] == 0

@@ -1,7 +1,5 @@
 """The numbers of ``libmode report`` are those of libmode.metrics, and its page shows them in the unit of the mass."""
 
-import tracemalloc
-
 import numpy as np
 import pytest
 import report_toys
@@ -69,24 +67,14 @@ def test_the_range_of_masses_may_be_negative():
     assert sample.look([(4, one), (3, one.where(~label))], True).mass_range == (-9, -3)
 
 
-def test_memory_does_not_grow_with_the_files(monkeypatch):
-    """Four times as many events have no more than a tenth more at the peak; the events themselves have 13 MB."""
+def test_the_checks_use_a_random_part_of_many_events(monkeypatch):
     monkeypatch.setattr(sample, "MOST", 20_000)
-
-    def chunks(count):
-        rng = np.random.default_rng(0)
-        for _ in range(count):
-            label = rng.random(10_000) < 0.3
-            yield 10_000, Events(rng.random((10_000, 1)), rng.exponential(60, 10_000), np.ones(10_000), label)
-
-    def peak(count):
-        tracemalloc.start()
-        wanted, looked = Wanted(("s",), "m", label="l"), sample.look(chunks(count), True)
-        settings = Settings.checked(order=0, mass_range=looked.mass_range)
-        found = judge.numbers(wanted, looked, settings, list(judge.judge(wanted, looked, settings)))
-        assert found["entries"] == 10_000 * count and 20_000 < found["tested"] <= 40_000
-        most = tracemalloc.get_traced_memory()[1]
-        tracemalloc.stop()
-        return most
-
-    assert peak(80) < 1.1 * peak(20)
+    rng = np.random.default_rng(0)
+    label, mass = rng.random(100_000) < 0.3, rng.exponential(60, 100_000)
+    of_file = Events(rng.random((100_000, 1)), mass, np.ones(100_000), label)
+    wanted, looked = Wanted(("s",), "m", label="l"), sample.look([(100_000, of_file), (100_000, of_file)], True)
+    settings = Settings.checked(order=0, mass_range=looked.mass_range)
+    found = judge.numbers(wanted, looked, settings, list(judge.judge(wanted, looked, settings)))
+    assert (found["entries"], found["background"], found["tested"]) == (200_000, 2 * np.sum(~label), 20_000)
+    assert abs(looked.background.mass.mean() - 60) < 4 * 60 / np.sqrt(20_000)
+    assert looked.mass_range == (mass[~label].min(), mass[~label].max())

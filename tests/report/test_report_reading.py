@@ -1,5 +1,8 @@
 """Files, cuts and expressions: what is read is what NumPy makes of the columns, and what cannot be read says why."""
 
+import gzip
+import os
+
 import awkward
 import h5py
 import numpy as np
@@ -7,7 +10,6 @@ import pyarrow
 import pytest
 import report_toys
 import uproot
-from libmode.report import formats
 from libmode.report.events import Events, Wanted, read
 from libmode.report.formats import find
 from libmode.report.problem import Problem
@@ -15,17 +17,14 @@ from pyarrow import parquet
 
 
 def taken(*arguments, **expressions):
-    """The sample of files, with ``flat`` and ``mass`` unless others are given."""
-    wanted = {"scores": ("flat",), "mass": "mass"} | expressions
-    sources = [source for one in arguments for source in find(str(one))]
-    return Events.joined([events for _, events in read(sources, Wanted(**wanted))])
+    """The events of files, with ``flat`` and ``mass`` unless others are given."""
+    wanted = Wanted(**{"scores": ("flat",), "mass": "mass"} | expressions)
+    return Events.joined([read(source, wanted)[1] for one in arguments for source in find(str(one))])
 
 
-@pytest.mark.parametrize("chunk", [3001, formats.CHUNK])
 @pytest.mark.parametrize("suffix", report_toys.SUFFIXES)
-def test_columns_are_those_of_the_file(files, toy, suffix, chunk, monkeypatch):
-    monkeypatch.setattr(formats, "CHUNK", chunk)
-    wanted = {"scores": ("flat", "carved"), "weight": "weight", "label": "label", "cut": "(count > 1) & (mass < 200)"}
+def test_columns_are_those_of_the_file(files, toy, suffix):
+    wanted = {"scores": ("flat", "carved"), "weight": "weight", "label": "label", "cut": "count > 1 & mass < 200"}
     sample = taken(files[suffix], **wanted)
     passed = (toy["count"] > 1) & (toy["mass"] < 200)
     columns = [*sample.scores.T, sample.mass, sample.weight, sample.label]
@@ -50,48 +49,27 @@ def test_several_files_are_read_in_their_order(toy, tmp_path):
         np.testing.assert_array_equal(taken(*(tmp_path / name for name in names)).mass, toy["mass"])
 
 
-# Those that uproot can compute are computed by uproot too.
 EXPRESSIONS = {
     " mass ": lambda c: c["mass"],
     "-mass + 2 * flat**2": lambda c: -c["mass"] + 2 * c["flat"] ** 2,
     "(mass - 50) / 250 // 0.1 % 3": lambda c: (c["mass"] - 50) / 250 // 0.1 % 3,
-    "sqrt(mass) + log1p(flat)": lambda c: np.sqrt(c["mass"]) + np.log1p(c["flat"]),
-    "where(mass > 100, flat, -1)": lambda c: np.where(c["mass"] > 100, c["flat"], -1),
+    "sqrt(mass)\n + log1p(flat)": lambda c: np.sqrt(c["mass"]) + np.log1p(c["flat"]),
     "arctan2(mass, flat) * (count != 3)": lambda c: np.arctan2(c["mass"], c["flat"]) * (c["count"] != 3),
-    "~(mass > 9) ^ (flat <= 0.5) & (count == 4)": lambda c: ~(c["mass"] > 9) ^ (c["flat"] <= 0.5) & (c["count"] == 4),
-    "(count & 1) | (count == 4)": lambda c: (c["count"] & 1) | (c["count"] == 4),
-    'get("mass") * 2': lambda c: c["mass"] * 2,
+    "mass > 60 & abs(flat) < 0.5": lambda c: (c["mass"] > 60) & (np.abs(c["flat"]) < 0.5),
+    "mass > 60 and not count == 2 or flat > .5": lambda c: (c["mass"] > 60) & (c["count"] != 2) | (c["flat"] > 0.5),
+    "~(mass > 60) | (50 < mass < 1e2)": lambda c: ~(c["mass"] > 60) | (c["mass"] < 100),
+    "count in [1, 3]": lambda c: np.isin(c["count"], [1, 3]),
+    "`mass` * 2": lambda c: c["mass"] * 2,
 }
 
 
 @pytest.mark.parametrize("text", EXPRESSIONS)
-def test_expressions_are_those_of_numpy_and_uproot(files, toy, text):
+def test_expressions(files, toy, text):
     want = EXPRESSIONS[text](toy)
     for suffix in report_toys.SUFFIXES:
         np.testing.assert_array_equal(taken(files[suffix], mass=text).mass, want)
-    with uproot.open(files["root"]) as file:
-        np.testing.assert_array_equal(file["events"].arrays(text.strip(), library="np")[text.strip()], want)
-
-
-# As in C: ! binds more strongly than comparisons, && less, and || least; a number is true if it is not 0.
-LOGICAL = {
-    "mass > 60 && abs(flat) < 0.5": lambda c: (c["mass"] > 60) & (np.abs(c["flat"]) < 0.5),
-    "mass > 200||count&&flat > 0.5": lambda c: (c["mass"] > 200) | (c["count"] != 0) & (c["flat"] > 0.5),
-    "!count": lambda c: c["count"] == 0,
-    "!count == 1 && !!count != 1": lambda c: c["count"] == 0,
-    "!(mass > 60 && count == 2) && mass != 70": lambda c: ~((c["mass"] > 60) & (c["count"] == 2)),
-    "count && 2": lambda c: c["count"] != 0,
-    "(mass > 60\n  && !label)": lambda c: (c["mass"] > 60) & (c["label"] == 0),
-    "~(mass > 60) && !label": lambda c: ~(c["mass"] > 60) & (c["label"] == 0),
-    "mass > 60 and not count > 2 or label": lambda c: (c["mass"] > 60) & (c["count"] <= 2) | (c["label"] == 1),
-}
-
-
-@pytest.mark.parametrize("text", LOGICAL)
-def test_logical_operators_are_those_of_root(files, toy, text):
-    passed = LOGICAL[text](toy)
-    assert 0 < passed.sum() < len(passed)
-    np.testing.assert_array_equal(taken(files["root"], cut=text).mass, toy["mass"][passed])
+    if want.dtype == bool:
+        np.testing.assert_array_equal(taken(files["root"], cut=text).mass, toy["mass"][want])
 
 
 IN_DOUBLE = {  # of columns of small integers and of booleans
@@ -99,18 +77,15 @@ IN_DOUBLE = {  # of columns of small integers and of booleans
     "-jets": [0, -1, -2, -3],
     "abs(near)": [128, 127, 0, 1],
     "sqrt(near * near)": [128, 127, 0, 1],
-    "far**4 / 1e20": [1, 1, 16, 81],
-    "far * far / 1e10": [1, 1, 4, 9],
+    "far * far / 10000000000": [1, 1, 4, 9],
     "entry - 1": [-1, 0, 1, 2],
     "entry % 2": [0, 1, 0, 1],
     "2**-jets * 8": [8, 4, 2, 1],
-    "(jets > 0) + (jets > 1) + passed": [1, 1, 3, 2],
+    "1 * (jets > 0) + 1 * (jets > 1) + 1 * passed": [1, 1, 3, 2],
     "passed - 1": [0, -1, 0, -1],
-    "~passed": [0, 1, 0, 1],
+    "not passed": [0, 1, 0, 1],
     "passed & (jets > 0)": [0, 0, 1, 0],
-    "(jets & 1) | (jets == 2)": [0, 1, 1, 1],
     "jets // 2 % 2": [0, 0, 1, 1],
-    "where(passed, jets, -1)": [0, -1, 2, -1],
 }
 
 
@@ -129,17 +104,47 @@ def test_integers_do_not_wrap_around(tmp_path, suffix):
     )
     scores = taken(file, scores=tuple(IN_DOUBLE)).scores
     assert dict(zip(IN_DOUBLE, np.round(scores.T, 12).tolist(), strict=True)) == IN_DOUBLE
+    with pytest.raises(Problem, match="adds what is true or false: expected numbers, as in 1 "):
+        taken(file, scores=("(jets > 0) + (jets > 1)",))
 
 
 def test_names_that_are_no_python(tmp_path):
     columns = {"flat": np.arange(4.0), "jet.mass": np.arange(4.0) + 1, "m/GeV": np.arange(4.0) + 2}
-    table = {**columns, "mass": columns["flat"]}
     for suffix in ("parquet", "csv"):
-        file = report_toys.write(tmp_path / f"names.{suffix}", table)
+        file = report_toys.write(tmp_path / f"names.{suffix}", {**columns, "mass": columns["flat"]})
         assert taken(file, mass="jet.mass").mass.tolist() == [1, 2, 3, 4]
         assert taken(file, mass="2 * jet.mass - flat").mass.tolist() == [2, 3, 4, 5]
         assert taken(file, mass="m/GeV").mass.tolist() == [2, 3, 4, 5]
-        assert taken(file, mass="get('m/GeV') + flat").mass.tolist() == [2, 4, 6, 8]
+        assert taken(file, mass="`m/GeV` + flat").mass.tolist() == [2, 4, 6, 8]
+
+
+def test_labels_may_be_words(tmp_path):
+    """As in the file of the Higgs challenge."""
+    columns = {"flat": np.arange(3.0), "mass": np.arange(3.0), "Label": np.array(["s", "b", "s"])}
+    (tmp_path / "words.csv").write_text("flat,mass,Label\n0,0,s\n1,1,b\n2,2,s\n")
+    parquet.write_table(pyarrow.table(columns), tmp_path / "words.parquet")
+    with h5py.File(tmp_path / "words.h5", "w") as file:
+        for name, values in columns.items():
+            file[name] = values.astype(object) if name == "Label" else values
+    with h5py.File(tmp_path / "fields.h5", "w") as file:
+        file["events"] = np.array(
+            list(zip(*columns.values(), strict=True)), [("flat", "f8"), ("mass", "f8"), ("Label", "S1")]
+        )
+    with uproot.recreate(tmp_path / "words.root") as file:
+        file.mktree("t", {"flat": "f8", "mass": "f8", "Label": "string"}).extend(columns)
+    for name in ("words.csv", "words.parquet", "words.h5", "fields.h5", "words.root"):
+        assert taken(tmp_path / name, label='Label == "s"').label.tolist() == [True, False, True], name
+        with pytest.raises(Problem, match=r"^--label 'Label' is '?s'? at entry 0 of .*: expected one number"):
+            taken(tmp_path / name, label="Label")
+
+
+def test_csv_with_other_delimiters(tmp_path):
+    for name, delimiter in {"a.csv": ";", "b.csv": "\t", "c.tsv": "\t", "d.txt": ","}.items():
+        (tmp_path / name).write_text(f"flat{delimiter}mass\n0.5{delimiter}80\n")
+        assert taken(tmp_path / name).mass.tolist() == [80]
+    with gzip.open(tmp_path / "e.csv.gz", "wt") as file:
+        file.write("flat;mass\n0.5;80\n")
+    assert taken(tmp_path / "e.csv.gz").mass.tolist() == [80]
 
 
 def test_trees_and_groups(toy, tmp_path):
@@ -172,7 +177,7 @@ def test_missing_values_of_parquet(tmp_path):
     table |= {"decimal": pyarrow.array([1, 2, 3], pyarrow.decimal128(9, 2)), "none": pyarrow.nulls(3)}
     parquet.write_table(pyarrow.table(table), file := tmp_path / "missing.parquet")
     assert taken(file, cut="passed == 1").mass.tolist() == [1]
-    assert taken(file, cut="isfinite(passed) && !passed").mass.tolist() == [3]
+    assert taken(file, mass="passed", cut="passed == passed").mass.tolist() == [1, 0]
     assert taken(file, mass="decimal").mass.tolist() == [1, 2, 3]
     for column, entry in (("passed", 1), ("none", 0)):
         with pytest.raises(Problem, match=f"^--mass '{column}' is nan at entry {entry} of "):
@@ -186,24 +191,25 @@ def test_a_column_that_holds_no_numbers_is_named(tmp_path):
     with uproot.recreate(tmp_path / "jagged.root") as file:
         file.mktree("t", {**plain, "jets": awkward.Array(lists), "pair": np.zeros((3, 2), "f4")})
     with h5py.File(tmp_path / "jagged.h5", "w") as file:
-        for name, values in {**plain, "pair": np.zeros((3, 2)), "name": ["a", "b", "c"], "short": np.arange(2)}.items():
+        for name, values in {**plain, "pair": np.zeros((3, 2)), "one": np.ones((3, 1)), "short": np.arange(2)}.items():
             file[name] = values
     (tmp_path / "jagged.csv").write_text("flat,mass,name,number\n1,1,a,5\n2,2,b,--\n")
     for suffix, column, holds in (
-        ("root", "jets", "array"), ("root", "pair", "array"), ("parquet", "jets", "array"), ("parquet", "name", "'a'"),
-        ("h5", "pair", "array"), ("h5", "name", "b'a'"), ("csv", "name", "'a' at entry 0"),
-        ("csv", "number", "'--' at entry 1"),
+        ("root", "jets", "array.* at entry 0"), ("root", "pair", "array"), ("parquet", "jets", "array"),
+        ("parquet", "name", "'a'"), ("h5", "pair", "array"), ("csv", "name", "'a' at entry 0"),
+        ("csv", "number", "'5' at entry 0"),
     ):  # fmt: skip
-        message = f"^column '{column}' of .*jagged.{suffix} has {holds}.*: expected one number"
-        with pytest.raises(Problem, match=message):
+        with pytest.raises(Problem, match=f"^--mass '{column}' is {holds}.*jagged.{suffix}: expected one number"):
+            taken(tmp_path / f"jagged.{suffix}", mass=column)
+        with pytest.raises(Problem, match=rf"^--mass '{column} \+ 1' cannot be computed from .*jagged.{suffix}: "):
             taken(tmp_path / f"jagged.{suffix}", mass=f"{column} + 1")
+    assert taken(tmp_path / "jagged.h5", mass="one").mass.tolist() == [1, 1, 1]
     with pytest.raises(Problem, match=r"jagged\.h5: the columns flat, short have \[3, 2\] entries: must be equal"):
         taken(tmp_path / "jagged.h5", mass="short")
 
 
 @pytest.mark.parametrize("suffix", report_toys.SUFFIXES)
-def test_what_is_not_finite_is_named_with_file_and_entry(toy, tmp_path, suffix, monkeypatch):
-    monkeypatch.setattr(formats, "CHUNK", 700)
+def test_what_is_not_finite_is_named_with_file_and_entry(toy, tmp_path, suffix):
     bad = {name: values.copy() for name, values in toy.items()}
     bad["mass"][2345] = np.nan
     first, second = (report_toys.write(tmp_path / f"{k}.{suffix}", table) for k, table in enumerate([toy, bad]))
@@ -211,28 +217,19 @@ def test_what_is_not_finite_is_named_with_file_and_entry(toy, tmp_path, suffix, 
     for cut in (None, "flat > 0", f"flat >= {bad['flat'][2345].item()!r}"):
         with pytest.raises(Problem, match=message):
             taken(first, second, mass="mass * 2", cut=cut)
-    assert len(taken(first, second, cut="isfinite(mass)").mass) == 2 * len(toy["mass"]) - 1
+    assert len(taken(first, second, cut="mass == mass").mass) == 2 * len(toy["mass"]) - 1
 
 
 @pytest.mark.parametrize(
     "expressions, message",
     [
-        ({"mass": "mas"}, r"^--mass 'mas': .*toy\.root has no column 'mas'; it has mass, "),
-        ({"mass": "mass &&"}, r"^--mass 'mass &&' is not an expression: "),
-        ({"mass": "mass +"}, r"^--mass 'mass \+' is not an expression: "),
-        ({"mass": "(" * 500 + "mass" + ")" * 500}, "is not an expression"),
-        *(({"mass": text}, "expected columns, numbers, .*, & | ^ ~ with both sides in brackets") for text in (
-            "50 < mass < 100", "!(50 < mass < 100)", "mass.__class__", "mass.tofile('x')", "mass[0]")),
-        ({"cut": "mass > 60 & label"}, r"^--cut 'mass > 60 & label' compares '60 & label', since .* as in \(mass > 60\) & "),
-        ({"cut": "label | count == 2"}, "compares 'label | count', since .*: expected brackets around each comparison"),
-        ({"cut": "1 == (mass > 60) ^ (count > 1)"}, r"compares '\(mass > 60\) \^ \(count > 1\)', since "),
-        ({"mass": "count^2"}, r"^--mass 'count\^2' has '\^' between numbers: expected \*\* for a power"),
-        ({"cut": "count^2 > 3"}, r"has '\^' between numbers: expected \*\* for a power"),
-        ({"cut": "(mass > 60) ^ label"}, r"has '\^' between numbers"),
-        ({"mass": "sqr(mass)"}, "no function 'sqr'; there are sqrt, "),
-        ({"mass": "sqrt(mass, flat)"}, "sqrt has 2 arguments: expected 1"),
-        ({"mass": "'mass'"}, "does not give a number"),
-        ({"mass": "mass & 1"}, r"cannot be computed from .*toy\.root"),
+        ({"mass": "mas"}, r"^--mass 'mas': .*toy\.root has no column 'mas'; it has mass, .*; friends of a tree are not"),
+        *(({"mass": f"{text}(mass)"}, f"has no column '{text}'; it has ") for text in ("np.log", "mass.to_csv")),
+        ({"mass": "(mass).to_csv('x')"}, r"^--mass .* has '\)\.to_csv': expected columns, numbers"),
+        *(({"mass": text}, "^--mass .* cannot be computed from .*toy.root: ") for text in (
+            "mass &&", "mass +", "(" * 500 + "mass" + ")" * 500, "@taken(mass)", "sqr(mass)", "log(mass, 2)",
+            "mass & 1", "count^2", "9**9**9", "mass; flat")),
+        *(({"mass": text}, "expected one number for each") for text in ("'mass'", "[1, 2]", "x = mass")),
         ({"mass": "mass / 0"}, r"is inf at entry 0 of "),
         ({"scores": ("log(flat - 1)",)}, r"^--score 'log\(flat - 1\)' is nan at entry 0 of "),
         ({"mass": "1", "scores": ("2",)}, "name no column"),
@@ -249,6 +246,7 @@ def test_bad_files(files, tmp_path):
     (tmp_path / "notes.md").write_text("no data")
     (tmp_path / "empty.csv").write_text("")
     (tmp_path / "torn.csv").write_text("flat,mass\n1,2\n1,2,3\n")
+    os.mkfifo(tmp_path / "pipe")
     for suffix in ("root", "parquet", "h5"):
         (tmp_path / f"torn.{suffix}").write_bytes(files[suffix].read_bytes()[:2000])
     for argument, message in {
@@ -256,6 +254,8 @@ def test_bad_files(files, tmp_path):
         tmp_path / "none*.root:t": r"there is no file '.*none\*\.root:t'",
         tmp_path: r"^'.*' is a directory: expected files, as in '.*/\*\.root'",
         f"{tmp_path}/:events": r"^'.*' is a directory: expected files",
+        tmp_path / "pipe": "pipe' is a pipe or a device: expected a file",
+        "/dev/null": "^'/dev/null' is a pipe or a device: expected a file",
         "root://eos.cern.ch//eos/mc.root:t": "^'root://eos.*' is on another machine: expected a file on this one",
         tmp_path / "notes.md": r"notes\.md is not a ROOT, Parquet, HDF5 or \.csv file",
         tmp_path / "empty.csv": r"empty\.csv cannot be read: Empty CSV file",

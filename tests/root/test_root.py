@@ -18,8 +18,7 @@ import numpy as np
 import pytest
 import uproot
 from libmode.prefix import PREFIX
-from libmode.report import formats
-from libmode.report.events import Events, Wanted, read
+from libmode.report.events import Wanted, read
 from libmode.report.formats import find
 from libmode.report.problem import Problem
 
@@ -248,56 +247,31 @@ def test_bad_events_are_named(root, events, file, tree, message):
 
 # ------------------------------------------------------------------ the report
 
-FRIENDS = """
-import array, sys
+LEAVES = """
+import array
 import ROOT
 
-def write(file, name, columns, entries=1000, mode="recreate", friends=(), index=None):
-    file, buffers = ROOT.TFile(file, mode), {one: array.array("d", [0]) for one in columns}
-    tree = ROOT.TTree(name, name)
-    for one, buffer in buffers.items():
-        tree.Branch(one, buffer, one + "/D")
-    for event in range(entries):
-        for k, buffer in enumerate(buffers.values()):
-            buffer[0] = event % 97 + 1000 * k
-        tree.Fill()
-    if index:
-        tree.BuildIndex(index)
-    for friend in friends:
-        tree.AddFriend(*friend)
-    tree.Write("", ROOT.TObject.kOverwrite)
-    file.Close()
-
-write("scores.root", "scores", ["bdt", "mass"])
-write("short.root", "few", ["short"], 10)
-write("sorted.root", "sorted", ["run", "indexed"], index="run")
-write("gone.root", "gone", ["lost"])
-write("main.root", "near", ["y"])
-friends = [("scores", "scores.root"), ("few", "short.root"), ("sorted", "sorted.root"), ("near",), ("gone", "gone.root")]
-write("main.root", "events", ["x", "mass"], mode="update", friends=friends)
+file = ROOT.TFile("leaves.root", "recreate")
+tree = ROOT.TTree("events", "events")
+jet, score = array.array("f", [0, 0]), array.array("d", [0])
+tree.Branch("jet", jet, "mass/F:pt/F")
+tree.Branch("score", score, "score/D")
+for event in range(100):
+    jet[0], jet[1], score[0] = event, 2 * event, event / 100
+    tree.Fill()
+tree.AddFriend("others", "others.root")
+tree.Write()
+file.Close()
 """
 
 
-def test_the_report_reads_friends(root, tmp_path, monkeypatch):
-    """By position; those that ROOT matches otherwise are an error that says so."""
-    done = root.command(sys.executable, "-c", FRIENDS)
+def test_the_report_reads_leaf_lists_and_no_friends(root):
+    done = root.command(sys.executable, "-c", LEAVES)
     assert done.returncode == 0, done.stderr
-    (root.directory / "gone.root").unlink()
-    monkeypatch.chdir("/")  # files of friends are beside the file of the tree
-    monkeypatch.setattr(formats, "CHUNK", 300)
-
-    def taken(*scores):
-        parts = list(read(find(f"{root.directory}/main.root:events"), Wanted(scores, "mass")))
-        return Events.joined([events for _, events in parts])
-
-    event = np.arange(1000) % 97
-    found = taken("bdt + x", "y", "get('scores.mass')")
-    np.testing.assert_array_equal(found.scores, np.column_stack([2 * event, event, event + 1000]))
-    np.testing.assert_array_equal(found.mass, event + 1000)  # of the tree itself
-    for name, message in {
-        "short": "friend 'few' .*short.root.* has 10 entries in place of 1000",
-        "indexed": "friend 'sorted' .* is matched by an index: merge the trees",
-        "lost": "friend 'gone' .* cannot be read: ",
-    }.items():
-        with pytest.raises(Problem, match=f"has no column '{name}'; it has .*{message}"):
-            taken(name)
+    (source,) = find(f"{root.directory}/leaves.root")
+    _, found = read(source, Wanted(("score", "jet.pt - 2 * jet.mass"), "jet.mass"))
+    event = np.arange(100)
+    np.testing.assert_array_equal(found.scores, np.column_stack([event / 100, 0 * event]))
+    np.testing.assert_array_equal(found.mass, event)
+    with pytest.raises(Problem, match="has no column 'bdt'; it has .*; friends of a tree are not read"):
+        read(source, Wanted(("bdt",), "jet.mass"))

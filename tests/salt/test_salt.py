@@ -91,7 +91,7 @@ def test_the_state_of_the_layer_is_in_the_checkpoint_and_goes_on(folder, flat):
         layer = MoDeConstraint(order=0, from_logits=True, background_label=1, gather=True)
         start = "model.tasks.0.mode.mode."
         layer.load_state_dict({name.removeprefix(start): one for name, one in state.items() if name.startswith(start)})
-        assert layer.convergence.batches == batches
+        assert layer.state[1] == batches
 
 
 @pytest.mark.parametrize(

@@ -5,8 +5,6 @@ import json
 import pytest
 
 from studies import pages
-from studies.abcd import report as abcd
-from studies.abcd import study as abcd_study
 from studies.dalitz import report as dalitz
 from studies.limit import report as limit
 from studies.simple_model import report as simple_model
@@ -21,7 +19,6 @@ def stored(path):
 
 
 SHOWN = {
-    "abcd": (lambda: abcd.tables(stored(abcd_study.RESULTS)), abcd.REST),
     "dalitz": (lambda: dalitz.tables(dalitz.committed()), dalitz.REST),
     "limit": (lambda: limit.tables(limit.limits()), limit.REST),
     "simple_model": (simple_model.all_tables, simple_model.REST),

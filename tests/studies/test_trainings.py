@@ -3,8 +3,6 @@
 import numpy as np
 import pytest
 
-from studies.abcd import study as abcd
-from studies.abcd import train as abcd_train
 from studies.dalitz import boosting, networks
 from studies.dalitz.study import Size as DalitzSize
 from studies.simple_model import bins, maps, paper, small_batches
@@ -23,14 +21,6 @@ pytestmark = [
     pytest.mark.filterwarnings("ignore:label or score is the wrong way round"),  # a moment teaches a network little
     pytest.mark.filterwarnings("ignore:.*the push has not settled:libmode.TrainingWarning"),
 ]
-
-
-@pytest.mark.parametrize("method", abcd_train.METHODS)
-def test_abcd(method, monkeypatch):
-    monkeypatch.setattr(abcd_train, "TRAINING", 20_000)
-    monkeypatch.setattr(abcd_train, "TEST", 20_000)
-    found = abcd.measured(abcd.Task(method, 512, 100, 1))
-    assert all(ratio > 0 for ratio in found["ratio"]) and 0 < found["signal"][0] < 1
 
 
 @pytest.mark.parametrize("command", (boosting, networks), ids=lambda command: command.RESULTS.stem)

@@ -1,13 +1,11 @@
 """What is wrong with an argument is said with its name, its value and its place, in both libraries and by all ways."""
 
-import re
-
-import libmode.lightgbm
 import lightgbm
 import numpy as np
 import pandas as pd
 import pytest
-from boosted import LGB, SMALL, XGB
+from boosted import LGB, SMALL, data, train
+from libmode.xgboost import objective
 
 # In so few rounds, and with the training as evaluation set.
 pytestmark = [
@@ -29,9 +27,9 @@ def but(place, value, array=WEIGHT):
     return array
 
 
-def trained(library, mass=MASS, **options):
-    """By the native API, for two rounds."""
-    return library.train(library.data(*ITS), 2, library.objective(mass, **options))
+def trained(mass=MASS, **options):
+    """By XGBoost's own training, for two rounds."""
+    return train(data(*ITS), 2, objective(mass, **{"order": 1} | options))
 
 
 def fitted(library, given=None, y=LABEL, mass=MASS, **parameters):
@@ -45,15 +43,9 @@ def evaluated(library, mass=MASS, y=LABEL, X=FEATURES, **given):
     return fitted(library, {"eval_set": [(X, y)], "eval_mass": [mass]} | given)
 
 
-def derived(library, margin=MARGIN, label=LABEL, weight=None, **options):
+def derived(margin=MARGIN, label=LABEL, weight=None, **options):
     """By the objective itself, of a data set with these labels and weights."""
-    return library.objective(MASS, **options)(margin, library.data(FEATURES, label, weight=weight))
-
-
-def judged(library, mass, *weight):
-    """By the metric itself."""
-    data = library.data(*ITS)
-    return library.metric({data: (mass, *weight) if weight else mass})(MARGIN, data)
+    return objective(MASS, **{"order": 1} | options)(margin, data(FEATURES, label, weight=weight))
 
 
 def refused(message, function, *arguments, kind=ValueError, **named):
@@ -69,10 +61,6 @@ def rows(text):
 
 #: Arguments of the objective and of the classifier, with what both say.
 BOTH = rows("""
-loss_weight=-1 | loss_weight = -1: must be positive
-tolerance=0 | tolerance = 0: must be positive
-loss_weight=2.0, tolerance=5.0 | loss_weight = 2.0 and tolerance = 5.0:
-score_transform='logit' | score_transform = 'logit': must be 'odds' or None
 score_range=(0, 2) | score_range = (0, 2):
 order=-1 | order = -1 must be between 0 and 16
 mass=but(BACKGROUND, nan, MASS) | mass[ ... ] = NaN:
@@ -80,28 +68,32 @@ mass=MASS[:-1] | mass has length 1999
 mass=RAGGED | mass cannot be made an array
 """)
 
-#: Calls, with what they say; they raise ValueError.
+#: Calls of the objective, with what they say; they raise ValueError.
+OF_OBJECTIVE = rows("""
+trained(category=[1, 2, 3]) | category has length 3
+trained(label=LABEL, background_only=False) | label is given, and background_only = False
+trained(background_only=False, background_label=1) | background_label = 1 and background_only = False:
+trained(background_label=2) | none of the 2000 values of label equals background_label = 2
+trained(mass=np.ones((EVENTS, 4))) | mass has shape (2000, 4):
+trained(weight=np.ones((EVENTS, 2))) | weight has shape (2000, 2):
+trained(weight=but(SIGNAL, inf)) | weight[ ... ] = inf:
+trained(weight=1 - 1.5 * LABEL) | the weights of the class of signal sum to -500:
+derived(label=but(9, 2)) | label[9] = 2: expected 1 for signal or 0 for background
+derived(label=np.zeros(EVENTS)) | none of the 2000 events is signal (label 1)
+objective(MASS, weight=WEIGHT, order=1)(MARGIN, data(*ITS, weight=WEIGHT + LABEL)) | weight is given, and
+derived(but(4, nan)) | margin[4] = nan: ... the training diverged
+derived(np.zeros((EVENTS, 3))) | the margins have shape (2000, 3)
+""")
+
+#: Calls of the classifiers.
 VALUES = rows("""
-trained(library, category=[1, 2, 3]) | category has length 3
 fitted(library, dict(category=[1, 2, 3])) | category has length 3
-trained(library, label=LABEL, background_only=False) | label is given, and background_only = False
-trained(library, background_only=False, background_label=1) | background_label = 1 and background_only = False:
-trained(library, background_label=2) | none of the 2000 values of label equals background_label = 2
 fitted(library, background_label=2) | background_label = 2: must be one of the classes of y, [0.0, 1.0]
 fitted(library, y=LABEL + 1, background_label=[1, 2]) | = [1, 2]: must be one of the classes of y, [1.0, 2.0], or give back
 fitted(library, y=np.where(LABEL == 1, 's', 'b'), background_label=0) | = 0: must be one of the classes of y, ['b', 's']
 fitted(library, y=np.where(LABEL == 1, 's', 'b')) | y has the classes ['b', 's']: give background_label, the class of
 fitted(library, dict(callbacks=[library.stop])) | EarlyStopping ... before the push has settled: give early_stopping_rounds
 fitted(library, dict(eval_set=[ITS], eval_mass=[MASS]), early_stopping_rounds=5, **library.dart) | = 'dart' and early_stopping_rounds = 5: ... leave one of them
-trained(library, mass=np.ones((EVENTS, 4))) | mass has shape (2000, 4):
-trained(library, weight=np.ones((EVENTS, 2))) | weight has shape (2000, 2):
-trained(library, weight=but(SIGNAL, inf)) | weight[ ... ] = inf:
-trained(library, weight=1 - 1.5 * LABEL) | the weights of the class of signal sum to -500:
-derived(library, label=but(9, 2)) | label[9] = 2: expected 1 for signal or 0 for background
-derived(library, label=np.zeros(EVENTS)) | none of the 2000 events is signal (label 1)
-library.objective(MASS, weight=WEIGHT)(MARGIN, library.data(*ITS, weight=WEIGHT + LABEL)) | weight is given, and
-derived(library, but(4, nan)) | margin[4] = nan: ... the training diverged
-derived(library, np.zeros((EVENTS, 3))) | the margins have shape (2000, 3)
 fitted(library, dict(sample_weight=but(4, nan))) | Input sample_weight contains NaN
 fitted(library, y=but([3, 4], [0, 2])) | y has 3 classes (multiclass): Only binary
 library.Classifier(order=1).fit(pd.Series(LABEL), LABEL, mass=MASS) | Expected
@@ -111,7 +103,8 @@ fitted(library, early_stopping_rounds=5) | early_stopping_rounds = 5: give eval_
 fitted(library, events=-1) | events = -1: must be positive
 fitted(library, dict(eval_set=[ITS], eval_mass=[MASS]), early_stopping_rounds=0) | early_stopping_rounds = 0:
 fitted(library, validation_fraction=0) | validation_fraction = 0: must be
-fitted(library, validation_fraction=1e-4) | validation_fraction = 0.0001: none of the 0 events is background
+fitted(library, validation_fraction=1e-6) | = 1e-06: keeps 0 of 2000 events, 0 of them signal: expected at least 50 of signal and of
+fitted(library, validation_fraction=0.01) | = 0.01: keeps 20 of 2000 events, 10 of them signal: expected at least 50
 fitted(library, validation_fraction=1.0) | validation_fraction = 1.0: must be
 fitted(library, dict(eval_set=[ITS])) | eval_mass has length 0, but eval_set has 1
 fitted(library, dict(eval_mass=[MASS])) | eval_mass has length 1, but eval_set has 0
@@ -121,47 +114,47 @@ evaluated(library, PAIRS) | eval_set[0]: mass has shape (2000, 2)
 evaluated(library, eval_sample_weight=[but(3, inf)]) | eval_set[0]: weight[3] = inf:
 evaluated(library, y=but(9, 2, LABEL)) | eval_set[0]: y[9] = 2.0:
 evaluated(library, X=FEATURES[:, :1]) | eval_set[0]: X has 1 features
-library.metric({})(MARGIN, library.data(*ITS)) | metric has no masses for a data set of 2000 rows
-judged(library, MASS[1:]) | mass has length 1999
-judged(library, MASS, [1.0]) | weight has length 1
-judged(library, MASS, but(4, nan)) | weight[4] = nan:
-judged(library, MASS, -WEIGHT) | the weights of the class of background sum to -1000
-judged(library, MASS, WEIGHT, WEIGHT) | masses has a tuple of 3: expected masses, or (masses, weights)
-judged(library, but(2, nan, MASS)) | mass[2] = nan:
-library.metric({}, of='auc') | of = 'auc': must be one or some of 'logloss'
-library.metric({}, events=0) | events = 0:
-library.metric({}, background_only=False, background_label=1) | background_label = 1 and
 """)
 
 #: Names that are unknown, and values of another type, so that nothing that is given counts for nothing; TypeError.
 NAMES = rows("""
-library.objective(MASS, monotonc=1) | unknown option 'monotonc': did you mean monotonic?
-library.metric({}, ordr=1) | did you mean order?
-library.metric(MASS) | masses is ndarray:
+objective(MASS, order=1, monotonc=1) | unknown option 'monotonc': did you mean monotonic?
+objective(MASS) | order is missing: it says which dependence
+objective(MASS, order=1)(MARGIN, MARGIN) | use MoDeXGBClassifier or xgboost.train
+xgboost.XGBClassifier(objective=objective(MASS, order=1)).fit(*ITS) | use MoDeXGBClassifier or xgboost.train
 fitted(library, order=None) | order is missing: it says which dependence of the background efficiency
-libmode.xgboost.objective(MASS) | order is missing: it says which dependence
-judged(library, MASS, WEIGHT + 1j) | weight has dtype complex128: expected real numbers
 fitted(library, eta=3) | unknown parameter 'eta': did you mean learning_rate?
 fitted(library, objective=1) | parameter 'objective' has no effect in MoDe
 fitted(library, scale_pos_weight=1) | parameter 'scale_pos_weight' has no effect in MoDe
+fitted(library, strenght=3) | unknown parameter 'strenght'
+fitted(library, max_dept=3) | unknown parameter 'max_dept': did you mean max_depth?
+fitted(library, monotonc=1) | unknown parameter 'monotonc': did you mean monotonic?
+fitted(library, n_estimator=3) | unknown parameter 'n_estimator': did you mean n_estimators?
+fitted(library, max_bim=3, verbosity=0) | unknown parameter 'max_bim': did you mean max_bin?
+fitted(library, class_weight=3) | unknown parameter 'class_weight'
 fitted(library, dict(bins=5)) | unexpected keyword argument 'bins'
-library.objective(MASS)(MARGIN, MARGIN) | use MoDeXGBClassifier or MoDeLGBMClassifier
-library.Estimator(objective=library.objective(MASS)).fit(*ITS) | use MoDeXGBClassifier or MoDeLGBMClassifier
 fitted(library, signal_efficiency=0.5, background_efficiency=0.1) | give only one of signal_efficiency and background_efficiency
 fitted(library, max_depth='3') | max_depth = '3': must be an integer
-library.objective(MASS).judge(None, None, MASS) | label is None: expected an array
-fitted(library, loss_weight='much') | loss_weight = 'much': must be a number
 fitted(library, validation_fraction=WEIGHT) | validation_fraction = array([1., 1.,
 fitted(library, validation_fraction='tenth') | validation_fraction = 'tenth': must be
 fitted(library, background_only='no') | background_only = 'no': must be
+fitted(XGB, boosting='dart') | unknown parameter 'boosting'
+fitted(XGB, rate_drop=0.5) | unknown parameter 'rate_drop'
+fitted(LGB, booster='dart') | unknown parameter 'booster'
 """)
-EVERY = [(f"{way}(library, {given})", message, ValueError) for given, message in BOTH for way in ("trained", "fitted")]
-EVERY += [(*row, ValueError) for row in VALUES] + [(*row, TypeError) for row in NAMES]
+CALLS = "trained({})", "fitted(XGB, {})", "fitted(LGB, {})"
+EVERY = [(call.format(given), message, ValueError) for given, message in BOTH for call in CALLS]
+EVERY += [(*row, ValueError) for row in OF_OBJECTIVE + VALUES] + [(*row, TypeError) for row in NAMES]
+EVERY = [
+    (call.replace("library", one), message, kind)
+    for call, message, kind in EVERY
+    for one in (("XGB", "LGB") if "library" in call else ("",))
+]
 
 
 @pytest.mark.parametrize("call, message, kind", EVERY, ids=[call for call, *_ in EVERY])
-def test_a_bad_argument_is_named(library, call, message, kind):
-    refused(message, eval, call, globals(), {"library": library}, kind=kind)
+def test_a_bad_argument_is_named(call, message, kind):
+    refused(message, eval, call, globals(), kind=kind)
 
 
 @pytest.mark.parametrize(
@@ -192,28 +185,10 @@ def test_rows_are_matched_by_position_and_other_indexes_are_an_error(library, wh
         refused(f"{name} and y have different indexes", fit, *[one | {"X": FEATURES} for one in (mixed, mixed)])
 
 
-def test_objective_and_metric_refuse_other_indexes(library):
-    mass, weight = pd.Series(MASS), pd.Series(WEIGHT)[::-1]
+def test_an_objective_refuses_other_indexes():
+    mass = pd.Series(MASS)
     for name in ("weight", "label", "category"):
-        refused(f"{name} and mass have different indexes", library.objective, mass, **{name: weight})
-    data = library.data(*ITS)
-    refused("weight and mass have different indexes", library.metric, {data: (mass, weight)})
-
-
-def test_what_no_library_knows():
-    """XGBoost says it itself, and libmode for LightGBM, which would only print it."""
-    for name, meant in (
-        ("monotonc", "monotonic"),
-        ("n_estimator", "n_estimators"),
-        ("class_weight", ""),
-        ("booster", ""),
-    ):
-        said = f": did you mean {meant}?" if meant else ""
-        with pytest.raises(TypeError, match=rf"^unknown parameter '{name}'{re.escape(said)}$"):
-            fitted(LGB, **{name: 3})
-    for name in ("monotonc", "boosting", "rate_drop"):  # the last is of dart alone
-        with pytest.warns(UserWarning, match=f'(?s)"{name}" }} are not used'):
-            fitted(XGB, **{name: 3})
+        refused(f"{name} and mass have different indexes", objective, mass, **{name: pd.Series(WEIGHT)[::-1]}, order=1)
 
 
 #: What LightGBM does not use with an objective of its own.
@@ -235,43 +210,23 @@ def test_what_lightgbm_ignores_with_another_objective_is_refused(name):
     ]
     np.testing.assert_array_equal(*found)
     refused(f"parameter {name!r} has no effect in MoDeLGBM", fitted, LGB, kind=TypeError, **{name: IGNORED[name]})
-    if name != "input_model":
-        native = {"objective": LGB.objective(MASS), name: IGNORED[name]}
-        refused(f"parameter {name!r} has no effect with", lightgbm.train, native, lightgbm.Dataset(*ITS), 1)
 
 
 def test_linear_trees_are_an_error():
     """The prior of the classes was once added to what linear trees do not read: their probabilities were wrong."""
     for name, value in (("linear_tree", True), ("linear_trees", "true")):
-        refused("booster has linear trees: ... Train without linear_tree", fitted, LGB, **{name: value})
+        refused("booster has linear trees, ... Train without linear_tree", fitted, LGB, **{name: value})
     fitted(LGB, linear_tree=False)
 
 
 def test_a_distributed_training_of_lightgbm():
-    """The parameters of the training are those that the objective sees."""
     for name in ("num_machines", "num_machine"):
-        data = LGB.data(*ITS, params={name: 3})
-        refused("one of 3 machines", LGB.objective(SMALL.mass), np.zeros(EVENTS), data, kind=RuntimeError)
-    seen = []
-
-    def watched(margin, data):
-        seen.append(data.params["num_machines"])
-        return np.zeros(EVENTS), np.ones(EVENTS)
-
-    LGB.train(lightgbm.Dataset(*ITS), 1, watched, num_machines=1)
-    assert seen == [1]
+        refused("one of 3 machines", fitted, LGB, kind=RuntimeError, **{name: 3})
 
 
-def test_the_link_of_a_booster_of_lightgbm():
-    finalize, booster = libmode.lightgbm.finalize, trained(LGB)
-    refused("booster is MoDeLGBMClassifier: ", finalize, fitted(LGB), 0.0, kind=TypeError)
-    refused("init_score = inf: must be finite", finalize, booster, np.inf)
-    refused("init_score = array([0., 0., 0., 0.]): must be a number", finalize, booster, np.zeros(4), kind=TypeError)
-    refused("num_iteration = 2.5: must be an integer", finalize, booster, 0.0, num_iteration=2.5, kind=TypeError)
-    refused("'init_score'", finalize, booster, kind=TypeError)  # 0 by default once gave probabilities far too high
-    refused("the model has its own link", finalize, finalize(booster, 0.0), 0.0)
-    refused("the booster has no trees", finalize, lightgbm.Booster(LGB.PARAMETERS, LGB.data(*ITS)), 0.0)
-    # A training that split nothing gives the prior.
-    data = LGB.data(*ITS, start=np.full(EVENTS, 0.7))
-    prior = LGB.train(data, 3, LGB.objective(SMALL.mass), min_sum_hessian_in_leaf=1e9)
-    np.testing.assert_allclose(finalize(prior, 0.7).predict(SMALL.features), 1 / (1 + np.exp(-0.7)))
+def test_a_training_without_a_split_gives_the_prior():
+    """LightGBM's leaves lack what margins began with."""
+    few = np.flatnonzero((LABEL == 0) | (np.arange(EVENTS) % 4 == 0))
+    trees = LGB.Classifier(order=1, n_estimators=3, n_jobs=1, min_child_weight=1e9)
+    prior = trees.fit(FEATURES[few], LABEL[few], mass=MASS[few]).predict_proba(FEATURES)[:, 1]
+    np.testing.assert_allclose(prior, LABEL[few].mean())

@@ -50,13 +50,11 @@ def test_too_few_rounds_are_an_error_with_early_stopping_and_a_warning_without(l
         TrainingWarning, match=r"has not settled in 20 rounds: .* times as much as by chance. Give about"
     ):
         assert fitted(library, n_estimators=20).settled_round_ is None
-    assert fitted(library, n_estimators=3, loss_weight=10.0).settled_round_ == 0  # there is no push
 
 
 def test_the_mass_dependence_of_a_training_that_comes_back_is_said(library, monkeypatch):
     """A push that has settled can overshoot, and the last round counts where early stopping chooses none."""
     monkeypatch.setattr(multipliers.Boosting, "_dependence", lambda self, events: 0.5 if self.rounds < 90 else 1.5)
-    monkeypatch.setattr(multipliers.Boosting, "events", 5_000.0)
     message = r"had settled by round 60, but in round 100 .* 1.50 times as much as by chance again. Give about 200"
     with pytest.warns(TrainingWarning, match=message):
         assert fitted(library, n_estimators=100, validation_fraction=None).settled_round_ == 60
@@ -70,25 +68,8 @@ def test_a_push_settles_by_one_rule_with_and_without_early_stopping(library, mon
     Ten looks at most at chance settle a push. A push that settles too late for the rule is flat, and no error.
     """
     monkeypatch.setattr(multipliers.Boosting, "_dependence", lambda self, events: 0.8 if self.rounds >= since else 1.2)
-    monkeypatch.setattr(multipliers.Boosting, "events", 5_000.0)
     given = {"early_stopping_rounds": patience, "n_estimators": 100}
     found = fitted(library, EVALUATED, **given)
     assert found.settled_round_ == settled and (
         patience is None or (found.best_iteration_ is None) == (settled is None)
     )
-
-
-def test_the_metric_of_the_native_interface_waits_too(library):
-    training = simple_model(5_000, np.random.default_rng(32))
-    train, valid = (library.data(events.features, events.label) for events in (training, VALID))
-    if library is LGB:
-        valid = library.data(VALID.features, VALID.label, reference=train)
-    objective = library.objective(training.mass, order=1)
-    metric = library.metric({valid: VALID.mass}, order=1, objective=objective)
-    _, history, best = library.judged(train, 500, objective, valid, metric, 5)
-    values = history["inverse_sensitivity"]
-    waited = np.array(values) > 900_000
-    assert waited[: objective.settled - 1].all() and not waited[objective.settled - 1 :].any()
-    assert best >= objective.settled - 1
-    with pytest.raises(TypeError, match="objective is str: expected"):
-        library.metric({}, objective="mode")

@@ -19,7 +19,6 @@ const (
 	Quantile Binning = iota
 	Uniform
 	GivenEdges
-	Values
 )
 
 // Options are the options of the bins of one variable.
@@ -30,6 +29,7 @@ type Options struct {
 	Most  int       // a limit on the number of bins where none is asked for; 0: 32
 	Few   bool      // whether Most is the number of bins that the weights allow, see Settle
 	Edges []float64 // for GivenEdges
+	Grid  bool      // of one of several variables whose cells may be empty
 	Order int       // of the polynomial response, whose order + 1 parameters need at least order + 2 bins
 }
 
@@ -57,7 +57,7 @@ func (o *Options) For(n int) int {
 
 // Merges reports whether a bin with too few events is merged with its neighbor: only if the caller has not chosen the bins.
 func (o Options) Merges() bool {
-	return o.Asked == 0 && (o.Kind == Quantile || o.Kind == Uniform)
+	return o.Asked == 0 && o.Kind != GivenEdges
 }
 
 // Bins are intervals of one mass, or cells of several variables.
@@ -65,7 +65,7 @@ type Bins struct {
 	Edges  []float64                         // of one variable, in units of mass
 	Bounds [][events.MaxVariables][2]float64 // of the cells of several variables; nil: there is one variable
 	Means  []float64                         // of functions over the bins, see Settle: a row a bin
-	Merged bool                              // whether a bin had too few events, see Settle
+	powers []int                             // Exponents of the selection
 	fewest int                               // events in the smallest of the quantile bins; 0 for other bins
 }
 
@@ -117,8 +117,6 @@ func New[T events.Float](sel *events.Selection[T], o *Options, sc *par.Scratch) 
 		bs.Edges = slices.Clone(o.Edges)
 	case Uniform:
 		bs.Edges, err = uniformEdges(sel.MassLo, sel.MassHi, o.For(sel.N))
-	case Values:
-		bs.Edges, err = valueEdges(sel)
 	}
 	if err == nil {
 		assignBins(sel, bs.Edges, sc)
@@ -139,7 +137,7 @@ func checkEnough[T events.Float](sel *events.Selection[T], o *Options) error {
 	if o.Kind == GivenEdges {
 		asked = len(o.Edges) - 1
 	}
-	if o.Kind == GivenEdges || o.Kind == Values || sel.N >= asked {
+	if o.Kind == GivenEdges || o.Grid || sel.N >= asked {
 		if asked > events.MaxBins {
 			return errs.Of(errs.ErrOption, "bins or edges make %d bins, and %d are possible: use fewer", asked, events.MaxBins)
 		}

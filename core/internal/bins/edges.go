@@ -1,8 +1,6 @@
 package bins
 
 import (
-	"slices"
-
 	"github.com/libmode/libmode/core/internal/errs"
 	"github.com/libmode/libmode/core/internal/events"
 	"github.com/libmode/libmode/core/internal/par"
@@ -22,34 +20,6 @@ func uniformEdges(lo, hi float64, n int) ([]float64, error) {
 		}
 	}
 	return edges, nil
-}
-
-// maxValues is the highest number of bins of the kind Values.
-const maxValues = 1 << 12
-
-// valueEdges returns edges between all masses that occur, so that each has a bin.
-func valueEdges[T events.Float](sel *events.Selection[T]) ([]float64, error) {
-	var values []T // in order
-	for i, m := range sel.Mass {
-		if !sel.TakesPart(i) {
-			continue
-		}
-		at, found := slices.BinarySearch(values, m)
-		if found {
-			continue
-		}
-		if len(values) == maxValues {
-			return nil, errs.Of(errs.ErrOption, "binning = values makes a bin of each distinct mass, and there are more than %d: "+
-				"use it for masses with few values, such as years or groups", maxValues)
-		}
-		values = slices.Insert(values, at, m)
-	}
-	edges := make([]float64, 0, len(values)+1)
-	edges = append(edges, sel.MassLo)
-	for k := range len(values) - 1 {
-		edges = append(edges, midpoint(float64(values[k]), float64(values[k+1])))
-	}
-	return append(edges, sel.MassHi), nil
 }
 
 // assignBins replaces the cells of the masses by their bins. If no edge lies in the cell of a mass, the cell has the bin.

@@ -52,9 +52,9 @@ func JointCells[T events.Float](masses [][]T, index []uint32, axes []Options, in
 	for k, mass := range masses {
 		var bs *Bins
 		var err error
-		isGrid, inGrid := axes[k].Kind != Quantile, make([]uint32, len(mass))
-		if isGrid {
-			if bs, err = binAxis(inGrid, mass, index, axes[k], sc); err != nil {
+		ax, inGrid := axes[k], make([]uint32, len(mass))
+		if ax.Grid = ax.Kind != Quantile; ax.Grid {
+			if bs, err = binAxis(inGrid, mass, index, ax, sc); err != nil {
 				return nil, nil, errs.OfVariable(k, err)
 			}
 			gridCells *= bs.Count()
@@ -63,9 +63,9 @@ func JointCells[T events.Float](masses [][]T, index []uint32, axes []Options, in
 		cells, members = nil, nil
 		for c, chosen := range oldMembers {
 			numbers := make([]uint32, len(chosen)) // of the bins
-			if isGrid {
+			if ax.Grid {
 				events.Pick(numbers, inGrid, chosen)
-			} else if bs, err = binAxisOf(numbers, chosen, mass, index, axes[k], sc); err != nil {
+			} else if bs, err = binAxisOf(numbers, chosen, mass, index, ax, sc); err != nil {
 				return nil, nil, errs.OfVariable(k, err)
 			}
 			parts := make([][]uint32, bs.Count())

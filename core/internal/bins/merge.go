@@ -18,7 +18,10 @@ const enough = FewestEffective * (1 + 1e-9)
 //
 // It reports false if these bins only counted the effective events, whose number allows fewer bins, or bins of another kind. Then
 // New makes them with the same options.
-func Settle[T events.Float](bs *Bins, sel *events.Selection[T], o *Options, columns events.Columns, unit float64, sc *par.Scratch) (bool, error) {
+func Settle[T events.Float](bs *Bins, sel *events.Selection[T], o *Options, columns events.Columns, sc *par.Scratch) (bool, error) {
+	sel.Balance(bs.Count(), sc)
+	bs.powers = sel.Exponents
+	unit := sel.Unit()
 	merging := o.Merges() && (sel.Weight != nil || bs.fewest < 2)
 	if !merging && columns.Count == 0 {
 		bs.Means = slices.Repeat([]float64{1}, bs.Count())
@@ -28,9 +31,10 @@ func Settle[T events.Float](bs *Bins, sel *events.Selection[T], o *Options, colu
 			if sel.Weight != nil && !o.Few && o.limit(sums, sel.N) {
 				return false, nil
 			}
-			var to []int
-			if to, bs.Merged = findMerged(sums, o.Order+1); to[len(to)-1] < len(to)-1 {
+			if to := findMerged(sums, bs.powers, o.Order+1); to[len(to)-1] < len(to)-1 {
 				mergeBins(bs, sel, to)
+				sel.Balance(bs.Count(), sc)
+				bs.powers = sel.Exponents
 				sums = sumBins(sel, bs.Count(), columns, unit, sc)
 			}
 		}
@@ -69,36 +73,53 @@ func (o *Options) limit(sums [][]float64, n int) bool {
 
 // findMerged returns for each bin the number of the bin that it becomes a part of. Each merged bin has enough effective events.
 // If that leaves no more bins than functions, a positive sum of weights is enough: the few events of such bins are all there are.
-// It reports whether some bin had too few.
-func findMerged(sums [][]float64, functions int) (to []int, few bool) {
-	last := len(sums) - 1
-	to = mergeUntil(sums, enough)
-	if few = to[last] < last; to[last] < functions {
-		to = mergeUntil(sums, 0)
+func findMerged(sums [][]float64, powers []int, functions int) []int {
+	to := mergeUntil(sums, powers, enough)
+	if to[len(to)-1] < functions {
+		return mergeUntil(sums, powers, 0)
 	}
-	return to, few
+	return to
 }
 
+// group is neighboring bins from the first on, with their sums W and T of weights that are multiplied by 2^power.
+type group struct {
+	first int
+	w, t  float64
+	power int
+}
+
+// add adds sums of weights with their own power. The sums of the larger weights, with the lower power, keep their digits.
+func (g *group) add(w, t float64, power int) {
+	low := min(g.power, power)
+	g.w = math.Ldexp(g.w, low-g.power) + math.Ldexp(w, low-power)
+	g.t = math.Ldexp(g.t, 2*(low-g.power)) + math.Ldexp(t, 2*(low-power))
+	g.power = low
+}
+
+// begun returns a group without bins.
+func begun(first int) group { return group{first: first, power: 1 << 12} }
+
 // mergeUntil merges neighbors, from the lowest mass on, until each bin has a positive sum of weights and enough effective
-// events, W^2/T. A rest at the end joins the last bins until they have enough.
-func mergeUntil(sums [][]float64, enough float64) []int {
-	type group struct {
-		first int
-		w, t  float64
-	}
+// events, W^2/T. A rest at the end joins the last bins until they have enough. The weights of each bin are multiplied by a power of two;
+// nil: by 1.
+func mergeUntil(sums [][]float64, powers []int, enough float64) []int {
 	isEnough := func(g group) bool { return g.w > 0 && g.w*g.w >= enough*g.t }
 	var groups []group
-	var open group
+	open := begun(0)
 	for b, row := range sums {
-		open.w += row[0]
-		open.t += row[1]
+		power := 0
+		if powers != nil {
+			power = powers[b]
+		}
+		open.add(row[0], row[1], power)
 		if isEnough(open) {
-			groups, open = append(groups, open), group{first: b + 1}
+			groups, open = append(groups, open), begun(b+1)
 		}
 	}
 	for open.first < len(sums) && len(groups) > 0 && !isEnough(open) {
 		last := groups[len(groups)-1]
-		groups, open = groups[:len(groups)-1], group{last.first, last.w + open.w, last.t + open.t}
+		last.add(open.w, open.t, open.power)
+		groups, open = groups[:len(groups)-1], last
 	}
 	if open.first < len(sums) {
 		groups = append(groups, open)
@@ -205,6 +226,9 @@ func CheckSum(bs *Bins, b int, sum, unit float64) error {
 			"use fewer or wider bins, quantile bins or larger batches")
 	}
 	if !(sum > 0) || math.IsInf(sum, 1) || math.IsInf(1/sum, 1) {
+		if bs.powers != nil {
+			sum = math.Ldexp(sum, -bs.powers[b])
+		}
 		return bs.Error(b, "has sum of weights %v, which must be positive and finite: "+
 			"use fewer or wider bins, quantile bins or larger batches", sum/unit)
 	}

@@ -96,13 +96,14 @@ func sortedMasses[T events.Float](sel *events.Selection[T], isNear []bool, sc *p
 	n := len(sel.Pairs)
 	near, counts := par.Unset[T](&sc.Arena, n), par.Make[int](&sc.Arena, (n+eventsAtATime-1)/eventsAtATime) // by block of events
 	sc.Team.Blocks(n, eventsAtATime, func(lo, hi int) {
-		found, masses := near[lo:lo], sel.Mass[lo:hi]
+		found, masses, count := near[lo:hi], sel.Mass[lo:hi], 0
 		for i, pair := range sel.Pairs[lo:hi] {
 			if c := pair & events.BinMask; int(c) < len(isNear) && isNear[c] {
-				found = append(found, masses[i])
+				found[count] = masses[i]
+				count++
 			}
 		}
-		counts[lo/eventsAtATime] = len(found)
+		counts[lo/eventsAtATime] = count
 	})
 	masses := near[:0]
 	for k, count := range counts {

@@ -52,7 +52,7 @@ func TestMeansByDefinition(t *testing.T) {
 				o := &Options{Asked: 5}
 				bs, err := New(sel, o, sc)
 				require.NoError(t, err)
-				_, err = Settle(bs, sel, o, columns, sel.Unit(), sc)
+				_, err = Settle(bs, sel, o, columns, sc)
 				require.NoError(t, err)
 				sums, want := make([]float64, 5), make([]float64, 5*(count+1))
 				for i, m := range ev.Mass {
@@ -98,7 +98,7 @@ func TestMergedBinsKeepTheirEvents(t *testing.T) {
 	bs, err := New(sel, o, sc)
 	require.NoError(t, err)
 	before := slices.Clone(bs.Edges)
-	settled, err := Settle(bs, sel, o, events.Columns{Fill: func([][]float64, int) {}}, sel.Unit(), sc)
+	settled, err := Settle(bs, sel, o, events.Columns{Fill: func([][]float64, int) {}}, sc)
 	require.NoError(t, err)
 	require.True(t, settled)
 	require.Less(t, bs.Count(), len(before)-1)

@@ -15,11 +15,13 @@ type Stats struct {
 	MassMin, MassMax     float64
 	ScoreMin, ScoreMax   float64
 	WeightMin, WeightMax float64
+	WeightLeast          float64 // the least |w| above 0
 }
 
 // noStats are the statistics of no events.
 var noStats = Stats{
 	MassMin: math.Inf(1), MassMax: math.Inf(-1), ScoreMin: math.Inf(1), ScoreMax: math.Inf(-1), WeightMin: math.Inf(1), WeightMax: math.Inf(-1),
+	WeightLeast: math.Inf(1),
 }
 
 func (s *Stats) merge(other Stats) {
@@ -27,6 +29,7 @@ func (s *Stats) merge(other Stats) {
 	s.MassMin, s.MassMax = min(s.MassMin, other.MassMin), max(s.MassMax, other.MassMax)
 	s.ScoreMin, s.ScoreMax = min(s.ScoreMin, other.ScoreMin), max(s.ScoreMax, other.ScoreMax)
 	s.WeightMin, s.WeightMax = min(s.WeightMin, other.WeightMin), max(s.WeightMax, other.WeightMax)
+	s.WeightLeast = min(s.WeightLeast, other.WeightLeast)
 }
 
 // Part is a range of events that one goroutine handles: the statistics of the events that take part, the number of events in each
@@ -87,6 +90,9 @@ func (sel *Selection[T]) checkPart(p *Part, tidy bool) bool {
 			if (w < p.WeightMin || w > p.WeightMax) && sel.TakesPart(p.Lo+i) {
 				p.WeightMin, p.WeightMax = min(p.WeightMin, w), max(p.WeightMax, w)
 			}
+			if size := math.Abs(w); size < p.WeightLeast && size > 0 && sel.TakesPart(p.Lo+i) {
+				p.WeightLeast = size
+			}
 		}
 	}
 	for lo := p.Lo; lo < p.Hi; lo += Block {
@@ -136,6 +142,20 @@ func (sel *Selection[T]) firstBad() error {
 	panic("events: no event is bad")
 }
 
+// Check returns the error of the first bad event.
+func Check[T Float](ev Events[T], index []uint32, limits Limits) error {
+	sel := &Selection[T]{
+		Events: ev, index: index, ignoreMissing: limits.IgnoreMissing,
+		scoreLo: max(limits.Score[0], -math.MaxFloat64), scoreHi: min(limits.Score[1], math.MaxFloat64),
+	}
+	for i := range sel.Mass {
+		if sel.bad(i) != "" || sel.Weight != nil && !IsFinite(float64(sel.Weight[i])) {
+			return sel.firstBad()
+		}
+	}
+	return nil
+}
+
 // checkAll checks and counts the events lo..hi-1, and reports whether all of them are good and take part.
 func (sel *Selection[T]) checkAll(p *Part, lo, hi int) bool {
 	scores, pairs := sel.Score, sel.Pairs[lo:hi]
@@ -149,7 +169,7 @@ func (sel *Selection[T]) checkAll(p *Part, lo, hi int) bool {
 	}
 	// Adding 0 turns -0 into 0, so that the result does not depend on which of the two was found.
 	p.merge(Stats{
-		N: hi - lo, WeightMin: p.WeightMin, WeightMax: p.WeightMax,
+		N: hi - lo, WeightMin: p.WeightMin, WeightMax: p.WeightMax, WeightLeast: p.WeightLeast,
 		MassMin: float64(seen.MassMin) + 0, MassMax: float64(seen.MassMax) + 0,
 		ScoreMin: float64(seen.ScoreMin) + 0, ScoreMax: float64(seen.ScoreMax) + 0,
 	})

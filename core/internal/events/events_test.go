@@ -25,7 +25,7 @@ func TestSelect(t *testing.T) {
 	}
 	sel, err := Select(ev, nil, nil, limitsOf(5, 10, true), sc)
 	require.NoError(t, err)
-	require.Equal(t, Stats{N: 3, MassMin: 5, MassMax: 10, ScoreMin: 0.1, ScoreMax: 1, WeightMin: -1, WeightMax: 3}, sel.Stats)
+	require.Equal(t, Stats{N: 3, MassMin: 5, MassMax: 10, ScoreMin: 0.1, ScoreMax: 1, WeightMin: -1, WeightMax: 3, WeightLeast: 1}, sel.Stats)
 	for i, takesPart := range []bool{true, false, true, false, true} {
 		require.Equal(t, takesPart, sel.TakesPart(i))
 		require.Equal(t, takesPart, sel.Pairs[i] != NoPair)

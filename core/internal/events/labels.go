@@ -85,21 +85,27 @@ func (all labelsOf[L]) find(dst []uint32, lo int, wanted []int32) {
 	}
 }
 
-// EachOther calls visit for each event whose label is none of the wanted ones, with its category (0 without categories).
-func (ev *Events[T]) EachOther(wanted []int32, visit func(i int, category int64)) {
+// Others returns the places of the events whose label is none of the wanted ones, for each of so many categories; 0: for all events.
+func (ev *Events[T]) Others(wanted []int32, categories int) [][]uint32 {
+	others := make([][]uint32, max(categories, 1))
 	if ev.Label == nil {
-		return
+		return others
 	}
 	places := make([]uint32, ev.Label.Length())
 	ev.Label.find(places, 0, wanted)
-	for i, place := range places {
-		if place != notWanted {
-			continue
+	if categories == 0 {
+		count := 0
+		for i, place := range places { // without a branch on labels in no order
+			places[count] = uint32(i)
+			count += int(place >> 31)
 		}
-		category := int64(0)
-		if ev.Category != nil {
-			category = ev.Category.integer(i)
-		}
-		visit(i, category)
+		others[0] = places[:count]
+		return others
 	}
+	for i, place := range places {
+		if category := ev.Category.integer(i); place == notWanted && category >= 0 && category < int64(categories) {
+			others[category] = append(others[category], uint32(i))
+		}
+	}
+	return others
 }

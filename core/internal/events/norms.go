@@ -15,6 +15,7 @@ func (ev *Events[T]) Norms(grad []T, background []int32) (entropy, gradient floa
 	const size = 1 << 10
 	var chosen [size]uint32
 	var push [size]float64
+	var ofEntropy, ofGradient norm
 	for lo := 0; lo < len(grad); lo += size {
 		block := grad[lo:min(lo+size, len(grad))]
 		places, pushes := chosen[:len(block)], push[:len(block)]
@@ -22,19 +23,51 @@ func (ev *Events[T]) Norms(grad []T, background []int32) (entropy, gradient floa
 			ev.Label.find(places, lo, background)
 		}
 		for i, s := range ev.Score[lo:][:len(pushes)] {
-			// 1 for background, else 0: a branch on labels in no order takes longer than the rest.
-			pushes[i] = float64(1-places[i]>>31) / max(1-float64(s), leastDistance)
+			pushes[i] = 1 / max(1-float64(s), leastDistance)
 		}
 		if ev.Weight != nil {
 			for i, w := range ev.Weight[lo:][:len(pushes)] {
 				pushes[i] *= float64(w)
 			}
 		}
-		entropy += floats.Dot(pushes, pushes)
+		for i, place := range places { // 0 for other labels, whatever their numbers are: a branch on labels in no order takes longer
+			pushes[i] = math.Float64frombits(math.Float64bits(pushes[i]) & (uint64(place>>31) - 1))
+		}
+		ofEntropy.add(pushes)
 		for i, derivative := range block {
 			pushes[i] = float64(derivative)
 		}
-		gradient += floats.Dot(pushes, pushes)
+		ofGradient.add(pushes)
 	}
-	return math.Sqrt(entropy) / float64(max(len(grad), 1)), math.Sqrt(gradient)
+	return ofEntropy.root() / float64(max(len(grad), 1)), ofGradient.root()
+}
+
+// norm is a sum of squares in a unit, a power of two in which none overflows or counts as 0 beside smaller ones.
+type norm struct{ squares, unit float64 }
+
+// add adds the squares of numbers, and overwrites these.
+func (n *norm) add(numbers []float64) {
+	largest := 0.0
+	for _, x := range numbers {
+		largest = max(largest, math.Abs(x))
+	}
+	if largest == 0 {
+		return
+	}
+	if unit := UnitOf(largest); n.unit == 0 {
+		n.unit = unit
+	} else if unit < n.unit {
+		n.squares *= unit / n.unit * (unit / n.unit)
+		n.unit = unit
+	}
+	floats.Scale(n.unit, numbers)
+	n.squares += floats.Dot(numbers, numbers)
+}
+
+// root returns the root of the sum.
+func (n *norm) root() float64 {
+	if n.unit == 0 {
+		return 0
+	}
+	return math.Sqrt(n.squares) / n.unit
 }

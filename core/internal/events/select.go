@@ -33,6 +33,8 @@ type Selection[T Float] struct {
 	Parts            []Part
 	Pairs            []uint32 // of each event the cells of the score and the mass; bins.New writes the bin over the cell of the mass
 	cellOf           []uint32 // of each event the cell of several variables, or NoPair; nil: there is one variable
+	Exponents        []int    // of the powers of two by which the weights of each bin are multiplied, see Balance; nil: of 1
+	given            []T      // the weights without them
 	index            []uint32 // of each event the place in the input; nil: the events are the input
 	scoreLo, scoreHi float64
 	ignoreMissing    bool
@@ -120,7 +122,7 @@ func (sel *Selection[T]) CountMasses() []uint32 {
 
 // Unit returns the unit of the weights. The loss does not depend on it, to the last bit.
 func (sel *Selection[T]) Unit() float64 {
-	if sel.Weight == nil {
+	if sel.Weight == nil || sel.Exponents != nil {
 		return 1
 	}
 	return UnitOf(max(math.Abs(sel.WeightMin), math.Abs(sel.WeightMax)))
@@ -168,26 +170,44 @@ func NewCells[T Float](values []T, lo, hi float64, count int, margin float64) la
 
 // sampleRange returns the range of most values inside [lo, hi], with a margin if there are many.
 func sampleRange[T Float](values []T, lo, hi, margin float64) (from, to float64) {
-	var room [sampleSize]float64
-	sample, stride := room[:0], max(1, len(values)/sampleSize)
-	for i := 0; i < len(values) && len(sample) < sampleSize; i += stride {
+	var low, high lowest // of the sample: its values, and their negatives
+	for k := range low {
+		low[k], high[k] = math.Inf(1), math.Inf(1)
+	}
+	count, stride := 0, max(1, len(values)/sampleSize)
+	for i := 0; i < len(values) && count < sampleSize; i += stride {
 		if v := float64(values[i]); v >= lo && v <= hi && IsFinite(v) {
-			sample = append(sample, v)
+			low.insert(v)
+			high.insert(-v)
+			count++
 		}
 	}
-	if len(sample) == 0 {
+	if count == 0 {
 		return lo, hi
 	}
 	if len(values) < sampled {
-		return slices.Min(sample), slices.Max(sample)
+		return low[0], -high[0]
 	}
-	slices.Sort(sample)
-	for _, tail := range []int{min(sampleTail, len(sample)/4), 0} { // without outliers, or else with them
-		if from, to = sample[tail], sample[len(sample)-1-tail]; from < to {
+	for _, tail := range []int{min(sampleTail, count/4), 0} { // without outliers, or else with them
+		if from, to = low[tail], -high[tail]; from < to {
 			break
 		}
 	}
 	return max(lo, from-margin*(to-from)), min(hi, to+margin*(to-from))
+}
+
+// lowest are the lowest of some values, in order.
+type lowest [sampleTail + 1]float64
+
+func (lo *lowest) insert(v float64) {
+	k := sampleTail
+	if !(v < lo[k]) {
+		return
+	}
+	for ; k > 0 && v < lo[k-1]; k-- {
+		lo[k] = lo[k-1]
+	}
+	lo[k] = v
 }
 
 // powerOfTwo returns the smallest power of two that is at least n, within limits.

@@ -29,11 +29,12 @@ func HalfValue(key uint32) float32 {
 	return math.Float32frombits(key ^ (uint32(int32(^key)>>31) | 1<<31))
 }
 
-// FirstTie returns the place of the first value that equals the next one, or of the last value.
+// FirstTie returns the place of the first value that equals the next one, or of the last value. No value is -0, so that equal values have
+// equal bits, which take less time to compare.
 func FirstTie(values []float64) int {
 	i := 0
 	for ; i+4 < len(values); i += 4 { // four at a time, which takes half the time
-		v := values[i : i+5 : i+5]
+		v := (*[5]uint64)(unsafe.Pointer(&values[i]))
 		if v[0] == v[1] || v[1] == v[2] || v[2] == v[3] || v[3] == v[4] {
 			break
 		}

@@ -89,8 +89,8 @@ type correcting struct {
 	own, byBase    moments.Numbers // 1 - dc~_l/dc_l, and dc~_l by the moment that limits c_l
 	bias           float64
 	// Memory for one step. It is here and not in evaluate, since to clear it for each step would take as long as the step.
-	differences, both moments.Numbers    // D and S of delta
-	n, g              [2]moments.Numbers // the columns 0 and 1 of N, and of G N
+	differences, both moments.Numbers // D and S of delta
+	w, gw             moments.Numbers // see biasNow
 }
 
 // start moves to a state, and returns the correction of J and of the bias there.
@@ -152,17 +152,20 @@ func (co *correcting) cross(cr *crossing, end float64) (total sums) {
 func (co *correcting) move(cr *crossing, i int, fraction float64) {
 	b, w := cr.bins[i], fraction*cr.weights[i]
 	row := co.rows[int(b)*co.width:][:co.width]
-	for k, x := range row[:co.y] {
+	sums, changes := co.sums[:co.y], co.change[:co.y]
+	for k, x := range row[:len(sums)] {
 		step := float64(w * x)
-		co.change[k] += step
-		co.sums[k] += step
+		changes[k] += step
+		sums[k] += step
 	}
 	if co.tracks {
-		e := w * co.state[b].step
-		change, ofBias := co.state[b].cross(e, e*e/fraction), co.sums[co.y:]
-		for k, x := range row[co.y:] {
-			ofBias[k] += float64(change * x)
+		state := &co.state[b]
+		e := w * state.step
+		square := e * e
+		if fraction != 1 {
+			square /= fraction
 		}
+		floats.AddScaled(co.sums[co.y:co.width], state.cross(e, square), row[co.y:])
 	}
 }
 
@@ -186,7 +189,7 @@ func (co *correcting) evaluate() (change sums) {
 		}
 	}
 	for l := first; l < end; l++ {
-		row, along := co.gram[l*end:(l+1)*end], 0.0
+		row, along := co.gram[l*end:][:end], 0.0
 		for m := first; m < end; m++ {
 			along += float64(row[m] * co.both[m])
 		}

@@ -31,7 +31,7 @@ type crossing struct {
 	weights   []float64 // all 1 without weights
 	scores, d []float64 // d: the changes of J
 	biases    []float64 // the changes of the bias; nil: not wanted
-	places    []float64 // where the integral has the events: at their scores, or at the probabilities of logits
+	places    []float64 // where the integral has the events: at their scores, or all at 0
 }
 
 // blockSize is a number of events that stay in cache between the loops over them.
@@ -85,11 +85,8 @@ func (cr *crossing) cross(lo, hi int, end float64) (total sums) {
 	n := hi - lo
 	cr.bins, cr.scores = par.Unset[uint32](cr.arena, n), par.Unset[float64](cr.arena, n)
 	cr.Decode(lo, hi, cr.scores, cr.bins)
-	if cr.places = cr.scores; cr.logits {
-		cr.places = par.Unset[float64](cr.arena, n)
-		for i := range cr.places {
-			cr.places[i] = cr.place(lo + i)
-		}
+	if cr.places = cr.scores; cr.byOrder {
+		cr.places = par.Make[float64](cr.arena, n)
 	}
 	cr.d = par.Unset[float64](cr.arena, n)
 	if cr.in.measured {

@@ -1,8 +1,6 @@
 package loss
 
 import (
-	"math"
-
 	"github.com/libmode/libmode/core/internal/bins"
 	"github.com/libmode/libmode/core/internal/lanes"
 	"github.com/libmode/libmode/core/internal/moments"
@@ -36,7 +34,7 @@ type integrand struct {
 // newIntegrand returns the integrand of sorted records, for a bias that is measured, subtracted or neither.
 func newIntegrand(p *Plan, measured bool, ba *moments.Basis, bs *bins.Bins, rs *order.Records, unit float64, sc *par.Scratch) (*integrand, error) {
 	in := &integrand{bins: bs.Count(), scale: 1, basis: ba}
-	if !p.Sum && !p.Flat {
+	if !p.Sum {
 		in.scale /= float64(in.bins)
 	}
 	in.step = par.Unset[float64](&sc.Arena, in.bins)
@@ -45,9 +43,6 @@ func newIntegrand(p *Plan, measured bool, ba *moments.Basis, bs *bins.Bins, rs *
 		if err := bins.CheckSum(bs, b, sum, unit); err != nil {
 			return nil, err
 		}
-	}
-	if p.Flat {
-		in.flatten(rs.Totals(), &sc.Arena)
 	}
 	in.setLinear(p.SlopePenalty, &sc.Arena)
 	if in.unbiased = !p.Biased; in.unbiased || measured {
@@ -82,25 +77,4 @@ func (in *integrand) foldSquares(arena *par.Arena) {
 			row.X[3] += 2 * g * b.step
 		}
 	}
-}
-
-// flatten turns the integrand into that of the flatness loss of J. Stevens and M. Williams, arXiv:1305.7248, as
-// arXiv:2010.09745 writes it,
-//
-//	L = sum_b share_b integral |F_b(s) - F(s)|^2 ds,   F(s) = sum_b share_b F_b(s)
-//
-// where share_b is the bin's fraction of the sum of weights, so that F is the CDF of all events. It follows
-// sqrt(share_b) F_b in place of F_b: then P_b = A_b = sqrt(share_b) gives the moment c = F and the residual
-// sqrt(share_b) (F_b - F), whose squares J adds up.
-func (in *integrand) flatten(totals []float64, arena *par.Arena) {
-	all := 0.0
-	for _, total := range totals {
-		all += total
-	}
-	roots := par.Make[float64](arena, in.bins)
-	for b, total := range totals {
-		roots[b] = math.Sqrt(total / all)
-		in.step[b] *= roots[b]
-	}
-	in.basis = moments.NewOrthonormal(roots, in.bins, arena)
 }

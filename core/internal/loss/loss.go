@@ -3,7 +3,6 @@
 package loss
 
 import (
-	"math"
 	"slices"
 
 	"github.com/libmode/libmode/core/internal/bins"
@@ -21,18 +20,9 @@ type Plan struct {
 	BackgroundLabel []int32
 	ScoreRange      [2]float64
 	Masses          []bins.Options // one for each variable of mass, with limits that are rounded to the type of the events
-	Flat            bool           // the flatness loss, not MoDe
-	Logits          bool           // the scores are logits, and the integral is over their probabilities; ScoreRange is open
+	ByOrder         bool           // the derivatives alone are wanted, which depend on the order of the scores: the loss is 0
 	Rebins          bool           // AtMost will divide the events into bins again
 	Smoothing       float64        // of the bound of the curvature
-}
-
-// TakeLogits says that the scores are logits, of any size.
-func (p *Plan) TakeLogits() {
-	p.Logits, p.ScoreRange = true, [2]float64{math.Inf(-1), math.Inf(1)}
-	for k := range p.Masses {
-		p.Masses[k].Score = p.ScoreRange
-	}
 }
 
 // Planner is a core.Config, for package constraint, which the tests of core import: it cannot import core.
@@ -73,70 +63,38 @@ func (r *Result) Add(other Result, factor, share float64) {
 	r.Events += share * other.Events
 }
 
-// Batch is the events of a call, divided into subsets.
-type Batch[T events.Float] struct {
-	plan     *Plan
-	n        int // in the input
-	di       *events.Division[T]
-	prepared [][]*Prepared[T] // of each subset; nil: each evaluation prepares it
-}
-
-// NewBatch divides events. The scratch has the memory of the batch.
-func NewBatch[T events.Float](ev events.Events[T], p *Plan, sc *par.Scratch) (*Batch[T], error) {
+// Evaluate returns the loss of events, and sets the derivatives that are wanted. With several labels and categories the loss
+// is the sum of the losses of each, times its share of the label's sum of weights. The bias is wanted too, whether or not it is
+// subtracted, if it is measured.
+func Evaluate[T events.Float](out events.Derivatives[T], ev events.Events[T], p *Plan, measured bool, sc *par.Scratch) (total Result, err error) {
 	sc.Team.Expect(len(ev.Score)) // few events stay in this goroutine
 	di, err := events.Divide(ev, p.BackgroundLabel, sc)
 	if err != nil {
-		return nil, err
+		return total, err
 	}
 	if err := di.SetFactors(p.BackgroundLabel); err != nil {
-		return nil, err
+		return total, err
 	}
-	return &Batch[T]{p, len(ev.Score), di, make([][]*Prepared[T], len(di.Subsets))}, nil
-}
-
-// Prepare prepares all subsets, for several evaluations.
-func (b *Batch[T]) Prepare(sc *par.Scratch) error {
-	return b.each(sc, func(k int, sc *par.Scratch) (err error) {
-		ev, index := b.di.Subset(k)
-		b.prepared[k], err = Prepare(ev, index, b.plan, sc)
-		return err
-	})
-}
-
-// each calls f for each subset, and returns the first error.
-func (b *Batch[T]) each(sc *par.Scratch, f func(k int, sc *par.Scratch) error) error {
-	for k, err := range b.di.Each(sc, false, f) {
-		if err != nil {
-			return b.di.Named(k, b.plan.BackgroundLabel, err)
-		}
-	}
-	return nil
-}
-
-// Evaluate returns the loss of a batch, and sets the derivatives that are wanted. With several labels and categories the loss
-// is the sum of the losses of each, times its share of the label's sum of weights. The bias is wanted too, whether or not it is
-// subtracted, if it is measured. The plan is that of the batch, or one for the same bins.
-func (b *Batch[T]) Evaluate(out events.Derivatives[T], p *Plan, measured bool, sc *par.Scratch) (total Result, err error) {
-	sc.Team.Expect(b.n) // few events stay in this goroutine
-	out.Clear(sc.Team)
-	all, di := out, b.di // the derivatives in the order of the division
+	all := out // the derivatives in the order of the division
 	if di.Index != nil {
+		out.Clear(sc.Team)
 		all = out.ForEvents(len(di.Index), &sc.Arena)
-		all.Clear(sc.Team)
 	}
 	results := make([]Result, len(di.Subsets))
-	err = b.each(sc, func(k int, sc *par.Scratch) error {
+	failures := di.Each(sc, false, func(k int, sc *par.Scratch) error {
 		defer sc.Arena.Release(sc.Arena.Mark())
 		sub := &di.Subsets[k]
-		prs, err := b.forPlan(k, p, sc)
-		if err != nil {
-			return err
+		ev, index := di.Subset(k)
+		prs, err := Prepare(ev, index, p, sc)
+		if err == nil {
+			results[k], err = Integrate(all.Cut(sub.Lo, sub.Hi), prs, measured, sc)
 		}
-		results[k], err = Integrate(all.Cut(sub.Lo, sub.Hi), prs, measured, sc)
 		return err
 	})
-	if err != nil {
-		return total, err
+	for k, err := range failures {
+		if err != nil {
+			return total, di.Named(k, p.BackgroundLabel, err)
+		}
 	}
 	for k, result := range results {
 		total.Add(result, di.Subsets[k].Factor, 1)
@@ -148,16 +106,4 @@ func (b *Batch[T]) Evaluate(out events.Derivatives[T], p *Plan, measured bool, s
 		return Result{}, err
 	}
 	return total, nil
-}
-
-// forPlan returns the events of a subset, prepared. It bins and sorts them again only if the plan has other bins.
-func (b *Batch[T]) forPlan(k int, p *Plan, sc *par.Scratch) (prs []*Prepared[T], err error) {
-	for _, pr := range b.prepared[k] {
-		prs = append(prs, pr.refit(p, sc))
-	}
-	if len(prs) > 0 && !slices.Contains(prs, nil) {
-		return prs, nil
-	}
-	ev, index := b.di.Subset(k)
-	return Prepare(ev, index, p, sc)
 }

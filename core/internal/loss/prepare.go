@@ -15,7 +15,7 @@ import (
 // Prepared is the events of one label and category with their bins in one variable of mass, or in all together, in order of score.
 type Prepared[T events.Float] struct {
 	*bins.Bins
-	Basis    *moments.Basis // nil: the flatness loss
+	Basis    *moments.Basis
 	plan     *Plan
 	Variable int // of mass
 	binning  bins.Options
@@ -78,30 +78,11 @@ func (pr *Prepared[T]) bin(ev events.Events[T], index []uint32, sorted *order.Re
 
 // fit settles the bins, and sets the basis. It reports false if the options ask for other bins now.
 func (pr *Prepared[T]) fit(o *bins.Options, sc *par.Scratch) (settled bool, err error) {
-	columns, newton := moments.Columns(pr.sel, pr.Count(), &pr.plan.Options)
-	if settled, err = bins.Settle(pr.Bins, pr.sel, o, columns, pr.sel.Unit(), sc); settled && !pr.plan.Flat {
-		pr.Basis, err = moments.New(pr.Means, pr.Edges, newton, &pr.plan.Options, &sc.Arena)
+	columns := moments.Columns(pr.sel, &pr.plan.Options)
+	if settled, err = bins.Settle(pr.Bins, pr.sel, o, columns, sc); settled {
+		pr.Basis, err = moments.New(pr.Means, pr.Edges, pr.sel.N, &pr.plan.Options, &sc.Arena)
 	}
 	return settled, err
-}
-
-// refit returns the events for a plan whose bins are the same, with its moments; nil if its bins may be others, or for an error.
-func (pr *Prepared[T]) refit(p *Plan, sc *par.Scratch) *Prepared[T] {
-	other, o := *pr, pr.binning
-	other.plan = p
-	if p.Options == pr.plan.Options {
-		return &other
-	}
-	// The order decides the number of bins where few events, or few bins with events enough, are left for it.
-	if p.Joint || pr.Merged || o.Merges() && pr.Count() <= max(p.Order, pr.plan.Order)+2 {
-		return nil
-	}
-	fitted := *pr.Bins
-	other.Bins, o.Asked = &fitted, fitted.Count()
-	if _, err := other.fit(&o, sc); err != nil {
-		return nil
-	}
-	return &other
 }
 
 func (pr *Prepared[T]) sort(sorted *order.Records, sc *par.Scratch) {
@@ -168,7 +149,6 @@ func Integrate[T events.Float](out events.Derivatives[T], prs []*Prepared[T], me
 		sums[d] = par.Make[float64](&sc.Arena, len(array))
 	}
 	for _, pr := range prs {
-		one.Clear(sc.Team)
 		loss, err := pr.integrate(one, measured, sc)
 		if err != nil {
 			return Result{}, errs.OfVariable(pr.Variable, err)
@@ -206,14 +186,12 @@ func prepareJoint[T events.Float](ev events.Events[T], index []uint32, p *Plan, 
 	if pr.sel, err = events.Select(ev, index, cellOf, p.Masses[0].Limits, sc); err != nil {
 		return nil, err
 	}
-	if !p.Flat {
-		columns := moments.JointColumns(ev.Masses, ranges, p.Order)
-		if _, err := bins.Settle(pr.Bins, pr.sel, &bins.Options{Kind: bins.GivenEdges}, columns, pr.sel.Unit(), sc); err != nil {
-			return nil, err
-		}
-		if pr.Basis, err = moments.NewSpan(pr.Means, pr.Count(), &sc.Arena); err != nil {
-			return nil, err
-		}
+	columns := moments.JointColumns(ev.Masses, ranges, p.Order)
+	if _, err := bins.Settle(pr.Bins, pr.sel, &bins.Options{Kind: bins.GivenEdges}, columns, sc); err != nil {
+		return nil, err
+	}
+	if pr.Basis, err = moments.NewSpan(pr.Means, pr.Count(), &sc.Arena); err != nil {
+		return nil, err
 	}
 	pr.sort(nil, sc)
 	return pr, nil

@@ -15,7 +15,7 @@ type walk struct {
 	in       *integrand
 	from, to float64 // the limits of the integral over the scores
 	open     bool    // to is the highest score
-	logits   bool    // the integral is over the probabilities of the scores
+	byOrder  bool    // the scores have no places, and the integral is 0
 	// write writes derivatives, over the scale of the loss, of the records from lo on; nil: not wanted.
 	write func(lo int, derivatives []float64)
 
@@ -39,11 +39,14 @@ func (pr *Prepared[T]) integrate(out events.Derivatives[T], measured bool, sc *p
 	if err != nil {
 		return Result{}, err
 	}
+	if pr.sel.N < len(pr.sel.Score) { // the walk writes no others
+		out.Clear(sc.Team)
+	}
 	limits := p.Masses[0].Score
 	wa := &walk{Records: rs, in: in, from: limits[0], to: limits[1], write: pr.writer(out[events.Grad], -in.scale), topFrom: len(rs.Words)}
 	switch {
-	case p.Logits:
-		wa.from, wa.to, wa.logits = 0, 1, true
+	case p.ByOrder:
+		wa.from, wa.to, wa.byOrder = 0, 0, true
 	case math.IsInf(wa.from, -1):
 		wa.from, wa.to, wa.open = pr.sel.ScoreMin, pr.sel.ScoreMax, true
 	}
@@ -131,10 +134,10 @@ func (wa *walk) middle(rows []float64, from, to, k int, arena *par.Arena) []floa
 	return sums
 }
 
-// place returns where the integral has record i: at its score, or at the probability of a logit.
+// place returns where the integral has record i: at its score.
 func (wa *walk) place(i int) float64 {
-	if wa.logits {
-		return 1 / (1 + math.Exp(-wa.Score(i)))
+	if wa.byOrder {
+		return 0
 	}
 	return wa.Score(i)
 }

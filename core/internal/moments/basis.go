@@ -14,8 +14,8 @@ import (
 // Basis turns the CDFs of bins into moments, and moments into CDFs. P and A have a row for each bin, with a number for each
 // moment.
 type Basis struct {
-	Size int       // the number of moments
-	P    []float64 // a projection sets it only if moments are bounded
+	Size int // the number of moments
+	P    []float64
 	A    []float64 // c_l = sum_b A_bl F_b
 	// SlopeFloor is a |c_1| that rounding alone can make.
 	SlopeFloor float64
@@ -25,25 +25,23 @@ type Basis struct {
 	Orthonormal *Basis
 	// IsOrthonormal says that P = A has orthonormal columns.
 	IsOrthonormal bool
-
-	newton *Newton
 }
 
 // roundingFloor is a relative size below which c_1, c_0 and 1 - c_0 count as 0, so that rounding chooses no branch of the
 // bounds.
 const roundingFloor = 1e-12
 
-// New returns the basis of the moments of one variable of mass, for the means of the function 1 and of Columns over its bins.
-func New(means, edges []float64, nw *Newton, c *Options, arena *par.Arena) (*Basis, error) {
+// New returns the basis of the moments of one variable of mass, for the means of the function 1 and of Columns over its bins, which have
+// so many events.
+func New(means, edges []float64, events int, c *Options, arena *par.Arena) (*Basis, error) {
 	nb := len(edges) - 1
 	ba := newBasis(nb, c.Order+1, arena)
-	ba.newton = nw
 	if c.Order >= 1 {
 		ba.Slope[1] = 1
 	}
 	if c.Quadrature {
 		ba.setQuadrature(edges)
-	} else if err := ba.setProjection(nb, means, c, arena); err != nil {
+	} else if err := ba.setProjection(edges, means, events, c, arena); err != nil {
 		return nil, err
 	}
 	if c.Order >= 1 {
@@ -58,7 +56,7 @@ func New(means, edges []float64, nw *Newton, c *Options, arena *par.Arena) (*Bas
 // depend on others before them.
 func NewSpan(means []float64, nb int, arena *par.Arena) (*Basis, error) {
 	size := len(means) / nb
-	qr := NewQR(columnsOf(means, nb, size, false, arena), size, roundingFloor, arena)
+	qr := NewQR(columnsOf(means, nb, size, arena), size, roundingFloor, arena)
 	if qr.Rank >= nb {
 		return nil, errs.Of(errs.ErrOption, "%d functions of the mass fit %d bins exactly, so no dependence is left to measure: "+
 			"use more bins or a lower order", size, nb)
@@ -88,17 +86,11 @@ func newBasis(nb, size int, arena *par.Arena) *Basis {
 	return &Basis{Size: size, P: par.Make[float64](arena, nb*size), A: par.Make[float64](arena, nb*size), Slope: par.Make[float64](arena, size)}
 }
 
-// columnsOf returns the first columns of a matrix that is given row by row, one after the other, or from the last of them down.
-func columnsOf(rows []float64, nb, size int, down bool, arena *par.Arena) []float64 {
-	columns, width := par.Make[float64](arena, nb*size), len(rows)/nb
-	for l := range size {
-		from := l
-		if down {
-			from = size - 1 - l
-		}
-		for b := range nb {
-			columns[l*nb+b] = rows[b*width+from]
-		}
+// columnsOf returns the columns of a matrix that is given row by row, one after the other.
+func columnsOf(rows []float64, nb, size int, arena *par.Arena) []float64 {
+	columns := par.Make[float64](arena, nb*size)
+	for i, x := range rows {
+		columns[i%size*nb+i/size] = x
 	}
 	return columns
 }

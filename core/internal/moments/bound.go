@@ -96,11 +96,15 @@ func (limit *Limit) At(c, base float64) (bounded, own, byBase float64) {
 	t = float64(limit.factor * t)
 	u := 0.0
 	if math.Abs(c) > limit.floor {
-		u = max(-steepest, min(c/t, steepest))
+		if u = c / t; u > steepest {
+			u = steepest
+		} else if u < -steepest {
+			u = -steepest
+		}
 	}
-	tanh := math.Tanh(u)
-	square := float64(tanh * tanh)
-	return float64(t * tanh), square, float64(limit.factor * (tanh - float64(u*(1-square))))
+	y := tanh(u)
+	square := float64(y * y)
+	return float64(t * y), square, float64(limit.factor * (y - float64(u*(1-square))))
 }
 
 // Residuals replaces the F_b of the bins at some scores, a row of each bin, by the residuals r_b = F_b - sum_l c~_l P_bl.

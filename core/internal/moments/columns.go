@@ -1,48 +1,37 @@
 package moments
 
-import (
-	"github.com/libmode/libmode/core/internal/events"
-	"gonum.org/v1/gonum/floats"
-)
+import "github.com/libmode/libmode/core/internal/events"
 
-// Columns returns the polynomials of one variable of mass that cost nothing, in the form of Newton. Their means over the bins
-// are the columns of P. Bounds need the Legendre polynomials P_1, P_2, ... too, as further columns: computing them from the basis would
-// cost digits.
-func Columns[T events.Float](sel *events.Selection[T], bins int, c *Options) (events.Columns, *Newton) {
-	order := c.Order
+// Columns returns the Legendre polynomials P_1, P_2, ... of one variable of mass. Their means over the bins, after those of the function 1,
+// are the columns of P. Quadrature needs none.
+func Columns[T events.Float](sel *events.Selection[T], c *Options) events.Columns {
 	if c.Quadrature {
-		order = 0
+		return events.Columns{Fill: func([][]float64, int) {}}
 	}
-	nw := newNewton(sel, bins, order)
-	columns := events.Columns{Count: order}
-	if c.Bounded() {
-		columns.Count *= 2
-	}
-	columns.Fill = func(values [][]float64, lo int) {
-		below := values[:0]
-		for k, node := range nw.nodes {
-			to, factor := values[k], nw.factor
-			for i, m := range sel.Mass[lo:][:len(to)] {
-				to[i] = (float64(m) - node) * factor
+	unit := events.UnitOf(sel.MassHi - sel.MassLo) // or the scale could be infinite
+	scale := 2 / ((sel.MassHi - sel.MassLo) * unit)
+	return events.Columns{Count: c.Order, Fill: func(values [][]float64, lo int) {
+		for l, to := range values {
+			if l == 0 {
+				for i, m := range sel.Mass[lo:][:len(to)] {
+					to[i] = (float64(m)-sel.MassLo)*unit*scale - 1
+				}
+				continue
 			}
-			for _, omega := range below {
-				floats.Mul(to, omega)
+			k := float64(l) // Bonnet's recursion, as in Legendre
+			up, down := (2*k+1)/(k+1), k/(k+1)
+			x, last := values[0][:len(to)], values[l-1][:len(to)]
+			if l == 1 {
+				for i := range to {
+					to[i] = up*x[i]*last[i] - down
+				}
+				continue
 			}
-			below = values[k : k+1]
-		}
-		more := values[order:]
-		if len(more) == 0 {
-			return
-		}
-		var p Numbers
-		for i, m := range sel.Mass[lo:][:len(more[0])] {
-			Legendre(p[:order+1], position(float64(m), sel.MassLo, sel.MassHi))
-			for l := range more {
-				more[l][i] = p[l+1]
+			for i, p := range values[l-2][:len(to)] {
+				to[i] = up*x[i]*last[i] - down*p
 			}
 		}
-	}
-	return columns, nw
+	}}
 }
 
 // JointColumns returns the products P_a(x_1) P_b(x_2) ... of several variables, in the order of Products, but for the first.

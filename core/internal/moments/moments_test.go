@@ -59,7 +59,7 @@ func TestQRInAnyUnit(t *testing.T) {
 func TestQuadrature(t *testing.T) {
 	sc := par.Take()
 	defer sc.Give()
-	ba, err := New(nil, []float64{50, 100, 150, 200, 250}, nil, &Options{Order: 1, Quadrature: true, MaxSlope: math.Inf(1)}, &sc.Arena)
+	ba, err := New(nil, []float64{50, 100, 150, 200, 250}, 0, &Options{Order: 1, Quadrature: true, MaxSlope: math.Inf(1)}, &sc.Arena)
 	require.NoError(t, err)
 	c := make([]float64, 2)
 	ba.Moments(c, []float64{0.3, 0.3, 0.3, 0.3})

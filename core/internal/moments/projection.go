@@ -10,10 +10,10 @@ import (
 )
 
 // A fit of masses far from each other may lose digits. To find out how many, setProjection fits twice, the second time with columns
-// that differ in their last digits. That takes time, so it does this only if less than farBelow of a column is left without the
-// columns before it, or if the sum of |A_bl| over the bins exceeds farFrom for a moment.
+// that differ in their last digits. That takes time, so it does this only if the rms of a column without the columns before it is less
+// than farBelow, or if the sum of |A_bl| over the bins exceeds farFrom for a moment.
 const (
-	shake    = 0x1p-50
+	shake    = 0x1p-52
 	farBelow = 1e-3
 	farFrom  = 100
 )
@@ -22,19 +22,17 @@ const (
 const knownTo = 1e-6
 
 // setProjection sets the moments of the least-squares fit over the bins, and the orthonormal basis.
-//
-// It decomposes the columns omega_k from the highest degree down: column m of Q belongs to omega_{order-m}. In
-// a bin with a far mass the highest degree is the largest. It absorbs that bin, and the others keep their digits elsewhere.
-func (ba *Basis) setProjection(nb int, means []float64, c *Options, arena *par.Arena) error {
-	size := ba.Size
+func (ba *Basis) setProjection(edges, means []float64, events int, c *Options, arena *par.Arena) error {
+	nb, size := len(edges)-1, ba.Size
 	if nb < size {
 		return errs.Of(errs.ErrOption, "order = %d with moments = projection fits %d coefficients, but there are only %d bins: "+
 			"use more bins, a lower order or moments = quadrature", size-1, size, nb)
 	}
-	t, fit := ba.newton.legendre(arena), NewQR(columnsOf(means, nb, size, true, arena), size, 0, arena)
+	ba.P = means
+	fit := NewQR(columnsOf(means, nb, size, arena), size, 0, arena)
 	ba.Orthonormal = NewOrthonormal(fit.Q, nb, arena)
 	for l := range size {
-		row := fit.moment(t, l)
+		row := fit.moment(l)
 		for b := range nb {
 			ba.RowA(b)[l] = floats.Dot(row[:size], ba.Orthonormal.RowP(b))
 		}
@@ -42,33 +40,31 @@ func (ba *Basis) setProjection(nb int, means []float64, c *Options, arena *par.A
 			copy(ba.Orthonormal.Slope, row[:size])
 		}
 	}
-	if width := len(means) / nb; c.Bounded() {
-		for b := range nb {
-			row := means[b*width : (b+1)*width]
-			ba.RowP(b)[0] = 1
-			copy(ba.RowP(b)[1:], row[size:])
-		}
-	}
 	from, to := used(c)
-	if fit.least >= farBelow && (to == 0 || !ba.isFar()) {
+	least := math.Inf(1) // what is left of a column
+	for l := range size {
+		least = min(least, fit.R[l*size+l]/math.Sqrt(float64(nb)))
+	}
+	if least >= farBelow && (to == 0 || !ba.isFar()) {
 		return nil
 	}
-	shaken := columnsOf(means, nb, size, true, arena)
+	shaken := columnsOf(means, nb, size, arena)
 	for i := range shaken {
-		shaken[i] *= 1 + shake*float64(1-int(uint32(i)*0x9e3779b9>>16&2))
+		shaken[i] += shake * float64(1-int(uint32(i)*0x9e3779b9>>16&2))
 	}
 	other := NewQR(shaken, size, 0, arena)
-	polynomials, moments := fit.compare(other, t, from, to, !c.Biased)
-	if fit.Rank < size || other.Rank < size || !(polynomials < 1e-2) {
+	polynomials, moments := fit.compare(other, from, to, !c.Biased)
+	isOpen := fit.Rank < size || other.Rank < size || !(polynomials < 1e-2)
+	if isFar := edges[nb-nb/4]-edges[nb/4] < (edges[nb]-edges[0])/farFrom; isOpen && !isFar {
 		return errs.Of(errs.ErrOption, "order = %d with moments = projection is not determined by these %d bins, "+
 			"whose mean masses nearly coincide: use other bins, a lower order or moments = quadrature", size-1, nb)
 	}
 	// The residual of a fit, and so the gradient, is smaller than F: about 1/sqrt(n) of F in a bin of n events without a
 	// dependence.
-	if part := max(polynomials, moments) * math.Sqrt(max(1, ba.newton.perBin)); !(part <= knownTo) {
-		farthest := ba.newton.hi
-		if middle := ba.newton.nodes[0]; middle-ba.newton.lo > farthest-middle {
-			farthest = ba.newton.lo
+	if part := max(polynomials, moments) * math.Sqrt(max(1, float64(events)/float64(nb))); isOpen || !(part <= knownTo) {
+		farthest, middle := edges[nb], edges[nb/2]
+		if middle-edges[0] > farthest-middle {
+			farthest = edges[0]
 		}
 		return errs.Of(errs.ErrOverflow, "mass = %v is so far from most others that rounding may change the gradient by more than %v of its "+
 			"largest element with order = %d: give a mass_range that excludes it, or a lower order", farthest, knownTo, size-1)
@@ -76,12 +72,11 @@ func (ba *Basis) setProjection(nb int, means []float64, c *Options, arena *par.A
 	return nil
 }
 
-// moment returns the s for which s.(Q'F) = sum_k T_lk d_k = c_l, where sum_k d_k omega_k fits F.
-func (qr *QR) moment(t []float64, l int) (s Numbers) {
-	row := t[l*qr.Size : (l+1)*qr.Size]
-	for i := range row {
-		s[i] = row[qr.Size-1-i]
-		for m := range i {
+// moment returns the s for which s.(Q'F) is the moment c_l of the fit: row l of the inverse of R.
+func (qr *QR) moment(l int) (s Numbers) {
+	s[l] = 1
+	for i := l; i < qr.Size; i++ {
+		for m := l; m < i; m++ {
 			s[i] -= s[m] * qr.R[m*qr.Size+i]
 		}
 		s[i] /= qr.R[i*qr.Size+i]
@@ -89,9 +84,9 @@ func (qr *QR) moment(t []float64, l int) (s Numbers) {
 	return s
 }
 
-// compare returns the difference between another fit and this one: between their functions, and between the moments that rows
-// from..to-1 of t make of them, relative to the largest moment with l >= 1.
-func (qr *QR) compare(other *QR, t []float64, from, to int, unbiased bool) (functions, moments float64) {
+// compare returns the difference between another fit and this one: between their functions, and between the moments
+// from..to-1, relative to the largest moment with l >= 1.
+func (qr *QR) compare(other *QR, from, to int, unbiased bool) (functions, moments float64) {
 	room := make([]float64, qr.Rows)
 	for m := range qr.Size {
 		copy(room, other.Column(m))
@@ -99,7 +94,7 @@ func (qr *QR) compare(other *QR, t []float64, from, to int, unbiased bool) (func
 	}
 	var sizes Numbers
 	for l := from; l < to; l++ {
-		mine, its := qr.moment(t, l), other.moment(t, l)
+		mine, its := qr.moment(l), other.moment(l)
 		sizes[l] = floats.Norm(mine[:qr.Size], 2)
 		clear(room)
 		for m := range qr.Size {

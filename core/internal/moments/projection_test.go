@@ -22,10 +22,10 @@ func projected(t *testing.T, masses []float64, asked int, c *Options, sc *par.Sc
 	o := &bins.Options{Asked: asked, Order: c.Order}
 	bs, err := bins.New(sel, o, sc)
 	require.NoError(t, err)
-	columns, newton := Columns(sel, bs.Count(), c)
-	_, err = bins.Settle(bs, sel, o, columns, 1, sc)
+	columns := Columns(sel, c)
+	_, err = bins.Settle(bs, sel, o, columns, sc)
 	require.NoError(t, err)
-	ba, err := New(bs.Means, bs.Edges, newton, c, &sc.Arena)
+	ba, err := New(bs.Means, bs.Edges, sel.N, c, &sc.Arena)
 	numbers := make([]uint32, len(masses))
 	sel.FindBins(numbers, 0)
 	p, counts := make([][]float64, bs.Count()), make([]float64, bs.Count())

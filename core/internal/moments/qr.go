@@ -13,26 +13,23 @@ type QR struct {
 	Q          []float64 // column by column
 	R          []float64 // R[m*Size+l], m <= l
 	Rank       int       // how many columns of Q are not 0
-	least      float64   // the smallest part of a column that is left without the columns before it
 }
 
 // NewQR overwrites columns with Q, by modified Gram-Schmidt. A column counts as dependent, and is 0 in Q, if at most this part of it
 // is left without the columns before it.
 func NewQR(columns []float64, size int, part float64, arena *par.Arena) *QR {
-	qr := &QR{Size: size, Rows: len(columns) / size, Q: columns, R: par.Make[float64](arena, size*size), least: 1}
+	qr := &QR{Size: size, Rows: len(columns) / size, Q: columns, R: par.Make[float64](arena, size*size)}
 	for l := range size {
 		column := qr.Column(l)
 		length := floats.Norm(column, 2)
 		norm := qr.takeOut(column, l)
 		if !(norm > part*length) || math.IsInf(1/norm, 0) {
 			clear(column)
-			qr.least = 0
 			continue
 		}
 		floats.Scale(1/norm, column)
 		qr.R[l*size+l] = norm
 		qr.Rank++
-		qr.least = min(qr.least, norm/length)
 	}
 	return qr
 }

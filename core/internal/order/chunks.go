@@ -36,7 +36,7 @@ func Sort[T events.Float](sel *events.Selection[T], bins int, sc *par.Scratch) *
 // these scattered reads are under way at a time.
 func fetch[T events.Float](dst []float64, words []uint64, mask uint64, from []T, unit float64) {
 	for i, r := range words[:len(dst)] {
-		dst[i] = float64(from[r&mask]) * unit
+		dst[i] = float64(from[r&mask])*unit + 0 // which turns -0 into 0
 	}
 }
 

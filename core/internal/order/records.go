@@ -2,6 +2,9 @@
 package order
 
 import (
+	"math"
+	"slices"
+
 	"github.com/libmode/libmode/core/internal/events"
 	"github.com/libmode/libmode/core/internal/lanes"
 	"github.com/libmode/libmode/core/internal/par"
@@ -16,6 +19,7 @@ type Records struct {
 	Chunks  []int     // chunk k has the records Chunks[k] .. Chunks[k+1]-1
 	Sums    []float64 // of the weights, see Row
 	bins    int
+	powers  []int     // of two, by which the weights of each bin are multiplied; nil: by 1
 	scores  []float64 // in order of the words; nil: the words hold the scores, see radix.Layout.Half
 }
 
@@ -25,7 +29,7 @@ func newRecords[T events.Float](sel *events.Selection[T], bins int, sc *par.Scra
 	rs := &Records{
 		Layout: radix.NewLayout[T](sel.ScoreMin, sel.ScoreMax, len(sel.Score), bins),
 		Words:  par.Unset[uint64](&sc.Arena, sel.N),
-		bins:   bins,
+		bins:   bins, powers: sel.Exponents,
 	}
 	if sel.Weight != nil {
 		rs.Weights = par.Unset[float64](&sc.Arena, sel.N)
@@ -35,11 +39,19 @@ func newRecords[T events.Float](sel *events.Selection[T], bins int, sc *par.Scra
 	}
 	starts := par.Unset[uint32](&sc.Arena, sel.ScoreCells.Count()+1)
 	var start uint32
-	for c := range sel.ScoreCells.Count() {
-		starts[c] = start
-		for k := range sel.Parts { // each part has a place of its own in the cell
-			slot := &sel.Parts[k].Scores[c]
-			*slot, start = start, start+*slot
+	if len(sel.Parts) == 1 {
+		counts := sel.Parts[0].Scores[:len(starts)-1]
+		for c, count := range counts {
+			starts[c], counts[c] = start, start
+			start += count
+		}
+	} else {
+		for c := range sel.ScoreCells.Count() {
+			starts[c] = start
+			for k := range sel.Parts { // each part has a place of its own in the cell
+				slot := &sel.Parts[k].Scores[c]
+				*slot, start = start, start+*slot
+			}
 		}
 	}
 	starts[len(starts)-1] = start
@@ -50,13 +62,13 @@ func newRecords[T events.Float](sel *events.Selection[T], bins int, sc *par.Scra
 		next, made := p.Scores, par.Unset[uint64](&room.Arena, fillBlock)
 		for lo := p.Lo; lo < p.Hi; lo += fillBlock {
 			hi := min(lo+fillBlock, p.Hi)
-			pairs, words := sel.Pairs[lo:hi], made[:hi-lo]
+			pairs, words := sel.Pairs[lo:hi][:hi-lo], made[:hi-lo]
 			radix.Records(words, &rs.Layout, sel.Score[lo:hi], pairs, events.BinMask, lo)
-			for i, word := range words {
-				if pairs[i] != events.NoPair {
-					cell := pairs[i] >> events.BinBits
-					records[next[cell]] = word
-					next[cell]++
+			for i, pair := range pairs {
+				if pair != events.NoPair {
+					slot := &next[pair>>events.BinBits]
+					records[*slot] = words[i]
+					*slot++
 				}
 			}
 		}
@@ -125,7 +137,14 @@ func (rs *Records) Effective() float64 {
 		return float64(len(rs.Words))
 	}
 	var sum, squares float64
-	for _, w := range rs.Weights {
+	least := 0
+	if rs.powers != nil {
+		least = slices.Min(rs.powers)
+	}
+	for i, w := range rs.Weights {
+		if rs.powers != nil {
+			w = math.Ldexp(w, least-rs.powers[rs.Bin(rs.Words[i])])
+		}
 		sum += w
 		squares += w * w
 	}

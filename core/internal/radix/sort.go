@@ -2,7 +2,6 @@ package radix
 
 import (
 	"math/bits"
-	"slices"
 
 	"github.com/libmode/libmode/core/internal/lanes"
 	"github.com/libmode/libmode/core/internal/par"
@@ -69,8 +68,9 @@ func insert(dst []uint64, i int, record uint64) {
 // sort by the other bits.
 func sortCell(records []uint64, keyShift uint, arena *par.Arena) {
 	defer arena.Release(arena.Mark())
-	lo := slices.Min(records) >> keyShift << keyShift
-	top := uint(bits.Len64(slices.Max(records) - lo))
+	lo, hi := extremes(records)
+	lo = lo >> keyShift << keyShift
+	top := uint(bits.Len64(hi - lo))
 	if top <= keyShift {
 		return // there is one key
 	}
@@ -90,6 +90,18 @@ func sortCell(records []uint64, keyShift uint, arena *par.Arena) {
 	default:
 		sortNear(records, spare)
 	}
+}
+
+// extremes returns the lowest and the highest record. It keeps two of each, so that comparisons need not wait for one another.
+func extremes(records []uint64) (lo, hi uint64) {
+	last := records[len(records)-1]
+	lo, hi = last, last
+	otherLo, otherHi := last, last
+	for i := 1; i < len(records); i += 2 {
+		r, other := records[i-1], records[i]
+		lo, hi, otherLo, otherHi = min(lo, r), max(hi, r), min(otherLo, other), max(otherHi, other)
+	}
+	return min(lo, otherLo), max(hi, otherHi)
 }
 
 // scatter is a stable counting sort by the width bits from shift on of the distance to lo. It returns the largest count.

@@ -14,7 +14,6 @@ import numpy as np
 import tensorflow as tf
 
 from .. import _read
-from .._constraint import outgoing
 from .._evaluate import loss_and_grad
 from .._events import Events
 from .._host_constraint import HostConstraint
@@ -107,8 +106,8 @@ def constrained(host: HostConstraint, events: Events) -> Any:
     @tf.custom_gradient
     def same(score: Any) -> Any:
         def pushed(incoming: Any) -> Any:
-            size, rows = call_back(host.push, batch, [(), (3, None)])
-            added, _ = outgoing(tf.where, tf.norm, tf.cast(incoming, rows.dtype), tf.unstack(rows), size)
+            gradient = tf.cast(incoming, batch[0].dtype)
+            (added,) = call_back(host.outgoing, [gradient, *batch], [score.shape])
             return without_derivative(tf.cast(added, score.dtype), score)
 
         return tf.identity(score), pushed

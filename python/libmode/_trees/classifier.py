@@ -21,9 +21,8 @@ from .._option_values import TAKEN
 from .._problems import Said, TrainingWarning
 from .._read import as_array, of_one_index, real, together, variables, whole
 from ..metrics._settings import Settings as Judged
-from .metric import Stopping, Watched
-from .multipliers import Boosting, ScoreTransform, Settings, checked, refuse_missing, sums_of_weights, unsettled
-from .objective import BY_HEART
+from .multipliers import Boosting, Settings, checked, refuse_missing, sums_of_weights, unsettled
+from .watched import Stopping, Watched
 
 # The defaults of min_child_weight and reg_lambda, over the sum of the absolute weights. Trees with smaller leaves are
 # flat on the events of the training, and not on others.
@@ -36,20 +35,25 @@ _LEAST_ROUNDS, _MOST_ROUNDS = 200, 500
 
 # The arguments that both libraries take by these names.
 _SHARED = ("learning_rate", "max_depth", "min_child_weight", "subsample", "colsample_bytree", "reg_lambda", "n_jobs")
-# The share of the events that is kept to judge a training, the most of them, and the fewest background events.
-_KEPT, _MOST_KEPT, _FEWEST_KEPT = 0.1, 20_000, 1_000
+# The share of the events that is kept to judge a training, the most of them, and the fewest background events. With a
+# share by the user, at least so many events of each class are kept.
+_KEPT, _MOST_KEPT, _FEWEST_KEPT, _LEAST_KEPT = 0.1, 20_000, 1_000, 50
 _COPIED = 0.01  # an evaluation set with a larger share of rows of the training judges nothing
 _SAID = Said()  # a search fits a classifier many times
+_BY_HEART = (
+    "Trees know their training events by heart: give more of them, early_stopping_rounds, fewer rounds or a lower "
+    "max_depth"
+)
 
 _DESCRIPTION = """A classifier of {library} that keeps the response to background smooth in the mass.
 
-    Cross entropy and the MoDe loss (arXiv:2010.09745) by the method of multipliers, see
-    :func:`libmode.xgboost.objective`: there is no strength to guess. ``booster_`` is an ordinary
+    Cross entropy and the MoDe loss (arXiv:2010.09745) by the method of multipliers (docs/trees.md): the push grows
+    until no dependence is left, and there is no strength to guess. ``booster_`` is an ordinary
     {booster}, whose saved model predicts the same without libmode.
 
     Parameters
     ----------
-    order, loss_weight, tolerance, score_transform, background_only
+    order, background_only
         As for :func:`libmode.xgboost.objective`. Without ``order`` fit is an error.
     n_estimators : int, optional
         Rounds: by default 200 with up to 20,000 events, more as the root of their number, and 500 above 125,000 and
@@ -76,7 +80,7 @@ _DESCRIPTION = """A classifier of {library} that keeps the response to backgroun
         The share of the events that fit keeps without ``eval_set``, stratified by label and category, for ``check_``
         and early stopping. "auto": a tenth, at most 20,000, if 1,000 of them are background. None: nothing is kept.
     events : float, optional
-        N, the background events of the search, for ``check_``; by default ``tolerance``, or as many as judge.
+        N, the background events of the search, for ``check_``; by default as many as judge.
     random_state : int or RandomState, optional
     n_jobs : int, optional
         Threads; by default those of the library.
@@ -97,8 +101,8 @@ _DESCRIPTION = """A classifier of {library} that keeps the response to backgroun
     best_iteration_ : int or None
         The best round of early stopping, counted from 0 as {library} does: ``booster_`` has one round more.
     settled_round_ : int or None
-        The number of rounds after which the push had settled, and so the least ``best_iteration_ + 1``. 0 with a fixed
-        loss_weight. None if it has not settled.
+        The number of rounds after which the push had settled, and so the least ``best_iteration_ + 1``. None if it has
+        not settled.
     feature_importances_ : (features,), the share of each feature in the gain of all splits
     n_features_in_, feature_names_in_
         As for every estimator.
@@ -156,7 +160,9 @@ class BoostedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     _stops: type  # the library's own callback of early stopping
     _forest: tuple[str, ...]  # a parameter, and its values with which later rounds change earlier trees
     _own: tuple[str, ...]  # parameters that the classifier sets, or that have no effect with an objective
-    _main_name: Callable[..., str | None]  # the library's name of a parameter that has several; None for an unknown one
+    _main_name: Callable[..., str]  # the library's name of a parameter that has several
+    _unknown: Callable[..., list[str]]  # which of these parameters the library has not
+    _names: Callable[..., Iterable[str]]  # of parameters of the library
     # Sets booster_, and returns the values by evaluation set; takes Training, callbacks and verbose.
     _train: Callable[..., History]
     _margins: Callable[..., NDArray[Any]]  # takes features
@@ -166,9 +172,6 @@ class BoostedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self,
         *,
         order: int | None = None,
-        loss_weight: float | None = None,
-        tolerance: float | None = None,
-        score_transform: ScoreTransform = "odds",
         background_only: bool = True,
         n_estimators: int | None = None,
         learning_rate: float = 0.15,
@@ -187,9 +190,6 @@ class BoostedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         **parameters: Any,
     ) -> None:
         self.order = order
-        self.loss_weight = loss_weight
-        self.tolerance = tolerance
-        self.score_transform = score_transform
         self.background_only = background_only
         self.n_estimators = n_estimators
         self.learning_rate = learning_rate
@@ -292,12 +292,12 @@ class BoostedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
                     f"early_stopping_rounds = {self.early_stopping_rounds}: no round can be the best, since {why}"
                 )
             why = None
-        if objective.fixed or check and check.flat:
+        if check and check.flat:
             return
         if check and (check.flat is False or name != "validation_fraction"):
             said.append(f"{name}: {check.why}")
         if why or check and check.flat is False:
-            said.append(why or BY_HEART)
+            said.append(why or _BY_HEART)
         if said:
             warnings.warn(". ".join(said), TrainingWarning, stacklevel=level_of_the_user())
         elif check or name == "validation_fraction" and self.validation_fraction is not None:
@@ -322,22 +322,25 @@ class BoostedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         seed = 0 if self.random_state is None else int(check_random_state(self.random_state).randint(2**31 - 1))
         parameters = {name: getattr(self, name) for name in _SHARED} | {"random_state": seed}
         options, ours = {"order": self.order}, self._get_param_names()
+        others = {}
         for name, value in self.parameters.items():
             main = self._main_name(name)
             if name in TAKEN["mode"]:
                 options[name] = value
-            elif main is None or main in ours:
-                near_names = [] if name == "class_weight" else [*ours, *TAKEN["mode"]]  # it is no loss_weight
-                meant = main or near(name, near_names)
-                raise TypeError(f"unknown parameter {name!r}" + (f": did you mean {meant}?" if meant else ""))
+            elif main in ours:
+                raise TypeError(f"unknown parameter {name!r}: did you mean {main}?")
             elif main in self._own:
                 raise TypeError(
                     f"parameter {name!r} has no effect in {type(self).__name__}, or is set by it: leave it out"
                 )
             else:
-                parameters[main] = value
+                others[main] = value
+        for name in self._unknown(others) if others else ():
+            meant = near(name, {*ours, *TAKEN["mode"], *self._names()})
+            raise TypeError(f"unknown parameter {name!r}" + (f": did you mean {meant}?" if meant else ""))
+        parameters |= others
         options.pop("background_label", None)  # a class of y: the labels of the loss are 1 for signal and 0
-        settings = checked(self.loss_weight, self.tolerance, self.score_transform, self.background_only, options)
+        settings = checked(self.background_only, options)
         for name, least in (("n_estimators", 1), ("early_stopping_rounds", 1), ("max_depth", None)):
             if getattr(self, name) is not None:
                 whole(name, getattr(self, name), least)
@@ -452,6 +455,12 @@ class BoostedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
                     "as validation_fraction"
                 )
             return [(X, events)]
+        of_signal = np.count_nonzero(events.label[kept])
+        if min(of_signal, kept.sum() - of_signal) < _LEAST_KEPT:
+            raise ValueError(
+                f"validation_fraction = {shown(share)}: keeps {kept.sum()} of {count} events, {of_signal} of them "
+                f"signal: expected at least {_LEAST_KEPT} of signal and of background"
+            )
         refuse_missing(events.mass, settings.options)  # while places are the user's
         parts = [(X[some], events.where(some)) for some in (~kept, kept)]
         for _, own in parts:
@@ -482,8 +491,7 @@ class BoostedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         background = events.label if self.background_only else None
         objective = Boosting(settings, events._replace(label=background, weight=weight))
         by_sensitivity = self.background_only and events.mass.ndim == 1
-        names = ("logloss", "dependence", "inverse_sensitivity") if by_sensitivity else ("dependence", "logloss")
-        watched = [Watched(settings, lambda some: settings.judge(judging, some), names, one) for _, one in evaluated]
+        watched = [Watched(settings, judging, one, by_sensitivity) for _, one in evaluated]
         return Training(
             defaults | {name: value for name, value in parameters.items() if value is not None},
             rounds,
@@ -543,6 +551,14 @@ class BoostedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         tags.input_tags.allow_nan = True
         tags.classifier_tags.multi_class = False
         return tags
+
+
+def of_parts(count: int, kind: str) -> RuntimeError:
+    """The error of a training on several machines or processes, each of which has only some of the rows."""
+    return RuntimeError(
+        f"this is one of {count} {kind} of a distributed training, and sees only its own rows, but MoDe needs all of "
+        "them: train on one machine, or take a sample of the rows"
+    )
 
 
 def _rows(features: NDArray[Any], mass: NDArray[Any]) -> NDArray[Any]:

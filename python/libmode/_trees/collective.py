@@ -1,16 +1,37 @@
-"""Trainings of XGBoost on several workers, each of which evaluates the events of all for its own derivatives."""
+"""The workers of a training of XGBoost, each of which evaluates the events of all for its own derivatives."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from xgboost import collective
 
-from .objective import Alone
+
+def find_workers() -> Alone:
+    """The workers of the training that calls."""
+    return Workers() if collective.get_world_size() > 1 else Alone()
+
+
+class Alone:
+    """The one process of a training, which has all events."""
+
+    several = False
+
+    def agreed(self) -> AbstractContextManager[None]:
+        """For what a worker does without the others: an error of one becomes an error of all."""
+        return nullcontext()
+
+    def gathered(self, own: Any) -> Any:
+        """The array of all workers, from the arrays of each."""
+        return own
+
+    def own(self, gathered: NDArray[Any]) -> NDArray[Any]:
+        """The part of this worker."""
+        return gathered
 
 
 class Workers(Alone):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from typing import Any, Literal, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,13 +16,12 @@ from .._messages import shown
 from .._native import BatchError
 from .._options import check
 from .._problems import Said
-from .._read import as_array, finite, flag, number, positive, refuse
+from .._read import as_array, finite, flag, number, refuse
 from ..metrics._judge import Judge
 from ..metrics._settings import Settings as Judged
 
-ScoreTransform = Literal["odds"] | None
-
-# The c of W(s) = c s / (1 + c - s), for scores from 0 to 1: nearly c times the odds, and finite.
+# MoDe is applied to W(s) = c s / (1 + c - s) of scores from 0 to 1, about c times the odds, and finite: so tight cuts
+# count more.
 _ODDS = 0.3
 _TAIL = 0.02  # the c of a look at the tail, which settles last
 
@@ -47,10 +46,6 @@ _GAIN = 20.0
 
 _LEAST_HESS = 1e-16  # as in XGBoost
 
-# Small moves in standard deviations of the scores, and the least move that single precision resolves.
-_SMALL, _LEAST_MOVE = 0.25, 1e-6
-
-
 #: The gradient and the Hessian of an objective by the margins, of sums over the events, each of shape (n,).
 Pushed = tuple[NDArray[Any], NDArray[Any]]
 
@@ -58,9 +53,6 @@ Pushed = tuple[NDArray[Any], NDArray[Any]]
 class Settings(NamedTuple):
     """The checked arguments of an objective, without its arrays."""
 
-    loss_weight: float | None
-    tolerance: float | None
-    score_transform: ScoreTransform
     background_only: bool
     options: Mapping[str, Any]
     rounds: int = 500  #: within which the push settles
@@ -80,8 +72,8 @@ class Settings(NamedTuple):
             signal, background = None, 0.5 if share is None else share
         taken = check("mode", self.options).of_check()
         taken.pop("background_label", None)
-        tolerance = self.tolerance if events is None else number("events", events, above=0)
-        return Judged(tolerance=tolerance, signal_efficiency=signal, background_efficiency=background, **taken)
+        search = None if events is None else number("events", events, above=0)
+        return Judged(tolerance=search, signal_efficiency=signal, background_efficiency=background, **taken)
 
     def judge(self, judging: Judged, events: Events) -> Judge:
         """The judge of events, which are all background if the loss sees all of them."""
@@ -90,17 +82,8 @@ class Settings(NamedTuple):
         )
 
 
-def checked(loss_weight: Any, tolerance: Any, score_transform: Any, background_only: Any, options: Any) -> Settings:
+def checked(background_only: Any, options: Mapping[str, Any]) -> Settings:
     """The settings of an objective; TypeError or ValueError for bad values."""
-    loss_weight, tolerance = positive("loss_weight", loss_weight), positive("tolerance", tolerance)
-    if None not in (loss_weight, tolerance):
-        raise ValueError(
-            f"loss_weight = {loss_weight} and tolerance = {tolerance}: a fixed loss_weight ignores the tolerance; "
-            "leave one of them out"
-        )
-    known = score_transform is None or isinstance(score_transform, str) and score_transform == "odds"
-    if not known:  # pandas.NA is neither equal nor different
-        raise ValueError(f"score_transform = {shown(score_transform)}: must be 'odds' or None")
     loss = check("mode", options)
     if loss.score_range != (0, 1):
         raise ValueError(f"score_range = {shown(options['score_range'])}: the scores of boosted trees are from 0 to 1")
@@ -110,28 +93,23 @@ def checked(loss_weight: Any, tolerance: Any, score_transform: Any, background_o
             f"background_label = {shown(options['background_label'])} and background_only = False: every event takes "
             "part, leave background_label out"
         )
-    return Settings(loss_weight, tolerance, score_transform, background_only, options)
+    return Settings(background_only, options)
 
 
 class Boosting:
     """The objective of a training: cross entropy, and the push that keeps the background smooth in the mass."""
 
     loss = np.nan
-    """MoDe of the last round, of the transformed scores; NaN before the first."""
+    """MoDe of the last round, of the scores W(s); NaN before the first."""
     rounds = 0
-    """The rounds so far in which the push grew; a fixed loss_weight has no push."""
+    """The rounds so far in which the push grew."""
     settled: int | None = None
-    """The number of rounds after which the push had settled: a test with the training events sees no dependence.
-
-    None before. 0 with a fixed loss_weight.
-    """
+    """The number of rounds after which the push had settled: a test with the training events sees no dependence."""
     dependence = np.nan
     """The dependence of the training events on the mass at the last look, over its value by chance."""
-    events = np.nan
-    """The effective number of background events of the training."""
 
     def __init__(self, settings: Settings, events: Events | None = None) -> None:
-        self.settings, self.fixed = settings, settings.loss_weight is not None
+        self.settings = settings
         if events is not None:
             self._begin(events)
 
@@ -160,7 +138,7 @@ class Boosting:
         self._sum: NDArray[Any] | float = 0.0  # the part of the push from earlier rounds
         self.loss = self.dependence = np.nan
         self.rounds = self._looks_far_below = self._looks_below = 0
-        self.settled = 0 if self.fixed else None
+        self.settled = None
 
     def _mode(self, score: NDArray[Any], **wanted: Any) -> tuple[Any, Any, Any]:
         """The loss of the events that take part, its gradient and its bound of the curvature by the scores."""
@@ -173,7 +151,7 @@ class Boosting:
         prob = expit(margin)  # single precision would make ties of margins above 15
         slope = expit(-margin)
         slope *= prob  # dp/dmargin
-        score, first, second = self._transformed(prob[at], slope[at])
+        score, first, second = _transformed(prob[at], slope[at])
         # In place: new pages for 10^6 events would take 4 of some 20 ms outside the loss.
         grad, hess = np.subtract(prob, self._target, out=prob), slope
         if self._weight is not None:
@@ -181,15 +159,7 @@ class Boosting:
             hess *= np.abs(self._weight)
         result, seen, curve = self._mode(score, hess=True, loss_alone=True)
         self.loss, curve = result.loss, curve * first**2
-        if self.settings.loss_weight is not None:
-            scale = self.settings.loss_weight * self._total
-            force = scale * seen
-            # The bound for moves as small as the scores' spread keeps scores from jumping.
-            if (size := score.std() * _SMALL) > _LEAST_MOVE:
-                _, _, of_small = self._mode(score, grad=False, hess=True, loss_alone=True, smoothing=size)
-                curve = np.maximum(curve, of_small * first**2)
-        else:
-            scale, force = self._force(float(hess[at].sum() / curve.sum()) if curve.any() else 0.0, seen, score)
+        scale, force = self._force(float(hess[at].sum() / curve.sum()) if curve.any() else 0.0, seen, score)
         grad[at] += (force * first).astype(grad.dtype, copy=False)
         # The scores are curved functions of the margins, too.
         hess[at] += (scale * curve + np.maximum(force * second, 0)).astype(hess.dtype, copy=False)
@@ -198,59 +168,47 @@ class Boosting:
     def _force(self, scale: float, seen: NDArray[Any], score: NDArray[Any]) -> tuple[float, NDArray[Any]]:
         """The factor of the bound of the curvature, and the gradient that pushes the scores: docs/trees.md.
 
-        A fixed loss_weight that flattens as much would need small steps, and the classifier could not learn.
+        A fixed factor of the loss that flattens as much would need small steps, and the classifier could not learn.
         """
         if not scale > 0:  # all scores are equal
             return 0.0, np.zeros_like(seen)
         now = _GAIN * scale * seen
-        tolerance = self.settings.tolerance
-        if tolerance is None or not self._dependence(score) * tolerance <= self.events:  # true for NaN
-            slower = 1 + self.rounds / self._slower_after
-            self._sum = self._sum + now / (self._inertia * slower)
+        self._sum = self._sum + now / (self._inertia * (1 + self.rounds / self._slower_after))
         self.rounds += 1
         if self.rounds % _LOOK_EVERY == 0:
-            self._look(score, tolerance)
+            self._look(score)
         return scale, now + self._sum
 
     def _dependence(self, score: NDArray[Any]) -> float:
         """The plain loss over its mean by chance; trees that know the training events by heart are below 1."""
         result, *_ = self._mode(score, grad=False)
         plain = result.loss + result.bias if self.settings.options.get("unbiased", True) else result.loss
-        self.events = result.events
         return plain / result.bias if result.bias > 0 else np.nan
 
-    def _look(self, score: NDArray[Any], tolerance: float | None) -> None:
-        """Notes whether the push has settled: a test with these events, or ``tolerance`` events, sees no dependence."""
+    def _look(self, score: NDArray[Any]) -> None:
+        """Notes whether the push has settled: a test with these events sees no dependence."""
         self.dependence = self._dependence(score)
-        by_tolerance = 0.0 if tolerance is None else self.events / tolerance
-        far_below, below = max(_FAR_BELOW, by_tolerance), max(1.0, by_tolerance)
-        if self.dependence <= below and self.settings.score_transform:
+        if self.dependence <= 1:
             prob = score * (1 + _ODDS) / (_ODDS + score)
             tail = np.minimum(_TAIL * prob / (1 + _TAIL - prob), 1)
             self.dependence = max(self.dependence, self._dependence(tail))
-        self._looks_far_below = self._looks_far_below + 1 if self.dependence <= far_below else 0
-        self._looks_below = self._looks_below + 1 if self.dependence <= below else 0
+        self._looks_far_below = self._looks_far_below + 1 if self.dependence <= _FAR_BELOW else 0
+        self._looks_below = self._looks_below + 1 if self.dependence <= 1 else 0
         enough = self._looks_far_below >= _LOOKS_FAR_BELOW or self._looks_below >= _LOOKS_BELOW
         if self.settled is None and enough and self.rounds >= _EARLIEST:
             self.settled = self.rounds
 
-    def _transformed(self, prob: NDArray[Any], slope: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
-        """The scores that the loss sees, with their first and second derivatives by the margin."""
-        if self.settings.score_transform is None:
-            return prob, slope, slope * (1 - 2 * prob)
-        rest = 1 + _ODDS - prob
-        by_prob = _ODDS * (1 + _ODDS) / rest**2
-        first = by_prob * slope
-        return np.minimum(_ODDS * prob / rest, 1), first, first * (1 - 2 * prob + 2 * slope / rest)
 
-    def __deepcopy__(self, memo: Any) -> Boosting:
-        return self  # LightGBM copies its parameters, and the user reads the state from this object
+def _transformed(prob: NDArray[Any], slope: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
+    """The scores W(p) that the loss sees, with their first and second derivatives by the margin."""
+    rest = 1 + _ODDS - prob
+    first = _ODDS * (1 + _ODDS) / rest**2 * slope
+    return np.minimum(_ODDS * prob / rest, 1), first, first * (1 - 2 * prob + 2 * slope / rest)
 
 
 def unsettled(of: Boosting) -> str | None:
     """A sentence if the push has not settled, or if the training depends on the mass again; None otherwise."""
-    allowed = 1.0 if of.settings.tolerance is None else max(1.0, of.events / of.settings.tolerance)
-    if of.fixed or of.dependence <= _MARGIN * allowed:
+    if of.dependence <= _MARGIN:
         return None
     seen = f"the background of the training depends on the mass {of.dependence:.2f} times as much as by chance"
     rounds = f"Give about {max(_FEW_ROUNDS, 2 * of.rounds)} rounds"

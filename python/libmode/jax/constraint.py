@@ -8,10 +8,11 @@ from typing import Any
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 
 from .. import _softmax
 from .._bad_batches import OnBadBatch
-from .._constraint import NUMBERS, WITHOUT_STATE, State, outgoing
+from .._constraint import State
 from .._events import Events, read_events, read_reference, takes_events
 from .._host_constraint import FunctionConstraint, HostConstraint
 from .._option_values import plain
@@ -37,7 +38,7 @@ def mode_constraint(
     category: Any = None,
     reference: Events | None = None,
     strength: float | None = None,
-    tolerance: float | None = None,
+    floor: float | None = None,
     training_events: float | None = None,
     state: State | None = None,
     from_logits: bool = False,
@@ -50,7 +51,8 @@ def mode_constraint(
     """The scores, unchanged; their gradient keeps the response to background smooth in the mass.
 
     Put it between network and loss, with a state. It changes the gradient like :class:`libmode.torch.MoDeConstraint`.
-    Without a state, the push has a fixed strength. Without differentiation it computes nothing.
+    A function cannot remember the norm of the gradient, which is known later: so ``|G|`` is the norm of each batch.
+    Without a state, each batch is like the first. Without differentiation it computes nothing.
 
     Parameters
     ----------
@@ -61,13 +63,11 @@ def mode_constraint(
         distributions and get no gradient. Without labels they are background.
     state : State, optional
         The state after the last batch, ``State()`` for the first. With a state the function returns ``(score,
-        state)``; without differentiation the state does not change. The first batch sets the length of ``sums``, which
-        ``jax.lax.scan`` must know before: see :meth:`State.start`.
-    strength : float, optional
-        The fixed strength. Left out, the sum finds the strength; without a state it is 10.
-    tolerance, training_events, from_logits, signal, categories, background_only, on_bad_batch, **options
-        See :class:`libmode.torch.MoDeConstraint`. A tolerance needs a state. "skip" only warns, and counts nothing. All
-        but the arrays and the state are static under ``jit``.
+        state)``; without differentiation the state does not change. The first batch sets the length of ``numbers``,
+        which ``jax.lax.scan`` must know before: see :meth:`State.start`.
+    strength, floor, training_events, from_logits, signal, categories, background_only, on_bad_batch, **options
+        See :class:`libmode.torch.MoDeConstraint`. "skip" only warns, and counts nothing. All but the arrays and the
+        state are static under ``jit``.
 
     Returns
     -------
@@ -77,8 +77,8 @@ def mode_constraint(
     Raises
     ------
     BatchError, ValueError, TypeError
-        As :func:`libmode.jax.mode_loss`, in the pass that is differentiated; ValueError too for a tolerance without a
-        state, a state of another number of labels, and a reference that does not fit the batch.
+        As :func:`libmode.jax.mode_loss`, in the pass that is differentiated; ValueError too for a state of
+        another number of labels, and a reference that does not fit the batch.
 
     Examples
     --------
@@ -101,16 +101,9 @@ def mode_constraint(
         raise TypeError(
             f"state is {type(state).__name__}: give libmode.jax.State(), or the state that the last call returned"
         )
-    if tolerance is not None and state is None:
-        raise ValueError(
-            f"tolerance = {tolerance} and state = None: the strength follows the state. Give "
-            "state=libmode.jax.State() at the first step, and then the state that the last step returned"
-        )
-    if strength is None and state is None:
-        strength = WITHOUT_STATE
     arguments = {
         "strength": strength,
-        "tolerance": tolerance,
+        "floor": floor,
         "training_events": training_events,
         "from_logits": from_logits,
         "categories": categories,
@@ -131,7 +124,7 @@ def mode_constraint(
         before = None if state is None else _numbers(state, len(constraint.labels), constraint.categories)
         same, numbers = _same(function, batch.score, (batch[1:], before, further))
         if state is not None:
-            after = State._make([*numbers[:NUMBERS], numbers[NUMBERS:]])
+            after = State(numbers)
         return same.reshape(jnp.shape(score))
 
     if jnp.ndim(score) != 2 or jnp.shape(score)[1] == 1:
@@ -152,14 +145,14 @@ def constrained(host: HostConstraint, events: Events) -> Any:
 
 def _numbers(state: State, labels: int, categories: int) -> Any:
     """The numbers of a state as an array, whose length is the same before and after a batch."""
-    zeros = State.start(labels, categories or None).sums
-    sums = state.sums if len(state.sums) else zeros
-    if jnp.shape(sums) != zeros.shape:
+    zeros = State.start(labels, categories or None).numbers
+    numbers = state.numbers if len(state.numbers) else zeros
+    if jnp.shape(numbers) != zeros.shape:
         raise ValueError(
-            f"state.sums has shape {jnp.shape(sums)}: expected {zeros.shape} for {labels} background labels and "
+            f"state.numbers has shape {jnp.shape(numbers)}: expected {zeros.shape} for {labels} background labels and "
             f"{categories} categories, as State.start({labels}, {categories or None}) has it"
         )
-    return jnp.concatenate([jnp.ravel(jnp.asarray(number, float)) for number in (*state[:NUMBERS], sums)])
+    return jnp.asarray(numbers, float)
 
 
 @partial(jax.custom_vjp, nondiff_argnums=(0,))
@@ -170,20 +163,32 @@ def _same(constraint: HostConstraint | FunctionConstraint, score: Any, others: A
 
 def _forward(constraint: HostConstraint | FunctionConstraint, score: Any, others: Any) -> Any:
     batch, state, reference = others
-    compute: Any = constraint.push
     arrays: Any = tuple(map(known_to_numpy, (score, *batch, *reference)))
-    kind = arrays[0].dtype
-    results: tuple[Any, ...] = jax.ShapeDtypeStruct((), kind), jax.ShapeDtypeStruct((3, len(score)), kind)
+    host = constraint if isinstance(constraint, HostConstraint) else constraint.on_host(None)
+    results: tuple[Any, ...] = (
+        jax.ShapeDtypeStruct((2 * host._constraint.size,), jnp.int32),
+        jax.ShapeDtypeStruct((4, len(score)), arrays[0].dtype),
+    )
     if state is not None:
-        assert isinstance(constraint, FunctionConstraint)
-        compute, arrays, results = constraint.push_from, (*arrays, state), (*results, like(state))
-    size, rows, *after = call_back(compute, results, arrays)
-    return (score, after[0] if after else None), (size, rows)
+        arrays, results = (*arrays, state), (*results, like(state))
+    lesson, rows, *after = call_back(partial(_direction, constraint, state is not None), results, arrays)
+    return (score, after[0] if after else None), (lesson, rows)
+
+
+def _direction(constraint: Any, has_state: bool, *arrays: Any) -> tuple[Any, ...]:
+    """The lesson, as words that JAX does not round, the rows, and the state after the batch if there is one before."""
+    lesson, *found = (constraint.direction_from if has_state else constraint.direction)(*arrays)
+    return lesson.view(np.int32), *found
+
+
+def _apply(constraint: HostConstraint | FunctionConstraint, gradient: Any, lesson: Any, rows: Any) -> tuple[Any]:
+    return constraint.apply(gradient, np.ascontiguousarray(lesson).view(np.float64), rows)
 
 
 def _backward(constraint: HostConstraint | FunctionConstraint, kept: Any, incoming: Any) -> Any:
-    size, rows = kept
-    pushed, _ = outgoing(jnp.where, jnp.linalg.norm, incoming[0].astype(rows.dtype), rows, size)
+    lesson, rows = kept
+    gradient = incoming[0].astype(rows.dtype)
+    (pushed,) = call_back(partial(_apply, constraint), (like(gradient),), (gradient, lesson, rows))
     return pushed.astype(incoming[0].dtype), None
 
 

@@ -71,11 +71,12 @@ class WithBase(keras.losses.Loss):
             if len(shape) > 1 and shape[-1] != 1:
                 raise ValueError(
                     f"sample_weight has shape {shape}: expected (n,) or (n, 1). From packed labels class_weight makes "
-                    "such a shape: leave class_weight out, and give pack(..., weight=np.where(label == 1, 2.0, 1.0))"
+                    "such a shape: leave class_weight out, and give pack(..., base_weight=np.where(label == 1, 2, 1))"
                 )
             sample_weight = flat("sample_weight", ops.convert_to_tensor(sample_weight, dtype=events.weight.dtype))
             same_length("sample_weight", sample_weight, "y_true", events.weight)
-            events = events._replace(weight=events.weight * sample_weight)
+            of_base = events.base_weight * sample_weight
+            events = events._replace(weight=events.weight * sample_weight, base_weight=of_base)
         self._check_columns(tuple(y_pred.shape), events.label.shape[1])
         return self._loss(events, y_pred)
 
@@ -105,7 +106,7 @@ class WithBase(keras.losses.Loss):
 
         A loss of Keras divides by the number of replicas itself.
         """
-        labels, weight = ops.cast(events.label, self.dtype), ops.cast(events.weight, self.dtype)
+        labels, weight = ops.cast(events.label, self.dtype), ops.cast(events.base_weight, self.dtype)
         if len(y_pred.shape) == 1:
             y_pred = y_pred[:, None]
         if isinstance(self._base, keras.losses.Loss):

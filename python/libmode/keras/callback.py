@@ -102,9 +102,3 @@ class MoDeCallback(keras.callbacks.Callback):
         self.check, values = self._judge.log(scores)
         if logs is not None:
             logs.update({self._prefix + name: value for name, value in values.items()})
-
-    def on_train_end(self, logs: dict[str, Any] | None = None) -> None:
-        """Lets the constraint warn if the response has not become flat."""
-        loss = self.model.loss
-        if isinstance(loss, MoDeConstraint) and loss._layer._monitor is not None:
-            loss._layer._monitor.conclude()

@@ -10,8 +10,6 @@ from keras import ops
 from numpy.typing import NDArray
 
 from .._bad_batches import OnBadBatch
-from .._constraint import Rho
-from .._convergence import Convergence
 from .._typing import Unpack
 from ..option_types import LossOptions
 from ._backend import Layer, devices
@@ -30,7 +28,7 @@ class MoDeConstraint(WithBase):
     ----------
     base, background_only, name, dtype
         As for :class:`MoDeLoss`; the default base is "binary_crossentropy".
-    strength, tolerance, training_events, categories, on_bad_batch, monitor, **options
+    strength, floor, training_events, categories, on_bad_batch, monitor, **options
         See :class:`libmode.torch.MoDeConstraint`.
     from_logits : bool, default False
         Whether outputs are logits instead of scores from 0 to 1, also for a ``base`` given by its name. An object
@@ -69,11 +67,8 @@ class MoDeConstraint(WithBase):
     >>> model = keras.Sequential([keras.layers.Dense(1, "sigmoid")])
     >>> model.compile("adam", loss)
     >>> history = model.fit(x, pack(label, mass), batch_size=2_000, verbose=0)
-    >>> loss.skipped, loss.strength, abs(loss.mode_loss) < 0.1
-    (0, None, True)
-    >>> rho, error = loss.dependence
-    >>> loss.convergence.batches
-    2
+    >>> loss.skipped
+    0
     """
 
     _layer: Layer
@@ -85,7 +80,7 @@ class MoDeConstraint(WithBase):
         *,
         base: Any = "binary_crossentropy",
         strength: float | None = None,
-        tolerance: float | None = None,
+        floor: float | None = None,
         training_events: float | None = None,
         from_logits: bool = False,
         score: int | None = None,
@@ -100,7 +95,7 @@ class MoDeConstraint(WithBase):
     ) -> None:
         arguments: dict[str, Any] = {
             "strength": strength,
-            "tolerance": tolerance,
+            "floor": floor,
             "training_events": training_events,
             "from_logits": from_logits,
             "signal": signal,
@@ -120,8 +115,8 @@ class MoDeConstraint(WithBase):
         self._base_of_logits(bool(self.from_logits))
         if devices() > 1:
             raise ValueError(
-                f"MoDeConstraint and {devices()} devices of a distribution: each device would add each batch, or its "
-                "part, to the same sum of pushes. Train on one device, or with MoDeLoss"
+                f"MoDeConstraint and {devices()} devices of a distribution: each device would count each batch, or "
+                "its part, in the same state. Train on one device, or with MoDeLoss"
             )
         score = y_pred if self.score is None else pick_score(y_pred, self.score)
         score = self._layer(score, events.classes(), events.mass, events.weight, category=events.category)
@@ -132,18 +127,3 @@ class MoDeConstraint(WithBase):
 
     def _check_memory(self, numbers: NDArray[np.float64]) -> None:
         self._layer._constraint.check_state(numbers)
-
-    @property
-    def mode_loss(self) -> float:
-        """MoDe of the last batch of the training, unbiased; NaN before the first."""
-        return self._layer.loss
-
-    @property
-    def convergence(self) -> Convergence:
-        """The bump at each cut, see :class:`libmode.torch.MoDeConstraint`."""
-        return self._layer.convergence
-
-    @property
-    def dependence(self) -> Rho:
-        """rho and its error, see :class:`libmode.torch.MoDeConstraint`; NaN before the first batch."""
-        return self._layer.dependence

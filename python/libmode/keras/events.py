@@ -21,7 +21,7 @@ _LARGEST_CATEGORY = 2**24
 
 
 @takes_events
-def pack(label: Any, mass: Any, weight: Any = None, category: Any = None) -> NDArray[Any]:
+def pack(label: Any, mass: Any, weight: Any = None, category: Any = None, *, base_weight: Any = None) -> NDArray[Any]:
     """The ``y_true`` that :class:`MoDeConstraint`, :class:`MoDeLoss` and :func:`on_label` read.
 
     Parameters
@@ -30,15 +30,19 @@ def pack(label: Any, mass: Any, weight: Any = None, category: Any = None) -> NDA
     mass : (n,), or (n, d) for d = 1 to 3 variables, in any unit
         Keras casts arrays given to ``fit`` to its floatx, float32 by default.
     weight : (n,) or (n, 1), optional
-        Event weights of either sign; 1 by default. The ``class_weight`` of ``fit`` cannot read packed labels: give
-        ``weight=np.where(label == 1, 2.0, 1.0)``.
+        Event weights of either sign; 1 by default.
+    base_weight : (n,) or (n, 1), optional
+        Weights of the classifier's loss in the place of ``weight``, which MoDe keeps: for
+        :func:`libmode.planing_weights`, and in place of the ``class_weight`` of ``fit``, which cannot read packed
+        labels: ``np.where(label == 1, 2.0, 1.0)``.
     category : (n,) or (n, 1), integers or bools, optional
         As for :func:`libmode.mode_loss`, at most 2^24 and at least -2^24.
 
     Returns
     -------
     Array of shape (n, k + 1, d + 1), and (n, k + 1, d + 1, 2) with categories
-        Labels in the first column, and under them masses and weight. It is float32 if mass and weight fit in it.
+        Labels in the first column, under them masses and weight, and ``base_weight`` beside the first label. It is
+        float32 if masses and weights fit in it.
         A metric of Keras without :func:`on_label` fails at this shape, where it would compare scores with masses.
 
     Raises
@@ -50,7 +54,7 @@ def pack(label: Any, mass: Any, weight: Any = None, category: Any = None) -> NDA
     --------
     >>> from libmode.keras import pack
     >>> pack([0, 1, 0], [80.0, 120.0, 95.0])[1]
-    array([[  1.,   0.],
+    array([[  1.,   1.],
            [120.,   1.]])
     >>> pack([0, 1, 0], [[80.0, 300.0], [120.0, 410.0], [95.0, 350.0]], weight=[1, 2, 1], category=[0, 0, 1]).shape
     (3, 2, 3, 2)
@@ -65,8 +69,10 @@ def pack(label: Any, mass: Any, weight: Any = None, category: Any = None) -> NDA
     masses = variables(as_array("mass", mass))
     look_at_type(IN_LINES, masses.dtype, masses)
     weights = np.ones(len(labels), np.float32) if weight is None else vector("weight", weight)
+    of_base = weights if base_weight is None else vector("base_weight", base_weight)
     numbers = np.zeros(len(labels)) if category is None else vector("category", category)
-    for name, column in (("mass", masses), ("weight", weights), ("category", numbers)):
+    columns = {"mass": masses, "weight": weights, "base_weight": of_base, "category": numbers}
+    for name, column in columns.items():
         same_length(name, column, "label", labels)
     large = (numbers > _LARGEST_CATEGORY) | (numbers < -_LARGEST_CATEGORY)
     if large.any():
@@ -75,10 +81,10 @@ def pack(label: Any, mass: Any, weight: Any = None, category: Any = None) -> NDA
             f"category[{at}] = {numbers[at]}: exceeds 2^24, above which float32 skips integers; "
             "number the categories, for instance by numpy.unique(category, return_inverse=True)[1]"
         )
-    narrow = all(column.dtype in (np.float32, np.float16) for column in (masses, weights))
+    narrow = all(column.dtype in (np.float32, np.float16) for column in (masses, weights, of_base))
     rows = masses.reshape(len(labels), -1)
     packed = np.zeros((len(labels), labels.shape[1] + 1, rows.shape[1] + 1), np.float32 if narrow else np.float64)
-    packed[:, :-1, 0] = labels
+    packed[:, :-1, 0], packed[:, 0, 1] = labels, of_base
     packed[:, -1] = np.column_stack([rows, weights])
     if category is None:
         return packed
@@ -94,6 +100,7 @@ class Columns(NamedTuple):
     mass: Any  #: (n,) or (n, d)
     weight: Any  #: (n,)
     category: Any  #: (n,) or None
+    base_weight: Any  #: (n,)
 
     def classes(self) -> Any:
         """The label of each event, (n,); from one-hot labels the class."""
@@ -116,7 +123,7 @@ def unpack(y_true: Any) -> Columns:
     packed = columns[:, :, 0] if has_category else columns
     label = packed[0, 0][:, None] if shape[1] == 2 else ops.transpose(packed[:-1, 0])
     mass = packed[-1, 0] if shape[2] == 2 else ops.transpose(packed[-1, :-1])
-    return Columns(label, mass, packed[-1, -1], category)
+    return Columns(label, mass, packed[-1, -1], category, packed[0, 1])
 
 
 def pick_score(y_pred: Any, score: Score) -> Any:

@@ -5,10 +5,13 @@ from __future__ import annotations
 from typing import Any
 
 import keras
+import numpy as np
 from keras import ops
+from numpy.typing import NDArray
 
 from .._bad_batches import OnBadBatch
 from .._messages import in_keras
+from .._strength import check_averages
 from .._typing import Unpack
 from ..option_types import LossOptions
 from ._backend import Loss, replicas
@@ -49,8 +52,8 @@ class MoDeLoss(WithBase):
 
     Notes
     -----
-    ``y_true`` comes from :func:`pack`. Its weights and ``sample_weight`` multiply, and weight both parts. On TensorFlow
-    with a GPU, compile the model with ``jit_compile=False``.
+    ``y_true`` comes from :func:`pack`, whose ``weight`` weights both parts, unless the base has a ``base_weight``.
+    ``sample_weight`` multiplies both. On TensorFlow with a GPU, compile the model with ``jit_compile=False``.
 
     Examples
     --------
@@ -80,7 +83,7 @@ class MoDeLoss(WithBase):
         base: Any = "binary_crossentropy",
         score: Score = None,
         background_only: bool = True,
-        on_bad_batch: OnBadBatch = "raise",
+        on_bad_batch: OnBadBatch = "skip",
         name: str | None = None,
         dtype: Any = None,
         **options: Unpack[LossOptions],
@@ -94,6 +97,9 @@ class MoDeLoss(WithBase):
         if not (score is None or callable(score) or isinstance(score, int)):
             raise TypeError(f"score = {score!r}: must be the number of an output or a function")
         self._hold(Loss(**arguments, monitor=False, **self.options))
+
+    def _check_memory(self, numbers: NDArray[np.float64]) -> None:
+        check_averages(numbers)
 
     def _loss(self, events: Columns, y_pred: Any) -> Any:
         score = pick_score(y_pred, self.score)

@@ -194,19 +194,19 @@ def shown(p_value: float) -> str:
 
 def _draw(cut: AtCut, above: Any, below: Any, order: int) -> None:
     """The spectra, and the efficiency with the allowed polynomial, on two Axes."""
-    from .. import plots
-
     efficiency = cut.efficiency
     assert efficiency is not None and cut.polynomial is not None
     edges, widths = efficiency.edges, np.diff(efficiency.edges)
-    plots.spectrum(above, efficiency, before=True, label="background")
-    plots.spectrum(above, efficiency, label=f"selected: {cut.wanted}", color="C0")
-    density = efficiency.background / widths
-    if density.min() > 0 and density.max() > 10 * density.min():
+    background, selected = (each / each.sum() / widths for each in (efficiency.background, efficiency.selected))
+    above.stairs(background, edges, label="background", color="0.85", fill=True)
+    above.stairs(selected, edges, label=f"selected: {cut.wanted}", color="C0")
+    above.set_ylabel("normalized to unit area")
+    if background.min() > 0 and background.max() > 10 * background.min():
         above.set_yscale("log")
-    above.set_xlabel("")
-    plots.efficiency(below, efficiency, color="C0")
     steps = np.repeat(edges, 2)[1:-1]
+    below.stairs(efficiency.value, edges, baseline=None, color="C0")
+    low, high = (np.repeat(efficiency.value + sign * efficiency.error, 2) for sign in (-1, 1))
+    below.fill_between(steps, low, high, color="C0", alpha=0.3, lw=0)
     allowed = "allowed: the mean" if order == 0 else f"allowed: a polynomial of degree {order}"
     below.plot(steps, np.repeat(cut.polynomial, 2), color="black", lw=1, label=allowed)
     if np.isfinite(cut.signal_mass):

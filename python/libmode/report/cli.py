@@ -5,29 +5,28 @@ from __future__ import annotations
 import json
 import math
 import sys
-from collections.abc import Iterator
+import traceback
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 import click
+import numpy as np
 
 from .. import __version__
 from .._messages import ORDER
-from ..metrics._fit import FAMILIES
 from ..metrics._result import shown
 from ..metrics._sample import POINTS
 from ..metrics._settings import Settings
-from . import words
-from .events import Events, Wanted, read
+from .events import Wanted, read
 from .figures import page
 from .formats import find
 from .judge import Judged, in_unit, judge, numbers
 from .problem import Problem
 from .sample import look
 
-FAILED, TEMPLATE = 1, "template"
+FAILED, BROKEN, INTERRUPTED = 1, 2, 130
 USUAL = {POINTS[0]: (0.8, 0.5, 0.2), POINTS[1]: (0.5, 0.2, 0.05)}
 KINDS = {"signal": POINTS[0], "background": POINTS[1], "threshold": POINTS[2]}
 
@@ -56,6 +55,21 @@ class WorkingPoints(Numbers):
         return KINDS.get(kind), super().convert(numbers, param, context)
 
 
+def run() -> int:
+    """Runs the command, and returns its status: 1 says "not flat" and nothing else."""
+    try:
+        return int(main(prog_name="libmode", standalone_mode=False) or 0)
+    except click.ClickException as error:
+        error.show()
+    except click.Abort:
+        return INTERRUPTED
+    except SystemExit:  # by click, where the program that reads the output has ended
+        pass
+    except Exception:
+        traceback.print_exc()
+    return BROKEN
+
+
 @click.group(context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(__version__, message="%(version)s")
 def main() -> None:
@@ -68,7 +82,6 @@ def main() -> None:
 @click.option("--mass", required=True, metavar="EXPR", help="What the score should not give away.")
 @click.option("--weight", metavar="EXPR", help="Of either sign; 1 by default.")
 @click.option("--label", metavar="EXPR", help="1 for signal, 0 for background; without it all events are background.")
-@click.option("--second", metavar="EXPR", help="A second score: does the ABCD method close with each --score?")
 @click.option("--cut", metavar="EXPR", help="Only events where this is true.")
 @click.option(
     "--order", type=click.IntRange(0, 16), help="Needed: 0 allows no dependence on mass, 1 a line, and so on."
@@ -77,12 +90,10 @@ def main() -> None:
 @click.option("--mass-label", metavar="TEXT", help="Of the axes, with the unit: 'm [GeV]'.")
 @click.option("--signal-mass", "--signal-masses", type=Numbers(), metavar="M[,M...]", help="Of the spurious signal.")
 @click.option("--signal-width", type=Numbers(), metavar="W[,W...]", help="One, or one for each mass.")
-@click.option(
-    "--background",
-    type=click.Choice([TEMPLATE, *FAMILIES]),
-    default=TEMPLATE,
-    help="The shape that is fitted; template: the spectrum before the cut; dijet: masses in GeV.",
-)
+@click.option("--bins", type=Numbers(), metavar="N", help="Of the mass, 20 by default; or the edges, as 50,80,120.")
+@click.option("--max-slope", type=float, metavar="S", help="The slope of the allowed line is at most this.")
+@click.option("--monotonic", is_flag=True, help="The allowed polynomial is monotonic; from order 2 on.")
+@click.option("--training-events", type=float, metavar="T", help="The background events of the training.")
 @click.option("--out", type=Path, default="report", metavar="DIR", help="Where report.html and report.json go.")
 @click.option("--max-dependence", type=click.FloatRange(0, 1), metavar="P", help="Fail if a p-value is below P.")
 @click.pass_context
@@ -90,13 +101,13 @@ def report(context: click.Context, /, out: Path, **options: Any) -> None:
     """Write a page on whether scores sculpt the mass of background, from ROOT, Parquet, HDF5 or CSV files.
 
     FILE may be a pattern such as 'mc*.root', in quotes. TREE is a tree, or a group or data set of HDF5; it may be
-    left out where there is one. EXPR is an expression over columns as in uproot, such as 'log(pt) - 0.5*eta**2'.
+    left out where there is one. EXPR is a column, or an expression as for pandas, such as 'log(pt) - 0.5*eta**2'.
 
     By default, working points have a signal efficiency of 0.8, 0.5 and 0.2 or, without --label, a background
     efficiency of 0.5, 0.2 and 0.05; background:0.01,0.001 asks for others. The signal has the mass and the width of
     that of the label. A wide signal, or none, means a scan.
 
-    The status is 0, or 1 where --max-dependence fails, or 2 for bad use.
+    The status is 0, or 1 where --max-dependence fails, or 2 for errors.
     """
     try:
         out.mkdir(parents=True, exist_ok=True)
@@ -105,8 +116,6 @@ def report(context: click.Context, /, out: Path, **options: Any) -> None:
         raise Problem(f"{error}") from error
     for one in scores:
         click.echo(f"{one.score}: {one.check}\n")
-    if contents["second"] is not None:
-        click.echo("\n".join([*words.lines(words.closures(contents["second"], scores)), ""]))
     click.echo(out / "report.html")
     for warning in contents["warnings"]:
         click.echo(f"Warning: {warning}", err=True)
@@ -129,10 +138,13 @@ def _report(
     order: int | None,
     working_points: tuple[str | None, list[float]] | None,
     mass_label: str | None,
-    background: str,
     max_dependence: float | None,
+    bins: list[float] | None,
     signal_mass: list[float] | None,
     signal_width: list[float] | None,
+    max_slope: float | None,
+    monotonic: bool,
+    training_events: float | None,
     **expressions: Any,
 ) -> tuple[dict[str, Any], list[Judged]]:
     """Writes both files, and returns the contents of report.json, and the checks."""
@@ -142,21 +154,19 @@ def _report(
     kind, points = working_points or (None, None)
     kind = kind or POINTS[0 if wanted.label is not None else 1]
     at: dict[str, Any] = {kind: points or USUAL[kind]}
+    if bins is not None:
+        at["bins"] = int(bins[0]) if len(bins) == 1 and bins[0] % 1 == 0 else bins
     settings = Settings(
-        order=order, signal_mass=signal_mass, signal_width=signal_width,
-        background=None if background == TEMPLATE else background, **at,
+        order=order, signal_mass=signal_mass, signal_width=signal_width, max_slope=max_slope, monotonic=monotonic,
+        training_events=training_events, **at,
     )  # fmt: skip
     inner, unit = in_unit(wanted.mass)
     sources = list(dict.fromkeys(source for argument in files for source in find(argument)))
-    size = sum(source.path.stat().st_size for source in sources) or 1
-    bar = partial(click.progressbar, file=sys.stderr)
-
-    def events() -> Iterator[tuple[int, Events]]:
-        with bar(length=size, label="reading") as progress:
-            yield from read(sources, wanted, lambda step: progress.update(math.ceil(step)))
-
-    sample = look(events(), wanted.label is not None)
-    settings = replace(settings, mass_range=sample.mass_range, in_unit=unit)
+    bar: Any = partial(click.progressbar, file=sys.stderr)
+    with bar(sources, label="reading") as progress:
+        sample = look((read(source, wanted) for source in progress), wanted.label is not None)
+    edges = np.ndim(settings.bins) > 0  # which are the range too
+    settings = replace(settings, mass_range=None if edges else sample.mass_range, in_unit=unit)
     with bar(judge(wanted, sample, settings), length=len(wanted.scores), label="scores") as judged:
         scores = [*judged]
     contents = numbers(wanted, sample, settings, scores)

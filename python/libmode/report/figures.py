@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import base64
 import io
+from contextlib import AbstractContextManager
 from datetime import datetime, timezone
 from pathlib import Path
 from typing import Any
 
+import matplotlib.style
 import numpy as np
 from jinja2 import Environment, StrictUndefined
 from matplotlib.figure import Figure
@@ -25,23 +27,30 @@ def of_check(one: Judged, mass_label: str) -> str:
     """The picture of a check as a data address for a page; "" for a check without a picture."""
     if not any(cut.efficiency for cut in one.check.cuts):
         return ""
-    figure = one.check.plot(mass_label=mass_label)
-    figure.suptitle("")  # the page says it
-    return _svg(figure)
+    with _own_style():
+        figure = one.check.plot(mass_label=mass_label)
+        figure.suptitle("")  # the page says it
+        return _svg(figure)
 
 
 def of_rejection(scores: list[Judged], background: int) -> str:
     """The ROC curves."""
-    figure = Figure(figsize=(7.0, 4.5), layout="constrained")
-    axes = figure.subplots()
-    for one in scores:
-        plots.roc(axes, one.roc, label=_plain(one.score))
-    line = np.linspace(0.005, 1, 200)
-    axes.plot(line, 1 / line, color="0.6", ls=":", label="a random choice")
-    # Above this, fewer than ten background events are left.
-    axes.set(xlim=(0, 1), ylim=(1, max(10.0, background / 10)))
-    axes.legend(fontsize="small")
-    return _svg(figure)
+    with _own_style():
+        figure = Figure(figsize=(7.0, 4.5), layout="constrained")
+        axes = figure.subplots()
+        for one in scores:
+            plots.roc(axes, one.roc, label=_plain(one.score))
+        line = np.linspace(0.005, 1, 200)
+        axes.plot(line, 1 / line, color="0.6", ls=":", label="a random choice")
+        # Above this, fewer than ten background events are left.
+        axes.set(xlim=(0, 1), ylim=(1, max(10.0, background / 10)))
+        axes.legend(fontsize="small")
+        return _svg(figure)
+
+
+def _own_style() -> AbstractContextManager[None]:
+    """Not the style of the user's matplotlibrc, such as text.usetex, which may lack LaTeX."""
+    return matplotlib.style.context("default")
 
 
 def _plain(text: str) -> str:
@@ -67,6 +76,5 @@ def page(numbers: dict[str, Any], scores: list[Judged], mass_label: str | None, 
         report=numbers,
         scores=[(one, of_check(one, label)) for one in scores],
         rejection=of_rejection(scores, numbers["background"]) if numbers["label"] is not None else "",
-        closure=words.closures(numbers["second"], scores) if numbers["second"] is not None else None,
         made=datetime.now(timezone.utc).strftime("%Y-%m-%d %H:%M UTC"),
     )

@@ -1,26 +1,24 @@
-"""ROOT, Parquet, HDF5 and CSV files as tables of columns, read in chunks."""
+"""The columns of ROOT, Parquet, HDF5 and CSV files."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, ExitStack, contextmanager
+import gzip
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from glob import glob
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import numpy as np
 from numpy.typing import NDArray
 
-from .friends import Friends, friends
 from .problem import Problem, known
 
-CHUNK = 500_000  # entries: some megabytes for a column
-BUFFER = 1 << 20  # bytes
+DELIMITERS = ",;\t"
 BLOCKS = (
     "to_hdf of pandas joins columns in blocks: write the file by to_parquet, or by to_hdf with format='table' and "
     "data_columns=True"
 )
-
-Columns = Mapping[str, NDArray[Any]]
 
 
 class Source(NamedTuple):
@@ -34,12 +32,11 @@ class Source(NamedTuple):
 
 
 class Table(NamedTuple):
-    """Columns of equal length."""
+    """The columns of a file."""
 
     columns: list[str]
-    entries: int
-    chunks: Callable[[list[str]], Iterator[Columns]]  #: the columns of these names
-    unread: Sequence[str] = ()  #: why some columns are missing
+    read: Callable[[str], NDArray[Any]]  #: the values of a column, one for each entry
+    hint: str = ""  #: why columns may be missing
 
 
 def find(argument: str) -> list[Source]:
@@ -54,80 +51,45 @@ def find(argument: str) -> list[Source]:
         files = [Source(path, inside) for path in paths if path.is_file()]
         if files:
             return files
-        if paths:
+        if any(path.is_dir() for path in paths):
             raise Problem(f"{name!r} is a directory: expected files, as in '{name.rstrip('/')}/*.root'.")
+        if paths:
+            raise Problem(f"{name!r} is a pipe or a device: expected a file; write what it gives to one first.")
     raise Problem(f"there is no file {argument!r}.")
 
 
-def opened(source: Source) -> AbstractContextManager[Table]:
-    """The table of a file. Its first bytes tell the format; for CSV its name does."""
+@contextmanager
+def opened(source: Source) -> Iterator[Table]:
+    """The columns of a file. Its first bytes tell the format; for CSV its name does."""
     with open(source.path, "rb") as file:
         head = file.read(8)
     if head.startswith(b"root"):
-        return _root(source)
-    if head == b"\x89HDF\r\n\x1a\n":
-        return _hdf5(source)
-    if head.startswith(b"PAR1"):
-        return _parquet(source)
-    if source.path.suffix.lower() in (".csv", ".txt", ".gz"):
-        return _csv(source)
-    raise Problem(f"{source.path} is not a ROOT, Parquet, HDF5 or .csv file.")
+        import uproot
 
+        with uproot.open(source.path) as root:
+            yield _root(root, source)
+    elif head == b"\x89HDF\r\n\x1a\n":
+        import h5py
 
-@contextmanager
-def _root(source: Source) -> Iterator[Table]:
-    import uproot
+        with h5py.File(source.path, "r") as hdf5:
+            yield _hdf5(hdf5, source)
+    elif head.startswith(b"PAR1"):
+        from pyarrow import parquet
 
-    with uproot.open(source.path) as file, ExitStack() as stack:
-        kinds = file.classnames(cycle=False)
-        names = [name for name, kind in kinds.items() if kind.startswith(("TTree", "TNtuple")) or "RNTuple" in kind]
-        chosen = _chosen(source, names, "tree")
-        tree = file[chosen]
-        entries, is_tree = int(tree.num_entries), kinds[chosen].startswith("T")
-        others = friends(source.path, chosen, entries, stack) if is_tree else Friends([], [])
-        # The branch or field of each column. As in ROOT, a column hides one of a friend with the same name.
-        places: dict[str, Any] = {}
-        for alias, one in (("", tree), *others.trees):
-            for key, place in [*one.items(full_paths=not is_tree), *one.items()]:
-                places.setdefault(key, place)
-                if alias:
-                    places.setdefault(f"{alias}.{key}", place)
+        _without_tree(source)
+        with parquet.ParquetFile(source.path) as of_parquet:
+            yield Table(of_parquet.schema_arrow.names, lambda name: _values(of_parquet.read([name])[name]))
+    elif source.path.suffix.lower() in (".csv", ".tsv", ".txt", ".gz"):
+        from pyarrow import csv
 
-        def chunks(wanted: list[str]) -> Iterator[Columns]:
-            for start in range(0, entries, CHUNK):
-                part = {"entry_start": start, "entry_stop": min(start + CHUNK, entries), "library": "np"}
-                yield {name: places[name].array(**part) for name in wanted}
-
-        yield Table(list(places), entries, chunks, others.unread)
-
-
-@contextmanager
-def _parquet(source: Source) -> Iterator[Table]:
-    """Missing values are NaN."""
-    from pyarrow import parquet
-
-    _without_tree(source)
-    # By default pyarrow keeps all that it has read, and pyarrow.dataset reads ahead: memory would grow with the file.
-    with parquet.ParquetFile(source.path, pre_buffer=False, buffer_size=BUFFER) as file:
-        yield Table(
-            file.schema_arrow.names,
-            file.metadata.num_rows,
-            lambda wanted: map(_columns, file.iter_batches(CHUNK, columns=wanted)),
-        )
-
-
-@contextmanager
-def _csv(source: Source) -> Iterator[Table]:
-    """Missing values are NaN. The file is read whole, so that all lines decide the type of a column."""
-    from pyarrow import csv
-
-    _without_tree(source)
-    table = csv.read_csv(source.path)
-    yield Table(
-        table.column_names,
-        len(table),
-        lambda wanted: map(_columns, table.select(wanted).to_batches(max_chunksize=CHUNK)),
-    )
+        _without_tree(source)
+        with (gzip.open if source.path.suffix == ".gz" else open)(source.path, "rb") as lines:
+            first = lines.readline().decode(errors="replace")
+        parsed = csv.ParseOptions(delimiter=max(DELIMITERS, key=first.count))
+        table = csv.read_csv(source.path, parse_options=parsed)
+        yield Table(table.column_names, lambda name: _values(table[name]))
+    else:
+        raise Problem(f"{source.path} is not a ROOT, Parquet, HDF5 or .csv file.")
 
 
 def _without_tree(source: Source) -> None:
@@ -135,48 +97,55 @@ def _without_tree(source: Source) -> None:
         raise Problem(f"{source}: a Parquet or CSV file has no trees; leave out ':{source.tree}'.")
 
 
-def _columns(batch: Any) -> Columns:
-    """The columns of a RecordBatch of pyarrow. NumPy has no booleans, decimals and nulls that may be missing."""
-    from pyarrow import types
+def _root(file: Any, source: Source) -> Table:
+    """The branches or fields of a tree; a leaf list has a column for each leaf, branch.leaf."""
+    kinds = file.classnames(cycle=False)
+    names = [name for name, kind in kinds.items() if kind.startswith(("TTree", "TNtuple")) or "RNTuple" in kind]
+    chosen = _chosen(source, names, "tree")
+    tree, is_tree = file[chosen], kinds[chosen].startswith("T")
+    places: dict[str, tuple[Any, str | None]] = {}
+    for key, branch in [*tree.items(full_paths=not is_tree), *tree.items()]:
+        leaves = getattr(getattr(branch, "interpretation", None), "from_dtype", np.dtype(float)).names
+        for leaf in leaves or [None]:
+            places.setdefault(key if leaf is None else f"{key}.{leaf}", (branch, leaf))
 
-    def column(values: Any) -> NDArray[Any]:
-        of_objects = types.is_boolean(values.type) and values.null_count or types.is_decimal(values.type)
-        numbers = values.cast("float64") if of_objects or types.is_null(values.type) else values
-        return numbers.to_numpy(zero_copy_only=False)  # type: ignore[no-any-return]
+    def read(name: str) -> NDArray[Any]:
+        branch, leaf = places[name]
+        values = branch.array(library="np")
+        return np.asarray(values if leaf is None else values[leaf])
 
-    return dict(zip(batch.schema.names, map(column, batch.columns), strict=True))
+    return Table(list(places), read, "friends of a tree are not read" if is_tree else "")
 
 
-@contextmanager
-def _hdf5(source: Source) -> Iterator[Table]:
+def _hdf5(file: Any, source: Source) -> Table:
     """The data sets of a group, or the fields of a data set."""
     import h5py
 
-    with h5py.File(source.path, "r") as file:
-        tables: dict[str, dict[str, Any]] = {}
-        unread: set[str] = set()
+    tables: dict[str, dict[str, Any]] = {}
+    blocks: set[str] = set()
 
-        def look(name: str, item: Any) -> None:
-            unread.update([BLOCKS] if "pandas_type" in item.attrs else [])
-            group, _, column = name.rpartition("/")
-            if isinstance(item, h5py.Dataset) and item.ndim and "/_i_" not in name:  # an index of PyTables
-                fields = item.dtype.names
-                if fields:
-                    tables[name] = {field: item.fields(field) for field in fields}
-                else:
-                    tables.setdefault(group or "/", {})[column] = item
+    def look(name: str, item: Any) -> None:
+        blocks.update([BLOCKS] if "pandas_type" in item.attrs else [])
+        group, _, column = name.rpartition("/")
+        if isinstance(item, h5py.Dataset) and item.ndim and "/_i_" not in name:  # an index of PyTables
+            if item.dtype.names:
+                tables[name] = {field: item.fields(field) for field in item.dtype.names}
+            else:
+                text = h5py.check_string_dtype(item.dtype)
+                tables.setdefault(group or "/", {})[column] = item.asstr() if text else item
 
-        file.visititems(look)
-        columns = tables[_chosen(source, list(tables), "group or data set")]
+    file.visititems(look)
+    columns = tables[_chosen(source, list(tables), "group or data set")]
+    return Table(list(columns), lambda name: np.asarray(columns[name][:]), "".join(blocks))
 
-        def chunks(wanted: list[str]) -> Iterator[Columns]:
-            lengths = [len(columns[name]) for name in wanted]
-            if min(lengths) < max(lengths):
-                raise Problem(f"{source}: the columns {', '.join(wanted)} have {lengths} entries: must be equal.")
-            for start in range(0, lengths[0], CHUNK):
-                yield {name: columns[name][start : start + CHUNK] for name in wanted}
 
-        yield Table(list(columns), max(map(len, columns.values())), chunks, list(unread))
+def _values(column: Any) -> NDArray[Any]:
+    """A column of pyarrow. NumPy has no booleans, decimals and nulls that may be missing: these are doubles or NaN."""
+    from pyarrow import types
+
+    of_objects = types.is_boolean(column.type) and column.null_count or types.is_decimal(column.type)
+    numbers = column.cast("float64") if of_objects or types.is_null(column.type) else column
+    return np.asarray(numbers.to_numpy())
 
 
 def _chosen(source: Source, names: list[str], what: str) -> str:

@@ -1,4 +1,4 @@
-"""All numbers of a report: a check of each score, the ROC curve, and the closure with a second score."""
+"""All numbers of a report: a check of each score, and the ROC curve."""
 
 from __future__ import annotations
 
@@ -10,7 +10,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .. import metrics
 from .._problems import far
 from ..metrics import Check
 from ..metrics._judge import Judge
@@ -37,16 +36,15 @@ class Judged(NamedTuple):
     check: Check
     auc: float | None  #: None without a label
     roc: Roc | None
-    closure: dict[str, Any] | None  #: None without a second score
 
 
 def in_unit(mass: str) -> tuple[str, Callable[[Any], Any]]:
     """What a mass is a logarithm of, and the function from the one to the other; other masses as they are."""
     try:
         match ast.parse(mass.strip(), mode="eval").body:
-            case ast.Call(ast.Name(name) | ast.Attribute(ast.Name("np" | "numpy"), name), [inner]) if name in INVERSE:
+            case ast.Call(ast.Name(name), [inner]) if name in INVERSE:
                 return ast.unparse(inner), INVERSE[name]
-    except SyntaxError:  # the name of a column, or an expression with the operators of ROOT
+    except SyntaxError:  # the name of a column, or an expression with backticks
         pass
     return mass, np.asarray
 
@@ -56,14 +54,13 @@ def judge(wanted: Wanted, sample: Sample, settings: Settings) -> Iterator[Judged
     labeled = wanted.label is not None
     events = Events.joined([sample.background, sample.signal]) if labeled else sample.background
     check = Judge(settings, events.label, events.mass, events.weight)
-    for name, score in zip(wanted.scores, events.scores.T, strict=False):  # the second score is last
+    for name, score in zip(wanted.scores, events.scores.T, strict=True):
         points = curve(EventsOfMetrics(score, events.label, events.mass[:, None], events.weight)) if labeled else None
         yield Judged(
             name,
             check(score),
             area(points) if points else None,
             _thinned(points) if points else None,
-            _closure(score, events, sample.events) if wanted.second is not None else None,
         )
 
 
@@ -81,7 +78,6 @@ def numbers(wanted: Wanted, sample: Sample, settings: Settings, scores: list[Jud
         {
             **wanted._asdict(),
             "order": settings.order,
-            "shape": settings.background or "template",
             "entries": sample.entries,
             "signal": signal if wanted.label else None,
             "background": background,
@@ -91,14 +87,6 @@ def numbers(wanted: Wanted, sample: Sample, settings: Settings, scores: list[Jud
         }
     )
     return contents
-
-
-def _closure(score: Any, events: Events, counts: tuple[int, int]) -> dict[str, Any]:
-    """The closure of the ABCD method with the second score; events of the sample stand for all of their class."""
-    of_class = [count / max(int(np.sum(events.label == k)), 1) for k, count in enumerate(counts)]
-    weight = events.weight * np.where(events.label, of_class[1], of_class[0])
-    closure = metrics.closure(score, events.label, events.scores[:, -1], weight=weight)
-    return {**vars(closure), "worst": closure.worst._asdict()}
 
 
 def _thinned(curve: Roc) -> Roc:

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from ..metrics import Check
 from ..metrics._result import HEAD, cells
-from .judge import Judged
 
 RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 VERDICTS = {True: "flat", False: "not flat", None: "not known"}
@@ -29,7 +27,7 @@ def short(value: float | None, digits: int = 3) -> str:
 
 
 class Table(NamedTuple):
-    """Text in rows, for the page and the terminal."""
+    """Text in rows."""
 
     caption: str
     columns: list[str]
@@ -49,44 +47,3 @@ def cuts(check: Check) -> Table:
         [HEAD[0], "verdict", "threshold", "rejection", *HEAD[1:]],
         rows,
     )
-
-
-def closures(second: str, scores: list[Judged]) -> Table:
-    """The ABCD method with the second score."""
-    labeled = scores[0].auc is not None
-    return Table(
-        f"Closure of the ABCD method with {second}: background in A where both cuts have the same efficiency; last, "
-        "the pair of cuts where the closure is worst",
-        ["score", "threshold", "second threshold", "seen", "predicted", "predicted / seen", "significance",
-         *["signal / background in A, B, C, D"] * labeled],
-        [row for one in scores if one.closure for row in _closure(one.score, one.closure, labeled)],
-    )  # fmt: skip
-
-
-def _closure(name: str, closure: dict[str, Any], labeled: bool) -> Iterator[list[str]]:
-    """For each fraction a row with equal fractions of both cuts, and one for the worst pair of cuts."""
-    columns = ("seen", "predicted", "ratio", "error", "significance")
-    cuts = [
-        {"threshold": closure["threshold"][k], "second_threshold": closure["second_threshold"][k]}
-        | {column: closure[column][k][k] for column in columns}
-        for k in range(len(closure["fractions"]))
-    ]
-    for k, cut in enumerate([*cuts, closure["worst"]]):
-        signal = closure["contamination"] if k < len(cuts) else None
-        yield [
-            name,
-            *(short(cut[column], 4) for column in ("threshold", "second_threshold")),
-            *(short(cut.get(column)) for column in ("seen", "predicted")),
-            f"{short(cut['ratio'])} ± {short(cut['error'])}",
-            f"{cut['significance']:.1f} σ",
-            *[", ".join(short(region[k][k]) for region in signal) if signal is not None else "–"] * labeled,
-        ]
-
-
-def lines(table: Table) -> Iterator[str]:
-    """A table on the terminal."""
-    widths = [max(map(len, column)) for column in zip(table.columns, *table.rows, strict=True)]
-    yield table.caption
-    for first, *rest in (table.columns, *table.rows):
-        aligned = (cell.rjust(width) for cell, width in zip(rest, widths[1:], strict=True))
-        yield "  ".join([first.ljust(widths[0]), *aligned])

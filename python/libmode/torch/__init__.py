@@ -4,20 +4,16 @@ from .._messages import needed
 
 with needed("torch", by="libmode.torch", extra="torch"):
     from .._events import Events
-    from .abcd import ABCDLoss
     from .constraint import MoDeConstraint
     from .distance import distance_correlation
     from .loss import MoDeLoss, mode_loss
     from .metrics import MoDeMetrics
-    from .reference import Reference
 
 __all__ = [
-    "ABCDLoss",
     "Events",
     "MoDeConstraint",
     "MoDeLoss",
     "MoDeMetrics",
-    "Reference",
     "distance_correlation",
     "mode_loss",
 ]

@@ -1,4 +1,4 @@
-"""The events of all processes, for ``gather=True``.
+"""The events of a batch, its reference events, and those of all processes, for ``gather=True``.
 
 Every process gets the events of all processes and computes the same loss. The gradient by its own events is multiplied
 by the number of processes, so that the mean over processes, which DistributedDataParallel takes, is the gradient of
@@ -16,12 +16,13 @@ import torch
 import torch.distributed as dist
 from torch import Tensor
 
+from .. import _events
+from .._arrays import check_reference
 from .._events import Events
 from .._messages import Fault, reworded
 from .._problems import Monitor
 from ._op import in_torch_func
-from ._tensors import as_arrays, read_tensors
-from .reference import joined
+from ._tensors import as_arrays, as_numpy, as_tensor, read_tensors
 
 #: A group of processes; None is the group of all processes.
 Group = Any
@@ -41,7 +42,34 @@ def read_batch(
 ) -> Batch:
     """The checked arguments of a call, with background of these labels."""
     batch = read_tensors(score, label, mass, weight, category)
-    return Batch(batch if reference is None else joined(batch, reference, labels), batch.score.shape[0])
+    every = batch if reference is None else _joined(batch, reference, labels)
+    return Batch(every, batch.score.shape[0])
+
+
+def _joined(batch: Events, reference: Any, labels: Sequence[int]) -> Events:
+    """The checked events of a batch, followed by the reference events, which get no gradient."""
+    return _events.joined(
+        batch, reference, labels, lambda *one: as_tensor(*one).detach(), _filled, _concatenated, _check
+    )
+
+
+def _check(label: Tensor, labels: Sequence[int]) -> None:
+    """Checks labels whose values are on the CPU."""
+    if label.is_cpu and not (torch.compiler.is_compiling() or in_torch_func()):
+        check_reference(as_numpy(label), labels)
+
+
+def _filled(score: Tensor, value: int, like: Tensor) -> Tensor:
+    return torch.full_like(score, value, dtype=like.dtype)
+
+
+def _concatenated(name: str, batch: Tensor, reference: Tensor) -> Tensor:
+    if batch.device != reference.device:
+        raise ValueError(
+            f"reference.{name} is on {reference.device}, but the batch on {batch.device}: "
+            f"move it there, reference.{name}.to({str(batch.device)!r})"
+        )
+    return torch.cat([batch, reference])
 
 
 def processes(group: Group) -> int:
@@ -129,11 +157,13 @@ def _place(place: int, sizes: Sequence[tuple[int, int]]) -> tuple[int, int]:
     raise IndexError(place)
 
 
-def norm_of_all(own: Tensor, group: Group) -> Tensor:
-    """The norm over the events of all processes from the norm over the own events, shape ()."""
-    square = (own.double() ** 2).to(_device(group))
-    dist.all_reduce(square, group=group)
-    return square.sqrt().to(own.device, own.dtype)
+def norms_of_all(gradient: Any, rows: Any, parts: int, group: Group) -> Any:
+    """The norms of a gradient, after the rows of a constraint, over the events of all processes, for each part."""
+    _, multiplier, slope, part = rows.astype(np.float64)
+    products = multiplier * slope * gradient.reshape(-1)
+    squares = torch.from_numpy(np.bincount(part.astype(np.intp), products**2, parts)).to(_device(group))
+    dist.all_reduce(squares, group=group)
+    return np.sqrt(squares.numpy(force=True))
 
 
 def _device(group: Group) -> torch.device:

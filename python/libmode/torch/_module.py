@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 
 import torch
 from torch import Tensor, nn
@@ -43,47 +43,27 @@ class CoreModule(SkipsBadBatches, nn.Module):
     """
 
     _name = ""  #: of the buffer
-    if TYPE_CHECKING:  # TorchScript reads annotations of classes
-        _digits: Tensor  #: the memory of the buffer, where nobody rounds it
 
     def _hold(self, start: Any) -> None:
         """Makes the buffer from an array."""
         self.register_buffer(self._name, torch.from_numpy(start))
-        self._keep()
 
     def _remembered(self) -> Any:
         """The buffer as an array, which Keras saves; None without a buffer."""
         buffer = getattr(self, self._name, None)
         return None if buffer is None else buffer.numpy(force=True).copy()
 
-    def _keep(self) -> None:
-        buffer = getattr(self, self._name, None)
-        if buffer is not None and buffer.dtype is state_type(buffer.device):
-            self._digits = buffer.detach()
-
-    def _undo_rounding(self) -> Tensor:
-        """The buffer, with its digits back after FSDP's MixedPrecision, which replaces buffers by rounded ones."""
+    def _buffer(self) -> Tensor:
+        """The buffer in double precision. FSDP may have made it float32; shorter types are an error."""
         buffer: Tensor = getattr(self, self._name)
-        if torch.compiler.is_dynamo_compiling() or in_torch_func():
+        if torch.compiler.is_dynamo_compiling() or in_torch_func() or buffer.dtype is state_type(buffer.device):
             return buffer
-        kind, digits = state_type(buffer.device), self._digits
-        if buffer.dtype is kind:
-            if buffer.data_ptr() != digits.data_ptr():
-                self._keep()
-            return buffer
-        exact = digits.to(buffer.device, kind)
-        if not torch.equal(exact.to(buffer.dtype), buffer):
+        if buffer.dtype is not torch.float32:
             raise ValueError(
-                f"{self._name} has {buffer.dtype}, which rounds it: keep {kind}, for instance by leaving buffer_dtype "
-                "out of MixedPrecision"
+                f"{self._name} has {buffer.dtype}, which rounds it: give buffer_dtype=torch.float32 to MixedPrecision"
             )
-        buffer.data = exact
-        self._keep()
+        buffer.data = buffer.to(state_type(buffer.device))
         return buffer
-
-    def _load_from_state_dict(self, *arguments: Any) -> None:
-        super()._load_from_state_dict(*arguments)
-        self._keep()
 
     def _apply(self: M, fn: Callable[[Tensor], Tensor], recurse: bool = True) -> M:
         # The buffer moves to the device, but keeps its digits.
@@ -92,15 +72,12 @@ class CoreModule(SkipsBadBatches, nn.Module):
         if before is not None:
             device = getattr(self, self._name).device
             setattr(self, self._name, before.to(device, state_type(device)))
-            self._keep()
         return self
 
     def _register(self) -> None:
         """Gives the module a key of its own."""
-        self.key = register(self, f"{type(self).__name__}({self.options})")
+        self.key = register(self)
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        """Makes a copy, which has the memory of its own buffer."""
         super().__setstate__(state)  # type: ignore[no-untyped-call]
         self._register()
-        self._keep()

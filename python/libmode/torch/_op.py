@@ -21,30 +21,35 @@ from .._events import Events, read_reference
 from .._messages import NO_SECOND_DERIVATIVE
 from ._tensors import OWN_TYPES, as_tensor, result_type, state_type
 
-# A graph of PyTorch holds no objects but tensors, so it has the key.
-_owners: WeakValueDictionary[str, Any] = WeakValueDictionary()
+# A graph of PyTorch holds no objects but tensors, so it has the key as one. On a string or a number PyTorch would put a
+# guard: each further module would compile the program again, and after eight PyTorch gives up.
+_owners: WeakValueDictionary[int, Any] = WeakValueDictionary()
 _numbers = count()
 
 
-def register(owner: Any, words: str) -> str:
-    """The key by which the operators find an owner, as long as it lives. ``words`` say what it is."""
-    key = f"{words}, number {next(_numbers)}"
-    _owners[key] = owner
-    return key
+def register(owner: Any) -> Tensor:
+    """The key by which the operators find an owner, as long as it lives: a number, of shape ()."""
+    number = next(_numbers)
+    _owners[number] = owner
+    return torch.tensor(number)
 
 
-def find_owner(key: str) -> Any:
+def find_owner(key: Tensor) -> Any:
     """The owner with this key."""
-    if key in _owners:
-        return _owners[key]
+    number = int(key)
+    if number in _owners:
+        return _owners[number]
     raise RuntimeError(
-        f"a compiled program calls {key}, which this process does not have: compile it here, and keep it"
+        f"a compiled program calls loss or layer number {number} of libmode, which this process does not have: compile "
+        "it here, and keep it"
     )
 
 
-def _run(key: str, rows: int, state: Tensor | None, events: list[Any], outputs: Tensor | None) -> tuple[Tensor, Tensor]:
+def _run(
+    key: Tensor, rows: int, state: Tensor | None, events: list[Any], outputs: Tensor | None
+) -> tuple[Tensor, Tensor]:
     if state is not None and state.dtype is not (kind := state_type(state.device)):
-        raise ValueError(f"{key}: its state has {state.dtype}, which rounds it: keep {kind}")
+        raise ValueError(f"the state has {state.dtype}, which rounds it: keep {kind}")
     batch, further = events[: len(Events._fields)], events[len(Events._fields) :]
     reference = [Events(*further)] if further else []
     number, tensor = find_owner(key)._run(
@@ -53,17 +58,17 @@ def _run(key: str, rows: int, state: Tensor | None, events: list[Any], outputs: 
     return torch.as_tensor(number, dtype=state_type(tensor.device), device=tensor.device), tensor.contiguous()
 
 
-def _like_run(key: str, rows: int, state: Any, events: list[Any], outputs: Any) -> tuple[Tensor, Tensor]:
+def _like_run(key: Tensor, rows: int, state: Any, events: list[Any], outputs: Any) -> tuple[Tensor, Tensor]:
     first = events[0]
-    shape = (rows, first.shape[0]) if rows else first.shape
-    return first.new_empty((), dtype=state_type(first.device)), first.new_empty(shape, dtype=result_type(first))
+    shape, numbers = (rows, first.shape[0]) if rows else first.shape, state.shape if rows and state is not None else ()
+    return first.new_empty(numbers, dtype=state_type(first.device)), first.new_empty(shape, dtype=result_type(first))
 
 
 run_op = torch.library.custom_op(
     "libmode::run",
     _run,
     mutates_args=("state",),
-    schema="(str key, int rows, Tensor(a!)? state, Tensor?[] events, Tensor? outputs) -> (Tensor, Tensor)",
+    schema="(Tensor key, int rows, Tensor(a!)? state, Tensor?[] events, Tensor? outputs) -> (Tensor, Tensor)",
 )
 run_op.register_fake(_like_run)
 
@@ -76,7 +81,7 @@ def run_by_operator(
     outputs: Tensor | None = None,
     rows: int = 0,
 ) -> tuple[Tensor, Tensor]:
-    """The results of ``owner._run`` by the operator: a number, and a tensor with these rows or like the first one."""
+    """The results of ``owner._run`` by the operator: numbers, and a tensor with these rows or like the first one."""
     further = () if reference is None else read_reference(reference, lambda *tensors: tensors)
     names = (*Events._fields, *(f"reference.{name}" for name in Events._fields))
     flat = [  # without zip: torch.compile of torch 2.4 takes no lists of unequal length

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable, Mapping
-from contextlib import nullcontext, suppress
+from collections.abc import Mapping
+from contextlib import nullcontext
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -14,55 +13,52 @@ from torch import Tensor
 
 from .. import _softmax
 from .._bad_batches import OnBadBatch
-from .._constraint import Constraint, State, outgoing, training_step, unpack_state
+from .._constraint import Constraint, training_step
 from .._events import Events
 from .._native import BatchError
 from .._option_values import plain
 from .._options import parse_options
-from .._problems import MOST_WAITING, Learns, Statement
+from .._problems import Monitor
 from .._read import flag, whole
 from .._typing import Unpack
 from ..option_types import LossOptions
-from ._gather import Group, checked_group, gather_events, naming_ranks, norm_of_all, only_a_part, processes, read_batch
+from ._gather import Group, checked_group, gather_events, naming_ranks, norms_of_all, only_a_part, processes, read_batch
 from ._module import NO_LABELS, CoreModule, as_arguments, in_python
 from ._op import Tied, find_owner, in_torch_func, no_second_derivative, run_by_operator
-from ._tensors import TENSORS, as_arrays, as_numpy, as_tensor, back_to, has_values, is_traced, on_host, result_type
+from ._tensors import TENSORS, as_numpy, as_tensor, back_to, is_traced, on_host, result_type
 
 _OPS = _softmax.Ops(
     *(torch.where, torch.stack, torch.log, torch.logsumexp, torch.amax, Tensor.detach, Tensor.to),
     lambda column: column.float() if column.device.type == "mps" else column.double(),
 )
+_ROWS = 4  # push, multiplier, slope and part
 _AS_THEY_ARE = nullcontext()  # errors of a process by itself
 
 
-class MoDeConstraint(CoreModule, Learns):
+class MoDeConstraint(CoreModule):
     """A layer between network and loss that keeps the response to background smooth in the mass.
 
     It returns the predictions unchanged. In the backward pass it changes the incoming gradient G of your loss. With
-    respect to the logit of background event i, of mass m and score s, the gradient becomes::
+    respect to the logit of background event i, of mass m_i, the gradient becomes::
 
-        multiplier(m, s) G_i + min(1, sigma) |G|/sqrt(n) w_i u(m, s)
-        u = 4 r + 0.02 (sum of r sqrt(n/512) over all batches so far)
-        multiplier = start exp(v) for v > 0, start + v max(start, 1) for v < 0
+        start(m_i) G_i + K |G|/|u| u_i,        u_i = (dL/dq_i) / sqrt(q_i (1 - q_i))
 
-    r is the residual of the MoDe loss (arXiv:2010.09745), in units of the noise of a batch. The sum over batches grows
-    until the mean residual is 0, so you choose no strength. v(m, s) makes the response flat at tight cuts, down to
-    background efficiencies of 1/1000, and start(m) is from planing. ``|G|`` is the norm of G over the n background
-    events of the batch, sigma the standard deviation of their logits, and w_i the weight relative to its mass bin.
-    docs/how-it-works.md has the law. In evaluation mode, and without gradients, the layer does nothing.
+    L is the MoDe loss (arXiv:2010.09745) of the ranks q of the background, from 0 to 1: the order of the scores makes
+    the push, and their values do not. start(m) is planing (arXiv:1709.10106), the ratio of the densities of signal and
+    background, with a floor, and with the background's own means of the polynomials that the order allows. ``|G|``,
+    after start, and ``|u|`` are norms over the background, averaged over 200 batches. docs/how-it-works.md derives
+    the law. In evaluation mode, and without gradients, the layer does nothing. Whether the response is flat,
+    :func:`libmode.metrics.check` finds with other events.
 
     Parameters
     ----------
     strength : float, optional
-        K: a fixed strength, ``u = K r`` without sum and v, for a scan. It leaves tight cuts as they are, and the layer
-        says so at the end. Left out, the sum finds the strength.
-    tolerance : float, optional
-        While a test with this many background events sees no dependence, the push shrinks and the sum leaks, within
-        some 500 batches, and v learns what such a test sees. Averages over 200 batches measure the dependence, so 200
-        batches must hold more background events than the tolerance.
+        K, the push over the gradient. By default 10 (T/150,000)^(1/4) for T ``training_events``.
+    floor : float, optional
+        The least start, above 0 and at most 1, which is no planing. By default 0.1 (150,000/T)^(1/2), at most 1.
     training_events : float, optional
-        T, how many background events the whole training has, over all processes and labels. The layer learns
-        no fluctuations of fewer events, and ``convergence`` judges for a search with T events. Left out, it is unknown.
+        T, how many background events the whole training has, over all processes and labels. Few events teach less
+        flatness, and planing leaves few of them. Left out, T counts as 150,000.
     from_logits : bool, default False
         Whether predictions are logits instead of scores from 0 to 1.
     signal : int, default -1
@@ -70,16 +66,14 @@ class MoDeConstraint(CoreModule, Learns):
         signal against the classes that ``background_label`` names, and other classes take no part. So two logits and
         ``cross_entropy`` just work.
     categories : int, optional
-        The number of values of ``category``, which are 0, 1 and so on. Each has a push, a memory and a verdict of its
-        own. A category with too few events in a batch for bins gets no push from it.
+        The number of values of ``category``, which are 0, 1 and so on. Each has a push and a memory of its own. A
+        category with too few events in a batch for bins gets no push from it.
     on_bad_batch : {"raise", "skip"}, default "skip"
-        "skip" adds nothing for a batch without background, or with too little for the bins, counts it in ``skipped``
-        and warns at the first. Ten bad batches before the first good one, or a hundred in a row, are an error. NaN
-        scores are always an error, which names the step.
+        "skip" changes no gradient of a batch without background, or with too little for any bins, counts it in
+        ``skipped`` and warns at the first. Ten bad batches before the first good one, or a hundred in a row, are an
+        error. NaN scores are always an error, which names the step.
     monitor : bool, default True
-        Warn, once each, if the scores collapse or the push is 0 (:class:`libmode.TrainingWarning`). ``eval()`` after
-        the training, or the end of the layer, warns if the response is not flat. In evaluation mode the layer
-        measures the events that it gets, and judges by them where they tell enough.
+        Warn, once, if the scores collapse to a constant (:class:`libmode.TrainingWarning`).
     background_only, gather, process_group
         As for :class:`MoDeLoss`. All processes share one state.
     on_device : bool, optional
@@ -87,22 +81,7 @@ class MoDeConstraint(CoreModule, Learns):
     order : int
         Degree of the polynomial in mass that the background efficiency may follow: 0 constant, 1 linear, 2 quadratic.
     **options
-        The other options of :func:`libmode.mode_loss`.
-
-    Attributes
-    ----------
-    loss : float
-        The unbiased MoDe loss of the last batch and its reference events; NaN before the first.
-    scale : float
-        ``min(1, sigma) |G|/sqrt(n)`` of the last backward pass, with which the push was multiplied.
-    factor : float
-        The factor by which a tolerance scales the push and what is learned: 0.02 to 1; 1 without a tolerance.
-    dependence : Rho
-        rho = D N/(B n), with its error. At most 1 means that a test with N = tolerance (by default 100,000) events
-        sees no dependence. D and B are the averages of the unbiased loss and of its bias, and n is the number of
-        events.
-    convergence : Convergence
-        The bump that a search would find at cuts with background efficiencies from 1/2 to 1/1000.
+        The other options of :func:`libmode.mode_loss`, which are those of L.
 
     Raises
     ------
@@ -114,9 +93,10 @@ class MoDeConstraint(CoreModule, Learns):
 
     Notes
     -----
-    Events that take no part in the loss get no push and the multiplier 1. Each background label, and each category of
-    it, has its own sum and v. The state is in a buffer of fixed size, so ``state_dict`` saves it, with the options.
-    Loading the state of other options is a ValueError.
+    Events that take no part in the loss keep their gradient. Each background label, and each category of it, has its
+    own push. The state is in a buffer of fixed size, so ``state_dict`` saves it, with the options. Loading the state
+    of other options is a ValueError. A batch counts in its backward pass; an infinite gradient, as ``GradScaler`` can
+    make, changes nothing.
 
     Examples
     --------
@@ -131,28 +111,20 @@ class MoDeConstraint(CoreModule, Learns):
     MoDeConstraint(order=1, mass_range=(50.0, 300.0))
     >>> score = constraint(network(x)[:, 0], label, mass, weight)  # the one line
     >>> torch.nn.functional.binary_cross_entropy(score, label, weight).backward()
-    >>> constraint.loss < 0.1, constraint.scale > 0, constraint.skipped
-    (True, True, 0)
-    >>> rho, error = constraint.dependence  # of one batch, whose error is not known yet
-    >>> bool(rho > 1), error
-    (True, inf)
-    >>> constraint.convergence.batches
-    1
-    >>> fixed = MoDeConstraint(order=1, mass_range=(50, 300), strength=3)  # one point of a scan
-    >>> fixed.strength, constraint.strength, constraint.factor
-    (3.0, None, 1.0)
+    >>> constraint.skipped
+    0
     """
 
     if TYPE_CHECKING:
         state: Tensor  # TorchScript reads annotations of classes, but no texts
-    __jit_unused_properties__ = ("strength", "scale", "factor", "loss", "dependence", "convergence")
+    __jit_unused_properties__ = ("strength", "floor", "training_events", "categories")
     _gets, _name = "no gradient of MoDe", "state"
 
     def __init__(
         self,
         *,
         strength: float | None = None,
-        tolerance: float | None = None,
+        floor: float | None = None,
         training_events: float | None = None,
         from_logits: bool = False,
         signal: int = -1,
@@ -172,42 +144,41 @@ class MoDeConstraint(CoreModule, Learns):
         self._constraint = Constraint(
             self.options,
             strength=strength,
-            tolerance=tolerance,
+            floor=floor,
             training_events=training_events,
             from_logits=from_logits,
             categories=categories,
         )
         self.background_only = flag("background_only", background_only)
         self.signal = whole("signal", signal)
-        self._monitor = Statement(self._constraint) if flag("monitor", monitor) else None
+        self._monitor = Monitor() if flag("monitor", monitor) else None
         if on_device:
             raise ValueError(
                 "on_device = True: MoDeConstraint has no kernels for the GPU; leave on_device out, and the core "
                 "computes the push on the CPU, with copies of tensors on a GPU (MoDeLoss takes on_device=True)"
             )
         self._hold(self._constraint.start())
-        self._last = _Last()
         self._register()
 
     @property
     def strength(self) -> float | None:
-        """The fixed strength; None if the sum finds the strength."""
+        """K; None for the default."""
         return self._constraint.strength
 
     @property
-    def scale(self) -> float:
-        """The scale of the push in the last backward pass; NaN before the first."""
-        return float(self._last.scale)
+    def floor(self) -> float | None:
+        """The least start; None for the default."""
+        return self._constraint.floor
 
     @property
-    def factor(self) -> float:
-        """The factor of the push from a tolerance."""
-        return float(self._state().factor) or 1.0  # 0 before the first batch
+    def training_events(self) -> float | None:
+        """T, as given."""
+        return self._constraint.training_events
 
     @property
-    def loss(self) -> float:
-        """The loss of the last batch and its reference events; NaN before the first."""
-        return self._last.loss
+    def categories(self) -> int:
+        """The number of categories; 0: none."""
+        return self._constraint.categories
 
     @in_python
     def forward(
@@ -239,49 +210,33 @@ class MoDeConstraint(CoreModule, Learns):
         self, outputs: Tensor | None, score: Tensor, label: Any, mass: Any, weight: Any, category: Any, reference: Any
     ) -> Tensor:
         """The scores, or the log odds of the outputs of a softmax, unchanged."""
-        if not self.training:
-            if has_values(score) and not (torch.compiler.is_compiling() or _is_tracing() or in_torch_func()):
-                self._constraint.logits = outputs is not None or self._constraint.from_logits
-                asks = torch.is_grad_enabled() and score.requires_grad
-                if self._monitor is not None and asks and not self.state.any():
-                    self._monitor.sleeps(type(self).__name__)
-                self._evaluate(score, label, mass, weight, category, reference)
-            return score
-        if score.is_meta or not (torch.is_grad_enabled() and score.requires_grad):
+        if not self.training or score.is_meta or not (torch.is_grad_enabled() and score.requires_grad):
             return score
         if label is None and self.background_only:
             raise TypeError(NO_LABELS)
+        events, state = (label, mass, weight, category), self._buffer()
         same: Tensor
-        state = self._undo_rounding()
         if is_traced(score):
-            results = run_by_operator(
-                self, state, score, label, mass, weight, category, reference=reference, outputs=outputs, rows=3
-            )
-            same = _constrained_op(self.key, score, *results)
+            found = run_by_operator(self, state, score, *events, reference=reference, outputs=outputs, rows=_ROWS)
+            same = _constrained_op(self.key, score, *found)
         elif in_torch_func():
             raise RuntimeError("torch.func cannot transform a MoDeConstraint, which has a state: use MoDeLoss")
         else:
-            size, rows = self._run(state, score, label, mass, weight, category, reference, outputs=outputs)
+            lesson, rows = self._run(state, score, *events, reference, outputs=outputs)
             # A bad batch passes as it is.
-            same = score if self._unproven else Constrained.apply(score, rows, size, self._last)
+            same = score if self._unproven else Constrained.apply(score, rows, lesson, self)
         return same
 
-    def _run(self, state: Tensor, score: Tensor, *others: Any, outputs: Tensor | None = None) -> tuple[float, Tensor]:
-        """The size of the push of a batch, and its rows, (3, n): push, multiplier and slope.
-
-        Those of a batch that is skipped are 0, 1 and 0. It brings the state up to date.
-        """
-        last, monitor, constraint = self._last, self._monitor, self._constraint
-        # With use_reentrant=True checkpoint calls the layer first without gradients. That call counts nothing.
-        if last.waiting and torch._C._current_graph_task_id() != -1:
-            raise RuntimeError(
-                "MoDeConstraint is called again in the backward pass, as by torch.utils.checkpoint, and would count "
-                "the batch twice: leave the layer out of the checkpointed part, for instance "
-                "score = constraint(checkpoint(network, x, use_reentrant=False), label, mass)"
-            )
+    def _run(self, state: Tensor, score: Tensor, *others: Any, outputs: Tensor | None = None) -> tuple[Tensor, Tensor]:
+        """The lesson and the rows of a batch, see :func:`libmode._evaluate.direction`. The state does not change."""
+        constraint = self._constraint
         constraint.logits = outputs is not None or constraint.from_logits
-        if outputs is not None and monitor is not None and not monitor.calls:
-            constraint.look_at_rows(as_numpy(outputs), len(constraint.labels) + 1)
+        monitor, due = self._monitor, self._monitor is not None and self._monitor.is_due()
+        if monitor is not None and monitor.calls == 1:
+            if outputs is not None:
+                constraint.look_at_rows(as_numpy(outputs), len(constraint.labels) + 1)
+            if not self.gather:
+                only_a_part(monitor, type(self).__name__)
         make = partial(read_batch, constraint.labels, score, *others)
         gathers, where = self.gather and processes(self.process_group) > 1, ""
         try:
@@ -291,57 +246,39 @@ class MoDeConstraint(CoreModule, Learns):
                 where = f", where events from {batch.size} on are reference events"
             if score.is_cuda:
                 events = on_host(events)
-            with constraint.lock.held, naming_ranks(batch) if gathers else _AS_THEY_ARE:
-                host = state if state.is_cpu else state.to("cpu", torch.float64)
-                pushed = constraint.direction(host.numpy(), events, batch.size, TENSORS)
-                if host is not state:
-                    state.copy_(host)
+            with naming_ranks(batch) if gathers else _AS_THEY_ARE:
+                lesson, rows = constraint.direction(self._numbers(state), events, batch.size, TENSORS)
         except BatchError as error:
             self._skip(error)
-            rows = torch.zeros((3, score.numel()), dtype=result_type(score), device=score.device)
-            rows[1] = 1
-            return 0.0, rows
+            found = constraint.skipped(np.float64, score.numel())
+            lesson, rows = found[0], torch.from_numpy(found[1])
         except ValueError as error:
             raise ValueError(f"{error} ({training_step(as_numpy(self.state))}{where})") from None
-        if self._unproven:
-            self._succeed()
-        if monitor is not None:
-            if not (self.gather or monitor.calls):
-                only_a_part(monitor, type(self).__name__)
-            if monitor.is_due():
-                monitor.see(as_arrays(events), pushed, as_numpy(self.state), self, self.scale)
-        last.loss, last.waiting, last.group = pushed.loss, last.waiting + 1, (self.process_group,) if gathers else ()
-        if monitor is not None and last.waiting > MOST_WAITING:
-            monitor.say(
-                "result lost",
-                f"{MOST_WAITING} calls in a row had no backward pass, in which the push is added: give the loss "
-                "what the call RETURNS, score = constraint(score, label, mass, weight), and not what went into it",
-            )
-        rows, kind = pushed.rows, result_type(score)
-        if gathers:
-            rows = rows[:, batch.own]
-        return pushed.size, rows if score.is_cpu and rows.dtype is kind else back_to(score.device, kind, rows)
+        else:
+            if self._unproven:
+                self._succeed()
+            if gathers:
+                rows = rows[:, batch.own]
+            if monitor is not None and due:
+                monitor.look(constraint.scores(as_numpy(events.score)))
+        return torch.from_numpy(lesson), back_to(score.device, result_type(score), rows)
 
-    @torch.no_grad()
-    def _evaluate(self, score: Tensor, label: Tensor, mass: Tensor, *others: Any) -> None:
-        """Shows a batch in evaluation mode to the monitor."""
-        if self._monitor is None:
-            return
-        with suppress(ValueError, TypeError, AttributeError):  # bad arguments are no error in evaluation mode
-            events = read_batch(self._constraint.labels, score, label, mass, *others).events
-            self._monitor.evaluate(as_arrays(events if self.background_only else events._replace(label=None)))
+    def _numbers(self, state: Tensor) -> Any:
+        """The state as an array of doubles; on the CPU it is the memory of the tensor."""
+        return (state if state.is_cpu else state.to("cpu", torch.float64)).detach().numpy()
 
-    def train(self, mode: bool = True) -> MoDeConstraint:
-        """As for any module. The first evaluation after the training warns if the response has not become flat."""
-        if self._monitor is not None and not mode:
-            self._monitor.ends()
-        elif self._monitor is not None and not self.training:
-            self._monitor.trains()
-        super().train(mode)
-        return self
-
-    def _state(self) -> State:
-        return unpack_state(as_numpy(self.state))
+    def _outgoing(self, incoming: Tensor, lesson: Tensor, rows: Tensor) -> Tensor:
+        """The gradient with the push; the state remembers the batch."""
+        gradient, array = as_numpy(incoming.detach()), as_numpy(rows)
+        norms = None
+        if self.gather and processes(self.process_group) > 1:
+            parts = self._constraint.categories or 1
+            norms = norms_of_all(gradient, array, len(self._constraint.labels) * parts, self.process_group)
+        numbers = self._numbers(self.state)
+        changed = torch.from_numpy(self._constraint.apply(gradient, array, as_numpy(lesson), numbers, norms))
+        if not self.state.is_cpu:
+            self.state.copy_(torch.from_numpy(numbers))
+        return back_to(incoming.device, incoming.dtype, changed.reshape(incoming.shape))
 
     def get_extra_state(self) -> Tensor:
         """The options of the state, as the bytes of a text, since some file formats hold only tensors."""
@@ -352,7 +289,7 @@ class MoDeConstraint(CoreModule, Learns):
         for name, own, saved in self._constraint.options.differing(parse_options(bytes(state.tolist()).decode())):
             raise ValueError(
                 f"{name} = {own!r}, and the loaded state comes from a MoDeConstraint with {name} = {saved!r}, whose "
-                "sum means something else"
+                "numbers mean something else"
             )
 
     def _load_from_state_dict(self, saved: Mapping[str, Any], prefix: str, *others: Any) -> None:
@@ -375,95 +312,57 @@ class MoDeConstraint(CoreModule, Learns):
 
     def extra_repr(self) -> str:
         """The options, and other arguments that differ from their defaults."""
-        defaults = {"strength": None, "tolerance": None, "training_events": None, "categories": 0}
-        own = as_arguments(self.options, self._constraint, defaults)
-        return ", ".join(filter(None, (own, as_arguments({}, self, {"gather": False}))))
-
-
-_is_tracing: Callable[[], bool] = torch.jit.is_tracing  # type: ignore[attr-defined]
-
-
-class _Last:
-    """What the last call of a layer and its last backward pass have found."""
-
-    def __init__(self) -> None:
-        self.loss, self.scale = math.nan, math.nan
-        self.waiting = 0  # calls without a backward pass
-        self.group: tuple[Group, ...] = ()  # of the processes that shared the last batch; () without others
-
-    def outgoing(self, group: tuple[Group, ...], incoming: Tensor, rows: Tensor, size: Any) -> Tensor:
-        """The gradient with the push."""
-        alike = incoming.shape == rows.shape[1:] and incoming.dtype is rows.dtype  # the usual case
-        flat = incoming if alike else incoming.reshape(rows.shape[1:]).to(rows.dtype)
-        added: Tensor
-        added, self.scale = outgoing(_where, partial(_norm, group), flat, rows, size)
-        self.waiting = 0
-        return added if alike else added.reshape(incoming.shape).to(incoming.dtype)
-
-
-def _norm(group: tuple[Group, ...], gradient: Tensor) -> Any:
-    """The norm over the events of all processes; a number for tensors of the CPU. The host does not wait for a GPU."""
-    norm = torch.linalg.vector_norm(gradient)
-    if group:
-        norm = norm_of_all(norm, *group)
-    return norm.item() if norm.is_cpu else norm
-
-
-def _where(known: Any, scale: Any, other: float) -> Any:
-    return torch.where(known, scale, other) if isinstance(known, Tensor) else scale if known else other
+        defaults = {"strength": None, "floor": None, "training_events": None, "categories": 0, "gather": False}
+        return as_arguments(self.options, self, defaults)
 
 
 class Constrained(torch.autograd.Function):
-    """The predictions. Backward multiplies the incoming gradient, and adds the push times the gradient's norm."""
+    """The predictions. Backward multiplies the incoming gradient, and adds the push."""
 
     @staticmethod
-    def forward(ctx: Any, score: Tensor, rows: Tensor, size: float, last: _Last) -> Tensor:
-        ctx.save_for_backward(rows, score)
-        ctx.others = last, last.group, size
+    def forward(ctx: Any, score: Tensor, rows: Tensor, lesson: Tensor, owner: MoDeConstraint) -> Tensor:
+        ctx.save_for_backward(rows, lesson, score)
+        ctx.owner = owner
         return score.view_as(score)
 
     @staticmethod
     def backward(ctx: Any, incoming: Tensor) -> tuple[Tensor | None, ...]:
-        (rows, score), (last, group, size) = ctx.saved_tensors, ctx.others
-        if not torch.is_grad_enabled():
-            return last.outgoing(group, incoming, rows, size), None, None, None
-        with torch.no_grad():  # with create_graph
-            pushed = last.outgoing(group, incoming, rows, size)
-        for tensor in (score, incoming):
-            pushed = Tied.apply(pushed, tensor)
+        rows, lesson, score = ctx.saved_tensors
+        with torch.no_grad():
+            pushed = ctx.owner._outgoing(incoming, lesson, rows)
+        if torch.is_grad_enabled():  # with create_graph
+            for tensor in (score, incoming):
+                pushed = Tied.apply(pushed, tensor)
         return pushed, None, None, None
 
 
 # The same two for graphs: the predictions, whose gradient goes through the layer with this key.
 _constrained_op = torch.library.custom_op(
     "libmode::constrained",
-    lambda key, score, size, rows: score.clone(),
+    lambda key, score, lesson, rows: score.clone(),
     mutates_args=(),
-    schema="(str key, Tensor score, Tensor size, Tensor rows) -> Tensor",
+    schema="(Tensor key, Tensor score, Tensor lesson, Tensor rows) -> Tensor",
 )
-_constrained_op.register_fake(lambda key, score, size, rows: torch.empty_like(score))
-
-
-def _outgoing(key: str, incoming: Tensor, size: Tensor, rows: Tensor, score: Tensor) -> Tensor:
-    last: _Last = find_owner(key)._last
-    return last.outgoing(last.group, incoming, rows, size.item() if size.is_cpu else size)
-
+_constrained_op.register_fake(lambda key, score, lesson, rows: torch.empty_like(score))
 
 _outgoing_op = torch.library.custom_op(
     "libmode::outgoing",
-    _outgoing,
+    lambda key, incoming, lesson, rows, score: find_owner(key)._outgoing(incoming, lesson, rows),
     mutates_args=(),
-    schema="(str key, Tensor incoming, Tensor size, Tensor rows, Tensor score) -> Tensor",
+    schema="(Tensor key, Tensor incoming, Tensor lesson, Tensor rows, Tensor score) -> Tensor",
 )
-_outgoing_op.register_fake(lambda key, incoming, size, rows, score: torch.empty_like(incoming))
+_outgoing_op.register_fake(lambda key, incoming, lesson, rows, score: torch.empty_like(incoming))
 _outgoing_op.register_autograd(no_second_derivative)
 
 
+def _backward(ctx: Any, incoming: Tensor) -> tuple[Tensor | None, ...]:
+    key, *others = ctx.saved_tensors
+    return None, _outgoing_op(key, incoming, *others), None, None
+
+
 def _keep(ctx: Any, inputs: tuple[Any, ...], output: Tensor) -> None:
-    ctx.key, score, size, rows = inputs
-    ctx.save_for_backward(size, rows, score)
+    key, score, lesson, rows = inputs
+    ctx.save_for_backward(key, lesson, rows, score)
 
 
-_constrained_op.register_autograd(
-    lambda ctx, incoming: (None, _outgoing_op(ctx.key, incoming, *ctx.saved_tensors), None, None), setup_context=_keep
-)
+_constrained_op.register_autograd(_backward, setup_context=_keep)

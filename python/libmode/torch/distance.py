@@ -90,7 +90,7 @@ class _Function:
 
     def __init__(self, unbiased: bool, names: tuple[str, str, str], *wanted: bool) -> None:
         self.unbiased, self.names, self.wanted = unbiased, names, wanted
-        self.key = register(self, f"distance_correlation({', '.join(names)}, unbiased={unbiased})")
+        self.key = register(self)
 
     def _run(self, state: None, x: Tensor, y: Tensor, weight: Tensor | None = None) -> tuple[float, Tensor]:
         """The correlation, and its gradients, (2, n)."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from ctypes import sizeof
 from functools import lru_cache, partial
 from typing import TYPE_CHECKING, Any
@@ -17,7 +18,7 @@ from .._option_values import plain
 from .._options import Options, check
 from .._problems import EVERY, Monitor, Said
 from .._read import flag, is_background
-from .._strength import checked_strength
+from .._strength import check_averages, checked_strength
 from .._typing import Unpack
 from ..option_types import Loss, LossOptions
 from ._device import device_loss, is_on_device, refuse_options
@@ -25,7 +26,6 @@ from ._gather import Group, checked_group, gather_events, naming_ranks, only_a_p
 from ._module import NO_LABELS, CoreModule, as_arguments, in_python
 from ._op import register, with_gradient
 from ._tensors import as_numpy, of_tensors, read_tensors, result_type
-from .transform import ScoreTransform, refuse_parameters, transformed
 
 
 def mode_loss(
@@ -83,7 +83,7 @@ class _Function:
 
     def __init__(self, options: Options, on_device: bool) -> None:
         self.options, self.on_device = options, on_device
-        self.key = register(self, f"mode_loss({options.text})")
+        self.key = register(self)
 
     def _run(self, state: None, *events: Any) -> tuple[Any, Tensor]:
         """The loss and its gradient."""
@@ -112,17 +112,11 @@ class MoDeLoss(CoreModule):
     background_only : bool, default True
         False pools all events, whatever their label. Otherwise the loss sees the events whose label is
         ``background_label``.
-    per_class : bool, default False
-        The score has shape (n, k), a column for each of k classes, such as the probabilities of a softmax. The loss is
-        the mean over columns. ``background_label`` names the background classes, each with its own bins.
-    on_bad_batch : {"raise", "skip"}, default "raise"
+    on_bad_batch : {"raise", "skip"}, default "skip", or "raise" with ``on_device``
         What to do with a batch for which :func:`libmode.mode_loss` raises :class:`libmode.BatchError`, for instance
         without background. "skip" returns the loss 0 with gradient 0, counts it in the attribute ``skipped``, and
-        warns (RuntimeWarning) at the first one. Other errors, for instance of NaN scores, are always raised.
-    score_transform : callable or "signal_efficiency", optional
-        Integrates over W(s) instead of s, the paper's footnote 1. A callable takes and returns a tensor of shape (n,)
-        and must not decrease; ``score_range`` limits s. "signal_efficiency" is the fraction of the batch's signal
-        with scores up to s, which gives all working points equal weight. The gradient follows the scores through W.
+        warns (RuntimeWarning) at the first one. Ten bad batches before the first good one, or a hundred in a row, are
+        an error. Other errors, for instance of NaN scores, are always raised.
     strength : float, optional
         K multiplies the loss by ``K |C|/|M|``, for scores from 0 to 1. C is the gradient of the mean cross entropy by
         the scores of background, w_i/(1 - s_i) over the number of events, at most 100 w_i for an event. M is the
@@ -172,16 +166,14 @@ class MoDeLoss(CoreModule):
     if TYPE_CHECKING:
         norms: Tensor  # TorchScript reads annotations of classes, but no texts
     _name = "norms"
-    _defaults: dict[str, Any] = {"background_only": True, "per_class": False, "on_bad_batch": "raise"}
-    _defaults |= {"strength": None, "score_transform": None, "gather": False, "on_device": None}
+    _defaults: dict[str, Any] = {"background_only": True, "on_bad_batch": "skip", "strength": None}
+    _defaults |= {"gather": False, "on_device": None}
 
     def __init__(
         self,
         *,
         background_only: bool = True,
-        per_class: bool = False,
-        on_bad_batch: OnBadBatch = "raise",
-        score_transform: ScoreTransform | None = None,
+        on_bad_batch: OnBadBatch | None = None,
         strength: float | None = None,
         monitor: bool = True,
         gather: bool = False,
@@ -190,26 +182,26 @@ class MoDeLoss(CoreModule):
         **options: Unpack[LossOptions],
     ) -> None:
         super().__init__()
-        self._set_on_bad_batch(on_bad_batch)
+        self._set_on_bad_batch("skip" if on_bad_batch is None and not on_device else on_bad_batch or "raise")
         self.background_only = flag("background_only", background_only)
-        self.per_class = flag("per_class", per_class)
         self.options = plain("mode", options, type(self).__init__)
         self._checked = check("mode", self.options)
         self._labels = self._checked.labels
         self.gather, self.process_group = checked_group(gather, process_group)
         self._monitor, self._said = Monitor() if flag("monitor", monitor) else None, Said()
-        self.on_device, self.score_transform, self._transforms = on_device, score_transform, False
+        self.on_device = on_device
         self.strength: float | None = None
         if strength is not None:
-            excluded = {"per_class": self.per_class, "score_transform": score_transform is not None}
-            self.strength = checked_strength(strength, self._checked, **excluded)
+            self.strength = checked_strength(strength, self._checked)
             # The number of batches, and the averages of |C| and |M|.
             self._hold(np.zeros(3))
         if on_device:  # now, not with the first batch
             refuse_options(self._checked)
-        if not (score_transform is None or callable(score_transform) or score_transform == "signal_efficiency"):
-            raise ValueError(f"score_transform = {score_transform!r}: must be a callable or 'signal_efficiency'")
         self._register()
+
+    def _load_from_state_dict(self, saved: Mapping[str, Any], prefix: str, *others: Any) -> None:
+        check_averages(saved.get(f"{prefix}norms", ()))
+        super()._load_from_state_dict(saved, prefix, *others)
 
     @in_python
     def forward(
@@ -224,16 +216,13 @@ class MoDeLoss(CoreModule):
     ) -> Tensor:
         """The loss of a batch, shape ().
 
-        Each argument has shape (n,) or (n, 1), and mass also (n, d) for d variables; with ``per_class``, the score has
-        shape (n, k) for k classes. ``reference`` are further events with scores of the current network, see
-        :class:`libmode.torch.Reference`. They enter the distributions and get no gradient. The gradient of the batch is
-        scaled up, as if the batch were all events.
+        Each argument has shape (n,) or (n, 1), and mass also (n, d) for d variables. ``reference`` are further events
+        with scores of the current network (docs/training.md). They enter the distributions and get no gradient. The
+        gradient of the batch is scaled up, as if the batch were all events.
         """
         if label is None and self.background_only:
             raise TypeError(NO_LABELS)
-        if self.per_class and reference is not None:
-            raise ValueError("reference and per_class = True: there are no reference events of several classes")
-        state = None if self.strength is None else self._undo_rounding()
+        state = None if self.strength is None else self._buffer()
         return with_gradient(self, state, score, label, mass, weight, category, reference=reference)
 
     def extra_repr(self) -> str:
@@ -245,26 +234,17 @@ class MoDeLoss(CoreModule):
     ) -> tuple[Any, Tensor]:
         """The loss of a batch and its gradient by the score, which are 0 for a batch that is skipped."""
         try:
-            if self.per_class:
-                loss, grad = self._mean_over_classes(state, score, label, mass, weight, category)
-            elif self.gather or self.score_transform is not None or reference is not None:
+            if self.gather or reference is not None:
                 loss, grad = self._of_batch(state, score, label, mass, weight, category, reference)
             else:
                 events = read_tensors(score, label if self.background_only else None, mass, weight, category)
-                loss, grad = self._of_events(state, events, self._checked)
+                loss, grad = self._of_events(state, events)
         except BatchError as error:
             self._skip(error)
             return 0.0, torch.zeros_like(score, dtype=result_type(score))
         if self._unproven:
             self._succeed()
         return loss, grad if grad.shape == score.shape else grad.reshape(score.shape)
-
-    def _mean_over_classes(self, state: Tensor | None, score: Tensor, *others: Any) -> tuple[Any, Tensor]:
-        if not isinstance(score, Tensor) or score.ndim != 2 or not score.shape[1]:
-            what = f"has shape {tuple(score.shape)}" if isinstance(score, Tensor) else f"is {type(score).__name__}"
-            raise ValueError(f"score {what}: per_class = True needs shape (n, k), a column for each class")
-        losses, grads = zip(*(self._of_batch(state, column, *others, None) for column in score.unbind(1)), strict=True)
-        return sum(losses) / len(losses), torch.stack(grads, 1) / len(losses)
 
     def _of_batch(self, state: Tensor | None, *arguments: Any) -> tuple[Any, Tensor]:
         """The loss of the batches of all processes with reference events, and the gradient of this process's batch.
@@ -273,44 +253,30 @@ class MoDeLoss(CoreModule):
         """
         gathers, make = processes(self.process_group) > 1 and self.gather, partial(read_batch, self._labels, *arguments)
         batch = gather_events(make, self._checked.text, self.process_group) if gathers else make()
-        events, count, options = batch.events, batch.size, self._checked
-        score = every = events.score.detach()
-        background = torch.ones_like(score, dtype=torch.bool)
-        if events.label is not None:
-            background = is_background(events.label, self._labels)
-        if self.score_transform is not None:
-            limits = options.rounded_to(score.dtype, score.dtype).score_range
-            every = score.to(result_type(score), copy=True).requires_grad_()
-            if callable(self.score_transform) and not self._transforms:
-                refuse_parameters(self.score_transform, every)
-            with torch.enable_grad():
-                score = transformed(every, self.score_transform, limits, every[~background])
-            ends = None  # J is 0 outside of the scores
-            if self.on_device and limits is not None:  # the kernels have limits
-                w = self.score_transform
-                ends = w(score.detach().new_tensor(limits)).tolist() if callable(w) else (0, 1)
-            self._transforms, options = True, check("mode", {**self.options, "score_range": ends})
-        counted = background if self.background_only else torch.ones_like(background)
-        factor = counted.sum(dtype=torch.float64) / counted[:count].sum().clamp(min=1) if count < len(every) else None
-        events = events._replace(score=score.detach(), label=events.label if self.background_only else None)
+        events, count, factor = batch.events, batch.size, None
+        if not self.background_only:
+            events = events._replace(label=None)
+        if count < len(events.score):
+            counted = (
+                torch.ones(len(events.score)) if events.label is None else is_background(events.label, self._labels)
+            )
+            factor = counted.sum(dtype=torch.float64) / counted[:count].sum().clamp(min=1)
         with naming_ranks(batch):
-            loss, grad = self._of_events(state, events, options, count, factor)
-        if score.requires_grad:  # by the transform
-            (by_score,) = torch.autograd.grad(score, every, grad.to(score.dtype))
-            grad = by_score.masked_fill((grad == 0) & by_score.isnan(), 0)  # 0 times an infinite slope
-        grad = max(1, len(batch.sizes)) * grad[:count][batch.own].to(result_type(every))
-        return loss, grad if factor is None else grad * factor.to(grad.dtype)
+            loss, grad = self._of_events(state, events, count, factor)
+        grad = max(1, len(batch.sizes)) * grad[:count][batch.own]
+        return loss, grad if factor is None else grad * factor.to(grad)
 
     def _of_events(
-        self, state: Tensor | None, events: Events, options: Options, count: int = 0, factor: Tensor | None = None
+        self, state: Tensor | None, events: Events, count: int = 0, factor: Tensor | None = None
     ) -> tuple[Any, Tensor]:
         """The loss of checked tensors. With reference events ``count`` are the batch, whose gradient gets a factor."""
+        options = self._checked
         if self.on_device and is_on_device(options, events):
             if self.strength is not None:
                 raise ValueError("strength and a loss on the device: leave on_device out, and the core computes it")
             return device_loss(events, options, skip=self.on_bad_batch == "skip")
         monitor = self._monitor
-        if monitor is not None and self.training and not self.per_class:
+        if monitor is not None and self.training:
             monitor.calls += 1
             if monitor.calls == 1 and not self.gather:
                 only_a_part(monitor, type(self).__name__)

@@ -1,0 +1,108 @@
+package constraint
+
+import (
+	"math"
+
+	"github.com/libmode/libmode/core/internal/errs"
+	"github.com/libmode/libmode/core/internal/events"
+)
+
+// Steering says how strongly a constraint pushes, and holds what it remembers.
+type Steering struct {
+	// Strength is K, the push over the gradient. 0: the default for TrainingEvents.
+	Strength float64
+	// Floor is the least start, above 0 and at most 1, where 1 is no planing. 0: the default for TrainingEvents.
+	Floor float64
+	// TrainingEvents is the number of background events of the whole training, of all labels and processes. The defaults of Strength
+	// and Floor follow it. 0: unknown, and the defaults are those for 150,000.
+	TrainingEvents float64
+	// State is what is remembered of earlier batches, StateSize numbers, all 0 before the first. Nil: nothing is remembered.
+	State []float64
+	// Batch is the number of events that are pushed. The events after it are reference events. 0: all are pushed.
+	Batch int
+	// Logits says that the scores of the events are logits, of any size, and the push is with respect to them.
+	Logits bool
+	// Categories is the number of values of Events.Category, 0 to Categories-1. Each has a push and a memory of its own. A category
+	// with too few events for bins gets no push from a batch. 0: events have no category.
+	Categories int
+}
+
+// The numbers of the law. The strength is 24 at order 0 and else 12, times (T/150,000)^(1/4) for T training events, and the floor
+// 0.1 (150,000/T)^(1/2): few events teach less flatness, and planing leaves few effective events of them. The strength rises as
+// 1 - exp(-n/256,000) with the n background events so far: in a push of many times its gradient a network that knows nothing yet learns
+// nothing. Only a part of the exponential that keeps the means is used: with all of it a steep spectrum of order 1 is less flat.
+// studies/zoo has the study behind each number.
+const (
+	usual        = 150_000
+	ofFlat       = 24
+	ofOthers     = 12
+	defaultFloor = 0.1
+	warmUp       = 256_000
+	tilt         = 0.6 // the power of the exponential
+)
+
+// Defaults returns the strength and the floor for an order and so many training events; 0: unknown.
+func Defaults(order int, trainingEvents float64) (strength, floor float64) {
+	relative := 1.0
+	if trainingEvents > 0 {
+		relative = trainingEvents / usual
+	}
+	if strength = ofOthers; order == 0 {
+		strength = ofFlat
+	}
+	return strength * math.Pow(relative, 0.25), min(1, defaultFloor/math.Sqrt(relative))
+}
+
+// settle replaces the zeros of the settings by their defaults. It returns an error for the first number that is out of its range.
+func (st *Steering) settle(n, labels, order int, hasCategories bool) error {
+	inside := func(x, most float64) bool { return x >= 0 && x <= most }
+	switch {
+	case st.Batch < 0 || st.Batch > n:
+		return errs.Of(errs.ErrLength, "batch = %d: must be 1 to the number of events, %d", st.Batch, n)
+	case StateSize(labels, st.Categories) == 0:
+		return errs.Of(errs.ErrOption, "categories = %d: must be from 0 to what an array has room for", st.Categories)
+	case hasCategories && st.Categories == 0:
+		return errs.Of(errs.ErrOption, "category is given, and categories = 0: set categories to the number of categories, "+
+			"so that each has a push and a memory of its own")
+	case !hasCategories && st.Categories > 0:
+		return errs.Of(errs.ErrOption, "categories = %d, and no category is given: each event needs one", st.Categories)
+	case !inside(st.Strength, math.MaxFloat64):
+		return errs.Of(errs.ErrOption, "strength = %v: must be finite and above 0", st.Strength)
+	case !inside(st.Floor, 1):
+		return errs.Of(errs.ErrOption, "floor = %v: must be above 0 and at most 1", st.Floor)
+	case !inside(st.TrainingEvents, math.MaxFloat64):
+		return errs.Of(errs.ErrOption, "training_events = %v: must be finite and above 0", st.TrainingEvents)
+	}
+	if st.Batch == 0 {
+		st.Batch = n
+	}
+	strength, floor := Defaults(order, st.TrainingEvents)
+	if st.Strength == 0 {
+		st.Strength = strength
+	}
+	if st.Floor == 0 {
+		st.Floor = floor
+	}
+	if st.State == nil {
+		return nil
+	}
+	return CheckState(st.State, labels, st.Categories)
+}
+
+// checkCategories returns an error for the first event of a division whose category is none of so many.
+func checkCategories[T events.Float](di *events.Division[T], categories int) error {
+	bad := -1
+	for k, su := range di.Subsets {
+		if su.Category >= 0 && su.Category < int64(max(categories, 1)) {
+			continue
+		}
+		if bad < 0 || di.Index[su.Lo] < di.Index[di.Subsets[bad].Lo] {
+			bad = k
+		}
+	}
+	if bad < 0 {
+		return nil
+	}
+	su := di.Subsets[bad]
+	return errs.At(errs.ErrOption, "category", int(di.Index[su.Lo]), " = %d: must be from 0 to %d, less than categories", su.Category, categories-1)
+}

@@ -1,1 +1,0 @@
-"""libmode behind the signature of another package: :mod:`libmode.compat.pytorch`."""
