@@ -113,8 +113,8 @@ class MoDeConstraint(CoreModule):
     MoDeConstraint(order=1, mass_range=(50.0, 300.0))
     >>> score = constraint(network(x)[:, 0], label, mass, weight)  # the one line
     >>> torch.nn.functional.binary_cross_entropy(score, label, weight).backward()
-    >>> constraint.skipped
-    0
+    >>> constraint.skipped, constraint.strength, constraint.floor, constraint.training_events, constraint.categories
+    (0, None, None, None, 0)
     """
 
     if TYPE_CHECKING:
