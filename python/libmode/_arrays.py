@@ -19,8 +19,8 @@ _LABELS_SHOWN = 5
 _MOST_LABELS = 20
 
 _MASSES_FOR_LABELS = (
-    "are these masses? Modules and mode_constraint take (score, label, mass, weight) in this order, pack takes "
-    "(label, mass), and a loss takes label=label"
+    "are these masses? Modules and mode_constraint take (score, label, mass, weight) in this order, pack and "
+    "planing_weights take (label, mass), and a loss takes label=label"
 )
 
 

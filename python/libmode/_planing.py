@@ -27,8 +27,8 @@ Doubles = NDArray[np.float64]
 
 @takes_events
 def planing_weights(
-    mass: Any,
     label: Any,
+    mass: Any,
     weight: Any = None,
     floor: float = 0.3,
     *,
@@ -45,16 +45,16 @@ def planing_weights(
     with the mass densities p_S of signal and p_B of background. Their ratio is a constant in each of up to 64 cells of
     mass with at least ten effective events of background.
 
-    Give these weights to the classification loss alone, and the original weights to MoDe. Trees take them as
-    ``sample_weight``.
+    Give these weights to the classification loss alone, and the original weights to MoDe: in Keras as ``base_weight``
+    of :func:`libmode.keras.pack`.
 
     Parameters
     ----------
+    label : (n,) or (n, 1) real numbers, bools or strings
+        Background events have ``background_label``, and all others are signal.
     mass : (n,) or (n, d) real numbers, in any unit
         The mass, or d = 1 to 3 variables, whose joint spectrum is planed. Signal events with a mass that is not finite
         count in no spectrum. Leave out background events whose mass is outside the range of your analysis.
-    label : (n,) or (n, 1) real numbers, bools or strings
-        Background events have ``background_label``, and all others are signal.
     weight : (n,) or (n, 1) real numbers of either sign, optional
         Event weights; all 1 by default.
     floor : float, default 0.3
@@ -90,7 +90,7 @@ def planing_weights(
     >>> rng = np.random.default_rng(1)
     >>> label = np.repeat([0, 1], [50_000, 10_000])
     >>> mass = np.concatenate([50 + rng.exponential(60, 50_000), rng.normal(125, 10, 10_000)])
-    >>> weight, background = planing_weights(mass, label, floor=0.3), label == 0
+    >>> weight, background = planing_weights(label, mass, floor=0.3), label == 0
     >>> bool(abs(weight[background].mean() - 1) < 1e-9), bool((weight[~background] == 1).all())
     (True, True)
     >>> near = background & (abs(mass - 125) < 20)
