@@ -20,7 +20,7 @@ from libmode import metrics
 from libmode.torch import MoDeLoss, distance_correlation
 
 from studies.drawing import OKABE_ITO, efficiency
-from studies.zoo.events import Events
+from studies.zoo.events import Events, sculpted
 from studies.zoo.problems import PROBLEMS, events_of
 from studies.zoo.train import scores as scores_of
 from studies.zoo.train import trained
@@ -33,24 +33,10 @@ COLORS: dict[int | None, str] = {
 GAP = {"hspace": 0.3, "wspace": 0.3}
 
 
-def events(count: int, seed: int) -> tuple[Any, Any, Any]:
-    """Features (count, 2), labels and masses in GeV: a peak at 120 over a falling background.
-
-    The first feature separates signal from background, better at high masses, which is harmless. The second one
-    measures the distance from the peak, which sculpts.
-    """
-    rng = np.random.default_rng(seed)
-    label = rng.integers(0, 2, count)
-    falling = 50 - 100 * np.log1p(-rng.random(count) * (1 - np.exp(-2)))
-    mass = np.where(label == 1, rng.normal(120, 10, count), falling)
-    useful = rng.normal(1.4 * label - (1 - label) * (mass - 120) / 150)
-    distance = np.abs(mass - 120) / 60 + rng.normal(0, 0.2, count)
-    return np.column_stack([useful, distance]), label, mass
-
-
 def scores(order: int | None, seed: int = 1) -> tuple[Any, Any, Any]:
     """Scores, labels and masses of 400,000 events for which a network was not trained; order None: without MoDe."""
-    features, label, mass = (torch.tensor(array, dtype=torch.float32) for array in events(100_000, seed))
+    training, test = sculpted(100_000, seed), sculpted(400_000, seed + 1)
+    features, label, mass = (torch.from_numpy(array) for array in (training.features, training.label, training.mass))
     torch.manual_seed(seed)
     layers = [torch.nn.Linear(2, 32), torch.nn.SiLU(), torch.nn.Linear(32, 32), torch.nn.SiLU(), torch.nn.Linear(32, 1)]
     network = torch.nn.Sequential(*layers, torch.nn.Sigmoid())
@@ -67,9 +53,8 @@ def scores(order: int | None, seed: int = 1) -> tuple[Any, Any, Any]:
         loss.backward()
         optimizer.step()
         slower.step()
-    test, of_test, mass_of_test = events(400_000, seed + 1)
     with torch.no_grad():
-        return network(torch.tensor(test, dtype=torch.float32))[:, 0].numpy(), of_test, mass_of_test
+        return network(torch.from_numpy(test.features))[:, 0].numpy(), test.label, test.mass
 
 
 def sculpting() -> None:
@@ -115,7 +100,7 @@ def tight() -> None:
         ("DisCo", OKABE_ITO["bluish green"], "disco", 10),
         ("MoDeConstraint(order=0)", OKABE_ITO["vermillion"], "constraint", None),
     ):
-        network, _ = trained(problem, method, strength, seed=1, batch=1_024, epochs=1, rate=1, signal=1)
+        network = trained(problem, method, strength, seed=1, batch=1_024, epochs=1, rate=1, signal=1)
         score = scores_of(network, test.features)
         found = metrics.efficiency(score, test.label, test.mass, signal_efficiency=0.5, bins=bins)
         rejection = metrics.rejection(score, test.label, signal_efficiency=0.5)

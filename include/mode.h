@@ -361,8 +361,7 @@ MODE_API int mode_strengthen_f64(const mode_options *options, const mode_events_
  *     start(m_i) G_i + K |G| / |u| u_i,        u_i = (dL/dq_i) / sqrt(q_i (1 - q_i)),
  *
  * where L is the MoDe loss of the ranks q of the background, start(m) the ratio of the densities of signal and background with
- * a floor, and |G| (after start) and |u| are norms over the background, averaged over 200 batches. With a state K rises as
- * 1 - exp(-x), where x is 1 after 500 batches or 256,000 background events, whichever is sooner. docs/how-it-works.md derives
+ * a floor, and |G| (after start) and |u| are norms over the background, averaged over 200 batches. docs/how-it-works.md derives
  * it. mode_constraint_push_... finds start and u for a batch, and mode_constraint_apply_... adds the push to a gradient.
  *
  * The state is what is remembered from batch to batch: numbers that the caller keeps, all 0 before the first batch.
@@ -392,7 +391,8 @@ MODE_API int mode_state_check(const double *state, size_t n_state, size_t labels
 /* How a constraint acts. All members but the first may be 0 or NULL. */
 typedef struct mode_constraint {
     size_t struct_size;     /* sizeof(mode_constraint), which the caller sets */
-    double strength;        /* K. 0: 24 at order 0 and else 12, times (training_events / 150000)^(1/4) */
+    double strength;        /* K. 0: 28 at order 0 and else 12, times (training_events / 150000)^(1/4). With a state, K of order 0
+                               is multiplied by 1 - 0.6 exp(-n / 1000000) after n background events */
     double floor;           /* the least start, at most 1, which is no planing. 0: 0.1 (150000 / training_events)^(1/2) */
     double training_events; /* background events of the whole training, of all labels and processes. 0: unknown, as 150000 */
     const double *state;    /* is not changed. NULL: nothing is remembered */

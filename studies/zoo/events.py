@@ -234,6 +234,62 @@ def slices_unweighted(seed: int) -> tuple[Events, Events]:
     return slices(seed, weighted=False)
 
 
+def toy(seed: int) -> tuple[Events, Events]:
+    """The toy of docs/why.md: see sculpted()."""
+    return sculpted(100_000, seed), sculpted(400_000, 10_000)
+
+
+def sculpted(count: int, seed: int) -> Events:
+    """A peak at 120 GeV, with a width of 10, over as much background, which falls from 50 to 250.
+
+    The first feature separates signal from background, better at high masses, which is harmless. The second one
+    measures the distance from the peak, which sculpts.
+    """
+    rng = np.random.default_rng(seed)
+    label = rng.integers(0, 2, count)
+    falling = 50 - 100 * np.log1p(-rng.random(count) * (1 - np.exp(-2)))
+    mass = np.where(label == 1, rng.normal(120, 10, count), falling)
+    useful = rng.normal(1.4 * label - (1 - label) * (mass - 120) / 150)
+    distance = np.abs(mass - 120) / 60 + rng.normal(0, 0.2, count)
+    return _unweighted(np.column_stack([useful, distance]), mass, label)
+
+
+def dijet(seed: int) -> tuple[Events, Events]:
+    """A resonance at 2.5 TeV, with a width of 0.1, in 500,000 events of background that falls as mass^-6 from 1 to 6.
+
+    Two and a half widths around the signal have a hundredth of the background. Two of six features leak the mass.
+    """
+
+    def drawn(signal: int, background: int, seed: int) -> Events:
+        rng = np.random.default_rng(seed)
+        label = np.repeat([1, 0], [signal, background])
+        falling = (1 - rng.random(background) * (1 - 6.0**-5)) ** -0.2
+        mass = np.concatenate([np.clip(rng.normal(2.5, 0.1, signal), 1, 6), falling])
+        return _shuffled(rng, _of_dijets(rng, label, mass), mass, label)
+
+    return drawn(50_000, 500_000, seed), drawn(60_000, 1_000_000, 10_000)
+
+
+def dijets_near_the_peak(seed: int = 20_000, count: int = 1_000_000) -> Events:
+    """Background of dijet() with masses from 1.5 to 4 TeV, as many at each logarithm. Weights give it its spectrum."""
+    rng = np.random.default_rng(seed)
+    mass = np.exp(rng.uniform(np.log(1.5), np.log(4), count))
+    label = np.zeros(count)
+    return _shuffled(rng, _of_dijets(rng, label, mass), mass, label, mass**-5)
+
+
+def _of_dijets(rng: np.random.Generator, label: NDArray[Any], mass: NDArray[Any]) -> list[NDArray[Any]]:
+    log, count = np.log(mass), len(mass)
+    return [
+        rng.normal(1.3 * label),
+        rng.normal(0.9 * label + 0.3 * log),
+        rng.normal(0.5 * label * log),
+        log + rng.normal(0, 0.1, count),
+        mass / 2 * rng.beta(6, 2, count) + rng.normal(0, 0.15, count),
+        rng.normal(size=count),
+    ]
+
+
 def _shuffled(
     rng: np.random.Generator,
     features: list[NDArray[Any]],

@@ -65,6 +65,33 @@ def judged(problem: Problem, training: Events, test: Events, score: NDArray[Any]
     }
 
 
+def bump(problem: Problem, test: Events, score: NDArray[Any], beside: Events, of_beside: NDArray[Any]) -> Found:
+    """The excess of the selected background in a window of masses, at a cut that keeps 20 % of the signal.
+
+    ``bump`` is the background that is selected in the window, over what a parabola through the efficiencies in 20 bins
+    of mass beside it says, minus 1. ``r20`` is 1 over the background efficiency. ``beside`` has background in and
+    around the window; ``score`` and ``of_beside`` are the scores of the test events and of these.
+    """
+    assert problem.window is not None
+    low, high = problem.window
+    cut = np.quantile(score[test.label != problem.flat], 0.8)
+    mass, passed = beside.mass.astype(float), of_beside >= cut
+    inside = (mass > low) & (mass < high)
+    edges = np.quantile(mass[~inside], np.linspace(0, 1, BINS + 1))
+    place = np.clip(np.searchsorted(edges, mass, "right") - 1, 0, BINS - 1)[~inside]
+    events, selected = np.bincount(place, minlength=BINS), np.bincount(place, passed[~inside], BINS)
+    mean = np.bincount(place, mass[~inside], BINS) / events
+    weights = events / np.sqrt(np.maximum(selected, 1))
+    fit = np.polynomial.Polynomial.fit(mean, selected / events, 2, w=weights)
+    weight = beside.weight[inside].astype(float)
+    expected = weight @ np.maximum(fit(mass[inside]), 0)
+    rate = np.mean(score[test.label == problem.flat] >= cut)
+    return {
+        "bump": _short(weight @ passed[inside] / max(expected, 1e-9) - 1),
+        "r20": _short(1 / rate) if rate > 0 else float("inf"),
+    }
+
+
 def _of_cut(
     problem: Problem, mass: NDArray[Any], score: NDArray[Any], weight: NDArray[Any], cut: float
 ) -> dict[str, float]:

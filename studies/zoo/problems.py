@@ -24,6 +24,8 @@ class Problem:
     before : epochs without a constraint, at the same rate, of a network that is fine-tuned
     peak : mass and width of the signal of a problem that rivals are trained on too; draw(seed, spectrum=True) then has
         signal at the masses of background
+    window, beside : masses between which the selection must have no bump, and a function that draws background in and
+        around them, more than the test events have
     """
 
     draw: Callable[[int], tuple[Events, Events]]
@@ -36,6 +38,8 @@ class Problem:
     before: int = 0
     rate: float = 1e-2
     peak: tuple[float, float] | None = None
+    window: tuple[float, float] | None = None
+    beside: Callable[[], Events] | None = None
 
 
 @lru_cache(maxsize=2)
@@ -43,6 +47,13 @@ def events_of(name: str, seed: int) -> tuple[Events, Events]:
     """The training and the test events of a problem, with features scaled to mean 0 and width 1 in training."""
     training, test = PROBLEMS[name].draw(seed)
     return _scaled(training, training), _scaled(test, training)
+
+
+@lru_cache(maxsize=1)
+def beside_of(name: str, seed: int) -> Events | None:
+    """The background around the window of a problem that has one, scaled as :func:`events_of`."""
+    problem = PROBLEMS[name]
+    return None if problem.beside is None else _scaled(problem.beside(), problem.draw(seed)[0])
 
 
 def spectrum_of(name: str, seed: int) -> Events:
@@ -69,6 +80,16 @@ PROBLEMS = {
     "husbands, order 0": Problem(events.husbands, {"order": 0}, epochs=64, events=11_000, rate=3e-3),
     "few events, order 1": Problem(events.few, {"order": 1}, width=256, layers=4, epochs=64, events=10_000, rate=1e-3),
     "fine-tuned, order 1": Problem(events.scan, {"order": 1}, before=8, epochs=8, events=190_000, rate=1e-3),
+    "toy, order 0": Problem(events.toy, {"order": 0}, width=32, layers=2, epochs=30, rate=3e-3),
+    "dijet, order 2, monotonic": Problem(
+        events.dijet,
+        {"order": 2, "monotonic": True, "mass_range": (1.0, 6.0)},
+        epochs=10,
+        events=550_000,
+        rate=4e-3,
+        window=(2.25, 2.75),
+        beside=events.dijets_near_the_peak,
+    ),
 }
 for order in (0, 1):
     for name, draw, mass_range, size, rate, peak in (

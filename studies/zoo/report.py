@@ -15,24 +15,16 @@ from ..drawing import OKABE_ITO
 from ..limit import report as limit
 from .judge import BACKGROUND, SIGNAL
 from .problems import PROBLEMS
-from .study import OF_RIVALS, PLANED, RIVALS, STRENGTHS, VARIATIONS, VARIED, stored
+from .study import MAPPED, OF_RIVALS, RIVALS, STRENGTHS, VARIATIONS, VARIED, stored
 
 REST = Path(__file__).with_name("tables.md")
 CUTS = (*SIGNAL, *BACKGROUND)
 COLUMNS = 3  # of the picture of the frontiers
-START = 30  # the strength of MoDeLoss that docs/training.md starts with
-COMPARED = ("80 %", "50 %", "20 %")  # the cuts that "as flat" compares, which each training has
+COMPARED = ("80 %", "50 %", "20 %")  # the cuts that each training has
+FLAT = 1.2  # the largest residual over its scale, at each of these cuts, of what is flat: the same for all methods
 Found = dict[str, Any]
-#: Trainings on planed background and maps of scores, and what they compare with, by the names of columns.
-FURTHER = {
-    "default": "layer",
-    "default, then a map": "layer, then a map",
-    "none, then a map": "map alone",
-    "MoDeLoss 30": "loss 30",
-    "MoDeLoss 30, planed": "loss 30, planed",
-    "MoDeLoss 100": "loss 100",
-    "MoDeLoss 100, planed": "loss 100, planed",
-}
+#: Maps of scores, and what they compare with, by the names of columns.
+MAPS = {"default": "layer", "default, then a map": "layer, then a map", "none, then a map": "map alone"}
 #: Further residuals of a cut, of the default.
 OTHERS: dict[str, Callable[[Found], float]] = {
     "test events alone": lambda cut: cut["residual"] / cut["test"],
@@ -70,42 +62,46 @@ def worst(one: Found) -> float:
     return float(max(one["ratio"].get(cut, 0) for cut in COMPARED))
 
 
+def of_kind(found: Mapping[str, list[Found]], kind: str) -> dict[str, Found]:
+    """The trainings with a method at each of its strengths, on plain and on planed background."""
+    plain = (name for name in found if name.partition(" ")[0] == kind)
+    return {name: medians(found[name]) for name in plain if name.endswith(", planed") or "," not in name}
+
+
 def best(found: Mapping[str, list[Found]], kind: str) -> tuple[str, Found] | None:
-    """The strength with the largest AUC among trainings as flat as the default; None if there is none."""
-    least = size(medians(found["default"]))
-    flat = {
-        method: one
-        for method, trainings in found.items()
-        if method.startswith(kind) and "," not in method and size(one := medians(trainings)) <= least
-    }
+    """The flat training with the largest AUC; None if there is none."""
+    flat = {name: one for name, one in of_kind(found, kind).items() if worst(one) <= FLAT}
     return max(flat.items(), key=lambda pair: pair[1]["auc"]) if flat else None
+
+
+def flattest(found: Mapping[str, list[Found]], kind: str) -> tuple[str, Found] | None:
+    return min(of_kind(found, kind).items(), key=lambda pair: worst(pair[1]), default=None)
+
+
+def winner(found: Mapping[str, list[Found]]) -> str:
+    """The method with the largest AUC of those that are flat: the layer with its one setting, rivals at any."""
+    flat = {kind: one[1] for kind in STRENGTHS if (one := best(found, kind))}
+    if "default" in found and worst(one := medians(found["default"])) <= FLAT:
+        flat["the layer"] = one
+    return max(flat, key=lambda name: flat[name]["auc"]) if flat else "none"
 
 
 def tables(results: Mapping[str, Any]) -> dict[str, str]:
     """The tables of the page, by the names of their marks. A cell without a training is "-"."""
     default = "`MoDeConstraint()`"
-    start = f"`MoDeLoss(strength={START})`"
     limits = limit.limits()
-    short = [["problem", "no constraint", default, "of the limit", *(f"best {method} as flat" for method in STRENGTHS)]]
-    rows = [
-        [
-            "problem",
-            "no constraint",
-            default,
-            "of the limit",
-            start,
-            *(f"best {method} as flat" for method in STRENGTHS),
-        ]
-    ]
-    tight = [["problem", "`MoDeConstraint()`", start, "trainings of the layer that warn"]]
+    short = [["problem", "no constraint", default, "of the limit", *(f"{kind}, flat" for kind in STRENGTHS), "best"]]
+    full = [["problem", "method", "AUC", "R50", *CUTS]]
     for problem in PROBLEMS:
         found = of_method(results, problem)
-        best_of = [_best(found, method) for method in STRENGTHS]
-        one = _cell(found, f"MoDeLoss {START}")
         share = limit.shares(limit.of_zoo(limits, problem), found.get("default", []))
-        rows.append([problem, _cell(found, "none"), _cell(found, "default"), share, one, *best_of])
-        short.append([problem, _short(found, "none"), _short(found, "default"), share, *best_of])
-        tight.append([problem, _tight(found, "default"), _tight(found, f"MoDeLoss {START}"), _warned(found)])
+        row = [problem, _short(found, "none"), _short(found, "default"), share]
+        short.append([*row, *(_best(found, kind) for kind in STRENGTHS), winner(found)])
+        shown = {"no constraint": "none", default: "default"}
+        for kind in STRENGTHS:
+            shown_of = best(found, kind) or flattest(found, kind)
+            shown |= {shown_of[0]: shown_of[0]} if shown_of else {}
+        full += [[problem, name, *_full(medians(found[method]))] for name, method in shown.items() if method in found]
     varied = [["problem", "change", "no constraint", default]]
     for problem in VARIED:
         found = of_method(results, problem)
@@ -113,10 +109,10 @@ def tables(results: Mapping[str, Any]) -> dict[str, str]:
             end = f", {name}" if name else ""
             cells = _cell(found, f"none{end}"), _cell(found, f"default{end}")
             varied.append([problem, name or "none", *cells])
-    further = [["problem", *FURTHER.values()]]
-    for problem in PLANED:
+    maps = [["problem", *MAPS.values()]]
+    for problem in MAPPED:
         found = of_method(results, problem)
-        further.append([problem, *(_cell(found, method) for method in FURTHER)])
+        maps.append([problem, *(_cell(found, method) for method in MAPS)])
     others = [["problem", "scale", *CUTS]]
     for problem in PROBLEMS:
         trainings = of_method(results, problem).get("default", [])
@@ -124,15 +120,28 @@ def tables(results: Mapping[str, Any]) -> dict[str, str]:
         others += [[problem, name, *_others(judged, of_cut)] for name, of_cut in OTHERS.items() if judged]
     return {
         "zoo": pages.table(short),
-        "zoo in full": pages.table(rows),
+        "zoo in full": pages.table(full),
+        "bumps of the zoo": pages.table(_bumps(results)),
         "other scales of the zoo": pages.table(others),
-        "tight cuts of the zoo": pages.table(_measured(tight, 1)),
         "variations of the zoo": pages.table(_measured(varied, 2)),
-        "planing and maps in the zoo": pages.table(_measured(further, 1)),
+        "maps in the zoo": pages.table(_measured(maps, 1)),
         "bounds of the zoo": pages.table(_bounds(results)),
-        "rivals of the zoo": pages.table(_rivals(results)),
-        **{f"strengths of {one} in the zoo": pages.table(_measured(_scan(results, one), 1)) for one in STRENGTHS},
+        "other events of the zoo": pages.table(_rivals(results)),
+        **{f"strengths of {kind} in the zoo": pages.table(_scan(results, kind)) for kind in STRENGTHS},
     }
+
+
+def _bumps(results: Mapping[str, Any]) -> list[list[str]]:
+    """The bump and the rejection at 20 % of the signal of each training that has them; of the rivals, where useful."""
+    rows = [["problem", "method", "bump at 20 % of the signal, by seed", "R20, by seed"]]
+    for problem in PROBLEMS:
+        for method, trainings in of_method(results, problem).items():
+            seen = [one for one in trainings if "bump" in one]
+            if seen and ("," not in method or method.endswith(", planed")):
+                bumps = (f"{100 * one['bump']:+.0f} %" for one in seen)
+                name = {"none": "no constraint", "default": "`MoDeConstraint()`"}.get(method, method)
+                rows.append([problem, name, " ".join(bumps), " ".join(f"{one['r20']:,.0f}" for one in seen)])
+    return rows
 
 
 def _measured(rows: list[list[str]], names: int) -> list[list[str]]:
@@ -169,13 +178,15 @@ def _rivals(results: Mapping[str, Any]) -> list[list[str]]:
     return rows
 
 
-def _scan(results: Mapping[str, Any], method: str) -> list[list[str]]:
-    """Each problem at each strength of a method."""
-    strengths = STRENGTHS[method]
-    rows = [["problem", *(f"{method}, {strength}" for strength in strengths)]]
+def _scan(results: Mapping[str, Any], kind: str) -> list[list[str]]:
+    """Each problem at each strength of a method, on plain and on planed background."""
+    rows = [["problem", "strength", "AUC (R50), residuals", "planed"]]
     for problem in PROBLEMS:
         found = of_method(results, problem)
-        rows.append([problem, *(_cell(found, f"{method} {strength}") for strength in strengths)])
+        for strength in STRENGTHS[kind]:
+            cells = [_cell(found, f"{kind} {strength}{end}") for end in ("", ", planed")]
+            if cells != ["-", "-"]:
+                rows.append([problem, str(strength), *cells])
     return rows
 
 
@@ -202,11 +213,20 @@ def _ratios(one: Found, cuts: Iterable[str]) -> str:
     return " ".join(f"{one['ratio'][cut]:.1f}" if cut in one["ratio"] else "-" for cut in cuts)
 
 
+def _full(one: Found) -> list[str]:
+    return [
+        f"{one['auc']:.3f}",
+        _r50(one),
+        *(f"{one['ratio'][cut]:.1f}" if cut in one["ratio"] else "-" for cut in CUTS),
+    ]
+
+
 def _best(found: Mapping[str, list[Found]], kind: str) -> str:
-    if "default" not in found or not any(method.startswith(kind) for method in found):
+    """The setting and the figures of the best flat training of a rival."""
+    if not of_kind(found, kind):
         return "-"
     flat = best(found, kind)
-    return "none" if flat is None else f"{flat[0].split()[1]}: {flat[1]['auc']:.3f} ({_r50(flat[1])})"
+    return f"{flat[0].partition(' ')[2]}: {flat[1]['auc']:.3f} ({_r50(flat[1])})" if flat else "none"
 
 
 def _tight(found: Mapping[str, list[Found]], method: str) -> str:
@@ -219,16 +239,11 @@ def _others(judged: list[Found], of_cut: Callable[[Found], float]) -> list[str]:
     return [f"{np.median(seen):.1f}" if seen else "-" for seen in every]
 
 
-def _warned(found: Mapping[str, list[Found]]) -> str:
-    said = [bool(one["says"]) for one in found.get("default", []) if "says" in one]
-    return f"{sum(said)}/{len(said)}" if said else "-"
-
-
 #: What the summary draws: the method of the study, and the style of its points.
 SUMMARY: dict[str, tuple[str, dict[str, Any]]] = {
     "no constraint": ("none", {"marker": "s", "color": OKABE_ITO["black"]}),
-    "DisCo, strength 10": ("DisCo 10", {"marker": "^", "color": OKABE_ITO["bluish green"]}),
-    f"MoDeLoss, strength {START}": (f"MoDeLoss {START}", {"marker": "o", "color": OKABE_ITO["blue"]}),
+    "DisCo, the best strength that is flat": ("DisCo", {"marker": "^", "color": OKABE_ITO["bluish green"]}),
+    "MoDeLoss, the best strength that is flat": ("MoDeLoss", {"marker": "o", "color": OKABE_ITO["blue"]}),
     "MoDeConstraint()": ("default", {"marker": "*", "color": OKABE_ITO["vermillion"], "markersize": 12}),
 }
 
@@ -239,9 +254,14 @@ def summary(results: Mapping[str, Any]) -> Figure:
     shown = {problem: found for problem, found in every.items() if {"none", "default"} <= set(found)}
     drawn = Figure(figsize=(12, 7), layout="constrained")
     flat, auc = drawn.subplots(1, 2, sharey=True)
-    flat.axvspan(0.1, 1, color="0.92", zorder=0)
+    flat.axvspan(0.1, FLAT, color="0.92", zorder=0)
     for label, (method, style) in SUMMARY.items():
-        there = [(place, medians(found[method])) for place, found in enumerate(shown.values()) if method in found]
+        there = []
+        for place, found in enumerate(shown.values()):
+            if method in STRENGTHS:
+                there += [(place, of_rival[1])] if (of_rival := best(found, method)) else []
+            else:
+                there.append((place, medians(found[method])))
         places = [place for place, _ in there]
         flat.plot([worst(one) for _, one in there], places, linestyle="none", label=label, **style)
         auc.plot([one["auc"] for _, one in there], places, linestyle="none", **style)
@@ -266,12 +286,12 @@ def figure(results: Mapping[str, Any]) -> Figure:
     for (problem, trainings), axes in zip(shown.items(), panels, strict=False):
         found = {method: medians(of_seeds) for method, of_seeds in trainings.items()}
         for kind, color in (("MoDeLoss", "blue"), ("DisCo", "bluish green")):
-            of_kind = {float(m.split()[1]): one for m, one in found.items() if m.startswith(kind) and "," not in m}
-            of_kind = dict(sorted(of_kind.items()))
-            if of_kind:
-                points = [size(one) for one in of_kind.values()], [one["auc"] for one in of_kind.values()]
+            scan = {float(m.split()[1]): one for m, one in found.items() if m.startswith(kind) and "," not in m}
+            scan = dict(sorted(scan.items()))
+            if scan:
+                points = [size(one) for one in scan.values()], [one["auc"] for one in scan.values()]
                 axes.plot(*points, "o-", label=kind, color=OKABE_ITO[color])
-                for strength, *point in zip(of_kind, *points, strict=True):
+                for strength, *point in zip(scan, *points, strict=True):
                     axes.annotate(f"{strength:g}", point, (3, 3), textcoords="offset points", fontsize="x-small")
         for method, marker, color in (("none", "s", "black"), ("default", "*", "vermillion")):
             one, name = found[method], {"none": "no constraint", "default": "MoDeConstraint()"}[method]

@@ -1,8 +1,8 @@
 """Trainings of the zoo: ``./build.sh studies zoo [--only REGEX]``.
 
-Each problem is trained with MoDeConstraint as it comes, with MoDeLoss and with DisCo at a scan of strengths, and with
-cross entropy alone. Some are also trained with other batches, learning rates and weights of signal, three times as
-long, with MoDeLoss on planed background, and with a map of the scores.
+Each problem is trained with MoDeConstraint as it comes, with MoDeLoss and with DisCo at a scan of strengths, both also
+on planed background, and with cross entropy alone. Two are also trained with other batches, learning rates and weights
+of signal, and three times as long; some with a map of the scores.
 
 results.jsonl gets a line for each training as it ends, and a training that has a line does not run again. The lines
 know nothing of the code's version. After a change of the layer, delete its lines and run the study again:
@@ -25,13 +25,14 @@ from typing import Any
 
 from ..methods import one_thread
 from ..runner import Piece, compute
-from .judge import judged
-from .problems import PROBLEMS, events_of
+from .judge import bump, judged
+from .problems import PROBLEMS, beside_of, events_of
 from .train import mapped, scores, trained
 
 RESULTS = Path(__file__).with_name("results.jsonl")
-STRENGTHS = {"MoDeLoss": (3, 10, 30, 100, 300), "DisCo": (1, 3, 10)}
-VARIED = ("simple, order 0", "simple, order 1", "scan, order 1", "tagger, order 0", "tagger, order 1")
+STRENGTHS = {"MoDeLoss": (3, 10, 30, 100, 300), "DisCo": (1, 3, 10, 30, 100, 300, 1000)}
+ON_PLANED = {"MoDeLoss": (10, 30, 100), "DisCo": (10, 30, 100, 300)}
+VARIED = ("simple, order 0", "tagger, order 1")
 VARIATIONS: dict[str, dict[str, float]] = {
     "batch 256 and reference": {"batch": 256},
     "batch 8,192": {"batch": 8_192},
@@ -42,7 +43,7 @@ VARIATIONS: dict[str, dict[str, float]] = {
 }
 OF_RIVALS = "tagger, order 0", "steep, order 0"
 RIVALS = {"signal at background masses": "spectrum", "near the peak": "window"}
-PLANED = ("simple, order 0", *(f"{name}, order {order}" for name in ("tagger", "steep", "slices") for order in (0, 1)))
+MAPPED = ("simple, order 0", *(f"{name}, order {order}" for name in ("tagger", "steep", "slices") for order in (0, 1)))
 
 
 @dataclass(frozen=True)
@@ -55,7 +56,7 @@ class Size:
     epochs: float
 
 
-FULL, QUICK = Size(5, 1, 2, 1), Size(1, 1, 0, 0.25)
+FULL, QUICK = Size(3, 1, 1, 1), Size(1, 1, 0, 0.25)
 
 
 @dataclass(frozen=True)
@@ -91,6 +92,8 @@ def tasks(size: Size) -> dict[str, Task]:
         for method, strengths in STRENGTHS.items():
             for strength in strengths:
                 add(problem, f"{method} {strength}", method, strength, size.others)
+            for strength in ON_PLANED[method]:
+                add(problem, f"{method} {strength}, planed", method, strength, size.others, planed=True)
     for problem in VARIED:
         for name, other in VARIATIONS.items():
             add(problem, f"default, {name}", "MoDeConstraint", None, size.varied, **other)
@@ -99,24 +102,25 @@ def tasks(size: Size) -> dict[str, Task]:
         for name, rival in RIVALS.items():
             add(problem, f"default, {name}", "MoDeConstraint", None, min(3, size.seeds), rival=rival)
             add(problem, f"none, {name}", "none", None, min(3, size.seeds), rival=rival)
-    for problem in PLANED:
-        for strength in (30, 100):
-            add(problem, f"MoDeLoss {strength}, planed", "MoDeLoss", strength, size.others, planed=True)
+    for problem in MAPPED:
         for method, name in (("MoDeConstraint", "default"), ("none", "none")):
             add(problem, f"{name}, then a map", method, None, size.others, mapped=True)
     return found
 
 
 def measured(task: Task) -> dict[str, Any]:
-    """What the judge finds of a training; "says" has libmode's warnings."""
+    """What the judge finds of a training."""
     one_thread()
     settings = {name: getattr(task, name) for name in ("batch", "epochs", "rate", "signal", "rival", "planed")}
-    network, says = trained(task.problem, task.method, task.strength, seed=task.seed, **settings)
+    network = trained(task.problem, task.method, task.strength, seed=task.seed, **settings)
     problem, (training, test) = PROBLEMS[task.problem], events_of(task.problem, task.seed)
     score = scores(network, test.features)
     if task.mapped:
         score = mapped(problem, training, scores(network, training.features), test, score)
-    return {**judged(problem, training, test, score), "says": says}
+    found = judged(problem, training, test, score)
+    if (beside := beside_of(task.problem, task.seed)) is not None:
+        found |= bump(problem, test, score, beside, scores(network, beside.features))
+    return found
 
 
 def seconds(task: Task) -> float:

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import Any
 
 import numpy as np
 import torch
-from libmode import TrainingWarning, planing_weights
+from libmode import planing_weights
 from libmode.posthoc import QuantileMap
 from libmode.torch import MoDeConstraint, MoDeLoss
 from numpy.typing import NDArray
@@ -34,8 +33,8 @@ def trained(
     signal: float,
     rival: str = "",
     planed: bool = False,
-) -> tuple[nn.Module, list[str]]:
-    """Trains a network, which gives logits. Also returns what libmode says of the training, each TrainingWarning.
+) -> nn.Module:
+    """Trains a network, which gives logits.
 
     method : "none", "MoDeConstraint", "MoDeLoss" or "DisCo"
     strength : of MoDeLoss or DisCo; the constraint finds its own
@@ -53,32 +52,24 @@ def trained(
     torch.manual_seed(seed)
     network = _network(training.features.shape[1], problem)
     tensors = [torch.from_numpy(np.ascontiguousarray(array)) for array in vars(training).values()]
-    added = _added(method, strength, problem, tensors if batch < 1_000 else None)
+    added = _added(method, strength, problem, tensors, batch)
     of_loss = training.weight
     if planed:
         of_loss = planing_weights(training.label, training.mass, training.weight, background_label=problem.flat)
     tensors.append(torch.from_numpy(of_loss.astype(np.float32)))
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always", TrainingWarning)
-        for length, push in ((problem.before, None), (round(problem.epochs * epochs), added)):
-            if length:
-                _train(
-                    network,
-                    tensors,
-                    push,
-                    batch=batch,
-                    epochs=length,
-                    rate=problem.rate * rate,
-                    signal=signal,
-                    window=window,
-                )
-        for module in (network, added):
-            if module is not None:
-                module.eval()  # a layer that has not converged may say so now
-    for one in caught:
-        if not issubclass(one.category, TrainingWarning):
-            warnings.warn_explicit(one.message, one.category, one.filename, one.lineno)
-    return network, [str(one.message) for one in caught if issubclass(one.category, TrainingWarning)]
+    for length, push in ((problem.before, None), (round(problem.epochs * epochs), added)):
+        if length:
+            _train(
+                network,
+                tensors,
+                push,
+                batch=batch,
+                epochs=length,
+                rate=problem.rate * rate,
+                signal=signal,
+                window=window,
+            )
+    return network
 
 
 def _network(features: int, problem: Problem) -> nn.Module:
@@ -88,7 +79,7 @@ def _network(features: int, problem: Problem) -> nn.Module:
 
 
 class _Constrained(nn.Module):
-    """MoDeConstraint, with reference events in small batches."""
+    """MoDeConstraint, with reference events in small batches: further background, scored without gradient."""
 
     def __init__(self, constraint: MoDeConstraint, background: list[Tensor] | None) -> None:
         super().__init__()
@@ -124,18 +115,19 @@ class _DisCo(nn.Module):
         )
 
 
-def _added(method: str, strength: float | None, problem: Problem, reference: list[Tensor] | None) -> nn.Module | None:
+def _added(
+    method: str, strength: float | None, problem: Problem, training: list[Tensor], batch: int
+) -> nn.Module | None:
     """Takes the network and a batch: logits, label, mass and weight. Returns logits and a term of the loss."""
     if method == "none":
         return None
     options = {"background_label": problem.flat} | problem.options
     if strength is not None:
         return _Loss(strength, options) if method == "MoDeLoss" else _DisCo(strength, problem.flat)
-    constraint = MoDeConstraint(from_logits=True, **options)
-    if reference is None:
-        return _Constrained(constraint, None)
-    inputs, mass, label, weight = reference
-    return _Constrained(constraint, [one[label == problem.flat] for one in (inputs, mass, weight)])
+    inputs, mass, label, weight = training
+    background = label == problem.flat
+    constraint = MoDeConstraint(from_logits=True, training_events=int(background.sum()), **options)
+    return _Constrained(constraint, [one[background] for one in (inputs, mass, weight)] if batch < 1_000 else None)
 
 
 def _train(

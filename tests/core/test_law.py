@@ -271,7 +271,7 @@ def test_reference_events_count_in_ranks_and_bins_and_have_no_rows():
     own = label[:N] == 0
     ratio = found[0, own] / want[0, :N][own]
     np.testing.assert_allclose(ratio, ratio[0], rtol=1e-9)  # |u| is of the batch alone
-    assert np.linalg.norm(found[0]) == pytest.approx(defaults(1)[0] * (1 - np.exp(-1 / 500)))
+    assert np.linalg.norm(found[0]) == pytest.approx(defaults(1)[0])
     np.testing.assert_array_equal(found[1:], want[1:, :N])
 
 
