@@ -18,7 +18,7 @@ class Law:
     """The law of one label and category, for logits."""
 
     def __init__(self, floor=0.1, **options):
-        self.strength, self.floor, self.options = 12.0 if options["order"] else 28.0, floor, options
+        self.strength, self.floor, self.options = 12.0 if options["order"] else 24.0, floor, options
         self.batches = self.signals = self.gradients = self.drawn = 0
         self.size = self.norm = self.seen = 0.0
 
@@ -81,7 +81,7 @@ class Law:
         self.batches += 1
         self.size = average(self.size, np.linalg.norm(u), self.batches)
         self.seen += count
-        rise = 1.0 if self.options["order"] else 1 - 0.6 * np.exp(-self.seen / 1e6)
+        rise = 1.0 if self.options["order"] else 1 - np.exp(-self.seen / 512_000)
         push[own] = self.strength * rise * u / self.size
         cell, background = self.spectrum(mass, weight)
         known = self.takes_part(signal_mass, signal_weight)
