@@ -319,7 +319,7 @@ typedef struct mode_result_f64 { /* the same in double */
  *
  * With several variables the loss is the mean of their losses, or with the option joint the loss in
  * cells of their space. With categories it is the sum of their losses, each as of a call with its events alone, times its share
- * of the sum of weights of all selected events, which must be positive. docs/variables.md has the rules.
+ * of the sum of weights of all selected events, which must be positive. docs/options.md has the rules.
  *
  * hess is for methods that need a Hessian, such as boosted trees, in units of the loss per score^2: v'Hv <= sum_i h_i v_i^2 for the
  * curvature H of the loss. docs/how-it-works.md has the formula for positive weights, and core.Curvature in Go for both

@@ -1,6 +1,6 @@
 """MoDe in salt (umami-hep/salt): a task for the YAML in place of ``salt.models.ClassificationTask``, and a callback.
 
-docs/salt.md has the lines of the YAML.
+docs/weaver.md has the lines of the YAML.
 """
 
 from __future__ import annotations
