@@ -391,8 +391,8 @@ MODE_API int mode_state_check(const double *state, size_t n_state, size_t labels
 /* How a constraint acts. All members but the first may be 0 or NULL. */
 typedef struct mode_constraint {
     size_t struct_size;     /* sizeof(mode_constraint), which the caller sets */
-    double strength;        /* K. 0: 28 at order 0 and else 12, times (training_events / 150000)^(1/4). With a state, K of order 0
-                               is multiplied by 1 - 0.6 exp(-n / 1000000) after n background events */
+    double strength;        /* K. 0: 24 at order 0 and else 12, times (training_events / 150000)^(1/4). With a state, K of order 0
+                               is multiplied by 1 - exp(-max(n / 512000, k / 1000)) after n background events in k batches */
     double floor;           /* the least start, at most 1, which is no planing. 0: 0.1 (150000 / training_events)^(1/2) */
     double training_events; /* background events of the whole training, of all labels and processes. 0: unknown, as 150000 */
     const double *state;    /* is not changed. NULL: nothing is remembered */

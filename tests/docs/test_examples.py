@@ -18,7 +18,7 @@ DOCS = EXAMPLES.with_name("docs")
 PYTHON = ["train_classes.py", "train_jax.py", "train_keras.py", "train_numpy.py", "train_pytorch.py"]
 COMPILERS = {".c": ["-std=c99", "CC", "cc", "-lm"], ".cpp": ["-std=c++11", "CXX", "c++"]}
 TRAININGS = [*PYTHON, "train.c", "train.cpp", "go/main.go"]
-PROGRAMS = ["analysis.py", "fairness.py", "histogram.py", *TRAININGS]
+PROGRAMS = ["analysis.py", "fairness.py", *TRAININGS]
 # What ROOT's SOFIE reads in the versions that have no Swish.
 SOFIE = {"Gemm", "MatMul", "Add", "Mul", "Sigmoid", "Relu", "Tanh"}
 
