@@ -36,7 +36,6 @@ ON_GPU = {
     "loss, core": "MoDeLoss, core",
     "loss, device": "device",
     "loss, graph": "graph",
-    "layer, core": "MoDeConstraint, core",
     "sort": "torch.sort",
 }
 
@@ -77,10 +76,10 @@ def sorts(times: Times, processor: str) -> list[str]:
 
 
 def _steps(results: dict[str, Any]) -> list[str]:
-    lines = [_row("batch", "step [ms]", "with MoDeLoss [ms]", "share", "MoDeConstraint, more"), _row(*["---"] * 5)]
+    lines = [_row("batch", "step [ms]", "with MoDeLoss [ms]", "share"), _row(*["---"] * 4)]
     for batch, m in results["training_step"].items():
         times = (f"{1e3 * m[name]:.3g}" for name in ("plain", "with_mode"))
-        lines.append(_row(f"{int(batch):,}", *times, *(f"{m[name]:.1%}" for name in ("share", "constraint"))))
+        lines.append(_row(f"{int(batch):,}", *times, f"{m['share']:.1%}"))
     return ["A training step of the paper's 3 x 64 network, half of the batch background:", "", *lines]
 
 

@@ -1,4 +1,4 @@
-"""Draws the pictures of README, docs/why.md, docs/how-it-works.md and docs/from-disco.md into docs/images.
+"""Draws the pictures of README, docs/index.md, docs/how-it-works.md and docs/from-disco.md into docs/images.
 
 Usage, in the root of the repository: python -m docs.draw_pictures [NAME...], for instance tight. All take
 three minutes, and need the extras torch and plot.
@@ -17,7 +17,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 import torch
 from libmode import metrics
-from libmode.torch import MoDeLoss, distance_correlation
+from libmode.torch import MoDeConstraint, distance_correlation
 
 from studies.drawing import OKABE_ITO, efficiency
 from studies.zoo.events import Events, sculpted
@@ -27,7 +27,7 @@ from studies.zoo.train import trained
 
 IMAGES = Path(__file__).parent / "images"
 COLORS: dict[int | None, str] = {
-    None: "0.45",
+    None: "black",
     **{k: OKABE_ITO[c] for k, c in enumerate(("vermillion", "blue", "bluish green"))},
 }
 GAP = {"hspace": 0.3, "wspace": 0.3}
@@ -40,17 +40,16 @@ def scores(order: int | None, seed: int = 1) -> tuple[Any, Any, Any]:
     torch.manual_seed(seed)
     layers = [torch.nn.Linear(2, 32), torch.nn.SiLU(), torch.nn.Linear(32, 32), torch.nn.SiLU(), torch.nn.Linear(32, 1)]
     network = torch.nn.Sequential(*layers, torch.nn.Sigmoid())
-    mode = None if order is None else MoDeLoss(order=order, strength=100)
+    mode = None if order is None else MoDeConstraint(order=order)
     optimizer = torch.optim.Adam(network.parameters(), lr=3e-3)
     batches = [part for _ in range(30) for part in torch.randperm(len(label)).split(1_000)]
     slower = torch.optim.lr_scheduler.CosineAnnealingLR(optimizer, len(batches))
     for batch in batches:
         score = network(features[batch])[:, 0]
-        loss = torch.nn.functional.binary_cross_entropy(score, label[batch])
         if mode is not None:
-            loss = loss + mode(score, label[batch], mass[batch])
+            score = mode(score, label[batch], mass[batch])
         optimizer.zero_grad()
-        loss.backward()
+        torch.nn.functional.binary_cross_entropy(score, label[batch]).backward()
         optimizer.step()
         slower.step()
     with torch.no_grad():
@@ -96,7 +95,7 @@ def tight() -> None:
     _, test = events_of(problem, 1)
     figure, (left, right) = plt.subplots(1, 2, figsize=(11, 4.2), gridspec_kw=GAP)
     for name, color, method, strength in (
-        ("cross entropy", "0.45", "none", None),
+        ("cross entropy", "black", "none", None),
         ("DisCo", OKABE_ITO["bluish green"], "disco", 10),
         ("MoDeConstraint(order=0)", OKABE_ITO["vermillion"], "constraint", None),
     ):
@@ -219,43 +218,12 @@ def bias_of_disco() -> None:
     _save(figure, "disco_bias.png")
 
 
-# The packages: what each does, the place of its box (column, row), and the packages whose results it takes.
-ROUTE = {
-    "core": ("checks the options and makes a plan", (1, 0), ()),
-    "events": ("divides by label and category, checks, selects;\ncounts in cells of score and mass", (1, 1), ("core",)),
-    "bins": ("edges of the mass bins, a bin for each event,\nsums over bins", (0, 2), ("events",)),
-    "moments": ("fits P and A", (0, 3), ("bins",)),
-    "order": ("one word an event: score, bin, place;\nsorted by score, in chunks", (2, 3), ("events", "bins")),
-    "walk": ("J = linear form + correction - bias;\ncrosses the events of each chunk", (1, 4), ("moments", "order")),
-    "loss": ("the integral of J; for each event minus\nthe change of J, in the order of the input", (1, 5), ("walk",)),
-}
-
-
-def route() -> None:
-    """The packages of the core in the order in which events pass them."""
-    figure, axes = plt.subplots(figsize=(9, 5.4))
-    at = {name: (3.4 * column, -row) for name, (_, (column, row), _) in ROUTE.items()}
-    style = {"boxstyle": "round,pad=0.5", "facecolor": "white", "edgecolor": OKABE_ITO["blue"]}
-    boxes = {
-        name: axes.text(*at[name], f"$\\bf{{{name}}}$: {what}", ha="center", va="center", fontsize=9, bbox=style)
-        for name, (what, _, _) in ROUTE.items()
-    }
-    axes.set(xlim=(-1.9, 8.7), ylim=(-5.5, 0.5))
-    axes.axis("off")
-    figure.canvas.draw()  # boxes have their sizes now
-    for name, (_, _, given) in ROUTE.items():
-        for other in given:
-            ends = {"patchA": boxes[other].get_bbox_patch(), "patchB": boxes[name].get_bbox_patch()}
-            axes.annotate("", at[name], at[other], arrowprops={"arrowstyle": "-|>", "color": "0.4", **ends})
-    _save(figure, "how_route.png")
-
-
 def _save(figure: Any, name: str) -> None:
     figure.savefig(IMAGES / name, dpi=110, bbox_inches="tight", metadata={"Software": None})
     plt.close(figure)
 
 
-PICTURES = {one.__name__: one for one in (tight, sculpting, orders, one_event, bias_of_disco, route)}
+PICTURES = {one.__name__: one for one in (tight, sculpting, orders, one_event, bias_of_disco)}
 
 if __name__ == "__main__":
     for chosen in sys.argv[1:] or PICTURES:

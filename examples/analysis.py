@@ -25,8 +25,8 @@ EPOCHS, BATCH = 12, 2048
 ORDERS, STRENGTHS = (0, 1), (1, 3, 10, 30)
 EFFICIENCIES = (0.5, 0.2)  # of the signal: the working points
 FLAT = 1.5  # a residual below so many times what chance makes counts as flat
-BINS = np.linspace(*RANGE, 41)  # of the spectrum that is fitted
-SCAN = np.arange(74, 215, 4)  # signal masses of the fits, at least two widths from the ends
+BINS = np.linspace(*RANGE, 41)  # of the spectrum that is drawn
+WIDTHS = (12.0, 6.0)  # GeV, of the signals that the check looks for
 
 
 # ------------------------------------------------------------ events
@@ -100,34 +100,26 @@ def scored(network):
 # ------------------------------------------------------------ judging
 
 
-def judged(metric, score, efficiency, **options):
-    """A metric of the test events at a working point. Masses outside RANGE, such as -999, do not count."""
-    return metric(score, of_label, of_mass, weight=of_weight, signal_efficiency=efficiency, **options)
+def judged(score, order):
+    """The check of the test events at each working point. Masses outside RANGE, such as -999, do not count."""
+    options = {"order": order, "signal_efficiency": EFFICIENCIES, "mass_range": RANGE, "signal_width": WIDTHS}
+    return metrics.check(score, of_label, of_mass, weight=of_weight, **options)
 
 
 def worst(score, order):
     """The larger residual of the two working points, over its value by chance: 1 is flat."""
-    found = [judged(metrics.flatness, score, e, order=order, mass_range=RANGE) for e in EFFICIENCIES]
-    return max(flat.rms / flat.expected for flat in found)
-
-
-def scan(score, efficiency, order):
-    """The signal that a fit finds in background, at each mass of the scan."""
-    signals = {"signal_masses": SCAN, "signal_width": 0.07 * SCAN}
-    return judged(metrics.spurious_signal, score, efficiency, order=order, bins=BINS, **signals)
+    return max(cut.residual / cut.expected for cut in judged(score, order).cuts)
 
 
 def table(name, score, order):
-    """A line for each working point. The last columns are the systematic uncertainty: the largest signal."""
-    for efficiency in EFFICIENCIES:
-        cut = metrics.threshold(score, of_label, weight=of_weight, signal_efficiency=efficiency)
-        rejection = metrics.rejection(score, of_label, weight=of_weight, threshold=cut)
-        flat = judged(metrics.flatness, score, efficiency, order=order, mass_range=RANGE)
-        mass, signal, error = scan(score, efficiency, order).largest
+    """A line for each working point. The systematic uncertainty is the spurious signal, in errors of the search."""
+    found = judged(score, order)
+    for efficiency, cut in zip(EFFICIENCIES, found.cuts, strict=True):
         print(
-            f"{name:14s} {efficiency:4.0%}  {cut:9.3f}  {rejection:9.1f}  {flat.rms / flat.expected:8.1f}  "
-            f"{abs(signal):8.0f}  {abs(signal / error):5.1f} at {mass:.0f}"
+            f"{name:14s} {efficiency:4.0%}  {cut.threshold:9.3f}  {1 / cut.background_efficiency:9.1f}  "
+            f"{cut.residual / cut.expected:8.1f}  {cut.spurious_signal:+8.1f}  {cut.upper:7.1f}"
         )
+    return found.cuts[-1]
 
 
 # ------------------------------------------------------------ the analysis
@@ -163,29 +155,28 @@ with matplotlib.style.context(mplhep.style.ROOT):
     # Of all that are flat at each working point, the one that separates best.
     _, _, order, network, score = min(trained, key=lambda one: one[:2])
 
-    before = scan(score, EFFICIENCIES[0], order).background_order  # of all background, by an F-test
-    print(f"\nThe choice is order {order}. Fits have a polynomial of order {before} + {order}.\n")
+    print(f"\nThe choice is order {order}.\n")
 
     trees = MoDeXGBClassifier(order=order, mass_range=RANGE, n_jobs=1)  # takes NaN as it is
     boosted = trees.fit(features, label, mass=mass, sample_weight=balanced).predict_proba(tested)[:, 1]
 
-    print("                signal  threshold  rejection  residual  spurious  over its error")
+    print("                signal  threshold  rejection  residual  spurious  at most")
     for name, own in (("without MoDe", plain), (f"MoDe[{order}]", score), ("XGBoost, MoDe", boosted)):
-        table(name, own, order)
+        cut = table(name, own, order)
         plots.roc(roc, metrics.roc(own, of_label, weight=of_weight), label=name)
-        found = judged(metrics.efficiency, own, EFFICIENCIES[-1], bins=BINS)
+        found = metrics.efficiency(own, of_label, of_mass, weight=of_weight, threshold=cut.threshold, bins=BINS)
         if own is plain:
             panels[0, 0].hist(
                 BINS[:-1], BINS, weights=found.background, density=True, color="0.85", label="all background"
             )
         panels[0, 0].hist(BINS[:-1], BINS, weights=found.selected, density=True, histtype="step", label=name)
         panels[1, 0].stairs(found.value / np.average(found.value, weights=found.background), BINS, baseline=None)
-        fits = scan(own, EFFICIENCIES[-1], order)
-        panels[0, 1].errorbar(fits.signal_mass, fits.signal, fits.error, fmt="o", label=name)
-        panels[1, 1].plot(fits.signal_mass, fits.signal / fits.error, "o")
+        at, width, signal, error = cut.scan[cut.scan[:, 1] == WIDTHS[-1]].T
+        panels[0, 1].errorbar(at, signal, error, fmt="o", label=name)
+        panels[1, 1].plot(at, signal / error, "o")
     frontier.set(xscale="log", xlabel="residual over expected", ylabel="AUC")
     roc.set(xlim=(0, 1), ylim=(1, 1e4))
-    panels[0, 1].set(ylabel="spurious signal")
+    panels[0, 1].set(ylabel="spurious signal [errors]")
     panels[0, 0].set(ylabel="normalized to unit area")
     panels[1, 0].set(xlabel="mass [GeV]", ylabel="after / before")
     panels[1, 1].set(xlabel="signal mass [GeV]", ylabel="signal / error")

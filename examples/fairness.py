@@ -51,7 +51,8 @@ def report(name, score):
             cut = {"threshold": np.quantile(score, 1 - share), "bins": edges}
             fractions = metrics.efficiency(score, None, attribute[test], **cut).value  # of all people: no label
             figures.append(fractions.max() - fractions.min())
-    figures.append(metrics.flatness(score, None, age[test], background_efficiency=0.3, bins=bins, order=1).rms)
+    found = metrics.check(score, None, age[test], background_efficiency=0.3, bins=bins, order=1)
+    figures.append(found.cuts[0].residual)
     print(f"{name:24}", *(f"{figure:8.3f}" for figure in figures))
 
 

@@ -48,5 +48,5 @@ for strength in (0, 30):
     )
     cut = metrics.threshold(score, label == SIGNAL, signal_efficiency=0.5)
     for name, background in (("A", label == A), ("B", label == B)):
-        residual = metrics.flatness(score[background], None, mass[background], threshold=cut, order=ORDER)
-        print(f"  {name}: residual {residual.rms:.2f} (number of events alone: {residual.expected:.2f})")
+        one = metrics.check(score[background], None, mass[background], threshold=cut, order=ORDER).cuts[0]
+        print(f"  {name}: residual {one.residual:.2f} (number of events alone: {one.expected:.2f})")

@@ -34,8 +34,8 @@ def train(strength):
 for strength in (0, 10):
     weights = train(strength)
     score = scores(weights)
-    residual = metrics.flatness(score, label, mass, signal_efficiency=0.5, order=ORDER)
+    cut = metrics.check(score, label, mass, signal_efficiency=0.5, order=ORDER).cuts[0]
     print(f"strength {strength:2}: weights {weights[0]:.2f} and {weights[1]:.2f}, AUC {metrics.auc(score, label):.3f},")
     print("  background efficiency against mass:", end=" ")
-    print(f"residual {residual.rms:.2f} (number of events alone: {residual.expected:.2f})")
+    print(f"residual {cut.residual:.2f} (number of events alone: {cut.expected:.2f})")
 print(metrics.check(score, label, mass, order=ORDER))

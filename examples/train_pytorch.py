@@ -40,8 +40,8 @@ def train(constraint):
 
 for constraint in (None, MoDeConstraint(order=ORDER)):
     score = train(constraint)
-    residual = metrics.flatness(score, label, mass, signal_efficiency=0.5, order=ORDER)
+    cut = metrics.check(score, label, mass, signal_efficiency=0.5, order=ORDER).cuts[0]
     which = "without" if constraint is None else "with"
     print(f"{which} MoDe: AUC {metrics.auc(score, label):.3f}, background efficiency against mass:", end=" ")
-    print(f"residual {residual.rms:.2f} (number of events alone: {residual.expected:.2f})")
+    print(f"residual {cut.residual:.2f} (number of events alone: {cut.expected:.2f})")
 print(metrics.check(score, label, mass, order=ORDER))

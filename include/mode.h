@@ -319,7 +319,7 @@ typedef struct mode_result_f64 { /* the same in double */
  *
  * With several variables the loss is the mean of their losses, or with the option joint the loss in
  * cells of their space. With categories it is the sum of their losses, each as of a call with its events alone, times its share
- * of the sum of weights of all selected events, which must be positive. docs/variables.md has the rules.
+ * of the sum of weights of all selected events, which must be positive. docs/options.md has the rules.
  *
  * hess is for methods that need a Hessian, such as boosted trees, in units of the loss per score^2: v'Hv <= sum_i h_i v_i^2 for the
  * curvature H of the loss. docs/how-it-works.md has the formula for positive weights, and core.Curvature in Go for both
@@ -391,8 +391,8 @@ MODE_API int mode_state_check(const double *state, size_t n_state, size_t labels
 /* How a constraint acts. All members but the first may be 0 or NULL. */
 typedef struct mode_constraint {
     size_t struct_size;     /* sizeof(mode_constraint), which the caller sets */
-    double strength;        /* K. 0: 28 at order 0 and else 12, times (training_events / 150000)^(1/4). With a state, K of order 0
-                               is multiplied by 1 - 0.6 exp(-n / 1000000) after n background events */
+    double strength;        /* K. 0: 24 at order 0 and else 12, times (training_events / 150000)^(1/4). With a state, K of order 0
+                               is multiplied by 1 - exp(-max(n / 512000, k / 1000)) after n background events in k batches */
     double floor;           /* the least start, at most 1, which is no planing. 0: 0.1 (150000 / training_events)^(1/2) */
     double training_events; /* background events of the whole training, of all labels and processes. 0: unknown, as 150000 */
     const double *state;    /* is not changed. NULL: nothing is remembered */

@@ -101,9 +101,9 @@ def main() -> None:
                 network = trained(*(each[fold != one] for each in tensors), classify, window, added, seed)
                 with torch.no_grad():
                     score[fold == one] = network(tensors[0][fold == one])[:, 0].numpy()
-            flat = metrics.flatness(score, label, mass, signal_efficiency=0.5, order=1, bins=10)
-            check = metrics.check(score, label, mass, order=1)
-            rows.append([metrics.auc(score[near], label[near]), flat.rms, flat.expected, check.p_value])
+            check = metrics.check(score, label, mass, order=1, bins=10)
+            (cut,) = check.cuts
+            rows.append([metrics.auc(score[near], label[near]), cut.residual, cut.expected, check.p_value])
         auc, rms, expected, p_value = np.median(rows, axis=0)
         print(
             f"{name}: AUC in the window {auc:.3f}, residual {rms:.2f} (by chance {expected:.2f}), p {p_value:.2g}",

@@ -11,7 +11,7 @@ def rms_pull(score: np.ndarray, mass: np.ndarray, cut: float, bins: int) -> floa
     e is the efficiency of ``score >= cut`` in a cell of n of the N events, and f the total efficiency. Cells have equal
     widths; empty cells do not count. The variance of e - f is V (1 - 2 n / N) + sum n^2 V / N^2 with
     V = r g (1 - g) / n: g is f, but at least 1 / (2 n + 2) from 0 and 1, and r makes V right on average.
-    ``metrics.flatness`` gives cells equal weights, which is a worse measure where they have few events.
+    ``spectra.residual`` gives cells equal weights, which is a worse measure where they have few events.
 
     score : (n,)
     mass : (n, 2)

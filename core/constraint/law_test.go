@@ -207,7 +207,7 @@ func TestApplyAveragesBothNorms(t *testing.T) {
 		require.NotEqual(t, before, state)
 		gradients, pushes = append(gradients, math.Sqrt(square)), append(pushes, got.lesson[constraint.PlaceOfPush])
 		for i := range out {
-			want := got.Multiplier[i]*grad[i] + mean(gradients)*alone.Push[i]*pushes[step]/mean(pushes)*(1-0.6*math.Exp(-seen/1e6))
+			want := got.Multiplier[i]*grad[i] + mean(gradients)*alone.Push[i]*pushes[step]/mean(pushes)*-math.Expm1(-max(seen/512_000, float64(step+1)/1000))
 			require.InDelta(t, want, out[i], 1e-9)
 		}
 	}

@@ -172,7 +172,7 @@ func (ca *call[T]) set(rows Rows[T], all []*group[T]) error {
 		if known.learn(lesson); lesson.push > 0 {
 			scale = ca.Strength / known.push
 			if ca.State != nil && ca.plan.Order == 0 { // without a memory each batch would be the first
-				scale *= 1 - (1-first)*math.Exp(-known.seen/warmUp)
+				scale *= -math.Expm1(-max(known.seen/warmEvents, known.batches/warmBatches))
 			}
 		}
 		starts := ca.cells(known).starts(ca.plan.Order, ca.Floor)

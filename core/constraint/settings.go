@@ -28,18 +28,18 @@ type Steering struct {
 }
 
 // The numbers of the law. The strength is 12, times (T/150,000)^(1/4) for T training events, and the floor 0.1 (150,000/T)^(1/2): few
-// events teach less flatness, and planing leaves few effective events of them. Order 0, which forbids lines too, needs 28: there the
-// strength rises from 0.4 of itself to all of it as 1 - 0.6 exp(-n/1,000,000) with the n background events so far, since in a push of so
-// many times its gradient a network that knows nothing yet learns nothing. Only a part of the exponential that keeps the means is used:
-// with all of it a steep spectrum of order 1 is less flat. studies/zoo has the study behind each number.
+// events teach less flatness, and planing leaves few effective events of them. Order 0, which forbids lines too, needs 24, and there the
+// strength rises as 1 - exp(-x), where x is 1 after 512,000 background events or 1,000 batches, whichever is sooner: in a push of so many
+// times its gradient a network that knows nothing yet learns nothing. Only a part of the exponential that keeps the means is used: with all of it a steep spectrum of order 1 is
+// less flat. studies/zoo has the study behind each number.
 const (
 	usual        = 150_000
-	ofFlat       = 28
+	ofFlat       = 24
 	ofOthers     = 12
 	defaultFloor = 0.1
-	first        = 0.4 // of the strength of order 0, before the first batch
-	warmUp       = 1e6
-	tilt         = 0.6 // the power of the exponential
+	warmEvents   = 512_000
+	warmBatches  = 1_000 // for categories of few events
+	tilt         = 0.6   // the power of the exponential
 )
 
 // Defaults returns the strength and the floor for an order and so many training events; 0: unknown.

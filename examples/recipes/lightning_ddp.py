@@ -19,7 +19,7 @@ class Classifier(lightning.LightningModule):
         super().__init__()
         torch.manual_seed(1)
         self.network = torch.nn.Sequential(torch.nn.Linear(2, 32), torch.nn.SiLU(), torch.nn.Linear(32, 1))
-        self.constraint, self.metrics = constraint, MoDeMetrics(order=0, tolerance=10_000)
+        self.constraint, self.metrics = constraint, MoDeMetrics(order=0, search_events=10_000)
 
     def forward(self, features):
         return torch.sigmoid(self.network(features)[:, 0])

@@ -58,7 +58,7 @@ if __name__ == "__main__":
             grid = features[:200, None].repeat(1, len(ladder), 1)
             grid[..., 2] = ladder
             least = model(grid.reshape(-1, 3)).reshape(200, -1).diff(dim=1).min().item()
-        residual = metrics.flatness(score, label, time, signal_efficiency=0.5, order=0)
-        print(f"{name} MoDe: AUC {metrics.auc(score, label):.3f}, residual {residual.rms:.2f}", end=" ")
-        print(f"(by chance {residual.expected:.2f}), least step up the flight distance {least:.5f}")
+        cut = metrics.check(score, label, time, signal_efficiency=0.5, order=0).cuts[0]
+        print(f"{name} MoDe: AUC {metrics.auc(score, label):.3f}, residual {cut.residual:.2f}", end=" ")
+        print(f"(by chance {cut.expected:.2f}), least step up the flight distance {least:.5f}")
     print(metrics.check(score, label, time, order=0))

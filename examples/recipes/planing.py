@@ -53,6 +53,6 @@ if __name__ == "__main__":
         network = train(strength, planed)
         with torch.no_grad():
             score = network(torch.tensor(x))[:, 0].double().numpy()
-        flat = metrics.flatness(score, label, mass, signal_efficiency=0.5, order=1)
+        cut = metrics.check(score, label, mass, signal_efficiency=0.5, order=1).cuts[0]
         rejection = metrics.rejection(score, label, signal_efficiency=0.5)
-        print(f"{name}: R50 {rejection:.1f}, residual {flat.rms:.2f} (by chance {flat.expected:.2f})")
+        print(f"{name}: R50 {rejection:.1f}, residual {cut.residual:.2f} (by chance {cut.expected:.2f})")

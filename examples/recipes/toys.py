@@ -37,5 +37,5 @@ def closure(first, second, label, fraction):
 
 def reached(score, label, mass):
     """AUC, and the residual of the background efficiency against mass; 0 is flat."""
-    residual = metrics.flatness(score, label, mass, signal_efficiency=0.5, order=0)
-    return f"AUC {metrics.auc(score, label):.3f}, residual {residual.rms:.2f} (by chance {residual.expected:.2f})"
+    cut = metrics.check(score, label, mass, signal_efficiency=0.5, order=0).cuts[0]
+    return f"AUC {metrics.auc(score, label):.3f}, residual {cut.residual:.2f} (by chance {cut.expected:.2f})"

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import inspect
-import math
 import warnings
 from collections.abc import Sequence
 from typing import Any
@@ -116,12 +115,6 @@ class MoDeOfClasses(torch.nn.Module):
         columns[0] = columns[0].round(4)  # other batches round otherwise
         (score, background, masses, own), count = np.unique(np.stack(columns), axis=1, return_counts=True)
         return judge(score, background, masses, weight=own * count, background_label=1, **self.settings)
-
-
-def rank(check: Check) -> float:
-    """The sensitivity, or a thousandth of it if the check is not flat; 0: unknown. A framework keeps the largest."""
-    known = check.sensitivity if math.isfinite(check.sensitivity) else 0.0
-    return known / 1_000 if check.flat is False else known
 
 
 def warn_in(log: Any) -> None:

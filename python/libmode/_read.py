@@ -109,6 +109,8 @@ def without_masks(name: str, values: Any) -> Any:
     A mask may come from NumPy, Awkward (option types) or pandas (NA).
     """
     package = type(values).__module__.partition(".")[0]
+    if package == "torch" and str(getattr(values, "dtype", "")) == "torch.bfloat16":  # NumPy has no such type
+        return values.detach().cpu().float()
     if package == "awkward":
         values = sys.modules[package].to_numpy(values)
     elif package == "pandas" and name == "mass" and np.asarray(values).dtype == object:

@@ -70,8 +70,8 @@ class CheckOptions(TypedDict, total=False):
     missing: Literal["error", "ignore"]
     signal_mass: float | Sequence[float] | None
     signal_width: float | Sequence[float] | None
-    background: str | None
-    tolerance: float | None
+    search_events: float | None
+    flat_below: float
     training_events: float | None
     max_slope: float | None
     monotonic: bool

@@ -1,6 +1,6 @@
 """MoDe in salt (umami-hep/salt): a task for the YAML in place of ``salt.models.ClassificationTask``, and a callback.
 
-docs/salt.md has the lines of the YAML.
+docs/weaver.md has the lines of the YAML.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ import torch.distributed as dist
 from torch import Tensor
 
 from ._messages import needed
-from ._of_classes import MoDeOfClasses, rank
+from ._of_classes import MoDeOfClasses
 
 with needed("salt", by="libmode.salt", extra="salt"):
     from lightning import Callback
@@ -126,9 +126,10 @@ class MoDeVerdict(Callback):
             batches = [batch for part in parts for batch in part]
             check = task.mode.check(batches)
             if trainer.is_global_zero:
-                print(f"Epoch {trainer.current_epoch}: MoDe finds this validation of {task.name} {check}", flush=True)
-            numbers = {name: float(value) for name, value in check.to_dict().items() if value is not None}
-            numbers["loss"] = 1 / max(rank(check), 1 / LARGEST)
+                epoch = f"Epoch {trainer.current_epoch}"
+                print(f"{epoch}: MoDe finds this validation of {task.name} {check.why}", flush=True)
+            numbers = {name: float(value) for name, value in check.to_dict().items() if isinstance(value, float | bool)}
+            numbers["loss"] = 1 / max(check.rank, 1 / LARGEST)
             pl_module.log_dict(
                 {f"val/{task.name}_mode_{name}": value for name, value in numbers.items()}, rank_zero_only=False
             )

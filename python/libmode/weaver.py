@@ -16,7 +16,7 @@ import torch
 from torch import Tensor
 
 from ._messages import needed
-from ._of_classes import MoDeOfClasses, rank, warn_in
+from ._of_classes import MoDeOfClasses, warn_in
 
 with needed("weaver", by="libmode.weaver", extra="weaver"):
     from weaver.utils.logger import _logger
@@ -129,7 +129,7 @@ class Train:
 
 
 def evaluate(mode: Any, *arguments: Any, for_training: bool = True, **named: Any) -> Any:
-    """weaver's ``evaluate_classification``, which in a validation logs the verdict and returns the sensitivity."""
+    """weaver's ``evaluate_classification``, which in a validation logs the verdict and returns its rank."""
     if not for_training:
         return evaluate_classification(*arguments, for_training=False, **named)
     model, loader, dev, epoch = arguments
@@ -144,7 +144,8 @@ def evaluate(mode: Any, *arguments: Any, for_training: bool = True, **named: Any
 
     accuracy = evaluate_classification(model, batches, dev, epoch, loss_func=loss, **named)
     check = classes.check(events)
-    _logger.info("Epoch #%s: MoDe finds this validation %s", epoch, check, color="bold")
+    _logger.info("Epoch #%s: MoDe finds this validation %s", epoch, check.why, color="bold")
     if tensorboard := named.get("tb_helper"):
-        tensorboard.write_scalars([(f"MoDe/{k}", float(v), epoch) for k, v in check.to_dict().items() if v is not None])
-    return rank(check) or 1e-6 * accuracy  # weaver keeps the epoch with the largest number
+        numbers = {k: float(v) for k, v in check.to_dict().items() if isinstance(v, float | bool)}
+        tensorboard.write_scalars([(f"MoDe/{k}", v, epoch) for k, v in numbers.items()])
+    return check.rank + 1e-6 * accuracy  # weaver keeps the epoch with the largest number

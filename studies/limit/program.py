@@ -28,7 +28,7 @@ Array = NDArray[Any]
 class Response:
     """Conditions on b: ``least @ b >= 0``, and ``rest @ b`` has at most the length of residual * mean(b) * sqrt(20).
 
-    ``rest`` leaves over what no polynomial of the order describes, as metrics.flatness does.
+    ``rest`` leaves over what no polynomial of the order describes, as spectra.residual does.
     """
 
     rest: Array
@@ -101,7 +101,7 @@ def _ordered(sample: Sample, cut: Cut, ratio: Array, share: Array) -> Selection:
 
 
 def best(sample: Sample, kind: str, residual: float, cut: Cut) -> Selection:
-    """The best selection of a kind, see :func:`responses`; ``residual`` as metrics.flatness measures it."""
+    """The best selection of a kind, see :func:`responses`; ``residual`` as spectra.residual measures it."""
     free = unconstrained(sample, cut)
     allowed = responses(kind, sample.terms)
     if any(_is_allowed(free.efficiency, response, residual) for response in allowed):
@@ -128,7 +128,7 @@ def _is_allowed(b: Array, response: Response, residual: float) -> bool:
 
 
 def residual_of(b: Array, kind: str, terms: Array) -> float:
-    """The residual of efficiencies, as metrics.flatness measures it."""
+    """The residual of efficiencies, as spectra.residual measures it."""
     rest = responses(kind, terms)[0].rest
     return float(np.linalg.norm(rest @ b) / np.sqrt(len(b)) / b.mean())
 

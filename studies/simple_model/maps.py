@@ -25,6 +25,7 @@ from torch.nn import Module
 from .. import flow, pages
 from ..command import command
 from ..methods import one_thread, penalty
+from ..spectra import residual as residual_of
 from .classifiers import AGNOSTIC, Classifier
 from .data import SIGNAL_MASS, SIGNAL_WIDTH, Events, simple_model
 from .measure import EFFICIENCIES, MASS_EDGES, bias, performance, select
@@ -157,12 +158,12 @@ def _judged(scores: list[NDArray[Any]], test: Events, order: int, cut: float | N
     residual, significance, moved, spurious = [], [], [], []
     for k, z in enumerate(scores):
         kept = z >= (select(z, test, EFFICIENCIES[k], order).threshold if cut is None else cut)
-        flat = metrics.flatness(None, test.label, test.mass, selected=kept, bins=MASS_EDGES, order=order)
+        of_background = test.label == 0
+        flat = residual_of(test.mass[of_background], kept[of_background], MASS_EDGES, order)
         spurious.append(bias(test.mass[kept & (test.label == 0)]))
         residual.append(flat.rms / flat.expected if flat.expected > 0 else None)
         significance.append(float(kept[signal].mean() / np.sqrt(kept[background].mean())))
-        of_signal = {"mass": test.mass[test.label == 1], "selected": kept[test.label == 1]}
-        moved.append(float(metrics.flatness(bins=SIGNAL_EDGES, order=0, **of_signal).rms))
+        moved.append(residual_of(test.mass[test.label == 1], kept[test.label == 1], SIGNAL_EDGES, 0).rms)
     auc = metrics.auc(scores[0], test.label) if all(z is scores[0] for z in scores) else None
     return {"auc": auc, "residual": residual, "significance": significance, "signal": moved, "bias": spurious}
 

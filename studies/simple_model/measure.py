@@ -7,12 +7,13 @@ from dataclasses import dataclass
 import numpy as np
 from libmode import metrics
 
+from ..spectra import fitted, residual
 from .data import SIGNAL_MASS, SIGNAL_WIDTH, Events
 
 EFFICIENCIES = (0.8, 0.5, 0.2)
 MASS_EDGES = np.linspace(-1, 1, 21)
 SPECTRUM = np.linspace(-0.8, 0.8, 33)  # for the fit of a signal; beyond, tight selections leave bins empty
-ORDERS = {"background_order": 0, "order": 2}  # of the spectrum before a selection, and of the selection
+DEGREE = 2  # of the selected spectrum: that before the selection is flat, and the selection may be a parabola
 
 
 @dataclass(frozen=True)
@@ -21,7 +22,7 @@ class Selection:
 
     rate : (20,), the background efficiency in each bin of mass
     error : (20,), its binomial standard error
-    residual, expected : flatness of the rate, see libmode.metrics.flatness
+    residual, expected : of the rate, see studies.spectra
     """
 
     efficiency: float
@@ -58,7 +59,8 @@ def select(score: np.ndarray, events: Events, signal_efficiency: float, order: i
     threshold = metrics.threshold(score, events.label, signal_efficiency=signal_efficiency)
     cut = {"threshold": threshold, "bins": MASS_EDGES}
     rate = metrics.efficiency(score, events.label, events.mass, **cut)
-    flatness = metrics.flatness(score, events.label, events.mass, order=order, **cut)
+    background = events.label == 0
+    flatness = residual(events.mass[background], score[background] >= threshold, MASS_EDGES, order)
     return Selection(
         efficiency=signal_efficiency,
         threshold=threshold,
@@ -73,7 +75,6 @@ def select(score: np.ndarray, events: Events, signal_efficiency: float, order: i
 def bias(mass: np.ndarray) -> float | None:
     """The signal that a fit finds in background, over its error; None if the bins have too few events."""
     try:
-        signal = {"signal_mass": SIGNAL_MASS, "signal_width": SIGNAL_WIDTH, "bins": SPECTRUM}
-        return metrics.signal_bias(mass=mass, **signal, **ORDERS).significance
+        return fitted(mass, SPECTRUM, DEGREE, SIGNAL_MASS, SIGNAL_WIDTH).significance
     except RuntimeError:
         return None

@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 from .. import flow, pages
 from ..command import command
 from ..methods import Classifier, one_thread
+from ..spectra import residual
 from .classifiers import RANGE, mode
 from .measure import EFFICIENCY, divergence, fit_of, mass_edges
 from .sample import load
@@ -94,7 +95,7 @@ def _judged(score: NDArray[Any], sample: Any, test: NDArray[Any], order: int) ->
     mass, label, edges, fit = sample.mass[test], sample.label[test], mass_edges(sample), fit_of(sample)
     cut = metrics.threshold(score, label, signal_efficiency=EFFICIENCY)
     events, inner = (score, label, mass), np.minimum(edges, RANGE[1])
-    flat = metrics.flatness(*events, threshold=cut, bins=inner, order=order)
+    flat = residual(mass[label == 0], score[label == 0] >= cut, inner, order)
     return {
         "auc": metrics.auc(score, label),
         "r50": metrics.rejection(score, label, threshold=cut),

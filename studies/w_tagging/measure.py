@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import warnings
 from itertools import pairwise
 from typing import Any
 
 import numpy as np
 from libmode import metrics
-from libmode.metrics.bias import SignalBias
 from libmode.metrics.mass import Efficiency
 from scipy import stats
 from scipy.spatial.distance import jensenshannon
 
+from ..spectra import Fitted, fitted, residual
 from .classifiers import RANGE
 from .sample import MASS, Sample
 
@@ -50,7 +49,8 @@ def performance(
     cut = metrics.threshold(score, label, signal_efficiency=EFFICIENCY)
     events = score, label, mass
     rate = metrics.efficiency(*events, threshold=cut, bins=edges)
-    flatness = metrics.flatness(*events, threshold=cut, bins=np.minimum(edges, RANGE[1]), order=order)
+    background = label == 0
+    flatness = residual(mass[background], score[background] >= cut, np.minimum(edges, RANGE[1]), order)
     r50 = metrics.rejection(score, label, threshold=cut)
     mass, selected = mass[label == 0], score[label == 0] >= cut
     resampled = stats.bootstrap(
@@ -150,13 +150,6 @@ class Fit:
         whole = self.found(mass, degree)
         return {"value": float(found.mean()), "error": float(found.std(ddof=1)), "chi2": whole.chi2 / whole.ndof}
 
-    def found(self, mass: np.ndarray, degree: int) -> SignalBias:
+    def found(self, mass: np.ndarray, degree: int) -> Fitted:
         """Fits one spectrum; RuntimeError if it has too few jets."""
-        signal = {"signal_mass": W_MASS, "signal_width": self.width, "bins": BIAS_EDGES}
-        with warnings.catch_warnings():
-            # A background that absorbs most of a signal has a large error, which the tables show.
-            warnings.simplefilter("ignore", UserWarning)
-            found = metrics.signal_bias(mass=mass, background_order=degree, order=0, **signal)
-        if not np.isfinite(found.significance):
-            raise RuntimeError(f"{len(mass)} jets are too few for a fit")
-        return found
+        return fitted(mass, BIAS_EDGES, degree, W_MASS, self.width)

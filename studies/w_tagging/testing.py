@@ -24,6 +24,7 @@ from libmode.posthoc import QuantileMap
 
 from ..methods import Classifier, one_thread
 from ..runner import Piece, run
+from ..spectra import residual
 from .classifiers import METHODS, RANGE
 from .maps import ORDERS
 from .measure import BIAS_EDGES, EFFICIENCY, mass_edges
@@ -122,7 +123,7 @@ def _counts(
     cut = metrics.threshold(score, label, signal_efficiency=EFFICIENCY)
     selected = of_jets >= cut
     inner = np.minimum(edges, RANGE[1])
-    flat = metrics.flatness(mass=jets.mass, selected=selected, bins=inner, order=order)
+    flat = residual(jets.mass, selected, inner, order)
     return {
         "kept": int(selected.sum()),
         "spectrum": np.histogram(jets.mass[selected], BIAS_EDGES)[0].tolist(),

@@ -27,7 +27,7 @@ def judged(problem: Problem, training: Events, test: Events, score: NDArray[Any]
 
     ``cuts`` has for each cut, by the name in SIGNAL or BACKGROUND, the ``efficiency`` of the class that is to be smooth
     and the ``events`` a bin of it that pass. ``residual`` is the rms of the efficiency around its best polynomial, over
-    its mean (metrics.flatness). ``test`` and ``train`` are the rms from the statistics of either sample, and ``ratio``
+    its mean (studies.spectra). ``test`` and ``train`` are the rms from the statistics of either sample, and ``ratio``
     is residual / sqrt(test^2 + train^2): a training sample teaches no more than its own statistics at that cut.
 
     ``fitted`` is the same ratio around the polynomial of a fit with errors. It is larger where the efficiency has a
@@ -105,7 +105,7 @@ def _of_cut(
         return {"residual": residual, "fitted": residual, "test": 1.0}
     edges, order = np.unique(np.quantile(mass, np.linspace(0, 1, BINS + 1))), problem.options["order"]
     point = {"threshold": cut, "bins": edges, "weight": weight}
-    flatness = metrics.flatness(score, None, mass, order=order, **point)
+    flatness = residual(mass, score >= cut, edges, order, weight)
     share = metrics.efficiency(score, None, mass, **point)
     # A bin in which nothing passes has an error too.
     error = np.sqrt(np.maximum(share.error**2, 0.05 * np.mean(share.error**2)))

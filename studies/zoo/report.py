@@ -126,7 +126,7 @@ def tables(results: Mapping[str, Any]) -> dict[str, str]:
         "variations of the zoo": pages.table(_measured(varied, 2)),
         "maps in the zoo": pages.table(_measured(maps, 1)),
         "bounds of the zoo": pages.table(_bounds(results)),
-        "other events of the zoo": pages.table(_rivals(results)),
+        "rivals of the zoo": pages.table(_rivals(results)),
         **{f"strengths of {kind} in the zoo": pages.table(_scan(results, kind)) for kind in STRENGTHS},
     }
 

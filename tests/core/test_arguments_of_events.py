@@ -9,11 +9,10 @@ import pytest
 from libmode import metrics
 
 N = 400
-ARRAYS = {"score", "second", "mass", "weight", "label", "category", "selected"}
-OTHERS = {"bins": 8, "signal_mass": 0.5, "signal_efficiency": 0.5, "order": 0, "signal_masses": [0.5]}
+ARRAYS = {"score", "mass", "weight", "label", "category", "selected"}
+OTHERS = {"bins": 8, "signal_efficiency": 0.5, "order": 0}
 #: What functions take as keywords that their signature does not list.
 SELECTION = {"signal_efficiency": 0.5}
-FITS = {"signal_width": 0.05, "background_order": 1}
 
 
 def takers(*modules):
@@ -32,11 +31,9 @@ def arguments(function):
     """Good ones, by name, with all that have a value for each event."""
     rng = np.random.default_rng(1)
     given = {"score": rng.random(N), "mass": rng.random(N), "weight": rng.random(N), "category": np.arange(N) % 2}
-    given |= {"second": rng.random(N), "label": np.arange(N) % 2, "selected": rng.random(N) < 0.5, **OTHERS}
+    given |= {"label": np.arange(N) % 2, "selected": rng.random(N) < 0.5, **OTHERS}
     parameters = inspect.signature(function).parameters
     given = {name: values for name, values in given.items() if name in parameters}
-    if function in (metrics.signal_bias, metrics.spurious_signal):
-        return given | SELECTION | FITS
     if "options" in parameters:
         given["order"] = 0
     return given | SELECTION if "selection" in parameters else given
@@ -73,7 +70,6 @@ def test_series_of_another_index_are_an_error(function):
 
 
 SWAPPED = [
-    pytest.param(lambda score, mass, **given: metrics.dependence(score, None, mass, **given), id="dependence"),
     libmode.mode_loss,
     libmode.mode_loss_and_grad,
     libmode.mode_evaluate,
@@ -93,9 +89,3 @@ def test_mass_and_score_that_are_swapped_are_recognized(function):
             function(outputs, masses, order=0)
     with pytest.raises(ValueError, match=r"weight\[3\] = nan|weight\[3\] = NaN"):
         function(score, mass, order=0, weight=np.where(np.arange(N) == 3, np.nan, 1.0))
-
-
-def test_series_of_signal_masses_and_widths_have_one_index():
-    masses, widths = pd.Series([0.3, 0.7]), pd.Series([0.1, 0.05], [1, 0])
-    with pytest.raises(ValueError, match="signal_width and signal_masses have different indexes"):
-        metrics.spurious_signal(mass=np.linspace(0, 1, N), signal_masses=masses, signal_width=widths, order=0)

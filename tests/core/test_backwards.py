@@ -15,9 +15,7 @@ CALLS = {
     "efficiency": lambda score, label, weight: metrics.efficiency(
         score, label, MASS, weight=weight, signal_efficiency=0.5
     ),
-    "dependence": lambda score, label, weight: metrics.dependence(score, label, MASS, weight=weight, order=0),
     "check": lambda score, label, weight: metrics.check(score, label, MASS, weight=weight, order=0),
-    "closure": lambda score, label, weight: metrics.closure(score, label, MASS, weight=weight),
 }
 each = pytest.mark.parametrize("call", CALLS.values(), ids=CALLS.keys())
 

@@ -64,28 +64,15 @@ def test_without_a_label_all_events_are_background(function, loss):
 
 
 def test_metrics_without_a_label_are_those_of_background():
-    for function, given in ((metrics.efficiency, {}), (metrics.flatness, ORDER)):
-        none, zeros = (numbers(function(SCORE, label, MASS, threshold=0.4, **given)) for label in (None, 0 * LABEL))
-        np.testing.assert_array_equal(none, zeros)
+    none, zeros = (numbers(metrics.efficiency(SCORE, label, MASS, threshold=0.4)) for label in (None, 0 * LABEL))
+    np.testing.assert_array_equal(none, zeros)
 
 
 #: The arguments without which a metric has no value.
 CUT, ORDER = {"signal_efficiency": 0.5}, {"order": 1}
-NEEDED = {
-    **{
-        "auc": {},
-        "roc": {},
-        "threshold": CUT,
-        "rejection": CUT,
-        "efficiency": CUT,
-    },
-    **{"flatness": CUT | ORDER, "dependence": ORDER, "check": ORDER, "closure": {}},
-    **{name: CUT | ORDER | {"signal_width": 10.0, "bins": 40} for name in ("signal_bias", "spurious_signal")},
-}
-NEEDED["signal_bias"] |= {"signal_mass": 150.0}
+NEEDED = {"auc": {}, "roc": {}, "threshold": CUT, "rejection": CUT, "efficiency": CUT, "check": ORDER}
 #: The defaults of arguments that a signature does not list.
-FURTHER = {name: {"bins": None, "mass_range": None} for name in ("efficiency", "flatness")}
-FURTHER |= {name: {"background": "polynomial", "mass_range": None} for name in ("signal_bias", "spurious_signal")}
+FURTHER = {"efficiency": {"bins": None, "mass_range": None}}
 OF_METRICS = [
     (name, argument)
     for name in NEEDED
@@ -99,8 +86,6 @@ def test_of_metrics(name, argument):
     function = getattr(metrics, name)
     default = {**of_signature(function), **FURTHER.get(name, {})}[argument]
     events = {"score": SCORE, "label": LABEL}
-    if name == "closure":
-        events["second"] = RNG.random(4_000)
-    elif name not in ("auc", "roc", "threshold", "rejection"):
+    if name not in ("auc", "roc", "threshold", "rejection"):
         events["mass"] = MASS
     assert_same(lambda **more: function(**events, **NEEDED[name], **more), {argument: default})

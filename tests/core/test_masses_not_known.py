@@ -70,7 +70,7 @@ def test_labels_in_the_place_of_masses(lowest):
         libmode.mode_loss,
         libmode.mode_loss_and_grad,
         libmode.mode_evaluate,
-        lambda score, mass, **given: metrics.dependence(score, None, mass, **given),
+        lambda score, mass, **given: metrics.check(score, None, mass, background_efficiency=0.5, **given),
     ],
 )
 def test_a_loss_warns_and_a_mass_range_is_the_remedy(call):

@@ -70,6 +70,7 @@ def test_cpp_page(tmp_path):
     text = (ROOT / "docs" / "cpp.md").read_text()
     found = re.findall(r"```(\w+)\n(.*?)```", text, re.DOTALL)
     programs = {re.match(r"\W+([\w.]+)", block)[1]: block for language, block in found if language not in ("sh", "go")}
+    programs = {name: block for name, block in programs.items() if not name.endswith(".C")}  # macros: tests/root
     assert set(programs) == {"loss.c", "train.cpp", "CMakeLists.txt"}
     for name, block in programs.items():
         (tmp_path / name).write_text(block)
@@ -91,7 +92,7 @@ def test_cpp_page(tmp_path):
     without, with_constraint = [
         tuple(map(float, weights)) for weights in re.findall(r"constraint: weights (\S+) (\S+)", with_cmake)
     ]
-    # Of the feature that gives the mass away, relative to the other: the push changes the scale of both.
-    assert abs(with_constraint[1] / with_constraint[0]) < without[1] / without[0] / 4 and with_constraint[0] > 0.3
+    # The law changes the scale of the logits, so the ratio of the weights counts.
+    assert abs(with_constraint[1] / with_constraint[0]) < without[1] / without[0] / 4
     said = re.search("Without the constraint the weight" + 4 * r".*? (\d\.\d+)", text, re.DOTALL)
     assert [*without[::-1], *with_constraint[::-1]] == pytest.approx(list(map(float, said.groups())), abs=0.01)

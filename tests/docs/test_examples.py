@@ -18,7 +18,7 @@ DOCS = EXAMPLES.with_name("docs")
 PYTHON = ["train_classes.py", "train_jax.py", "train_keras.py", "train_numpy.py", "train_pytorch.py"]
 COMPILERS = {".c": ["-std=c99", "CC", "cc", "-lm"], ".cpp": ["-std=c++11", "CXX", "c++"]}
 TRAININGS = [*PYTHON, "train.c", "train.cpp", "go/main.go"]
-PROGRAMS = ["analysis.py", "fairness.py", "histogram.py", *TRAININGS]
+PROGRAMS = ["analysis.py", "fairness.py", *TRAININGS]
 # What ROOT's SOFIE reads in the versions that have no Swish.
 SOFIE = {"Gemm", "MatMul", "Add", "Mul", "Sigmoid", "Relu", "Tanh"}
 
@@ -53,7 +53,7 @@ def test_it_runs(name, tmp_path):
     without, with_mode = seen[: len(seen) // 2], seen[len(seen) // 2 :]
     assert without and all(after < before / 2 for before, after in zip(without, with_mode, strict=True))
     if name == "train_classes.py":
-        assert_alike(printed, shown_blocks((DOCS / "variables.md").read_text())[-1], digits=15)
+        assert_alike(printed, shown_blocks((DOCS / "options.md").read_text())[-1], digits=15)
 
 
 def test_the_analysis_runs_to_its_end(tmp_path):

@@ -16,9 +16,6 @@ NAMES = notebooks.names()
 FEW = {
     "bump-hunt": dict(simulated=8_000, in_data=60_000, epochs=4, repeats=2),
     "choosing": dict(events=8_000, tested=8_000, epochs=2),
-    "maps": dict(trained=2_000, written=16_000),
-    "pytorch": dict(events=8_000, epochs=2),
-    "xgboost": dict(events=8_000, rounds=80),
 }
 
 
@@ -44,7 +41,6 @@ def test_it_runs_on_few_events(name, tmp_path):
     # A window is what plt.show() opens elsewhere; nothing here has one. Joblib counts physical cores by lscpu.
     warnings = ["-W", "error", "-W", "ignore:FigureCanvasAgg is non-interactive"]
     warnings += ["-W", "ignore:Could not find the number of physical cores"]
-    warnings += ["-W", "ignore:nothing judges whether the background is flat"]  # trees of few events
     run(sys.executable, *warnings, "-c", on_few_events(name), cwd=tmp_path, MPLBACKEND="agg")
 
 

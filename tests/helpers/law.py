@@ -8,14 +8,14 @@ from numpy.polynomial import legendre
 
 CELLS = {1: 40, 2: 7, 3: 4}  # of each variable of mass; one more has the events without it
 TILT = 0.6  # the power of the exponential that keeps the means
-WARM_UP = 1e6  # background events, over which the strength of order 0 rises
+WARM_UP = 512_000  # background events, over which the strength of order 0 rises
 #: The places of these numbers of the first part in a state: averages of |u| and |G|, and counts.
 BATCHES, SEEN, PUSH, GRADIENTS, GRADIENT = range(4, 9)
 
 
 def defaults(order, events=150_000):
     """The strength and the floor for so many training events."""
-    return (12 if order else 28) * (events / 150_000) ** 0.25, min(1, 0.1 * (150_000 / events) ** 0.5)
+    return (12 if order else 24) * (events / 150_000) ** 0.25, min(1, 0.1 * (150_000 / events) ** 0.5)
 
 
 def average(known, new, count):
@@ -90,7 +90,7 @@ class Law:
         self.batches += 1
         self.size = average(self.size, np.linalg.norm(u), self.batches)
         self.seen += count
-        rise = 1.0 if self.options["order"] else 1 - 0.6 * np.exp(-self.seen / WARM_UP)
+        rise = 1.0 if self.options["order"] else 1 - np.exp(-max(self.batches / 1000, self.seen / WARM_UP))
         push[own] = self.strength * rise * u / self.size
         cell, background = self.spectrum(mass, weight)
         known = self.takes_part(signal_mass)

@@ -1,4 +1,4 @@
-"""The function of docs/from-modeloss.md beside modeloss.pytorch.MoDeLoss, whose place it takes."""
+"""The function of docs/from-disco.md beside modeloss.pytorch.MoDeLoss, whose place it takes."""
 
 import re
 from pathlib import Path
@@ -8,9 +8,12 @@ import pytest
 import torch
 from modeloss.pytorch import MoDeLoss as Theirs
 
-PAGE = Path(__file__).resolve().parents[2] / "docs" / "from-modeloss.md"
+PAGE = Path(__file__).resolve().parents[2] / "docs" / "from-disco.md"
 PROGRAM: dict = {}
-exec(re.search(r"```python\n(.*?)```", PAGE.read_text(encoding="utf-8"), re.DOTALL)[1], PROGRAM)
+exec(
+    re.search(r"```python\n((?:(?!```).)*def like_modeloss.*?)```", PAGE.read_text(encoding="utf-8"), re.DOTALL)[1],
+    PROGRAM,
+)
 
 
 def evaluate(mode, score, *rest):

@@ -94,19 +94,19 @@ def test_a_threshold_is_not_lost_in_rounding():
 
 @pytest.mark.parametrize("order", [0, 1, 2])
 @pytest.mark.parametrize("kind", KINDS)
-def test_flatness_by_hand(kind, order):
+def test_the_residual_by_hand(kind, order):
     score, _, mass, weight = events(kind=kind)
-    given = {"mass": mass, "selected": score > 0.6, "bins": EDGES, "weight": weight}
-    found = metrics.flatness(order=order, **given)
-    e = metrics.efficiency(**given)
+    passed = (score > 0.6).astype(float)
+    cut = metrics.check(passed, None, mass, weight=weight, order=order, threshold=0.5, bins=EDGES).cuts[0]
+    e = metrics.efficiency(mass=mass, selected=score > 0.6, bins=EDGES, weight=weight)
     weight = np.ones(len(mass)) if weight is None else weight
     assert e.background == pytest.approx(np.histogram(mass, EDGES, weights=weight)[0])
     assert e.selected == pytest.approx(np.histogram(mass[score > 0.6], EDGES, weights=weight[score > 0.6])[0])
     inside = [(mass >= low) & (mass < high) for low, high in itertools.pairwise(EDGES)]
     powers = np.array([[np.average(mass[b] ** k, weights=weight[b]) for k in range(order + 1)] for b in inside])
     residual = e.value - powers @ np.linalg.lstsq(powers, e.value, rcond=None)[0]
-    assert found.rms == pytest.approx(np.sqrt(np.mean(residual**2)) / e.value.mean(), rel=1e-9)
-    assert found.expected == pytest.approx(np.sqrt(np.mean(e.error**2) * (7 - order) / 8) / e.value.mean(), rel=1e-12)
+    assert cut.residual == pytest.approx(np.sqrt(np.mean(residual**2)) / e.value.mean(), rel=1e-9)
+    assert cut.expected == pytest.approx(np.sqrt(np.mean(e.error**2) * (7 - order) / 8) / e.value.mean(), rel=1e-12)
 
 
 # ------------------------------------------------------- working points
@@ -133,10 +133,7 @@ def test_a_working_point_is_the_mask_that_it_means(kind):
         found, want = metrics.efficiency(score, label, mass, weight=weight, **point), metrics.efficiency(**mask)
         np.testing.assert_array_equal([found.value, found.error], [want.value, want.error])
         np.testing.assert_array_equal(found.edges, edges)
-        flat = metrics.flatness(score, label, mass, weight=weight, order=1, **point)
-        assert flat == metrics.flatness(order=1, **mask)
-    masked = metrics.flatness(None, label, mass, weight=weight, selected=score >= cut, order=1)
-    assert masked == metrics.flatness(score, label, mass, weight=weight, threshold=cut, order=1)
+        assert metrics.check(score, label, mass, weight=weight, order=1, **point).cuts[0].threshold == threshold
     everything = metrics.efficiency(score, label, mass, weight=weight, threshold=-np.inf, bins=4)
     np.testing.assert_array_equal(everything.value, np.ones(4))
 
@@ -176,11 +173,6 @@ def test_cells_of_two_masses_by_hand(kind):
         known.append(value)
         powers.append([1, *np.average(mass[here], axis=0, weights=w)])
     powers, known = np.array(powers), np.array(known)
-    residual = (known - powers @ np.linalg.lstsq(powers, known, rcond=None)[0]) / known.mean()
-    flat = metrics.flatness(order=1, **given)
-    assert flat.rms == pytest.approx(np.sqrt(np.mean(residual**2)))
-    error = np.nanmean(found.error**2) ** 0.5 / known.mean()
-    assert flat.expected == pytest.approx(error * np.sqrt((11 - 3) / 11))  # cells with events less terms
 
 
 # ------------------------------------------------------------ not known

@@ -23,7 +23,8 @@ def of_numpy(score, target, mass, weights=None, prefix="val_mode_", **arguments)
     score, target, mass, weights = (None if x is None else x.numpy() for x in (score, target, mass, weights))
     check = metrics.check(score, target, mass, weight=weights, **arguments)
     found = {"auc": metrics.auc(score, target, weight=weights), **check.to_dict()}
-    return {prefix + name: np.nan if value is None else float(value) for name, value in found.items()}
+    numbers = {name: value for name, value in found.items() if not isinstance(value, str)}
+    return {prefix + name: np.nan if value is None else float(value) for name, value in numbers.items()}
 
 
 def assert_same(found, wanted):
@@ -34,7 +35,7 @@ def assert_same(found, wanted):
 def test_batches_make_what_all_events_make():
     score, target, mass, weights = events()
     weights[3000:] = 1
-    arguments = dict(order=1, tolerance=10_000, signal_efficiency=(0.7, 0.3), bins=10, mass_range=(50, 300))
+    arguments = dict(order=1, search_events=10_000, signal_efficiency=(0.7, 0.3), bins=10, mass_range=(50, 300))
     own, buffer = MoDeMetrics(**arguments), torch.empty(1000)
     for _ in range(2):
         for start in range(0, N, 1000):
@@ -45,6 +46,23 @@ def test_batches_make_what_all_events_make():
             assert_same(own.compute(), of_numpy(score, target, mass, weights, **arguments))
         assert own.check.flat == metrics.check(*events()[:3], weight=weights, **arguments).flat
         own.reset()
+
+
+def test_scores_of_bfloat16():
+    score, target, mass, _ = events()
+    half = score.bfloat16()
+    assert metrics.auc(half, target) == metrics.auc(half.float().numpy(), target.numpy())
+    assert metrics.check(half, target, mass, order=0).events == N - float(target.sum())
+
+
+def test_the_verdict_is_printed_unless_it_is_to_be_silent(capsys):
+    score, target, mass, _ = events()
+    for verbose in (True, False):
+        own = MoDeMetrics(order=0, verbose=verbose)
+        own.update(score, target, mass)
+        found = own.compute()
+        assert capsys.readouterr().out == (f"{own.check.why}\n" if verbose else "")
+        assert found["val_mode_rank"] == own.check.rank
 
 
 def in_a_process(rank):

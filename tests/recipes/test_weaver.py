@@ -11,7 +11,7 @@ import pytest
 import torch
 from libmode import metrics
 from libmode import weaver as hooks
-from libmode._of_classes import MoDeOfClasses, rank
+from libmode._of_classes import MoDeOfClasses
 from libmode.torch import MoDeConstraint
 from programs import run
 
@@ -207,7 +207,7 @@ def test_an_epoch_that_is_not_flat_counts_less_than_a_flat_one():
     sculpted = rng.normal(4 * label) + 2 * (1 - label) * np.exp(-0.5 * ((mass - 0.5) / 0.1) ** 2)
     found = [metrics.check(score, label, mass, order=0, signal_efficiency=0.5) for score in (flat, sculpted)]
     assert [one.flat for one in found] == [True, False]
-    assert rank(found[0]) > rank(found[1]) > 0
+    assert found[0].rank > 2 > 1 > found[1].rank > 0
 
 
 def test_a_wrong_argument_of_the_check_is_an_error_before_the_first_epoch():

@@ -1,4 +1,4 @@
-"""The macros of examples/root and docs/root.md, in real ROOT, each in an empty directory.
+"""The macros of examples/root and docs/cpp.md, in real ROOT, each in an empty directory.
 
 They need ROOT's `root` command and, for PyROOT, its Python package in this Python: pip install root.
 """
@@ -199,16 +199,13 @@ def test_scan(root, events, events_file):
 # -------------------------------------------------------------------- docs
 
 
-PAGE = (REPOSITORY / "docs" / "root.md").read_text()
+PAGE = (REPOSITORY / "docs" / "cpp.md").read_text()
 PROGRAMS = re.findall(r"```cpp\n// (\w+\.C)\n(.*?)```", PAGE, re.DOTALL)
 
 
 @pytest.mark.parametrize(("name", "program"), PROGRAMS, ids=[name for name, _ in PROGRAMS])
 def test_documented_program(root, tmp_path_factory, name, program):
-    if "$LIBMODE" in program:
-        root.set(ROOT_INCLUDE_PATH=None)
-    else:
-        root.set(LIBMODE=None, LD_LIBRARY_PATH=PREFIX / "lib")
+    root.set(ROOT_INCLUDE_PATH=None)
     macro = tmp_path_factory.mktemp("block") / name
     macro.write_text(program)
     assert 0 < number("loss", root.output(macro)) < 1

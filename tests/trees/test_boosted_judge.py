@@ -98,7 +98,7 @@ def test_events_are_kept_where_a_tenth_has_a_thousand_of_background(library, mon
     assert found.check_ is None and found.evals_result_ == {}
     fitted(library, training=SMALL, validation_fraction=0.3)
     monkeypatch.setattr(module, "_SAID", Said())
-    with pytest.warns(TrainingWarning, match="nothing judges .*not known: "):
+    with pytest.warns(TrainingWarning, match="nothing judges .*not known at order 1: "):
         assert fitted(library, training=SMALL, validation_fraction=0.1).check_.flat is None
 
 

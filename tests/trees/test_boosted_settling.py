@@ -23,8 +23,8 @@ def residual(score, events=TEST):
     """The root mean square over 80, 50 and 20 %, over its value by chance."""
     found, options = [], {"bins": np.linspace(-1, 1, 11), "order": 1}
     for efficiency in (0.8, 0.5, 0.2):
-        one = metrics.flatness(score, events.label, events.mass, signal_efficiency=efficiency, **options)
-        found.append(one.rms / one.expected)
+        one = metrics.check(score, events.label, events.mass, signal_efficiency=efficiency, **options).cuts[0]
+        found.append(one.residual / one.expected)
     return np.sqrt(np.mean(np.square(found)))
 
 

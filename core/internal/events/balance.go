@@ -7,7 +7,7 @@ import (
 	"github.com/libmode/libmode/core/internal/par"
 )
 
-// apart is a ratio of weights from which on the square of the smaller one might underflow beside that of the larger one.
+// apart is the ratio of two weights below which the square of the smaller weight might underflow next to the square of the larger weight.
 const apart = 0x1p-400
 
 // Balance multiplies the weights of each bin by a power of two, so that the largest becomes about 1, if the weights of different bins may be

@@ -41,7 +41,7 @@ func (ba *Basis) setProjection(edges, means []float64, events int, c *Options, a
 		}
 	}
 	from, to := used(c)
-	least := math.Inf(1) // what is left of a column
+	least := math.Inf(1) // the smallest norm of a column beside the others
 	for l := range size {
 		least = min(least, fit.R[l*size+l]/math.Sqrt(float64(nb)))
 	}

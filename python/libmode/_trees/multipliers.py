@@ -73,7 +73,7 @@ class Settings(NamedTuple):
         taken = check("mode", self.options).of_check()
         taken.pop("background_label", None)
         search = None if events is None else number("events", events, above=0)
-        return Judged(tolerance=search, signal_efficiency=signal, background_efficiency=background, **taken)
+        return Judged(search_events=search, signal_efficiency=signal, background_efficiency=background, **taken)
 
     def judge(self, judging: Judged, events: Events) -> Judge:
         """The judge of events, which are all background if the loss sees all of them."""

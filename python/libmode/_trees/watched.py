@@ -36,13 +36,13 @@ class Watched:
         return values
 
     def check(self) -> Check:
-        """The check of these events, or of some of them, after the last round, without spurious signals."""
+        """The check of these events, or of some of them, after the last round."""
         if self._judge is None:
             if (count := len(self._margin)) > _MOST:
                 self._some = np.random.default_rng(0).choice(count, _MOST, replace=False)
             self._judge = self._settings.judge(self._judging, self._events.where(self._some))
         if self._check is None:
-            self._check = self._judge(self._margin[self._some], fits=False)
+            self._check = self._judge(self._margin[self._some])
         return self._check
 
     def _logloss(self) -> float:

@@ -20,9 +20,9 @@ from .events import Score, pick_score
 class MoDeCallback(keras.callbacks.Callback):
     """Adds the AUC and the numbers of :func:`libmode.metrics.check` to the ``logs`` of each epoch.
 
-    History, ``CSVLogger`` and ``TensorBoard`` read them there. So do ``EarlyStopping`` and ``ModelCheckpoint``, if they
-    come after this callback in the list. The end of ``fit`` warns if a :class:`MoDeConstraint` has not made the
-    response flat.
+    It prints the verdict, unless ``fit`` is silent. History, ``CSVLogger`` and ``TensorBoard`` read the logs. So do
+    ``EarlyStopping`` and ``ModelCheckpoint``, if they come after this callback in the list. The end of ``fit`` warns if
+    a :class:`MoDeConstraint` has not made the response flat.
 
     Parameters
     ----------
@@ -37,7 +37,7 @@ class MoDeCallback(keras.callbacks.Callback):
     batch_size : int, optional
         The argument of ``model.predict``.
     prefix : str, by default ``"val_mode_"``
-        The start of each name, as in ``val_mode_sensitivity``.
+        The start of each name, as in ``val_mode_rank``, the best choice of a checkpoint: the larger the better.
 
     Attributes
     ----------
@@ -61,10 +61,10 @@ class MoDeCallback(keras.callbacks.Callback):
     >>> model = keras.Sequential([keras.layers.Dense(1, "sigmoid")])
     >>> model.compile("adam", MoDeConstraint(order=1))
     >>> judge = MoDeCallback(x[4_000:], label[4_000:], mass[4_000:], order=1)
-    >>> stop = keras.callbacks.EarlyStopping(monitor="val_mode_sensitivity", mode="max", patience=5)
+    >>> stop = keras.callbacks.EarlyStopping(monitor="val_mode_rank", mode="max", patience=5)
     >>> target = pack(label[:4_000], mass[:4_000])
     >>> history = model.fit(x[:4_000], target, batch_size=2_000, verbose=0, callbacks=[judge, stop])
-    >>> len(history.history["val_mode_sensitivity"]), len(history.history["val_mode_auc"])
+    >>> len(history.history["val_mode_rank"]), len(history.history["val_mode_auc"])
     (1, 1)
     """
 
@@ -100,5 +100,7 @@ class MoDeCallback(keras.callbacks.Callback):
             scores = sigmoid(scores)
         same_length("the prediction for x", scores, "label", self._label)
         self.check, values = self._judge.log(scores)
+        if self.params.get("verbose"):
+            print(f"Epoch {epoch + 1}: {self.check.why}")
         if logs is not None:
             logs.update({self._prefix + name: value for name, value in values.items()})

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.polynomial.legendre import legint, legval, legvander
+from numpy.polynomial.legendre import legvander
 from numpy.typing import NDArray
 
 from .._functions import mode_edges
@@ -69,20 +69,12 @@ class Bins:
         cells[inside] = np.ravel_multi_index([place[inside] for place in places], self.shape)
         return cells
 
-    def polynomials(self, mass: Doubles, order: int, width: Doubles | None = None) -> tuple[NDArray[np.intp], Doubles]:
-        """Total degrees that ascend, (terms,), and products of Legendre polynomials of masses scaled to [-1, 1].
-
-        With ``width``, (n,), they are means over cells of this width around the one mass.
-        """
+    def polynomials(self, mass: Doubles, order: int) -> Doubles:
+        """Products of Legendre polynomials of masses scaled to [-1, 1], (terms, n), in ascending total degree."""
         low, high = np.transpose([edges[[0, -1]] for edges in self.axes])
-        scaled = (2 * mass - low - high) / (high - low)
-        factors = legvander(scaled, order)
-        if width is not None:
-            ends = scaled + np.array([-1, 1]) * width[:, None] / (high - low)
-            factors = (np.diff(legval(ends, legint(np.eye(order + 1)))) / np.diff(ends)).T.swapaxes(0, 1)
+        factors = legvander((2 * mass - low - high) / (high - low), order)
         powers = sorted((p for p in np.ndindex(*[order + 1] * mass.shape[1]) if sum(p) <= order), key=sum)
-        terms = [np.prod([factors[:, k, p] for k, p in enumerate(each)], axis=0) for each in powers]
-        return np.array([sum(each) for each in powers]), np.array(terms)
+        return np.array([np.prod([factors[:, k, p] for k, p in enumerate(each)], axis=0) for each in powers])
 
     def name(self, place: int) -> str:
         """The name of a bin in errors."""
@@ -116,22 +108,6 @@ def _edges(bins: Any, mass: Doubles, mass_range: Any, name: str, mass_name: str)
         before, here = edges[place - 1 : place + 1]
         raise ValueError(f"{name}[{place}] = {here:g} after {before:g}: expected edges that increase")
     return edges
-
-
-def local(values: Doubles, events: Doubles, weight: Doubles, square: Doubles, enough: float) -> Doubles:
-    """The values of an event, (b,), averaged over the nearest bins that together have enough effective events."""
-    up_to = [np.concatenate([[0.0], np.cumsum(each)]) for each in (values, events, weight, square)]
-    place, ratio = np.arange(len(values)), np.full(len(values), values.sum() / events.sum())
-    missing = np.ones(len(values), bool)
-    for reach in range(len(values)):
-        low, high = np.maximum(place - reach, 0), np.minimum(place + reach + 1, len(values))
-        total, count, weights, squares = (each[high] - each[low] for each in up_to)
-        known = missing & (weights > 0) & (weights**2 >= enough * squares) & (count > 0)
-        ratio[known] = total[known] / count[known]
-        missing &= ~known
-        if not missing.any():
-            break
-    return ratio
 
 
 def sums(place: NDArray[np.intp], values: Doubles, count: int) -> Doubles:

@@ -1,108 +1,364 @@
-"""Judges scores of the same events: tables of each score, and the verdict on them."""
+"""Judges scores of the same events, and puts the verdict together."""
 
 from __future__ import annotations
 
 import math
 from dataclasses import replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from .._problems import say_if_far
-from .._read import as_array, flat, numbers, same_length
+from .._read import as_array, flat, numbers, same_length, vector
 from ._bins import Doubles, sums
-from ._bumps import SOME, sought
-from ._result import AtCut, Check
-from ._rule import Context, checked
-from ._sample import Histogram, Sample, read_labels, variables, weights
+from ._response import CUTS, Binned, Grid, Null, all_cuts, residual, slope, turns
+from ._result import AtCut, Check, shown
+from ._rule import Context, Test, judge_scan, of_all_cuts, of_bound, sentence, unknown, verdict
+from ._sample import Sample, read_labels, variables, weights, wrong_way
 from ._settings import Settings
-from ._table import CUTS, FEWEST, Cells, Table
+from ._templates import SMALL, TEN, WIDTHS, Cells, Variable, cells, scan
 from .roc import area, curve
 
 __all__ = ["Check", "Judge", "Settings"]
+
+SOME = 10_000  # events that give quantiles
+NARROWEST = 1 / 1000  # of the range: a width
+DISTINCT = 0.9  # the share of scores, and of masses, that differ where repeated events count once
+
+
+class Scores(NamedTuple):
+    """Scores of background, and the interval between thresholds in which each lies."""
+
+    score: Doubles
+    column: NDArray[np.intp]
+    thresholds: Doubles
+
+
+class Part(NamedTuple):
+    """What is found for all events, or for a category."""
+
+    cuts: list[AtCut]
+    at_cuts: list[list[Test]]  #: of each cut
+    at_all: list[Test]
+    p_all_cuts: float
+
+    @property
+    def tests(self) -> list[Test]:
+        """All tests."""
+        return [test for own in self.at_cuts for test in own] + self.at_all
+
+    def concluded(self, count: int, at: Context) -> Part:
+        """The part with the verdict on each cut, of ``count`` tests in all."""
+        cuts = []
+        for cut, tests in zip(self.cuts, self.at_cuts, strict=True):
+            flat, p, decides = verdict(tests, count)
+            needed = math.nan if flat is not None or decides is None else decides.growth * at.events
+            why = sentence(flat, decides, shown(p), [cut], at)
+            cuts.append(replace(cut, flat=flat, why=why, p_value=p, needed=needed))
+        return self._replace(cuts=cuts)
+
+    def named(self, name: str) -> Part:
+        """The part with tests whose sentences begin with a name."""
+
+        def of(tests: list[Test]) -> list[Test]:
+            return [test._replace(said=name + test.said, hides=name + test.hides) for test in tests]
+
+        return self._replace(at_cuts=[of(tests) for tests in self.at_cuts], at_all=of(self.at_all))
+
+
+class Group(NamedTuple):
+    """All background inside the range, or that of a category."""
+
+    which: Any  #: places among the background inside the range
+    grid: Grid | str  #: or why there is none
+    before: list[Cells]  #: for each variable
 
 
 class Judge:
     """Judges scores of the same events, as after each epoch: masses are put into cells once."""
 
     def __init__(
-        self, settings: Settings, label: Any = None, mass: Any = None, weight: Any = None, category: Any = None,
-        histogram: Histogram | None = None,
-    ) -> None:  # fmt: skip
-        """``histogram`` is in the place of labels, masses and weights."""
+        self, settings: Settings, label: Any = None, mass: Any = None, weight: Any = None, category: Any = None
+    ) -> None:
         self._settings = settings
-        self.events = _read(settings, label, mass, weight) if histogram is None else histogram
-        signal = self.events.signal
-        background = ~signal & np.isfinite(self.events.mass).all(axis=1)
-        if not background.any():
+        self.events = events = _read(settings, label, mass, weight)
+        finite = ~events.signal & np.isfinite(events.mass).all(axis=1)
+        if not finite.any():
             raise ValueError("mass is nan for all background events: expected masses")
-        if histogram is None and settings.mass_range is None and np.ndim(settings.bins) == 0:
-            for column in self.events.mass[background].T:  # a sentinel, rather than the tail of a steep spectrum
-                if any(np.count_nonzero(column == end) > 1 for end in (column.min(), column.max())):
-                    say_if_far(column, "mass_range")
-        self._hunted = sought(settings, self.events)
-        self._every = self._cells(background)
-        self._plain = self._of_signal = None
-        if histogram is None:
-            self._plain = self._cells(background, plain=True) if np.ptp(self.events.weight) else None
-        if histogram is None and signal.any() and self._every.edges is not None:
-            edges, own = self._every.edges[self._every.bins], self.events.mass[signal, 0]
-            place = np.searchsorted(edges[:-1], own, "right") * (own <= edges[-1])
-            self._of_signal = np.maximum(sums(place, self.events.weight[signal], len(edges))[1:], 0.0)
-        self._categories: dict[Any, Cells | str] = {}
+        limits = self._limits(finite)
+        low, high = (each.astype(events.mass.dtype) for each in limits.T)  # as the loss rounds limits
+        within = ((events.mass >= low) & (events.mass <= high)).all(axis=1)
+        self._inside = np.flatnonzero(finite & within)
+        if not len(self._inside):
+            raise ValueError(f"mass has no background inside mass_range = {settings.mass_range}")
+        self._weight = own = events.weight[self._inside]
+        if own.sum() <= 0:
+            raise ValueError(f"weight sums to {own.sum():g} over the background: expected a positive sum")
+        self._mass = events.mass[self._inside]
+        self._constant = bool((own == own[0]).all())
+        signals = events.mass[events.signal & within]
+        self._signal_mass, self._signal_weight = signals[:, 0], events.weight[events.signal & within]
+        d = self._mass.shape[1]
+        self._names = ["mass"] if d == 1 else [f"mass[:, {k}]" for k in range(d)]
+        self._repeats: list[str] = []
+        found = [self._looked_for(*each) for each in zip(signals.T, self._mass.T, limits, strict=True)]
+        widths, self._sought, self._how = zip(*found, strict=True)
+        self.variables = [
+            Variable(column.astype(float), (ends[0], ends[1]), own, settings.order)
+            for column, ends, own in zip(self._mass.T, limits.tolist(), widths, strict=True)
+        ]
+        self._kinds: NDArray[Any] | None = None
         if category is not None:
-            kinds = flat("category", np.asarray(category))
-            same_length("category", kinds, "mass", signal)
-            for kind in np.unique(kinds).tolist():
-                try:
-                    self._categories[kind] = self._cells(background & (kinds == kind))
-                except ValueError as error:
-                    self._categories[kind] = str(error)
+            self._kinds = flat("category", np.asarray(category))
+            same_length("category", self._kinds, "mass", events.signal)
+        self._limits_of_bins = limits
+        self._groups: dict[Any, Group] = {None: self._group(slice(None))}
+        if self._kinds is not None:
+            kinds, place = np.unique(self._kinds[self._inside], return_inverse=True)
+            order = np.split(np.argsort(place, kind="stable"), np.cumsum(np.bincount(place))[:-1])
+            self._groups |= {kind: self._group(which) for kind, which in zip(kinds.tolist(), order, strict=True)}
 
-    def _cells(self, chosen: NDArray[np.bool_], plain: bool = False) -> Cells:
-        settings, events = self._settings, self.events.where(chosen)
-        limits, bins = settings.mass_range, settings.bins
-        if plain:
-            events = replace(events, weight=np.ones(len(events.mass)))
-        if np.ndim(bins) == 0 and isinstance(events, Histogram):  # edges that divide the background evenly, about
-            axis = events.axes[0]
-            inner = np.searchsorted(events.shares(0), np.arange(1, bins) / bins) + 1
-            bins = axis[np.unique(np.r_[0, inner, len(axis) - 1])]
-        elif np.ndim(bins) == 0:  # a bin that lacks events joins another, which mode_edges refuses
-            bins = min(bins, max(len(events.mass) // FEWEST, 2))
-            if limits is None:  # so that no limit is missing, see below
-                pairs = [(column.min(), column.max()) for column in events.mass.T]
-                limits = pairs if len(pairs) > 1 else pairs[0]
-        width = None if self._hunted is None else float(self._hunted[1].min())
-        return Cells(events, np.flatnonzero(chosen), settings.order, bins, limits, width)
+    def _limits(self, finite: NDArray[np.bool_]) -> Doubles:
+        """The range of each variable, (d, 2)."""
+        settings, columns = self._settings, self.events.mass[finite].T
+        edges, d = settings.bins, len(columns)
+        if settings.mass_range is not None:
+            pairs = [settings.mass_range] if d == 1 else settings.mass_range
+            given = [vector("mass_range", pair) for pair in pairs]
+            if len(given) != d or any(len(pair) != 2 or not pair[0] < pair[1] for pair in given):
+                raise ValueError(f"mass_range = {settings.mass_range!r}: expected {d} pairs (low, high)")
+            return np.array(given, float)
+        if np.ndim(edges) and d == 1:
+            return np.array([vector("bins", edges)[[0, -1]]], float)
+        for column in columns:  # a sentinel, rather than the tail of a steep spectrum
+            if any(np.count_nonzero(column == end) > 1 for end in (column.min(), column.max())):
+                say_if_far(column, "mass_range")
+        limits = np.array([(column.min(), column.max()) for column in columns], float)
+        for k, (low, high) in enumerate(limits):
+            if low == high:
+                raise ValueError(f"mass{f'[:, {k}]' * (d > 1)}: all background has the same mass {low:g}")
+        return limits
 
-    def __call__(self, score: Any = None, fits: bool = True) -> Check:
-        """The check of scores, (n,), or of the histogram; without ``fits`` no spurious signal is looked for."""
-        events = self._scored(score)
-        cuts = [_started(events, *point) for point in self._settings.points]
-        thresholds = np.unique(np.r_[_quantiles(events), [cut.threshold for cut in cuts]])
+    def _looked_for(self, signal: Doubles, background: Doubles, ends: Doubles) -> tuple[Doubles, Doubles, str]:
+        """The widths of the templates of a variable, masses that must be known, and what gave the widths."""
+        settings, span = self._settings, float(ends[1] - ends[0])
+        masses, given = settings.signal_mass, settings.signal_width
+        if self._mass.shape[1] > 1 and (masses is not None or given is not None):
+            raise ValueError(f"signal_mass or signal_width with {self._mass.shape[1]} masses: they need one mass")
+        low, high = ends.tolist()
+        limits = {"signal_mass": (low, high, "a mass of the background")}
+        limits["signal_width"] = NARROWEST * span, span / 2, "a thousandth to a half of the range of mass"
+        for name, values in (("signal_mass", masses), ("signal_width", given)):
+            for k, one in enumerate([] if values is None else values.tolist()):
+                least, most, meaning = limits[name]
+                if not least <= one <= most:
+                    place = f"{name}[{k}]" if len(values) > 1 else name
+                    raise ValueError(f"{place} = {one:g}: expected {meaning}, {least:.6g} to {most:.6g}")
+        how = "a twentieth and a hundredth of the range"
+        widths, middle = np.array(WIDTHS) * span, float(np.median(background))
+        if len(signal) >= TEN:
+            ordered = np.sort(signal[:: max(1, len(signal) // SOME)].astype(float))
+            own, peak = _peak(ordered, NARROWEST * span)
+            if own <= 2 * WIDTHS[0] * span:
+                widths, middle, how = np.array([own]), peak, "that of the signal at half of its maximum"
+        if given is not None:
+            widths, how = given, "signal_width"
+        return widths, np.array([middle]) if masses is None else masses, how
+
+    def _group(self, which: Any) -> Group:
+        settings, mass, weight = self._settings, self._mass[which], self._weight[which]
+        before = [cells(one.place[which], weight, one.count) for one in self.variables]
+        bins, limits = settings.bins, self._limits_of_bins
+        if np.ndim(bins) == 0:  # a bin that lacks events joins another, which mode_edges refuses
+            bins = min(bins, max(len(mass) // TEN, 2))
+        ranges = None if np.ndim(bins) and len(limits) == 1 else limits[0] if len(limits) == 1 else limits
+        try:
+            grid = Grid(mass, weight, settings.order, bins, ranges)
+        except ValueError as error:
+            return Group(which, str(error), before)
+        filled = f"the masses fill {grid.count} {'bin' if grid.count == 1 else 'bins'} of {TEN} effective events"
+        few = f"{filled}, and order = {settings.order} needs {grid.terms + 1}"
+        return Group(which, grid if grid.count > grid.terms else few, before)
+
+    def __call__(self, score: Any) -> Check:
+        """The check of scores, (n,)."""
+        events = replace(self.events, score=numbers("score", score, "mass", self.events.mass))
+        own = events.score[self._inside]
+        if self._repeated(own):
+            return self._again(events)
+        settings, weight = self._settings, self._weight
+        started = [_started(events, *point) for point in settings.points]
+        thresholds = np.unique(np.r_[_quantiles(own), [cut.threshold for cut in started]])
         thresholds = thresholds[thresholds > -np.inf]
-
-        def table(cells: Cells) -> Table:
-            return cells.table(events.score, thresholds)
-
-        every, plain = table(self._every), None if self._plain is None else table(self._plain)
-        categories = {kind: own if isinstance(own, str) else table(own) for kind, own in self._categories.items()}
-        hunted = self._hunted if fits else None
-        at = Context(self._settings, thresholds, cuts, hunted, self._of_signal, plain, every.effective)
-        return checked(every, categories, at)
-
-    def _scored(self, score: Any) -> Sample:
-        if isinstance(self.events, Histogram):
-            return self.events
-        return replace(self.events, score=numbers("score", score, "mass", self.events.mass))
+        scores = Scores(own, np.searchsorted(thresholds, own, "right"), thresholds)
+        n = float(weight.sum() ** 2 / np.sum(weight**2))
+        taught = math.sqrt(1 + n / (settings.training_events or math.inf))
+        at = Context(settings, n, settings.search_events or n, taught)
+        parts = {kind: self._part(group, scores, started, at) for kind, group in self._groups.items()}
+        count = sum(test.number for part in parts.values() for test in part.tests)
+        parts = {kind: part.concluded(count, at) for kind, part in parts.items()}
+        categories = {kind: self._check([part], count, at) for kind, part in parts.items() if kind is not None}
+        named = [part if kind is None else part.named(f"category {kind}: ") for kind, part in parts.items()]
+        remarks = [*self._repeats, *self._remarks(named, at)]
+        known = len(self.variables) == 1 and (len(self._signal_mass) or settings.signal_mass is not None)
+        found = replace(
+            self._check(named, count, at), categories=categories, remarks=tuple(remarks),
+            flat_below=settings.flat_below, signal_masses=tuple(self._sought[0].tolist()) if known else (),
+        )  # fmt: skip
+        backwards = events.signal.any() and wrong_way(events)
+        return replace(found, why=f"the label or the score is the wrong way round: {found.why}") if backwards else found
 
     def log(self, score: Any) -> tuple[Check, dict[str, float]]:
         """The check, and its numbers as floats with the AUC. An unknown number is NaN."""
         check = self(score)
-        values = {"auc": area(curve(self._scored(score))), **check.to_dict()}
-        return check, {name: math.nan if value is None else float(value) for name, value in values.items()}
+        events = replace(self.events, score=numbers("score", score, "mass", self.events.mass))
+        values = {"auc": area(curve(events)), **check.to_dict()}
+        known = {name: value for name, value in values.items() if not isinstance(value, str)}
+        return check, {name: math.nan if value is None else float(value) for name, value in known.items()}
+
+    def _part(self, group: Group, scores: Scores, started: list[AtCut], at: Context) -> Part:
+        own = Scores(scores.score[group.which], scores.column[group.which], scores.thresholds)
+        if isinstance(group.grid, str):
+            return Part(started, [[unknown(group.grid)] for _ in started], [], math.nan)
+        table = group.grid.table(own.column, len(own.thresholds) + 1)
+        response = all_cuts(table, group.grid.terms, min(at.search / at.events, 1.0), at.taught)
+        both = [self._at_cut(group, group.grid, table, own, cut, at) for cut in started]
+        p = math.nan if response is None else response[0]
+        return Part([cut for cut, _ in both], [tests for _, tests in both], of_all_cuts(response), p)
+
+    def _at_cut(
+        self, group: Group, grid: Grid, table: Binned, scores: Scores, cut: AtCut, at: Context
+    ) -> tuple[AtCut, list[Test]]:
+        """The numbers of a cut, and its tests."""
+        settings, weight, passed = self._settings, self._weight[group.which], scores.score >= cut.threshold
+        chosen = weight[passed]
+        square, every = float(np.sum(chosen**2)), float(np.sum(weight**2))
+        if not (min(chosen.sum(), weight.sum()) > 0 and every - square > 1e-12 * square):
+            return cut, [unknown(f"{cut.wanted} selects {'all' if chosen.sum() > 0 else 'none'} of the background")]
+        cut = replace(cut, selected=float(chosen.sum() ** 2 / square))
+        column = int(np.searchsorted(scores.thresholds, cut.threshold)) + 1 if cut.threshold > -np.inf else 0
+        unit, tests = self._weight.sum() / at.search if settings.search_events else None, []
+        for k, (one, before) in enumerate(zip(self.variables, group.before, strict=True)):
+            places = one.place[group.which][passed]
+            counts = sums(places, chosen, one.count)
+            squares = weight[0] * counts if self._constant else sums(places, chosen**2, one.count)
+            found = scan(one, before, counts, squares, table.heavier[:, column], unit)
+            cut, own = judge_scan(cut, found, self._sought[k], self._names[k], at)
+            tests += own
+            if len(self.variables) == 1:
+                cut = replace(cut, spectrum=np.stack([one.edges[:-1], one.edges[1:], before.weight, counts]))
+        null = Null(table, grid.terms, [column])
+        rms, chance, response = residual(null, grid.edges)
+        chi2 = float(np.sum(null.pulls[:, 0] ** 2))
+        cut = replace(cut, residual=rms, expected=chance, chi2=chi2, ndof=null.ndof)
+        if grid.edges is None:
+            return cut, tests
+        cut = replace(cut, efficiency=response, polynomial=null.expected[:, 0] / null.weight)
+        steep, error = slope(null)
+        cut = replace(cut, slope=steep, slope_error=error)
+        if settings.max_slope is not None:
+            said = f"a slope of {steep:.2g} +- {error:.1g}, above max_slope = {settings.max_slope:g}, {cut.wanted}"
+            tests.append(of_bound(said, (steep - (1 + SMALL) * settings.max_slope) / error, at))
+        if settings.monotonic:
+            z = turns(null)
+            tests.append(of_bound(f"a response that rises and falls by {z:.1f} errors, {cut.wanted}", z, at))
+        if isinstance(group.which, slice) and len(self._signal_mass):
+            cut = replace(cut, sensitivity=self._sensitivity(cut, null, grid.edges, at))
+        return cut, tests
+
+    def _sensitivity(self, cut: AtCut, null: Null, edges: Doubles, at: Context) -> float:
+        """The significance of a signal over its value without a selection, with the residual as a systematic error."""
+        place = np.searchsorted(edges[:-1], self._signal_mass, "right") * (self._signal_mass <= edges[-1])
+        of_signal = np.maximum(sums(place, self._signal_weight, len(edges))[1:], 0.0)
+        means = null.table.design[:, : null.terms] / null.weight[:, None]
+        efficiency = null.selected[:, 0] / null.weight
+        polynomial = means @ np.linalg.lstsq(means, efficiency, rcond=None)[0]
+        of_signal = of_signal if of_signal.sum() > 0 else np.ones(len(efficiency))
+        under = max(float(np.average(each, weights=of_signal)) for each in (efficiency, polynomial))
+        if not under > 0:
+            return math.nan
+        square = max(cut.residual**2 - cut.expected**2, 0.0)
+        return float(cut.signal_efficiency / math.sqrt(under * (1 + square * under * at.search / len(efficiency))))
+
+    def _check(self, parts: list[Part], count: int, at: Context) -> Check:
+        """The check of parts, whose first one is shown; its categories and remarks come later."""
+        tests = [test for part in parts for test in part.tests]
+        flat, p, decides = verdict(tests, count)
+        why = sentence(flat, decides, shown(p), [cut for part in parts for cut in part.cuts], at)
+        first, numbers = parts[0], (at.settings.order, at.events, at.search)
+        return Check(flat, why, p, count, first.p_all_cuts, *numbers, tuple(first.cuts), {})
+
+    def _remarks(self, parts: list[Part], at: Context) -> list[str]:
+        """What stands below the table: widths and masses, what a training leaves, bounds."""
+        settings, said, wide = self._settings, [], self.variables[0]
+        for variable, how, name in zip(self.variables, self._how, self._names, strict=True):
+            widths = " and ".join(f"{width:.3g}" for width in np.unique(variable.widths)[::-1])
+            said.append(f"templates at {name} {variable.low:.4g} to {variable.high:.4g}, of width {widths} ({how})")
+        for cut in parts[0].cuts[: len(self.variables) == 1]:
+            if cut.low > wide.low or cut.high < wide.high:
+                said[0] += f"; at {cut.wanted} those at {cut.low:.4g} to {cut.high:.4g} have {TEN} events"
+            if math.isfinite(cut.bump) and (len(self._signal_mass) or settings.signal_mass is not None):
+                most = f"{100 * cut.bump:.2g} % of the background"
+                said.append(f"a bump at mass {self._sought[0][0]:.4g} is at most {most}")
+        if at.taught > 1:
+            chance = math.sqrt(at.search / settings.training_events)
+            said.append(f"a training with {settings.training_events:,.0f} events leaves {chance:.2g} errors by chance")
+        for cut in parts[0].cuts:
+            if settings.max_slope is not None and math.isfinite(cut.slope):
+                slope = f"slope {cut.slope:.2g} +- {cut.slope_error:.1g}, max_slope {settings.max_slope:g}"
+                said.append(f"{slope} ({cut.wanted})")
+        return said
+
+    def _repeated(self, score: Doubles) -> bool:
+        """Whether whole rows of background repeat, although nearly all scores and masses differ."""
+        key = _key(score, self._mass, None if self._kinds is None else self._kinds[self._inside])
+        ordered = np.sort(key)
+        if not (ordered[1:] == ordered[:-1]).any():
+            return False
+        first = np.unique(key, return_index=True)[1]
+        columns = [score[first], *self._mass[first].T]
+        return all(len(np.unique(column)) >= DISTINCT * len(first) for column in columns)
+
+    def _again(self, events: Sample) -> Check:
+        """The check of events without repeats, whose weights are added."""
+        key = _key(events.score, events.mass, self._kinds) ^ events.signal.astype(np.uint64)
+        _, first, place = np.unique(key, return_index=True, return_inverse=True)
+        kinds = None if self._kinds is None else self._kinds[first]
+        weight = sums(place, events.weight, len(first))
+        settings = replace(self._settings, background_label=0)
+        judge = Judge(settings, events.signal[first].astype(int), events.mass[first], weight, kinds)
+        many, left = len(self._inside), len(judge._inside)
+        judge._repeats = [
+            f"{many - left:,} of {many:,} background events repeat another one, score and mass: they count once, with "
+            "their weights added"
+        ]
+        return judge(events.score[first])
+
+
+def _peak(ordered: Doubles, least: float) -> tuple[float, float]:
+    """The standard deviation of a Gaussian as wide at half of its maximum as the densest peak, and its place.
+
+    Wrong pairings and tails of a signal, which lie below half of the maximum, do not widen it.
+    """
+    some = max(len(ordered) // 5, 5)  # events give a density
+    lengths = np.maximum(ordered[some:] - ordered[:-some], least)
+    middle = (ordered[some:] + ordered[:-some]) / 2
+    high = middle[lengths <= 2 * lengths.min()]
+    return max(float(high[-1] - high[0]) / 2.355, least), float(middle[np.argmin(lengths)])
+
+
+def _key(score: Doubles, mass: Doubles, kinds: NDArray[Any] | None) -> NDArray[np.uint64]:
+    """A number for each row; equal rows have equal numbers, and others by chance in one of 10^19 pairs."""
+    columns = [score, *mass.T.astype(np.float64)]
+    if kinds is not None:
+        columns.append(np.unique(kinds, return_inverse=True)[1].astype(np.float64))
+    key = np.zeros(len(score), np.uint64)
+    for column in columns:
+        key += (column + 0.0).view(np.uint64)  # 0.0 and -0.0 are equal
+        key *= np.uint64(0x9E3779B97F4A7C15)
+        key ^= key >> np.uint64(32)
+    return key
 
 
 def _read(settings: Settings, label: Any, mass: Any, weight: Any) -> Sample:
@@ -113,12 +369,12 @@ def _read(settings: Settings, label: Any, mass: Any, weight: Any) -> Sample:
     masses = variables(masses, infinite=settings.missing == "ignore")
     signal = read_labels(label, settings.background_label, "mass", masses)
     weigh = weights(weight, "mass", masses)
-    if signal.all():
-        raise ValueError("label has no background: expected events of background_label")
     if settings.points[0][0] == "signal_efficiency" and not signal.any():
         why = "label is missing" if label is None else "label has no signal"
         raise TypeError(f"{why}, and signal_efficiency needs it: give background_efficiency or threshold")
-    return Sample(np.empty(0), signal, masses, weigh)
+    size = float(np.abs(weigh).mean())
+    # A power of two rounds nothing.
+    return Sample(np.empty(0), signal, masses, weigh / 2.0 ** round(math.log2(size)) if size > 0 else weigh)
 
 
 def _started(events: Sample, name: str, value: float) -> AtCut:
@@ -130,14 +386,8 @@ def _started(events: Sample, name: str, value: float) -> AtCut:
     return AtCut(wanted, number, cut, kept, passed)
 
 
-def _quantiles(events: Sample) -> Doubles:
+def _quantiles(score: Doubles) -> Doubles:
     """Thresholds between the background, denser towards the lowest and the highest scores."""
-    logits = np.linspace(-1, 1, CUTS)
-    if not isinstance(events, Histogram):
-        score = events.score[~events.signal]
-        some = np.sort(score[:: max(1, len(score) // SOME)])
-        fractions = 1 / (1 + np.exp(-logits * math.log(max(len(score), 2))))
-        return np.asarray(some[(len(some) * fractions).astype(int).clip(0, len(some) - 1)])
-    share = events.shares(1)
-    fractions = 1 / (1 + np.exp(-logits * 0.5 * math.log(len(share) * 100)))
-    return np.asarray(events.axes[1][np.searchsorted(share, fractions).clip(1, len(share) - 1)])
+    some = np.sort(score[:: max(1, len(score) // SOME)])
+    fractions = 1 / (1 + np.exp(-np.linspace(-1, 1, CUTS) * math.log(max(len(score), 2))))
+    return np.asarray(some[(len(some) * fractions).astype(int).clip(0, len(some) - 1)])

@@ -6,19 +6,17 @@ import math
 import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Any, TypedDict, TypeVar
+from typing import Any, TypedDict
 
 import numpy as np
 from numpy.typing import NDArray
 
 from .._messages import ORDER, level_of_the_user, near
 from .._read import as_array, check_labels, coded, finite, number, numbers, refuse, same_length, vector, whole
-from ._bins import Bins, Doubles, sums
+from ._bins import Doubles
 
 MOST_LABELS = 20  # an array with more is no label
 THIS_ORDER = "metrics take (score, label, mass) in this order"
-# An edge of an axis may be rounded: so far from it, in units of the range of the axis, is still the edge.
-SAME = 1e-9
 # Sums of weights are rounded, so that 0.5 may come out as a little less.
 ROUNDING = 1e-12
 POINTS = ("signal_efficiency", "background_efficiency", "threshold")
@@ -63,11 +61,6 @@ def yes_or_no(name: str, values: Any, meaning: str, like_name: str, like: NDArra
     return array.astype(bool)
 
 
-def labels(label: Any, like_name: str, like: NDArray[Any]) -> NDArray[np.bool_]:
-    """Which events are signal."""
-    return yes_or_no("label", label, f"1 for signal or 0 for background; {THIS_ORDER}", like_name, like)
-
-
 def read_labels(label: Any, background: Any, like_name: str, like: NDArray[Any]) -> NDArray[np.bool_]:
     """Which events are signal: all whose label is none of ``background``, a label or several, numbers or strings."""
     if label is None:
@@ -110,24 +103,10 @@ def point(selection: Mapping[str, Any], names: tuple[str, ...] = POINTS, place: 
     return name, float(value) if np.ndim(value) == 0 and value == -np.inf else number(name + place, value)
 
 
-def tightest(name: str, score: Doubles, weight: Doubles, fractions: Doubles) -> Doubles:
-    """For each fraction the largest score that keeps at least so much of the weight; ``name`` is the class."""
-    if not (total := weight.sum()) > 0:
-        raise ValueError(f"weight sums to {total:g} over the {name}: expected a positive sum")
-    least = fractions * (1 - ROUNDING)
-    if np.all(weight == weight[0]):  # many times faster than a sort
-        places = len(score) - np.maximum(np.ceil(least * len(score)), 1).astype(int)
-        return np.asarray(np.partition(score, places)[places])
-    order = np.argsort(score)[::-1]
-    ordered, passed = score[order], np.cumsum(weight[order])
-    last = np.append(ordered[1:] != ordered[:-1], True)
-    kept = passed[last] / passed[-1]
-    return np.array([ordered[last][np.argmax(kept >= fraction)] for fraction in least])
-
-
 class Selection(TypedDict, total=False):
     """The keywords of a working point and of the bins, see :func:`libmode.metrics.efficiency`."""
 
+    background_label: Any
     signal_efficiency: float | None
     background_efficiency: float | None
     threshold: float | None
@@ -143,9 +122,6 @@ def refuse_unknown(function: str, options: Mapping[str, Any], known: Any) -> Non
         raise TypeError(f"{function}: unknown argument {name!r}" + (f": did you mean {meant}?" if meant else ""))
 
 
-Own = TypeVar("Own", bound="Sample")
-
-
 @dataclass(frozen=True, eq=False)
 class Sample:
     """n events, of both classes or, without labels, of background alone."""
@@ -155,19 +131,12 @@ class Sample:
     mass: Doubles  #: (n, d); (n, 0) where none is needed
     weight: Doubles  #: (n,)
 
-    none_of_class = "label has no {}: expected events of both classes"
-
-    @property
-    def square(self) -> Doubles:
-        """(n,) squares of weights."""
-        return self.weight**2
-
     @property
     def effective(self) -> float:
         """The number of effective events."""
-        return float(self.weight.sum() ** 2 / self.square.sum())
+        return float(self.weight.sum() ** 2 / np.sum(self.weight**2))
 
-    def where(self: Own, chosen: Any) -> Own:
+    def where(self, chosen: Any) -> Sample:
         """The events at these places, or where a mask is true."""
         arrays = {name: each for name, each in vars(self).items() if isinstance(each, np.ndarray) and len(each)}
         return replace(self, **{name: each[chosen] for name, each in arrays.items()})
@@ -176,135 +145,75 @@ class Sample:
         """Which events count for this working point; ValueError if there are none."""
         chosen: NDArray[np.bool_] = self.signal == (point == "signal_efficiency")
         if not chosen.any():
-            raise ValueError(self.none_of_class.format(CLASSES[point]))
+            raise ValueError(f"label has no {CLASSES[point]}: expected events of both classes")
         return chosen
 
     def cut(self, name: str, value: float) -> float:
-        """The threshold of a working point."""
+        """The threshold of a working point: the largest score that keeps at least so much of the weight."""
         if name == "threshold":
             return value
         chosen = self.of_class(name)
-        return float(tightest(CLASSES[name], self.score[chosen], self.weight[chosen], np.array([value]))[0])
-
-    def bins(self, bins: Any, mass_range: Any = None) -> Bins:
-        """Bins of the background."""
-        return Bins(bins, self.mass[~self.signal], mass_range)
-
-    def widths(self) -> Doubles | None:
-        """None: events have a mass each."""
-        return None
-
-
-@dataclass(frozen=True, eq=False)
-class Histogram(Sample):
-    """The filled cells of a histogram as events.
-
-    The score of a cell is its lower edge, and its mass the center, which is infinite beyond the axis.
-    """
-
-    variance: Doubles  #: (n,) sums of squared weights
-    axes: tuple[Doubles, Doubles]  #: edges of mass, and of score, which may be infinite
-
-    none_of_class = "the histogram has no axis label: expected background and signal"
-
-    @property
-    def square(self) -> Doubles:
-        """(n,) sums of squared weights."""
-        return self.variance
-
-    def cut(self, name: str, value: float) -> float:
-        """The edge of score that is the threshold of a working point."""
-        cut = super().cut(name, value)
-        return cut if cut == -np.inf else edge_at("threshold", cut, self.axes[1], "score")
-
-    def bins(self, bins: Any, mass_range: Any = None) -> Bins:
-        """Bins with these edges of the mass axis, by default all."""
-        if bins is not None and np.ndim(bins) == 0:
-            raise TypeError(f"bins = {bins!r}: expected edges of the mass axis, or None for all of them")
-        edges = super().bins(self.axes[0] if bins is None else bins).axes[0]
-        return super().bins([edge_at(f"bins[{k}]", at, self.axes[0], "mass") for k, at in enumerate(edges)])
-
-    def shares(self, axis: int) -> Doubles:
-        """The share of the background up to the upper end of each cell of an axis, 0 for mass, 1 for score."""
-        edges, values = self.axes[axis], self.score if axis else self.mass[:, 0]
-        inside = ~self.signal & (values < edges[-1])
-        place = np.searchsorted(edges, values[inside], "right") - 1
-        share = np.cumsum(np.abs(sums(place, self.weight[inside], len(edges) - 1)))
-        return np.asarray(share / share[-1])
-
-    def widths(self) -> Doubles | None:
-        """(n,) widths of the cells in mass, inside the axis."""
-        return np.asarray(np.diff(self.axes[0])[np.searchsorted(self.axes[0], self.mass[:, 0]) - 1])
+        score, weight, least = self.score[chosen], self.weight[chosen], value * (1 - ROUNDING)
+        if not (total := weight.sum()) > 0:
+            raise ValueError(f"weight sums to {total:g} over the {CLASSES[name]}: expected a positive sum")
+        if np.all(weight == weight[0]):  # many times faster than a sort
+            place = len(score) - max(math.ceil(least * len(score)), 1)
+            return float(np.partition(score, place)[place])
+        order = np.argsort(score)[::-1]
+        ordered, passed = score[order], np.cumsum(weight[order])
+        last = np.append(ordered[1:] != ordered[:-1], True)
+        return float(ordered[last][np.argmax(passed[last] / passed[-1] >= least)])
 
 
-def edge_at(name: str, value: float, edges: Doubles, axis: str) -> float:
-    """The edge of an axis, but for rounding; ValueError with the nearest edges where there is none."""
-    finite = edges[np.isfinite(edges)]
-    if not len(finite):
-        raise ValueError(f"{name} = {value:.10g}: the histogram has no {axis} axis")
-    near = np.abs(finite - value)
-    place = int(np.argmin(near))
-    if near[place] > SAME * (finite[-1] - finite[0]):
-        after = int(np.searchsorted(finite, value))
-        around = " and ".join(f"{edge:.10g}" for edge in finite[max(after - 1, 0) : after + 1])
-        nearest = f"edges are {around}" if " and " in around else f"edge is {around}"
-        raise ValueError(f"{name} = {value:.10g} is no edge of the {axis} axis: the nearest {nearest}")
-    return float(finite[place])
-
-
-def read_events(score: Any, label: Any, mass: Any, weight: Any, needs_mass: bool = True) -> Sample:
+def read_events(score: Any, label: Any, mass: Any, weight: Any, background: Any = 0, needs_mass: bool = True) -> Sample:
     """Checks the events; ``score`` and ``label`` may be None."""
     scores = np.empty(0) if score is None else numbers("score", score)
     masses = np.empty((len(scores), 0))
     if needs_mass:
         masses = variables(mass) if score is None else variables(mass, "score", scores)
     name, first = ("mass", masses) if score is None else ("score", scores)
-    signal = np.zeros(len(first), bool) if label is None else labels(label, name, first)
-    if needs_mass and signal.all():
-        raise ValueError("label is 1 for all events: expected background, which has label 0")
+    signal = read_labels(label, background, name, first)
     events = Sample(scores, signal, masses, weights(weight, name, first))
     if score is not None:
         examine(events)
     return events
 
 
-def selected(events: Sample, selection: Selection, optional: bool = False) -> NDArray[np.bool_]:
-    """Which events of both classes the working point selects; all where it is optional and there is no score."""
-    no_score = not len(events.score)
+def selected(events: Sample, selection: Selection) -> NDArray[np.bool_]:
+    """Which events of both classes the working point selects."""
     mask = selection.get("selected")
     if mask is not None:
-        if chosen := ["score"] * (not no_score) + points(selection):
+        if chosen := ["score"] * bool(len(events.score)) + points(selection):
             raise TypeError(f"selected and {chosen[0]} both say which events are selected: give one of them")
         return yes_or_no("selected", mask, "True or False, or 1 or 0", "mass", events.mass)
-    if optional and not points(selection) and (no_score or isinstance(events, Histogram)):
-        return np.ones(len(events.mass), bool)
-    if no_score:
+    if not len(events.score):
         raise TypeError("score is missing: a working point needs it; or give a mask of the background as selected")
     return events.score >= events.cut(*point(selection))
 
 
-def sentence(auc: float, signal: float, background: float, label: str = "label", score: str = "score") -> str | None:
-    """The warning about an AUC of these numbers of events, or None; ``label`` and ``score`` name the arguments."""
-    if not 0.5 - auc > max(BELOW, SURE * math.sqrt((1 / signal + 1 / background) / 12)):
+def wrong_way(events: Sample) -> str | None:
+    """The warning about an AUC of up to 2,000 events that is far below 0.5, or None."""
+    some = [np.flatnonzero(chosen) for chosen in (events.signal, ~events.signal)]
+    signal, background = (events.where(places[:: 1 + len(places) // LOOKED_AT]) for places in some)
+    if not all(len(own.score) and own.weight.sum() > 0 for own in (signal, background)):
+        return None
+    order = np.argsort(background.score)
+    ordered, up_to = background.score[order], np.append(0, np.cumsum(background.weight[order]))
+    below = sum(up_to[np.searchsorted(ordered, signal.score, side)] for side in ("left", "right")) / 2 / up_to[-1]
+    auc = float(np.average(below, weights=signal.weight))
+    if not 0.5 - auc > max(BELOW, SURE * math.sqrt((1 / signal.effective + 1 / background.effective) / 12)):
         return None
     return (
-        f"{label} or {score} is the wrong way round: the AUC is {auc:.3f}, so signal ({label} 1) scores below "
-        f"background ({label} 0). Swap 0 and 1, or give scores that are higher for signal"
+        f"label or score is the wrong way round: the AUC is {auc:.3f}, so signal (label 1) scores below background "
+        "(label 0). Swap 0 and 1, or give scores that are higher for signal"
     )
 
 
 def examine(events: Sample) -> None:
-    """ValueError for score and mass that are swapped; warns if the AUC of up to 2,000 events is far below 0.5."""
-    if events.mass.size and events.mass.min() >= 0 and events.mass.max() <= 1 < events.score.min():
+    """ValueError for score and mass that are swapped; warns if the AUC is far below 0.5."""
+    score, mass = events.score, events.mass
+    if mass.size and mass.min() >= 0 and mass.max() <= 1 < score.min():
         raise ValueError(f"score and mass are swapped: masses lie in [0, 1], and scores above; {THIS_ORDER}")
-    some = [np.flatnonzero(chosen) for chosen in (events.signal, ~events.signal)]
-    classes = [events.where(places[:: 1 + len(places) // LOOKED_AT]) for places in some]
-    if not all(len(own.score) and own.weight.sum() > 0 for own in classes):
-        return
-    signal, background = classes
-    order = np.argsort(background.score)
-    ordered, up_to = background.score[order], np.append(0, np.cumsum(background.weight[order]))
-    below = sum(up_to[np.searchsorted(ordered, signal.score, side)] for side in ("left", "right")) / 2 / up_to[-1]
-    said = sentence(float(np.average(below, weights=signal.weight)), signal.effective, background.effective)
+    said = wrong_way(events)
     if said is not None:
         warnings.warn(said, stacklevel=level_of_the_user())

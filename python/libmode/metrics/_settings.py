@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -10,7 +9,6 @@ import numpy as np
 
 from .._read import flag, number, numbers, positive, whole
 from ..option_types import CheckOptions
-from ._fit import family
 from ._sample import POINTS, checked_order, point, points, refuse_unknown
 
 
@@ -28,12 +26,11 @@ class Settings:
     missing: str = "error"
     signal_mass: Any = None
     signal_width: Any = None
-    background: Any = None
-    tolerance: Any = None
+    search_events: Any = None
+    flat_below: Any = 5.0
     training_events: Any = None
     max_slope: Any = None
     monotonic: bool = False
-    in_unit: Callable[[Any], Any] = np.asarray  #: from masses to masses of the result, as exp of a log mass
     points: list[tuple[str, float]] = field(init=False)  #: names and values of the working points
 
     def __post_init__(self) -> None:
@@ -41,21 +38,17 @@ class Settings:
         self.points = self._points()
         if self.missing not in ("error", "ignore"):
             raise ValueError(f"missing = {self.missing!r}: expected 'error' or 'ignore'")
-        masses, widths = (
-            None if each is None else numbers(called, np.atleast_1d(each))
-            for called, each in (("signal_mass", self.signal_mass), ("signal_width", self.signal_width))
-        )
-        if widths is not None:
-            for k, width in enumerate(widths.tolist()):
-                number(f"signal_width[{k}]" if len(widths) > 1 else "signal_width", width, above=0)
-            if len(widths) > 1 and (masses is None or len(masses) != len(widths)):
-                have = "none" if masses is None else len(masses)
-                raise ValueError(f"signal_width has {len(widths)} numbers, and signal_mass {have}: must be equal")
-        self.signal_mass, self.signal_width = masses, widths
-        positive("tolerance", self.tolerance)
-        positive("training_events", self.training_events)
+        for name, limits in (("signal_mass", {}), ("signal_width", {"above": 0})):
+            if (given := getattr(self, name)) is not None:
+                values = numbers(name, np.atleast_1d(given))
+                for k, one in enumerate(values.tolist()):
+                    number(f"{name}[{k}]" if len(values) > 1 else name, one, **limits)
+                setattr(self, name, values)
+        self.search_events = positive("search_events", self.search_events)
+        self.flat_below = number("flat_below", self.flat_below, above=0)
+        self.training_events = positive("training_events", self.training_events)
         if self.max_slope is not None:
-            slope = number("max_slope", self.max_slope, least=0)
+            slope = number("max_slope", self.max_slope, above=0)
             if order < 1:
                 raise ValueError(
                     f"max_slope = {slope:g}: expected an order of at least 1, order = {order} has no slope"
@@ -64,8 +57,6 @@ class Settings:
             raise ValueError(f"monotonic = True: expected an order of at least 2, order = {order} is monotonic")
         if np.ndim(self.bins) == 0:
             whole("bins", self.bins, 2)
-        if self.background is not None:
-            family(self.background)  # its error names the known ones
 
     def _points(self) -> list[tuple[str, float]]:
         chosen = {name: getattr(self, name) for name in points(vars(self))} or {POINTS[0]: 0.5}

@@ -6,8 +6,7 @@ from dataclasses import replace
 from typing import Any, Literal
 
 from .._events import takes_events
-from .._read import numbers
-from ._histogram import read_histogram
+from .._read import number, numbers
 from ._judge import Judge
 from ._result import Check
 from ._sample import examine
@@ -16,60 +15,48 @@ from ._settings import Settings
 
 @takes_events
 def check(
-    score: Any,
-    label: Any = None,
-    mass: Any = None,
-    *,
-    weight: Any = None,
-    category: Any = None,
-    order: int | None = None,
-    background_label: Any = 0,
-    signal_efficiency: Any = None,
-    background_efficiency: Any = None,
-    threshold: Any = None,
-    bins: Any = 20,
-    mass_range: Any = None,
-    missing: Literal["error", "ignore"] = "error",
-    signal_mass: Any = None,
-    signal_width: Any = None,
-    background: str | None = None,
-    tolerance: float | None = None,
-    training_events: float | None = None,
-    max_slope: float | None = None,
-    monotonic: bool = False,
-) -> Check:
-    """Is the background flat in mass at your cut, within what ``order`` allows? Give events outside the training.
+    score: Any, label: Any = None, mass: Any = None, *, weight: Any = None, category: Any = None,
+    order: int | None = None, background_label: Any = 0, signal_efficiency: Any = None,
+    background_efficiency: Any = None, threshold: Any = None, bins: Any = 20, mass_range: Any = None,
+    missing: Literal["error", "ignore"] = "error", signal_mass: Any = None, signal_width: Any = None,
+    search_events: float | None = None, flat_below: float = 5.0, training_events: float | None = None,
+    max_slope: float | None = None, monotonic: bool = False,
+) -> Check:  # fmt: skip
+    r"""Is the background flat in mass at your cut, within what ``order`` allows? Give events outside the training.
 
-    The rule: each test has a local p-value, and Bonferroni joins k tests to the global p = k times the smallest one.
+    The rule: S +- 2 sigma is the spurious signal at a mass, in errors of a search with N events.
 
-    - ``flat`` is False for p < 0.01, unless a search with ``tolerance`` events would on average find the same test at
-      more than 0.05.
-    - It is True for p > 0.05, if the sample would show a bump of half of the background under it, with 3 standard
-      deviations, and of 6 errors of the search, and excludes a bump of half with 2 standard deviations. A fitted bump
-      of 3 standard deviations, which p counts as chance in many tests or by heavy weights, is not known. Nor is a
-      bump that the events show without weights, and that the weighted ones do not exclude.
-    - It is None otherwise: not known from this sample. ``why`` says about how many events are needed: with these four
-      of five flat samples are True.
+    - ``flat`` is True if the upper end, \|S\| + 2 sigma, is everywhere below ``flat_below``, 5 errors, and below half
+      (0.5) of the background where a search with the events given here could tell; and if no p-value is below 0.0005
+      by itself, unless the upper end is below 1 error, which harms no search.
+    - It is False otherwise, if the global p is below 0.01: the smallest p-value of all tests times their number, at
+      least 20.
+    - It is None otherwise, not known from this sample. ``why`` says what could hide, and which events would tell.
 
-    The tests are the response at all cuts, that at each working point, the spurious signal there, and ``max_slope`` and
-    ``monotonic`` if given; each again in each category. The test at all cuts is the mean of chi^2 over cuts
-    that reject half of the background or more (T. W. Anderson, D. A. Darling, Ann. Math. Statist. 23 (1952) 193),
-    the test at a cut a sum of squares over windows of neighboring bins. The spurious signal is N in a fit of::
+    A larger bump, more cuts, categories or masses never make a verdict better. S is fitted with templates at every mass
+    of the range, one width apart, in each variable of mass by itself and in each category::
 
-        selected_i = t_i (c_0 P_0(x) + ... + c_order P_order(x)) + N Gauss_i
+        selected_i = t_i (c_0 P_0(x) + ... + c_order P_order(x)) + S Gauss_i
 
-    with t the spectrum before the cut in fine bins, so that its fluctuations cancel. Its errors are errors that
-    the polynomial efficiency expects. ``significance`` is the signal in errors of a search with ``tolerance`` Poisson
-    events. A training with T events leaves a spurious signal of sqrt(1 + n/T) errors by chance, n the events here.
+    with t the spectrum before the cut in cells of half a width or less, so that its fluctuations cancel. The next 2
+    terms of the polynomial are templates too. Sigma is the binomial error that the polynomial expects, at an efficiency
+    of at least 0.05 of its mean. Weights count as those of 400 effective neighbors, and as often as the 32 heaviest
+    events, twice as many next, and so on, pass. P-values count that few events and heavy weights are no Gaussians. A
+    template that has fewer than 10 effective selected events under it is not known. That leaves out tails, which the
+    text says, and makes the verdict None at the mass of the signal. The response over all cuts that reject half of the
+    background or more is one more test: the mean of chi^2 over 40 cuts (T. W. Anderson, D. A. Darling, Ann. Math.
+    Statist. 23 (1952) 193).
+
+    Background events that repeat, score and mass, count once with their weights added, if 0.9 of the scores and of the
+    masses differ otherwise; a remark says so.
 
     Parameters
     ----------
-    score : (n,) real numbers, or a histogram (see ``libmode.metrics``)
+    score : (n,) real numbers
         Of events outside the training sample. The higher, the more like signal.
     label : (n,) labels, optional
         ``background_label`` for background; all others are signal. By default all events are background.
     mass : (n,) or (n, d) real numbers, in any unit
-        Of several masses no spurious signal is fitted.
     weight : (n,) real numbers of either sign, optional
     category : (n,) integers or strings, optional
         Each category is judged by itself too, at the same threshold.
@@ -79,26 +66,29 @@ def check(
     signal_efficiency, background_efficiency, threshold : number or several
         The working point or points, by one of the three; by default a signal efficiency of 0.5.
     bins : int, or edges
-        Bins of mass, 20 by default, with equal numbers of background events; neighbors merge until each has 10
-        effective events. Of a histogram, edges of its mass axis.
-    mass_range : (low, high), optional
+        Bins of mass for residual and chi^2, 20 by default, with equal numbers of background events; neighbors merge
+        until each has 10 effective events. Edges are the range too.
+    mass_range : (low, high), optional; d such pairs for d masses
         Events outside count for the working point alone; by default from the lowest to the highest mass.
     missing : "error" or "ignore"
         Whether a mass of NaN is an error, or outside ``mass_range``.
-    signal_mass, signal_width : number or several, optional
-        Where the spurious signal is looked for, and its standard deviation. By default the median of the signal, and
-        half of its central 68 %. Without signal, or if it is wide, a scan over the central 95 % of the background with
-        a width of a twentieth of it.
-    background : "polynomial", "exponential", "power" or "dijet", optional
-        The shape for :func:`signal_bias`, which needs iminuit; by default the template.
-    tolerance : number above 0, optional
-        N, the background events of the analysis before the cut. By default the number of events given here.
+    signal_mass : number or several, optional
+        Masses that must be known, by default the peak of the signal, or the median of the background.
+    signal_width : number or several, optional
+        Standard deviations of the templates, at least 0.001 of the range. By default that of the signal at half of
+        its maximum. Without ten events of signal, or if it is wider than a tenth of the range, a twentieth and a
+        hundredth (1/20, 1/100) of the range.
+    search_events : number above 0, optional
+        N, the background events of the analysis before the cut. By default the sample is the search.
+    flat_below : number above 0
+        Errors of the search, 5 by default.
     training_events : number above 0, optional
-        T, the background events of the training.
-    max_slope : number, optional
-        The slope \\|c_1\\| / c_0 of the efficiency is at most this, within 5 %. Needs order >= 1.
+        T, the background events of the training, which leaves fluctuations of its own: sigma of n events here is
+        sqrt(1 + n/T) times as large in all tests.
+    max_slope : number above 0, optional
+        The slope \|c_1\| / c_0 of the efficiency is at most this, within 5 % (0.05) and 2 sigma. Needs order >= 1.
     monotonic : bool
-        The allowed polynomial is monotonic. Needs order >= 2.
+        The allowed polynomial is monotonic, within 2 sigma. Needs order >= 2.
 
     Returns
     -------
@@ -122,18 +112,47 @@ def check(
     >>> sculpted = check(score + np.exp(-(((mass - 120) / 10) ** 2)), label, mass, order=0)
     >>> sculpted.flat
     False
-    >>> sculpted.to_dict()["flat"], len(str(sculpted).splitlines()) <= 12
-    (False, True)
     """
     settings = Settings(
         order=order, background_label=background_label, signal_efficiency=signal_efficiency,
         background_efficiency=background_efficiency, threshold=threshold, bins=bins, mass_range=mass_range,
-        missing=missing, signal_mass=signal_mass, signal_width=signal_width, background=background,
-        tolerance=tolerance, training_events=training_events, max_slope=max_slope, monotonic=monotonic,
+        missing=missing, signal_mass=signal_mass, signal_width=signal_width, search_events=search_events,
+        flat_below=flat_below, training_events=training_events, max_slope=max_slope, monotonic=monotonic,
     )  # fmt: skip
-    histogram = read_histogram(score, label=label, mass=mass, weight=weight, category=category, mass_range=mass_range)
-    judge = Judge(settings, label, mass, weight, category, histogram)
-    if histogram is None:
-        score = numbers("score", score, "mass", judge.events.mass)
-        examine(replace(judge.events, score=score))
+    judge = Judge(settings, label, mass, weight, category)
+    examine(replace(judge.events, score=numbers("score", score, "mass", judge.events.mass)))
     return judge(score)
+
+
+def events_needed(background_efficiency: float, bump: float, errors: float = 1.0) -> float:
+    """How many background events before the cut, about, show a ``bump`` in an eighth of the events, before a training.
+
+    At a background efficiency f, n events leave a response that is flat with a scatter of sqrt(8 / (f n)) in eight
+    bins. So ``8 errors^2 / (f bump^2)`` events show a bump of this height with this many standard deviations.
+
+    Parameters
+    ----------
+    background_efficiency : number above 0, at most 1
+        At your cut.
+    bump : number above 0
+        The height of the bump over the background under it, such as 0.1.
+    errors : number above 0
+        The standard deviations of the bump, 1 by default.
+
+    Returns
+    -------
+    float
+
+    Raises
+    ------
+    ValueError, TypeError
+        For values out of range.
+
+    Examples
+    --------
+    >>> from libmode.metrics import events_needed
+    >>> events_needed(0.01, 0.5), events_needed(0.01, 0.5, errors=5)
+    (3200.0, 80000.0)
+    """
+    efficiency = number("background_efficiency", background_efficiency, above=0, most=1)
+    return 8 * number("errors", errors, above=0) ** 2 / (efficiency * number("bump", bump, above=0) ** 2)

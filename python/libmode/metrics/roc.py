@@ -1,6 +1,6 @@
 """The ROC curve, and numbers from it.
 
-scikit-learn's functions need weights above 0 for a monotonic curve, and events rather than histograms.
+scikit-learn's functions need weights above 0 for a monotonic curve.
 """
 
 from __future__ import annotations
@@ -12,7 +12,6 @@ import numpy as np
 
 from .._events import takes_events
 from ._bins import Doubles, sums
-from ._histogram import read_histogram
 from ._sample import CLASSES, POINTS, Sample, point, read_events
 
 
@@ -26,20 +25,20 @@ class Roc:
 
 
 @takes_events
-def roc(score: Any, label: Any = None, *, weight: Any = None) -> Roc:
+def roc(score: Any, label: Any = None, *, weight: Any = None, background_label: Any = 0) -> Roc:
     """The ROC curve: signal efficiency and false positive rate at every threshold.
 
     T. Fawcett, Pattern Recognition Letters 27 (2006) 861, algorithm 1; ties are one point of the curve.
 
     Parameters
     ----------
-    score : (n,) real numbers, or a histogram with an axis ``label`` (see ``libmode.metrics``)
-        The higher, the more like signal. The thresholds of a histogram are the edges of its score axis.
-    label : (n,) 1 for signal, 0 for background
-        Not with a histogram.
+    score : (n,) real numbers
+        The higher, the more like signal.
+    label : (n,) labels
+        ``background_label`` for background; all others are signal.
     weight : (n,) real numbers of either sign, optional
-        All 1 by default. With negative weights the curve need not be monotonic, nor stay inside [0, 1]. Not with a
-        histogram.
+        All 1 by default. With negative weights the curve need not be monotonic, nor stay inside [0, 1].
+    background_label : a label or several, 0 by default
 
     Returns
     -------
@@ -58,17 +57,14 @@ def roc(score: Any, label: Any = None, *, weight: Any = None) -> Roc:
     >>> curve.signal_efficiency, curve.false_positive_rate
     (array([0.  , 0.75, 0.75, 1.  , 1.  ]), array([0. , 0. , 0.5, 0.5, 1. ]))
     """
-    return curve(_both(score, label, weight))
+    return curve(_both(score, label, weight, background_label))
 
 
-def _both(score: Any, label: Any, weight: Any) -> Sample:
+def _both(score: Any, label: Any, weight: Any, background: Any) -> Sample:
     """Events of both classes without masses."""
-    cells = read_histogram(score, label=label, weight=weight)
-    if cells is not None:
-        return cells
     if label is None:
         raise TypeError("label is missing: which events are signal?")
-    return read_events(score, label, None, weight, needs_mass=False)
+    return read_events(score, label, None, weight, background, needs_mass=False)
 
 
 def curve(events: Sample) -> Roc:
@@ -86,7 +82,7 @@ def curve(events: Sample) -> Roc:
 
 
 @takes_events
-def auc(score: Any, label: Any = None, *, weight: Any = None) -> float:
+def auc(score: Any, label: Any = None, *, weight: Any = None, background_label: Any = 0) -> float:
     """The area under the ROC curve: how probably a signal event scores above a background event.
 
     A tied pair counts one half, each pair with the product of its weights. Takes the arguments of :func:`roc`.
@@ -104,7 +100,7 @@ def auc(score: Any, label: Any = None, *, weight: Any = None) -> float:
     >>> auc([0.1, 0.4, 0.35, 0.8], [0, 0, 1, 1], weight=[1, 1, 1, 3])
     0.875
     """
-    return area(roc(score, label, weight=weight))
+    return area(roc(score, label, weight=weight, background_label=background_label))
 
 
 def area(points: Roc) -> float:
@@ -115,16 +111,12 @@ def area(points: Roc) -> float:
 
 @takes_events
 def threshold(
-    score: Any,
-    label: Any = None,
-    *,
-    weight: Any = None,
-    signal_efficiency: float | None = None,
-    background_efficiency: float | None = None,
-) -> float:
+    score: Any, label: Any = None, *, weight: Any = None, background_label: Any = 0,
+    signal_efficiency: float | None = None, background_efficiency: float | None = None,
+) -> float:  # fmt: skip
     """The largest threshold that keeps at least this weight fraction of the signal, or of the background.
 
-    It is the score of an event, or the edge of a cell. Takes the events of :func:`roc`.
+    It is the score of an event. Takes the events of :func:`roc`.
 
     Parameters
     ----------
@@ -148,18 +140,14 @@ def threshold(
     0.35
     """
     wanted = {"signal_efficiency": signal_efficiency, "background_efficiency": background_efficiency}
-    return _both(score, label, weight).cut(*point(wanted, POINTS[:2]))
+    return _both(score, label, weight, background_label).cut(*point(wanted, POINTS[:2]))
 
 
 @takes_events
 def rejection(
-    score: Any,
-    label: Any = None,
-    *,
-    weight: Any = None,
-    signal_efficiency: float | None = None,
-    threshold: float | None = None,
-) -> float:
+    score: Any, label: Any = None, *, weight: Any = None, background_label: Any = 0,
+    signal_efficiency: float | None = None, threshold: float | None = None,
+) -> float:  # fmt: skip
     """1 / false positive rate at a working point: R50 where the signal efficiency is 0.5 (arXiv:2010.09745).
 
     Takes the events of :func:`roc`.
@@ -185,7 +173,7 @@ def rejection(
     >>> rejection([0.1, 0.4, 0.35, 0.8], [0, 0, 1, 1], signal_efficiency=1)
     2.0
     """
-    events = _both(score, label, weight)
+    events = _both(score, label, weight, background_label)
     wanted = {"signal_efficiency": signal_efficiency, "threshold": threshold}
     cut = events.cut(*point(wanted, tuple(wanted)))
     points = curve(events)

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from .._events import takes_events
-from .._read import numbers
+from .._read import flag, numbers
 from .._typing import Unpack
 from ..metrics._judge import Check, Judge, Settings
 from ..option_types import CheckOptions
@@ -31,7 +31,9 @@ class MoDeMetrics:
     Parameters
     ----------
     prefix : str, by default ``"val_mode_"``
-        The start of each name, as in ``val_mode_sensitivity``.
+        The start of each name, as in ``val_mode_rank``, the best choice of a checkpoint: the larger the better.
+    verbose : bool, by default True
+        Whether :meth:`compute` prints the verdict.
     **settings
         ``order``, as for the loss, and other arguments of :func:`libmode.metrics.check`.
 
@@ -59,16 +61,17 @@ class MoDeMetrics:
     >>> for batch in range(10):
     ...     label, mass = torch.randint(0, 2, (1_000,)), 50 + 250 * torch.rand(1_000)
     ...     metrics.update(torch.sigmoid(torch.randn(1_000) + label), label, mass)
-    >>> numbers = metrics.compute()
+    >>> numbers = metrics.compute()  # doctest: +ELLIPSIS
+    flat at order 1 (global p = ...): no spurious signal above ... errors of a search ...
     >>> print(f"AUC {numbers['val_mode_auc']:.2f}, flat: {metrics.check.flat}")
     AUC 0.76, flat: True
     >>> metrics.reset()  # before the next validation
     """
 
-    def __init__(self, *, prefix: str = "val_mode_", **settings: Unpack[CheckOptions]) -> None:
+    def __init__(self, *, prefix: str = "val_mode_", verbose: bool = True, **settings: Unpack[CheckOptions]) -> None:
         self._settings = Settings.checked(**settings)
         self.check: Check | None = None
-        self.prefix = prefix
+        self.prefix, self._verbose = prefix, flag("verbose", verbose)
         self._batches: list[tuple[NDArray[Any], ...]] = []
 
     @takes_events
@@ -101,6 +104,8 @@ class MoDeMetrics:
         score, label, mass, weight = (np.concatenate(arrays) for arrays in zip(*batches, strict=True))
         judge = Judge(self._settings, label, mass, None if (weight == 1).all() else weight)
         self.check, values = judge.log(score)
+        if self._verbose and (processes(None) == 1 or torch.distributed.get_rank() == 0):
+            print(self.check.why)
         return {self.prefix + name: value for name, value in values.items()}
 
     def reset(self) -> None:
