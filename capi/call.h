@@ -14,7 +14,7 @@ typedef struct failure {
 
 /* The functions of Go: exports.go has them in a table. */
 enum {
-    CHECK, EVALUATE, LOSS, STRENGTHEN, PUSH, APPLY, PLANE, TABLE, CORRELATE, OPTION_COUNT, OPTION_AT, STATE_SIZE, STATE_CHECK,
+    CHECK, EVALUATE, LOSS, STRENGTHEN, PUSH, APPLY, TABLE, CORRELATE, OPTION_COUNT, OPTION_AT, STATE_SIZE, STATE_CHECK,
     FUNCTIONS
 };
 
@@ -29,7 +29,6 @@ typedef struct call {
     double *norms;         /* of the gradient of mode_constraint_apply */
     size_t *count;         /* a result */
     size_t n, labels, categories, n_state;
-    double floor;
     failure *failed;
 } call;
 

@@ -112,18 +112,3 @@ func apply[F core.Float](c *C.call) error {
 	}
 	return constraint.Apply(result, gradient, rows, lesson, state, norms)
 }
-
-func plane(c *C.call) error {
-	in, err := argumentsOf[float64](c, true)
-	if err != nil {
-		return err
-	}
-	weight, err := array("weight of planing", (*float64)(c.array), in.n, false)
-	if err != nil {
-		return err
-	}
-	if err := core.CheckApart(in.inputs, core.ArrayOf("weight of planing", weight)); err != nil {
-		return err
-	}
-	return constraint.Planing(weight, in.ev, in.cfg, float64(c.floor))
-}

@@ -108,7 +108,6 @@ var functions = [C.FUNCTIONS][2]func(*C.call) error{
 	C.STRENGTHEN:   {strengthen[float64], strengthen[float32]},
 	C.PUSH:         {push[float64], push[float32]},
 	C.APPLY:        {apply[float64], apply[float32]},
-	C.PLANE:        {plane},
 	C.TABLE:        {table[float64], table[float32]},
 	C.CORRELATE:    {correlate[float64], correlate[float32]},
 	C.OPTION_COUNT: {optionCount},

@@ -230,10 +230,6 @@ int mode_options_check(const mode_options *options) {
 OF_TYPE(float, f32)
 OF_TYPE(double, f64)
 
-int mode_planing(const mode_options *options, const mode_events_f64 *events, double floor, double *weight) {
-    return run_checked(&(call){.function = PLANE, .floor = floor, .array = weight}, options, GIVEN(events_f64, events), NONE, NONE);
-}
-
 int mode_option_count(size_t *count) { return enter_and_run(&(call){.function = OPTION_COUNT, .count = count}); }
 
 int mode_option_at(size_t k, mode_option *option) {

@@ -41,8 +41,7 @@
 //	          chunk (walk.go). At each event J changes by minus the derivative of the loss, which goes to the event's place in the input
 //
 // Evaluate integrates the bias in the same walk. Curvature also writes a bound of the curvature, from the densities of the bins
-// in strips of the scores. Package constraint pushes events along the
-// gradient: it prepares events once, takes their order to fewer bins, and integrates in both.
+// in strips of the scores. Package constraint pushes events along the gradient of the loss of their ranks.
 //
 // Package disco has the distance correlation. Package par has the goroutines and the memory of a call, radix sorts by a
 // number, lanes has the loops with vector instructions, and errs makes errors.

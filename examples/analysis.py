@@ -1,7 +1,7 @@
 """A search from events to a systematic uncertainty: python analysis.py [number of background events]
 
 docs/analysis.md explains each step. Replace events() by your own; the rest stays as it is.
-Needs pip install 'libmode[torch,xgboost,metrics,plot]' onnx onnxscript onnxruntime
+Needs pip install 'libmode[torch,xgboost,plot]' onnx onnxscript onnxruntime
 """
 
 import sys

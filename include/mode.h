@@ -391,7 +391,8 @@ MODE_API int mode_state_check(const double *state, size_t n_state, size_t labels
 /* How a constraint acts. All members but the first may be 0 or NULL. */
 typedef struct mode_constraint {
     size_t struct_size;     /* sizeof(mode_constraint), which the caller sets */
-    double strength;        /* K. 0: 10 (training_events / 150000)^(1/4) */
+    double strength;        /* K. 0: 28 at order 0 and else 12, times (training_events / 150000)^(1/4). With a state, K of order 0
+                               is multiplied by 1 - 0.6 exp(-n / 1000000) after n background events */
     double floor;           /* the least start, at most 1, which is no planing. 0: 0.1 (150000 / training_events)^(1/2) */
     double training_events; /* background events of the whole training, of all labels and processes. 0: unknown, as 150000 */
     const double *state;    /* is not changed. NULL: nothing is remembered */
@@ -448,14 +449,6 @@ MODE_API int mode_constraint_apply_f32(size_t n, const mode_rows_f32 *rows, cons
                                        size_t n_state, const double *norms);
 MODE_API int mode_constraint_apply_f64(size_t n, const mode_rows_f64 *rows, const double *gradient, double *result,
                                        double *state, size_t n_state, const double *norms);
-
-/*
- * Sets weight to the weights of planing, one for each event: the event's own weight times the start above, from all events at
- * once, for background, and the event's own weight for signal. options give order and background_label: each label is planed
- * by itself, and keeps its sum of weights, and along polynomials up to the order its means. floor is from 0 to 1. Scores and
- * categories are not read.
- */
-MODE_API int mode_planing(const mode_options *options, const mode_events_f64 *events, double floor, double *weight);
 
 /* ------------------------------------------------------ distance correlation */
 

@@ -53,7 +53,7 @@ TOKENS = {
 LEFT_OUT = r"BinaryOperator_(BitOr|\w+_(Bit|.Shift))|Operator_(Eq_Is|Is_Eq|NotEq_IsNot|IsNot_NotEq)$|RemoveDecorator"
 # Tests that take seconds each: with them a run would take days.
 SLOW_GO = "RandomBytes|BothSidesOf|FlatResp|TestBounds|Fluctuations|Allocations"
-SLOW = "p_values or unbiased or numerics or ten_thousand or fuzz or fork or compile or stored_losses"
+SLOW = "p_values or unbiased or numerics or fuzz or fork or compile or stored_losses"
 # What each process of tests has imported already.
 MODULES = ["hypothesis", "numpy", "pandas", "pytest", "scipy.stats", "matplotlib.pyplot", "torch"]
 # The nearest tests of a file are those of the first row that it matches: folders and files of tests/.

@@ -7,7 +7,7 @@
 // L is the MoDe loss of the ranks q of the background as scores: q_i is the part of the sum of |w| below the event's score, plus half
 // of the part of equal scores. So the order of the scores makes the push, and their values do not. start(m) is planing: the ratio of
 // the densities of signal and background, with a floor, along a polynomial that the order allows. |G|, after start, and |u| are norms
-// over the background, averaged over 200 batches.
+// over the background, averaged over 200 batches. K rises with the events seen so far (settings.go).
 //
 // Direction takes a batch through ranks (ranks.go) and planing (start.go), and returns the rows of the law and a lesson. Apply gives
 // them the incoming gradient, and brings the state (state.go) up to date with the lesson.

@@ -303,24 +303,3 @@ func TestErrors(t *testing.T) {
 	got.Part[3] = 1
 	require.ErrorContains(t, constraint.Apply(nil, nil, got.Rows, got.lesson, state, nil), "part[3] = 1: must be from 0 to 0")
 }
-
-// Each label is planed by itself, and keeps its sum of weights.
-func TestPlaning(t *testing.T) {
-	s := sampleOf(5_000, 1)
-	for order := range 3 {
-		dst := make([]float64, len(s.mass))
-		require.NoError(t, constraint.Planing(dst, s.events(), config(order), 0.3))
-		before, after := 0.0, 0.0
-		for i, label := range s.label {
-			if label == 0 {
-				before, after = before+s.weight[i], after+dst[i]
-			} else {
-				require.Equal(t, s.weight[i], dst[i])
-			}
-		}
-		require.InDelta(t, before, after, 1e-9*before)
-	}
-	dst := make([]float64, len(s.mass))
-	require.NoError(t, constraint.Planing(dst, s.events(), config(1), 1))
-	require.InDeltaSlice(t, s.weight, dst, 1e-9)
-}

@@ -95,7 +95,7 @@ func Direction[T events.Float](rows Rows[T], lesson []float64, ev events.Events[
 	if err != nil {
 		return err
 	}
-	for k, err := range di.Each(sc, false, func(k int, sc *par.Scratch) error { return all[k].setPush(ca.plan, sc) }) {
+	for k, err := range di.Each(sc, func(k int, sc *par.Scratch) error { return all[k].setPush(ca.plan, sc) }) {
 		if err != nil {
 			return di.Named(k, ca.plan.BackgroundLabel, err)
 		}

@@ -28,7 +28,7 @@ def train(strength, planed):
     optimizer = torch.optim.Adam(network.parameters(), lr=0.01)
     mode = MoDeLoss(order=1, strength=strength) if strength else None
     x, label, mass = events(1)
-    weight = planing_weights(mass, label) if planed else np.ones(len(label))
+    weight = planing_weights(label, mass) if planed else np.ones(len(label))
     x, y, m, w = (torch.tensor(array).float() for array in (x, label, mass, weight))
     for _ in range(8):
         for batch in torch.randperm(len(y)).split(2_000):

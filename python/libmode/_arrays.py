@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ._messages import SIGMOID, WIDEN, Fault
+from ._messages import SIGMOID, WIDEN, Fault, reworded
 from ._native import BatchError
 from ._options import Options
 from ._read import check_labels, is_background
@@ -19,13 +19,13 @@ _LABELS_SHOWN = 5
 _MOST_LABELS = 20
 
 _MASSES_FOR_LABELS = (
-    "are these masses? Modules and mode_constraint take (score, label, mass, weight) in this order, pack takes "
-    "(label, mass), and a loss takes label=label"
+    "are these masses? Modules and mode_constraint take (score, label, mass, weight) in this order, pack and "
+    "planing_weights take (label, mass), and a loss takes label=label"
 )
 
 
-def explained(error: ValueError, score: Any, mass: Any, label: Any, options: Options) -> Any:
-    """The error of the core, or a better one if arguments seem to be swapped, or no label is a background label."""
+def explained(error: ValueError, score: Any, mass: Any, label: Any, options: Options, kind: Any) -> Any:
+    """The error of the core, or a better one of swapped arguments, no background, or the ``kind`` of the masses."""
     if isinstance(error, BatchError):
         if label is None or not len(label):
             return error
@@ -37,6 +37,9 @@ def explained(error: ValueError, score: Any, mass: Any, label: Any, options: Opt
         words = f"; label holds {len(values)} values: {_MASSES_FOR_LABELS}"
         return BatchError(f"{error}{words}") if _like_masses(values) else error
     fault: Fault | None = getattr(error, "fault", None)
+    half = str(kind) in ("float16", "torch.float16") and np.isinf(mass).any()
+    if half and fault is not None and fault.argument == "mass":
+        return reworded(error, before="float16 ends at 65,504, give masses in float32: ")
     if fault is None or fault.advice not in (WIDEN, SIGMOID) or options.score_range is None:
         return error
     low, high = options.score_range

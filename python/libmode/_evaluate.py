@@ -107,7 +107,7 @@ def in_core(run: Callable[[Options, Events, bool], R], options: Options, events:
         result = run(options, arrays, double)
     except ValueError as error:
         score, label, mass = (None if array is None else kind.as_numpy(array) for array in arrays[:3])
-        raise explained(error, score, mass, label, options) from None
+        raise explained(error, score, mass, label, options, events.mass.dtype) from None
     if options.loss == "mode" and said.due(FAR_MASSES):
         look_at_masses(said, options, arrays.mass, arrays.label)
     if events.mass.dtype.itemsize == 2:

@@ -132,7 +132,6 @@ _SIGNATURES: dict[str, list[Any]] = {
     "mode_table_f64": [*_of_events, _pointer(ModeTable)],
     "mode_state_size": [_size, _size, _pointer(_size)],
     "mode_state_check": [_address, _size, _size, _size],
-    "mode_planing": [*_of_events, _double, _address],
     "mode_last_error_parts": [_pointer(ModeError)],
     "mode_set_threads": [ctypes.c_int],
 }

@@ -7,7 +7,6 @@ norms are averages over batches, which the core computes.
 from __future__ import annotations
 
 import ctypes
-import math
 from typing import Any
 
 import numpy as np
@@ -34,10 +33,9 @@ def checked_strength(strength: Any, options: Options, **others: bool) -> float:
 
 
 def check_averages(averages: Any) -> None:
-    """Raises ValueError if loaded numbers are no averages, which would make all further losses NaN or 0."""
+    """Raises ValueError for loaded averages that would make all further losses NaN or 0."""
     for place, value in enumerate(averages):
-        if not 0 <= value < math.inf:
-            raise ValueError(f"norms[{place}] = {value}: averages of norms must be finite and at least 0")
+        number(f"norms[{place}]", float(value), least=0)
 
 
 def strengthened(

@@ -55,7 +55,7 @@ def trained(
     added = _added(method, strength, problem, tensors, batch)
     of_loss = training.weight
     if planed:
-        of_loss = planing_weights(training.mass, training.label, training.weight, background_label=problem.flat)
+        of_loss = planing_weights(training.label, training.mass, training.weight, background_label=problem.flat)
     tensors.append(torch.from_numpy(of_loss.astype(np.float32)))
     for length, push in ((problem.before, None), (round(problem.epochs * epochs), added)):
         if length:

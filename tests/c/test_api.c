@@ -264,18 +264,6 @@ static void test_direction(void) {
         CHECK(rows_f.slope[i] == 1 && fabs(rows_f.push[i] - rows.push[i] * rows.slope[i]) < 1e-4 * (1 + fabs(rows.push[i])), "event %d", i);
 }
 
-static void test_planing(void) {
-    call c = good();
-    double weight[N];
-    give_labels(&c, 1);
-    mode_events_f64 e = events_of(&c);
-    e.score = NULL;
-    CHECK(!mode_planing(&c.options, &e, 1, weight), "%s", mode_last_error());
-    for (int i = 0; i < N; i++) CHECK(fabs(weight[i] - c.weight[i]) < 1e-12, "event %d: %g", i, weight[i]);
-    expect("floor", mode_planing(&c.options, &e, 2, weight), MODE_ERROR_OPTION, "floor = 2: must be from 0 to 1");
-    expect("no weight", mode_planing(&c.options, &e, 1, NULL), MODE_ERROR_ARGUMENT, "weight of planing is NULL");
-}
-
 /* -------------------------------------------------------------- look inside */
 
 /* Each output in the place of an argument or of another output: the call says both and writes nothing. core tests each pair of Go's
@@ -464,7 +452,6 @@ int main(void) {
     test_hess();
     test_distance_correlation();
     test_direction();
-    test_planing();
     test_overlaps();
     test_edges();
     test_moments();

@@ -129,7 +129,6 @@ static void test_functions(void) {
     LOOKS(mode_constraint_push_f64(&c.options, &e, &constraint, &rows));
     LOOKS(mode_constraint_apply_f32(N, &frows, fgrad, fgrad, NULL, 1, NULL));
     LOOKS(mode_constraint_apply_f64(N, &rows, grad, grad, NULL, 1, NULL));
-    LOOKS(mode_planing(&c.options, &e, 1, grad));
     LOOKS(mode_state_check(grad, N, 1, 0));
     LOOKS(mode_distance_correlation_f32(N, s.score, s.mass, NULL, 0, &value, NULL, NULL));
     LOOKS(mode_distance_correlation_f64(N, c.score, c.mass, NULL, 0, &value, NULL, NULL));

@@ -345,18 +345,18 @@ def test_strings_are_labels_as_numbers_are(dtype):
     numbers, names = {"background_label": [0, 1]}, {"background_label": strings[:2].tolist()}
     want, found = (metrics.check(score, own, mass, order=0, **one) for own, one in ((label, numbers), (kinds, names)))
     assert repr(found.to_dict()) == repr(want.to_dict())
-    weights = [libmode.planing_weights(mass, own, **one) for own, one in ((label, numbers), (kinds, names))]
+    weights = [libmode.planing_weights(own, mass, **one) for own, one in ((label, numbers), (kinds, names))]
     np.testing.assert_array_equal(*weights)
     for call in (
         lambda **one: metrics.check(score, kinds, mass, order=0, **one),
-        lambda **one: libmode.planing_weights(mass, kinds, **one),
+        lambda **one: libmode.planing_weights(kinds, mass, **one),
     ):
         with pytest.raises(ValueError, match="^background_label = 'W': expected one of label's '.*qcd'"):
             call(background_label=["W"])
         with pytest.raises(ValueError, match=r"^background_label = \[\]: expected one of label's '.*qcd'"):
             call(background_label=[])
     for names in (strings[:2], pd.Index(strings[:2]), [*strings[:2], *strings[:2]]):
-        several = libmode.planing_weights(mass, kinds, background_label=names)
+        several = libmode.planing_weights(kinds, mass, background_label=names)
         np.testing.assert_array_equal(several, weights[0])
         found = metrics.check(score, kinds, mass, order=0, background_label=names)
         assert repr(found.to_dict()) == repr(want.to_dict())
@@ -364,7 +364,7 @@ def test_strings_are_labels_as_numbers_are(dtype):
         kinds[5] = missing
         for call in (
             partial(metrics.check, order=0),
-            lambda _, label, mass, **more: libmode.planing_weights(mass, label, **more),
+            lambda _, label, mass, **more: libmode.planing_weights(label, mass, **more),
         ):
             with pytest.raises(ValueError, match=f"^label.5. = {missing}: leave events without a label out"):
                 call(score, kinds, mass, background_label="qcd")
@@ -373,8 +373,8 @@ def test_strings_are_labels_as_numbers_are(dtype):
 def test_numbers_in_an_array_of_objects_are_labels():
     score, label, mass, _ = events(np.random.default_rng(28), 4_000, 1_000)
     for kinds in (label, label.astype(bool)):
-        weights = libmode.planing_weights(mass, kinds.astype(object))
-        np.testing.assert_array_equal(weights, libmode.planing_weights(mass, label))
+        weights = libmode.planing_weights(kinds.astype(object), mass)
+        np.testing.assert_array_equal(weights, libmode.planing_weights(label, mass))
 
 
 def test_a_signal_efficiency_needs_signal():

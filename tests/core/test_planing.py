@@ -58,7 +58,7 @@ def test_the_planed_spectrum_is_the_mixture_of_known_spectra(spectrum, floor):
     mass, label = drawn(spectrum, 1)
     b = label == 0
     _, _, of_background, of_signal = SPECTRA[spectrum]
-    weight = planing_weights(mass, label, floor=floor)
+    weight = planing_weights(label, mass, floor=floor)
     # The statistics of both samples, at a level of 1e-4, and half of a cell, of which there are 64.
     allowed = 2.2 * (1 / np.sqrt(N) + 1 / np.sqrt(SIGNAL)) + 1 / 64
     wanted = distance(mass[b], weight[b], lambda m: (1 - floor) * of_signal(m) + floor * of_background(m))
@@ -74,7 +74,7 @@ def test_of_a_few_masses_the_weights_are_ratios_of_counts():
     label = rng.integers(0, 2, 20_000)
     mass = np.where(label == 0, rng.integers(0, 12, 20_000), rng.binomial(11, 0.4, 20_000)) * 2.5
     given = rng.choice([1.0, 2.0, -0.5], 20_000, p=[0.5, 0.3, 0.2])
-    weight = planing_weights(mass, label, given, floor=0.1)
+    weight = planing_weights(label, mass, given, floor=0.1)
     b = label == 0
     seen = 0
     for value in np.unique(mass):
@@ -95,16 +95,16 @@ def test_scales_factors_and_the_order_of_events_change_nothing(variables):
     if variables == 2:
         mass = np.column_stack([mass, rng.normal(label)])
     given = rng.choice([1.0, -1.0], len(label), p=[0.8, 0.2]) * rng.exponential(size=len(label))
-    weight = planing_weights(mass, label, given)
+    weight = planing_weights(label, mass, given)
     for changed in (1e3 * mass - 7, 1e-6 * mass):
-        np.testing.assert_allclose(planing_weights(changed, label, given), weight, rtol=1e-9)
+        np.testing.assert_allclose(planing_weights(label, changed, given), weight, rtol=1e-9)
     for factor in (1e-200, 1e6):
-        both = planing_weights(mass, label, factor * given)
+        both = planing_weights(label, mass, factor * given)
         np.testing.assert_allclose(both, factor * weight, rtol=1e-9)
-        of_signal = planing_weights(mass, label, np.where(label == 1, factor, 1) * given)
+        of_signal = planing_weights(label, mass, np.where(label == 1, factor, 1) * given)
         np.testing.assert_allclose(of_signal[label == 0], weight[label == 0], rtol=1e-9)
     order = rng.permutation(len(label))
-    np.testing.assert_allclose(planing_weights(mass[order], label[order], given[order]), weight[order], rtol=1e-9)
+    np.testing.assert_allclose(planing_weights(label[order], mass[order], given[order]), weight[order], rtol=1e-9)
 
 
 def test_several_masses_are_planed_jointly():
@@ -114,7 +114,7 @@ def test_several_masses_are_planed_jointly():
     x, y = s.T
     s = s[2 * rng.random(len(s)) < 1 + (1 - 2 * x) * (1 - 2 * y)]
     mass, label = np.concatenate([b, s]), np.repeat([0, 1], [N, len(s)])
-    weight = planing_weights(mass, label, floor=0)[:N]
+    weight = planing_weights(label, mass, floor=0)[:N]
     x, y = b.T - 0.5
     for of_mass, wanted in ((x, 0), (y, 0), (x * y, 1 / 36)):  # integrals with the density
         assert np.mean(weight * of_mass) == pytest.approx(wanted, abs=0.003)
@@ -126,10 +126,10 @@ def test_each_label_of_background_is_planed_by_itself():
     label = rng.integers(0, 3, 60_000)
     mass = np.select([label == 0, label == 1], [rng.exponential(1, 60_000), rng.uniform(0, 3, 60_000)], 2.0)
     mass[label == 2] += 0.2 * rng.normal(size=(label == 2).sum())
-    weight = planing_weights(mass, label, background_label=(0, 1))
+    weight = planing_weights(label, mass, background_label=(0, 1))
     for k in (0, 1):
         of_pair = np.isin(label, (k, 2))
-        alone = planing_weights(mass[of_pair], label[of_pair], background_label=k)
+        alone = planing_weights(label[of_pair], mass[of_pair], background_label=k)
         assert np.array_equal(weight[label == k], alone[label[of_pair] == k])
     assert np.all(weight[label == 2] == 1)
 
@@ -139,7 +139,7 @@ def test_few_events_have_no_large_weights(seed):
     """A cell has at least ten events of background, so of 100 its share is at least a tenth."""
     mass, label = drawn("uniform, two peaks", seed, 100, 30)
     b = label == 0
-    weight = planing_weights(mass, label, floor=0.2)
+    weight = planing_weights(label, mass, floor=0.2)
     assert weight[b].min() >= 0.2 and weight[b].max() <= 0.8 * 10 + 0.2
     assert len(np.unique(weight[b])) > 1
     assert weight[b].sum() == pytest.approx(100, rel=1e-9)
@@ -152,7 +152,7 @@ def test_regions_with_a_negative_sum_join_their_neighbors():
     given[(mass > 0.4) & (mass < 0.43)] = -1  # of both classes
     given[(mass > 0.7) & (mass < 0.72) & (label == 0)] = 0
     given[(mass > 0.9) & (mass < 0.92) & (label == 1)] = -3
-    weight, b = planing_weights(mass, label, given, floor=0), label == 0
+    weight, b = planing_weights(label, mass, given, floor=0), label == 0
     assert np.array_equal(np.sign(weight[b]), np.sign(given[b]))  # a ratio below 0 would turn the loss round
     assert weight[b].sum() == pytest.approx(given[b].sum(), rel=1e-9)
     assert np.abs(weight).max() < 10
@@ -161,12 +161,12 @@ def test_regions_with_a_negative_sum_join_their_neighbors():
 def test_too_few_events_and_a_bare_tail_are_said():
     mass = np.arange(19.0)
     with pytest.warns(libmode.TrainingWarning, match="the 4 effective events of signal and 15 of background"):
-        weight = planing_weights(mass, mass >= 15)
+        weight = planing_weights(mass >= 15, mass)
     assert weight == pytest.approx(np.ones(19), rel=1e-12)
     rng = np.random.default_rng(8)
     mass = np.concatenate([rng.exponential(size=20_000), rng.normal(9, 0.1, 5_000)])
     with pytest.warns(libmode.TrainingWarning, match=r"planing leaves \d+\.?\d* of 2e\+04 effective background events"):
-        planing_weights(mass, np.repeat([0, 1], [20_000, 5_000]))
+        planing_weights(np.repeat([0, 1], [20_000, 5_000]), mass)
 
 
 @pytest.mark.parametrize(
@@ -179,6 +179,7 @@ def test_too_few_events_and_a_bare_tail_are_said():
         ({"label": np.zeros(40)}, libmode.BatchError, "no signal: each of the 40 events"),
         ({"label": np.ones(40)}, libmode.BatchError, "no event selected: none of the 40 values of label"),
         ({"background_label": (0, 7)}, libmode.BatchError, "background_label = 7"),
+        ({"label": np.arange(60.0, 100.0), "mass": np.arange(40) % 2}, libmode.BatchError, "are these masses?"),
         ({"background_label": 0.5}, TypeError, "background_label"),
         ({"label": np.zeros(39)}, ValueError, "length 39"),
         ({"label": np.r_[math.nan, np.arange(39) % 2]}, ValueError, "label[0] = nan"),

@@ -91,8 +91,7 @@ def test_cpp_page(tmp_path):
     without, with_constraint = [
         tuple(map(float, weights)) for weights in re.findall(r"constraint: weights (\S+) (\S+)", with_cmake)
     ]
-    assert re.search(r"^flat: -?\d\.\d+ errors of signal in a search$", with_cmake, re.MULTILINE)
-    # The start weighs background by the spectrum of signal, which changes the scale of the logits.
-    assert abs(with_constraint[1]) < without[1] / 50 and with_constraint[0] > without[0] / 3
+    # Of the feature that gives the mass away, relative to the other: the push changes the scale of both.
+    assert abs(with_constraint[1] / with_constraint[0]) < without[1] / without[0] / 4 and with_constraint[0] > 0.3
     said = re.search("Without the constraint the weight" + 4 * r".*? (\d\.\d+)", text, re.DOTALL)
     assert [*without[::-1], *with_constraint[::-1]] == pytest.approx(list(map(float, said.groups())), abs=0.01)

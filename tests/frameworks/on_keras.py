@@ -131,6 +131,12 @@ def test_a_strength_is_relative_to_the_gradient_of_cross_entropy():
         np.testing.assert_allclose(number(loss(pack(label, mass, weight), score)), want, rtol=1e-4)
 
 
+def test_averages_of_a_saved_loss_are_checked():
+    config = MoDeLoss(strength=3, **OPTIONS).get_config() | {"memory": [1.0, np.nan, 1.0]}
+    with pytest.raises(ValueError, match=r"norms\[1\] = nan: must be finite and at least 0"):
+        MoDeLoss.from_config(config)
+
+
 def test_what_loss_of_keras_does_to_its_arguments_does_not_matter():
     """Its __call__ multiplies a scalar by mean(sample_weight), and casts y_true to float32."""
     label, mass, _, score = events()

@@ -131,6 +131,7 @@ def test_a_strength_is_relative_to_the_gradient_of_cross_entropy(transform):
     [
         ("state is given, and strength = None", {"state": jnp.zeros(3)}),
         (r"state has shape \(2,\): expected \(3,\)", {"state": jnp.zeros(2), "strength": 1}),
+        (r"averages\[1\] = NaN: must be finite and at least 0", {"state": jnp.array([1, jnp.nan, 1]), "strength": 1}),
         ("strength = 1 and loss = 'disco': a strength is relative", {"strength": 1, "loss": "disco"}),
     ],
 )

@@ -7,6 +7,15 @@ from libmode._events import Events
 from numpy.polynomial import legendre
 
 CELLS = {1: 40, 2: 7, 3: 4}  # of each variable of mass; one more has the events without it
+TILT = 0.6  # the power of the exponential that keeps the means
+WARM_UP = 512_000  # background events, over which the strength of order 0 rises
+#: The places of these numbers of the first part in a state: averages of |u| and |G|, and counts.
+BATCHES, SEEN, PUSH, GRADIENTS, GRADIENT = range(4, 9)
+
+
+def defaults(order, events=150_000):
+    """The strength and the floor for so many training events."""
+    return (12 if order else 24) * (events / 150_000) ** 0.25, min(1, 0.1 * (150_000 / events) ** 0.5)
 
 
 def average(known, new, count):
@@ -17,18 +26,18 @@ def average(known, new, count):
 class Law:
     """The law of one label and category, for logits."""
 
-    def __init__(self, floor=0.1, **options):
-        self.strength, self.floor, self.options = 12.0 if options["order"] else 24.0, floor, options
-        self.batches = self.signals = self.gradients = self.drawn = 0
-        self.size = self.norm = self.seen = 0.0
+    def __init__(self, **options):
+        (self.strength, self.floor), self.options = defaults(options["order"]), options
+        self.batches = self.seen = self.signals = self.gradients = self.drawn = 0
+        self.size = self.norm = 0.0
 
     def inside(self, mass):
         low, high = self.options.get("mass_range") or (-np.inf, np.inf)
         return (low <= mass) & (mass <= high) & np.isfinite(mass)
 
-    def takes_part(self, mass, weight):
+    def takes_part(self, mass):
         inside = self.inside(mass)
-        return (weight != 0) & (inside.all(1) if self.options.get("joint") else inside.any(1))
+        return inside.all(1) if self.options.get("joint") else inside.any(1)
 
     def spectrum(self, mass, weight):
         """The cell of each event, and the part of the sum of |weight| in each cell."""
@@ -53,7 +62,7 @@ class Law:
         return start.clip(self.floor, 150)
 
     def tilt(self, start, background, p):
-        """0.6 of the exponential of a polynomial with which the planed background keeps its means of p, by Newton's method."""
+        """The exponential of a polynomial with which the planed background keeps its means of p, by Newton's method."""
         exponent, share = np.zeros(len(p)), background / background.sum()
         for _ in range(200):
             planed = share * start * np.exp(exponent @ p)
@@ -61,12 +70,12 @@ class Law:
             centered = p - (p @ planed)[:, None]
             step = np.linalg.lstsq((centered * planed) @ centered.T, p @ (share - planed), rcond=1e-12)[0]
             exponent += step * min(1, 1 / max(np.abs(step @ p).max(), 1e-300))
-        tilt = np.exp(0.6 * exponent @ p)
+        tilt = np.exp(TILT * exponent @ p)
         return tilt / (share @ (start * tilt))
 
     def forward(self, score, mass, weight, signal_mass, signal_weight):
         """K u / |u| and the start of each event of background; those that take no part have 0 and 1."""
-        own = self.takes_part(mass, weight)
+        own = self.takes_part(mass) & (weight != 0)
         push, multiplier, count = np.zeros(len(own)), np.ones(len(own)), own.sum()
         score, mass, weight = score[own], mass[own], weight[own]
         if count >= 2 * self.drawn:
@@ -81,10 +90,10 @@ class Law:
         self.batches += 1
         self.size = average(self.size, np.linalg.norm(u), self.batches)
         self.seen += count
-        rise = 1.0 if self.options["order"] else 1 - np.exp(-self.seen / 512_000)
+        rise = 1.0 if self.options["order"] else 1 - np.exp(-self.seen / WARM_UP)
         push[own] = self.strength * rise * u / self.size
         cell, background = self.spectrum(mass, weight)
-        known = self.takes_part(signal_mass, signal_weight)
+        known = self.takes_part(signal_mass)
         if known.any():
             both = np.array([background, self.spectrum(signal_mass[known], signal_weight[known])[1]])
             self.signals += 1
@@ -104,7 +113,7 @@ class Law:
 
 
 class Core:
-    """The law of the core, with a state, for arrays of NumPy."""
+    """The law of the core for arrays of NumPy, with a state, or None."""
 
     def __init__(
         self, *, from_logits=True, categories=None, strength=None, floor=None, training_events=None, **options

@@ -62,12 +62,12 @@ def _choosing(text):
     (free, _, peak), (*_, free_few, free_many) = numbers(text, "cross entropy alone")
     flat, line, bent = (numbers(text, f"order {order} ")[0] for order in (0, 1, 2))
     assert peak > 4 and free > bent[0] > flat[0] and line[0] > flat[0] and max(flat[2], line[2], bent[2]) < 2
-    (_, loose, loose_few, loose_many) = numbers(text, "order 1, 1,000 ")[0]
-    (_, tight, tight_few, tight_many) = numbers(text, "order 1, 100,000 ")[0]
+    (_, loose, loose_few, loose_many) = numbers(text, "order 1, K 0.3 ")[0]
+    (_, tight, tight_few, tight_many) = numbers(text, "order 1, K 3 ")[0]
     (*_, none_few, none_many) = numbers(text, "order 1 ")[1]
     assert numbers(text, "cross entropy alone +[0-9.]+ +False") and numbers(text, "order 1 +[0-9.]+ +True")
     assert loose > tight and min(tight_few, none_few) > 0.9 * max(free_few, loose_few)
-    assert numbers(text, "order 1, 1,000 +[0-9.]+ +False") and min(tight_many, none_many, loose_many) > 1.2 * free_many
+    assert numbers(text, "order 1, K 0.3 +[0-9.]+ +False") and min(tight_many, none_many, loose_many) > 1.2 * free_many
     assert "\nflat at order 1" in text
 
 

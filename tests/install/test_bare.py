@@ -33,6 +33,7 @@ def machine(tmp_path):
     return Machine(tmp_path)
 
 
+@pytest.mark.full
 def test_the_demo_starts(machine, tmp_path):
     """With the torch of this environment, which takes minutes to download."""
     packages = of_extras(["studies"], tmp_path / "packages")
@@ -41,6 +42,7 @@ def test_the_demo_starts(machine, tmp_path):
     assert (machine.tree / "demo" / "table.json").exists()
 
 
+@pytest.mark.full
 def test_the_tests_of_the_core(machine):
     """All of its steps, and of the tests of Go and Python some: they are run around this, and all by bare.sh."""
     some = "test_numpy or test_package or test_threads or test_interrupt"
@@ -108,6 +110,7 @@ def test_the_environment_of_the_caller_is_left_alone(machine, tmp_path):
     assert entries(environment) == before
 
 
+@pytest.mark.full
 def test_what_was_interrupted_is_completed(machine):
     """An environment without pip, as it is also where python3-venv was installed after a first try, and packages."""
     # On a machine with Go sdist is the cheapest command that sets up a virtual environment with packages.

@@ -67,6 +67,7 @@ def test_the_wheel_says_what_is_linked_into_it(wheel):
     assert [f"{module['name']} {module['version']}" for module in modules] == others
 
 
+@pytest.mark.full
 def test_the_wheel_is_the_same_from_another_directory(wheel, tmp_path):
     clone = copy_of_the_tree(tmp_path / "a copy")
     epoch = run("git", "log", "-1", "--format=%ct", cwd=ROOT).strip()
@@ -85,6 +86,7 @@ def test_python_and_c_need_only_the_wheel(wheel, environment, tmp_path):
     assert "loss" in run(tmp_path / "program")
 
 
+@pytest.mark.full
 def test_pyinstaller_packs_the_library(wheel, environment, tmp_path):
     environment.install(wheel, "pyinstaller", "jinja2")
     loss = "libmode.mode_loss([.1, .9], [60, 70], order=0, bins=2, unbiased=False)"
@@ -107,6 +109,7 @@ def test_the_sdist_is_the_tree(sdist):
     assert "vendor/modules.txt" in modules
 
 
+@pytest.mark.full
 def test_the_sdist_builds_without_a_network(sdist, environment, tmp_path):
     """With Go, a compiler and setuptools of this machine: it has the modules of Go."""
     environment.install("numpy", "setuptools>=77")
@@ -116,6 +119,7 @@ def test_the_sdist_builds_without_a_network(sdist, environment, tmp_path):
     environment.smoke()
 
 
+@pytest.mark.full
 def test_the_sdist_installs_where_there_is_nothing_but_python(sdist, environment, tmp_path):
     """No Go and no compiler, which pip downloads; and no shell, no git and nothing else."""
     (tmp_path / "bin").mkdir()

@@ -4,6 +4,7 @@ import os
 import re
 import sys
 
+import pytest
 from places import ROOT, copy_of_the_tree
 from programs import run
 
@@ -52,6 +53,7 @@ def changes():
             yield name, old, new
 
 
+@pytest.mark.full
 def test_an_option_is_what_contributing_says(tmp_path):
     tree = copy_of_the_tree(tmp_path / "tree")
     build = (tree / "build.sh", "install", "--prefix", tree / "python" / "libmode")

@@ -7,7 +7,7 @@ from places import ROOT
 from programs import run
 
 OTHERS = (
-    "awkward click fastjet h5py hep_ml iminuit jax keras lightgbm lightning modeloss monotonicnetworks onnxmltools onnx onnxruntime "
+    "awkward click fastjet h5py hep_ml jax keras lightgbm lightning modeloss monotonicnetworks onnxmltools onnx onnxruntime "
     "onnxscript optuna pyarrow pythia8 pytorch_lightning ROOT sklearn tensorboard tensorflow tqdm uproot salt weaver xgboost"
 )
 RINGS = {

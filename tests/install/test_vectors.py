@@ -1,6 +1,6 @@
 """The vector instructions of the library, which are the same whichever Go builds it.
 
-Run by ./build.sh test: it downloads the lowest Go that go.mod allows, and the newest one.
+It downloads the lowest Go that go.mod allows, and the newest one.
 """
 
 import os
@@ -15,7 +15,10 @@ from programs import run
 ASSEMBLY = (ROOT / "core/internal/lanes/avx2_amd64.s").read_text()
 LOWEST = re.search(r"^go (\d+\.\d+)", (ROOT / "go.mod").read_text(), re.MULTILINE)[1]
 
-pytestmark = pytest.mark.skipif(os.uname().machine != "x86_64", reason="the assembly is for amd64")
+pytestmark = [
+    pytest.mark.full,
+    pytest.mark.skipif(os.uname().machine != "x86_64", reason="the assembly is for amd64"),
+]
 
 
 @pytest.fixture(scope="module")

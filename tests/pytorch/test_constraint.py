@@ -6,7 +6,7 @@ import math
 import numpy as np
 import pytest
 import torch
-from law import Core
+from law import GRADIENT, PUSH, Core
 from libmode.torch import Events, MoDeConstraint, MoDeLoss
 from torch._subclasses.fake_tensor import FakeTensorMode
 from torch.nn.functional import binary_cross_entropy_with_logits
@@ -110,7 +110,7 @@ def test_gradients_of_several_batches_are_accumulated():
         together[k].backward(incoming(k, batch[0]))
         layers[1](*batch).backward(incoming(k, batch[0]))
     both = torch.stack([layer.state for layer in layers])
-    both[:, 7] = 0  # the average of |G|, after starts that know more of the mass spectrum from batch to batch
+    both[:, GRADIENT] = 0  # the average of |G|, after starts that know more of the mass spectrum from batch to batch
     torch.testing.assert_close(*both, rtol=1e-12, atol=1e-15)
     assert layers[0].state[1] == 4
 
@@ -141,7 +141,7 @@ def test_a_grad_scaler_changes_no_training():
             scaler.step(optimizer)
             scaler.update()
             step += scaler.get_scale() >= before
-        return *network.parameters(), layer.state[[1, 5, 7]] / torch.tensor([1, 1, before])
+        return *network.parameters(), layer.state[[1, PUSH, GRADIENT]] / torch.tensor([1, 1, before])
 
     plain = trained(torch.amp.GradScaler("cpu", enabled=False))
     scaled = trained(torch.amp.GradScaler("cpu", init_scale=2.0**127, growth_interval=3))

@@ -8,6 +8,7 @@ import processes
 import pytest
 import torch
 import torch.distributed as dist
+from law import GRADIENT
 from libmode.torch import Events, MoDeConstraint, MoDeLoss
 from torch.nn.parallel import DistributedDataParallel
 
@@ -153,7 +154,7 @@ def test_twenty_steps_of_ddp_with_loss_and_layer_are_those_of_one_process(of_pro
     found = found_by(of_processes, trained)
     count, constraint = len(found), layer()
     want = train(network(), lambda step: batch_of_all(count, step), with_both(constraint, MoDeLoss(order=1, bins=8)))
-    constraint.state[7] *= count  # the norm of the gradient as it comes, of which DDP takes the mean
+    constraint.state[GRADIENT] *= count  # the norm of the gradient as it comes, of which DDP takes the mean
     for parameters, state in found:
         torch.testing.assert_close(parameters, want, rtol=1e-6, atol=1e-6)
         torch.testing.assert_close(state, constraint.state, rtol=1e-6, atol=1e-12)

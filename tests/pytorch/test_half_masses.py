@@ -1,5 +1,6 @@
 """Masses in half precision are said: few of them differ."""
 
+import libmode
 import pytest
 import torch
 from libmode import TrainingWarning
@@ -31,6 +32,18 @@ def test_what_the_masses_have_become(call, kind):
     assert str(kind).removeprefix("torch.") in sentence
     assert f"are {apart:.3g} apart, and 2000 masses have {len(values)} values" in sentence
     assert caught[0].filename == __file__
+
+
+def test_masses_beyond_float16_are_said():
+    mass = torch.linspace(0, 80_000, 2_000).half()  # MeV
+    for given in (mass, mass.numpy()):
+        with pytest.raises(
+            ValueError, match=r"^float16 ends at 65,504, give masses in float32: mass\[\d+\] = \+?[Ii]nf"
+        ):
+            if given is mass:
+                MoDeLoss(order=0)(score(torch.float32), LABEL, given)
+            else:
+                libmode.mode_loss(score(torch.float32).detach().numpy(), given, order=0)
 
 
 def test_it_is_said_once_and_not_of_other_types():

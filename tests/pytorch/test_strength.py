@@ -48,9 +48,19 @@ def test_averages_that_are_none_are_refused(bad):
     for place in range(3):
         saved = {"norms": torch.ones(3, dtype=torch.float64)}
         saved["norms"][place] = bad
-        with pytest.raises(ValueError, match=rf"norms\[{place}\] = {bad}: averages of norms must be finite"):
+        with pytest.raises(ValueError, match=rf"norms\[{place}\] = {bad}: must be finite and at least 0"):
             mode.load_state_dict(saved)
         assert not mode.norms.any()
+
+
+def test_signal_of_any_score_counts_for_nothing():
+    """NaN scores of signal failed the strength, though the loss looks at background alone."""
+    score, label, mass, _ = events()
+    want = MoDeLoss(order=1, strength=3)(score, label, mass)
+    score = torch.where(label == 1, torch.nan, score.detach()).requires_grad_()
+    found = MoDeLoss(order=1, strength=3)(score, label, mass)
+    found.backward()
+    assert found.item() == pytest.approx(want.item(), rel=1e-12) and score.grad.isfinite().all()
 
 
 def test_reference_events_define_the_loss_and_the_batch_its_size():

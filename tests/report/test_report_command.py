@@ -13,6 +13,7 @@ import report_toys
 from libmode import metrics
 from libmode.__main__ import NEEDED
 from libmode.report import cli, words
+from libmode.report.judge import plain
 
 ROOT = Path(__file__).resolve().parents[2]
 DEFAULT = ["--mass", "mass", "--label", "label"]
@@ -62,11 +63,9 @@ def test_a_score_that_leaves_no_background(tmp_path):
         ({"--working-points": "0.5,80"}, "signal_efficiency[1] = 80.0: must be positive and at most 1"),
         ({"--working-points": "back:0.5"}, "'back' is none of signal, background, threshold."),
         ({"--working-points": "0.5,x"}, "'0.5,x' is no list of numbers"),
-        ({"--signal-width": "6,8"}, "signal_width has 2 numbers, and signal_mass none"),
         ({"--signal-mass": "inf"}, "signal_mass[0] = inf: expected a finite number"),
-        ({"--signal-masses": "90,390"}, "signal_mass[1] = 390: expected a mass of the background, 50"),
         ({"--out": __file__}, "test_report_command.py"),
-        ({"--bins": "20.5"}, "bins"),
+        ({"--bins": "20.5"}, "--bins is 20.5: expected a number of bins, or edges"),
         ({"--bins": "50,60,x"}, "'50,60,x' is no list of numbers"),
         ({"--max-slope": "0.1"}, "max_slope = 0.1: expected an order of at least 1"),
         ({"--training-events": "0"}, "training_events = 0"),
@@ -101,7 +100,7 @@ def test_options_are_those_of_check(file, toy, tmp_path):
         assert status == 0, printed
         (cut,) = report_toys.numbers(tmp_path)["scores"][0]["check"]["cuts"]
         (want,) = metrics.check(score, None, mass, background_efficiency=[0.3], **options).cuts
-        assert (cut["ndof"], cut["chi2"], cut["slope"]) == pytest.approx((want.ndof, want.chi2, want.slope))
+        assert cut == plain(want)
 
 
 # ------------------------------------------------------------------ the page
@@ -177,10 +176,10 @@ def test_the_status_of_errors(file, tmp_path, monkeypatch, capsys, error, status
 
 
 def test_a_label_the_wrong_way_round_is_said(file, tmp_path):
-    said = "Warning: --label or --score {} is the wrong way round: the AUC is"
+    said = "Warning: {}: label or score is the wrong way round: the AUC is"
     for label, count in (("1 - label", 1), ("label", 0)):
         options = [file, "--score", "flat", "--mass", "mass", "--label", label, "--out", tmp_path]
         status, printed = report_toys.report(*options)
         assert status == 0 and printed.count(said.format("flat")) == count
         page = (tmp_path / "report.html").read_text(encoding="utf-8")
-        assert page.count("--label or --score flat is the wrong way round") == count
+        assert page.count("flat: label or score is the wrong way round") == count

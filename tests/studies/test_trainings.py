@@ -17,6 +17,7 @@ from studies.w_tagging.study import Task as WTask
 
 TINY = Size(steps=40, train_events=8_000, test_events=20_000, seeds=(1,))
 pytestmark = [
+    pytest.mark.full,
     pytest.mark.usefixtures("threads_afterwards"),
     pytest.mark.filterwarnings("ignore:label or score is the wrong way round"),  # a moment teaches a network little
     pytest.mark.filterwarnings("ignore:.*the push has not settled:libmode.TrainingWarning"),

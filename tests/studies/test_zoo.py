@@ -22,6 +22,7 @@ TRAININGS = [
 LINE = Problem(lambda seed: None, {"order": 1})
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("task", TRAININGS, ids=lambda task: f"{task.problem}, {task.method}")
 def test_a_training(task):
     found = measured(task)

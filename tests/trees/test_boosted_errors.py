@@ -4,7 +4,8 @@ import lightgbm
 import numpy as np
 import pandas as pd
 import pytest
-from boosted import LGB, SMALL, data, train
+import xgboost
+from boosted import LGB, SMALL, XGB, data, train
 from libmode.xgboost import objective
 
 # In so few rounds, and with the training as evaluation set.
@@ -154,7 +155,7 @@ EVERY = [
 
 @pytest.mark.parametrize("call, message, kind", EVERY, ids=[call for call, *_ in EVERY])
 def test_a_bad_argument_is_named(call, message, kind):
-    refused(message, eval, call, globals(), kind=kind)
+    refused(message, eval, call, globals() | {"XGB": XGB, "xgboost": xgboost}, kind=kind)
 
 
 @pytest.mark.parametrize(

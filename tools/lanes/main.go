@@ -37,8 +37,6 @@ func generate() (map[string][]byte, error) {
 	words(c)
 	decode(c)
 	cross(c)
-	product(c)
-	inverseRoots(c)
 	file, err := c.Result()
 	if err != nil {
 		return nil, err

@@ -128,9 +128,9 @@ func (sel *Selection[T]) Unit() float64 {
 	return UnitOf(max(math.Abs(sel.WeightMin), math.Abs(sel.WeightMax)))
 }
 
-// UnitOfWeights returns the unit of some weights; nil: all are 1.
+// UnitOfWeights returns the unit of some weights; none: all are 1.
 func UnitOfWeights[T Float](weights []T) float64 {
-	if weights == nil {
+	if len(weights) == 0 {
 		return 1
 	}
 	return UnitOf(max(float64(slices.Max(weights)), -float64(slices.Min(weights))))

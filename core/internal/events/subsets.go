@@ -73,8 +73,8 @@ func (di *Division[T]) Subset(k int) (Events[T], []uint32) {
 }
 
 // Each calls f for each subset, and returns the errors. Goroutines share the work on a large subset, and take small subsets one by one,
-// each with memory of its own, which lasts as long as that of sc. It skips subsets after one with an error, unless it spares them.
-func (di *Division[T]) Each(sc *par.Scratch, spares bool, f func(k int, sc *par.Scratch) error) []error {
+// each with memory of its own, which lasts as long as that of sc. It skips subsets after one with an error.
+func (di *Division[T]) Each(sc *par.Scratch, f func(k int, sc *par.Scratch) error) []error {
 	if len(di.Subsets) == 1 {
 		return []error{f(0, sc)}
 	}
@@ -82,7 +82,7 @@ func (di *Division[T]) Each(sc *par.Scratch, spares bool, f func(k int, sc *par.
 	var failed atomic.Int64 // the first subset with an error
 	failed.Store(int64(len(di.Subsets)))
 	one := func(k int, of func() *par.Scratch) {
-		if !spares && int64(k) > failed.Load() {
+		if int64(k) > failed.Load() {
 			return
 		}
 		failures[k] = f(k, of())

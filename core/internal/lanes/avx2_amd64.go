@@ -28,13 +28,3 @@ func decodeAVX2(words []uint64, base uint32, binShift uint32, scores []float64, 
 //
 //go:noescape
 func crossAVX2(rows *float64, y *[4]float64, x *[4]float64, bins []uint32, weights []float64, d []float64)
-
-// productAVX2 is Product for eight rows of four columns, of matrices whose rows have so many numbers.
-//
-//go:noescape
-func productAVX2(dst *float64, a *float64, b *float64, inner int, columns int)
-
-// inverseRootsAVX2 is InverseRoots for a multiple of four ranks.
-//
-//go:noescape
-func inverseRootsAVX2(dst []float64, ranks []float64)

@@ -136,54 +136,6 @@ func TestCross(t *testing.T) {
 	}
 }
 
-// A product has the sums of products, whose bits do not depend on vectors.
-func TestProduct(t *testing.T) {
-	rng := rand.New(rand.NewPCG(4, 5))
-	for _, rows := range []int{1, 7, 8, 9, 33} {
-		for _, inner := range []int{1, 5, 32} {
-			for _, columns := range []int{1, 4, 12, 25} {
-				a, b, want := make([]float64, rows*inner), make([]float64, inner*columns), make([]float64, rows*columns)
-				for i := range a {
-					a[i] = rng.NormFloat64() * float64(rng.IntN(3))
-				}
-				for i := range b {
-					b[i] = rng.NormFloat64()
-				}
-				for i := range want {
-					for j := range inner {
-						want[i] += a[i/columns*inner+j] * b[j*columns+i%columns]
-					}
-				}
-				bothWays(t, func() any {
-					got := slices.Repeat([]float64{math.NaN()}, len(want))
-					Product(got, a, b, inner, columns)
-					require.InDeltaSlice(t, want, got, 1e-12)
-					return got
-				})
-			}
-		}
-	}
-}
-
-// An inverse root times the root is 1.
-func TestInverseRoots(t *testing.T) {
-	rng := rand.New(rand.NewPCG(1, 3))
-	for _, n := range lengths {
-		ranks := make([]float64, n)
-		for i := range ranks {
-			ranks[i] = math.Exp(-37 * rng.Float64())
-		}
-		bothWays(t, func() any {
-			roots := make([]float64, n)
-			InverseRoots(roots, ranks)
-			for i, q := range ranks {
-				require.InEpsilon(t, 1, roots[i]*math.Sqrt(q-q*q), 1e-12)
-			}
-			return roots
-		})
-	}
-}
-
 // Look finds the ends, the bits and the cells of events, and NaN wherever they are.
 func TestLook(t *testing.T) {
 	testLook[float32](t)

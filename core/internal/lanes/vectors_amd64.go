@@ -16,10 +16,8 @@ func init() { Vectors(true) }
 func Vectors(on bool) bool {
 	if on && cpu.X86.HasAVX2 {
 		Cross, Decode, Words, look32, look64 = crossVectors, decodeVectors, wordsVectors, look32Vectors, look64Vectors
-		Product, InverseRoots = productVectors, inverseRootsVectors
 	} else {
 		Cross, Decode, Words, look32, look64 = crossGo, decodeGo, wordsGo, lookGo[float32], lookGo[float64]
-		Product, InverseRoots = productGo, inverseRootsGo
 	}
 	return cpu.X86.HasAVX2
 }
@@ -31,23 +29,6 @@ func crossVectors(li *Linear, bins []uint32, weights, d []float64) {
 	weights, d = weights[:len(bins)], d[:len(bins)]
 	crossAVX2(&li.Rows[0].Y[0], &li.Y, &li.X, bins[:whole], weights, d)
 	crossGo(li, bins[whole:], weights[whole:], d[whole:])
-}
-
-func productVectors(dst, a, b []float64, inner, columns int) {
-	row := 0
-	for ; columns%4 == 0 && (row+8)*inner <= len(a); row += 8 {
-		to := dst[row*columns:][:8*columns]
-		for k := 0; k < columns; k += 4 {
-			productAVX2(&to[k], &a[row*inner], &b[k], inner, columns)
-		}
-	}
-	productGo(dst[row*columns:], a[row*inner:], b, inner, columns)
-}
-
-func inverseRootsVectors(dst, ranks []float64) {
-	whole := len(ranks) &^ 3
-	inverseRootsAVX2(dst[:len(ranks)], ranks[:whole])
-	inverseRootsGo(dst[whole:], ranks[whole:])
 }
 
 func decodeVectors(records []uint64, base uint32, binShift uint, scores []float64, bins []uint32) {

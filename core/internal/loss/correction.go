@@ -121,7 +121,7 @@ func (co *correcting) cross(cr *crossing, end float64) (total sums) {
 			for i := lo; i < hi; i++ {
 				co.move(cr, i, .5)
 			}
-			total.add(co.evaluate(), end-cr.places[lo])
+			total.add(co.evaluate(), end-cr.scores[lo])
 		}
 		isTied := hi > lo+1
 		if isTied {
@@ -130,7 +130,7 @@ func (co *correcting) cross(cr *crossing, end float64) (total sums) {
 		for i := lo; i < hi; i++ {
 			if isTied {
 				co.move(cr, i, -.5)
-				total.add(co.evaluate(), end-cr.places[lo])
+				total.add(co.evaluate(), end-cr.scores[lo])
 			}
 			co.move(cr, i, 1)
 			change := co.evaluate()

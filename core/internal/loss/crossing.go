@@ -31,7 +31,6 @@ type crossing struct {
 	weights   []float64 // all 1 without weights
 	scores, d []float64 // d: the changes of J
 	biases    []float64 // the changes of the bias; nil: not wanted
-	places    []float64 // where the integral has the events: at their scores, or all at 0
 }
 
 // blockSize is a number of events that stay in cache between the loops over them.
@@ -85,9 +84,6 @@ func (cr *crossing) cross(lo, hi int, end float64) (total sums) {
 	n := hi - lo
 	cr.bins, cr.scores = par.Unset[uint32](cr.arena, n), par.Unset[float64](cr.arena, n)
 	cr.Decode(lo, hi, cr.scores, cr.bins)
-	if cr.places = cr.scores; cr.byOrder {
-		cr.places = par.Make[float64](cr.arena, n)
-	}
 	cr.d = par.Unset[float64](cr.arena, n)
 	if cr.in.measured {
 		cr.biases = par.Unset[float64](cr.arena, n)
@@ -106,9 +102,9 @@ func (cr *crossing) cross(lo, hi int, end float64) (total sums) {
 	if cr.in.correction != nil {
 		total = cr.bounds.cross(cr, end)
 	}
-	total.j += lanes.Integrate(cr.d, cr.places, end)
+	total.j += lanes.Integrate(cr.d, cr.scores, end)
 	if cr.biases != nil {
-		total.bias += lanes.Integrate(cr.biases, cr.places, end)
+		total.bias += lanes.Integrate(cr.biases, cr.scores, end)
 	}
 	return total
 }

@@ -21,7 +21,6 @@ type Plan struct {
 	ScoreRange      [2]float64
 	Masses          []bins.Options // one for each variable of mass, with limits that are rounded to the type of the events
 	ByOrder         bool           // the derivatives alone are wanted, which depend on the order of the scores: the loss is 0
-	Rebins          bool           // AtMost will divide the events into bins again
 	Smoothing       float64        // of the bound of the curvature
 }
 
@@ -81,7 +80,7 @@ func Evaluate[T events.Float](out events.Derivatives[T], ev events.Events[T], p 
 		all = out.ForEvents(len(di.Index), &sc.Arena)
 	}
 	results := make([]Result, len(di.Subsets))
-	failures := di.Each(sc, false, func(k int, sc *par.Scratch) error {
+	failures := di.Each(sc, func(k int, sc *par.Scratch) error {
 		defer sc.Arena.Release(sc.Arena.Mark())
 		sub := &di.Subsets[k]
 		ev, index := di.Subset(k)

@@ -20,7 +20,6 @@ type Prepared[T events.Float] struct {
 	Variable int // of mass
 	binning  bins.Options
 	sel      *events.Selection[T]
-	pairs    []uint32       // of sel, before they had bins; nil: not kept
 	rs       *order.Records // nil: there are no scores
 	Sorted   bool           // the derivatives are in order of score, not of the input
 }
@@ -35,7 +34,7 @@ func Prepare[T events.Float](ev events.Events[T], index []uint32, p *Plan, sc *p
 	masses := ev.Variables()
 	for k, mass := range masses {
 		pr := &Prepared[T]{plan: p, Variable: k, binning: p.Masses[k]}
-		err := pr.bin(events.Events[T]{Score: ev.Score, Mass: mass, Weight: ev.Weight}, index, nil, sc)
+		err := pr.bin(events.Events[T]{Score: ev.Score, Mass: mass, Weight: ev.Weight}, index, sc)
 		switch {
 		case err == nil:
 			prs = append(prs, pr)
@@ -52,86 +51,30 @@ func Prepare[T events.Float](ev events.Events[T], index []uint32, p *Plan, sc *p
 	return prs, nil
 }
 
-// bin selects events, and sets their bins, basis and order. Sorted events need no other sort.
-func (pr *Prepared[T]) bin(ev events.Events[T], index []uint32, sorted *order.Records, sc *par.Scratch) (err error) {
+// bin selects events, and sets their bins, basis and order.
+func (pr *Prepared[T]) bin(ev events.Events[T], index []uint32, sc *par.Scratch) (err error) {
 	for settled, o := false, pr.binning; !settled; {
-		if pr.pairs != nil {
-			again := *pr.sel
-			pr.sel, again.Pairs, pr.pairs = &again, pr.pairs, nil
-		} else if pr.sel, err = events.Select(ev, index, nil, o.Limits, sc); err != nil {
+		if pr.sel, err = events.Select(ev, index, nil, o.Limits, sc); err != nil {
 			return err
-		}
-		if pr.plan.Rebins && sorted == nil {
-			pr.pairs = par.Unset[uint32](&sc.Arena, len(pr.sel.Pairs))
-			copy(pr.pairs, pr.sel.Pairs)
 		}
 		if pr.Bins, err = bins.New(pr.sel, &o, sc); err != nil {
 			return err
 		}
-		if settled, err = pr.fit(&o, sc); err != nil {
+		if settled, err = bins.Settle(pr.Bins, pr.sel, &o, moments.Columns(pr.sel, &pr.plan.Options), sc); err != nil {
 			return err
 		}
 	}
-	pr.sort(sorted, sc)
-	return nil
-}
-
-// fit settles the bins, and sets the basis. It reports false if the options ask for other bins now.
-func (pr *Prepared[T]) fit(o *bins.Options, sc *par.Scratch) (settled bool, err error) {
-	columns := moments.Columns(pr.sel, &pr.plan.Options)
-	if settled, err = bins.Settle(pr.Bins, pr.sel, o, columns, sc); settled {
-		pr.Basis, err = moments.New(pr.Means, pr.Edges, pr.sel.N, &pr.plan.Options, &sc.Arena)
+	if pr.Basis, err = moments.New(pr.Means, pr.Edges, pr.sel.N, &pr.plan.Options, &sc.Arena); err != nil {
+		return err
 	}
-	return settled, err
-}
-
-func (pr *Prepared[T]) sort(sorted *order.Records, sc *par.Scratch) {
-	switch {
-	case pr.sel.Score == nil:
-	case sorted == nil:
+	if ev.Score != nil {
 		pr.rs = order.Sort(pr.sel, pr.Count(), sc)
-	default:
-		pr.rs = sorted.Rebin(pr.Count(), pr.sel.Pairs, sc)
 	}
-}
-
-// AtMost returns the events in at most so many bins, if their number is not given.
-func (pr *Prepared[T]) AtMost(most int, sc *par.Scratch) (*Prepared[T], error) {
-	fewer := *pr
-	fewer.binning.Most = most
-	if pr.plan.Joint || !pr.binning.Merges() || fewer.binning.For(pr.sel.N) == pr.binning.For(pr.sel.N) {
-		return pr, nil
-	}
-	return &fewer, fewer.bin(pr.sel.Events, nil, pr.rs, sc)
-}
-
-// Unbounded returns the events with moments that no option bounds.
-func (pr *Prepared[T]) Unbounded() *Prepared[T] {
-	if !pr.plan.Bounded() {
-		return pr
-	}
-	free, plan := *pr, *pr.plan
-	plan.MaxSlope, plan.Monotonic = math.Inf(1), false
-	free.plan = &plan
-	return &free
+	return nil
 }
 
 // HasBin reports whether an event has a bin.
 func (pr *Prepared[T]) HasBin(i int) bool { return pr.sel.Pairs[i] != events.NoPair }
-
-// PickBins sets dst to the bins of the chosen events, or to events.NoPair.
-func (pr *Prepared[T]) PickBins(dst, chosen []uint32) {
-	for j, i := range chosen {
-		if dst[j] = events.NoPair; pr.HasBin(int(i)) {
-			dst[j] = pr.sel.Pairs[i] & events.BinMask
-		}
-	}
-}
-
-// Residuals replaces the F_b of the bins at some scores, a row for each bin, by the residuals r_b = F_b - sum_l c~_l P_bl.
-func (pr *Prepared[T]) Residuals(cdfs []float64) {
-	moments.Residuals(&pr.plan.Options, pr.Basis, cdfs, len(cdfs)/pr.Count())
-}
 
 // sumBlock is the number of derivatives that a goroutine adds at a time.
 const sumBlock = 1 << 16
@@ -193,7 +136,7 @@ func prepareJoint[T events.Float](ev events.Events[T], index []uint32, p *Plan, 
 	if pr.Basis, err = moments.NewSpan(pr.Means, pr.Count(), &sc.Arena); err != nil {
 		return nil, err
 	}
-	pr.sort(nil, sc)
+	pr.rs = order.Sort(pr.sel, pr.Count(), sc)
 	return pr, nil
 }
 

@@ -15,7 +15,6 @@ type walk struct {
 	in       *integrand
 	from, to float64 // the limits of the integral over the scores
 	open     bool    // to is the highest score
-	byOrder  bool    // the scores have no places, and the integral is 0
 	// write writes derivatives, over the scale of the loss, of the records from lo on; nil: not wanted.
 	write func(lo int, derivatives []float64)
 
@@ -46,7 +45,7 @@ func (pr *Prepared[T]) integrate(out events.Derivatives[T], measured bool, sc *p
 	wa := &walk{Records: rs, in: in, from: limits[0], to: limits[1], write: pr.writer(out[events.Grad], -in.scale), topFrom: len(rs.Words)}
 	switch {
 	case p.ByOrder:
-		wa.from, wa.to, wa.byOrder = 0, 0, true
+		wa.from, wa.to = pr.sel.ScoreMin, pr.sel.ScoreMax
 	case math.IsInf(wa.from, -1):
 		wa.from, wa.to, wa.open = pr.sel.ScoreMin, pr.sel.ScoreMax, true
 	}
@@ -74,8 +73,11 @@ func (pr *Prepared[T]) integrate(out events.Derivatives[T], measured bool, sc *p
 		}
 		integrals[k] = wa.walkChunk(k)
 	})
+	if p.ByOrder {
+		return Result{}, nil
+	}
 	var total sums
-	total.add(top, wa.to-wa.place(last))
+	total.add(top, wa.to-wa.Score(last))
 	for _, integral := range integrals {
 		total.add(integral, 1)
 	}
@@ -100,9 +102,9 @@ func (wa *walk) walkChunk(k int) (total sums) {
 	cr := &crossing{walk: wa, arena: &room.Arena}
 	lo, hi, before := wa.Chunks[k], wa.Chunks[k+1], wa.from
 	if lo > 0 {
-		before = wa.place(lo - 1)
+		before = wa.Score(lo - 1)
 	}
-	end := wa.place(hi - 1)
+	end := wa.Score(hi - 1)
 	total.add(cr.start(wa.Row(wa.Sums, k), wa.Row(wa.in.squares, k)), end-before)
 	if from, to := wa.ChunksOfTie(k); to > from+1 { // a tie of several chunks: each crosses the middle of all
 		cr.start(wa.middle(wa.Sums, from, to, k, cr.arena), wa.middle(wa.in.squares, from, to, k, cr.arena))
@@ -132,14 +134,6 @@ func (wa *walk) middle(rows []float64, from, to, k int, arena *par.Arena) []floa
 		sums[i] = (wa.Row(rows, from)[i] + wa.Row(rows, to)[i] - chunk) / 2
 	}
 	return sums
-}
-
-// place returns where the integral has record i: at its score.
-func (wa *walk) place(i int) float64 {
-	if wa.byOrder {
-		return 0
-	}
-	return wa.Score(i)
 }
 
 // writer returns a function that writes numbers of the records from lo on, times a scale, to where these stand; nil for nil.

@@ -1,10 +1,6 @@
 package moments
 
-import (
-	"math"
-
-	"gonum.org/v1/gonum/floats"
-)
+import "math"
 
 // Bound makes c~ out of c:
 //
@@ -66,24 +62,6 @@ func (bo *Bound) Apply(c []float64) []float64 {
 	return bounded
 }
 
-// Excess is by how much moments are above a bound, or below it if By is negative, and how that changes with each moment.
-type Excess struct {
-	By       float64
-	Gradient []float64
-}
-
-// Excesses returns the excess of each bounded moment, |c_l| - t_l, with c_1 in place of c~_1.
-func (bo *Bound) Excesses(c []float64) (excesses []Excess) {
-	for l := bo.First; l < bo.End; l++ {
-		limit, base := bo.Limits[l], min(l, 2)-1
-		t := c[base] - limit.offset
-		one := Excess{math.Abs(c[l]) - limit.factor*math.Abs(t), make([]float64, len(c))}
-		one.Gradient[l], one.Gradient[base] = math.Copysign(1, c[l]), -math.Copysign(limit.factor, t)
-		excesses = append(excesses, one)
-	}
-	return excesses
-}
-
 // steepest is a |c/t| above which c~ is as good as t.
 const steepest = 40
 
@@ -105,29 +83,4 @@ func (limit *Limit) At(c, base float64) (bounded, own, byBase float64) {
 	y := tanh(u)
 	square := float64(y * y)
 	return float64(t * y), square, float64(limit.factor * (y - float64(u*(1-square))))
-}
-
-// Residuals replaces the F_b of the bins at some scores, a row of each bin, by the residuals r_b = F_b - sum_l c~_l P_bl.
-func Residuals(cfg *Options, ba *Basis, cdfs []float64, scores int) {
-	if !cfg.Bounded() && ba.Orthonormal != nil {
-		ba = ba.Orthonormal // it has the P of an unbounded projection
-	}
-	c := make([]float64, ba.Size*scores)
-	for i, a := range ba.A {
-		floats.AddScaled(c[i%ba.Size*scores:][:scores], a, cdfs[i/ba.Size*scores:][:scores])
-	}
-	if cfg.Bounded() {
-		bound, at := NewBound(cfg, ba), make([]float64, ba.Size)
-		for k := range scores {
-			for l := range at {
-				at[l] = c[l*scores+k]
-			}
-			for l, bounded := range bound.Apply(at) {
-				c[l*scores+k] = bounded
-			}
-		}
-	}
-	for i, p := range ba.P {
-		floats.AddScaled(cdfs[i/ba.Size*scores:][:scores], -p, c[i%ba.Size*scores:][:scores])
-	}
 }

@@ -79,20 +79,6 @@ func newRecords[T events.Float](sel *events.Selection[T], bins int, sc *par.Scra
 // fillBlock is the number of records that stay in the nearest cache.
 const fillBlock = 512
 
-// Rebin returns the records with the bins that the pairs of the events have, of which there are no more.
-func (rs *Records) Rebin(bins int, pairs []uint32, sc *par.Scratch) *Records {
-	other := *rs
-	other.Words, other.bins = par.Unset[uint64](&sc.Arena, len(rs.Words)), bins
-	sc.Team.Blocks(len(rs.Words), chunkSize(0), func(lo, hi int) {
-		to := other.Words[lo:hi]
-		for i, r := range rs.Words[lo:hi] {
-			to[i] = other.WithBin(r, pairs[r&rs.IndexMask]&events.BinMask)
-		}
-	})
-	other.divide(sc)
-	return &other
-}
-
 // Weight returns the weight of record i.
 func (rs *Records) Weight(i int) float64 {
 	if rs.Weights == nil {

@@ -68,11 +68,6 @@ func (la *Layout) Index(record uint64) int { return int(record & la.IndexMask) }
 // Bin returns the bin of a record.
 func (la *Layout) Bin(record uint64) int { return int(record >> (la.BinShift & 63) & la.binMask) }
 
-// WithBin returns a record with another bin.
-func (la *Layout) WithBin(record uint64, bin uint32) uint64 {
-	return record&^(la.binMask<<(la.BinShift&63)) | uint64(bin)<<(la.BinShift&63)
-}
-
 // Key returns the key of a record. Equal numbers have equal keys.
 func (la *Layout) Key(record uint64) uint64 { return record >> (la.keyShift & 63) }
 

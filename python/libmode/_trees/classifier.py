@@ -96,8 +96,8 @@ _DESCRIPTION = """A classifier of {library} that keeps the response to backgroun
     check_ : :class:`libmode.metrics.Check` or None
         What the last of ``eval_set``, or the events that fit kept, say of the finished trees; None without such events.
     evals_result_ : dict
-        By the names validation_0, ... a list for each of logloss, dependence (rho of 100,000 events) and
-        inverse_sensitivity; the latter is left out where the logloss stops the training.
+        By the names validation_0, ... a list for each of logloss and inverse_sensitivity; the latter is left out where
+        the logloss stops the training.
     best_iteration_ : int or None
         The best round of early stopping, counted from 0 as {library} does: ``booster_`` has one round more.
     settled_round_ : int or None
@@ -292,20 +292,21 @@ class BoostedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
                     f"early_stopping_rounds = {self.early_stopping_rounds}: no round can be the best, since {why}"
                 )
             why = None
-        if check and check.flat:
+        if check is not None and check.flat:
             return
-        if check and (check.flat is False or name != "validation_fraction"):
+        if check is not None and (check.flat is False or name != "validation_fraction"):
             said.append(f"{name}: {check.why}")
-        if why or check and check.flat is False:
+        if why or check is not None and check.flat is False:
             said.append(why or _BY_HEART)
         if said:
             warnings.warn(". ".join(said), TrainingWarning, stacklevel=level_of_the_user())
-        elif check or name == "validation_fraction" and self.validation_fraction is not None:
+        elif check is not None or name == "validation_fraction" and self.validation_fraction is not None:
             few = "too few events for a tenth with 1,000 of background"
+            few = few if check is None else f"the kept events cannot: {check.why}"
             _SAID.warn(
                 "not judged",
                 "nothing judges whether the background is flat "
-                f"({f'the kept events cannot: {check.why}' if check else few}): give fit eval_set and eval_mass, or "
+                f"({few}): give fit eval_set and eval_mass, or "
                 "validation_fraction a number, or None where other events judge. This is said once",
             )
 

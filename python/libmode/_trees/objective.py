@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from .._events import Events
 from .._messages import level_of_the_user
 from .._read import as_array, of_one_index, together, variables
-from .collective import find_workers
+from .collective import Workers
 from .multipliers import Boosting, Pushed, Settings, refuse_missing, targets
 
 #: The fields of a DMatrix that may have masses or weights: binary:logistic reads neither.
@@ -47,7 +47,7 @@ class Objective(Boosting):
             )
         if np.ndim(margin) != 1:
             raise ValueError(f"the margins have shape {np.shape(margin)}: MoDe is for one signal against background")
-        workers = find_workers()
+        workers = Workers()
         margin = workers.gathered(np.asarray(margin))
         # A new training begins with equal margins, or with those of the first round.
         equal = (margin == margin[:1]).all() or np.array_equal(margin, self._first)
@@ -56,7 +56,7 @@ class Objective(Boosting):
                 if not equal and any(one() is data for one in self._known):
                     raise ValueError(f"this training goes on after another: {_BY_FOLDS}")
                 events = self._read_set(data)
-                if workers.several:  # the core would name a place among the rows of all
+                if workers.count > 1:  # the core would name a place among the rows of all
                     refuse_missing(events.mass, self.settings.options, self.settings.taking_part(events))
             self._begin(Events(*map(workers.gathered, events)))
             size = np.abs(1.0 if self._weight is None else self._weight)

@@ -6,15 +6,12 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import expit
 
 from .._events import Events
-from .._functions import mode_evaluate
 from ..metrics._judge import Check, Judge
 from ..metrics._judge import Settings as Judged
 from .multipliers import Boosting, Settings
 
-_EVENTS = 100_000  # of the test for which ``dependence`` is at most 1
 _MOST = 50_000  # the most events that are judged in a round, in some 30 ms
 
 
@@ -31,12 +28,12 @@ class Watched:
         """Pairs (name, value) for margins of shape (n,); smaller is better, and the last one stops the training."""
         self._margin = margin.astype(float)
         self._check: Check | None = None
-        found = [("dependence", self._dependence()), ("logloss", self._logloss())]
+        values = [("logloss", self._logloss())]
         if self._by_sensitivity:
             best = self.check().sensitivity
-            found.append(("inverse_sensitivity", 1 / best if best > 0 else 1.0))  # unknown: as without a selection
-        self.latest = found[-1][1]
-        return found
+            values.append(("inverse_sensitivity", 1 / best if best > 0 else 1.0))  # unknown: as without a selection
+        self.latest = values[-1][1]
+        return values
 
     def check(self) -> Check:
         """The check of these events, or of some of them, after the last round, without spurious signals."""
@@ -51,13 +48,6 @@ class Watched:
     def _logloss(self) -> float:
         margin, events = self._margin, self._events
         return float(np.average(np.logaddexp(0, margin) - events.label * margin, weights=events.weight))
-
-    def _dependence(self) -> float:
-        _, label, mass, weight, _ = self._events
-        options = {**self._settings.options, "unbiased": True, "grad": False}
-        label = label if self._settings.background_only else None
-        result = mode_evaluate(expit(self._margin), mass, weight=weight, label=label, **options)
-        return result.loss * _EVENTS / (result.bias * result.events) if result.bias > 0 else 0.0
 
 
 class Stopping:

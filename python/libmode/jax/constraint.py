@@ -101,16 +101,11 @@ def mode_constraint(
         raise TypeError(
             f"state is {type(state).__name__}: give libmode.jax.State(), or the state that the last call returned"
         )
-    arguments = {
-        "strength": strength,
-        "floor": floor,
-        "training_events": training_events,
-        "from_logits": from_logits,
-        "categories": categories,
-    }
+    names = "strength", "floor", "training_events", "from_logits", "categories"
+    values = strength, floor, training_events, from_logits, categories
     function = FunctionConstraint(
         tuple(plain("mode", options, mode_constraint).items()),
-        tuple((name, as_python(value)) for name, value in arguments.items()),
+        tuple(zip(names, map(as_python, values), strict=True)),
         on_bad_batch,
     )
     constraint, after = function.on_host(None)._constraint, state  # raises the errors of arguments now

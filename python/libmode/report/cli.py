@@ -6,29 +6,25 @@ import json
 import math
 import sys
 import traceback
-from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 import click
-import numpy as np
 
 from .. import __version__
 from .._messages import ORDER
 from ..metrics._result import shown
-from ..metrics._sample import POINTS
-from ..metrics._settings import Settings
 from .events import Wanted, read
 from .figures import page
 from .formats import find
-from .judge import Judged, in_unit, judge, numbers
+from .judge import Judged, judge, numbers
 from .problem import Problem
 from .sample import look
 
 FAILED, BROKEN, INTERRUPTED = 1, 2, 130
-USUAL = {POINTS[0]: (0.8, 0.5, 0.2), POINTS[1]: (0.5, 0.2, 0.05)}
-KINDS = {"signal": POINTS[0], "background": POINTS[1], "threshold": POINTS[2]}
+KINDS = {"signal": "signal_efficiency", "background": "background_efficiency", "threshold": "threshold"}
+USUAL = {"signal": [0.8, 0.5, 0.2], "background": [0.5, 0.2, 0.05]}
 
 
 class Numbers(click.ParamType):  # type: ignore[type-arg]
@@ -48,11 +44,11 @@ class WorkingPoints(Numbers):
     """Numbers, behind what they are; without it None."""
 
     def convert(self, value: Any, param: click.Parameter | None, context: click.Context | None) -> Any:
-        """The argument of a check, or None, and the numbers."""
+        """What the numbers are, or "", and the numbers."""
         kind, colon, numbers = value.rpartition(":")
         if colon and kind not in KINDS:
             self.fail(f"{kind!r} is none of {', '.join(KINDS)}.", param, context)
-        return KINDS.get(kind), super().convert(numbers, param, context)
+        return kind, super().convert(numbers, param, context)
 
 
 def run() -> int:
@@ -139,7 +135,7 @@ def _report(
     working_points: tuple[str | None, list[float]] | None,
     mass_label: str | None,
     max_dependence: float | None,
-    bins: list[float] | None,
+    bins: Any,
     signal_mass: list[float] | None,
     signal_width: list[float] | None,
     max_slope: float | None,
@@ -151,22 +147,22 @@ def _report(
     if order is None:
         raise Problem(f"--{ORDER}.")
     wanted = Wanted(**expressions)
-    kind, points = working_points or (None, None)
-    kind = kind or POINTS[0 if wanted.label is not None else 1]
-    at: dict[str, Any] = {kind: points or USUAL[kind]}
-    if bins is not None:
-        at["bins"] = int(bins[0]) if len(bins) == 1 and bins[0] % 1 == 0 else bins
-    settings = Settings(
-        order=order, signal_mass=signal_mass, signal_width=signal_width, max_slope=max_slope, monotonic=monotonic,
-        training_events=training_events, **at,
-    )  # fmt: skip
-    inner, unit = in_unit(wanted.mass)
+    kind, points = working_points or ("", None)
+    kind = kind or ("background" if wanted.label is None else "signal")
+    settings = {"order": order, KINDS[kind]: points or USUAL[kind], "monotonic": monotonic}
+    if bins is not None and len(bins) == 1:
+        if bins[0] % 1:
+            raise Problem(f"--bins is {bins[0]:g}: expected a number of bins, or edges such as 50,80,120.")
+        bins = int(bins[0])
+    others = {
+        "bins": bins, "signal_mass": signal_mass, "signal_width": signal_width, "max_slope": max_slope,
+        "training_events": training_events,
+    }  # fmt: skip
+    settings |= {name: value for name, value in others.items() if value is not None}
     sources = list(dict.fromkeys(source for argument in files for source in find(argument)))
     bar: Any = partial(click.progressbar, file=sys.stderr)
     with bar(sources, label="reading") as progress:
         sample = look((read(source, wanted) for source in progress), wanted.label is not None)
-    edges = np.ndim(settings.bins) > 0  # which are the range too
-    settings = replace(settings, mass_range=None if edges else sample.mass_range, in_unit=unit)
     with bar(judge(wanted, sample, settings), length=len(wanted.scores), label="scores") as judged:
         scores = [*judged]
     contents = numbers(wanted, sample, settings, scores)
@@ -177,5 +173,5 @@ def _report(
         below = any(p < max_dependence for p in p_values)
         contents["passed"] = False if below else None if any(map(math.isnan, p_values)) else True
     (out / "report.json").write_text(json.dumps(contents, indent=1, allow_nan=False) + "\n", encoding="utf-8")
-    (out / "report.html").write_text(page(contents, scores, mass_label, inner), encoding="utf-8")
+    (out / "report.html").write_text(page(contents, scores, mass_label), encoding="utf-8")
     return contents, scores

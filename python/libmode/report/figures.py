@@ -66,12 +66,12 @@ def _svg(figure: Figure) -> str:
     return f"data:image/svg+xml;base64,{base64.b64encode(file.getvalue()).decode()}"
 
 
-def page(numbers: dict[str, Any], scores: list[Judged], mass_label: str | None, mass: str) -> str:
-    """The HTML of a report. Names of files and expressions are escaped; ``mass`` is the expression for an axis."""
+def page(numbers: dict[str, Any], scores: list[Judged], mass_label: str | None) -> str:
+    """The HTML of a report. Names of files and expressions are escaped."""
     environment = Environment(autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
     environment.filters |= {"count": "{:,}".format, "verdict": words.VERDICTS.get, "cuts": words.cuts}
-    environment.filters |= {"p": shown, "short": words.short}
-    label = _plain(mass) if mass_label is None else mass_label
+    environment.filters |= {"p": shown, "short": words.short, "notes": words.notes}
+    label = _plain(numbers["mass"]) if mass_label is None else mass_label
     return environment.from_string(TEMPLATE.read_text(encoding="utf-8")).render(
         report=numbers,
         scores=[(one, of_check(one, label)) for one in scores],

@@ -2,31 +2,21 @@
 
 from __future__ import annotations
 
-import ast
 import math
-from collections.abc import Callable, Iterator
+import warnings
+from collections.abc import Iterator
 from dataclasses import asdict, is_dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from .._problems import far
+from .. import metrics
 from ..metrics import Check
-from ..metrics._judge import Judge
-from ..metrics._sample import Sample as EventsOfMetrics
-from ..metrics._sample import sentence
-from ..metrics._settings import Settings
-from ..metrics.roc import Roc, area, curve
+from ..metrics.roc import Roc
 from .events import Events, Wanted
 from .sample import Sample
 
 ROC_POINTS = 500  # evenly spaced among all, and the same number towards the highest scores
-INVERSE: dict[str, Callable[[Any], Any]] = {
-    "log": np.exp,
-    "log10": lambda x: np.power(10.0, x),
-    "log2": np.exp2,
-    "log1p": np.expm1,
-}
 
 
 class Judged(NamedTuple):
@@ -36,53 +26,36 @@ class Judged(NamedTuple):
     check: Check
     auc: float | None  #: None without a label
     roc: Roc | None
+    warnings: list[str]  #: of libmode.metrics
 
 
-def in_unit(mass: str) -> tuple[str, Callable[[Any], Any]]:
-    """What a mass is a logarithm of, and the function from the one to the other; other masses as they are."""
-    try:
-        match ast.parse(mass.strip(), mode="eval").body:
-            case ast.Call(ast.Name(name), [inner]) if name in INVERSE:
-                return ast.unparse(inner), INVERSE[name]
-    except SyntaxError:  # the name of a column, or an expression with backticks
-        pass
-    return mass, np.asarray
-
-
-def judge(wanted: Wanted, sample: Sample, settings: Settings) -> Iterator[Judged]:
-    """The results for each score, one after the other."""
+def judge(wanted: Wanted, sample: Sample, settings: dict[str, Any]) -> Iterator[Judged]:
+    """The results for each score, one after the other; ``settings`` are arguments of :func:`metrics.check`."""
     labeled = wanted.label is not None
     events = Events.joined([sample.background, sample.signal]) if labeled else sample.background
-    check = Judge(settings, events.label, events.mass, events.weight)
+    label = events.label if labeled else None
     for name, score in zip(wanted.scores, events.scores.T, strict=True):
-        points = curve(EventsOfMetrics(score, events.label, events.mass[:, None], events.weight)) if labeled else None
-        yield Judged(
-            name,
-            check(score),
-            area(points) if points else None,
-            _thinned(points) if points else None,
-        )
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            auc = metrics.auc(score, label, weight=events.weight) if labeled else None
+            points = metrics.roc(score, label, weight=events.weight) if labeled else None
+            check = metrics.check(score, label, events.mass, weight=events.weight, **settings)
+        said = [str(one.message).replace("give mass_range", "take the others by --cut") for one in caught]
+        yield Judged(name, check, auc, _thinned(points) if points else None, list(dict.fromkeys(said)))
 
 
-def numbers(wanted: Wanted, sample: Sample, settings: Settings, scores: list[Judged]) -> dict[str, Any]:
+def numbers(wanted: Wanted, sample: Sample, settings: dict[str, Any], scores: list[Judged]) -> dict[str, Any]:
     """The contents of report.json, in which None is a number that is not known."""
     background, signal = sample.events
-    masses = far(sample.background.mass)
-    said = [f"{masses}: leave out events without a mass, by --cut"] if masses else []
-    said += [
-        warning
-        for one in scores
-        if one.auc is not None and (warning := sentence(one.auc, signal, background, "--label", f"--score {one.score}"))
-    ]
     contents: dict[str, Any] = plain(
         {
             **wanted._asdict(),
-            "order": settings.order,
+            "order": settings["order"],
             "entries": sample.entries,
             "signal": signal if wanted.label else None,
             "background": background,
             "tested": len(sample.background.mass),
-            "warnings": said,
+            "warnings": list(dict.fromkeys(f"{one.score}: {text}" for one in scores for text in one.warnings)),
             "scores": [one._asdict() for one in scores],
         }
     )

@@ -20,7 +20,6 @@ class Sample(NamedTuple):
     events: tuple[int, int]  #: background and signal that pass the cut
     background: Events
     signal: Events
-    mass_range: tuple[float, float]  #: the lowest and the highest mass of all background
 
 
 def look(files: Iterable[tuple[int, Events]], labeled: bool) -> Sample:
@@ -34,11 +33,10 @@ def look(files: Iterable[tuple[int, Events]], labeled: bool) -> Sample:
         raise Problem("--label is 1 for all events: expected background, which has label 0.")
     if labeled and not len(signal.mass):
         raise Problem("--label is 0 for all events: expected signal, which has label 1; or leave --label out.")
-    low, high = float(background.mass.min()), float(background.mass.max())
-    if low == high:
-        raise Problem(f"--mass is {low:g} for all background: expected masses that differ.")
+    if background.mass.min() == background.mass.max():
+        raise Problem(f"--mass is {background.mass[0]:g} for all background: expected masses that differ.")
     events_of = (len(background.mass), len(signal.mass))
-    return Sample(entries, events_of, _some(background, 0), _some(signal, 1), (low, high))
+    return Sample(entries, events_of, _some(background, 0), _some(signal, 1))
 
 
 def _some(events: Events, seed: int) -> Events:

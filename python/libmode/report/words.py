@@ -42,8 +42,12 @@ def cuts(check: Check) -> Table:
         wanted, *rest = cells(cut)
         rows.append([wanted, VERDICTS[cut.flat], short(cut.threshold, 4), short(rejection), *rest])
     return Table(
-        "In brackets the residual from statistics alone. Would show: the height of a bump of 3 standard deviations, "
-        "over the background under it",
+        "In brackets the residual from statistics alone",
         [HEAD[0], "verdict", "threshold", "rejection", *HEAD[1:]],
         rows,
     )
+
+
+def notes(check: Check) -> list[str]:
+    """What the text of a check says below its table."""
+    return str(check).splitlines()[2 + len(check.cuts) :]

@@ -53,7 +53,9 @@ class MoDeConstraint(CoreModule):
     Parameters
     ----------
     strength : float, optional
-        K, the push over the gradient. By default 10 (T/150,000)^(1/4) for T ``training_events``.
+        K, the push over the gradient. By default 24 at order 0 and else 12, times (T/150,000)^(1/4) for T
+        ``training_events``. K of order 0 rises: it is multiplied by 1 - exp(-n/512,000) after n background
+        events.
     floor : float, optional
         The least start, above 0 and at most 1, which is no planing. By default 0.1 (150,000/T)^(1/2), at most 1.
     training_events : float, optional
@@ -111,8 +113,8 @@ class MoDeConstraint(CoreModule):
     MoDeConstraint(order=1, mass_range=(50.0, 300.0))
     >>> score = constraint(network(x)[:, 0], label, mass, weight)  # the one line
     >>> torch.nn.functional.binary_cross_entropy(score, label, weight).backward()
-    >>> constraint.skipped
-    0
+    >>> constraint.skipped, constraint.strength, constraint.floor, constraint.training_events, constraint.categories
+    (0, None, None, None, 0)
     """
 
     if TYPE_CHECKING:
