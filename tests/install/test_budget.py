@@ -14,7 +14,7 @@ from places import ROOT
 BUDGET = tomllib.loads((ROOT / "tools" / "budget.toml").read_text())
 RINGS = {f"{ring}.{name}": part for ring, parts in BUDGET.items() for name, part in parts.items()}
 PACKAGE = ROOT / "python" / "libmode"
-NAMES = 50
+NAMES = 36
 
 
 def files():

@@ -36,7 +36,7 @@ class Scores(NamedTuple):
 
 
 class Part(NamedTuple):
-    """What is found for all events, or for a category."""
+    """The cuts and tests of all events, or of a category."""
 
     cuts: list[AtCut]
     at_cuts: list[list[Test]]  #: of each cut

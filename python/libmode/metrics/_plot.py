@@ -63,5 +63,6 @@ def _draw(check: Check, cut: AtCut, above: Any, middle: Any, below: Any) -> None
             axes.axvline(mass, color="C2", lw=1, label="signal")
         if np.isfinite(cut.mass):
             axes.axvline(cut.mass, color="C3", ls=":", lw=1.5, label=f"decides: {cut.mass:.4g}")
-        axes.legend(fontsize="small")
+        if axes.get_legend_handles_labels()[0]:
+            axes.legend(fontsize="small")
     above.set_xlim(edges[0], edges[-1])

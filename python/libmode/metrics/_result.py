@@ -75,8 +75,8 @@ class Check:
     >>> mass, score = 50 + rng.exponential(60, 50_000), rng.random(50_000)
     >>> found = metrics.check(score, None, mass, order=0, background_efficiency=0.1)
     >>> found.raise_if_not_flat()
-    >>> found.to_dict()["flat"], bool(found), found.sensitivity, len(found.plot().axes)
-    (True, True, nan, 3)
+    >>> found.to_dict()["flat"], bool(found), found.sensitivity, found.rank, len(found.plot().axes)
+    (True, True, nan, 2.0, 3)
     """
 
     flat: bool | None  #: True: flat; False: not flat; None: not known from this sample
