@@ -18,8 +18,8 @@ class LossOptions(TypedDict, total=False):
     """Degree of the polynomial in mass that the background efficiency may follow at no cost, 0 to 16: 0 a constant, 1 a
     line, 2 a parabola. There is no default: the background estimate of the analysis decides."""
     bins: int | Sequence[int | None] | None
-    """Number of mass bins. By default, or if None, the number of effective events decides, up to 32 (docs/options.md
-    has the rule). With several variables, one number for all or one for each."""
+    """Number of mass bins. By default, or if None, one for 8 effective events, up to 32. With several variables, one
+    number for all or one for each."""
     binning: Literal["quantile", "uniform", "edges"]
     """Bins with equal numbers of events (the default), with equal widths, or with the given ``edges``."""
     edges: Iterable[float | Iterable[float]] | None
