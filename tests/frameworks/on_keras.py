@@ -449,7 +449,8 @@ def logged(score, label, mass, weight=None, **options):
     """The AUC and the numbers of the check, with NaN for None."""
     found = metrics.check(score, label, mass, weight=weight, **options).to_dict()
     found = {"auc": metrics.auc(score, label, weight=weight), **found}
-    return {name: np.nan if value is None else float(value) for name, value in found.items()}
+    known = {name: value for name, value in found.items() if not isinstance(value, str)}
+    return {name: np.nan if value is None else float(value) for name, value in known.items()}
 
 
 def fit_with(*callbacks):

@@ -100,7 +100,7 @@ class MoDeCallback(keras.callbacks.Callback):
             scores = sigmoid(scores)
         same_length("the prediction for x", scores, "label", self._label)
         self.check, values = self._judge.log(scores)
-        if self.params.get("verbose"):
+        if (self.params or {}).get("verbose"):  # None before a training
             print(f"Epoch {epoch + 1}: {self.check.why}")
         if logs is not None:
             logs.update({self._prefix + name: value for name, value in values.items()})
