@@ -49,7 +49,7 @@ def test_too_few_rounds_are_an_error_with_early_stopping_and_a_warning_without(l
     with pytest.warns(
         TrainingWarning, match=r"has not settled in 20 rounds: .* times as much as by chance. Give about"
     ):
-        assert fitted(library, n_estimators=20).settled_round_ is None
+        assert fitted(library, n_estimators=20, validation_fraction=None).settled_round_ is None
 
 
 def test_the_mass_dependence_of_a_training_that_comes_back_is_said(library, monkeypatch):
