@@ -101,8 +101,8 @@ def _of_cut(
     of the parabola, above 1 where it is not monotonic. Of two masses the unit is the rms from statistics.
     """
     if mass.ndim == 2:
-        residual = rms_pull(score, mass, cut, CELLS)
-        return {"residual": residual, "fitted": residual, "test": 1.0}
+        pull = rms_pull(score, mass, cut, CELLS)
+        return {"residual": pull, "fitted": pull, "test": 1.0}
     edges, order = np.unique(np.quantile(mass, np.linspace(0, 1, BINS + 1))), problem.options["order"]
     point = {"threshold": cut, "bins": edges, "weight": weight}
     flatness = residual(mass, score >= cut, edges, order, weight)
