@@ -9,6 +9,7 @@ from libmode import metrics
 from numpy.typing import NDArray
 
 from ..plane import rms_pull
+from ..spectra import residual
 from .events import Events
 from .problems import Problem
 
