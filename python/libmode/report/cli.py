@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import json
 import math
+import os
 import sys
 import traceback
+from contextlib import suppress
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -54,15 +56,20 @@ class WorkingPoints(Numbers):
 def run() -> int:
     """Runs the command, and returns its status: 1 says "not flat" and nothing else."""
     try:
-        return int(main(prog_name="libmode", standalone_mode=False) or 0)
+        status = int(main(prog_name="libmode", standalone_mode=False) or 0)
+        sys.stdout.flush()
+        return status
     except click.ClickException as error:
         error.show()
     except click.Abort:
         return INTERRUPTED
     except SystemExit:  # by click, where the program that reads the output has ended
         pass
-    except Exception:
+    except Exception as error:
         traceback.print_exc()
+        if isinstance(error, OSError):  # Python writes what is left at its end, and would fail with a status of its own
+            with suppress(Exception):
+                os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     return BROKEN
 
 
