@@ -67,7 +67,7 @@ def run() -> int:
         pass
     except Exception as error:
         traceback.print_exc()
-        if isinstance(error, OSError):  # Python writes what is left at its end, and would fail with a status of its own
+        if isinstance(error, OSError):  # Python writes the rest at its end, and would fail with another status
             with suppress(Exception):
                 os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     return BROKEN
