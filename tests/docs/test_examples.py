@@ -68,5 +68,5 @@ def test_the_analysis_runs_to_its_end(tmp_path):
     assert {opset.version for opset in model.opset_import if not opset.domain} < set(range(1, 24))
     assert {node.op_type for node in model.graph.node} <= SOFIE
     page = (DOCS / "analysis.md").read_text()
-    shown, words = "".join(shown_blocks(page)), re.compile(r"-?[\d.]+(e-\d+)?f?")
+    shown, words = "".join(shown_blocks(page)), re.compile(r"[-+]?[\d.]+(e-\d+)?f?")
     assert words.sub("#", printed).split() == words.sub("#", shown).split()
