@@ -123,19 +123,18 @@ func (ca *call[T]) divide(sc *par.Scratch) (all []*group[T], di *events.Division
 	if di, err = events.Divide(ca.Events, ca.plan.BackgroundLabel, sc); err != nil {
 		return nil, nil, err
 	}
+	if err := checkCategories(di, ca.Categories); err != nil {
+		return nil, nil, err
+	}
 	for k := range di.Subsets {
 		g := &group[T]{subset: di.Subsets[k]}
-		if g.Events, g.index = di.Subset(k); err == nil {
-			if err = g.leaveOut(ca.plan); err != nil {
-				err = di.Named(k, ca.plan.BackgroundLabel, err)
-			}
+		g.Events, g.index = di.Subset(k)
+		if err := g.leaveOut(ca.plan, sc); err != nil {
+			return nil, nil, di.Named(k, ca.plan.BackgroundLabel, err)
 		}
 		all = append(all, g)
 	}
-	if err == nil {
-		err = checkCategories(di, ca.Categories)
-	}
-	return all, di, err
+	return all, di, nil
 }
 
 // part returns the number of a label and category in a state.

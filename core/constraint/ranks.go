@@ -41,7 +41,7 @@ func (g *group[T]) size(i int, unit float64) float64 {
 }
 
 // leaveOut leaves out the events without a weight, and those whose mass is outside the limits: of all variables, or jointly of one.
-func (g *group[T]) leaveOut(p *loss.Plan) error {
+func (g *group[T]) leaveOut(p *loss.Plan, sc *par.Scratch) error {
 	var chosen []uint32
 	masses := g.Variables()
 	takesPart := func(i int) bool {
@@ -72,7 +72,7 @@ func (g *group[T]) leaveOut(p *loss.Plan) error {
 			chosen = append(chosen, uint32(i))
 		}
 	}
-	g.Events = g.Chosen(chosen)
+	g.Events = g.Chosen(chosen, sc)
 	for k, i := range chosen {
 		chosen[k] = uint32(g.place(int(i)))
 	}

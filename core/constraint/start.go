@@ -129,7 +129,7 @@ func (ca *call[T]) setSpectra(all []*group[T], sc *par.Scratch) {
 		}
 		g.cell = par.Make[uint8](&sc.Arena, len(g.Score))
 		place(lesson, lesson.background[:], &g.Events, g.cell)
-		signal := ca.Chosen(others[g.subset.Category])
+		signal := ca.Chosen(others[g.subset.Category], sc)
 		if place(lesson, lesson.signal[:], &signal, par.Make[uint8](&sc.Arena, len(signal.Score))) {
 			lesson.signals = 1
 		}

@@ -92,7 +92,7 @@ func Divide[T Float](ev Events[T], labels []int32, sc *par.Scratch) (*Division[T
 				"use larger batches, or check background_label", n, label)
 		}
 	}
-	di.copyEvents(ev, sc)
+	di.Events = ev.Chosen(di.Index, sc)
 	return di, nil
 }
 
@@ -161,20 +161,21 @@ func (di *Division[T]) arrange(numbers []uint32, category LabelSlice) error {
 	return nil
 }
 
-// copyEvents sets di.Events to the selected events.
-func (di *Division[T]) copyEvents(ev Events[T], sc *par.Scratch) {
+// Chosen returns copies of the chosen events, without labels and categories, in the memory of the scratch.
+func (ev *Events[T]) Chosen(chosen []uint32, sc *par.Scratch) Events[T] {
 	pick := func(from []T) []T {
 		if from == nil {
 			return nil
 		}
-		to := par.Unset[T](&sc.Arena, len(di.Index))
-		sc.Team.Blocks(len(to), divideBlock, func(lo, hi int) { Pick(to[lo:hi], from, di.Index[lo:hi]) })
+		to := par.Unset[T](&sc.Arena, len(chosen))
+		sc.Team.Blocks(len(to), divideBlock, func(lo, hi int) { Pick(to[lo:hi], from, chosen[lo:hi]) })
 		return to
 	}
-	di.Events = Events[T]{Score: pick(ev.Score), Mass: pick(ev.Mass), Weight: pick(ev.Weight)}
+	some := Events[T]{Score: pick(ev.Score), Mass: pick(ev.Mass), Weight: pick(ev.Weight)}
 	for _, mass := range ev.Masses {
-		di.Events.Masses = append(di.Events.Masses, pick(mass))
+		some.Masses = append(some.Masses, pick(mass))
 	}
+	return some
 }
 
 // Pick copies the chosen elements to to.

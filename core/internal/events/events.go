@@ -69,23 +69,6 @@ func (ev *Events[T]) CheckLengths() error {
 	return nil
 }
 
-// Chosen returns copies of the chosen events, without labels and categories.
-func (ev *Events[T]) Chosen(chosen []uint32) Events[T] {
-	pick := func(from []T) []T {
-		if from == nil {
-			return nil
-		}
-		to := make([]T, len(chosen))
-		Pick(to, from, chosen)
-		return to
-	}
-	some := Events[T]{Score: pick(ev.Score), Mass: pick(ev.Mass), Weight: pick(ev.Weight)}
-	for _, mass := range ev.Masses {
-		some.Masses = append(some.Masses, pick(mass))
-	}
-	return some
-}
-
 // IsFinite reports whether x is neither NaN nor infinite.
 func IsFinite(x float64) bool { return x-x == 0 }
 
