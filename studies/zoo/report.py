@@ -21,7 +21,7 @@ REST = Path(__file__).with_name("tables.md")
 CUTS = (*SIGNAL, *BACKGROUND)
 COLUMNS = 3  # of the picture of the frontiers
 COMPARED = ("80 %", "50 %", "20 %")  # the cuts that each training has
-FLAT = 1.2  # the largest residual over its scale, at each of these cuts, of what is flat: the same for all methods
+FLAT = 1.2  # the largest residual over its scale that counts as flat, for every method and each of these cuts
 Found = dict[str, Any]
 #: Maps of scores, and what they compare with, by the names of columns.
 MAPS = {"default": "layer", "default, then a map": "layer, then a map", "none, then a map": "map alone"}
