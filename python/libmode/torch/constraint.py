@@ -16,9 +16,8 @@ from .._bad_batches import OnBadBatch
 from .._constraint import Constraint, training_step
 from .._events import Events
 from .._native import BatchError
-from .._option_values import plain
 from .._options import parse_options
-from .._problems import Monitor
+from .._problems import EVERY, Monitor
 from .._read import flag, whole
 from .._typing import Unpack
 from ..option_types import LossOptions
@@ -117,9 +116,12 @@ class MoDeConstraint(CoreModule):
     (0, None, None, None, 0)
     """
 
-    if TYPE_CHECKING:
-        state: Tensor  # TorchScript reads annotations of classes, but no texts
-    __jit_unused_properties__ = ("strength", "floor", "training_events", "categories")
+    if TYPE_CHECKING:  # TorchScript reads annotations of classes, but no texts
+        state: Tensor
+        strength: float | None
+        floor: float | None
+        training_events: float | None
+        categories: int
     _gets, _name = "no gradient of MoDe", "state"
 
     def __init__(
@@ -142,15 +144,17 @@ class MoDeConstraint(CoreModule):
         super().__init__()
         self.gather, self.process_group = checked_group(gather, process_group)
         self._set_on_bad_batch(on_bad_batch)
-        self.options = plain("mode", options, type(self).__init__)
         self._constraint = Constraint(
-            self.options,
+            options,
             strength=strength,
             floor=floor,
             training_events=training_events,
             from_logits=from_logits,
             categories=categories,
+            owner=type(self).__init__,
         )
+        self.options = {name: self._constraint.options.values[name] for name in options}
+        self.__dict__.update(self._constraint.settings)
         self.background_only = flag("background_only", background_only)
         self.signal = whole("signal", signal)
         self._monitor = Monitor() if flag("monitor", monitor) else None
@@ -161,26 +165,6 @@ class MoDeConstraint(CoreModule):
             )
         self._hold(self._constraint.start())
         self._register()
-
-    @property
-    def strength(self) -> float | None:
-        """K; None for the default."""
-        return self._constraint.strength
-
-    @property
-    def floor(self) -> float | None:
-        """The least start; None for the default."""
-        return self._constraint.floor
-
-    @property
-    def training_events(self) -> float | None:
-        """T, as given."""
-        return self._constraint.training_events
-
-    @property
-    def categories(self) -> int:
-        """The number of categories; 0: none."""
-        return self._constraint.categories
 
     @in_python
     def forward(
@@ -232,12 +216,13 @@ class MoDeConstraint(CoreModule):
     def _run(self, state: Tensor, score: Tensor, *others: Any, outputs: Tensor | None = None) -> tuple[Tensor, Tensor]:
         """The lesson and the rows of a batch, see :func:`libmode._evaluate.direction`. The state does not change."""
         constraint = self._constraint
-        constraint.logits = outputs is not None or constraint.from_logits
-        monitor, due = self._monitor, self._monitor is not None and self._monitor.is_due()
-        if monitor is not None and monitor.calls == 1:
-            if outputs is not None:
+        constraint.used = constraint.options if outputs is None else constraint.of_odds
+        monitor = self._monitor
+        if monitor is not None:
+            monitor.calls += 1
+            if monitor.calls == 1 and outputs is not None:
                 constraint.look_at_rows(as_numpy(outputs), len(constraint.labels) + 1)
-            if not self.gather:
+            if monitor.calls == 1 and not self.gather:
                 only_a_part(monitor, type(self).__name__)
         make = partial(read_batch, constraint.labels, score, *others)
         gathers, where = self.gather and processes(self.process_group) > 1, ""
@@ -261,7 +246,7 @@ class MoDeConstraint(CoreModule):
                 self._succeed()
             if gathers:
                 rows = rows[:, batch.own]
-            if monitor is not None and due:
+            if monitor is not None and monitor.calls % EVERY == 0:
                 monitor.look(constraint.scores(as_numpy(events.score)))
         return torch.from_numpy(lesson), back_to(score.device, result_type(score), rows)
 
@@ -274,7 +259,7 @@ class MoDeConstraint(CoreModule):
         gradient, array = as_numpy(incoming.detach()), as_numpy(rows)
         norms = None
         if self.gather and processes(self.process_group) > 1:
-            parts = self._constraint.categories or 1
+            parts = self.categories or 1
             norms = norms_of_all(gradient, array, len(self._constraint.labels) * parts, self.process_group)
         numbers = self._numbers(self.state)
         changed = torch.from_numpy(self._constraint.apply(gradient, array, as_numpy(lesson), numbers, norms))
@@ -284,7 +269,7 @@ class MoDeConstraint(CoreModule):
 
     def get_extra_state(self) -> Tensor:
         """The options of the state, as the bytes of a text, since some file formats hold only tensors."""
-        return torch.tensor(list(self._constraint.options.text.encode()), dtype=torch.uint8)
+        return torch.tensor(list((self._constraint.options.text or " ").encode()), dtype=torch.uint8)
 
     def set_extra_state(self, state: Tensor) -> None:
         """Raises ValueError if the loaded state has other options."""
