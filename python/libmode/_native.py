@@ -14,7 +14,7 @@ import threading
 import weakref
 from functools import cache, cached_property, partial
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from ._interruptible import LARGE, interruptible
 from ._messages import Fault
@@ -276,11 +276,19 @@ class Handle:
         return size
 
 
+class Row(NamedTuple):
+    """An option in the table of the core, as text."""
+
+    kind: str  #: integer, flag, choice, number, range, numbers or labels
+    default: str
+    allowed: str  #: which values are allowed
+
+
 @cache
-def options_table() -> dict[str, tuple[str, str]]:
-    """The kind and the default of each option of the core, as text."""
+def options_table() -> dict[str, Row]:
+    """The options of the core by name."""
     rows = (line.split("\t") for line in library().mode_options_table().decode().splitlines())
-    return {name: (kind, default) for name, kind, default, *_ in rows}
+    return {name: Row(*row) for name, *row in rows}
 
 
 def set_threads(threads: int) -> None:

@@ -14,7 +14,7 @@ from typing import Any, Literal, get_origin
 from ._events import NOT_WEIGHT
 from ._limits import dtype_name, exact, rounded
 from ._messages import ORDER, near, shown
-from ._native import Handle, options_table
+from ._native import Handle, Row, options_table
 from ._read import as_python, each_of, is_for_each
 from .option_types import Loss, LossOptions
 
@@ -52,7 +52,7 @@ class Options(Handle):
         words = (word.partition("=") for word in self.text.split())
         self.given = {name: value if equals else "true" for name, equals, value in words}
         """The options that are not at their default, as text."""
-        self.values = {name: _value(*row, self.given.get(name)) for name, row in options_table().items()}
+        self.values = {name: _value(row, self.given.get(name)) for name, row in options_table().items()}
         """All options. None stands for no limit, or for a value from the data."""
         labels = self.values["background_label"]
         self.labels: tuple[int, ...] = labels if isinstance(labels, tuple) else (labels,)
@@ -106,20 +106,20 @@ def _outwards(value: Any, kind: str) -> Any:
     return each if is_for_each(value) else each[0]
 
 
-def _value(kind: str, default: str, text: str | None) -> Any:
+def _value(row: Row, text: str | None) -> Any:
     """The value of an option from the text of the core, by its kind."""
-    text = default if text is None else text
+    text = row.default if text is None else text
     if ";" in text:
-        return tuple(_value(kind, default, one) for one in text.removesuffix(";").split(";"))
+        return tuple(_value(row, one) for one in text.removesuffix(";").split(";"))
     if text == "none":
         return None
-    if kind in ("range", "numbers"):
+    if row.kind in ("range", "numbers"):
         return tuple(map(float, text.split(",")))
-    if kind == "flag":
+    if row.kind == "flag":
         return text == "true"
-    if kind in ("integer", "labels"):
+    if row.kind in ("integer", "labels"):
         return int(text)
-    return float(text) if kind == "number" else text
+    return float(text) if row.kind == "number" else text
 
 
 def as_text(options: Mapping[str, Any]) -> str:
@@ -136,20 +136,19 @@ def _word(name: str, value: Any) -> str:
         return "true" if value else "false"
     if isinstance(value, str) and name in _WORDS:
         return "_".join(value.split())
-    if isinstance(value, (int, float)):
-        return repr(value)
-    if isinstance(value, Iterable) and not isinstance(value, (str, bytes)):
-        each = [as_python(one) for one in value]
-        several = name in _LISTS or any(one is None or isinstance(one, Iterable) for one in each)
-        text = (";" if several else ",").join([_word(name, one) for one in each])
-        return text + ";" if several and len(each) == 1 and name != "background_label" else text
     try:
+        if isinstance(value, (int, float)):
+            return repr(value)
         if isinstance(value, (str, bytes)):
             raise TypeError
-        return repr(float(value))
-    except (TypeError, ValueError):
-        wanted = "a word" if name in _WORDS else "numbers"
-        raise TypeError(f"{name} = {shown(value)}: expected {wanted}") from None
+        if not isinstance(value, Iterable):
+            return repr(float(value))
+    except (TypeError, ValueError):  # ValueError of integers with thousands of digits
+        raise TypeError(f"{name} = {shown(value)} must be {options_table()[name].allowed}") from None
+    each = [as_python(one) for one in value]
+    several = name in _LISTS or any(one is None or isinstance(one, Iterable) for one in each)
+    text = (";" if several else ",").join([_word(name, one) for one in each])
+    return text + ";" if several and len(each) == 1 and name != "background_label" else text
 
 
 _cached = lru_cache(maxsize=256)(Options)
