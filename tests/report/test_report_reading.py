@@ -2,6 +2,7 @@
 
 import gzip
 import os
+import re
 
 import awkward
 import h5py
@@ -104,7 +105,7 @@ def test_integers_do_not_wrap_around(tmp_path, suffix):
     )
     scores = taken(file, scores=tuple(IN_DOUBLE)).scores
     assert dict(zip(IN_DOUBLE, np.round(scores.T, 12).tolist(), strict=True)) == IN_DOUBLE
-    with pytest.raises(Problem, match="adds what is true or false: expected numbers, as in 1 "):
+    with pytest.raises(Problem, match="it adds what is true or false: expected numbers, as in 1 "):
         taken(file, scores=("(jets > 0) + (jets > 1)",))
 
 
@@ -113,7 +114,7 @@ def test_names_that_are_no_python(tmp_path):
     for suffix in ("parquet", "csv"):
         file = report_toys.write(tmp_path / f"names.{suffix}", {**columns, "mass": columns["flat"]})
         assert taken(file, mass="jet.mass").mass.tolist() == [1, 2, 3, 4]
-        assert taken(file, mass="2 * jet.mass - flat").mass.tolist() == [2, 3, 4, 5]
+        assert taken(file, mass="2 * `jet.mass` - flat").mass.tolist() == [2, 3, 4, 5]
         assert taken(file, mass="m/GeV").mass.tolist() == [2, 3, 4, 5]
         assert taken(file, mass="`m/GeV` + flat").mass.tolist() == [2, 4, 6, 8]
 
@@ -134,7 +135,7 @@ def test_labels_may_be_words(tmp_path):
         file.mktree("t", {"flat": "f8", "mass": "f8", "Label": "string"}).extend(columns)
     for name in ("words.csv", "words.parquet", "words.h5", "fields.h5", "words.root"):
         assert taken(tmp_path / name, label='Label == "s"').label.tolist() == [True, False, True], name
-        with pytest.raises(Problem, match=r"^--label 'Label' is '?s'? at entry 0 of .*: expected one number"):
+        with pytest.raises(Problem, match=r"^--label 'Label' cannot be computed from .*: could not convert string"):
             taken(tmp_path / name, label="Label")
 
 
@@ -194,17 +195,17 @@ def test_a_column_that_holds_no_numbers_is_named(tmp_path):
         for name, values in {**plain, "pair": np.zeros((3, 2)), "one": np.ones((3, 1)), "short": np.arange(2)}.items():
             file[name] = values
     (tmp_path / "jagged.csv").write_text("flat,mass,name,number\n1,1,a,5\n2,2,b,--\n")
-    for suffix, column, holds in (
-        ("root", "jets", "array.* at entry 0"), ("root", "pair", "array"), ("parquet", "jets", "array"),
-        ("parquet", "name", "'a'"), ("h5", "pair", "array"), ("csv", "name", "'a' at entry 0"),
-        ("csv", "number", "'5' at entry 0"),
+    for suffix, column in (
+        ("root", "jets"), ("root", "pair"), ("parquet", "jets"), ("parquet", "name"), ("h5", "pair"), ("csv", "name"),
+        ("csv", "number"),
     ):  # fmt: skip
-        with pytest.raises(Problem, match=f"^--mass '{column}' is {holds}.*jagged.{suffix}: expected one number"):
-            taken(tmp_path / f"jagged.{suffix}", mass=column)
-        with pytest.raises(Problem, match=rf"^--mass '{column} \+ 1' cannot be computed from .*jagged.{suffix}: "):
-            taken(tmp_path / f"jagged.{suffix}", mass=f"{column} + 1")
+        for text in (column, f"{column} + 1"):
+            with pytest.raises(
+                Problem, match=rf"^--mass '{re.escape(text)}' cannot be computed from .*jagged.{suffix}: "
+            ):
+                taken(tmp_path / f"jagged.{suffix}", mass=text)
     assert taken(tmp_path / "jagged.h5", mass="one").mass.tolist() == [1, 1, 1]
-    with pytest.raises(Problem, match=r"jagged\.h5: the columns flat, short have \[3, 2\] entries: must be equal"):
+    with pytest.raises(Problem, match=r"jagged\.h5 cannot be read: All arrays must be of the same length"):
         taken(tmp_path / "jagged.h5", mass="short")
 
 
@@ -223,16 +224,15 @@ def test_what_is_not_finite_is_named_with_file_and_entry(toy, tmp_path, suffix):
 @pytest.mark.parametrize(
     "expressions, message",
     [
-        ({"mass": "mas"}, r"^--mass 'mas': .*toy\.root has no column 'mas'; it has mass, .*; friends of a tree are not"),
-        *(({"mass": f"{text}(mass)"}, f"has no column '{text}'; it has ") for text in ("np.log", "mass.to_csv")),
-        ({"mass": "(mass).to_csv('x')"}, r"^--mass .* has '\)\.to_csv': expected columns, numbers"),
+        ({"mass": "mas"}, r"^--mass 'mas': name 'mas' is not defined in .*toy\.root; it has mass, "),
+        *(({"mass": text}, "methods, which may write files, are not called") for text in (
+            "np.log(mass)", "mass.to_csv(mass)", "(mass).to_csv('x')")),
         *(({"mass": text}, "^--mass .* cannot be computed from .*toy.root: ") for text in (
             "mass &&", "mass +", "(" * 500 + "mass" + ")" * 500, "@taken(mass)", "sqr(mass)", "log(mass, 2)",
-            "mass & 1", "count^2", "9**9**9", "mass; flat")),
-        *(({"mass": text}, "expected one number for each") for text in ("'mass'", "[1, 2]", "x = mass")),
+            "mass & 1", "count^2", "mass; flat")),
+        *(({"mass": text}, "cannot be computed from .*: ") for text in ("'mass'", "[1, 2]", "x = mass")),
         ({"mass": "mass / 0"}, r"is inf at entry 0 of "),
         ({"scores": ("log(flat - 1)",)}, r"^--score 'log\(flat - 1\)' is nan at entry 0 of "),
-        ({"mass": "1", "scores": ("2",)}, "name no column"),
         ({"label": "count"}, r"^--label 'count' is [234] at entry \d+ of .*: expected 1 for signal or 0 for background"),
         ({"cut": "count"}, r"^--cut 'count' is [234] at entry \d+ of .*: expected 1 or 0"),
     ],
@@ -252,18 +252,17 @@ def test_bad_files(files, tmp_path):
     for argument, message in {
         tmp_path / "none.root": r"there is no file '.*none\.root'",
         tmp_path / "none*.root:t": r"there is no file '.*none\*\.root:t'",
-        tmp_path: r"^'.*' is a directory: expected files, as in '.*/\*\.root'",
-        f"{tmp_path}/:events": r"^'.*' is a directory: expected files",
-        tmp_path / "pipe": "pipe' is a pipe or a device: expected a file",
-        "/dev/null": "^'/dev/null' is a pipe or a device: expected a file",
-        "root://eos.cern.ch//eos/mc.root:t": "^'root://eos.*' is on another machine: expected a file on this one",
+        **dict.fromkeys(
+            [tmp_path, f"{tmp_path}/:events", tmp_path / "pipe", "/dev/null", "root://eos.cern.ch//eos/mc.root:t"],
+            "there is no file '.*: expected files on this machine",
+        ),
         tmp_path / "notes.md": r"notes\.md is not a ROOT, Parquet, HDF5 or \.csv file",
-        tmp_path / "empty.csv": r"empty\.csv cannot be read: Empty CSV file",
+        tmp_path / "empty.csv": r"empty\.csv cannot be read: No columns",
         tmp_path / "torn.csv": r"torn\.csv cannot be read: ",
         tmp_path / "torn.root": r"torn\.root cannot be read: ",
         tmp_path / "torn.parquet": r"torn\.parquet cannot be read: ",
         tmp_path / "torn.h5": r"torn\.h5 cannot be read: ",
-        f"{files['csv']}:events": "a Parquet or CSV file has no trees; leave out ':events'",
+        f"{files['csv']}:events": "only ROOT and HDF5 files have trees or groups; leave out ':events'",
     }.items():
         with pytest.raises(Problem, match=message):
             taken(argument)
