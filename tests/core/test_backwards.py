@@ -40,5 +40,5 @@ def test_no_separation_and_ties_are_not_said(call):
 
 
 def test_a_training_may_begin_anywhere():
-    _, numbers = Judge(Settings.checked(order=0), 1 - LABEL, MASS).log(SCORE)
+    _, numbers = Judge(Settings(order=0), 1 - LABEL, MASS).log(SCORE)
     assert numbers["auc"] < 0.2

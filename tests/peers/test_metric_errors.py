@@ -18,7 +18,7 @@ def put(array, place, value):
 
 
 def cut(metric=metrics.efficiency, **change):
-    return metric(**{"mass": MASS, "selected": SELECTED, "bins": EDGES} | change)
+    return metric(**{"score": SELECTED, "mass": MASS, "bins": EDGES, "threshold": 1} | change)
 
 
 def at(*events, **change):
@@ -42,18 +42,15 @@ cut(bins=0) | ValueError | bins = 0
 cut(mass=np.ones(10), bins=20) | ValueError | but all are 1
 cut(bins=[0.0]) | ValueError | bins has one edge
 cut(bins=[0, nan]) | ValueError | bins[1] = nan
-cut(bins=[2, 3]) | ValueError | mass has no event inside bins, 2 to 3
-cut(selected=SCORE) | ValueError | selected[0] = 0.05
-metrics.efficiency([1, 2], [0, 1], [1, 2], threshold=0.5, selected=[0, 1]) | TypeError | selected and score both say which events are selected
+cut(bins=[2, 3]) | ValueError | mass has no event inside bins, [2, 3]
 metrics.check(SCORE, None, MASS, order=0, threshold=0.5, mass_range="all") | TypeError | mass_range has dtype
 cut(weight=LAST_NEGATIVE * 1e200) | ValueError | weight[0] = 1e+200: expected 0, or a size from
 cut(mass=PLANE, bins=[2]) | ValueError | bins has length 1
-cut(mass=PLANE, bins=[[-1, 0], [0.5, 1]]) | ValueError | of all columns at once
+cut(mass=PLANE, bins=[[-1, 0], [0.5, 1]]) | ValueError | mass has no event inside bins, [-1, 0] x [0.5, 1]
 metrics.check(SCORE, None, MASS, threshold=0.5, order=1.0) | TypeError | order = 1.0
 metrics.check(SCORE, None, MASS, threshold=0.5) | TypeError | order is missing: it says which dependence of the background efficiency
 cut(mass=put(PLANE, (3, 1), inf), bins=2) | ValueError | mass[3, 1] = inf
 metrics.efficiency([1, 2]) | TypeError | mass is None
-cut(selected=None) | TypeError | score is missing: a working point needs it
 at() | TypeError | a working point is needed
 at(signal_efficiency=0.5, threshold=0.1) | TypeError | only one of signal_efficiency and threshold
 at(SCORE, None, MASS, signal_efficiency=0.5) | ValueError | label has no signal (label 1)
@@ -62,8 +59,8 @@ at(threshold=nan) | ValueError | threshold = nan
 at(MASS + 100, LABEL, SCORE, threshold=0.5) | ValueError | score and mass are swapped
 at(SCORE, np.ones(10), MASS, threshold=0.5) | ValueError | background_label = 0: expected one of label's 1.0
 metrics.roc([0.1, 0.2]) | TypeError | label is missing
-cut(degree=1) | TypeError | efficiency: unknown argument 'degree'
-cut(signal_eficiency=0.5) | TypeError | did you mean signal_efficiency?
+cut(degree=1) | TypeError | unexpected keyword argument 'degree'
+cut(signal_eficiency=0.5) | TypeError | unexpected keyword argument 'signal_eficiency'
 metrics.roc(SCORE, MASS) | ValueError | background_label = 0: expected one of label's
 at(SCORE, 50 + np.arange(3000.0)[:10], MASS, threshold=0.5) | ValueError | background_label = 0
 metrics.roc(np.arange(40.0), np.arange(40)) | ValueError | label has more than 20 different values: are these masses? metrics take (score, label, mass) in this order
