@@ -131,7 +131,7 @@ fitted(library, strenght=3) | unknown parameter 'strenght'
 fitted(library, max_dept=3) | unknown parameter 'max_dept': did you mean max_depth?
 fitted(library, monotonc=1) | unknown parameter 'monotonc': did you mean monotonic?
 fitted(library, n_estimator=3) | unknown parameter 'n_estimator': did you mean n_estimators?
-fitted(library, max_bim=3, verbosity=0) | unknown parameter 'max_bim': did you mean max_bin?
+fitted(library, max_bim=3, verbosity=0) | unknown parameter 'max_bim'
 fitted(library, class_weight=3) | unknown parameter 'class_weight'
 fitted(library, dict(bins=5)) | unexpected keyword argument 'bins'
 fitted(library, signal_efficiency=0.5, background_efficiency=0.1) | give only one of signal_efficiency and background_efficiency
