@@ -20,7 +20,7 @@ from ._messages import SIGMOID, level_of_the_user, reworded
 from ._native import address, call
 from ._options import OF_LAYER, Options, check
 from ._problems import Said, TrainingWarning
-from ._read import flag, whole
+from ._read import whole
 
 _STEPS = 1  # the place in a state, as in mode.h
 _ROUNDING_OF_SUMS = 0.02  # of probabilities in half precision
@@ -84,19 +84,16 @@ class Constraint:
         self,
         options: Mapping[str, Any],
         *,
-        from_logits: bool = False,
-        categories: int | None = None,
         said: Said | None = None,
         owner: Callable[..., Any] | None = None,
-        **settings: float | None,
+        **settings: Any,
     ) -> None:
-        self.from_logits = flag("from_logits", from_logits)
-        settings |= {"from_logits": self.from_logits, "categories": categories or 0}
         self.options = self.used = check("mode", options, owner, **settings)
         self.settings = {name: self.options.values[name] for name in OF_LAYER}
+        self.from_logits: bool = self.settings["from_logits"]
         self.labels, self.said = self.options.labels, said or Said()
         self._limits_given = self.options.values["score_range"] != (0, 1)
-        if from_logits and self._limits_given:
+        if self.from_logits and self._limits_given:
             raise ValueError(
                 f"score_range = {self.options.values['score_range']} and from_logits = True: leave score_range out, "
                 "which is (0, 1) for logits"
@@ -116,7 +113,7 @@ class Constraint:
         """The options for the log odds of outputs of a softmax, which are logits."""
         return self.options.changed(from_logits=True)
 
-    def direction(self, state: Any, events: Events, count: int, kind: Kind = NUMPY) -> tuple[NDArray[np.float64], Any]:
+    def direction(self, state: Any, events: Events, count: int, kind: Kind = NUMPY) -> tuple[Any, Any]:
         """The lesson and the rows of the first ``count`` of checked events, see :func:`libmode._evaluate.push_rows`.
 
         The scores of the events are predictions. The state does not change.
@@ -127,12 +124,17 @@ class Constraint:
             except ValueError as error:
                 raise reworded(error, {} if self._limits_given else {SIGMOID: _FROM_LOGITS}) from None
 
-    def apply(self, gradient: Any, rows: Any, lesson: Any, state: Any, norms: Any = None) -> NDArray[Any]:
+    def apply(self, gradient: Any, rows: Any, lesson: Any, state: Any, norms: Any = None, kind: Kind = NUMPY) -> Any:
         """The gradient with the push, by the rows and the lesson of a batch, which the state then remembers."""
+        if kind is NUMPY:
+            rows, lesson = np.ascontiguousarray(rows), np.ascontiguousarray(lesson, np.float64)
+            gradient = None if gradient is None else np.ascontiguousarray(gradient, rows.dtype).reshape(-1)
         with self.lock.held:
-            # The core goes on after an interrupt, and the state must not change.
-            now = None if state is None else np.array(state, np.float64)
-            result = push_apply(gradient, rows, lesson, now, norms)
+            now = None
+            if state is not None:  # the core goes on after an interrupt, and the state must not change
+                now = kind.doubles(self.size)
+                now[:] = state
+            result = push_apply(gradient, rows, lesson, now, norms, kind)
             if state is not None:
                 state[:] = now
         return result
