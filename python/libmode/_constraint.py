@@ -200,9 +200,8 @@ class Constraint:
     def check_state(self, state: NDArray[np.float64]) -> None:
         """Raises ValueError if an array is no state of this constraint."""
         if state.shape != (self.size,):
-            raise ValueError(
-                f"state has shape {state.shape}: expected ({self.size},), as of these labels and categories"
-            )
+            counts = f"{len(self.labels)} labels and {self.settings['categories']} categories"
+            raise ValueError(f"state has length {state.size}, and must have {self.size} for {counts}")
         call("mode_state_check", self.options, address(state), held=state)
 
     def scores(self, pred: Any) -> Any:
