@@ -8,7 +8,6 @@ from __future__ import annotations
 import threading
 import warnings
 from collections.abc import Callable, Mapping
-from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -18,7 +17,7 @@ from ._evaluate import NUMPY, Kind, push_apply, push_rows
 from ._events import Events
 from ._messages import SIGMOID, level_of_the_user, reworded
 from ._native import address, call
-from ._options import OF_LAYER, Options, check
+from ._options import OF_LAYER, check
 from ._problems import Said, TrainingWarning
 from ._read import whole
 
@@ -88,7 +87,8 @@ class Constraint:
         owner: Callable[..., Any] | None = None,
         **settings: Any,
     ) -> None:
-        self.options = self.used = check("mode", options, owner, **settings)
+        self.options, self.odds = check("mode", options, owner, **settings), False
+        """Whether the scores are log odds of outputs of a softmax, which are logits."""
         self.settings = {name: self.options.values[name] for name in OF_LAYER}
         self.from_logits: bool = self.settings["from_logits"]
         self.labels, self.said = self.options.labels, said or Said()
@@ -103,24 +103,20 @@ class Constraint:
         self._named = "background_label" in options
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, Constraint) and self.used == other.used
+        return isinstance(other, Constraint) and (self.options, self.odds) == (other.options, other.odds)
 
     def __hash__(self) -> int:
-        return hash(self.used)
-
-    @cached_property
-    def of_odds(self) -> Options:
-        """The options for the log odds of outputs of a softmax, which are logits."""
-        return self.options.changed(from_logits=True)
+        return hash(self.options)
 
     def direction(self, state: Any, events: Events, count: int, kind: Kind = NUMPY) -> tuple[Any, Any]:
         """The lesson and the rows of the first ``count`` of checked events, see :func:`libmode._evaluate.push_rows`.
 
         The scores of the events are predictions. The state does not change.
         """
+        options = self.options if self.from_logits or not self.odds else self.options.changed(from_logits=True)
         with self.lock.held:
             try:
-                return push_rows(self.used, events, count, state, self.said, kind)
+                return push_rows(options, events, count, state, self.said, kind)
             except ValueError as error:
                 raise reworded(error, {} if self._limits_given else {SIGMOID: _FROM_LOGITS}) from None
 
@@ -155,7 +151,7 @@ class Constraint:
                 f"score_range = {self.options.values['score_range']} and score of shape {shape}: leave score_range out "
                 "for outputs of a softmax"
             )
-        self.used = self.of_odds
+        self.odds = True
         if len(shape) != 2 or not -shape[1] <= signal < shape[1]:
             raise ValueError(
                 f"score has shape {shape}: expected (n,), (n, 1), or (n, k) of a softmax with a class {signal}"
@@ -206,7 +202,7 @@ class Constraint:
 
     def scores(self, pred: Any) -> Any:
         """The scores of predictions."""
-        return sigmoid(pred) if self.used.values["from_logits"] else pred
+        return sigmoid(pred) if self.odds or self.from_logits else pred
 
 
 def sigmoid(logit: Any) -> NDArray[np.float64]:

@@ -211,7 +211,7 @@ class MoDeConstraint(CoreModule):
     def _run(self, state: Tensor, score: Tensor, *others: Any, outputs: Tensor | None = None) -> tuple[Tensor, Tensor]:
         """The lesson and the rows of a batch, see :func:`libmode._evaluate.push_rows`. The state does not change."""
         constraint = self._constraint
-        constraint.used = constraint.options if outputs is None else constraint.of_odds
+        constraint.odds = outputs is not None
         monitor = self._monitor
         if monitor is not None:
             monitor.calls += 1

@@ -265,8 +265,6 @@ class MoDeLoss(CoreModule):
         """The loss of checked tensors. With reference events ``count`` are the batch."""
         options = self._checked
         if self.on_device and is_on_device(options, events):
-            if self.strength is not None:
-                raise ValueError("strength and a loss on the device: leave on_device out, and the core computes it")
             return device_loss(events, options, skip=self.on_bad_batch == "skip")
         monitor = self._monitor
         if monitor is not None and self.training:
