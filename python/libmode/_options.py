@@ -70,7 +70,6 @@ class Options(Handle):
     def __reduce__(self) -> tuple[Any, ...]:
         return _cached, (self.loss, self.text)
 
-    @lru_cache(maxsize=64)
     def changed(self, **values: Any) -> Options:
         """These options with other values of some."""
         return _cached(self.loss, as_text({name: self.values[name] for name in self.given} | values))

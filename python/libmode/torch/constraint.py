@@ -307,7 +307,7 @@ class Constrained(torch.autograd.Function):
     def forward(ctx: Any, score: Tensor, rows: Tensor, lesson: Tensor, owner: MoDeConstraint) -> Tensor:
         ctx.save_for_backward(rows, lesson, score)
         ctx.owner = owner
-        return score.view_as(score)
+        return score.clone()  # a program may change it in place, as by clamp_
 
     @staticmethod
     def backward(ctx: Any, incoming: Tensor) -> tuple[Tensor | None, ...]:
