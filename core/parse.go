@@ -50,12 +50,15 @@ func (c Config) Text() string {
 	forEach := false // whether a word has a value for each variable
 	for k := range options {
 		o := &options[k]
-		text := o.text(o.field(&c))
+		text, usual := o.text(o.field(&c)), o.text(o.field(&defaults))
+		if o.name == "binning" && c.hasEdges() {
+			usual = "edges"
+		}
 		if each := o.ofVariables(c.Variables); each != "" {
 			text, forEach = each, true
 		}
 		switch {
-		case text == o.text(o.field(&defaults)) || o.name == "binning" && c.Binning == GivenEdges && c.hasEdges():
+		case text == usual:
 		case text == "true":
 			words = append(words, o.name)
 		default:
