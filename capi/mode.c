@@ -112,7 +112,7 @@ const char *mode_text(const mode_handle *m) {
 }
 
 void mode_free(mode_handle *m) {
-    if (m && !forked && go_has_started()) modeFree(NUMBER(m));
+    if (m && !forked && !enter()) modeFree(NUMBER(m));
 }
 
 int mode_loss(const mode_handle *m, const mode_events *events, mode_result *result, void *grad) {
@@ -173,7 +173,8 @@ int mode_abi_version(void) { return MODE_ABI_VERSION; }
 
 int mode_last_error_parts(mode_error *error) {
     const failure *kept = last_error();
-    if (!error || error->size != sizeof *error) return fail(MODE_ERROR_ARGUMENT, "error: set error.size to sizeof(mode_error)");
+    if (!error) return fail(MODE_ERROR_ARGUMENT, "error is NULL");
+    if (error->size != sizeof *error) return fail(MODE_ERROR_ARGUMENT, "error.size must be sizeof(mode_error)");
     *error = kept ? kept->parts : (mode_error){.place = -1};
     error->size = sizeof *error;
     return MODE_OK;

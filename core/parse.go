@@ -139,6 +139,9 @@ func (o *option) read(field any, text string) (err error) {
 	case *[]int32:
 		*p = nil
 		for label := range strings.SplitSeq(text, ";") {
+			if text == "" { // names no label, which Validate finds
+				break
+			}
 			var number int64
 			if number, err = strconv.ParseInt(label, 10, 32); err != nil {
 				break

@@ -182,7 +182,7 @@ func TestErrorsOfTexts(t *testing.T) {
 		"score_range=0,1;0,1":                "score_range = 0,1;0,1 must be two increasing numbers",
 		"edges=1,,2":                         "edges = 1,,2 must be increasing numbers with commas between them, or none",
 		"edges=1,3,2":                        "edges[2] = 2 must be greater than edges[1] = 3",
-		"background_label=":                  "background_label =  must be different integers with semicolons between them",
+		"background_label=":                  "background_label = [] must name at least one label",
 		"background_label=1;1":               "background_label = [1 1] names label 1 twice",
 		"background_label=3000000000":        "must be different integers",
 		"strength=-1":                        "strength = -1 must be a number, finite and at least 0, or none",
