@@ -64,7 +64,6 @@ class report {
 public:
     report() noexcept : to_(nullptr) {}
     report(status &to) noexcept : to_(&to) {}
-
     /* Whether a call succeeded, whose code this is. */
     bool operator()(int code) const { return set(code, code == MODE_OK ? "" : mode_last_error()); }
     bool set(int code, const char *message) const {
@@ -142,14 +141,13 @@ constexpr int type_of(const long long *) noexcept { return MODE_INT64; }
 /* A view of labels or categories, float, double, bool, integers of 8 bits or signed integers of 32 or 64 bits. */
 class labels : public array<const void> {
 public:
-    labels() noexcept : type(0) {}
+    labels() noexcept : type(MODE_INT32) {}
     template <class T, class Integer, class = decltype(type_of(std::declval<const T *>())),
               class = typename std::enable_if<std::is_integral<Integer>::value>::type>
     labels(const T *data, Integer size) noexcept : array<const void>(data, static_cast<std::size_t>(size)), type(type_of(data)) {}
     template <class Array, class = decltype(labels(std::declval<const Array &>().data(), std::size_t()))>
     labels(const Array &list) noexcept : labels(list.data(), list.size()) {}
-
-    int type; /* a type of mode.h */
+    int type; /* of mode.h */
 };
 
 /* The arrays of a call, float or double, of 1 to 3 variables of mass. It owns nothing but a copy of several masses. */
@@ -202,7 +200,7 @@ private:
 /* Options, see mode_new. After an error it is empty, and so is its text. */
 class handle {
 public:
-    explicit handle(const std::string &options = "", report outcome = {}) : c_(mode_new(options.c_str()), mode_free) {
+    explicit handle(const std::string &options = "", report outcome = {}) : c_(mode_new(options.c_str())) {
         int threads = 0;
         const int code = c_ ? MODE_OK : mode_get_threads(&threads); /* the library may not work at all */
         outcome(c_ || code ? code : MODE_ERROR_OPTION);
@@ -217,7 +215,10 @@ public:
     const mode_handle *to_c() const noexcept { return c_.get(); } /* for the functions of mode.h, while this object lives */
 
 private:
-    std::unique_ptr<mode_handle, void (*)(mode_handle *)> c_;
+    struct deleter { /* no pointer to mode_free, which ROOT would want to find when it loads a macro that is compiled */
+        void operator()(mode_handle *m) const noexcept { mode_free(m); }
+    };
+    std::unique_ptr<mode_handle, deleter> c_;
 };
 
 typedef mode_result result;
@@ -268,11 +269,10 @@ table table_of(const handle &m, const events<T> &given, view<const double> at = 
     table found;
     mode_table c = {sizeof c, at.size(), at.data(), 0, nullptr, nullptr, nullptr, nullptr, 0};
     const mode_events arrays = given.to_c();
-    if (!given.check(outcome) || !at.fits("at", "at", at.size(), outcome) || !outcome(mode_table_of(m.to_c(), &arrays, &c)))
-        return found; /* the call sets n_bins */
+    if (!given.check(outcome) || !at.fits("at", "at", at.size(), outcome) || !outcome(mode_table_of(m.to_c(), &arrays, &c))) return found;
     const std::string text = m.text(); /* begins with the order, unless that is 0 */
     const std::size_t size = 1 + (text.compare(0, 6, "order=") ? 0 : std::strtoul(text.c_str() + 6, nullptr, 10));
-    found.edges.resize(c.n_bins + 1);
+    found.edges.resize(c.n_bins + 1); /* which the call has set */
     found.cdf.resize(at.size() * c.n_bins);
     found.moments.resize(at.size() * size);
     found.bounded.resize(at.size() * size);

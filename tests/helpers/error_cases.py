@@ -275,7 +275,7 @@ score = np.ma.masked_less(score, 0.05) | TypeError | score
 C_CASES = table("""
 events.size = 8 | ARGUMENT | events.size = 8, but the struct has
 result.size = 3 | ARGUMENT | result.size = 3, but the struct has
-m = NULL | ARGUMENT | m is NULL: mode_new returns NULL for options that are not valid
+m = mode_new("order=17") | ARGUMENT | m is NULL: mode_new returns NULL after an error. The last error was: order = 17 must be
 m = (mode_handle *)room | ARGUMENT | is no handle of mode_new, or it was freed
 m = mode_new("order=1"); mode_free(m) | ARGUMENT | is no handle of mode_new, or it was freed
 events.dtype = 0 | ARGUMENT | dtype = 0: must be MODE_FLOAT32 or MODE_FLOAT64
