@@ -101,10 +101,10 @@ static int enter(void) {
 static int refuse_null(void) {
     static const char no_handle[] = "m is NULL: mode_new returns NULL after an error. ";
     const failure *kept = last_error();
-    char text[2 * MESSAGE_SIZE];
+    char text[MESSAGE_SIZE];
     int status = enter();
     if (status || (kept && !strncmp(kept->text, no_handle, strlen(no_handle)))) return status ? status : MODE_ERROR_ARGUMENT;
-    snprintf(text, sizeof text, "%sThe last error was: %s", no_handle, kept ? kept->text : "none");
+    snprintf(text, sizeof text, "%sThe last error was: %.900s", no_handle, kept ? kept->text : "none");
     return fail(MODE_ERROR_ARGUMENT, text);
 }
 
