@@ -11,7 +11,7 @@ import (
 	"github.com/libmode/libmode/core/internal/events"
 	"github.com/libmode/libmode/core/internal/loss"
 	"github.com/libmode/libmode/core/internal/par"
-	"github.com/libmode/libmode/core/internal/radix"
+	"github.com/libmode/libmode/core/internal/sorted"
 )
 
 // group has the events of one label and category.
@@ -100,27 +100,26 @@ func (g *group[T]) setPush(p *loss.Plan, sc *par.Scratch) error {
 	if err != nil {
 		return err
 	}
-	order := radix.Sorted{Layout: prs[0].Order().Layout, Words: prs[0].Order().Words}
+	inOrder := prs[0].Order(sc)
 	if !prs[0].Sorted {
-		order = radix.SortValues(g.Score, sc)
+		inOrder = sorted.Values(g.Score, sc)
 	}
-	unit, size, n := events.UnitOfWeights(g.Weight), 0.0, len(order.Words)
-	for _, word := range order.Words {
-		size += g.size(order.Index(word), unit)
+	unit, size, n := events.UnitOfWeights(g.Weight), 0.0, len(inOrder)
+	for _, i := range inOrder {
+		size += g.size(int(i), unit)
 	}
 	g.push = par.Make[float64](&sc.Arena, len(g.Score))
 	below, least := 0.0, leastRank/float64(n)
 	for lo, hi := 0, 0; lo < n; lo = hi {
-		tied, score := 0.0, g.Score[order.Index(order.Words[lo])]
-		for hi = lo; hi < n && g.Score[order.Index(order.Words[hi])] == score; hi++ {
-			tied += g.size(order.Index(order.Words[hi]), unit)
+		tied, score := 0.0, g.Score[inOrder[lo]]
+		for hi = lo; hi < n && g.Score[inOrder[hi]] == score; hi++ {
+			tied += g.size(int(inOrder[hi]), unit)
 		}
 		q := (below + tied/2) / size
 		factor := 1 / math.Sqrt(max(q*(1-q), least))
-		for k, word := range order.Words[lo:hi] {
-			i := order.Index(word)
+		for k, i := range inOrder[lo:hi] {
 			if k += lo; !prs[0].Sorted {
-				k = i
+				k = int(i)
 			}
 			g.push[i] = float64(grad[k]) * factor
 		}

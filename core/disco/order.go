@@ -6,7 +6,7 @@ import (
 	"github.com/libmode/libmode/core/internal/errs"
 	"github.com/libmode/libmode/core/internal/events"
 	"github.com/libmode/libmode/core/internal/par"
-	"github.com/libmode/libmode/core/internal/radix"
+	"github.com/libmode/libmode/core/internal/sorted"
 )
 
 // arrange sorts the events by x and by y, and scales values and weights.
@@ -39,16 +39,15 @@ func arrange[T Float](dc *call, x, y, weight []T, unit float64) error {
 
 // sortAxis sets order, place and z. Equal values are in order of the input.
 func sortAxis[T Float](ax *axis, values []T, sc *par.Scratch) {
-	records := radix.SortValues(values, sc)
-	for k, record := range records.Words {
-		i := records.Index(record)
-		ax.order[k], ax.place[i], ax.z[k] = uint32(i), uint32(k), float64(values[i])
+	copy(ax.order, sorted.Values(values, sc))
+	for k, i := range ax.order {
+		ax.place[i], ax.z[k] = uint32(k), float64(values[i])
 	}
 }
 
 // breakTies sorts events of equal values by their places in the order of the other variable.
 func (ax *axis) breakTies(other *axis) {
-	radix.ForTies(ax.z, func(lo, hi int) {
+	sorted.ForTies(ax.z, func(lo, hi int) {
 		places := ax.rank[lo:hi]
 		for k, i := range ax.order[lo:hi] {
 			places[k] = other.place[i]

@@ -2,7 +2,7 @@ package disco
 
 import (
 	"github.com/libmode/libmode/core/internal/par"
-	"github.com/libmode/libmode/core/internal/radix"
+	"github.com/libmode/libmode/core/internal/sorted"
 )
 
 // The sums over pairs are, for each event k,
@@ -62,7 +62,7 @@ func (ax *axis) sumBefore() {
 
 // subtractTies subtracts from pairs the share of events of equal values.
 func (ax *axis) subtractTies() {
-	radix.ForTies(ax.z, func(lo, hi int) {
+	sorted.ForTies(ax.z, func(lo, hi int) {
 		var weights, moments sum
 		for k := lo; k < hi; k++ {
 			weights.add(ax.power[k])

@@ -65,7 +65,6 @@ type Bins struct {
 	Edges  []float64                         // of one variable, in units of mass
 	Bounds [][events.MaxVariables][2]float64 // of the cells of several variables; nil: there is one variable
 	Means  []float64                         // of functions over the bins, see Settle: a row a bin
-	powers []int                             // Exponents of the selection
 	fewest int                               // events in the smallest of the quantile bins; 0 for other bins
 }
 

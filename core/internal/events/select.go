@@ -3,7 +3,6 @@ package events
 import (
 	"math"
 	"math/bits"
-	"slices"
 
 	"github.com/libmode/libmode/core/internal/errs"
 	"github.com/libmode/libmode/core/internal/lanes"
@@ -118,31 +117,6 @@ func (sel *Selection[T]) CountMasses() []uint32 {
 		clear(p.Masses)
 	}
 	return counts
-}
-
-// Unit returns the unit of the weights. The loss does not depend on it, to the last bit.
-func (sel *Selection[T]) Unit() float64 {
-	if sel.Weight == nil || sel.Exponents != nil {
-		return 1
-	}
-	return UnitOf(max(math.Abs(sel.WeightMin), math.Abs(sel.WeightMax)))
-}
-
-// UnitOfWeights returns the unit of some weights; none: all are 1.
-func UnitOfWeights[T Float](weights []T) float64 {
-	if len(weights) == 0 {
-		return 1
-	}
-	return UnitOf(max(float64(slices.Max(weights)), -float64(slices.Min(weights))))
-}
-
-// UnitOf returns a power of two by which numbers up to largest become about 1, so that their squares do not overflow.
-func UnitOf(largest float64) float64 {
-	if largest == 0 {
-		return 1
-	}
-	_, exponent := math.Frexp(largest)
-	return math.Ldexp(1, min(max(-1022, -exponent), 1023))
 }
 
 // sampleSize is the size of the sample from which cells are made, and sampleTail the number of its values on either side

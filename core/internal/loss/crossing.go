@@ -5,7 +5,7 @@ import (
 
 	"github.com/libmode/libmode/core/internal/lanes"
 	"github.com/libmode/libmode/core/internal/par"
-	"github.com/libmode/libmode/core/internal/radix"
+	"github.com/libmode/libmode/core/internal/sorted"
 )
 
 // crossing crosses the events of a chunk, a block at a time, in one goroutine. An event of weight w in bin b is a step e = w/W_b, which
@@ -120,7 +120,7 @@ func (cr *crossing) centerTies() {
 	}
 	n := (end - first) * len(cr.bins)
 	bins, weights, signs := par.Unset[uint32](cr.arena, n)[:0], par.Unset[float64](cr.arena, n)[:0], par.Unset[float64](cr.arena, n)[:0]
-	radix.ForTies(cr.scores, func(lo, hi int) {
+	sorted.ForTies(cr.scores, func(lo, hi int) {
 		for pass := first; pass < end; pass++ {
 			sign := float64(1 - 2*(pass%2))
 			for i := range hi - lo {
@@ -139,7 +139,7 @@ func (cr *crossing) centerTies() {
 	}
 	cr.follow(bins, weights, signs, changes, biases)
 	center := func(d, changes []float64) {
-		radix.ForTies(cr.scores, func(lo, hi int) {
+		sorted.ForTies(cr.scores, func(lo, hi int) {
 			n := hi - lo
 			forward, backward := changes, changes[(2-first)*n:]
 			if first > 0 {

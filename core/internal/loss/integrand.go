@@ -4,8 +4,8 @@ import (
 	"github.com/libmode/libmode/core/internal/bins"
 	"github.com/libmode/libmode/core/internal/lanes"
 	"github.com/libmode/libmode/core/internal/moments"
-	"github.com/libmode/libmode/core/internal/order"
 	"github.com/libmode/libmode/core/internal/par"
+	"github.com/libmode/libmode/core/internal/sorted"
 )
 
 // integrand defines J. No walk changes it. Without bounds J is a quadratic form of the CDFs (linear.go). Bounds add a
@@ -32,7 +32,7 @@ type integrand struct {
 }
 
 // newIntegrand returns the integrand of sorted records, for a bias that is measured, subtracted or neither.
-func newIntegrand(p *Plan, measured bool, ba *moments.Basis, bs *bins.Bins, rs *order.Records, unit float64, sc *par.Scratch) (*integrand, error) {
+func newIntegrand(p *Plan, measured bool, ba *moments.Basis, bs *bins.Bins, rs *sorted.Records, sc *par.Scratch) (*integrand, error) {
 	in := &integrand{bins: bs.Count(), scale: 1, basis: ba}
 	if !p.Sum {
 		in.scale /= float64(in.bins)
@@ -40,9 +40,6 @@ func newIntegrand(p *Plan, measured bool, ba *moments.Basis, bs *bins.Bins, rs *
 	in.step = par.Unset[float64](&sc.Arena, in.bins)
 	for b, sum := range rs.Totals() {
 		in.step[b] = 1 / sum
-		if err := bins.CheckSum(bs, b, sum, unit); err != nil {
-			return nil, err
-		}
 	}
 	in.setLinear(p.SlopePenalty, &sc.Arena)
 	if in.unbiased = !p.Biased; in.unbiased || measured {

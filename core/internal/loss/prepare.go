@@ -8,8 +8,8 @@ import (
 	"github.com/libmode/libmode/core/internal/errs"
 	"github.com/libmode/libmode/core/internal/events"
 	"github.com/libmode/libmode/core/internal/moments"
-	"github.com/libmode/libmode/core/internal/order"
 	"github.com/libmode/libmode/core/internal/par"
+	"github.com/libmode/libmode/core/internal/sorted"
 )
 
 // Prepared is the events of one label and category with their bins in one variable of mass, or in all together, in order of score.
@@ -20,8 +20,8 @@ type Prepared[T events.Float] struct {
 	Variable int // of mass
 	binning  bins.Options
 	sel      *events.Selection[T]
-	rs       *order.Records // nil: there are no scores
-	Sorted   bool           // the derivatives are in order of score, not of the input
+	rs       *sorted.Records // nil: there are no scores
+	Sorted   bool            // the derivatives are in order of score, not of the input
 }
 
 // Prepare prepares the events of one label and category, whose places in the input are in index; nil: they are the input. It returns
@@ -68,7 +68,7 @@ func (pr *Prepared[T]) bin(ev events.Events[T], index []uint32, sc *par.Scratch)
 		return err
 	}
 	if ev.Score != nil {
-		pr.rs = order.Sort(pr.sel, pr.Count(), sc)
+		pr.rs = sorted.Sort(pr.sel, pr.Count(), sc)
 	}
 	return nil
 }
@@ -136,7 +136,7 @@ func prepareJoint[T events.Float](ev events.Events[T], index []uint32, p *Plan, 
 	if pr.Basis, err = moments.NewSpan(pr.Means, pr.Count(), &sc.Arena); err != nil {
 		return nil, err
 	}
-	pr.rs = order.Sort(pr.sel, pr.Count(), sc)
+	pr.rs = sorted.Sort(pr.sel, pr.Count(), sc)
 	return pr, nil
 }
 
@@ -167,5 +167,11 @@ func (p *Plan) axes(ranges [events.MaxVariables][2]float64, n int) []bins.Option
 	return axes
 }
 
-// Order returns the records of the events in order of score.
-func (pr *Prepared[T]) Order() *order.Records { return pr.rs }
+// Order returns the places of the events in order of score.
+func (pr *Prepared[T]) Order(sc *par.Scratch) []uint32 {
+	order := par.Unset[uint32](&sc.Arena, len(pr.rs.Words))
+	for k, word := range pr.rs.Words {
+		order[k] = uint32(pr.rs.Index(word))
+	}
+	return order
+}

@@ -2,8 +2,8 @@ package loss
 
 import (
 	"github.com/libmode/libmode/core/internal/bins"
-	"github.com/libmode/libmode/core/internal/order"
 	"github.com/libmode/libmode/core/internal/par"
+	"github.com/libmode/libmode/core/internal/sorted"
 )
 
 // bin is the state of a bin during a walk, with the constants of the bin. The variances V_b of the bins' CDFs make the bias of a
@@ -23,7 +23,7 @@ type bin struct {
 }
 
 // setVariance sets the constants of V_b in the bins of the integrand, and the squares of the steps if weights differ.
-func (in *integrand) setVariance(bs *bins.Bins, rs *order.Records, sc *par.Scratch) error {
+func (in *integrand) setVariance(bs *bins.Bins, rs *sorted.Records, sc *par.Scratch) error {
 	var thirds []float64
 	if rs.Weights != nil {
 		in.squares, thirds = rs.Powers(in.step, sc)

@@ -3,15 +3,16 @@ package loss
 import (
 	"math"
 
+	"github.com/libmode/libmode/core/internal/bins"
 	"github.com/libmode/libmode/core/internal/errs"
 	"github.com/libmode/libmode/core/internal/events"
-	"github.com/libmode/libmode/core/internal/order"
 	"github.com/libmode/libmode/core/internal/par"
+	"github.com/libmode/libmode/core/internal/sorted"
 )
 
 // walk is one pass over the sorted records. J is constant between neighboring scores, so that its integral is a finite sum.
 type walk struct {
-	*order.Records
+	*sorted.Records
 	in       *integrand
 	from, to float64 // the limits of the integral over the scores
 	open     bool    // to is the highest score
@@ -34,7 +35,10 @@ func (s *sums) add(other sums, factor float64) {
 func (pr *Prepared[T]) integrate(out events.Derivatives[T], measured bool, sc *par.Scratch) (Result, error) {
 	defer sc.Arena.Release(sc.Arena.Mark())
 	p, rs := pr.plan, pr.rs
-	in, err := newIntegrand(p, measured, pr.Basis, pr.Bins, rs, pr.sel.Unit(), sc)
+	if err := bins.CheckSums(pr.Bins, rs.Totals(), pr.sel); err != nil {
+		return Result{}, err
+	}
+	in, err := newIntegrand(p, measured, pr.Basis, pr.Bins, rs, sc)
 	if err != nil {
 		return Result{}, err
 	}
@@ -83,7 +87,7 @@ func (pr *Prepared[T]) integrate(out events.Derivatives[T], measured bool, sc *p
 	}
 	result := Result{Loss: in.scale * total.j}
 	if measured {
-		result.Events, result.Bias = rs.Effective(), math.NaN()
+		result.Events, result.Bias = pr.sel.Effective(), math.NaN()
 	}
 	if in.measured {
 		result.Bias = in.scale * total.bias

@@ -1,49 +1,19 @@
-package order
+package sorted
 
 import (
 	"sort"
 
-	"github.com/libmode/libmode/core/internal/events"
 	"github.com/libmode/libmode/core/internal/par"
-	"github.com/libmode/libmode/core/internal/radix"
 )
 
 // chunkSize returns the usual number of records of a chunk: so many that the fixed cost of a chunk does not matter, and so
 // few that the rounding errors of its running sums do not matter either.
 func chunkSize(bins int) int { return max(1<<11, 16*bins) }
 
-// Sort returns the records of a selection in order of score, with weights in its unit, and their sums by chunk and bin.
-func Sort[T events.Float](sel *events.Selection[T], bins int, sc *par.Scratch) *Records {
-	rs, starts := newRecords(sel, bins, sc)
-	size, unit := chunkSize(bins), sel.Unit()
-	cells := len(starts) - 1
-	sc.Team.Blocks(cells, max(1, size*cells/sel.N), func(first, end int) {
-		cells := starts[first : end+1]
-		radix.Sort(rs.Words, cells, &rs.Layout, sel.Score)
-		lo, hi := cells[0], cells[len(cells)-1]
-		if rs.scores != nil {
-			fetch(rs.scores[lo:hi], rs.Words[lo:hi], rs.IndexMask, sel.Score, 1)
-		}
-		if rs.Weights != nil {
-			fetch(rs.Weights[lo:hi], rs.Words[lo:hi], rs.IndexMask, sel.Weight, unit)
-		}
-	})
-	rs.divide(sc)
-	return rs
-}
-
-// fetch brings numbers of the events, times a unit, into the order of the words. The loop does nothing else, so that many of
-// these scattered reads are under way at a time.
-func fetch[T events.Float](dst []float64, words []uint64, mask uint64, from []T, unit float64) {
-	for i, r := range words[:len(dst)] {
-		dst[i] = float64(from[r&mask])*unit + 0 // which turns -0 into 0
-	}
-}
-
 // divide divides the sorted records into chunks of about the usual size, and adds up the weights of each. A tie is in one chunk, unless
 // it has more records than that: then it has chunks of its own.
 func (rs *Records) divide(sc *par.Scratch) {
-	n, size := len(rs.Words), chunkSize(rs.bins)
+	n, size := len(rs.Words), chunkSize(rs.count)
 	rs.Chunks = make([]int, 0, 3*(n/size)+2)
 	for lo := 0; lo < n; {
 		rs.Chunks = append(rs.Chunks, lo)
@@ -55,7 +25,7 @@ func (rs *Records) divide(sc *par.Scratch) {
 		lo = end
 	}
 	rs.Chunks = append(rs.Chunks, n)
-	rs.Sums = par.Make[float64](&sc.Arena, len(rs.Chunks)*rs.bins)
+	rs.Sums = par.Make[float64](&sc.Arena, len(rs.Chunks)*rs.count)
 	sc.Team.Run(len(rs.Chunks)-1, func(k int) {
 		lo, layout, totals := rs.Chunks[k], rs.Layout, rs.Row(rs.Sums, k+1)
 		words := rs.Words[lo:rs.Chunks[k+1]]
@@ -70,16 +40,7 @@ func (rs *Records) divide(sc *par.Scratch) {
 			totals[layout.Bin(r)] += weights[i]
 		}
 	})
-	addRows(rs.Sums, rs.bins)
-}
-
-// TieAt returns where the records among lo..hi-1 begin and end that have the score of record i.
-func (rs *Records) TieAt(i, lo, hi int) (from, to int) {
-	from = i
-	if i > lo && rs.Tied(i-1, i) {
-		from = lo + sort.Search(i-lo, func(j int) bool { return rs.Tied(lo+j, i) })
-	}
-	return from, i + sort.Search(hi-i, func(j int) bool { return !rs.Tied(i, i+j) })
+	addRows(rs.Sums, rs.count)
 }
 
 // ChunksOfTie returns the chunks from..to-1 of one score, if all events of chunk k have this score.
@@ -108,7 +69,7 @@ func (rs *Records) Row(rows []float64, k int) []float64 {
 	if rows == nil {
 		return nil
 	}
-	return rows[k*rs.bins : (k+1)*rs.bins]
+	return rows[k*rs.count : (k+1)*rs.count]
 }
 
 // Totals returns the sums of weights over all records.
@@ -124,7 +85,7 @@ func addRows(rows []float64, nb int) {
 // Powers returns the sums of the squares of the steps of the events, in rows like Sums, and those of their third powers over each bin. An
 // event of weight 1 in bin b has the step step[b].
 func (rs *Records) Powers(step []float64, sc *par.Scratch) (squares, thirds []float64) {
-	chunks, nb := len(rs.Chunks)-1, rs.bins
+	chunks, nb := len(rs.Chunks)-1, rs.count
 	squares, thirds = par.Make[float64](&sc.Arena, (chunks+1)*nb), par.Make[float64](&sc.Arena, (chunks+1)*nb)
 	sc.Team.Run(chunks, func(k int) {
 		lo, row := rs.Chunks[k], (k+1)*nb

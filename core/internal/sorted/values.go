@@ -1,4 +1,4 @@
-package radix
+package sorted
 
 import (
 	"math"
@@ -7,34 +7,32 @@ import (
 	"github.com/libmode/libmode/core/internal/par"
 )
 
-// Sorted are the records of values, in increasing order. NaNs have no record.
-type Sorted struct {
-	Layout // its Index is the place of a value
-	Words  []uint64
-}
-
-// SortValues sorts values. It uses the memory of the scratch.
-func SortValues[T lanes.Float](values []T, sc *par.Scratch) (so Sorted) {
+// Values returns the places of values in increasing order, without those of NaNs. It uses the memory of the scratch.
+func Values[T lanes.Float](values []T, sc *par.Scratch) []uint32 {
 	lowest, highest := math.Inf(1), math.Inf(-1)
 	for _, v := range values {
 		if x := float64(v); x == x {
 			lowest, highest = min(lowest, x), max(highest, x)
 		}
 	}
-	words := par.Make[uint64](&sc.Arena, len(values))
+	order := par.Unset[uint32](&sc.Arena, len(values))[:0]
 	if lowest > highest {
-		return so
+		return order
 	}
-	so.Layout = NewLayout[T](lowest, highest, len(values), 1)
-	Records(words, &so.Layout, values, par.Make[uint32](&sc.Arena, len(values)), 0, 0)
-	so.Words = words[:0]
+	defer sc.Arena.Release(sc.Arena.Mark())
+	la, words := newLayout[T](lowest, highest, len(values), 1), par.Unset[uint64](&sc.Arena, len(values))
+	pack(words, la, values, par.Unset[uint32](&sc.Arena, len(values)), 0, 0)
+	kept := words[:0]
 	for i, v := range values {
 		if v == v {
-			so.Words = append(so.Words, words[i])
+			kept = append(kept, words[i])
 		}
 	}
-	Sort(so.Words, []uint32{0, uint32(len(so.Words))}, &so.Layout, values)
-	return so
+	sortCells(kept, []uint32{0, uint32(len(kept))}, &la, values)
+	for _, record := range kept {
+		order = append(order, uint32(la.Index(record)))
+	}
+	return order
 }
 
 // ForTies calls f for each run lo..hi-1 of two or more equal values. The values are in order.
