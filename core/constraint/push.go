@@ -91,22 +91,32 @@ func Direction[T events.Float](rows Rows[T], lesson []float64, ev events.Events[
 	}
 	sc := par.Take()
 	defer sc.Give()
-	all, di, err := ca.divide(sc)
+	sc.Expect(len(ca.Score))
+	subs, err := events.Divide(ca.Events, ca.plan.BackgroundLabel, sc)
 	if err != nil {
 		return err
 	}
-	for k, err := range di.Each(sc, func(k int, sc *par.Scratch) error { return all[k].setPush(ca.plan, sc) }) {
-		if err != nil {
-			return di.Named(k, ca.plan.BackgroundLabel, err)
+	if err := checkCategories(subs, ca.Categories); err != nil {
+		return err
+	}
+	all := make([]group[T], len(subs))
+	for k := range subs {
+		all[k].Subset = &subs[k]
+		if err := all[k].leaveOut(ca.plan, sc); err != nil {
+			return subs[k].Named(err)
 		}
 	}
-	pushed := make([]bool, di.Labels)
-	for _, g := range all {
-		pushed[g.subset.Label] = pushed[g.subset.Label] || g.push != nil
+	err = events.Each(subs, sc, func(k int, sc *par.Scratch) error { return all[k].setPush(ca.plan, sc) })
+	if err != nil {
+		return err
 	}
-	for k, g := range all { // categories may have too few events, unless all have
-		if !pushed[g.subset.Label] {
-			return di.Named(k, ca.plan.BackgroundLabel, g.few)
+	pushed := make([]bool, len(ca.plan.BackgroundLabel))
+	for _, g := range all {
+		pushed[g.Label] = pushed[g.Label] || g.push != nil
+	}
+	for _, g := range all { // categories may have too few events, unless all have
+		if !pushed[g.Label] {
+			return g.Named(g.few)
 		}
 	}
 	ca.setSpectra(all, sc)
@@ -117,29 +127,9 @@ func Direction[T events.Float](rows Rows[T], lesson []float64, ev events.Events[
 	return nil
 }
 
-// divide returns the events of each label and category.
-func (ca *call[T]) divide(sc *par.Scratch) (all []*group[T], di *events.Division[T], err error) {
-	sc.Team.Expect(len(ca.Score))
-	if di, err = events.Divide(ca.Events, ca.plan.BackgroundLabel, sc); err != nil {
-		return nil, nil, err
-	}
-	if err := checkCategories(di, ca.Categories); err != nil {
-		return nil, nil, err
-	}
-	for k := range di.Subsets {
-		g := &group[T]{subset: di.Subsets[k]}
-		g.Events, g.index = di.Subset(k)
-		if err := g.leaveOut(ca.plan, sc); err != nil {
-			return nil, nil, di.Named(k, ca.plan.BackgroundLabel, err)
-		}
-		all = append(all, g)
-	}
-	return all, di, nil
-}
-
 // part returns the number of a label and category in a state.
-func (ca *call[T]) part(g *group[T]) int {
-	return g.subset.Label*max(ca.Categories, 1) + int(g.subset.Category)
+func (ca *call[T]) part(su *events.Subset[T]) int {
+	return su.Label*max(ca.Categories, 1) + int(su.Category)
 }
 
 // cells returns the cells of a part.
@@ -151,7 +141,7 @@ func (ca *call[T]) cells(p *part) *cells {
 const leastPlace = 1e-6
 
 // set sets the rows and the rest of the lesson.
-func (ca *call[T]) set(rows Rows[T], all []*group[T]) error {
+func (ca *call[T]) set(rows Rows[T], all []group[T]) error {
 	moved, lo, width := 0, ca.plan.ScoreRange[0], ca.plan.ScoreRange[1]-ca.plan.ScoreRange[0]
 	clear(rows.Push)
 	clear(rows.Slope)
@@ -160,7 +150,7 @@ func (ca *call[T]) set(rows Rows[T], all []*group[T]) error {
 		rows.Multiplier[i] = 1
 	}
 	for _, g := range all {
-		number, scale := ca.part(g), 0.0
+		number, scale := ca.part(g.Subset), 0.0
 		lesson, known := &ca.lesson.parts[number], &ca.known.parts[number]
 		if lesson.push, lesson.seen = g.norm(ca.Batch); lesson.push > 0 {
 			lesson.batches = 1
@@ -176,7 +166,7 @@ func (ca *call[T]) set(rows Rows[T], all []*group[T]) error {
 		}
 		starts := ca.cells(known).starts(ca.plan.Order, ca.Floor)
 		for k, cell := range g.cell {
-			i := g.place(k)
+			i := g.Place(k)
 			if i >= ca.Batch || cell == none {
 				continue
 			}

@@ -16,20 +16,10 @@ import (
 
 // group has the events of one label and category.
 type group[T events.Float] struct {
-	subset events.Subset
-	events.Events[T]
-	index []uint32  // the place of each in the input; nil: they are the input
-	cell  []uint8   // of all masses together, for planing, or none
-	push  []float64 // u; nil: the events are too few for bins
-	few   error     // says so
-}
-
-// place returns the place of event i in the input.
-func (g *group[T]) place(i int) int {
-	if g.index == nil {
-		return i
-	}
-	return int(g.index[i])
+	*events.Subset[T]
+	cell []uint8   // of all masses together, for planing, or none
+	push []float64 // u; nil: the events are too few for bins
+	few  error     // says so
 }
 
 // size returns |w| of event i, in units of the largest.
@@ -63,7 +53,7 @@ func (g *group[T]) leaveOut(p *loss.Plan, sc *par.Scratch) error {
 		return nil
 	}
 	for v, mass := range masses {
-		if err := events.Check(events.Events[T]{Score: g.Score, Mass: mass, Weight: g.Weight}, g.index, p.Masses[v].Limits); err != nil {
+		if err := events.Check(events.Events[T]{Score: g.Score, Mass: mass, Weight: g.Weight}, g.Index, p.Masses[v].Limits); err != nil {
 			return err
 		}
 	}
@@ -74,9 +64,9 @@ func (g *group[T]) leaveOut(p *loss.Plan, sc *par.Scratch) error {
 	}
 	g.Events = g.Chosen(chosen, sc)
 	for k, i := range chosen {
-		chosen[k] = uint32(g.place(int(i)))
+		chosen[k] = uint32(g.Place(int(i)))
 	}
-	g.index = chosen
+	g.Index = chosen
 	return nil
 }
 
@@ -108,7 +98,7 @@ func (g *group[T]) setPush(p *loss.Plan, sc *par.Scratch) error {
 	for _, i := range inOrder {
 		size += g.size(int(i), unit)
 	}
-	g.push = par.Make[float64](&sc.Arena, len(g.Score))
+	g.push = make([]float64, len(g.Score))
 	below, least := 0.0, leastRank/float64(n)
 	for lo, hi := 0, 0; lo < n; lo = hi {
 		tied, score := 0.0, g.Score[inOrder[lo]]
@@ -131,9 +121,9 @@ func (g *group[T]) setPush(p *loss.Plan, sc *par.Scratch) error {
 // differentiate sets the derivatives of the loss, in order of score if there is one variable of mass.
 func (g *group[T]) differentiate(grad []T, p *loss.Plan, sc *par.Scratch) (prs []*loss.Prepared[T], err error) {
 	clear(grad)
-	if prs, err = loss.Prepare(g.Events, g.index, p, sc); err == nil {
+	if prs, err = loss.Prepare(g.Events, g.Index, p, sc); err == nil {
 		prs[0].Sorted = len(p.Masses) == 1
-		_, err = loss.Integrate(events.Derivatives[T]{grad}, prs, false, sc)
+		_, err = loss.Integrate(events.Derivatives[T]{Grad: grad}, prs, false, sc)
 	}
 	return prs, err
 }
@@ -172,7 +162,7 @@ func (g *group[T]) norm(batch int) (norm, pushed float64) {
 	for i, u := range g.push {
 		w := g.size(i, unit)
 		size, squares = size+w, squares+w*w
-		if g.place(i) < batch {
+		if g.Place(i) < batch {
 			square += u * u
 			pushed++
 		}

@@ -90,20 +90,17 @@ func (st *Steering) settle(n, labels, order int, hasCategories bool) error {
 	return CheckState(st.State, labels, st.Categories)
 }
 
-// checkCategories returns an error for the first event of a division whose category is none of so many.
-func checkCategories[T events.Float](di *events.Division[T], categories int) error {
-	bad := -1
-	for k, su := range di.Subsets {
-		if su.Category >= 0 && su.Category < int64(max(categories, 1)) {
-			continue
-		}
-		if bad < 0 || di.Index[su.Lo] < di.Index[di.Subsets[bad].Lo] {
-			bad = k
+// checkCategories returns an error for the first event whose category is none of so many.
+func checkCategories[T events.Float](subs []events.Subset[T], categories int) error {
+	var bad *events.Subset[T]
+	for k := range subs {
+		su := &subs[k]
+		if isGood := su.Category >= 0 && su.Category < int64(max(categories, 1)); !isGood && (bad == nil || su.Place(0) < bad.Place(0)) {
+			bad = su
 		}
 	}
-	if bad < 0 {
+	if bad == nil {
 		return nil
 	}
-	su := di.Subsets[bad]
-	return errs.At(errs.ErrOption, "category", int(di.Index[su.Lo]), " = %d: must be from 0 to %d, less than categories", su.Category, categories-1)
+	return errs.At(errs.ErrOption, "category", bad.Place(0), " = %d: must be from 0 to %d, less than categories", bad.Category, categories-1)
 }

@@ -118,10 +118,11 @@ func place[T events.Float](c *cells, spectrum []float64, ev *events.Events[T], c
 // setSpectra sets the cells of the background, and the spectra of the lesson. Signal has none of the background labels, and the category
 // of the background if there are categories. Its masses and weights alone are read; a mass that is not finite or out of range counts
 // for nothing.
-func (ca *call[T]) setSpectra(all []*group[T], sc *par.Scratch) {
+func (ca *call[T]) setSpectra(all []group[T], sc *par.Scratch) {
 	others := ca.Others(ca.plan.BackgroundLabel, ca.Categories)
-	for _, g := range all {
-		known, lesson := &ca.known.parts[ca.part(g)], ca.cells(&ca.lesson.parts[ca.part(g)])
+	for k := range all {
+		g := &all[k]
+		known, lesson := &ca.known.parts[ca.part(g.Subset)], ca.cells(&ca.lesson.parts[ca.part(g.Subset)])
 		if len(g.Score) < 2*int(known.drawn) {
 			lesson.drawn, lesson.ends = known.drawn, known.ends
 		} else {
@@ -129,7 +130,7 @@ func (ca *call[T]) setSpectra(all []*group[T], sc *par.Scratch) {
 		}
 		g.cell = par.Make[uint8](&sc.Arena, len(g.Score))
 		place(lesson, lesson.background[:], &g.Events, g.cell)
-		signal := ca.Chosen(others[g.subset.Category], sc)
+		signal := ca.Chosen(others[g.Subset.Category], sc)
 		if place(lesson, lesson.signal[:], &signal, par.Make[uint8](&sc.Arena, len(signal.Score))) {
 			lesson.signals = 1
 		}

@@ -45,7 +45,7 @@ func Correlation[T Float](gradX, gradY, x, y, weight []T, unbiased bool) (float6
 	}
 	sc := par.Take()
 	defer sc.Give()
-	sc.Team.Expect(n)
+	sc.Expect(n)
 	dc := &call{sc: sc, axes: [2]axis{newAxis("x", n, &sc.Arena), newAxis("y", n, &sc.Arena)}}
 	unit := events.UnitOfWeights(weight)
 	if err := arrange(dc, x, y, weight, unit); err != nil {
@@ -89,5 +89,5 @@ type call struct {
 
 // each calls f for both axes, beside the other one: at once where there are enough events.
 func (dc *call) each(f func(k int, ax, other *axis)) {
-	dc.sc.Team.Run(2, func(k int) { f(k, &dc.axes[k], &dc.axes[1-k]) })
+	dc.sc.Run(2, func(k int) { f(k, &dc.axes[k], &dc.axes[1-k]) })
 }

@@ -108,7 +108,7 @@ func (dc *call) addBelow(ofX bool) {
 		dc.addShare(event{r, uint32(k)}, xk, yk, tops.below(b), ofX)
 		tops.add(b, node{w, w * xk, w * yk})
 	}
-	dc.sc.Team.Run(blocks, func(b int) {
+	dc.sc.Run(blocks, func(b int) {
 		room := par.Room()
 		defer room.Give()
 		inBlock := tree(par.Make[node](&room.Arena, 1<<blockBits+1))

@@ -37,7 +37,7 @@ func assignBins[T events.Float](sel *events.Selection[T], edges []float64, sc *p
 	for ; next < len(table); next++ {
 		table[next] = uint32(len(inner))
 	}
-	sc.Team.Blocks(len(sel.Pairs), eventsAtATime, func(lo, hi int) {
+	sc.Blocks(len(sel.Pairs), eventsAtATime, func(lo, hi int) {
 		pairs := sel.Pairs[lo:hi]
 		for i, pair := range pairs {
 			c := pair & events.BinMask

@@ -157,7 +157,7 @@ func sumBins[T events.Float](sel *events.Selection[T], bins int, columns events.
 	n, per, size := len(sel.Mass), (bins+1)*width, max(1<<14, 64*bins) // the last row is for events that take no part
 	blocks := (n + size - 1) / size
 	rows := par.Make[float64](&sc.Arena, blocks*per)
-	sc.Team.Run(blocks, func(k int) {
+	sc.Run(blocks, func(k int) {
 		room := par.Room()
 		defer room.Give()
 		terms := make([][]float64, width)

@@ -95,7 +95,7 @@ func findRuns(counts []uint32, ranks []int, sc *par.Scratch) (runs []run, isNear
 func sortedMasses[T events.Float](sel *events.Selection[T], isNear []bool, sc *par.Scratch) []float64 {
 	n := len(sel.Pairs)
 	near, counts := par.Unset[T](&sc.Arena, n), par.Make[int](&sc.Arena, (n+eventsAtATime-1)/eventsAtATime) // by block of events
-	sc.Team.Blocks(n, eventsAtATime, func(lo, hi int) {
+	sc.Blocks(n, eventsAtATime, func(lo, hi int) {
 		found, masses, count := near[lo:hi], sel.Mass[lo:hi], 0
 		for i, pair := range sel.Pairs[lo:hi] {
 			if c := pair & events.BinMask; int(c) < len(isNear) && isNear[c] {

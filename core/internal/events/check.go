@@ -48,8 +48,8 @@ const Block = 1 << 11
 // cells. If no mass range is given, it becomes the range of the masses.
 func (sel *Selection[T]) check(sc *par.Scratch) error {
 	n := len(sel.Mass)
-	sc.Team.Expect(n)
-	parts := sc.Team.Parts
+	sc.Expect(n)
+	parts := sc.Parts
 	sel.Pairs, sel.Parts = par.Unset[uint32](&sc.Arena, n), make([]Part, parts)
 	for k := range sel.Parts {
 		sel.Parts[k] = Part{
@@ -58,7 +58,7 @@ func (sel *Selection[T]) check(sc *par.Scratch) error {
 		}
 	}
 	tidy := !slices.Contains(sel.cellOf, NoPair) // whether all events may take part, so that blocks need no look at each
-	sc.Team.Run(parts, func(k int) {
+	sc.Run(parts, func(k int) {
 		p := &sel.Parts[k]
 		p.failed = !sel.checkPart(p, tidy)
 	})

@@ -2,7 +2,9 @@
 package events
 
 import (
+	"fmt"
 	"math"
+	"unsafe"
 
 	"github.com/libmode/libmode/core/internal/errs"
 	"github.com/libmode/libmode/core/internal/lanes"
@@ -45,26 +47,69 @@ func (ev *Events[T]) CheckLengths() error {
 		return errs.Of(errs.ErrLength, "mass is given twice, as Mass and as Masses")
 	case ev.Masses != nil && (len(ev.Masses) == 0 || len(ev.Masses) > MaxVariables):
 		return errs.Of(errs.ErrLength, "mass has %d variables, and 1 to %d are possible", len(ev.Masses), MaxVariables)
+	case ev.Masses == nil && len(ev.Mass) != n:
+		return wrongLength("mass", len(ev.Mass), n)
 	}
 	for k, mass := range ev.Masses {
 		if len(mass) != n {
-			return errs.Of(errs.ErrLength, "variable %d of mass has length %d, but score has length %d", k, len(mass), n)
+			return wrongLength(fmt.Sprintf("variable %d of mass", k), len(mass), n)
 		}
 	}
-	wrong := func(name string, length int) error {
-		return errs.Of(errs.ErrLength, "%s has length %d, but score has length %d", name, length, n)
-	}
 	switch {
-	case ev.Masses == nil && len(ev.Mass) != n:
-		return wrong("mass", len(ev.Mass))
 	case ev.Category != nil && ev.Category.Length() != n:
-		return wrong("category", ev.Category.Length())
+		return wrongLength("category", ev.Category.Length(), n)
 	case ev.Weight != nil && len(ev.Weight) != n:
-		return wrong("weight", len(ev.Weight))
+		return wrongLength("weight", len(ev.Weight), n)
 	case ev.Label != nil && ev.Label.Length() != n:
-		return wrong("label", ev.Label.Length())
+		return wrongLength("label", ev.Label.Length(), n)
 	case uint64(n) > math.MaxUint32:
 		return errs.Of(errs.ErrLength, "score has length %d, more than the %d events that one call can take", n, uint32(math.MaxUint32))
+	}
+	return nil
+}
+
+func wrongLength(name string, length, n int) error {
+	return errs.Of(errs.ErrLength, "%s has length %d, but score has length %d", name, length, n)
+}
+
+// Array is the memory of an argument, with its name in errors.
+type Array struct {
+	name      string
+	low, high uintptr
+}
+
+// ArrayOf returns the memory of a slice.
+func ArrayOf[E any](name string, slice []E) Array {
+	low := uintptr(unsafe.Pointer(unsafe.SliceData(slice)))
+	return Array{name, low, low + uintptr(len(slice))*unsafe.Sizeof(*new(E))}
+}
+
+// Arrays returns the memory of the events.
+func (ev *Events[T]) Arrays() []Array {
+	all := []Array{ArrayOf("score", ev.Score), ArrayOf("weight", ev.Weight)}
+	for _, mass := range ev.Variables() {
+		all = append(all, ArrayOf("mass", mass))
+	}
+	if ev.Label != nil {
+		all = append(all, ev.Label.array("label"))
+	}
+	if ev.Category != nil {
+		all = append(all, ev.Category.array("category"))
+	}
+	return all
+}
+
+// CheckApart returns an error for the first output that shares memory with an input or with an output before it: a call would read
+// what it has just written, or overwrite what belongs to its caller.
+func CheckApart(inputs []Array, outputs ...Array) error {
+	known := inputs[:len(inputs):len(inputs)]
+	for _, out := range outputs {
+		for _, other := range known {
+			if max(out.low, other.low) < min(out.high, other.high) {
+				return errs.Of(errs.ErrLength, "%s overlaps %s in memory: give it an array of its own", out.name, other.name)
+			}
+		}
+		known = append(known, out)
 	}
 	return nil
 }

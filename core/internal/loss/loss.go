@@ -66,42 +66,40 @@ func (r *Result) Add(other Result, factor, share float64) {
 // is the sum of the losses of each, times its share of the label's sum of weights. The bias is wanted too, whether or not it is
 // subtracted, if it is measured.
 func Evaluate[T events.Float](out events.Derivatives[T], ev events.Events[T], p *Plan, measured bool, sc *par.Scratch) (total Result, err error) {
-	sc.Team.Expect(len(ev.Score)) // few events stay in this goroutine
-	di, err := events.Divide(ev, p.BackgroundLabel, sc)
+	sc.Expect(len(ev.Score)) // few events stay in this goroutine
+	subs, err := events.Divide(ev, p.BackgroundLabel, sc)
 	if err != nil {
 		return total, err
 	}
-	if err := di.SetFactors(p.BackgroundLabel); err != nil {
+	if err := events.SetFactors(subs); err != nil {
 		return total, err
 	}
-	all := out // the derivatives in the order of the division
-	if di.Index != nil {
-		out.Clear(sc.Team)
-		all = out.ForEvents(len(di.Index), &sc.Arena)
+	if subs[0].Index != nil {
+		out.Clear(sc)
 	}
-	results := make([]Result, len(di.Subsets))
-	failures := di.Each(sc, func(k int, sc *par.Scratch) error {
+	results := make([]Result, len(subs))
+	err = events.Each(subs, sc, func(k int, sc *par.Scratch) error {
 		defer sc.Arena.Release(sc.Arena.Mark())
-		sub := &di.Subsets[k]
-		ev, index := di.Subset(k)
-		prs, err := Prepare(ev, index, p, sc)
+		su, own := &subs[k], out
+		if su.Index != nil {
+			own = out.ForEvents(len(su.Index), &sc.Arena)
+		}
+		prs, err := Prepare(su.Events, su.Index, p, sc)
 		if err == nil {
-			results[k], err = Integrate(all.Cut(sub.Lo, sub.Hi), prs, measured, sc)
+			results[k], err = Integrate(own, prs, measured, sc)
+		}
+		if err == nil && su.Index != nil {
+			su.Scatter(out, own, sc)
 		}
 		return err
 	})
-	for k, err := range failures {
-		if err != nil {
-			return total, di.Named(k, p.BackgroundLabel, err)
-		}
+	if err != nil {
+		return total, err
 	}
 	for k, result := range results {
-		total.Add(result, di.Subsets[k].Factor, 1)
+		total.Add(result, subs[k].Factor, 1)
 	}
-	if di.Index != nil {
-		di.Scatter(out, all, sc.Team)
-	}
-	if err := out.Check(sc.Team); err != nil {
+	if err := out.Check(sc); err != nil {
 		return Result{}, err
 	}
 	return total, nil

@@ -76,9 +76,6 @@ func (pr *Prepared[T]) bin(ev events.Events[T], index []uint32, sc *par.Scratch)
 // HasBin reports whether an event has a bin.
 func (pr *Prepared[T]) HasBin(i int) bool { return pr.sel.Pairs[i] != events.NoPair }
 
-// sumBlock is the number of derivatives that a goroutine adds at a time.
-const sumBlock = 1 << 16
-
 // Integrate returns the mean of the losses of the variables of mass, and sets the derivatives that are wanted. The bias is wanted too,
 // whether or not it is subtracted, if it is measured.
 func Integrate[T events.Float](out events.Derivatives[T], prs []*Prepared[T], measured bool, sc *par.Scratch) (total Result, err error) {
@@ -87,30 +84,29 @@ func Integrate[T events.Float](out events.Derivatives[T], prs []*Prepared[T], me
 	}
 	share := 1 / float64(len(prs))
 	one := out.ForEvents(len(prs[0].sel.Score), &sc.Arena)
-	var sums [len(one)][]float64
-	for d, array := range one {
-		sums[d] = par.Make[float64](&sc.Arena, len(array))
-	}
+	grad, hess := par.Make[float64](&sc.Arena, len(one.Grad)), par.Make[float64](&sc.Arena, len(one.Hess))
 	for _, pr := range prs {
 		loss, err := pr.integrate(one, measured, sc)
 		if err != nil {
 			return Result{}, errs.OfVariable(pr.Variable, err)
 		}
 		total.Add(loss, share, share)
-		for d, array := range one {
-			sc.Team.Blocks(len(array), sumBlock, func(lo, hi int) {
-				for i, element := range array[lo:hi] {
-					sums[d][lo+i] += share * float64(element)
-				}
-			})
-		}
+		addShare(grad, one.Grad, share)
+		addShare(hess, one.Hess, share)
 	}
-	for d, sum := range sums {
-		for i, element := range sum {
-			out[d][i] = T(element)
-		}
+	for i, sum := range grad {
+		out.Grad[i] = T(sum)
+	}
+	for i, sum := range hess {
+		out.Hess[i] = T(sum)
 	}
 	return total, nil
+}
+
+func addShare[T events.Float](sums []float64, derivatives []T, share float64) {
+	for i, derivative := range derivatives {
+		sums[i] += share * float64(derivative)
+	}
 }
 
 // prepareJoint prepares events for bins that are cells of the space of several variables. Their P are products of Legendre polynomials

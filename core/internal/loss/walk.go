@@ -43,10 +43,10 @@ func (pr *Prepared[T]) integrate(out events.Derivatives[T], measured bool, sc *p
 		return Result{}, err
 	}
 	if pr.sel.N < len(pr.sel.Score) { // the walk writes no others
-		out.Clear(sc.Team)
+		out.Clear(sc)
 	}
 	limits := p.Masses[0].Score
-	wa := &walk{Records: rs, in: in, from: limits[0], to: limits[1], write: pr.writer(out[events.Grad], -in.scale), topFrom: len(rs.Words)}
+	wa := &walk{Records: rs, in: in, from: limits[0], to: limits[1], write: pr.writer(out.Grad, -in.scale), topFrom: len(rs.Words)}
 	switch {
 	case p.ByOrder:
 		wa.from, wa.to = pr.sel.ScoreMin, pr.sel.ScoreMax
@@ -54,8 +54,8 @@ func (pr *Prepared[T]) integrate(out events.Derivatives[T], measured bool, sc *p
 		wa.from, wa.to, wa.open = pr.sel.ScoreMin, pr.sel.ScoreMax, true
 	}
 	var curved *curvature
-	if out[events.Hess] != nil {
-		if curved, err = newCurvature(wa, pr.writer(out[events.Hess], in.scale), p.Smoothing, sc); err != nil {
+	if out.Hess != nil {
+		if curved, err = newCurvature(wa, pr.writer(out.Hess, in.scale), p.Smoothing, sc); err != nil {
 			return Result{}, err
 		}
 	}
@@ -68,7 +68,7 @@ func (pr *Prepared[T]) integrate(out events.Derivatives[T], measured bool, sc *p
 		}
 	}
 	integrals := par.Make[sums](&sc.Arena, chunks)
-	sc.Team.Run(chunks, func(k int) {
+	sc.Run(chunks, func(k int) {
 		if rs.Chunks[k] == rs.Chunks[k+1] {
 			return
 		}

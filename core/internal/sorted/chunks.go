@@ -26,7 +26,7 @@ func (rs *Records) divide(sc *par.Scratch) {
 	}
 	rs.Chunks = append(rs.Chunks, n)
 	rs.Sums = par.Make[float64](&sc.Arena, len(rs.Chunks)*rs.count)
-	sc.Team.Run(len(rs.Chunks)-1, func(k int) {
+	sc.Run(len(rs.Chunks)-1, func(k int) {
 		lo, layout, totals := rs.Chunks[k], rs.Layout, rs.Row(rs.Sums, k+1)
 		words := rs.Words[lo:rs.Chunks[k+1]]
 		if rs.Weights == nil {
@@ -87,7 +87,7 @@ func addRows(rows []float64, nb int) {
 func (rs *Records) Powers(step []float64, sc *par.Scratch) (squares, thirds []float64) {
 	chunks, nb := len(rs.Chunks)-1, rs.count
 	squares, thirds = par.Make[float64](&sc.Arena, (chunks+1)*nb), par.Make[float64](&sc.Arena, (chunks+1)*nb)
-	sc.Team.Run(chunks, func(k int) {
+	sc.Run(chunks, func(k int) {
 		lo, row := rs.Chunks[k], (k+1)*nb
 		squares, thirds := squares[row:row+nb], thirds[row:row+nb]
 		for i, r := range rs.Words[lo:rs.Chunks[k+1]] {

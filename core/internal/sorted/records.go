@@ -31,7 +31,7 @@ func Sort[T events.Float](sel *events.Selection[T], bins int, sc *par.Scratch) *
 	var starts []uint32
 	rs.Words, starts = byCell(sel, rs.Layout, sc)
 	size, cells, unit := chunkSize(bins), len(starts)-1, sel.Unit()
-	sc.Team.Blocks(cells, max(1, size*cells/sel.N), func(first, end int) {
+	sc.Blocks(cells, max(1, size*cells/sel.N), func(first, end int) {
 		cells := starts[first : end+1]
 		sortCells(rs.Words, cells, &rs.Layout, sel.Score)
 		lo, hi := cells[0], cells[len(cells)-1]
@@ -71,7 +71,7 @@ func byCell[T events.Float](sel *events.Selection[T], layout Layout, sc *par.Scr
 		}
 	}
 	starts[cells] = start
-	sc.Team.Run(len(sel.Parts), func(k int) {
+	sc.Run(len(sel.Parts), func(k int) {
 		room := par.Room()
 		defer room.Give()
 		p, next, made := &sel.Parts[k], next[k*cells:(k+1)*cells], par.Unset[uint64](&room.Arena, fillBlock)
