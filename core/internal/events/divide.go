@@ -18,7 +18,10 @@ type Subset[T Float] struct {
 	Label    int      // its place in Config.BackgroundLabel
 	Category int64
 	Factor   float64 // the share of the category in the label's sum of weights, see SetFactors
-	name     string  // in errors; "" if there is one subset for each possible label
+
+	// Errors name these, unless they say nothing.
+	label       *int32
+	hasCategory bool
 }
 
 // Place returns the place of event i in the input.
@@ -31,10 +34,17 @@ func (su *Subset[T]) Place(i int) int {
 
 // Named adds the label and the category to an error about the subset, if there are several.
 func (su *Subset[T]) Named(err error) error {
-	if su.name == "" || err == nil {
+	name := ""
+	if su.label != nil {
+		name = fmt.Sprintf(" with background_label = %d", *su.label)
+	}
+	if su.hasCategory {
+		name += fmt.Sprintf(" of category = %d", su.Category)
+	}
+	if name == "" || err == nil {
 		return err
 	}
-	return errs.Of(err, "events%s: %v", su.name, err)
+	return errs.Of(err, "events%s: %v", name, err)
 }
 
 // blockSize is the number of events that a goroutine handles at a time.
@@ -94,15 +104,18 @@ func Divide[T Float](ev Events[T], labels []int32, sc *par.Scratch) ([]Subset[T]
 				"use larger batches, or check background_label", n, label)
 		}
 	}
+	count := 0
+	for _, su := range subs {
+		count += len(su.Index)
+	}
+	all, lo := ev.Chosen(index[:count], sc), 0
 	for k := range subs {
 		su := &subs[k]
-		su.Events = ev.Chosen(su.Index, sc)
+		su.Events, lo = all.between(lo, lo+len(su.Index)), lo+len(su.Index)
 		if len(labels) > 1 {
-			su.name = fmt.Sprintf(" with background_label = %d", labels[su.Label])
+			su.label = &labels[su.Label]
 		}
-		if len(subs) > len(labels) {
-			su.name += fmt.Sprintf(" of category = %d", su.Category)
-		}
+		su.hasCategory = len(subs) > len(labels)
 	}
 	return subs, nil
 }
@@ -189,6 +202,16 @@ func (ev *Events[T]) Chosen(chosen []uint32, sc *par.Scratch) Events[T] {
 	some := Events[T]{Score: pick(ev.Score), Mass: pick(ev.Mass), Weight: pick(ev.Weight)}
 	for _, mass := range ev.Masses {
 		some.Masses = append(some.Masses, pick(mass))
+	}
+	return some
+}
+
+// between returns the events lo..hi-1, without labels and categories.
+func (ev *Events[T]) between(lo, hi int) Events[T] {
+	cut := func(all []T) []T { return all[min(lo, len(all)):min(hi, len(all))] }
+	some := Events[T]{Score: cut(ev.Score), Mass: cut(ev.Mass), Weight: cut(ev.Weight)}
+	for _, mass := range ev.Masses {
+		some.Masses = append(some.Masses, cut(mass))
 	}
 	return some
 }
