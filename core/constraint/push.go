@@ -48,19 +48,19 @@ func newCall[T events.Float](ev events.Events[T], cfg loss.Planner, st Steering,
 	if err != nil {
 		return nil, err
 	}
-	if err := st.settle(len(ev.Score), len(p.BackgroundLabel), p.Order, ev.Category != nil); err != nil {
+	if err := st.settle(p, len(ev.Score), ev.Category != nil); err != nil {
 		return nil, err
 	}
-	if st.Logits {
+	if p.FromLogits {
 		if p.ScoreRange != [2]float64{0, 1} {
-			return nil, errs.Of(errs.ErrOption, "score_range = %s: leave it out for logits, whose scores are from 0 to 1", errs.Range(p.ScoreRange))
+			return nil, errs.Of(errs.ErrOption, "score_range = %s: leave it out with from_logits, whose scores are from 0 to 1", errs.Range(p.ScoreRange))
 		}
 		p.ScoreRange = [2]float64{math.Inf(-1), math.Inf(1)}
 	}
 	if width := p.ScoreRange[1] - p.ScoreRange[0]; !math.IsInf(width, 1) && (math.IsInf(float64(T(width/4)), 1) || math.IsInf(float64(T(1/width)), 1)) {
 		return nil, errs.Of(errs.ErrOverflow, "score_range = %s is so wide or narrow that derivatives by logits overflow", errs.Range(p.ScoreRange))
 	}
-	size := StateSize(len(p.BackgroundLabel), st.Categories)
+	size := StateSize(len(p.BackgroundLabel), p.Categories)
 	ca := &call[T]{Steering: st, Events: ev, plan: p, known: stateOf(make([]float64, size)), lesson: stateOf(make([]float64, size))}
 	copy(ca.known.numbers, st.State)
 	for v := range p.Masses {
@@ -68,7 +68,7 @@ func newCall[T events.Float](ev events.Events[T], cfg loss.Planner, st Steering,
 		ca.limits = append(ca.limits, p.Masses[v].Mass)
 	}
 	p.ByOrder = true
-	*ca.lesson.totals = totals{Version, 1, float64(len(p.Masses)), float64(st.Categories)}
+	*ca.lesson.totals = totals{Version, 1, float64(len(p.Masses)), float64(p.Categories)}
 	return ca, ca.known.checkMasses(ca.lesson)
 }
 
@@ -96,7 +96,7 @@ func Direction[T events.Float](rows Rows[T], lesson []float64, ev events.Events[
 	if err != nil {
 		return err
 	}
-	if err := checkCategories(subs, ca.Categories); err != nil {
+	if err := checkCategories(subs, ca.plan.Categories); err != nil {
 		return err
 	}
 	all := make([]group[T], len(subs))
@@ -129,7 +129,7 @@ func Direction[T events.Float](rows Rows[T], lesson []float64, ev events.Events[
 
 // part returns the number of a label and category in a state.
 func (ca *call[T]) part(su *events.Subset[T]) int {
-	return su.Label*max(ca.Categories, 1) + int(su.Category)
+	return su.Label*max(ca.plan.Categories, 1) + int(su.Category)
 }
 
 // cells returns the cells of a part.
@@ -159,12 +159,12 @@ func (ca *call[T]) set(rows Rows[T], all []group[T]) error {
 			return errs.Of(errs.ErrOverflow, "the push has the norm %v: slope_penalty, or weights relative to their sum in a bin, are too large", lesson.push)
 		}
 		if known.learn(lesson); lesson.push > 0 {
-			scale = ca.Strength / known.push
+			scale = ca.plan.Strength / known.push
 			if ca.State != nil && ca.plan.Order == 0 { // without a memory each batch would be the first
 				scale *= -math.Expm1(-max(known.seen/warmEvents, known.batches/warmBatches))
 			}
 		}
-		starts := ca.cells(known).starts(ca.plan.Order, ca.Floor)
+		starts := ca.cells(known).starts(ca.plan.Order, ca.plan.Floor)
 		for k, cell := range g.cell {
 			i := g.Place(k)
 			if i >= ca.Batch || cell == none {
@@ -185,7 +185,7 @@ func (ca *call[T]) set(rows Rows[T], all []group[T]) error {
 			rows.Push[i], rows.Multiplier[i], rows.Slope[i], rows.Part[i] = T(u), T(starts[cell]), T(slope), T(number)
 		}
 	}
-	if total := ca.TrainingEvents; total > 0 && float64(moved) > total {
+	if total := ca.plan.TrainingEvents; total > 0 && float64(moved) > total {
 		return errs.Of(errs.ErrOption, "training_events = %v: this batch has %d background events, and the whole training cannot have fewer", total, moved)
 	}
 	if i := events.FirstNotFinite(rows.Push); i >= 0 {

@@ -5,26 +5,15 @@ import (
 
 	"github.com/libmode/libmode/core/internal/errs"
 	"github.com/libmode/libmode/core/internal/events"
+	"github.com/libmode/libmode/core/internal/loss"
 )
 
-// Steering says how strongly a constraint pushes, and holds what it remembers.
+// Steering is what a push takes beside events and options.
 type Steering struct {
-	// Strength is K, the push over the gradient. 0: the default for TrainingEvents.
-	Strength float64
-	// Floor is the least start, above 0 and at most 1, where 1 is no planing. 0: the default for TrainingEvents.
-	Floor float64
-	// TrainingEvents is the number of background events of the whole training, of all labels and processes. The defaults of Strength
-	// and Floor follow it. 0: unknown, and the defaults are those for 150,000.
-	TrainingEvents float64
 	// State is what is remembered of earlier batches, StateSize numbers, all 0 before the first. Nil: nothing is remembered.
 	State []float64
 	// Batch is the number of events that are pushed. The events after it are reference events. 0: all are pushed.
 	Batch int
-	// Logits says that the scores of the events are logits, of any size, and the push is with respect to them.
-	Logits bool
-	// Categories is the number of values of Events.Category, 0 to Categories-1. Each has a push and a memory of its own. A category
-	// with too few events for bins gets no push from a batch. 0: events have no category.
-	Categories int
 }
 
 // The numbers of the law. The strength is 12, times (T/150,000)^(1/4) for T training events, and the floor 0.1 (150,000/T)^(1/2): few
@@ -54,40 +43,33 @@ func Defaults(order int, trainingEvents float64) (strength, floor float64) {
 	return strength * math.Pow(relative, 0.25), min(1, defaultFloor/math.Sqrt(relative))
 }
 
-// settle replaces the zeros of the settings by their defaults. It returns an error for the first number that is out of its range.
-func (st *Steering) settle(n, labels, order int, hasCategories bool) error {
-	inside := func(x, most float64) bool { return x >= 0 && x <= most }
+// settle replaces what is not given by its default. It returns an error for a batch, categories or a state that do not match the events.
+func (st *Steering) settle(p *loss.Plan, n int, hasCategories bool) error {
 	switch {
 	case st.Batch < 0 || st.Batch > n:
 		return errs.Of(errs.ErrLength, "batch = %d: must be 1 to the number of events, %d", st.Batch, n)
-	case StateSize(labels, st.Categories) == 0:
-		return errs.Of(errs.ErrOption, "categories = %d: must be from 0 to what an array has room for", st.Categories)
-	case hasCategories && st.Categories == 0:
+	case StateSize(len(p.BackgroundLabel), p.Categories) == 0:
+		return errs.Of(errs.ErrOption, "categories = %d: must be from 0 to what an array has room for", p.Categories)
+	case hasCategories && p.Categories == 0:
 		return errs.Of(errs.ErrOption, "category is given, and categories = 0: set categories to the number of categories, "+
 			"so that each has a push and a memory of its own")
-	case !hasCategories && st.Categories > 0:
-		return errs.Of(errs.ErrOption, "categories = %d, and no category is given: each event needs one", st.Categories)
-	case !inside(st.Strength, math.MaxFloat64):
-		return errs.Of(errs.ErrOption, "strength = %v: must be finite and above 0", st.Strength)
-	case !inside(st.Floor, 1):
-		return errs.Of(errs.ErrOption, "floor = %v: must be above 0 and at most 1", st.Floor)
-	case !inside(st.TrainingEvents, math.MaxFloat64):
-		return errs.Of(errs.ErrOption, "training_events = %v: must be finite and above 0", st.TrainingEvents)
+	case !hasCategories && p.Categories > 0:
+		return errs.Of(errs.ErrOption, "categories = %d, and no category is given: each event needs one", p.Categories)
 	}
 	if st.Batch == 0 {
 		st.Batch = n
 	}
-	strength, floor := Defaults(order, st.TrainingEvents)
-	if st.Strength == 0 {
-		st.Strength = strength
+	strength, floor := Defaults(p.Order, p.TrainingEvents)
+	if p.Strength < 0 {
+		p.Strength = strength
 	}
-	if st.Floor == 0 {
-		st.Floor = floor
+	if p.Floor == 0 {
+		p.Floor = floor
 	}
 	if st.State == nil {
 		return nil
 	}
-	return CheckState(st.State, labels, st.Categories)
+	return CheckState(st.State, len(p.BackgroundLabel), p.Categories)
 }
 
 // checkCategories returns an error for the first event whose category is none of so many.

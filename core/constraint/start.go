@@ -119,7 +119,7 @@ func place[T events.Float](c *cells, spectrum []float64, ev *events.Events[T], c
 // of the background if there are categories. Its masses and weights alone are read; a mass that is not finite or out of range counts
 // for nothing.
 func (ca *call[T]) setSpectra(all []group[T], sc *par.Scratch) {
-	others := ca.Others(ca.plan.BackgroundLabel, ca.Categories)
+	others := ca.Others(ca.plan.BackgroundLabel, ca.plan.Categories)
 	for k := range all {
 		g := &all[k]
 		known, lesson := &ca.known.parts[ca.part(g.Subset)], ca.cells(&ca.lesson.parts[ca.part(g.Subset)])

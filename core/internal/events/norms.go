@@ -42,6 +42,23 @@ func (ev *Events[T]) Norms(grad []T, background []int32) (entropy, gradient floa
 	return ofEntropy.root() / float64(max(len(grad), 1)), ofGradient.root()
 }
 
+// Selected returns how many of the first n events have a label of the background.
+func (ev *Events[T]) Selected(n int, background []int32) int {
+	if ev.Label == nil {
+		return n
+	}
+	var chosen [1 << 10]uint32
+	count := 0
+	for lo := 0; lo < n; lo += len(chosen) {
+		places := chosen[:min(len(chosen), n-lo)]
+		ev.Label.find(places, lo, background)
+		for _, place := range places {
+			count += int(1 - place>>31)
+		}
+	}
+	return count
+}
+
 // norm is a sum of squares in a unit, a power of two in which none overflows or counts as 0 beside smaller ones.
 type norm struct{ squares, unit float64 }
 

@@ -12,9 +12,17 @@ import (
 	"github.com/libmode/libmode/core/internal/par"
 )
 
+// Law has the settings of a push, see package constraint.
+type Law struct {
+	Strength, Floor, TrainingEvents float64
+	FromLogits                      bool
+	Categories                      int
+}
+
 // Plan is what a call is to compute.
 type Plan struct {
 	moments.Options
+	Law
 	Sum             bool // the loss is the sum over the bins, not their mean
 	Joint           bool // the bins are cells of several variables
 	BackgroundLabel []int32
