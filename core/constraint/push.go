@@ -17,12 +17,6 @@ type Rows[T events.Float] struct {
 	Part       []T // the place of the event's label and category in the state
 }
 
-// arrays returns the memory of the rows.
-func (rows *Rows[T]) arrays() []events.Array {
-	return []events.Array{events.ArrayOf("push", rows.Push), events.ArrayOf("multiplier", rows.Multiplier),
-		events.ArrayOf("slope", rows.Slope), events.ArrayOf("part", rows.Part)}
-}
-
 // check returns an error if a row has not n elements.
 func (rows *Rows[T]) check(n int) error {
 	for k, row := range [...][]T{rows.Push, rows.Multiplier, rows.Slope, rows.Part} {
@@ -43,8 +37,8 @@ type call[T events.Float] struct {
 	known, lesson state
 }
 
-func newCall[T events.Float](ev events.Events[T], cfg loss.Planner, st Steering, outputs ...events.Array) (*call[T], error) {
-	p, err := loss.PlanOf(cfg, &ev, append(outputs, events.ArrayOf("state", st.State))...)
+func newCall[T events.Float](ev events.Events[T], cfg loss.Planner, st Steering) (*call[T], error) {
+	p, err := loss.PlanOf(cfg, &ev)
 	if err != nil {
 		return nil, err
 	}
@@ -79,7 +73,7 @@ func newCall[T events.Float](ev events.Events[T], cfg loss.Planner, st Steering,
 //
 // where |G| is the average norm of Multiplier G Slope over the events of one part. Apply does so, and takes the lesson into the state.
 func Direction[T events.Float](rows Rows[T], lesson []float64, ev events.Events[T], cfg loss.Planner, st Steering) error {
-	ca, err := newCall(ev, cfg, st, append(rows.arrays(), events.ArrayOf("lesson", lesson))...)
+	ca, err := newCall(ev, cfg, st)
 	if err != nil {
 		return err
 	}

@@ -120,12 +120,21 @@ func Divide[T Float](ev Events[T], labels []int32, sc *par.Scratch) ([]Subset[T]
 	return subs, nil
 }
 
-// choose sets index to the places of the events from lo on whose number is 0, not notWanted, and returns how many there are. It takes no
+// Selected returns the places of the events that have one of the labels.
+func (ev *Events[T]) Selected(labels []int32) []uint32 {
+	index, numbers := make([]uint32, len(ev.Score)), make([]uint32, len(ev.Score))
+	if ev.Label != nil {
+		ev.Label.find(numbers, 0, labels)
+	}
+	return index[:choose(index, numbers, 0)]
+}
+
+// choose sets index to the places of the events from lo on whose number is not notWanted, and returns how many there are. It takes no
 // branch on labels in no order.
 func choose(index, numbers []uint32, lo int) (count int) {
 	for i, number := range numbers {
 		index[count] = uint32(lo + i)
-		count += int(1 - number&1)
+		count += int(1 - number>>31)
 	}
 	return count
 }

@@ -10,8 +10,6 @@ type Label interface {
 // LabelSlice holds the labels of events, a slice of any Label. LabelsOf makes it.
 type LabelSlice interface {
 	Length() int
-	// array returns the memory of the labels, which have a name in errors.
-	array(name string) Array
 	// isWhole reports whether the type of the labels has only integers.
 	isWhole() bool
 	// integer returns label i, which is an integer.
@@ -49,8 +47,6 @@ func LabelsOf[L Label](labels []L) LabelSlice {
 type labelsOf[L int8 | uint8 | int32 | int64 | float32 | float64] []L
 
 func (all labelsOf[L]) Length() int { return len(all) }
-
-func (all labelsOf[L]) array(name string) Array { return ArrayOf(name, all) }
 
 func (all labelsOf[L]) isWhole() bool {
 	half := 0.5

@@ -3,8 +3,6 @@
 package loss
 
 import (
-	"slices"
-
 	"github.com/libmode/libmode/core/internal/bins"
 	"github.com/libmode/libmode/core/internal/events"
 	"github.com/libmode/libmode/core/internal/lanes"
@@ -35,19 +33,14 @@ type Plan struct {
 // Planner is a core.Config, for package constraint, which the tests of core import: it cannot import core.
 type Planner interface {
 	Plan(variables int, single bool) (*Plan, error)
-	Arrays() []events.Array
 }
 
-// PlanOf returns the plan of a call, if its events and its options are valid, and no output shares their memory.
-func PlanOf[T events.Float](cfg Planner, ev *events.Events[T], outputs ...events.Array) (*Plan, error) {
+// PlanOf returns the plan of a call, if its events and its options are valid.
+func PlanOf[T events.Float](cfg Planner, ev *events.Events[T]) (*Plan, error) {
 	if err := ev.CheckLengths(); err != nil {
 		return nil, err
 	}
-	p, err := cfg.Plan(len(ev.Variables()), lanes.IsFloat32[T]())
-	if err != nil {
-		return nil, err
-	}
-	return p, events.CheckApart(slices.Concat(ev.Arrays(), cfg.Arrays()), outputs...)
+	return cfg.Plan(len(ev.Variables()), lanes.IsFloat32[T]())
 }
 
 // Result is a loss with the numbers that say whether it is significant. A test with N events sees no difference from a flat
