@@ -76,29 +76,26 @@ func Apply[T events.Float](dst, gradient []T, rows Rows[T], lesson, state, norms
 
 // norms returns the norm of Multiplier G Slope over the events of each part.
 func (rows *Rows[T]) norms(gradient []T, parts int) []float64 {
-	norms := rows.normsIn(1, gradient, parts)
-	if !slices.ContainsFunc(norms, func(norm float64) bool { return math.IsInf(norm, 1) || norm < 1e-140 }) {
-		return norms
-	}
-	largest := 0.0 // whose square overflows, or is near 0
-	for _, g := range gradient {
-		largest = max(largest, math.Abs(float64(g)))
-	}
-	return rows.normsIn(events.UnitOf(largest), gradient, parts)
-}
-
-// normsIn returns these norms from the squares of gradients in a unit.
-func (rows *Rows[T]) normsIn(unit float64, gradient []T, parts int) []float64 {
-	norms := make([]float64, parts)
 	part, multiplier, slope := rows.Part[:len(gradient)], rows.Multiplier[:len(gradient)], rows.Slope[:len(gradient)]
-	for i, g := range gradient {
-		x := float64(multiplier[i]) * (float64(g) * unit * float64(slope[i]))
-		norms[int(part[i])] += x * x
+	for unit := 1.0; ; {
+		norms, largest := make([]float64, parts), 0.0
+		for i, g := range gradient {
+			x := float64(multiplier[i]) * (float64(g) * unit * float64(slope[i]))
+			norms[int(part[i])] += x * x
+		}
+		for k, square := range norms {
+			norms[k] = math.Sqrt(square) / unit
+		}
+		if unit != 1 || !slices.ContainsFunc(norms, func(norm float64) bool { return math.IsInf(norm, 1) || norm < 1e-140 }) {
+			return norms
+		}
+		for _, g := range gradient { // a square overflows, or is near 0
+			largest = max(largest, math.Abs(float64(g)))
+		}
+		if unit = events.UnitOf(largest); unit == 1 {
+			return norms
+		}
 	}
-	for k, square := range norms {
-		norms[k] = math.Sqrt(square) / unit
-	}
-	return norms
 }
 
 // follow takes the norm of a gradient into its average. The average moves by the nearest power of two first.

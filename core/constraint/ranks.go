@@ -12,54 +12,35 @@ import (
 	"github.com/libmode/libmode/core/internal/loss"
 	"github.com/libmode/libmode/core/internal/par"
 	"github.com/libmode/libmode/core/internal/sorted"
+	"gonum.org/v1/gonum/floats"
 )
 
-// group has the events of one label and category.
-type group[T events.Float] struct {
-	*events.Subset[T]
-	cell []uint8   // of all masses together, for planing, or none
-	push []float64 // u; nil: the events are too few for bins
-	few  error     // says so
-}
-
-// size returns |w| of event i, in units of the largest.
-func (g *group[T]) size(i int, unit float64) float64 {
-	if g.Weight == nil {
-		return 1
-	}
-	return math.Abs(float64(g.Weight[i])) * unit
-}
-
 // leaveOut leaves out the events without a weight, and those whose mass is outside the limits: of all variables, or jointly of one.
-func (g *group[T]) leaveOut(p *loss.Plan, sc *par.Scratch) error {
-	var chosen []uint32
+func (g *group[T]) leaveOut(sc *par.Scratch) error {
 	masses := g.Variables()
 	takesPart := func(i int) bool {
 		if g.Weight != nil && g.Weight[i] == 0 {
 			return false
 		}
 		for v, mass := range masses {
-			if limits := &p.Masses[v].Mass; (float64(mass[i]) >= limits[0] && float64(mass[i]) <= limits[1]) != p.Joint {
-				return !p.Joint
+			if limits := &g.plan.Masses[v].Mass; (float64(mass[i]) >= limits[0] && float64(mass[i]) <= limits[1]) != g.plan.Joint {
+				return !g.plan.Joint
 			}
 		}
-		return p.Joint
+		return g.plan.Joint
 	}
-	first := 0
-	for first < len(g.Score) && takesPart(first) {
-		first++
-	}
-	if first == len(g.Score) { // the loss looks for bad numbers
-		return nil
-	}
-	for v, mass := range masses {
-		if err := events.Check(events.Events[T]{Score: g.Score, Mass: mass, Weight: g.Weight}, g.Index, p.Masses[v].Limits); err != nil {
-			return err
-		}
-	}
+	chosen := make([]uint32, 0, len(g.Score))
 	for i := range g.Score {
 		if takesPart(i) {
 			chosen = append(chosen, uint32(i))
+		}
+	}
+	if len(chosen) == len(g.Score) { // the loss looks for bad numbers
+		return nil
+	}
+	for v, mass := range masses {
+		if err := events.Check(events.Events[T]{Score: g.Score, Mass: mass, Weight: g.Weight}, g.Index, g.plan.Masses[v].Limits); err != nil {
+			return err
 		}
 	}
 	g.Events = g.Chosen(chosen, sc)
@@ -73,59 +54,75 @@ func (g *group[T]) leaveOut(p *loss.Plan, sc *par.Scratch) error {
 // leastRank is the number of events of a batch whose part of all counts as the least q (1 - q).
 const leastRank = 3
 
-// setPush sets u, the derivatives of the loss of the ranks times 1/sqrt(q (1 - q)). These derivatives follow from the order of the scores,
+// leastPush is the least |u| of events with one as the sum of their squared weights, relative to it. A smaller direction is rounding,
+// as with order + 1 bins, where the fit is exact.
+const leastPush = 1e-12
+
+// push returns u, and takes its norm over the pushed events into the lesson. u are the derivatives of the loss of the ranks, times 1/sqrt(q (1 - q)). These derivatives follow from the order of the scores,
 // so they are those by the scores. With the factor each working point counts by its significance, since the noise of a residual is in
-// proportion to sqrt(q (1 - q)). Too few events for the bins of the loss get fewer bins.
-func (g *group[T]) setPush(p *loss.Plan, sc *par.Scratch) error {
-	grad := par.Make[T](&sc.Arena, len(g.Score))
-	prs, err := g.differentiate(grad, p, sc)
-	if err != nil && (errors.Is(err, errs.ErrBin) || errors.Is(err, errs.ErrNoEvents)) {
-		for g.few = err; err != nil; {
+// proportion to sqrt(q (1 - q)). Too few events for the bins of the loss get fewer bins; nil: they are too few for any.
+func (g *group[T]) push(sc *par.Scratch) ([]float64, error) {
+	grad, p := par.Unset[T](&sc.Arena, len(g.Score)), g.plan
+	order, err := g.differentiate(grad, p, sc)
+	if errors.Is(err, errs.ErrBin) || errors.Is(err, errs.ErrNoEvents) {
+		for few := err; err != nil; order, err = g.differentiate(grad, p, sc) {
 			if p = fewerBins(p); p == nil {
-				return nil
+				g.few = few
+				return nil, nil
 			}
-			prs, err = g.differentiate(grad, p, sc)
 		}
 	}
 	if err != nil {
-		return err
+		return nil, err
 	}
-	inOrder := prs[0].Order(sc)
-	if !prs[0].Sorted {
-		inOrder = sorted.Values(g.Score, sc)
+	inOrder := order != nil // the derivatives are in order of score
+	if !inOrder {
+		order = sorted.Values(g.Score, sc)
 	}
-	unit, size, n := events.UnitOfWeights(g.Weight), 0.0, len(inOrder)
-	for _, i := range inOrder {
-		size += g.size(int(i), unit)
-	}
-	g.push = make([]float64, len(g.Score))
-	below, least := 0.0, leastRank/float64(n)
-	for lo, hi := 0, 0; lo < n; lo = hi {
-		tied, score := 0.0, g.Score[inOrder[lo]]
-		for hi = lo; hi < n && g.Score[inOrder[hi]] == score; hi++ {
-			tied += g.size(int(inOrder[hi]), unit)
+	n, unit := len(order), events.UnitOfWeights(g.Weight)
+	sizes := par.Unset[float64](&sc.Arena, n) // |w|
+	for k, i := range order {
+		if sizes[k] = 1; g.Weight != nil {
+			sizes[k] = math.Abs(float64(g.Weight[i])) * unit
 		}
-		q := (below + tied/2) / size
+	}
+	total, below, least, square := floats.Sum(sizes), 0.0, leastRank/float64(n), 0.0
+	u := par.Unset[float64](&sc.Arena, len(g.Score))
+	for lo, hi := 0, 0; lo < n; lo = hi {
+		tied, score := 0.0, g.Score[order[lo]]
+		for hi = lo; hi < n && g.Score[order[hi]] == score; hi++ {
+			tied += sizes[hi]
+		}
+		q := (below + tied/2) / total
 		factor := 1 / math.Sqrt(max(q*(1-q), least))
-		for k, i := range inOrder[lo:hi] {
-			if k += lo; !prs[0].Sorted {
+		for k, i := range order[lo:hi] {
+			if k += lo; !inOrder {
 				k = int(i)
 			}
-			g.push[i] = float64(grad[k]) * factor
+			if u[i] = float64(grad[k]) * factor; g.Place(int(i)) < g.Batch {
+				square += u[i] * u[i]
+				g.taught.seen++
+			}
 		}
 		below += tied
 	}
-	return nil
+	if norm := math.Sqrt(square); norm*total > leastPush*floats.Norm(sizes, 2) {
+		g.taught.push, g.taught.batches = norm, 1
+	}
+	return u, nil
 }
 
-// differentiate sets the derivatives of the loss, in order of score if there is one variable of mass.
-func (g *group[T]) differentiate(grad []T, p *loss.Plan, sc *par.Scratch) (prs []*loss.Prepared[T], err error) {
-	clear(grad)
-	if prs, err = loss.Prepare(g.Events, g.Index, p, sc); err == nil {
-		prs[0].Sorted = len(p.Masses) == 1
-		_, err = loss.Integrate(events.Derivatives[T]{Grad: grad}, prs, false, sc)
+// differentiate sets the derivatives of the loss. If there is one variable of mass, they are in order of score, and it returns this order.
+func (g *group[T]) differentiate(grad []T, p *loss.Plan, sc *par.Scratch) (order []uint32, err error) {
+	prs, err := loss.Prepare(g.Events, g.Index, p, sc)
+	if err != nil {
+		return nil, err
 	}
-	return prs, err
+	if prs[0].Sorted = len(p.Masses) == 1; prs[0].Sorted {
+		order = prs[0].Order(sc)
+	}
+	_, err = loss.Integrate(events.Derivatives[T]{Grad: grad}, prs, false, sc)
+	return order, err
 }
 
 // fewerBins returns a plan with fewer bins than one that has events for too few; nil: there is none.
@@ -150,25 +147,3 @@ func fewerBins(p *loss.Plan) *loss.Plan {
 
 // mostOfJoint is the default number of bins of each of several variables together.
 const mostOfJoint = 8
-
-// leastPush is the least |u| of events with one as the sum of their squared weights, relative to it. A smaller direction is rounding,
-// as with order + 1 bins, where the fit is exact.
-const leastPush = 1e-12
-
-// norm returns |u| over the events that are pushed, whose places are below batch, and their number. 0: there is no push.
-func (g *group[T]) norm(batch int) (norm, pushed float64) {
-	var square, size, squares float64
-	unit := events.UnitOfWeights(g.Weight)
-	for i, u := range g.push {
-		w := g.size(i, unit)
-		size, squares = size+w, squares+w*w
-		if g.Place(i) < batch {
-			square += u * u
-			pushed++
-		}
-	}
-	if norm = math.Sqrt(square); !(norm*size > leastPush*math.Sqrt(squares)) {
-		norm = 0
-	}
-	return norm, pushed
-}
