@@ -17,7 +17,6 @@ type integrand struct {
 	start      []bin     // the constants of each bin, with F_b = 0
 	squares    []float64 // sums of the squares of steps, in rows like Records.Sums; nil: the weights are equal
 	unbiased   bool      // the bias is subtracted
-	measured   bool      // the integral of the bias is wanted, and can be known
 	basis      *moments.Basis
 	correction *correction // nil: no moment is bounded
 
@@ -26,14 +25,13 @@ type integrand struct {
 	penalty float64
 	x, y    []float64 // a row for each bin; y is nil where it is 0
 	// rows are columns times sqrt(2)/W_b, three of x and three of y at a time. The first have 2 F_b/W_b too, and where all weights
-	// are 1, the terms of M_bb e^2 and V_b, see crossing. Then biasRows have the bias, if it is measured.
-	rows     [][]lanes.Row
-	biasRows []lanes.Row
+	// are 1, the terms of M_bb e^2 and V_b, see crossing.
+	rows [][]lanes.Row
 }
 
-// newIntegrand returns the integrand of sorted records, for a bias that is measured, subtracted or neither.
-func newIntegrand(p *Plan, measured bool, ba *moments.Basis, bs *bins.Bins, rs *sorted.Records, sc *par.Scratch) (*integrand, error) {
-	in := &integrand{bins: bs.Count(), scale: 1, basis: ba}
+// newIntegrand returns the integrand of sorted records.
+func newIntegrand(p *Plan, unbiased bool, ba *moments.Basis, bs *bins.Bins, rs *sorted.Records, sc *par.Scratch) (*integrand, error) {
+	in := &integrand{bins: bs.Count(), scale: 1, basis: ba, unbiased: unbiased}
 	if !p.Sum {
 		in.scale /= float64(in.bins)
 	}
@@ -42,14 +40,13 @@ func newIntegrand(p *Plan, measured bool, ba *moments.Basis, bs *bins.Bins, rs *
 		in.step[b] = 1 / sum
 	}
 	in.setLinear(p.SlopePenalty, &sc.Arena)
-	if in.unbiased = !p.Biased; in.unbiased || measured {
-		err := in.setVariance(bs, rs, sc)
-		if in.measured = measured && err == nil; err != nil && in.unbiased {
+	if unbiased {
+		if err := in.setVariance(bs, rs, sc); err != nil {
 			return nil, err
 		}
 	}
 	if rs.Weights == nil {
-		in.foldSquares(&sc.Arena)
+		in.foldSquares()
 	}
 	if p.Bounded() {
 		in.correction = newCorrection(in, moments.NewBound(&p.Options, ba), &sc.Arena)
@@ -58,20 +55,12 @@ func newIntegrand(p *Plan, measured bool, ba *moments.Basis, bs *bins.Bins, rs *
 }
 
 // foldSquares adds the terms of M_bb e^2 and of V_b to the rows, where e = 1/W_b at each event.
-func (in *integrand) foldSquares(arena *par.Arena) {
-	if in.measured {
-		in.biasRows = par.Make[lanes.Row](arena, in.bins)
-	}
+func (in *integrand) foldSquares() {
 	for i := range in.start {
 		b, row := &in.start[i], &in.rows[0][i]
 		own := b.square * b.step * b.step
-		g := own * b.factor
-		if in.measured {
-			in.biasRows[i].Y[3], in.biasRows[i].X[3] = g*(1-b.step), -2*g*b.step
-		}
-		if row.Y[3] = own; in.unbiased {
-			row.Y[3] -= g * (1 - b.step)
-			row.X[3] += 2 * g * b.step
-		}
+		g := own * b.factor // 0 if the bias is not subtracted
+		row.Y[3] = own - g*(1-b.step)
+		row.X[3] += 2 * g * b.step
 	}
 }

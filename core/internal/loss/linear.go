@@ -81,22 +81,17 @@ func (in *integrand) element(a, b int) float64 {
 	return m
 }
 
-// at returns J and the bias at a state, without their correction. It overwrites c.
-func (in *integrand) at(state []bin, c []float64) (total sums) {
+// at returns J at a state, without its correction. It overwrites c.
+func (in *integrand) at(state []bin, c []float64) (j float64) {
 	clear(c)
 	for i := range state {
 		floats.AddScaled(c, state[i].cdf, in.span.RowA(i))
 	}
 	slope := floats.Dot(in.span.Slope, c)
-	total.j = in.penalty * slope * slope
+	j = in.penalty * slope * slope
 	for i := range state {
 		r := state[i].cdf - floats.Dot(c, in.span.RowP(i))
-		variance := state[i].variance() * state[i].square
-		if total.bias += variance; in.unbiased {
-			total.j += r*r - variance
-		} else {
-			total.j += r * r
-		}
+		j += r*r - state[i].variance()*state[i].square
 	}
-	return total
+	return j
 }

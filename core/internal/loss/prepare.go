@@ -73,9 +73,6 @@ func (pr *Prepared[T]) bin(ev events.Events[T], index []uint32, sc *par.Scratch)
 	return nil
 }
 
-// HasBin reports whether an event has a bin.
-func (pr *Prepared[T]) HasBin(i int) bool { return pr.sel.Pairs[i] != events.NoPair }
-
 // Integrate returns the mean of the losses of the variables of mass, and sets the derivatives that are wanted. The bias is wanted too,
 // whether or not it is subtracted, if it is measured.
 func Integrate[T events.Float](out events.Derivatives[T], prs []*Prepared[T], measured bool, sc *par.Scratch) (total Result, err error) {
