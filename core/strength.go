@@ -48,7 +48,7 @@ func Strengthen[T Float](grad []T, ev Events[T], cfg Config, st Strength) (float
 	if st.Batch > 0 {
 		batch = grad[:st.Batch]
 	}
-	selected, numbers := ev.Selected(cfg.BackgroundLabel), make([]float64, len(batch))
+	selected, numbers := ev.Selected(cfg.BackgroundLabel, false), make([]float64, len(batch))
 	for i, derivative := range batch {
 		numbers[i] = float64(derivative)
 	}

@@ -63,7 +63,7 @@ func Direction[T events.Float](rows Rows[T], lesson []float64, ev events.Events[
 	if err := checkCategories(subs, p.Categories); err != nil {
 		return err
 	}
-	others := ev.Others(p.BackgroundLabel, p.Categories)
+	others := ev.ByCategory(ev.Selected(p.BackgroundLabel, true), p.Categories)
 	rows.reset()
 	groups := make([]group[T], len(subs))
 	err = events.Each(subs, sc, func(k int, sc *par.Scratch) error {

@@ -14,7 +14,7 @@ const apart = 0x1p-400
 // Balance multiplies the weights of each bin by a power of two, so that the largest becomes about 1, if the weights of different bins may be
 // so far apart that squares underflow. The loss does not change: only the ratios of the weights in a bin matter.
 func (sel *Selection[T]) Balance(bins int, sc *par.Scratch) {
-	if sel.Weight == nil || lanes.IsFloat32[T]() || sel.WeightLeast >= apart*max(-sel.WeightMin, sel.WeightMax) {
+	if sel.Weight == nil || lanes.IsFloat32[T]() || sel.LeastWeight >= apart*max(-sel.WeightSpan.Lo, sel.WeightSpan.Hi) {
 		return
 	}
 	if sel.given == nil {
@@ -44,7 +44,7 @@ func (sel *Selection[T]) Unit() float64 {
 	if sel.Weight == nil || sel.Exponents != nil {
 		return 1
 	}
-	return UnitOf(max(math.Abs(sel.WeightMin), math.Abs(sel.WeightMax)))
+	return UnitOf(max(-sel.WeightSpan.Lo, sel.WeightSpan.Hi))
 }
 
 // UnitIn returns the factor of the weights of a bin.
@@ -62,7 +62,7 @@ func (sel *Selection[T]) Effective() float64 {
 		return float64(sel.N)
 	}
 	if sel.given != nil {
-		weights, unit = sel.given, UnitOf(max(-sel.WeightMin, sel.WeightMax))
+		weights, unit = sel.given, UnitOf(max(-sel.WeightSpan.Lo, sel.WeightSpan.Hi))
 	}
 	var sum, squares float64
 	for i, pair := range sel.Pairs {

@@ -120,25 +120,6 @@ func Divide[T Float](ev Events[T], labels []int32, sc *par.Scratch) ([]Subset[T]
 	return subs, nil
 }
 
-// Selected returns the places of the events that have one of the labels.
-func (ev *Events[T]) Selected(labels []int32) []uint32 {
-	index, numbers := make([]uint32, len(ev.Score)), make([]uint32, len(ev.Score))
-	if ev.Label != nil {
-		ev.Label.find(numbers, 0, labels)
-	}
-	return index[:choose(index, numbers, 0)]
-}
-
-// choose sets index to the places of the events from lo on whose number is not notWanted, and returns how many there are. It takes no
-// branch on labels in no order.
-func choose(index, numbers []uint32, lo int) (count int) {
-	for i, number := range numbers {
-		index[count] = uint32(lo + i)
-		count += int(1 - number>>31)
-	}
-	return count
-}
-
 // ranksOf returns the categories of the events with a label, in increasing order, and turns the numbers of these events from places of
 // labels into places of label and category. It overwrites the spare array.
 func ranksOf(category LabelSlice, numbers, spare []uint32) ([]int64, error) {

@@ -25,7 +25,7 @@ func TestSelect(t *testing.T) {
 	}
 	sel, err := Select(ev, nil, nil, limitsOf(5, 10, true), sc)
 	require.NoError(t, err)
-	require.Equal(t, Stats{N: 3, MassMin: 5, MassMax: 10, ScoreMin: 0.1, ScoreMax: 1, WeightMin: -1, WeightMax: 3, WeightLeast: 1}, sel.Stats)
+	require.Equal(t, Stats{N: 3, MassSpan: Span{5, 10}, ScoreSpan: Span{0.1, 1}, WeightSpan: Span{-1, 3}, LeastWeight: 1}, sel.Stats)
 	for i, takesPart := range []bool{true, false, true, false, true} {
 		require.Equal(t, takesPart, sel.TakesPart(i))
 		require.Equal(t, takesPart, sel.Pairs[i] != NoPair)
@@ -41,7 +41,7 @@ func TestSelect(t *testing.T) {
 	for _, mass := range [][]float64{{-1, minus}, {minus, 1}} {
 		sel, err = Select(Events[float64]{Score: []float64{minus, minus}, Mass: mass}, nil, nil, limitsOf(-1, 1, false), sc)
 		require.NoError(t, err)
-		for _, end := range []float64{sel.MassMin, sel.MassMax, sel.ScoreMin, sel.ScoreMax} {
+		for _, end := range []float64{sel.MassSpan.Lo, sel.MassSpan.Hi, sel.ScoreSpan.Lo, sel.ScoreSpan.Hi} {
 			require.Equal(t, end < 0, math.Signbit(end))
 		}
 	}

@@ -3,6 +3,7 @@ package events
 import (
 	"math"
 	"math/bits"
+	"slices"
 
 	"github.com/libmode/libmode/core/internal/errs"
 	"github.com/libmode/libmode/core/internal/lanes"
@@ -50,14 +51,18 @@ const (
 // MaxBins is the highest number of bins for which a pair has room.
 const MaxBins = BinMask
 
+func newSelection[T Float](ev Events[T], index, cellOf []uint32, limits Limits) *Selection[T] {
+	return &Selection[T]{
+		Events: ev, index: index, cellOf: cellOf, ignoreMissing: limits.IgnoreMissing, MassLo: limits.Mass[0], MassHi: limits.Mass[1],
+		scoreLo: max(limits.Score[0], -math.MaxFloat64), scoreHi: min(limits.Score[1], math.MaxFloat64),
+	}
+}
+
 // Select checks events, selects the events that take part, and counts them by cell. If there are no scores, only masses and
 // weights are checked. If the cells of several variables are given, they replace the masses, and events with NoPair take no
 // part. The error of no event comes with the selection.
 func Select[T Float](ev Events[T], index, cellOf []uint32, limits Limits, sc *par.Scratch) (*Selection[T], error) {
-	sel := &Selection[T]{
-		Events: ev, index: index, cellOf: cellOf, ignoreMissing: limits.IgnoreMissing, MassLo: limits.Mass[0], MassHi: limits.Mass[1],
-		scoreLo: max(limits.Score[0], -math.MaxFloat64), scoreHi: min(limits.Score[1], math.MaxFloat64),
-	}
+	sel := newSelection(ev, index, cellOf, limits)
 	n := len(ev.Score)
 	if ev.Score == nil {
 		n, sel.scoreLo, sel.scoreHi = len(ev.Mass), -math.MaxFloat64, math.MaxFloat64
@@ -107,14 +112,13 @@ func (sel *Selection[T]) FindBins(dst []uint32, lo int) {
 	}
 }
 
-// CountMasses returns the number of masses in each cell. It takes the counts of the other parts into those of the first.
+// CountMasses returns the number of masses in each cell.
 func (sel *Selection[T]) CountMasses() []uint32 {
-	counts := sel.Parts[0].Masses
+	counts := slices.Clone(sel.Parts[0].MassCounts)
 	for _, p := range sel.Parts[1:] {
-		for c, more := range p.Masses {
+		for c, more := range p.MassCounts {
 			counts[c] += more
 		}
-		clear(p.Masses)
 	}
 	return counts
 }

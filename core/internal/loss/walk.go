@@ -59,9 +59,9 @@ func (pr *Prepared[T]) walkAll(out events.Derivatives[T], unbiased bool, sc *par
 	wa := &walk{Records: rs, in: in, from: limits[0], to: limits[1], write: pr.writer(out.Grad, -in.scale), topFrom: len(rs.Words)}
 	switch {
 	case p.ByOrder:
-		wa.from, wa.to = pr.sel.ScoreMin, pr.sel.ScoreMax
+		wa.from, wa.to = pr.sel.ScoreSpan.Lo, pr.sel.ScoreSpan.Hi
 	case math.IsInf(wa.from, -1):
-		wa.from, wa.to, wa.open = pr.sel.ScoreMin, pr.sel.ScoreMax, true
+		wa.from, wa.to, wa.open = pr.sel.ScoreSpan.Lo, pr.sel.ScoreSpan.Hi, true
 	}
 	var curved *curvature
 	if out.Hess != nil {

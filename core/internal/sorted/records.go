@@ -21,7 +21,7 @@ type Records struct {
 
 // Sort returns the records of a selection in order of score, with weights in its unit, and their sums by chunk and bin.
 func Sort[T events.Float](sel *events.Selection[T], bins int, sc *par.Scratch) *Records {
-	rs := &Records{Layout: newLayout[T](sel.ScoreMin, sel.ScoreMax, len(sel.Score), bins), count: bins}
+	rs := &Records{Layout: newLayout[T](sel.ScoreSpan.Lo, sel.ScoreSpan.Hi, len(sel.Score), bins), count: bins}
 	if sel.Weight != nil {
 		rs.Weights = par.Unset[float64](&sc.Arena, sel.N)
 	}
@@ -67,7 +67,7 @@ func byCell[T events.Float](sel *events.Selection[T], layout Layout, sc *par.Scr
 	for c := range cells {
 		starts[c] = start
 		for k := range sel.Parts { // each part has a place of its own in the cell
-			next[k*cells+c], start = start, start+sel.Parts[k].Scores[c]
+			next[k*cells+c], start = start, start+sel.Parts[k].ScoreCounts[c]
 		}
 	}
 	starts[cells] = start
