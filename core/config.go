@@ -123,15 +123,6 @@ var defaults = DefaultConfig()
 // DefaultVariable returns the default options of one of several variables.
 func DefaultVariable() Variable { return Variable{MassRange: noRange} }
 
-// Arrays returns the memory of the options that are lists.
-func (c Config) Arrays() []Array {
-	all := []Array{events.ArrayOf("edges", c.Edges), events.ArrayOf("background_label", c.BackgroundLabel), events.ArrayOf("variables", c.Variables)}
-	for k := range c.Variables {
-		all = append(all, events.ArrayOf("edges"+ofVariable(k), c.Variables[k].Edges))
-	}
-	return all
-}
-
 // ofVariable names variable k in errors.
 func ofVariable(k int) string { return fmt.Sprintf(" of variable %d", k) }
 
