@@ -167,7 +167,7 @@ func TestErrorsOfTexts(t *testing.T) {
 		"bins=4;-1":                          "bins of variable 1 = -1 must be at least 1",
 		"bins=4;4 mass_range=none;1,2;none":  "mass_range = none;1,2;none has values for 3 variables, and an option before it for 2",
 		"bins=1;2;3;4":                       "options are given for 4 variables of mass, and a call can have 3",
-		"bins=4;4 mass_range=1,2":            "mass_range = [1, 2] cannot be given for all variables together",
+		"bins=4;4 mass_range=1,2":            "mass_range = 1,2 cannot be given for all variables together",
 		"binning=log":                        "binning = log must be one of quantile, uniform, edges",
 		"binning=edges":                      "edges has length 0: binning = edges needs at least 2 edges",
 		"binning=uniform edges=1,2":          "edges has length 2, but binning = uniform takes none",

@@ -238,11 +238,11 @@ weights = weight | TypeError | unknown option 'weights': did you mean weight?
 mass_range = 10 | TypeError | mass_range = 10: must be a sequence of numbers
 mass_range = (0, None) | TypeError | mass_range[1] = None: must be a number
 mass_range = ((0, 1), (0, 1, 2)) | ValueError | mass_range[1] = (0, 1, 2): must be a pair
-mass_range = (0, 59); mass = two(mass) | ValueError | mass_range = [0, 59] is a single value, but mass has 2 variables
+mass_range = (0, 59); mass = two(mass) | ValueError | mass_range = 0,59 is a single value, but mass has 2 variables
 score_range = '01' | TypeError | score_range = '01': must be a sequence of numbers
 edges = ((0, 1), None) | TypeError | edges[1] = None: must be a sequence of numbers
 edges = (0, 59); binning = 'uniform'; del bins | ValueError | edges has length 2, but binning = uniform takes none
-edges = (0, 59); mass = two(mass); del bins | ValueError | edges = [0 59] is a single value, but mass has 2 variables
+edges = (0, 59); mass = two(mass); del bins | ValueError | edges = 0,59 is a single value, but mass has 2 variables
 background_label = '0' | TypeError | background_label = '0': must be an integer or a sequence of integers
 background_label = 2**31 | ValueError | background_label = 2147483648: does not fit in 32 bits
 background_label = (0, 0.5) | TypeError | background_label[1] = 0.5: must be an integer
@@ -290,7 +290,7 @@ events.label_type = 7 | ARGUMENT | label_type = 7
 events.category = label; events.category_type = MODE_FLOAT32 | ARGUMENT | category_type = 1: categories are integers
 events.category = label; events.category_type = 7 | ARGUMENT | category_type = 7
 m = mode_new("bins=4;4;4"); events.n_mass = 2 | OPTION | one entry for each of 3 variables, but mass has 2
-m = mode_new("mass_range=0,9"); events.n_mass = 2 | OPTION | mass_range = [0, 9] is a single value, but mass has 2 variables
+m = mode_new("mass_range=0,9"); events.n_mass = 2 | OPTION | mass_range = 0,9 is a single value, but mass has 2 variables
 weight[5] = NAN | NOT_FINITE | weight[5] = NaN
 result.hess = room; result.smoothing = -1 | OPTION | smoothing = -1
 m = mode_new("score_range=none bins=1"); events.n = 2; score[0] = 1; score[1] = 1 + 0x1p-52; result.hess = room | OPTION | score is too coarse for hess
