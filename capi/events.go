@@ -15,7 +15,7 @@ import (
 type given[F core.Float] struct {
 	core.Events[F]
 	n, batch int
-	inputs   []core.Array
+	inputs   []memory
 }
 
 // eventsOf returns the events of a call. Scores may be NULL if the call does not read them.
@@ -47,40 +47,44 @@ func eventsOf[F core.Float](from *C.mode_events, withoutScore bool) (ev given[F]
 	if ev.Weight, err = array[F]("weight", from.weight, from.n, true); err != nil {
 		return ev, err
 	}
-	if ev.Label, err = labels("label", from.n, from.label, from.label_type); err != nil {
+	ev.inputs = []memory{one("events", from), memoryOf("score", ev.Score), memoryOf("weight", ev.Weight)}
+	for _, mass := range ev.Variables() {
+		ev.inputs = append(ev.inputs, memoryOf("mass", mass))
+	}
+	if ev.Label, err = labels(&ev.inputs, "label", from.n, from.label, from.label_type); err != nil {
 		return ev, err
 	}
 	if t := from.category_type; from.category != nil && (t == C.MODE_FLOAT32 || t == C.MODE_FLOAT64) {
 		return ev, argumentError("category_type = %d: categories are integers", int(t))
 	}
-	ev.Category, err = labels("category", from.n, from.category, from.category_type)
-	ev.inputs = append(ev.Arrays(), one("events", from))
+	ev.Category, err = labels(&ev.inputs, "category", from.n, from.category, from.category_type)
 	return ev, err
 }
 
-// labels returns the n labels or categories at p, which are of a type of mode.h; NULL: none.
-func labels(name string, n C.size_t, p unsafe.Pointer, labelType C.int32_t) (core.LabelSlice, error) {
+// labels returns the n labels or categories at p, which are of a type of mode.h; NULL: none. It adds their memory to the inputs.
+func labels(inputs *[]memory, name string, n C.size_t, p unsafe.Pointer, labelType C.int32_t) (core.LabelSlice, error) {
 	if p == nil {
 		return nil, nil
 	}
 	switch labelType {
 	case C.MODE_INT32:
-		return labelsOf[int32](name, n, p)
+		return labelsOf[int32](inputs, name, n, p)
 	case C.MODE_INT8:
-		return labelsOf[int8](name, n, p)
+		return labelsOf[int8](inputs, name, n, p)
 	case C.MODE_UINT8:
-		return labelsOf[uint8](name, n, p)
+		return labelsOf[uint8](inputs, name, n, p)
 	case C.MODE_INT64:
-		return labelsOf[int64](name, n, p)
+		return labelsOf[int64](inputs, name, n, p)
 	case C.MODE_FLOAT32:
-		return labelsOf[float32](name, n, p)
+		return labelsOf[float32](inputs, name, n, p)
 	case C.MODE_FLOAT64:
-		return labelsOf[float64](name, n, p)
+		return labelsOf[float64](inputs, name, n, p)
 	}
 	return nil, argumentError("%s_type = %d: must be one of MODE_INT32, MODE_FLOAT32, MODE_FLOAT64, MODE_INT64, MODE_INT8, MODE_UINT8", name, int(labelType))
 }
 
-func labelsOf[L core.Label](name string, n C.size_t, p unsafe.Pointer) (core.LabelSlice, error) {
+func labelsOf[L core.Label](inputs *[]memory, name string, n C.size_t, p unsafe.Pointer) (core.LabelSlice, error) {
 	given, err := array[L](name, p, n, true)
+	*inputs = append(*inputs, memoryOf(name, given))
 	return core.LabelsOf(given), err
 }

@@ -95,14 +95,6 @@ func array[E any](name string, p unsafe.Pointer, n C.size_t, optional bool) ([]E
 	return unsafe.Slice((*E)(p), int(n)), nil
 }
 
-// one returns the memory of one number or struct; nil: none.
-func one[E any](name string, p *E) core.Array {
-	if p == nil {
-		return core.Array{}
-	}
-	return core.ArrayOf(name, unsafe.Slice(p, 1))
-}
-
 // checkSize returns an error unless a struct of the caller is there, and begins with its size.
 func checkSize[S any](name string, s *S) error {
 	if s == nil {

@@ -47,7 +47,7 @@ func loss[F core.Float](h *handle, from *C.mode_events, result *C.mode_result, g
 	if hess != nil && averages != nil {
 		return argumentError("hess and averages: a strength has no bound of the curvature: leave one of them NULL")
 	}
-	if err = core.CheckApart(ev.inputs, core.ArrayOf("grad", grad), core.ArrayOf("hess", hess), one("averages", averages), one("result", result)); err != nil {
+	if err = checkApart(ev.inputs, memoryOf("grad", grad), memoryOf("hess", hess), one("averages", averages), one("result", result)); err != nil {
 		return err
 	}
 	if grad == nil && averages != nil {
@@ -99,7 +99,7 @@ func fill[F core.Float](h *handle, from *C.mode_events, out *C.mode_table) error
 	if err != nil {
 		return err
 	}
-	if err = core.CheckApart(ev.inputs, one("table", out)); err != nil {
+	if err = checkApart(ev.inputs, one("table", out)); err != nil {
 		return err
 	}
 	found := new(core.Table)
@@ -110,7 +110,7 @@ func fill[F core.Float](h *handle, from *C.mode_events, out *C.mode_table) error
 		if at, err = array[float64]("at", unsafe.Pointer(out.at), out.n_at, false); err != nil {
 			return err
 		}
-		ev.inputs = append(ev.inputs, core.ArrayOf("at", at))
+		ev.inputs = append(ev.inputs, memoryOf("at", at))
 		found, err = core.MomentsAt(at, ev.Events, h.cfg)
 	}
 	if err != nil {
@@ -126,8 +126,8 @@ func fill[F core.Float](h *handle, from *C.mode_events, out *C.mode_table) error
 	}
 	edges, cdf := room(out.edges, bins+1), room(out.cdf, rows*bins)
 	moments, bounded := room(out.moments, rows*(h.cfg.Order+1)), room(out.bounded, rows*(h.cfg.Order+1))
-	if err = core.CheckApart(ev.inputs, core.ArrayOf("edges", edges), core.ArrayOf("cdf", cdf), core.ArrayOf("moments", moments),
-		core.ArrayOf("bounded", bounded), one("table", out)); err != nil {
+	if err = checkApart(ev.inputs, memoryOf("edges", edges), memoryOf("cdf", cdf), memoryOf("moments", moments),
+		memoryOf("bounded", bounded), one("table", out)); err != nil {
 		return err
 	}
 	out.n_bins = C.size_t(bins)
@@ -164,15 +164,15 @@ func correlate[F core.Float](n C.size_t, at [5]unsafe.Pointer, unbiased bool, va
 		return argumentError("value is NULL: there is nowhere to put the result")
 	}
 	var arrays [len(at)][]F
-	var all []core.Array
+	var all []memory
 	for k, name := range [...]string{"x", "y", "weight", "grad_x", "grad_y"} {
 		var err error
 		if arrays[k], err = array[F](name, at[k], n, k > 1); err != nil {
 			return err
 		}
-		all = append(all, core.ArrayOf(name, arrays[k]))
+		all = append(all, memoryOf(name, arrays[k]))
 	}
-	if err := core.CheckApart(all[:3], append(all[3:], one("value", value))...); err != nil {
+	if err := checkApart(all[:3], append(all[3:], one("value", value))...); err != nil {
 		return err
 	}
 	found, err := disco.Correlation(arrays[3], arrays[4], arrays[0], arrays[1], arrays[2], unbiased)

@@ -87,7 +87,7 @@ func push[F core.Float](h *handle, from *C.mode_events, statePointer *C.double, 
 	if err != nil {
 		return err
 	}
-	if err := checkGradients(ev.inputs, gradient, result, core.ArrayOf("state", state)); err != nil {
+	if err := checkGradients(ev.inputs, gradient, result, memoryOf("state", state)); err != nil {
 		return err
 	}
 	size, err := h.stateSize()
@@ -111,11 +111,11 @@ func gradients[F core.Float](n int, gradIn, gradOut unsafe.Pointer) (gradient, r
 }
 
 // checkGradients returns an error if the result or the state overlap other memory of a call. The result may be the gradient.
-func checkGradients[F core.Float](inputs []core.Array, gradient, result []F, state core.Array) error {
+func checkGradients[F core.Float](inputs []memory, gradient, result []F, state memory) error {
 	if unsafe.SliceData(gradient) == unsafe.SliceData(result) {
-		return core.CheckApart(inputs, state, core.ArrayOf("grad_out", result))
+		return checkApart(inputs, state, memoryOf("grad_out", result))
 	}
-	return core.CheckApart(append(inputs, core.ArrayOf("grad_in", gradient)), state, core.ArrayOf("grad_out", result))
+	return checkApart(append(inputs, memoryOf("grad_in", gradient)), state, memoryOf("grad_out", result))
 }
 
 // rowsOf returns four rows that are one after the other in memory.
@@ -156,7 +156,7 @@ func pushRows[F core.Float](h *handle, from *C.mode_events, statePointer *C.doub
 	if err != nil {
 		return err
 	}
-	if err := core.CheckApart(append(ev.inputs, core.ArrayOf("state", state)), core.ArrayOf("rows", all), core.ArrayOf("lesson", lesson)); err != nil {
+	if err := checkApart(append(ev.inputs, memoryOf("state", state)), memoryOf("rows", all), memoryOf("lesson", lesson)); err != nil {
 		return err
 	}
 	return constraint.Direction(rowsOf(all), lesson, ev.Events, h.cfg, constraint.Steering{State: state, Batch: ev.batch})
@@ -197,8 +197,8 @@ func apply[F core.Float](n C.size_t, rowsPointer unsafe.Pointer, lessonPointer *
 	if err != nil {
 		return err
 	}
-	inputs := []core.Array{core.ArrayOf("rows", all), core.ArrayOf("lesson", lesson), core.ArrayOf("norms", norms)}
-	if err := checkGradients(inputs, gradient, result, core.ArrayOf("state", state)); err != nil {
+	inputs := []memory{memoryOf("rows", all), memoryOf("lesson", lesson), memoryOf("norms", norms)}
+	if err := checkGradients(inputs, gradient, result, memoryOf("state", state)); err != nil {
 		return err
 	}
 	return constraint.Apply(result, gradient, rowsOf(all), lesson, state, norms)
