@@ -117,7 +117,7 @@ def tight() -> None:
     right.set(ylabel="background efficiency", title="Background efficiency", yscale="log", ylim=(2e-5, 3e-2))
     for axes in (left, right):
         axes.set_xlabel("mass [GeV]")
-        axes.axvline(125, **OF_SIGNAL)
+        axes.axvline(125, color="0.8", lw=1, zorder=0)
         axes.legend(frameon=False, fontsize=9)
     _save(figure, "tight.png")
 
