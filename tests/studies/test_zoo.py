@@ -6,30 +6,8 @@ import pytest
 from studies.zoo import judge
 from studies.zoo.events import Events
 from studies.zoo.problems import PROBLEMS, Problem
-from studies.zoo.study import Task, measured
 
-TRAININGS = [
-    Task("scan, order 1", "MoDeConstraint", None, 1, epochs=1 / 16),
-    Task("simple, order 1", "MoDeConstraint", None, 1, batch=256, epochs=1 / 16),
-    Task("simple, order 1", "MoDeLoss", 30, 1, epochs=1 / 16),
-    Task("Dalitz plane, order 0", "DisCo", 1, 1, epochs=1 / 16),
-    Task("modified, order 2, monotonic", "none", None, 1, epochs=1 / 16),
-    Task("slices, order 0", "MoDeConstraint", None, 1, epochs=1 / 16),
-    Task("slices, order 0", "MoDeLoss", 30, 1, epochs=1 / 16, planed=True),
-    Task("steep, order 1", "none", None, 1, epochs=1 / 16, mapped=True),
-    Task("toy, order 0", "DisCo", 10, 1, epochs=1 / 30, planed=True),
-]
 LINE = Problem(lambda seed: None, {"order": 1})
-
-
-@pytest.mark.full
-@pytest.mark.parametrize("task", TRAININGS, ids=lambda task: f"{task.problem}, {task.method}")
-def test_a_training(task):
-    found = measured(task)
-    assert 0.5 < found["auc"] < 1 and found["r50"] > 1
-    assert {"80 %", "50 %", "20 %", "1e-2"} <= set(found["cuts"])
-    for one in found["cuts"].values():
-        assert one["ratio"] == pytest.approx(one["residual"] / np.hypot(one["test"], one["train"]), rel=1e-3)
 
 
 def test_a_bump_is_found_and_a_smooth_response_has_none():
