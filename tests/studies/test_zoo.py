@@ -1,4 +1,4 @@
-"""The study of the zoo: every kind of training runs, and the judge's scale is right."""
+"""The study of the zoo: its plan of trainings, and the judge's scale."""
 
 import numpy as np
 import pytest
@@ -6,31 +6,9 @@ import pytest
 from studies.zoo import judge
 from studies.zoo.events import Events
 from studies.zoo.problems import PROBLEMS, Problem
-from studies.zoo.study import FULL, Task, due, measured, tasks
+from studies.zoo.study import FULL, due, tasks
 
-TRAININGS = [
-    Task("scan, order 1", "MoDeConstraint", None, 1, epochs=1 / 16),
-    Task("simple, order 1", "MoDeConstraint", None, 1, batch=256, epochs=1 / 16),
-    Task("simple, order 1", "MoDeLoss", 30, 1, epochs=1 / 16),
-    Task("Dalitz plane, order 0", "DisCo", 1, 1, epochs=1 / 16),
-    Task("modified, order 2, monotonic", "none", None, 1, epochs=1 / 16),
-    Task("slices, order 0", "MoDeConstraint", None, 1, epochs=1 / 16),
-    Task("slices, order 0", "MoDeLoss", 30, 1, epochs=1 / 16, planed=True),
-    Task("steep, order 1", "none", None, 1, epochs=1 / 16, mapped=True),
-    Task("toy, order 0", "DisCo", 10, 1, epochs=1 / 30, planed=True),
-    Task("simple, order 0", "DisCo", 10, 1, epochs=3 / 16, warm=True),
-]
 LINE = Problem(lambda seed: None, {"order": 1})
-
-
-@pytest.mark.full
-@pytest.mark.parametrize("task", TRAININGS, ids=lambda task: f"{task.problem}, {task.method}")
-def test_a_training(task):
-    found = measured(task)
-    assert 0.5 < found["auc"] < 1 and found["r50"] > 1
-    assert {"80 %", "50 %", "20 %", "1e-2"} <= set(found["cuts"])
-    for one in found["cuts"].values():
-        assert one["ratio"] == pytest.approx(one["residual"] / np.hypot(one["test"], one["train"]), rel=1e-3)
 
 
 def test_a_scan_ends_where_a_rival_is_flat_and_the_best_trains_as_often_as_the_layer():
