@@ -110,7 +110,7 @@ edges = (-1.7e308, 1.7e308); del bins | OPTION | edges = [-1.7e+308, 1.7e+308] i
 binning = 'edges'; del bins | OPTION | edges has length 0
 edges = (0, 59); mass_range = (0, 59); del bins | OPTION | mass_range = [0, 59] cannot be combined with edges
 edges = ((0, 30, 59), (0, 3, 2)); mass = two(mass); del bins | OPTION | edges[2] of variable 1 = 2
-background_label = () | OPTION | background_label = ... must be different integers
+background_label = () | OPTION | background_label = [] must name at least one label
 background_label = (1, 2, 1) | OPTION | background_label = [1 2 1] names label 1 twice
 joint = True; order = 1; max_slope = 1 | OPTION | max_slope = 1 cannot be combined with joint = true
 joint = True; moments = 'quadrature' | OPTION | moments = quadrature cannot be combined with joint = true
