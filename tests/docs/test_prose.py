@@ -84,8 +84,8 @@ def test_a_page_is_in_plain_english(page):
 
 
 def test_the_documentation_is_short():
-    assert len(DOCS) <= 22
-    assert sum(len(page.read_text(encoding="utf-8").split()) for page in DOCS) <= 18_000
+    assert len(DOCS) <= 23
+    assert sum(len(page.read_text(encoding="utf-8").split()) for page in DOCS) <= 25_000
 
 
 def test_docstrings_and_comments_have_none_of_the_phrases():
