@@ -5,7 +5,6 @@ import libmode
 import numpy as np
 import pandas as pd
 import pytest
-from reference import Binned, Reference, bin_of, exact
 
 N = 400
 OPTIONS = dict(order=1, bins=5)
@@ -84,26 +83,6 @@ def test_labels_of_every_type_select_the_same_events(events, dtype, background):
         assert loss == want_loss
         assert (grad == want_grad).all()
     assert ((want_grad != 0) <= np.isin(label, background)).all()
-
-
-@pytest.mark.parametrize("moments", ["quadrature", "projection"])
-def test_moments_are_those_of_the_definition(events, moments):
-    """core tests other options."""
-    score, mass, weight = events
-    options = {"order": 3, "max_slope": 0.4, "monotonic": True, "moments": moments, "unbiased": False}
-    at = [0.9, -1.0, 0.0, score[17], 0.3, 1.0, 2.0]
-    got = libmode.mode_moments(score, mass, at=at, weight=weight, bins=6, **options)
-    edges = libmode.mode_edges(mass, bins=6, **options)
-    bins = bin_of(mass, edges)
-    cdf = np.array([np.bincount(bins, weight * (score <= s)) for s in at]) / np.bincount(bins, weight)
-    reference = Reference(Binned.of(mass, weight, edges, options["order"]), **options)
-    c = exact(cdf) @ reference.A.T
-
-    assert got.at.tolist() == at
-    assert got.edges.tolist() == edges.tolist()
-    golden.assert_close(got.cdf, cdf, 1e-14)
-    golden.assert_close(got.moments, c, 1e-13)
-    golden.assert_close(got.bounded, reference.bound(c)[0], 1e-12)
 
 
 def test_default_scores_of_moments_are_those_of_the_selected_events(events):
