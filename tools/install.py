@@ -160,7 +160,7 @@ def torch() -> None:
         return
     say(
         "installing torch with CUDA: about 3 GB to download and 6 GB on disk, several minutes "
-        "(200 MB without CUDA: set LIBMODE_TORCH, see docs/five-minutes.md)"
+        "(200 MB without CUDA: set LIBMODE_TORCH, see CONTRIBUTING.md)"
     )
     if is_machine_of_pins():
         pinned("torch")

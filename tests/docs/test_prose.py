@@ -82,5 +82,5 @@ def test_a_page_is_in_plain_english(page):
 
 
 def test_the_documentation_is_short():
-    assert len(DOCS) <= 23
-    assert sum(len(page.read_text(encoding="utf-8").split()) for page in DOCS) <= 25_000
+    assert len(DOCS) <= 22
+    assert sum(len(page.read_text(encoding="utf-8").split()) for page in DOCS) <= 18_000
