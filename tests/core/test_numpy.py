@@ -1,10 +1,14 @@
 """The NumPy functions: what they accept, what they return, and what lies inside the loss."""
 
+import dataclasses
+
 import golden
 import libmode
 import numpy as np
 import pandas as pd
 import pytest
+from defaults import DEFAULTS, of_signature
+from libmode import metrics
 
 N = 400
 OPTIONS = dict(order=1, bins=5)
@@ -91,3 +95,42 @@ def test_default_scores_of_moments_are_those_of_the_selected_events(events):
     raw = np.where(label == 0, score, np.nan)
     found = libmode.mode_moments(raw, mass, label=label, score_range=None, **OPTIONS).at
     assert (found[0], found[-1]) == (score[::2].min(), score[::2].max())
+
+
+def numbers(result):
+    """The numbers of a result: a number, an array, a tuple or a dataclass of them."""
+    if dataclasses.is_dataclass(result):
+        result = [getattr(result, field.name) for field in dataclasses.fields(result)]
+    if isinstance(result, (tuple, list)):
+        return [number for one in result for number in numbers(one)]
+    return [] if result is None else np.ravel(result).tolist()
+
+
+OF_LOSS = [
+    libmode.mode_loss,
+    libmode.mode_loss_and_grad,
+    libmode.mode_evaluate,
+    libmode.mode_moments,
+    metrics.efficiency,
+]
+
+
+@pytest.mark.parametrize("function", [*OF_LOSS, metrics.check], ids=lambda one: one.__name__)
+def test_defaults_that_are_given_are_defaults_left_out(events, function):
+    score, mass, weight = events
+    of_metrics = function.__module__.startswith("libmode.metrics")
+    given = {"score": score, "mass": mass, "weight": weight, "label": np.arange(N) % 2} | (
+        {"signal_efficiency": 0.5} if of_metrics else {"order": 1}
+    )
+    given |= {"order": 1} if function is metrics.check else {}
+    defaults = ({} if of_metrics else DEFAULTS["mode"]) | of_signature(function)
+    found, want = numbers(function(**defaults | given)), numbers(function(**given))
+    assert len(want) > 0 and list(map(repr, found)) == list(map(repr, want))  # also of NaN
+
+
+def test_without_a_label_all_events_are_background(events):
+    score, mass, _ = events
+    none, zeros, labels = (
+        libmode.mode_loss(score, mass, label=label, order=1) for label in (None, 0 * mass, np.arange(N) % 2)
+    )
+    assert none == zeros != labels
