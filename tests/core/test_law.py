@@ -413,9 +413,9 @@ def test_rounding_never_makes_a_push(order, equal):
 
 
 @pytest.mark.parametrize("given, said", [
-    ({"strength": 0}, "strength = 0: must be positive"), ({"floor": 1.5}, "floor = 1.5: must be"), ({"floor": 0}, "floor = 0"),
-    ({"training_events": -1}, "training_events = -1"), ({"categories": 0}, "categories = 0: must be at least 1"),
-    ({"score_range": (0, 2)}, r"score_range = \(0, 2\) and from_logits = True"),
+    ({"strength": -2}, "strength = -2 must be"), ({"floor": 1.5}, "floor = 1.5 must be"), ({"floor": 0}, "floor = 0"),
+    ({"training_events": -1}, "training_events = -1"), ({"categories": -1}, "categories = -1 must be at least 0"),
+    ({"score_range": (0, 2)}, r"score_range = \(0.0, 2.0\) and from_logits = True"),
 ])  # fmt: skip
 def test_bad_settings(given, said):
     with pytest.raises(ValueError, match=said):

@@ -180,7 +180,7 @@ def test_too_few_events_and_a_bare_tail_are_said():
         ({"label": np.ones(40)}, libmode.BatchError, "no event selected: none of the 40 values of label"),
         ({"background_label": (0, 7)}, libmode.BatchError, "background_label = 7"),
         ({"label": np.arange(60.0, 100.0), "mass": np.arange(40) % 2}, libmode.BatchError, "are these masses?"),
-        ({"background_label": 0.5}, TypeError, "background_label"),
+        ({"background_label": 0.5}, ValueError, "background_label"),
         ({"label": np.zeros(39)}, ValueError, "length 39"),
         ({"label": np.r_[math.nan, np.arange(39) % 2]}, ValueError, "label[0] = nan"),
         ({"mass": np.r_[math.nan, np.arange(39)]}, ValueError, "mass[0] = nan"),

@@ -75,7 +75,7 @@ def beside_another(path, order):
 def get_threads():
     """The number of threads that one call may use."""
     threads = ctypes.c_int()
-    _native.call("mode_get_threads", ctypes.byref(threads))
+    _native.call("mode_get_threads", None, ctypes.byref(threads))
     return threads.value
 
 

@@ -286,7 +286,7 @@ apply a sigmoid to raw outputs: give score=keras\.ops\.sigmoid | MoDeLoss(base=N
 score\[\d+\] = .* outside score_range = \[0, 1\].*from_logits=True to base | MoDeLoss(score=ops.sigmoid, order=0)(t, 9 * p)
 mass has length 200, but y_pred has length 199 | MoDeLoss(order=0)(t, p[1:])
 sample_weight has length 199, but y_true has length 200 | MoDeLoss(order=0)(t, p, p[1:])
-strength = nan: must be finite and at least 0 | MoDeLoss(strength=np.nan, order=0)
+strength = NaN must be finite and at least 0 | MoDeLoss(strength=np.nan, order=0)
 on_bad_batch = 'ignore' | MoDeLoss(on_bad_batch="ignore", order=0)
 give it a reduction | MoDeLoss(base=keras.losses.BinaryCrossentropy(reduction=None), order=0)(t, p)
 expected one value for each event | MoDeLoss(base=lambda t, p: ops.mean(p), order=0)(t, p)

@@ -184,7 +184,7 @@ def test_bad_scores_are_an_error():
 
 SIZE = len(State.start().numbers)
 BAD = [
-    ("strength = -1: must be positive", {"strength": -1}),
+    ("strength = -2 must be", {"strength": -2}),
     (r"state is tuple: give libmode.jax.State\(\)", {"state": (0.0,)}),
     (r"unknown option 'orders'", {"orders": 1}),
     (r"on_bad_batch = 'pass'", {"on_bad_batch": "pass"}),

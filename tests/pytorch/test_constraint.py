@@ -166,9 +166,9 @@ def test_a_score_that_is_nan_is_an_error_with_its_step():
 
 
 BAD = [
-    ("strength = inf: must be positive and finite", {"strength": math.inf}),
-    ("floor = 2: must be positive and at most 1", {"floor": 2}),
-    ("training_events = 'many': must be a number", {"training_events": "many"}),
+    (r"strength = \+Inf must be finite and at least 0", {"strength": math.inf}),
+    ("floor = 2 must be greater than 0 and at most 1", {"floor": 2}),
+    ("training_events = 'many' must be a number", {"training_events": "many"}),
     ("on_bad_batch = 'pass'", {"on_bad_batch": "pass"}),
     (r"score_range = \(0.0, 2.0\) and from_logits = True", {"from_logits": True, "score_range": (0, 2)}),
     ("on_device = True: MoDeConstraint has no kernels", {"on_device": True}),
