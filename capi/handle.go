@@ -39,9 +39,6 @@ func find(m C.uintptr_t) (*handle, error) {
 	if h, there := handles.Load(uintptr(m)); there {
 		return h.(*handle), nil
 	}
-	if m == 0 {
-		return nil, argumentError("m is NULL: mode_new returns NULL for options that are not valid, and mode_last_error() then says why")
-	}
 	return nil, argumentError("m = %#x is no handle of mode_new, or it was freed", uintptr(m))
 }
 
@@ -82,10 +79,7 @@ func modeText(m C.uintptr_t, failed *C.failure) (text *C.char) {
 func modeSetEdges(m C.uintptr_t, variable, n C.size_t, edges *C.double, failed *C.failure) C.int {
 	return guarded(failed, func() error {
 		h, err := find(m)
-		if err != nil {
-			return err
-		}
-		given, err := array[float64]("edges", unsafe.Pointer(edges), n, false)
+		given := array[float64](&err, "edges", unsafe.Pointer(edges), n, false)
 		if err != nil {
 			return err
 		}

@@ -123,15 +123,6 @@ var defaults = DefaultConfig()
 // DefaultVariable returns the default options of one of several variables.
 func DefaultVariable() Variable { return Variable{MassRange: noRange} }
 
-// Arrays returns the memory of the options that are lists.
-func (c Config) Arrays() []Array {
-	all := []Array{events.ArrayOf("edges", c.Edges), events.ArrayOf("background_label", c.BackgroundLabel), events.ArrayOf("variables", c.Variables)}
-	for k := range c.Variables {
-		all = append(all, events.ArrayOf("edges"+ofVariable(k), c.Variables[k].Edges))
-	}
-	return all
-}
-
 // ofVariable names variable k in errors.
 func ofVariable(k int) string { return fmt.Sprintf(" of variable %d", k) }
 
@@ -146,7 +137,7 @@ func (c Config) Plan(variables int, single bool) (*loss.Plan, error) {
 			len(c.Variables), variables)
 	}
 	if o := c.givenForAll(); o != nil && variables > 1 {
-		return nil, errs.OfOption(o.name, o.shown(&c), "is a single value, but mass has %d variables: give one for each", variables)
+		return nil, errs.OfOption(o.name, o.text(o.field(&c)), "is a single value, but mass has %d variables: give one for each", variables)
 	}
 	p := &loss.Plan{
 		Options: moments.Options{

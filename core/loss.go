@@ -16,16 +16,16 @@ func Loss[T Float](ev Events[T], cfg Config) (float64, error) {
 }
 
 // LossAndGrad returns the loss of the events and sets grad to its derivatives with respect to the scores. grad has an
-// element for each event, 0 for events that take no part. If grad is nil, only the loss is computed. After an error the
-// contents of grad mean nothing.
+// element for each event, 0 for events that take no part, and shares no memory with an argument. If grad is nil, only the loss is
+// computed. After an error the contents of grad mean nothing.
 func LossAndGrad[T Float](grad []T, ev Events[T], cfg Config) (float64, error) {
-	result, err := evaluate(events.Derivatives[T]{grad}, ev, cfg, kind{})
+	result, err := evaluate(events.Derivatives[T]{Grad: grad}, ev, cfg, kind{})
 	return result.Loss, err
 }
 
-// Evaluate is LossAndGrad that also returns the bias and the number of events, which takes up to a sixth longer.
+// Evaluate is LossAndGrad that also returns the bias and the number of events. The bias takes a second walk along the scores.
 func Evaluate[T Float](grad []T, ev Events[T], cfg Config) (Result, error) {
-	return evaluate(events.Derivatives[T]{grad}, ev, cfg, kind{measured: true})
+	return evaluate(events.Derivatives[T]{Grad: grad}, ev, cfg, kind{measured: true})
 }
 
 // kind is a kind of evaluation.
@@ -39,7 +39,7 @@ func evaluate[T Float](out events.Derivatives[T], ev Events[T], cfg Config, how 
 	if !(how.smoothing >= 0) || !events.IsFinite(how.smoothing) {
 		return Result{}, errs.Of(ErrOption, "smoothing = %v: must be finite and above 0, or 0 for the default", how.smoothing)
 	}
-	p, err := loss.PlanOf(cfg, &ev, events.ArrayOf("grad", out[events.Grad]), events.ArrayOf("hess", out[events.Hess]))
+	p, err := loss.PlanOf(cfg, &ev)
 	if err != nil {
 		return Result{}, err
 	}

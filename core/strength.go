@@ -5,6 +5,7 @@ import (
 
 	"github.com/libmode/libmode/core/internal/errs"
 	"github.com/libmode/libmode/core/internal/events"
+	"gonum.org/v1/gonum/floats"
 )
 
 // Strength makes a loss a multiple of the cross entropy, see Strengthen.
@@ -15,6 +16,9 @@ type Strength struct {
 
 // strengthBatches is how many batches the averages of norms cover.
 const strengthBatches = 200
+
+// leastDistance is the least 1 - s of an event, since a single event of background with a score near 1 would rule otherwise.
+const leastDistance = 0.01
 
 // Strengthen multiplies grad, which LossAndGrad has set, by K |C|/|M|, returns this factor, and brings the averages up to date. K is
 // Config.Strength. C is the gradient of the mean cross entropy of the batch by the scores of background, weight/(1 - score) over the
@@ -44,10 +48,20 @@ func Strengthen[T Float](grad []T, ev Events[T], cfg Config, st Strength) (float
 	if st.Batch > 0 {
 		batch = grad[:st.Batch]
 	}
-	entropy, gradient := ev.Norms(batch, cfg.BackgroundLabel)
-	if len(batch) < n {
-		gradient *= float64(ev.Selected(n, cfg.BackgroundLabel)) / float64(max(1, ev.Selected(len(batch), cfg.BackgroundLabel)))
+	selected, numbers := ev.Selected(cfg.BackgroundLabel, false), make([]float64, len(batch))
+	for i, derivative := range batch {
+		numbers[i] = float64(derivative)
 	}
+	gradient, inBatch := floats.Norm(numbers, 2), 0
+	for inBatch < len(selected) && int(selected[inBatch]) < len(batch) {
+		i := selected[inBatch]
+		if numbers[inBatch] = 1 / max(1-float64(ev.Score[i]), leastDistance); ev.Weight != nil {
+			numbers[inBatch] *= float64(ev.Weight[i])
+		}
+		inBatch++
+	}
+	entropy := floats.Norm(numbers[:inBatch], 2) / float64(max(len(batch), 1))
+	gradient *= float64(len(selected)) / float64(max(inBatch, 1))
 	if !events.IsFinite(entropy + gradient) {
 		return 0, errs.Of(ErrOverflow, "gradients of norms %v and %v: must be finite", entropy, gradient)
 	}

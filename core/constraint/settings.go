@@ -43,18 +43,31 @@ func Defaults(order int, trainingEvents float64) (strength, floor float64) {
 	return strength * math.Pow(relative, 0.25), min(1, defaultFloor/math.Sqrt(relative))
 }
 
-// settle replaces what is not given by its default. It returns an error for a batch, categories or a state that do not match the events.
-func (st *Steering) settle(p *loss.Plan, n int, hasCategories bool) error {
+// planOf returns the plan of a batch, and replaces what is not given by its default. It returns an error for options, a batch, categories or
+// a state that do not match the events.
+func planOf[T events.Float](cfg loss.Planner, ev *events.Events[T], st *Steering) (*loss.Plan, error) {
+	p, err := loss.PlanOf(cfg, ev)
+	if err != nil {
+		return nil, err
+	}
+	n, labels, hasCategories := len(ev.Score), len(p.BackgroundLabel), ev.Category != nil
 	switch {
 	case st.Batch < 0 || st.Batch > n:
-		return errs.Of(errs.ErrLength, "batch = %d: must be 1 to the number of events, %d", st.Batch, n)
-	case StateSize(len(p.BackgroundLabel), p.Categories) == 0:
-		return errs.Of(errs.ErrOption, "categories = %d: must be from 0 to what an array has room for", p.Categories)
+		return nil, errs.Of(errs.ErrLength, "batch = %d: must be 1 to the number of events, %d", st.Batch, n)
+	case StateSize(labels, p.Categories) == 0:
+		return nil, errs.Of(errs.ErrOption, "categories = %d: must be from 0 to what an array has room for", p.Categories)
 	case hasCategories && p.Categories == 0:
-		return errs.Of(errs.ErrOption, "category is given, and categories = 0: set categories to the number of categories, "+
+		return nil, errs.Of(errs.ErrOption, "category is given, and categories = 0: set categories to the number of categories, "+
 			"so that each has a push and a memory of its own")
 	case !hasCategories && p.Categories > 0:
-		return errs.Of(errs.ErrOption, "categories = %d, and no category is given: each event needs one", p.Categories)
+		return nil, errs.Of(errs.ErrOption, "categories = %d, and no category is given: each event needs one", p.Categories)
+	case p.FromLogits && p.ScoreRange != [2]float64{0, 1}:
+		return nil, errs.Of(errs.ErrOption, "score_range = %s: leave it out with from_logits, whose scores are from 0 to 1", errs.Range(p.ScoreRange))
+	}
+	if st.State != nil {
+		if err := CheckState(st.State, labels, p.Categories); err != nil {
+			return nil, err
+		}
 	}
 	if st.Batch == 0 {
 		st.Batch = n
@@ -66,26 +79,30 @@ func (st *Steering) settle(p *loss.Plan, n int, hasCategories bool) error {
 	if p.Floor == 0 {
 		p.Floor = floor
 	}
-	if st.State == nil {
-		return nil
+	if p.FromLogits {
+		p.ScoreRange = [2]float64{math.Inf(-1), math.Inf(1)}
 	}
-	return CheckState(st.State, len(p.BackgroundLabel), p.Categories)
+	if width := p.ScoreRange[1] - p.ScoreRange[0]; !math.IsInf(width, 1) && (math.IsInf(float64(T(width/4)), 1) || math.IsInf(float64(T(1/width)), 1)) {
+		return nil, errs.Of(errs.ErrOverflow, "score_range = %s is so wide or narrow that derivatives by logits overflow", errs.Range(p.ScoreRange))
+	}
+	for v := range p.Masses {
+		p.Masses[v].Score = p.ScoreRange
+	}
+	p.ByOrder = true
+	return p, nil
 }
 
-// checkCategories returns an error for the first event of a division whose category is none of so many.
-func checkCategories[T events.Float](di *events.Division[T], categories int) error {
-	bad := -1
-	for k, su := range di.Subsets {
-		if su.Category >= 0 && su.Category < int64(max(categories, 1)) {
-			continue
-		}
-		if bad < 0 || di.Index[su.Lo] < di.Index[di.Subsets[bad].Lo] {
-			bad = k
+// checkCategories returns an error for the first event whose category is none of so many.
+func checkCategories[T events.Float](subs []events.Subset[T], categories int) error {
+	var bad *events.Subset[T]
+	for k := range subs {
+		su := &subs[k]
+		if isGood := su.Category >= 0 && su.Category < int64(max(categories, 1)); !isGood && (bad == nil || su.Place(0) < bad.Place(0)) {
+			bad = su
 		}
 	}
-	if bad < 0 {
+	if bad == nil {
 		return nil
 	}
-	su := di.Subsets[bad]
-	return errs.At(errs.ErrOption, "category", int(di.Index[su.Lo]), " = %d: must be from 0 to %d, less than categories", su.Category, categories-1)
+	return errs.At(errs.ErrOption, "category", bad.Place(0), " = %d: must be from 0 to %d, less than categories", bad.Category, categories-1)
 }

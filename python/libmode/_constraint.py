@@ -8,7 +8,6 @@ from __future__ import annotations
 import threading
 import warnings
 from collections.abc import Callable, Mapping
-from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -18,9 +17,9 @@ from ._evaluate import NUMPY, Kind, push_apply, push_rows
 from ._events import Events
 from ._messages import SIGMOID, level_of_the_user, reworded
 from ._native import address, call
-from ._options import OF_LAYER, Options, check
+from ._options import OF_LAYER, check
 from ._problems import Said, TrainingWarning
-from ._read import flag, whole
+from ._read import whole
 
 _STEPS = 1  # the place in a state, as in mode.h
 _ROUNDING_OF_SUMS = 0.02  # of probabilities in half precision
@@ -84,19 +83,17 @@ class Constraint:
         self,
         options: Mapping[str, Any],
         *,
-        from_logits: bool = False,
-        categories: int | None = None,
         said: Said | None = None,
         owner: Callable[..., Any] | None = None,
-        **settings: float | None,
+        **settings: Any,
     ) -> None:
-        self.from_logits = flag("from_logits", from_logits)
-        settings |= {"from_logits": self.from_logits, "categories": categories or 0}
-        self.options = self.used = check("mode", options, owner, **settings)
+        self.options, self.odds = check("mode", options, owner, **settings), False
+        """Whether the scores are log odds of outputs of a softmax, which are logits."""
         self.settings = {name: self.options.values[name] for name in OF_LAYER}
+        self.from_logits: bool = self.settings["from_logits"]
         self.labels, self.said = self.options.labels, said or Said()
         self._limits_given = self.options.values["score_range"] != (0, 1)
-        if from_logits and self._limits_given:
+        if self.from_logits and self._limits_given:
             raise ValueError(
                 f"score_range = {self.options.values['score_range']} and from_logits = True: leave score_range out, "
                 "which is (0, 1) for logits"
@@ -106,33 +103,34 @@ class Constraint:
         self._named = "background_label" in options
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, Constraint) and self.used == other.used
+        return isinstance(other, Constraint) and (self.options, self.odds) == (other.options, other.odds)
 
     def __hash__(self) -> int:
-        return hash(self.used)
+        return hash(self.options)
 
-    @cached_property
-    def of_odds(self) -> Options:
-        """The options for the log odds of outputs of a softmax, which are logits."""
-        return self.options.changed(from_logits=True)
-
-    def direction(self, state: Any, events: Events, count: int, kind: Kind = NUMPY) -> tuple[NDArray[np.float64], Any]:
+    def direction(self, state: Any, events: Events, count: int, kind: Kind = NUMPY) -> tuple[Any, Any]:
         """The lesson and the rows of the first ``count`` of checked events, see :func:`libmode._evaluate.push_rows`.
 
         The scores of the events are predictions. The state does not change.
         """
+        options = self.options if self.from_logits or not self.odds else self.options.changed(from_logits=True)
         with self.lock.held:
             try:
-                return push_rows(self.used, events, count, state, self.said, kind)
+                return push_rows(options, events, count, state, self.said, kind)
             except ValueError as error:
                 raise reworded(error, {} if self._limits_given else {SIGMOID: _FROM_LOGITS}) from None
 
-    def apply(self, gradient: Any, rows: Any, lesson: Any, state: Any, norms: Any = None) -> NDArray[Any]:
+    def apply(self, gradient: Any, rows: Any, lesson: Any, state: Any, norms: Any = None, kind: Kind = NUMPY) -> Any:
         """The gradient with the push, by the rows and the lesson of a batch, which the state then remembers."""
+        if kind is NUMPY:
+            rows, lesson = np.ascontiguousarray(rows), np.ascontiguousarray(lesson, np.float64)
+            gradient = None if gradient is None else np.ascontiguousarray(gradient, rows.dtype).reshape(-1)
         with self.lock.held:
-            # The core goes on after an interrupt, and the state must not change.
-            now = None if state is None else np.array(state, np.float64)
-            result = push_apply(gradient, rows, lesson, now, norms)
+            now = None
+            if state is not None:  # the core goes on after an interrupt, and the state must not change
+                now = kind.doubles(self.size)
+                now[:] = state
+            result = push_apply(gradient, rows, lesson, now, norms, kind)
             if state is not None:
                 state[:] = now
         return result
@@ -153,7 +151,7 @@ class Constraint:
                 f"score_range = {self.options.values['score_range']} and score of shape {shape}: leave score_range out "
                 "for outputs of a softmax"
             )
-        self.used = self.of_odds
+        self.odds = True
         if len(shape) != 2 or not -shape[1] <= signal < shape[1]:
             raise ValueError(
                 f"score has shape {shape}: expected (n,), (n, 1), or (n, k) of a softmax with a class {signal}"
@@ -198,14 +196,13 @@ class Constraint:
     def check_state(self, state: NDArray[np.float64]) -> None:
         """Raises ValueError if an array is no state of this constraint."""
         if state.shape != (self.size,):
-            raise ValueError(
-                f"state has shape {state.shape}: expected ({self.size},), as of these labels and categories"
-            )
+            counts = f"{len(self.labels)} labels and {self.settings['categories']} categories"
+            raise ValueError(f"state has length {state.size}, and must have {self.size} for {counts}")
         call("mode_state_check", self.options, address(state), held=state)
 
     def scores(self, pred: Any) -> Any:
         """The scores of predictions."""
-        return sigmoid(pred) if self.used.values["from_logits"] else pred
+        return sigmoid(pred) if self.odds or self.from_logits else pred
 
 
 def sigmoid(logit: Any) -> NDArray[np.float64]:

@@ -37,6 +37,7 @@ class Kind(NamedTuple):
 
     ready: Callable[[Events], tuple[Events, int]]  #: :func:`ready`
     new: Callable[[Any, Any], Any]  #: an array without values, like a given one, of this shape
+    doubles: Callable[[int], Any]  #: an array of doubles without values
     address: Callable[[Any], int | None]
     as_numpy: Callable[[Any], Any]  #: of arrays that are ready
     types: Mapping[Any, int]  #: the types of mode.h
@@ -62,7 +63,7 @@ def ready(events: Events, double: bool | None = None) -> tuple[Events, int]:
 
 
 #: Arrays of NumPy, in the type of the events or in double.
-NUMPY = Kind(ready, lambda like, shape: np.empty(shape, like.dtype), address, lambda array: array, _TYPES)
+NUMPY = Kind(ready, lambda like, shape: np.empty(shape, like.dtype), np.empty, address, lambda array: array, _TYPES)
 IN_DOUBLE = NUMPY._replace(ready=partial(ready, double=True))
 
 
@@ -196,25 +197,26 @@ def named(error: Exception, names: Sequence[str], index: NDArray[Any] | None = N
     return reworded(error, before=before + fault.before, argument=name, place=place)
 
 
-def push_rows(
-    options: Options, events: Events, count: int, state: Any, said: Said, kind: Kind
-) -> tuple[NDArray[np.float64], Any]:
+def push_rows(options: Options, events: Events, count: int, state: Any, said: Said, kind: Kind) -> tuple[Any, Any]:
     """The lesson and the rows, (4, count), of the first ``count`` of checked events; the state does not change."""
-    ready, lesson = Call(options, events, kind, count), np.empty(options.state_size)
-    rows = kind.new(ready.arrays.score, (4, count))
-    ready.run("mode_push_rows", said, (rows, lesson, state), address(state), kind.address(rows), address(lesson))
+    ready, where = Call(options, events, kind, count), kind.address
+    rows, lesson = kind.new(ready.arrays.score, (4, count)), kind.doubles(options.state_size)
+    before = None if state is None else where(state)
+    ready.run("mode_push_rows", said, (rows, lesson, state), before, where(rows), where(lesson))
     return lesson, rows
 
 
-def push_apply(gradient: Any, rows: Any, lesson: Any, state: Any, norms: Any = None) -> NDArray[Any]:
-    """The gradient with the push, as NumPy arrays in the type of the rows; the state, if there is one, is changed."""
-    rows, lesson = np.ascontiguousarray(rows), np.ascontiguousarray(lesson, np.float64)
-    count, result = rows.shape[1], np.empty(rows.shape[1], rows.dtype)
-    if gradient is not None:
-        gradient = np.ascontiguousarray(gradient, rows.dtype).reshape(count)
-    to = address(gradient), None if gradient is None else address(result), address(state), address(norms)
-    given = count, _TYPES[rows.dtype], address(rows), address(lesson), lesson.size
-    call("mode_push_apply", None, *given, *to, n=count, held=(gradient, rows, lesson, result, state, norms))
+def push_apply(gradient: Any, rows: Any, lesson: Any, state: Any, norms: Any, kind: Kind) -> Any:
+    """The gradient with the push, all contiguous and in the type of the rows. It changes the state, if there is one."""
+    count = rows.shape[1]
+    result = None if gradient is None else kind.new(rows, (count,))
+
+    def at(array: Any) -> int | None:
+        return None if array is None else kind.address(array)
+
+    to = at(gradient), at(result), at(state), at(norms)
+    given = count, kind.types[rows.dtype], at(rows), at(lesson), len(lesson), *to
+    call("mode_push_apply", None, *given, n=count, held=(gradient, result, state, norms, rows, lesson))
     return result
 
 

@@ -129,7 +129,8 @@ def as_text(options: Mapping[str, Any]) -> str:
 
 def _word(name: str, value: Any) -> str:
     """The value of an option as text."""
-    value = as_python(value)
+    if not isinstance(value, (bool, int, float, str)):
+        value = as_python(value)
     if value is None:
         return "none"
     if isinstance(value, bool):
@@ -169,7 +170,9 @@ def check(loss: Loss, options: Mapping[str, Any], owner: Callable[..., Any] | No
             raise TypeError(f"unknown option {name!r}: {_suggestion(name, known)} options are {', '.join(known)}")
     if loss == "mode" and "order" not in options:
         raise TypeError(ORDER)
-    plain = {"unbiased": False, **options} if loss == "disco" else {**options, **of_layer}
+    plain = {"unbiased": False, **options} if loss == "disco" else dict(options)
+    if loss == "mode":
+        plain |= {name: value for name, value in of_layer.items() if value is not None}
     return _cached(loss, as_text(plain))
 
 

@@ -11,8 +11,7 @@ import pytest
 import torch
 from libmode._device import calls
 from libmode._device.plan import make_plan, refused
-from libmode._options import TAKEN
-from libmode._options import check
+from libmode._options import TAKEN, check
 from libmode.torch import Events, MoDeLoss, mode_loss
 from libmode.torch import _device as of_torch
 from programs import run
@@ -131,7 +130,7 @@ def test_large_integers_keep_their_digits():
         assert on_device(events, {"order": 1, "bins": 8})[0] == pytest.approx(want, rel=1e-6)
 
 
-@pytest.mark.parametrize("part", range(8))
+@pytest.mark.parametrize("part", [0, *(pytest.param(k, marks=pytest.mark.full) for k in range(1, 8))])
 def test_random_calls_are_those_of_the_core(part, blocks):
     good = bad = 0
     for seed in range(100 * part, 100 * (part + 1)):

@@ -1,7 +1,6 @@
 """The ROC curve that is drawn is the one that was given."""
 
 import numpy as np
-import pytest
 from libmode import metrics, plots
 from matplotlib.figure import Figure
 
@@ -15,8 +14,3 @@ def test_the_curve_that_is_drawn():
     assert (axes.get_xlabel(), axes.get_ylabel(), axes.get_yscale()) == ("kept", "background rejection", "log")
     curve = metrics.roc([0.1, 0.4, 0.35, 0.8], [0, 0, 1, 1])
     assert len(plots.roc(axes, curve).lines[1].get_xdata()) == len(curve.threshold)
-
-
-def test_arrays_of_different_lengths():
-    with pytest.raises(ValueError, match="must have same first dimension"):
-        plots.roc(Figure().subplots(), ([0, 1], [0, 1, 1]))

@@ -46,7 +46,7 @@ func newCurvature(wa *walk, write func(int, []float64), smoothing float64, sc *p
 		return cu, nil
 	}
 	densities := cu.densities(sc)
-	sc.Team.Blocks(nb, binsAtATime, func(lo, hi int) {
+	sc.Blocks(nb, binsAtATime, func(lo, hi int) {
 		up, down := make([]float64, nb), make([]float64, nb)
 		for b := lo; b < hi; b++ {
 			for a := range nb {
@@ -81,7 +81,7 @@ func (cu *curvature) densities(sc *par.Scratch) []float64 {
 	slices.Sort(ends)
 	ends = slices.Compact(ends)
 	sums := par.Make[float64](&sc.Arena, 2*nb*(len(ends)-1))
-	sc.Team.Run(len(ends)-1, func(k int) {
+	sc.Run(len(ends)-1, func(k int) {
 		row := cu.row(sums, k)
 		for i := ends[k]; i < ends[k+1]; i++ {
 			b, w := cu.Bin(cu.Words[i]), cu.Weight(i)

@@ -86,7 +86,7 @@ def checked(background_only: Any, options: Mapping[str, Any]) -> Settings:
     """The settings of an objective; TypeError or ValueError for bad values."""
     loss = check("mode", options)
     if loss.values["score_range"] != (0, 1):
-        raise ValueError(f"score_range = {shown(options['score_range'])}: the scores of boosted trees are from 0 to 1")
+        raise ValueError(f"score_range = {loss.values['score_range']}: the scores of boosted trees are from 0 to 1")
     background_only = flag("background_only", background_only)
     if not background_only and loss.labels != (0,):
         raise ValueError(

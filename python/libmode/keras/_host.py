@@ -128,7 +128,7 @@ class Layer(_Remembers, HostConstraint):
 
         shape = tuple(score.shape)
         if len(shape) != 2 or shape[1] == 1:
-            self._constraint.used = self._constraint.options
+            self._constraint.odds = False
             return constrain(flat("y_pred", score))
         signal, background = self._constraint.classes(self.signal, shape)
         return _softmax.constrained(_OPS, score, signal, background, self._constraint.from_logits, constrain)

@@ -127,7 +127,10 @@ def _ready(events: Events) -> tuple[Events, int]:
 
 
 #: How tensors of the CPU go to the core.
-TENSORS = Kind(_ready, Tensor.new_empty, Tensor.data_ptr, partial(Tensor.numpy, force=True), _TYPES)
+TENSORS = Kind(
+    *(_ready, Tensor.new_empty, partial(torch.empty, dtype=torch.float64), Tensor.data_ptr),
+    *(partial(Tensor.numpy, force=True), _TYPES),
+)
 
 
 def result_type(score: Tensor) -> torch.dtype:

@@ -247,7 +247,7 @@ class MoDeLoss(CoreModule):
         The gradient is scaled as if the batches were all events, and by the number of processes.
         """
         gathers, make = processes(self.process_group) > 1 and self.gather, partial(read_batch, self._labels, *arguments)
-        batch = gather_events(make, self._checked.text, self.process_group) if gathers else make()
+        batch = gather_events(make, repr(self), self.process_group) if gathers else make()
         events, count, factor = batch.events, batch.size, None
         if not self.background_only:
             events = events._replace(label=None)
@@ -265,8 +265,6 @@ class MoDeLoss(CoreModule):
         """The loss of checked tensors. With reference events ``count`` are the batch."""
         options = self._checked
         if self.on_device and is_on_device(options, events):
-            if self.strength is not None:
-                raise ValueError("strength and a loss on the device: leave on_device out, and the core computes it")
             return device_loss(events, options, skip=self.on_bad_batch == "skip")
         monitor = self._monitor
         if monitor is not None and self.training:

@@ -20,27 +20,24 @@ const enough = FewestEffective * (1 + 1e-9)
 // New makes them with the same options.
 func Settle[T events.Float](bs *Bins, sel *events.Selection[T], o *Options, columns events.Columns, sc *par.Scratch) (bool, error) {
 	sel.Balance(bs.Count(), sc)
-	bs.powers = sel.Exponents
-	unit := sel.Unit()
 	merging := o.Merges() && (sel.Weight != nil || bs.fewest < 2)
 	if !merging && columns.Count == 0 {
 		bs.Means = slices.Repeat([]float64{1}, bs.Count())
 	} else {
-		sums := sumBins(sel, bs.Count(), columns, unit, sc)
+		sums := sumBins(sel, bs.Count(), columns, sc)
 		if merging {
 			if sel.Weight != nil && !o.Few && o.limit(sums, sel.N) {
 				return false, nil
 			}
-			if to := findMerged(sums, bs.powers, o.Order+1); to[len(to)-1] < len(to)-1 {
+			if to := findMerged(sums, sel.Exponents, o.Order+1); to[len(to)-1] < len(to)-1 {
 				mergeBins(bs, sel, to)
 				sel.Balance(bs.Count(), sc)
-				bs.powers = sel.Exponents
-				sums = sumBins(sel, bs.Count(), columns, unit, sc)
+				sums = sumBins(sel, bs.Count(), columns, sc)
 			}
 		}
 		bs.Means = par.Make[float64](&sc.Arena, bs.Count()*(columns.Count+1))[:0]
 		for b, row := range sums {
-			if err := CheckSum(bs, b, row[0], unit); err != nil {
+			if err := checkSum(bs, b, row[0], sel.UnitIn(b)); err != nil {
 				return false, err
 			}
 			bs.Means = append(bs.Means, 1)
@@ -155,12 +152,12 @@ const sumBlock = 1 << 9
 // sumBins returns sums over the events of each bin: W, the sum of weights, T, the sum of their squares, and the sums of the weights times
 // each function. The weights are in a common unit. It adds up events in blocks whose size does not depend on the number of threads,
 // and then the blocks in their order.
-func sumBins[T events.Float](sel *events.Selection[T], bins int, columns events.Columns, unit float64, sc *par.Scratch) [][]float64 {
+func sumBins[T events.Float](sel *events.Selection[T], bins int, columns events.Columns, sc *par.Scratch) [][]float64 {
 	width := (2 + columns.Count + 3) &^ 3                              // four at a time; the terms after the last function are 0
 	n, per, size := len(sel.Mass), (bins+1)*width, max(1<<14, 64*bins) // the last row is for events that take no part
 	blocks := (n + size - 1) / size
 	rows := par.Make[float64](&sc.Arena, blocks*per)
-	sc.Team.Run(blocks, func(k int) {
+	sc.Run(blocks, func(k int) {
 		room := par.Room()
 		defer room.Give()
 		terms := make([][]float64, width)
@@ -174,7 +171,7 @@ func sumBins[T events.Float](sel *events.Selection[T], bins int, columns events.
 			}
 			columns.Fill(terms[2:2+columns.Count], lo)
 			if sel.Weight != nil {
-				weigh(terms, sel.Weight[lo:hi], unit)
+				weigh(terms, sel.Weight[lo:hi], sel.Unit())
 			}
 			first := 0
 			if sel.Weight == nil {
@@ -236,16 +233,22 @@ func weigh[T events.Float](terms [][]float64, weights []T, unit float64) {
 	}
 }
 
-// CheckSum returns an error if the sum of weights of bin b is not positive or its inverse is infinite.
-func CheckSum(bs *Bins, b int, sum, unit float64) error {
+// CheckSums returns an error for the first bin whose sum of weights is not positive or has an infinite inverse.
+func CheckSums[T events.Float](bs *Bins, sums []float64, sel *events.Selection[T]) error {
+	for b, sum := range sums {
+		if err := checkSum(bs, b, sum, sel.UnitIn(b)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func checkSum(bs *Bins, b int, sum, unit float64) error {
 	if sum == 0 {
 		return bs.Error(b, "has sum of weights 0: it is empty, or its weights cancel; "+
 			"use fewer or wider bins, quantile bins or larger batches")
 	}
 	if !(sum > 0) || math.IsInf(sum, 1) || math.IsInf(1/sum, 1) {
-		if bs.powers != nil {
-			sum = math.Ldexp(sum, -bs.powers[b])
-		}
 		return bs.Error(b, "has sum of weights %v, which must be positive and finite: "+
 			"use fewer or wider bins, quantile bins or larger batches", sum/unit)
 	}
