@@ -120,7 +120,7 @@ def tight() -> None:
     right.set(ylabel="background efficiency", title="Background efficiency", ylim=(0, 0.1))
     for axes in (left, right):
         axes.set_xlabel("mass")
-        axes.axvline(0.4, color="0.8", lw=1, zorder=0)
+        axes.axvline(0.4, **OF_SIGNAL)
         axes.legend(frameon=False, fontsize=9)
     _save(figure, "tight.png")
 
