@@ -30,6 +30,13 @@ COLORS: dict[int | None, str] = {
     None: "black",
     **{k: OKABE_ITO[c] for k, c in enumerate(("vermillion", "blue", "bluish green"))},
 }
+OF_SIGNAL: dict[str, Any] = {
+    "color": OKABE_ITO["reddish purple"],
+    "ls": ":",
+    "lw": 1.5,
+    "zorder": 0,
+    "label": "signal's mass",
+}
 GAP = {"hspace": 0.3, "wspace": 0.3}
 
 
@@ -77,7 +84,7 @@ def sculpting() -> None:
     left.set_ylim(0, 1.3 * left.get_ylim()[1])
     for axes in (left, right):
         axes.set_xlabel("mass [GeV]")
-        axes.axvline(120, color="0.8", lw=1, zorder=0)
+        axes.axvline(120, **OF_SIGNAL)
         axes.legend(frameon=False, fontsize=9)
     _save(figure, "why_sculpting.png")
 
@@ -113,7 +120,7 @@ def tight() -> None:
     right.set(ylabel="background efficiency", title="Background efficiency", ylim=(0, 0.1))
     for axes in (left, right):
         axes.set_xlabel("mass")
-        axes.axvline(0.4, color="0.8", lw=1, zorder=0)
+        axes.axvline(0.4, **OF_SIGNAL)
         axes.legend(frameon=False, fontsize=9)
     _save(figure, "tight.png")
 

@@ -113,7 +113,7 @@ def without_masks(name: str, values: Any) -> Any:
         return values.detach().cpu().float()
     if package == "awkward":
         values = sys.modules[package].to_numpy(values)
-    elif package == "pandas" and name == "mass" and np.asarray(values).dtype == object:
+    elif package == "pandas" and name == "mass" and hasattr(values, "to_numpy") and np.asarray(values).dtype == object:
         try:
             return values.to_numpy(dtype=float, na_value=np.nan)
         except (TypeError, ValueError):  # strings

@@ -44,12 +44,3 @@ def test_masses_beyond_float16_are_said():
                 MoDeLoss(order=0)(score(torch.float32), LABEL, given)
             else:
                 libmode.mode_loss(score(torch.float32).detach().numpy(), given, order=0)
-
-
-def test_it_is_said_once_and_not_of_other_types():
-    mode = MoDeLoss(order=0)
-    with pytest.warns(TrainingWarning, match="mass is in bfloat16"):
-        mode(score(torch.float32), LABEL, MASS.bfloat16())
-    mode(score(torch.float32), LABEL, MASS.bfloat16())
-    for kind in (torch.float32, torch.float64):
-        MoDeLoss(order=0)(score(torch.float16), LABEL, MASS.to(kind))

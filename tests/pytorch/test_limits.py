@@ -4,7 +4,7 @@ import libmode
 import numpy as np
 import pytest
 import torch
-from libmode.torch import MoDeLoss, mode_loss
+from libmode.torch import mode_loss
 
 N = 100
 pytestmark = pytest.mark.filterwarnings("ignore:mass is in")  # half precision, which is said
@@ -39,21 +39,3 @@ def test_events_on_a_limit_of_mass_take_part(options, dtype):
     assert edges[0] <= mass.min() and mass.max() <= edges[-1]
     moments, last = libmode.mode_moments(score, mass, at=[0.5], order=0, **options), mass >= edges[-2]
     assert moments.cdf[0, -1] == pytest.approx((last & (score <= 0.5)).sum() / last.sum())
-
-
-@TYPES
-def test_scores_on_a_limit_are_inside(dtype):
-    score, mass = (tensor.to(dtype) for tensor in events())
-    target, options = torch.arange(N) % 2, {"order": 0, "bins": 2, "score_range": (0, 0.8)}
-    assert MoDeLoss(**options)(score, target, mass).isfinite()
-    compiled = torch.compile(MoDeLoss(**options), fullgraph=True, backend="aot_eager")
-    assert compiled(score, target, mass) == MoDeLoss(**options)(score, target, mass)
-    with pytest.raises(ValueError, match="lies outside score_range"):
-        mode_loss(score + 0.01, mass, **options)
-
-
-def test_each_array_has_its_own_type():
-    score, mass = (tensor.numpy() for tensor in events())
-    beyond = np.where(score == 0.8, float(np.float32(0.8)), score)
-    with pytest.raises(ValueError, match="lies outside score_range"):  # of a float64 score, beside a float32 mass
-        libmode.mode_loss(beyond, mass.astype(np.float32), score_range=(0, 0.8), order=0)
