@@ -61,20 +61,28 @@ const fillBlock = 512
 // and the end.
 func byCell[T events.Float](sel *events.Selection[T], layout Layout, sc *par.Scratch) (records []uint64, starts []uint32) {
 	records = par.Unset[uint64](&sc.Arena, sel.N)
-	cells := sel.ScoreCells.Count()
-	starts, next := par.Unset[uint32](&sc.Arena, cells+1), par.Unset[uint32](&sc.Arena, cells*len(sel.Parts))
+	cells, last := sel.ScoreCells.Count(), len(sel.Parts)-1
+	starts = par.Unset[uint32](&sc.Arena, cells+1)
+	next := make([][]uint32, last+1) // of each part and cell: the place of the next event
+	for k := range next[:last] {
+		next[k] = par.Unset[uint32](&sc.Arena, cells)
+	}
+	starts[0], next[last] = 0, starts[1:] // in the end the places after the last part are the starts of the next cells
 	var start uint32
-	for c := range cells {
-		starts[c] = start
-		for k := range sel.Parts { // each part has a place of its own in the cell
-			next[k*cells+c], start = start, start+sel.Parts[k].ScoreCounts[c]
+	if last == 0 {
+		for c, count := range sel.Parts[0].ScoreCounts {
+			starts[c+1], start = start, start+count
 		}
 	}
-	starts[cells] = start
+	for c := 0; c < cells && last > 0; c++ {
+		for k := range next {
+			next[k][c], start = start, start+sel.Parts[k].ScoreCounts[c]
+		}
+	}
 	sc.Run(len(sel.Parts), func(k int) {
 		room := par.Room()
 		defer room.Give()
-		p, next, made := &sel.Parts[k], next[k*cells:(k+1)*cells], par.Unset[uint64](&room.Arena, fillBlock)
+		p, next, made := &sel.Parts[k], next[k], par.Unset[uint64](&room.Arena, fillBlock)
 		for lo := p.Lo; lo < p.Hi; lo += fillBlock {
 			hi := min(lo+fillBlock, p.Hi)
 			pairs, words := sel.Pairs[lo:hi][:hi-lo], made[:hi-lo]
