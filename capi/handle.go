@@ -39,9 +39,6 @@ func find(m C.uintptr_t) (*handle, error) {
 	if h, there := handles.Load(uintptr(m)); there {
 		return h.(*handle), nil
 	}
-	if m == 0 {
-		return nil, argumentError("m is NULL: mode_new returns NULL for options that are not valid, and mode_last_error() then says why")
-	}
 	return nil, argumentError("m = %#x is no handle of mode_new, or it was freed", uintptr(m))
 }
 

@@ -97,38 +97,56 @@ static int enter(void) {
         return result;                             \
     } while (0)
 
-/* A handle is a number, which Go must not take for a pointer. */
-#define NUMBER(m) ((uintptr_t)(m))
+/* Says why there is no handle, for a program that has not looked. */
+static int refuse_null(void) {
+    static const char no_handle[] = "m is NULL: mode_new returns NULL after an error. ";
+    const failure *kept = last_error();
+    char text[MESSAGE_SIZE];
+    int status = enter();
+    if (status || (kept && !strncmp(kept->text, no_handle, strlen(no_handle)))) return status ? status : MODE_ERROR_ARGUMENT;
+    snprintf(text, sizeof text, "%sThe last error was: %.900s", no_handle, kept ? kept->text : "none");
+    return fail(MODE_ERROR_ARGUMENT, text);
+}
+
+/* Calls a function of Go for a handle, which is a number that Go must not take for a pointer. */
+#define CALL_OF(m, function, ...)                    \
+    do {                                             \
+        if (!(m)) return refuse_null();              \
+        CALL(function, (uintptr_t)(m), __VA_ARGS__); \
+    } while (0)
 
 mode_handle *mode_new(const char *options) { CALL_FOR(mode_handle *, modeNew, (char *)options); }
 
 int mode_set_edges(mode_handle *m, size_t variable, size_t n, const double *edges) {
-    CALL(modeSetEdges, NUMBER(m), variable, n, (double *)edges);
+    CALL_OF(m, modeSetEdges, variable, n, (double *)edges);
 }
 
 const char *mode_text(const mode_handle *m) {
     if (!m) return "";
-    CALL_FOR(const char *, modeText, NUMBER(m));
+    CALL_FOR(const char *, modeText, (uintptr_t)m);
 }
 
 void mode_free(mode_handle *m) {
-    if (m && !forked && go_has_started()) modeFree(NUMBER(m));
+    if (m && !forked && !enter()) modeFree((uintptr_t)m);
 }
 
 int mode_loss(const mode_handle *m, const mode_events *events, mode_result *result, void *grad) {
-    CALL(modeLoss, NUMBER(m), (mode_events *)events, result, grad);
+    CALL_OF(m, modeLoss, (mode_events *)events, result, grad);
 }
 
-size_t mode_state_size(const mode_handle *m) { CALL_FOR(size_t, modeStateSize, NUMBER(m)); }
+size_t mode_state_size(const mode_handle *m) {
+    if (!m) return refuse_null(), (size_t)0;
+    CALL_FOR(size_t, modeStateSize, (uintptr_t)m);
+}
 
-int mode_state_check(const mode_handle *m, const double *state) { CALL(modeStateCheck, NUMBER(m), (double *)state); }
+int mode_state_check(const mode_handle *m, const double *state) { CALL_OF(m, modeStateCheck, (double *)state); }
 
 int mode_push(const mode_handle *m, const mode_events *events, double *state, const void *grad_in, void *grad_out) {
-    CALL(modePush, NUMBER(m), (mode_events *)events, state, (void *)grad_in, grad_out);
+    CALL_OF(m, modePush, (mode_events *)events, state, (void *)grad_in, grad_out);
 }
 
 int mode_push_rows(const mode_handle *m, const mode_events *events, const double *state, void *rows, double *lesson) {
-    CALL(modePushRows, NUMBER(m), (mode_events *)events, (double *)state, rows, lesson);
+    CALL_OF(m, modePushRows, (mode_events *)events, (double *)state, rows, lesson);
 }
 
 int mode_push_apply(size_t n, int32_t dtype, const void *rows, const double *lesson, size_t n_state, const void *gradient,
@@ -137,7 +155,7 @@ int mode_push_apply(size_t n, int32_t dtype, const void *rows, const double *les
 }
 
 int mode_table_of(const mode_handle *m, const mode_events *events, mode_table *table) {
-    CALL(modeTableOf, NUMBER(m), (mode_events *)events, table);
+    CALL_OF(m, modeTableOf, (mode_events *)events, table);
 }
 
 int mode_distance_correlation(size_t n, int32_t dtype, const void *x, const void *y, const void *weight, int unbiased,
@@ -173,7 +191,8 @@ int mode_abi_version(void) { return MODE_ABI_VERSION; }
 
 int mode_last_error_parts(mode_error *error) {
     const failure *kept = last_error();
-    if (!error || error->size != sizeof *error) return fail(MODE_ERROR_ARGUMENT, "error: set error.size to sizeof(mode_error)");
+    if (!error) return fail(MODE_ERROR_ARGUMENT, "error is NULL");
+    if (error->size != sizeof *error) return fail(MODE_ERROR_ARGUMENT, "error.size must be sizeof(mode_error)");
     *error = kept ? kept->parts : (mode_error){.place = -1};
     error->size = sizeof *error;
     return MODE_OK;

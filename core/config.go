@@ -137,7 +137,7 @@ func (c Config) Plan(variables int, single bool) (*loss.Plan, error) {
 			len(c.Variables), variables)
 	}
 	if o := c.givenForAll(); o != nil && variables > 1 {
-		return nil, errs.OfOption(o.name, o.shown(&c), "is a single value, but mass has %d variables: give one for each", variables)
+		return nil, errs.OfOption(o.name, o.text(o.field(&c)), "is a single value, but mass has %d variables: give one for each", variables)
 	}
 	p := &loss.Plan{
 		Options: moments.Options{

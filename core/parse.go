@@ -1,6 +1,7 @@
 package core
 
 import (
+	"cmp"
 	"math"
 	"slices"
 	"strconv"
@@ -47,26 +48,26 @@ func Parse(text string) (Config, error) {
 // Text returns the options that differ from their defaults, as Parse reads them: the result is the same configuration, bit for bit.
 func (c Config) Text() string {
 	var words []string
-	forEach := false // whether a word has a value for each variable
+	forEach := len(c.Variables) == 0 // or whether a word has a value for each variable
 	for k := range options {
 		o := &options[k]
 		text, usual := o.text(o.field(&c)), o.text(o.field(&defaults))
 		if o.name == "binning" && c.hasEdges() {
 			usual = "edges"
 		}
-		if each := o.ofVariables(c.Variables); each != "" {
-			text, forEach = each, true
+		if o.ofVariable != nil && slices.ContainsFunc(c.Variables, func(v Variable) bool { return o.text(o.ofVariable(&v)) != "none" }) {
+			text, forEach = o.textOfEach(c.Variables), true
 		}
-		switch {
-		case text == usual:
-		case text == "true":
+		switch text {
+		case usual:
+		case "true":
 			words = append(words, o.name)
 		default:
 			words = append(words, o.name+"="+text)
 		}
 	}
-	if len(c.Variables) > 0 && !forEach {
-		words = append(words, "mass_range="+ofEach(slices.Repeat([]string{"none"}, len(c.Variables))))
+	if !forEach {
+		words = append(words, "mass_range="+optionOf("mass_range").textOfEach(c.Variables))
 	}
 	return strings.Join(words, " ")
 }
@@ -96,28 +97,25 @@ func (c *Config) read(o *option, value string) error {
 	return nil
 }
 
-// read sets a field of the option to the value in a text.
+// read sets a field of the option to the value in a text. A number that stands for "not given" is written as none.
 func (o *option) read(field any, text string) (err error) {
 	isNone := text == "none"
 	switch p := field.(type) {
+	case *bool:
+		if *p = (text == "true") != o.negated; text != "true" && text != "false" {
+			err = strconv.ErrSyntax
+		}
 	case *int:
-		switch place := slices.Index(o.values, text); {
+		switch *p = slices.Index(o.values, text); {
+		case o.values != nil && *p < 0:
+			err = strconv.ErrSyntax
 		case o.values == nil && isNone && o.none == o.none:
 			*p = int(o.none)
 		case o.values == nil:
 			if *p, err = strconv.Atoi(text); float64(*p) == o.none {
 				err = strconv.ErrRange
 			}
-		case place < 0:
-			err = strconv.ErrSyntax
-		default:
-			*p = place
 		}
-	case *bool:
-		if text != "true" && text != "false" {
-			err = strconv.ErrSyntax
-		}
-		*p = (text == "true") != o.negated
 	case *float64:
 		if *p = o.none; !isNone || o.none != o.none {
 			if *p, err = strconv.ParseFloat(text, 64); *p == o.none && !math.IsInf(*p, 1) {
@@ -139,11 +137,11 @@ func (o *option) read(field any, text string) (err error) {
 	case *[]int32:
 		*p = nil
 		for label := range strings.SplitSeq(text, ";") {
-			var number int64
-			if number, err = strconv.ParseInt(label, 10, 32); err != nil {
-				break
-			}
-			*p = append(*p, int32(number))
+			number, bad := strconv.ParseInt(label, 10, 32)
+			*p, err = append(*p, int32(number)), cmp.Or(err, bad)
+		}
+		if text == "" { // an error of Validate
+			*p, err = nil, nil
 		}
 	}
 	if err != nil {
@@ -155,7 +153,10 @@ func (o *option) read(field any, text string) (err error) {
 
 // text returns the value of a field of the option as read reads it.
 func (o *option) text(field any) string {
+	number := func(x float64) string { return strconv.FormatFloat(x, 'g', -1, 64) }
 	switch p := field.(type) {
+	case *bool:
+		return strconv.FormatBool(*p != o.negated)
 	case *int:
 		if *p >= 0 && *p < len(o.values) {
 			return o.values[*p]
@@ -163,78 +164,48 @@ func (o *option) text(field any) string {
 		if o.values != nil || float64(*p) != o.none {
 			return strconv.Itoa(*p)
 		}
-	case *bool:
-		return strconv.FormatBool(*p != o.negated)
 	case *float64:
 		if *p != o.none {
-			return textOf([]float64{*p})
+			return number(*p)
 		}
 	case *[2]float64:
 		if *p != noRange {
-			return textOf(p[:])
+			return number(p[0]) + "," + number(p[1])
 		}
 	case *[]float64:
 		if len(*p) > 0 {
-			return textOf(*p)
+			return join(*p, ",", number)
 		}
 	case *[]int32:
-		labels := make([]string, len(*p))
-		for i, label := range *p {
-			labels[i] = strconv.Itoa(int(label))
-		}
-		return strings.Join(labels, ";")
+		return join(*p, ";", func(label int32) string { return strconv.Itoa(int(label)) })
 	}
 	return "none"
 }
 
-// ofVariables returns the values of the option that each variable has, or "" if none has one.
-func (o *option) ofVariables(variables []Variable) string {
-	var each []string
-	given := false
-	for k := range variables {
-		if o.ofVariable != nil {
-			each = append(each, o.text(o.ofVariable(&variables[k])))
-			given = given || each[k] != "none"
-		}
+// textOfEach returns the values of several variables. The value of a single one is not the value for all.
+func (o *option) textOfEach(variables []Variable) string {
+	text := join(variables, ";", func(v Variable) string { return o.text(o.ofVariable(&v)) })
+	if len(variables) == 1 {
+		return text + ";"
 	}
-	if !given {
-		return ""
-	}
-	return ofEach(each)
+	return text
 }
 
-// ofEach joins the values of several variables, or of one, which is not the value for all.
-func ofEach(values []string) string {
-	if len(values) == 1 {
-		return values[0] + ";"
+func join[E any](list []E, between string, text func(E) string) string {
+	words := make([]string, len(list))
+	for i, element := range list {
+		words[i] = text(element)
 	}
-	return strings.Join(values, ";")
+	return strings.Join(words, between)
 }
 
+// numbers returns the numbers of a list.
 func numbers(text string) (all []float64, err error) {
 	for word := range strings.SplitSeq(text, ",") {
-		var number float64
-		if number, err = strconv.ParseFloat(word, 64); err != nil {
-			return nil, err
-		}
-		all = append(all, number)
+		number, bad := strconv.ParseFloat(word, 64)
+		all, err = append(all, number), cmp.Or(err, bad)
 	}
-	return all, nil
-}
-
-func textOf(numbers []float64) string {
-	var text []byte
-	for i, number := range numbers {
-		if i > 0 {
-			text = append(text, ',')
-		}
-		if math.IsInf(number, 0) { // strconv writes +Inf
-			text = append(text, map[bool]string{false: "-inf", true: "inf"}[number > 0]...)
-			continue
-		}
-		text = strconv.AppendFloat(text, number, 'g', -1, 64)
-	}
-	return string(text)
+	return all, err
 }
 
 // optionOf returns the option of this name, or nil.

@@ -3,7 +3,6 @@ package core
 import (
 	"cmp"
 	"fmt"
-	"reflect"
 	"slices"
 	"strings"
 
@@ -26,7 +25,7 @@ func (c Config) Validate() error {
 			return err
 		}
 		if o.order > c.Order && !o.isDefault(&c) {
-			return errs.OfOption(o.name, o.shown(&c), "needs order >= %d, and order is %d", o.order, c.Order)
+			return errs.OfOption(o.name, o.text(o.field(&c)), "needs order >= %d, and order is %d", o.order, c.Order)
 		}
 		for v := range c.Variables {
 			if o.ofVariable == nil {
@@ -42,7 +41,7 @@ func (c Config) Validate() error {
 			return err
 		}
 	} else if o := c.givenForAll(); o != nil {
-		return errs.OfOption(o.name, o.shown(&c), "cannot be given for all variables together: give one for each")
+		return errs.OfOption(o.name, o.text(o.field(&c)), "cannot be given for all variables together: give one for each")
 	}
 	for k := range c.Variables {
 		if err := c.checkBins(&c.Variables[k], ofVariable(k)); err != nil {
@@ -62,7 +61,7 @@ func (c Config) Validate() error {
 func (c *Config) beside(holds bool, other string, names ...string) error {
 	for k := range options {
 		if o := &options[k]; holds && slices.Contains(names, o.name) && !o.isDefault(c) {
-			return errs.OfOption(o.name, o.shown(c), "cannot be combined with %s", other)
+			return errs.OfOption(o.name, o.text(o.field(c)), "cannot be combined with %s", other)
 		}
 	}
 	return nil
@@ -143,17 +142,6 @@ func (o *option) checkNumber(name string, x float64) error {
 
 // isDefault reports whether the option is at its default.
 func (o *option) isDefault(c *Config) bool { return o.text(o.field(c)) == o.text(o.field(&defaults)) }
-
-// shown returns the value as errors show it.
-func (o *option) shown(c *Config) string {
-	switch p := o.field(c).(type) {
-	case *[2]float64:
-		return errs.Range(*p)
-	case *[]float64, *[]int32:
-		return fmt.Sprint(reflect.ValueOf(p).Elem())
-	}
-	return o.text(o.field(c))
-}
 
 func checkRange(name string, r [2]float64) error {
 	switch {

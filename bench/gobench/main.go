@@ -28,7 +28,7 @@ var (
 	n        = flag.Int("n", 1_000_000, "events of a call")
 	threads  = flag.Int("threads", 0, "threads to use, 0 for all")
 	loss     = flag.String("loss", "mode", "mode or disco")
-	options  = flag.String("options", "{}", "options that differ from the defaults, by their names in core.Options, as JSON")
+	options  = flag.String("options", "{}", "options that differ from the defaults, by their names for core.Parse, as JSON")
 	double   = flag.Bool("float64", false, "events in float64")
 	weighted = flag.Bool("weighted", false, "weights that differ")
 	labeled  = flag.Bool("labeled", false, "labels, half of them background")
