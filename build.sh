@@ -179,12 +179,11 @@ test_full() {
     "$VENV/bin/python" tests/helpers/soak.py 1000000
     say "C and C++ with sanitizers and under valgrind"
     tests/c/sanitize.sh "$VENV"
-    say "Tests that take minutes, and tutorials"
+    say "Tests that take minutes"
     local folder
     for folder in tests/[!s]*/ tests/studies; do # salt has an environment of its own, below
         py_test "$folder" -m full || none_is_chosen $? -m full || die "tests of $folder failed"
     done
-    py_test tests/docs/tutorials_in_full.py
     say "Wheels, lowest versions, and both commands on a bare machine"
     tool distribution wheel
     tests/install/pythons.sh

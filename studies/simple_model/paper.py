@@ -1,7 +1,7 @@
 """Section 3.1 of arXiv:2010.09745 in full, and other methods: ``python -m studies.simple_model.paper``.
 
 Trains every classifier with three seeds, measures it, and writes results.json; the
-tables and figures of docs/results.md are made of that by ``python -m studies.simple_model.report``.
+tables and figures of docs/zoo.md are made of that by ``python -m studies.simple_model.report``.
 """
 
 from __future__ import annotations

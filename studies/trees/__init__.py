@@ -6,5 +6,5 @@ jets      W tagging
 plane     uniform signal efficiency in a Dalitz plane
 boosters  trains XGBoost and LightGBM
 peers     trains hep_ml's classifiers
-report    tables and figure of docs/trees.md
+report    tables and figure of docs/zoo.md
 """

@@ -1,4 +1,4 @@
-"""The figures of docs/w-tagging.md."""
+"""The figures of docs/zoo.md."""
 
 from __future__ import annotations
 

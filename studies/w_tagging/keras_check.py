@@ -1,7 +1,7 @@
 """The study in Keras, for comparison: ``python -m studies.w_tagging.keras_check``.
 
 MoDe[1] with libmode.keras on TensorFlow, beside the same network, schedule and choice in PyTorch.
-Writes keras.json; the table of docs/w-tagging.md is made of that.
+Writes keras.json; the table of docs/zoo.md is made of that.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Section 3.2 of arXiv:2010.09745, W tagging, with every method: ``python -m studies.w_tagging.paper``.
 
 Trains every classifier of every scan with three seeds, measures it, and writes results.json; the
-tables and figures of docs/w-tagging.md are made of that by ``python -m studies.w_tagging.report``.
+tables and figures of docs/zoo.md are made of that by ``python -m studies.w_tagging.report``.
 """
 
 from __future__ import annotations

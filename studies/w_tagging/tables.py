@@ -1,4 +1,4 @@
-"""The tables of docs/w-tagging.md."""
+"""The tables of docs/zoo.md."""
 
 from __future__ import annotations
 

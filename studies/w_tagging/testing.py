@@ -4,7 +4,7 @@ Trains every classifier with each of TRAININGS on the jets of the tree, and coun
 seed (``./build.sh studies wsample --test-jets N --seed 1``) it keeps. The counts are added to testing.json, so
 that the test jets of more seeds, which are others, can be judged by on other days: each training is then repeated.
 ``--only REGEX`` trains the classifiers whose name it matches, and keeps the counts of the others. The tables of
-docs/w-tagging.md are made of them by verdict.py.
+docs/zoo.md are made of them by verdict.py.
 """
 
 from __future__ import annotations

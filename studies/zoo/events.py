@@ -235,7 +235,7 @@ def slices_unweighted(seed: int) -> tuple[Events, Events]:
 
 
 def toy(seed: int) -> tuple[Events, Events]:
-    """The toy of docs/why.md: see sculpted()."""
+    """The toy of docs/cut.md: see sculpted()."""
     return sculpted(100_000, seed), sculpted(400_000, 10_000)
 
 

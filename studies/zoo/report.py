@@ -13,16 +13,28 @@ from matplotlib.ticker import LogLocator
 from .. import pages
 from ..drawing import OKABE_ITO
 from ..limit import report as limit
+from .compare import (
+    COMPARED,
+    CUTS,
+    FLAT,
+    SCANNED,
+    VARIANTS,
+    Found,
+    best,
+    flattest,
+    medians,
+    of_kind,
+    of_method,
+    size,
+    winner,
+    worst,
+)
 from .judge import BACKGROUND, SIGNAL
 from .problems import PROBLEMS
-from .study import MAPPED, OF_RIVALS, RIVALS, STRENGTHS, VARIATIONS, VARIED, stored
+from .study import MAPPED, OF_RIVALS, RIVALS, VARIATIONS, VARIED, stored
 
 REST = Path(__file__).with_name("tables.md")
-CUTS = (*SIGNAL, *BACKGROUND)
 COLUMNS = 3  # of the picture of the frontiers
-COMPARED = ("80 %", "50 %", "20 %")  # the cuts that each training has
-FLAT = 1.2  # the largest residual over its scale that counts as flat, for every method and each of these cuts
-Found = dict[str, Any]
 #: Maps of scores, and what they compare with, by the names of columns.
 MAPS = {"default": "layer", "default, then a map": "layer, then a map", "none, then a map": "map alone"}
 #: Further residuals of a cut, of the default.
@@ -32,73 +44,21 @@ OTHERS: dict[str, Callable[[Found], float]] = {
 }
 
 
-def of_method(results: Mapping[str, Any], problem: str) -> dict[str, list[Found]]:
-    """The trainings of a problem by method, in the order of the study."""
-    found: dict[str, list[Found]] = {}
-    for key, result in results.items():
-        name, method, _ = key.split("; ")
-        if name == problem:
-            found.setdefault(method, []).append(result)
-    return found
-
-
-def medians(trainings: list[Found]) -> Found:
-    """Medians over seeds of AUC, R50 and, by cut, of the ratio."""
-    ratios = {cut: [one["cuts"][cut]["ratio"] for one in trainings if cut in one["cuts"]] for cut in CUTS}
-    return {
-        "auc": float(np.median([one["auc"] for one in trainings])),
-        "r50": float(np.median([one["r50"] for one in trainings])),
-        "ratio": {cut: float(np.median(found)) for cut, found in ratios.items() if found},
-    }
-
-
-def size(one: Found) -> float:
-    """The root mean square of the ratios at three working points."""
-    return float(np.sqrt(np.mean([one["ratio"].get(cut, np.nan) ** 2 for cut in COMPARED])))
-
-
-def worst(one: Found) -> float:
-    """The largest ratio at three working points."""
-    return float(max(one["ratio"].get(cut, 0) for cut in COMPARED))
-
-
-def of_kind(found: Mapping[str, list[Found]], kind: str) -> dict[str, Found]:
-    """The trainings with a method at each of its strengths, on plain and on planed background."""
-    plain = (name for name in found if name.partition(" ")[0] == kind)
-    return {name: medians(found[name]) for name in plain if name.endswith(", planed") or "," not in name}
-
-
-def best(found: Mapping[str, list[Found]], kind: str) -> tuple[str, Found] | None:
-    """The flat training with the largest AUC; None if there is none."""
-    flat = {name: one for name, one in of_kind(found, kind).items() if worst(one) <= FLAT}
-    return max(flat.items(), key=lambda pair: pair[1]["auc"]) if flat else None
-
-
-def flattest(found: Mapping[str, list[Found]], kind: str) -> tuple[str, Found] | None:
-    return min(of_kind(found, kind).items(), key=lambda pair: worst(pair[1]), default=None)
-
-
-def winner(found: Mapping[str, list[Found]]) -> str:
-    """The method with the largest AUC of those that are flat: the layer with its one setting, rivals at any."""
-    flat = {kind: one[1] for kind in STRENGTHS if (one := best(found, kind))}
-    if "default" in found and worst(one := medians(found["default"])) <= FLAT:
-        flat["the layer"] = one
-    return max(flat, key=lambda name: flat[name]["auc"]) if flat else "none"
-
-
 def tables(results: Mapping[str, Any]) -> dict[str, str]:
     """The tables of the page, by the names of their marks. A cell without a training is "-"."""
     default = "`MoDeConstraint()`"
     limits = limit.limits()
-    short = [["problem", "no constraint", default, "of the limit", *(f"{kind}, flat" for kind in STRENGTHS), "best"]]
+    short = [
+        ["problem", "no constraint", "planing", default, "of the limit", *(f"{kind}, flat" for kind in SCANNED), "best"]
+    ]
     full = [["problem", "method", "AUC", "R50", *CUTS]]
     for problem in PROBLEMS:
         found = of_method(results, problem)
         share = limit.shares(limit.of_zoo(limits, problem), found.get("default", []))
-        row = [problem, _short(found, "none"), _short(found, "default"), share]
-        short.append([*row, *(_best(found, kind) for kind in STRENGTHS), winner(found)])
-        shown = {"no constraint": "none", default: "default"}
-        for kind in STRENGTHS:
+        row = [problem, *(_short(found, method) for method in ("none", "none, planed", "default")), share]
+        short.append([*row, *(_best(found, kind) for kind in SCANNED), winner(found)])
+        shown = {"no constraint": "none", "planing": "none, planed", default: "default"}
+        for kind in SCANNED:
             shown_of = best(found, kind) or flattest(found, kind)
             shown |= {shown_of[0]: shown_of[0]} if shown_of else {}
         full += [[problem, name, *_full(medians(found[method]))] for name, method in shown.items() if method in found]
@@ -127,7 +87,7 @@ def tables(results: Mapping[str, Any]) -> dict[str, str]:
         "maps in the zoo": pages.table(_measured(maps, 1)),
         "bounds of the zoo": pages.table(_bounds(results)),
         "rivals of the zoo": pages.table(_rivals(results)),
-        **{f"strengths of {kind} in the zoo": pages.table(_scan(results, kind)) for kind in STRENGTHS},
+        **{f"strengths of {kind} in the zoo": pages.table(_scan(results, kind)) for kind in SCANNED},
     }
 
 
@@ -137,9 +97,10 @@ def _bumps(results: Mapping[str, Any]) -> list[list[str]]:
     for problem in PROBLEMS:
         for method, trainings in of_method(results, problem).items():
             seen = [one for one in trainings if "bump" in one]
-            if seen and ("," not in method or method.endswith(", planed")):
+            if seen and method.partition(", ")[2] in VARIANTS:
                 bumps = (f"{100 * one['bump']:+.0f} %" for one in seen)
-                name = {"none": "no constraint", "default": "`MoDeConstraint()`"}.get(method, method)
+                names = {"none": "no constraint", "none, planed": "planing", "default": "`MoDeConstraint()`"}
+                name = names.get(method, method)
                 rows.append([problem, name, " ".join(bumps), " ".join(f"{one['r20']:,.0f}" for one in seen)])
     return rows
 
@@ -179,15 +140,20 @@ def _rivals(results: Mapping[str, Any]) -> list[list[str]]:
 
 
 def _scan(results: Mapping[str, Any], kind: str) -> list[list[str]]:
-    """Each problem at each strength of a method, on plain and on planed background."""
-    rows = [["problem", "strength", "AUC (R50), residuals", "planed"]]
+    """Each problem at each strength of a rival, in each variant."""
+    rows = [["problem", "strength", "AUC (R50), residuals", *VARIANTS[1:]]]
     for problem in PROBLEMS:
         found = of_method(results, problem)
-        for strength in STRENGTHS[kind]:
-            cells = [_cell(found, f"{kind} {strength}{end}") for end in ("", ", planed")]
-            if cells != ["-", "-"]:
-                rows.append([problem, str(strength), *cells])
+        names = (name.partition(", ")[0] for name in of_kind(found, kind))
+        for name in sorted(set(names), key=_strength):
+            cells = [_cell(found, ", ".join(filter(None, (name, variant)))) for variant in VARIANTS]
+            rows.append([problem, f"{_strength(name):g}", *cells])
     return rows
+
+
+def _strength(name: str) -> float:
+    """Of a rival's training: 30 of "DisCo 30, planed"."""
+    return float(name.partition(",")[0].split()[1])
 
 
 def _cell(found: Mapping[str, list[Found]], method: str) -> str:
@@ -222,11 +188,14 @@ def _full(one: Found) -> list[str]:
 
 
 def _best(found: Mapping[str, list[Found]], kind: str) -> str:
-    """The setting and the figures of the best flat training of a rival."""
-    if not of_kind(found, kind):
+    """The setting and the figures of the best flat training of a rival; else how far its scan went."""
+    every = of_kind(found, kind)
+    if not every:
         return "-"
     flat = best(found, kind)
-    return f"{flat[0].partition(' ')[2]}: {flat[1]['auc']:.3f} ({_r50(flat[1])})" if flat else "none"
+    if flat is None:
+        return f"none to {max(map(_strength, every)):g}"
+    return f"{flat[0].partition(' ')[2]}: {_short(found, flat[0])}"
 
 
 def _tight(found: Mapping[str, list[Found]], method: str) -> str:
@@ -242,37 +211,46 @@ def _others(judged: list[Found], of_cut: Callable[[Found], float]) -> list[str]:
 #: What the summary draws: the method of the study, and the style of its points.
 SUMMARY: dict[str, tuple[str, dict[str, Any]]] = {
     "no constraint": ("none", {"marker": "s", "color": OKABE_ITO["black"]}),
-    "DisCo, the best strength that is flat": ("DisCo", {"marker": "^", "color": OKABE_ITO["bluish green"]}),
-    "MoDeLoss, the best strength that is flat": ("MoDeLoss", {"marker": "o", "color": OKABE_ITO["blue"]}),
+    "planing": ("none, planed", {"marker": "x", "color": OKABE_ITO["orange"]}),
+    "DisCo, best flat strength": ("DisCo", {"marker": "^", "color": OKABE_ITO["bluish green"]}),
+    "MoDeLoss, best flat strength": ("MoDeLoss", {"marker": "o", "color": OKABE_ITO["blue"]}),
     "MoDeConstraint()": ("default", {"marker": "*", "color": OKABE_ITO["vermillion"], "markersize": 12}),
 }
 
 
 def summary(results: Mapping[str, Any]) -> Figure:
-    """The worst residual of each problem and the AUC, a row for each problem."""
+    """The worst residual of each problem and R50 over that without a constraint, a row for each problem."""
     every = {problem: of_method(results, problem) for problem in PROBLEMS}
     shown = {problem: found for problem, found in every.items() if {"none", "default"} <= set(found)}
-    drawn = Figure(figsize=(12, 7), layout="constrained")
-    flat, auc = drawn.subplots(1, 2, sharey=True)
+    drawn = Figure(figsize=(12, 8), layout="constrained")
+    flat, rejection = drawn.subplots(1, 2, sharey=True)
     flat.axvspan(0.1, FLAT, color="0.92", zorder=0)
     for label, (method, style) in SUMMARY.items():
-        there = []
+        there: list[tuple[int, str, Found]] = []
         for place, found in enumerate(shown.values()):
-            if method in STRENGTHS:
-                there += [(place, of_rival[1])] if (of_rival := best(found, method)) else []
-            else:
-                there.append((place, medians(found[method])))
-        places = [place for place, _ in there]
-        flat.plot([worst(one) for _, one in there], places, linestyle="none", label=label, **style)
-        auc.plot([one["auc"] for _, one in there], places, linestyle="none", **style)
+            if method not in SCANNED:
+                there += [(place, "", medians(found[method]))] if method in found else []
+            elif of_rival := best(found, method):
+                there.append((place, of_rival[0].partition(" ")[2], of_rival[1]))
+        places = [place for place, _, _ in there]
+        shares = [one["r50"] / medians(list(shown.values())[place]["none"])["r50"] for place, _, one in there]
+        flat.plot([worst(one) for _, _, one in there], places, linestyle="none", label=label, **style)
+        rejection.plot(shares, places, linestyle="none", **style)
+        for (place, strength, _), share in zip(there, shares, strict=True):
+            above = -1 if method == "DisCo" else 1
+            text = {"fontsize": "x-small", "color": style["color"], "ha": "center", "va": "center"}
+            rejection.annotate(strength, (share, place), (0, 8 * above), textcoords="offset points", **text)
     flat.set(xscale="log", xlim=(0.3, 50), xlabel="worst residual over its scale (gray: flat)")
     flat.xaxis.set_major_formatter("{x:g}")
     flat.set_yticks(range(len(shown)), list(shown))
     flat.invert_yaxis()
-    auc.set(xlabel="AUC")
-    for axes in (flat, auc):
+    rejection.set(xscale="log", xlabel="R50 over that without a constraint (numbers: strengths)")
+    rejection.xaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
+    rejection.xaxis.set_major_formatter("{x:g}")
+    rejection.xaxis.set_minor_formatter("")
+    for axes in (flat, rejection):
         axes.grid(axis="y", color="0.9")
-    drawn.legend(loc="outside upper center", ncols=4)
+    drawn.legend(loc="outside upper center", ncols=5)
     return drawn
 
 
@@ -283,23 +261,27 @@ def figure(results: Mapping[str, Any]) -> Figure:
     rows = -(-len(shown) // COLUMNS)
     drawn = Figure(figsize=(11, 3.2 * rows), layout="constrained")
     panels = drawn.subplots(rows, COLUMNS, squeeze=False).flat
-    for (problem, trainings), axes in zip(shown.items(), panels, strict=False):
-        found = {method: medians(of_seeds) for method, of_seeds in trainings.items()}
+    for (problem, found), axes in zip(shown.items(), panels, strict=False):
         for kind, color in (("MoDeLoss", "blue"), ("DisCo", "bluish green")):
-            scan = {float(m.split()[1]): one for m, one in found.items() if m.startswith(kind) and "," not in m}
-            scan = dict(sorted(scan.items()))
-            if scan:
+            for variant, line in zip(VARIANTS, ("-", "--", ":"), strict=True):
+                scan = {_strength(m): one for m, one in of_kind(found, kind).items() if m.partition(", ")[2] == variant}
+                scan = dict(sorted(scan.items()))
+                if not scan and variant == "warm":
+                    continue
                 points = [size(one) for one in scan.values()], [one["auc"] for one in scan.values()]
-                axes.plot(*points, "o-", label=kind, color=OKABE_ITO[color])
+                label = ", ".join(filter(None, (kind, variant)))
+                axes.plot(*points, f"o{line}", label=label, color=OKABE_ITO[color], markersize=4)
                 for strength, *point in zip(scan, *points, strict=True):
-                    axes.annotate(f"{strength:g}", point, (3, 3), textcoords="offset points", fontsize="x-small")
-        for method, marker, color in (("none", "s", "black"), ("default", "*", "vermillion")):
-            one, name = found[method], {"none": "no constraint", "default": "MoDeConstraint()"}[method]
-            style = {"marker": marker, "color": OKABE_ITO[color], "markersize": 15 if method == "default" else 6}
-            axes.plot(size(one), one["auc"], label=name, linestyle="none", **style)
-        lowest = min(one["auc"] for m, one in found.items() if m in ("default", "MoDeLoss 100")) - 0.02
-        axes.axvline(1, color="black", linestyle=":")
-        axes.set(title=problem, xscale="log", ylim=(max(lowest, 0.5), found["none"]["auc"] + 0.01))
+                    text = {"textcoords": "offset points", "fontsize": "x-small", "annotation_clip": True}
+                    axes.annotate(f"{strength:g}", point, (3, 3), clip_on=True, **text)
+        for label, method in (("no constraint", "none"), ("planing", "none, planed"), ("MoDeConstraint()", "default")):
+            style = {**SUMMARY[label][1], "linestyle": "none", "label": label}
+            there = [medians(found[method])] if method in found else []
+            axes.plot([size(one) for one in there], [one["auc"] for one in there], **style)
+        chosen = [medians(found["default"]), *(one[1] for kind in SCANNED if (one := best(found, kind)))]
+        low, high = min(one["auc"] for one in chosen), medians(found["none"])["auc"]
+        axes.axvline(1, color="black", linestyle=":", linewidth=1)
+        axes.set(title=problem, xscale="log", ylim=(low - 0.3 * (high - low) - 0.01, high + 0.01))
         axes.xaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
         axes.xaxis.set_major_formatter("{x:g}")
         axes.xaxis.set_minor_formatter("")
@@ -308,7 +290,7 @@ def figure(results: Mapping[str, Any]) -> Figure:
     drawn.supxlabel("residual over its scale: root mean square at 80, 50 and 20 % of the signal")
     drawn.supylabel("AUC")
     handles, labels = drawn.axes[0].get_legend_handles_labels()
-    drawn.legend(handles, labels, loc="outside upper center", ncols=4)
+    drawn.legend(handles, labels, loc="outside upper center", ncols=5)
     return drawn
 
 

@@ -1,8 +1,13 @@
 """Trainings of the zoo: ``./build.sh studies zoo [--only REGEX]``.
 
-Each problem is trained with MoDeConstraint as it comes, with MoDeLoss and with DisCo at a scan of strengths, both also
-on planed background, and with cross entropy alone. Two are also trained with other batches, learning rates and weights
-of signal, and three times as long; some with a map of the scores.
+Each problem is trained with MoDeConstraint as it comes, with cross entropy alone, with planing, and with MoDeLoss and
+DisCo at a scan of strengths, also on planed background. A scan ends at the first strength that is flat or useless
+(compare.py), and the best flat strength of each rival then trains as often as the layer. Two problems are also trained
+with other batches, learning rates and weights of signal, and three times as long; some with a map of the scores.
+
+DisCo divides by the spread of the scores. An untrained network has hardly any, so that there the gradient of DisCo is
+some hundred times that of cross entropy, and on some problems the scores never spread. DisCo is also "warm" on these:
+it starts after two epochs of cross entropy.
 
 results.jsonl gets a line for each training as it ends, and a training that has a line does not run again. The lines
 know nothing of the code's version. After a change of the layer, delete its lines and run the study again:
@@ -19,12 +24,13 @@ import argparse
 import json
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from ..methods import one_thread
 from ..runner import Piece, compute
+from .compare import best, ends, of_method
 from .judge import bump, judged
 from .problems import PROBLEMS, beside_of, events_of
 from .train import mapped, scores, trained
@@ -32,6 +38,8 @@ from .train import mapped, scores, trained
 RESULTS = Path(__file__).with_name("results.jsonl")
 STRENGTHS = {"MoDeLoss": (3, 10, 30, 100, 300), "DisCo": (1, 3, 10, 30, 100, 300, 1000)}
 ON_PLANED = {"MoDeLoss": (10, 30, 100), "DisCo": (10, 30, 100, 300)}
+WARM = (10, 30, 100, 300, 1000)
+ON_WARM = ("simple", "modified", "toy")  # where the scores of DisCo do not spread
 VARIED = ("simple, order 0", "tagger, order 1")
 VARIATIONS: dict[str, dict[str, float]] = {
     "batch 256 and reference": {"batch": 256},
@@ -48,7 +56,7 @@ MAPPED = ("simple, order 0", *(f"{name}, order {order}" for name in ("tagger", "
 
 @dataclass(frozen=True)
 class Size:
-    """The numbers of seeds for the default, the others and the variations, and a factor on the epochs."""
+    """The numbers of seeds for the layer and rivals, the others and the variations, and a factor on the epochs."""
 
     seeds: int
     others: int
@@ -73,6 +81,7 @@ class Task:
     signal: float = 1
     rival: str = ""
     planed: bool = False
+    warm: bool = False
     mapped: bool = False
 
 
@@ -89,11 +98,14 @@ def tasks(size: Size) -> dict[str, Task]:
     for problem in PROBLEMS:
         add(problem, "default", "MoDeConstraint", None, size.seeds)
         add(problem, "none", "none", None, size.others)
+        add(problem, "none, planed", "none", None, size.seeds, planed=True)
         for method, strengths in STRENGTHS.items():
             for strength in strengths:
-                add(problem, f"{method} {strength}", method, strength, size.others)
+                add(problem, f"{method} {strength}", method, strength, size.seeds)
             for strength in ON_PLANED[method]:
-                add(problem, f"{method} {strength}, planed", method, strength, size.others, planed=True)
+                add(problem, f"{method} {strength}, planed", method, strength, size.seeds, planed=True)
+        for strength in WARM if problem.startswith(ON_WARM) else ():
+            add(problem, f"DisCo {strength}, warm", "DisCo", strength, size.seeds, warm=True)
     for problem in VARIED:
         for name, other in VARIATIONS.items():
             add(problem, f"default, {name}", "MoDeConstraint", None, size.varied, **other)
@@ -108,10 +120,31 @@ def tasks(size: Size) -> dict[str, Task]:
     return found
 
 
+def due(named: dict[str, Task], found: dict[str, dict[str, Any]]) -> dict[str, Task]:
+    """Those of the trainings to do next: of each scan one strength, or at the end more seeds of the best."""
+    scans: dict[Task, list[str]] = {}
+    for key, task in named.items():
+        if task.strength is not None and task.seed == 1:
+            scans.setdefault(replace(task, strength=None), []).append(key)
+    of_problem = {problem: of_method(found, problem) for problem in PROBLEMS}
+    now = set()
+    for scan, keys in scans.items():
+        for key in keys:  # by rising strength
+            if key not in found:
+                now.add(key)
+            if key not in found or ends(found[key], of_problem[scan.problem]):
+                break
+    if not now:
+        for problem in PROBLEMS:
+            chosen = [one[0] for kind in STRENGTHS if (one := best(of_problem[problem], kind))]
+            now |= {key for key in named if key.rpartition("; ")[0] in {f"{problem}; {name}" for name in chosen}}
+    return {key: task for key, task in named.items() if key not in found and (task.strength is None or key in now)}
+
+
 def measured(task: Task) -> dict[str, Any]:
     """What the judge finds of a training."""
     one_thread()
-    settings = {name: getattr(task, name) for name in ("batch", "epochs", "rate", "signal", "rival", "planed")}
+    settings = {name: getattr(task, name) for name in ("batch", "epochs", "rate", "signal", "rival", "planed", "warm")}
     network = trained(task.problem, task.method, task.strength, seed=task.seed, **settings)
     problem, (training, test) = PROBLEMS[task.problem], events_of(task.problem, task.seed)
     score = scores(network, test.features)
@@ -159,10 +192,10 @@ def main(arguments: Sequence[str] | None = None) -> None:
         parser.error(f"--only {chosen.only!r} is no regular expression: {error}")
     if not named:
         parser.error(f'--only {chosen.only!r} matches no training: their names are "problem; method; seed"')
-    found = stored(path)
-    left = [Piece(key, {}, task, seconds(task)) for key, task in named.items() if key not in found]
-    print(f"{len(named) - len(left)} of {len(named)} trainings lie in {path}")
-    compute(left, measured, lambda piece, result: append(path, piece.key, result), chosen.processes)
+    print(f"{len(stored(path))} trainings lie in {path}")
+    while left := due(named, stored(path)):
+        pieces = [Piece(key, {}, task, seconds(task)) for key, task in left.items()]
+        compute(pieces, measured, lambda piece, result: append(path, piece.key, result), chosen.processes)
 
 
 if __name__ == "__main__":

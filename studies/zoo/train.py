@@ -19,6 +19,7 @@ from .events import Events
 from .problems import PROBLEMS, Problem, events_of, spectrum_of
 
 REFERENCE = 4_096  # events, in batches that are smaller than 1,000
+WARM = 2  # epochs of cross entropy alone
 
 
 def trained(
@@ -33,6 +34,7 @@ def trained(
     signal: float,
     rival: str = "",
     planed: bool = False,
+    warm: bool = False,
 ) -> nn.Module:
     """Trains a network, which gives logits.
 
@@ -42,6 +44,7 @@ def trained(
     rival : "spectrum", signal at the masses of background, or "window", where the cross entropy sees the events within
         2.5 widths of the signal's mass alone, and MoDe all
     planed : cross entropy has the weights of libmode.planing_weights
+    warm : the first WARM of the epochs have cross entropy alone
     """
     problem = PROBLEMS[name]
     training = spectrum_of(name, seed) if rival == "spectrum" else events_of(name, seed)[0]
@@ -57,7 +60,8 @@ def trained(
     if planed:
         of_loss = planing_weights(training.label, training.mass, training.weight, background_label=problem.flat)
     tensors.append(torch.from_numpy(of_loss.astype(np.float32)))
-    for length, push in ((problem.before, None), (round(problem.epochs * epochs), added)):
+    alone = WARM if warm else 0
+    for length, push in ((problem.before + alone, None), (round(problem.epochs * epochs) - alone, added)):
         if length:
             _train(
                 network,

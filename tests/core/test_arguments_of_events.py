@@ -44,15 +44,6 @@ def framed(array, index=None):
 
 
 @pytest.mark.parametrize("function", TAKERS)
-def test_other_names_of_weight_are_errors_that_say_so(function):
-    given = arguments(function)
-    weight = given.pop("weight")
-    for name in ("weights", "sample_weight"):
-        with pytest.raises(TypeError, match=f"'{name}'.*did you mean weight"):
-            function(**given, **{name: weight})
-
-
-@pytest.mark.parametrize("function", TAKERS)
 def test_series_of_another_index_are_an_error(function):
     given = arguments(function)
     names = [name for name in given if name in ARRAYS]

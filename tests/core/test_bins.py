@@ -62,27 +62,6 @@ def test_weights_that_rise_with_the_score_leave_the_loss_of_a_flat_response_near
     assert abs(loss) < 0.4 * bias
 
 
-def test_a_huge_weight_outside_the_mass_range_changes_nothing():
-    rng = np.random.default_rng(7)
-    mass, score, weight = rng.random(400), rng.random(400), rng.exponential(size=400)
-    options = {"order": 1, "bins": 8, "mass_range": (0, 0.9)}
-    want, want_grad = libmode.mode_loss_and_grad(score, mass, weight=weight, **options)
-    weight[np.argmax(mass)] = 1e160
-    loss, grad = libmode.mode_loss_and_grad(score, mass, weight=weight, **options)
-    assert loss == want and grad.tobytes() == want_grad.tobytes()
-
-
-@pytest.mark.parametrize("binning", ["quantile", "uniform"])
-@pytest.mark.parametrize("n", [203, 7])
-def test_equal_weights_or_none_or_nearly_equal_ones_make_the_same_bins(binning, n):
-    rng = np.random.default_rng(8)
-    mass = np.r_[0.0, np.ones(60), 2 + rng.random(142)] if n == 203 else np.arange(1.0, n + 1)
-    edges = libmode.mode_edges(mass, order=1, binning=binning)
-    assert len(edges) > 3 and (n < 203 or np.bincount(bin_of(mass, edges)).min() >= 2)
-    for weight in (np.full(n, 0.1), 1 - 1e-3 * rng.random(n)):
-        assert libmode.mode_edges(mass, weight=weight, order=1, binning=binning).tolist() == edges.tolist()
-
-
 def test_a_number_of_bins_that_is_given_is_used_exactly():
     weight = np.where(np.arange(64) % 64 < 4, [1, 1, -1, -1] * 16, 1.0)  # one bin of 16 cancels
     assert len(libmode.mode_edges(np.arange(64.0), weight=weight, order=0, bins=16)) == 17

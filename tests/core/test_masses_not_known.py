@@ -51,16 +51,6 @@ def test_few_masses_far_from_all_others(lost, value, start):
     assert found is None if start is None else found.startswith(start)
 
 
-@pytest.mark.parametrize("lowest", [0, -1])
-def test_labels_in_the_place_of_masses(lowest):
-    score, mass = events(lost=0)
-    label = np.where(np.arange(3000) % 2, 1, lowest)
-    with pytest.warns(libmode.TrainingWarning, match="mass has only the values -?[01] and 1, as labels have"):
-        libmode.mode_loss(score, label, order=0)
-    assert not warned(lambda: libmode.mode_loss(score, label, order=0, edges=[lowest, 0.5, 1]))
-    assert not warned(lambda: libmode.mode_loss(score, mass, label=label, order=0, background_label=1))
-
-
 # ------------------------------------------------------------------ where it is said
 
 
@@ -79,14 +69,6 @@ def test_a_loss_warns_and_a_mass_range_is_the_remedy(call):
         call(score, mass, order=1)
     assert found[0].filename == __file__
     assert warned(lambda: call(score, mass, order=1, mass_range=(50, 400))) == []
-
-
-def test_masses_that_come_late_are_seen():
-    def calls():
-        for lost in [0] * 50 + [30] * 100:
-            libmode.mode_loss(*events(lost=lost), order=1)
-
-    assert len(warned(calls)) == 1
 
 
 def test_only_selected_events_and_variables_without_a_range_count():

@@ -134,17 +134,6 @@ def test_each_label_of_background_is_planed_by_itself():
     assert np.all(weight[label == 2] == 1)
 
 
-@pytest.mark.parametrize("seed", range(5))
-def test_few_events_have_no_large_weights(seed):
-    """A cell has at least ten events of background, so of 100 its share is at least a tenth."""
-    mass, label = drawn("uniform, two peaks", seed, 100, 30)
-    b = label == 0
-    weight = planing_weights(label, mass, floor=0.2)
-    assert weight[b].min() >= 0.2 and weight[b].max() <= 0.8 * 10 + 0.2
-    assert len(np.unique(weight[b])) > 1
-    assert weight[b].sum() == pytest.approx(100, rel=1e-9)
-
-
 def test_regions_with_a_negative_sum_join_their_neighbors():
     rng = np.random.default_rng(7)
     mass, label = rng.random(50_000), rng.integers(0, 2, 50_000)
@@ -173,25 +162,16 @@ def test_too_few_events_and_a_bare_tail_are_said():
     "changes, error, words",
     [
         ({"floor": 1.2}, ValueError, "floor = 1.2: must be from 0 to 1"),
-        ({"floor": math.nan}, ValueError, "floor = nan"),
         ({"floor": "0.3"}, TypeError, "floor = '0.3': must be a number"),
         ({"label": None}, TypeError, "label is None"),
         ({"label": np.zeros(40)}, libmode.BatchError, "no signal: each of the 40 events"),
-        ({"label": np.ones(40)}, libmode.BatchError, "no event selected: none of the 40 values of label"),
         ({"background_label": (0, 7)}, libmode.BatchError, "background_label = 7"),
         ({"label": np.arange(60.0, 100.0), "mass": np.arange(40) % 2}, libmode.BatchError, "are these masses?"),
-        ({"background_label": 0.5}, TypeError, "background_label"),
-        ({"label": np.zeros(39)}, ValueError, "length 39"),
-        ({"label": np.r_[math.nan, np.arange(39) % 2]}, ValueError, "label[0] = nan"),
         ({"mass": np.r_[math.nan, np.arange(39)]}, ValueError, "mass[0] = nan"),
         ({"mass": np.c_[np.arange(40), np.r_[0, 0, math.inf, np.arange(37)]]}, ValueError, "mass[2, 1] = inf"),
-        ({"mass": np.zeros((40, 4))}, ValueError, "mass has shape (40, 4)"),
-        ({"mass": "high"}, TypeError, "mass has dtype"),
-        ({"mass": [], "label": []}, libmode.BatchError, "no signal: each of the 0 events"),
         ({"sample_weight": np.ones(40)}, TypeError, "'sample_weight' of planing_weights: did you mean weight?"),
         ({"weight": np.r_[np.ones(39), math.inf]}, ValueError, "weight[39] = inf"),
         ({"weight": np.where(np.arange(40) % 2, 1.0, -1.0)}, libmode.BatchError, "the sum over background of label 0"),
-        ({"weight": np.where(np.arange(40) % 2, 0.0, 1.0)}, libmode.BatchError, "the sum over signal is 0"),
     ],
 )
 def test_errors_name_the_argument_the_value_and_the_place(changes, error, words):

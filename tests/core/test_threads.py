@@ -6,7 +6,6 @@ import os
 import sys
 import threading
 from concurrent.futures import ThreadPoolExecutor
-from pathlib import Path
 
 import libmode
 import numpy as np
@@ -14,7 +13,6 @@ import pytest
 from libmode import _native
 from programs import run
 
-ROOT = Path(__file__).resolve().parents[2]
 LIMITED = {"timeout": 120, "PYTHONPATH": os.pathsep.join(sys.path)}  # seconds: many times what any needs
 
 OPTIONS = [
@@ -128,14 +126,6 @@ def another(tmp_path_factory):
 @pytest.mark.parametrize("order", ["first", "last"])
 def test_beside_another_library_of_go(another, order):
     run(sys.executable, __file__, "beside_another", another, order, **LIMITED)
-
-
-def test_the_limit_of_processors_of_a_container_counts():
-    """Go follows it by default from the version 1.25 of go.mod on, and here because capi says so."""
-    settings = run("go", "list", "-f", "{{.DefaultGODEBUG}}", "./capi", cwd=ROOT).strip().split(",")
-    assert settings != [""]
-    assert "containermaxprocs=0" not in settings
-    assert "updatemaxprocs=0" not in settings
 
 
 if __name__ == "__main__":

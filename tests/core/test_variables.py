@@ -54,13 +54,6 @@ def test_each_variable_has_options_of_its_own(name):
     assert_same(evaluate(mass, **options), want)
 
 
-def test_a_sequence_of_one_is_for_one_variable():
-    one = MASS[:, :1]
-    assert evaluate(one, bins=[7])[0] == evaluate(one[:, 0], bins=7)[0]
-    assert evaluate(one, edges=[[50, 80, 900]])[0] == evaluate(one[:, 0], edges=[50, 80, 900])[0]
-    assert evaluate(one, mass_range=[(60, 100)])[0] == evaluate(one[:, 0], mass_range=(60, 100))[0]
-
-
 LAYOUTS = {
     "Fortran": np.asfortranarray,
     "rows of a transposed array": lambda mass: np.ascontiguousarray(mass.T).T,
@@ -101,11 +94,3 @@ def test_categories_of_every_type(dtype):
     given = (category, category[:, None], np.repeat(category, 2)[::2], pd.Series(category), category.tolist())
     for array in given:
         assert_same(libmode.mode_loss_and_grad(SCORE, MASS[:, 0], weight=WEIGHT, category=array, bins=5, order=0), want)
-
-
-def test_any_integers_are_categories():
-    want = libmode.mode_loss(SCORE, MASS[:, 0], category=CATEGORY, order=0)
-    for values in ((-(2**63), 0, 2**63 - 1), (2016, 2017, 2018), (-5, 3, 10**12)):
-        assert libmode.mode_loss(SCORE, MASS[:, 0], category=np.array(values)[CATEGORY], order=0) == want
-    unsigned = np.array([0, 2**63, 2**64 - 1], np.uint64)
-    assert libmode.mode_loss(SCORE, MASS[:, 0], category=unsigned[CATEGORY], order=0) == pytest.approx(want, rel=1e-12)

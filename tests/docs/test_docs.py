@@ -32,15 +32,34 @@ def test_the_table_of_options_is_that_of_the_package():
     run(sys.executable, ROOT / "docs" / "write_options.py", "--check")
 
 
-@pytest.mark.parametrize("block", blocks("python"))
-def test_python_block(block, tmp_path):
+#: Runs the blocks of a page, each as if it were alone. Importing a framework takes longer than most blocks.
+IN_TURN = """
+import sys
+
+for number, block in enumerate(sys.argv[1:], 1):
+    if "torch" in sys.modules:
+        sys.modules["torch"].manual_seed(67280421310721)  # with which PyTorch begins
+    print("\\x1e", end="")
+    exec(compile(block, f"block {number}", "exec"), {"__name__": "__main__"})
+"""
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_python_blocks(page, tmp_path):
+    text, of_process = page.read_text(), {}
+    for block in re.findall(r"```python\n(.*?)```", text, re.DOTALL):
+        (framework, *_) = *re.findall(r"import (?:keras|jax|torch|xgboost|lightgbm)\b|libmode\.keras", block), ""
+        of_process.setdefault(framework, []).append(block)
     of_joblib = "ignore:Could not find the number of physical cores"  # on a machine without lscpu
     of_trees = "ignore:nothing judges whether the background is flat"  # of few events
-    printed = run(sys.executable, "-W", "error", "-W", of_joblib, "-W", of_trees, "-c", block, cwd=tmp_path)
-    page = next(text for text in (page.read_text() for page in PAGES) if block in text)
-    shown = shown_after(page, block)
-    if shown is not None:
-        assert_alike(printed, shown)
+    for blocks in of_process.values():
+        printed = run(
+            sys.executable, "-W", "error", "-W", of_joblib, "-W", of_trees, "-c", IN_TURN, *blocks, cwd=tmp_path
+        )
+        for block, said in zip(blocks, printed.split("\x1e")[1:], strict=True):
+            shown = shown_after(text, block)
+            if shown is not None:
+                assert_alike(said, shown)
 
 
 @pytest.mark.parametrize("block", blocks("c"))

@@ -3,9 +3,7 @@
 No linter of PyPI finds them: proselint 0.16 and codespell 2.4 know none of the phrases.
 """
 
-import ast
 import re
-import tokenize
 from pathlib import Path
 
 import pytest
@@ -84,25 +82,5 @@ def test_a_page_is_in_plain_english(page):
 
 
 def test_the_documentation_is_short():
-    assert len(DOCS) <= 23
-    assert sum(len(page.read_text(encoding="utf-8").split()) for page in DOCS) <= 25_000
-
-
-def test_docstrings_and_comments_have_none_of_the_phrases():
-    """Of Go and of the package in Python, whose code is left out."""
-    found = []
-    for path in [*ROOT.glob("core/**/*.go"), *ROOT.glob("capi/*.go")]:
-        lines = path.read_text(encoding="utf-8").splitlines()
-        found += [(path.name, one) for one in phrases("\n".join(line.partition("//")[2] for line in lines))]
-    for path in ROOT.glob("python/libmode/**/*.py"):
-        with tokenize.open(path) as file:
-            tokens = list(tokenize.generate_tokens(file.readline))
-        comments = [token.string.lstrip("#: ") for token in tokens if token.type == tokenize.COMMENT]
-        shown = [
-            ast.unparse(node)
-            for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
-            if isinstance(node, ast.Expr)
-        ]
-        texts = ["\n".join(comments), *(text for text in shown if text.startswith(("'", '"')))]
-        found += [(path.name, one) for text in texts for one in phrases(text)]
-    assert found == []
+    assert len(DOCS) <= 22
+    assert sum(len(page.read_text(encoding="utf-8").split()) for page in DOCS) <= 18_000

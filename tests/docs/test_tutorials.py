@@ -1,52 +1,58 @@
-"""The tutorials: their outputs in the tree are of their code, and show what the text says; the code runs.
+"""The tutorials: their outputs in the tree are of their code, and show what the text says; test-full executes them."""
 
-Here it runs on few events; tests/docs/tutorials_in_full.py executes all of it, as `./build.sh test-full` does.
-"""
-
-import ast
+import re
 import sys
+from pathlib import Path
 
 import pytest
-from programs import run
-from tutorials import CLAIMS, complaints, notebooks, printed
 
-NAMES = notebooks.names()
-
-# What the cell that is tagged "parameters" is replaced by, so that a tutorial takes seconds.
-FEW = {
-    "bump-hunt": dict(simulated=8_000, in_data=60_000, epochs=4, repeats=2),
-    "choosing": dict(events=8_000, tested=8_000, epochs=2),
-}
+sys.path.append(str(Path(__file__).resolve().parents[2] / "docs"))
+import notebooks
 
 
-def on_few_events(name):
-    """The code of a tutorial with other parameters."""
-    cells = []
-    for cell in notebooks.code(notebooks.read(name)):
-        if "parameters" in cell.metadata.get("tags", []):
-            (given,) = ast.parse(cell.source).body
-            assert [target.id for target in given.targets[0].elts] == list(FEW[name])
-            cells.append("\n".join(f"{parameter} = {value}" for parameter, value in FEW[name].items()))
-        else:
-            cells.append(cell.source)
-    return "\n\n".join(cells)
+def numbers(text, pattern):
+    """Those of each line that has the pattern, which come after it."""
+    found = re.findall(rf"^.*?{pattern}(.*)$", text, re.MULTILINE)
+    assert found, f"{pattern} is not in {text}"
+    return [list(map(float, re.findall(r"(?<![\w.])-?\d[\d.]*(?:e[+-]\d+)?", line.replace(",", "")))) for line in found]
 
 
-def test_all_are_tested():
-    assert NAMES == sorted(CLAIMS) == sorted(FEW)
+def _bump_hunt(text):
+    means = [numbers(text, f"{name}: mean")[0][0] for name in ("cross entropy alone", "with MoDe")]
+    assert means[0] > 5 and abs(means[1]) < 1
+    fits = numbers(text, "put in,")
+    assert len(fits) == 8
+    assert all(abs(fitted - passed) > 3 * error for passed, fitted, error in fits[:4])
+    assert all(abs(fitted - passed) < 3 * error for passed, fitted, error in fits[4:])
+    assert "\nflat at order" in text
 
 
-@pytest.mark.parametrize("name", NAMES)
-def test_it_runs_on_few_events(name, tmp_path):
-    # A window is what plt.show() opens elsewhere; nothing here has one. Joblib counts physical cores by lscpu.
-    warnings = ["-W", "error", "-W", "ignore:FigureCanvasAgg is non-interactive"]
-    warnings += ["-W", "ignore:Could not find the number of physical cores"]
-    run(sys.executable, *warnings, "-c", on_few_events(name), cwd=tmp_path, MPLBACKEND="agg")
+def _choosing(text):
+    (free, _, peak) = numbers(text, "cross entropy alone")[0]
+    flat, line, bent = (numbers(text, f"order {order} ")[0] for order in (0, 1, 2))
+    assert peak > 4 and free > bent[0] > flat[0] and line[0] > flat[0] and max(flat[2], line[2], bent[2]) < 2
 
 
-@pytest.mark.parametrize("name", NAMES)
+#: What is asked of the outputs of each tutorial, since its text says so.
+CLAIMS = {"bump-hunt": _bump_hunt, "choosing": _choosing}
+
+
+def check(name, notebook):
+    """No warnings, no errors, pictures, and the numbers of the text."""
+    outputs = [output for cell in notebooks.code(notebook) for output in cell.outputs]
+    assert [one for one in outputs if one.output_type == "error" or one.get("name") == "stderr"] == []
+    assert any("image/png" in one.get("data", {}) for one in outputs)
+    CLAIMS[name]("".join(one.get("text") or one.get("data", {}).get("text/plain", "") + "\n" for one in outputs))
+
+
+@pytest.mark.parametrize("name", notebooks.names())
 def test_its_outputs_are_of_its_code_and_show_what_its_text_says(name):
     notebook = notebooks.stored(name)
     assert notebook is not None, f"the code of {name}.md was changed: ./build.sh docs --execute {name}"
-    assert complaints(notebook) == []
-    CLAIMS[name](printed(notebook))
+    check(name, notebook)
+
+
+@pytest.mark.full
+@pytest.mark.parametrize("name", notebooks.names())
+def test_it_prints_and_draws_what_its_text_says(name):
+    check(name, notebooks.execute(name))

@@ -131,12 +131,6 @@ def test_a_strength_is_relative_to_the_gradient_of_cross_entropy():
         np.testing.assert_allclose(number(loss(pack(label, mass, weight), score)), want, rtol=1e-4)
 
 
-def test_averages_of_a_saved_loss_are_checked():
-    config = MoDeLoss(strength=3, **OPTIONS).get_config() | {"memory": [1.0, np.nan, 1.0]}
-    with pytest.raises(ValueError, match=r"norms\[1\] = nan: must be finite and at least 0"):
-        MoDeLoss.from_config(config)
-
-
 def test_what_loss_of_keras_does_to_its_arguments_does_not_matter():
     """Its __call__ multiplies a scalar by mean(sample_weight), and casts y_true to float32."""
     label, mass, _, score = events()
@@ -234,11 +228,7 @@ def without_label(packed):
     return np.where(np.arange(packed.size).reshape(packed.shape) == 7 * packed[0].size, np.nan, packed)
 
 
-METRICS = [
-    *("binary_accuracy", "AUC", "mse", "mae", "hinge", "binary_crossentropy", "Precision", "CosineSimilarity"),
-    *("sparse_categorical_accuracy", "categorical_accuracy", "categorical_crossentropy"),
-]
-WRONG_SHAPE = "(?i)shape|rank|dimension|size"
+METRICS = ["binary_accuracy", "AUC", "mse", "sparse_categorical_accuracy", "categorical_crossentropy"]
 
 
 @pytest.mark.parametrize("classes", [1, 2, 3])
@@ -252,17 +242,9 @@ def test_a_metric_without_on_label_is_no_number(classes, with_category):
     for name in METRICS:
         metric = keras.metrics.get(name)
         metric = metric if isinstance(metric, keras.metrics.Metric) else keras.metrics.MeanMetricWrapper(metric)
-        with pytest.raises(Exception, match=WRONG_SHAPE):
+        with pytest.raises(Exception, match="(?i)shape|rank|dimension|size"):
             metric.update_state(packed, score)
             print(name, "is", number(metric.result()))
-    model = keras.Sequential([keras.layers.Dense(classes, "sigmoid" if classes == 1 else "softmax")])
-    base = "binary_crossentropy" if classes == 1 else "categorical_crossentropy"
-    loss = MoDeLoss(base=base, bins=4, score=None if classes == 1 else 0, order=0)
-    model.compile("adam", loss)
-    model.fit(score, packed, batch_size=500, verbose=0)
-    model.compile("adam", loss, metrics=["accuracy"])
-    with pytest.raises(Exception, match=WRONG_SHAPE):
-        model.fit(score, packed, batch_size=500, verbose=0)
 
 
 # ------------------------------------------------------------- bad input
@@ -270,35 +252,20 @@ def test_a_metric_without_on_label_is_no_number(classes, with_category):
 #: A sentence, and the call that raises it: of t, what pack makes of labels and masses, and of p, 200 scores.
 BAD = r"""
 y_true has shape \(200, 1, 2\): expected the columns | MoDeLoss(order=0)(t[:, :1], p)
-y_true has shape \(200, 3\): expected the columns | MoDeLoss(order=0)(np.stack([p] * 3, 1), p)
-y_true has shape \(200, 3, 1\): expected the columns | MoDeLoss(order=0)(np.stack([p] * 3, 1)[..., None], p)
 base = 'binary_crossentropy' and y_pred of shape \(200, 2\): label has 1 column\. Give | MoDeLoss(order=0, score=0)(t, two(p))
-base = 'mse' and y_pred of shape \(200, 2\): label has 1 column\. Give | MoDeLoss(order=0, score=0, base="mse")(t, two(p))
-base = 'squared_hinge' and y_pred of shape \(200, 2\): label | MoDeLoss(order=0, score=0, base="squared_hinge")(t, two(p))
-base = 'Huber' and y_pred of shape \(200, 2\): label has 1 column | MoDeLoss(order=0, score=0, base="Huber")(t, two(p))
 y_pred of shape \(200, 2\): label has 1 column | MoDeLoss(order=0, score=0, base=keras.losses.MeanSquaredError())(t, two(p))
 base = 'mse' and y_pred of shape \(200,\): label has 2 columns | MoDeLoss(order=0, base="mse")(pack(np.eye(2)[of(t)], p), p)
 a softmax has an output for each class. Give base='binary_crossentropy' | MoDeLoss(order=0, base=SPARSE)(t, p[:, None])
-Give base='binary_crossentropy' for one | MoDeLoss(order=0, base=keras.losses.SparseCategoricalCrossentropy())(t, p[:, None])
 y_pred has shape \(200, 2\): say which output | MoDeLoss(base=None, order=0)(t, two(p))
-score = 2: y_pred of shape \(200, 2\) | MoDeLoss(base=None, score=2, order=0)(t, two(p))
 apply a sigmoid to raw outputs: give score=keras\.ops\.sigmoid | MoDeLoss(base=None, order=0)(t, 9 * p)
 score\[\d+\] = .* outside score_range = \[0, 1\].*from_logits=True to base | MoDeLoss(score=ops.sigmoid, order=0)(t, 9 * p)
 mass has length 200, but y_pred has length 199 | MoDeLoss(order=0)(t, p[1:])
 sample_weight has length 199, but y_true has length 200 | MoDeLoss(order=0)(t, p, p[1:])
-strength = nan: must be finite and at least 0 | MoDeLoss(strength=np.nan, order=0)
-on_bad_batch = 'ignore' | MoDeLoss(on_bad_batch="ignore", order=0)
 give it a reduction | MoDeLoss(base=keras.losses.BinaryCrossentropy(reduction=None), order=0)(t, p)
 expected one value for each event | MoDeLoss(base=lambda t, p: ops.mean(p), order=0)(t, p)
 metric = 'accuracy': Keras has several accuracies, give 'binary_accuracy',  | on_label("accuracy")
-label has dtype <U1: expected real numbers | pack(["0"] * 200, p)
 label\[7\] = nan: expected a number | pack(np.where(np.arange(200) == 7, np.nan, of(t)), p)
-label\[1\] = nan: expected a number | pack([[0, 1], [1, np.nan]], [90, 100])
 label\[7\] = nan: expected a number | MoDeLoss(base=None, order=0)(without_label(t), p)
-label has shape \(200, 1, 1\): expected | pack(t[:, :1, :1], p)
-mass has shape \(200, 4\): expected | pack(of(t), np.stack([p] * 4, 1))
-base_weight has length 199, but label has length 200 | pack(of(t), p, base_weight=p[1:])
-category has length 199, but label has length 200 | pack(of(t), p, category=np.arange(199))
 category\[129\] = 16908288: exceeds 2\^24 | pack(of(t), p, category=np.arange(200) * 2**17)
 have different indexes | pack(pd.Series(of(t)), pd.Series(p)[::-1])
 """
@@ -323,7 +290,7 @@ def of(packed):
 def test_bad_input(message, call):
     label, mass, _, score = events()
     with pytest.raises((TypeError, ValueError), match=message):
-        eval(call, globals() | {"t": pack(label, mass), "p": score})
+        eval(call, globals() | {"t": pack(label, mass), "p": score, "pd": pd})
 
 
 @pytest.mark.parametrize("case", error_cases.EVENTS[:4] + error_cases.FRONT_OPTIONS[:2], ids=lambda case: case.input)
@@ -494,24 +461,3 @@ def test_the_callback_takes_weights_and_one_of_several_outputs():
         own.on_epoch_end(0, logs)
         want = logged(want, label, mass, weight=weight, **options)
         assert logs == pytest.approx({f"test_{k}": value for k, value in want.items()}, rel=1e-4, nan_ok=True)
-
-
-@pytest.mark.parametrize(
-    "sentence, changed",
-    [
-        ("mass has length 5, but label has length 10", dict(mass=np.ones(5))),
-        (r"mass\[0\] = nan: .* leave such events out", dict(mass=np.full(10, np.nan))),
-        (
-            "label and x have different indexes",
-            dict(x=pd.DataFrame(np.ones((10, 1)), np.arange(10)[::-1]), label=pd.Series([0, 1] * 5)),
-        ),
-        ("the prediction for x has length 9, but label has length 10", dict(x=np.ones((9, 1)))),
-        ("order = -1", dict(order=-1)),
-    ],
-)
-def test_bad_arguments_of_the_callback(sentence, changed):
-    given = dict(x=np.ones((10, 1)), label=np.tile([0, 1], 5), mass=np.arange(10.0), order=0)
-    with pytest.raises(ValueError, match=sentence):
-        own = MoDeCallback(**(given | changed))
-        own.set_model(keras.Sequential([keras.layers.Input((1,)), keras.layers.Activation("sigmoid")]))
-        own.on_epoch_end(0, {})

@@ -8,28 +8,31 @@ from pathlib import Path
 import pytest
 
 TESTS = [Path(__file__).with_name(name) for name in ("on_keras.py", "on_keras_constraint.py")]
-BACKENDS = ("tensorflow", "jax", "torch")
+#: What differs between backends: values, gradients, states, and a training with its file.
+NUMBERS = "golden or of_the_core or two_outputs or strength or jit_compile or resumed or bad_last_batch"
+#: All tests by TensorFlow; by the others those numbers, and in test-full all.
+RUNS = [("tensorflow", ""), ("jax", NUMBERS), ("torch", NUMBERS)]
+RUNS += [pytest.param(backend, "", marks=pytest.mark.full) for backend in ("jax", "torch")]
 
 
-def start(backend, directory):
+@pytest.mark.parametrize("backend, chosen", RUNS)
+def test_on_backend(backend, chosen, tmp_path):
     environment = os.environ | {"KERAS_BACKEND": backend, "TF_CPP_MIN_LOG_LEVEL": "3", "JAX_PLATFORMS": "cpu"}
     # A directory of its own: in a common one each would clear away what another has just left.
-    command = [sys.executable, "-m", "pytest", "-q", "--tb=short", "--basetemp", str(directory), *TESTS]
-    return subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
-
-
-@pytest.fixture(scope="module")
-def processes(tmp_path_factory):
-    """All backends at once."""
-    started = {backend: start(backend, tmp_path_factory.mktemp(backend) / "tests") for backend in BACKENDS}
-    yield started
-    for process in started.values():
-        process.kill()
-        process.communicate()
-
-
-@pytest.mark.parametrize("backend", BACKENDS)
-def test_on_backend(processes, backend):
-    output, _ = processes[backend].communicate(timeout=1200)
-    print(output)
-    assert processes[backend].returncode == 0
+    command = [
+        sys.executable,
+        "-m",
+        "pytest",
+        "-q",
+        "--tb=short",
+        "--basetemp",
+        tmp_path / "tests",
+        "-k",
+        chosen,
+        *TESTS,
+    ]
+    done = subprocess.run(
+        command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=1200
+    )
+    print(done.stdout)
+    assert done.returncode == 0

@@ -62,11 +62,6 @@ def linked(requirements, directory):
     return directory
 
 
-def of_extras(extras, directory):
-    """Links to the packages of these extras of pyproject.toml."""
-    return linked(["numpy", *run(sys.executable, "packaging/extras.py", *extras, cwd=ROOT).split()], directory)
-
-
 def required(package, extras):
     """What a package asks for, with these extras."""
     return [

@@ -1,4 +1,4 @@
-"""docs/five-minutes.md works at the first try: what it says to install is all that its programs need.
+"""The first programs of docs/ work at the first try: what the pages say to install is all that they need.
 
 Fresh is a virtual environment for each section, with libmode from its wheel and nothing else but what pip would bring for
 the section's command, by the requirements of the wheel and of each package. Not fresh are the files of those packages:
@@ -18,10 +18,8 @@ from places import ROOT, Environment, linked, required
 from programs import run
 from shown import assert_alike, shown_after
 
-PAGE = (ROOT / "docs" / "five-minutes.md").read_text()
-SECTIONS = {
-    title: text for title, text in re.findall(r"^##+ (.+)\n((?:(?!##+ ).*\n)*)", PAGE, re.MULTILINE) if "```" in text
-}
+#: The pages, each with the section that has a command of pip and a program.
+SECTIONS = {"five-minutes": "PyTorch", "keras": "Keras", "trees": "Train, and judge on other events"}
 
 
 def requirements(wheel, command):
@@ -33,13 +31,10 @@ def requirements(wheel, command):
     return found
 
 
-def test_there_are_four():
-    assert list(SECTIONS) == ["The loss in five lines", "PyTorch", "Keras", "XGBoost"]
-
-
-@pytest.mark.parametrize("section", SECTIONS)
-def test_a_newcomer(section, wheel, tmp_path):
-    text = SECTIONS[section]
+@pytest.mark.parametrize("page", SECTIONS)
+def test_a_newcomer(page, wheel, tmp_path):
+    whole = (ROOT / "docs" / f"{page}.md").read_text()
+    text = re.search(rf"^##+ {SECTIONS[page]}\n((?:(?!##+ ).*\n)*)", whole, re.MULTILINE)[1]
     command = re.search(r"`(pip install [^`]+)`", text)[1]
     (program,) = re.findall(r"```python\n(.*?)```", text, re.DOTALL)
 
@@ -55,7 +50,8 @@ def test_a_newcomer(section, wheel, tmp_path):
     where = run(environment.python, "-c", "import libmode; print(libmode.__file__)", cwd=tmp_path / "empty", env=clean)
     assert where.startswith(str(environment.bin.parent))
     printed = run(environment.python, "-W", "error", "-c", program, cwd=tmp_path / "empty", env=clean)
-    assert_alike(printed, shown_after(text, program))
-    residuals = [float(number) for number in re.findall(r"residual ([\d.]+)", printed)]
-    assert residuals == [] or residuals[1] < residuals[0] / 5
+    if (shown := shown_after(text, program)) is None:
+        assert printed.startswith("flat at order 1 ")
+    else:
+        assert_alike(printed, shown)
     assert list((tmp_path / "empty").iterdir()) == []

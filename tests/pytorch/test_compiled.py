@@ -1,13 +1,12 @@
 """torch.compile without a graph break: numbers, states and warnings are those of a training that is not compiled."""
 
 import copy
-import gc
 import shutil
 from functools import partial
 
 import pytest
 import torch
-from libmode import BatchError, TrainingWarning
+from libmode import BatchError
 from libmode.torch import Events, MoDeConstraint, MoDeLoss, distance_correlation, mode_loss
 from torch.nn.functional import binary_cross_entropy, binary_cross_entropy_with_logits, cross_entropy
 
@@ -126,15 +125,6 @@ def compiled_term(mode):
     return lambda x, *others: compiled(x.clone().requires_grad_(), *others)
 
 
-def test_the_monitor_speaks_of_the_users_line():
-    for mode in (MoDeConstraint(order=1), MoDeLoss(order=1)):
-        step, (x, label, mass) = compiled_term(mode), batch(1)
-        with pytest.warns(TrainingWarning, match="the scores of a batch are nearly equal") as caught:
-            for _ in range(120):
-                step(0 * x, label, mass).backward()
-        assert [warning.filename for warning in caught] == [__file__]
-
-
 def test_a_bad_batch_is_skipped_or_raised_and_counted():
     x, label, mass = batch(1)
     for mode in (MoDeConstraint(order=1), MoDeLoss(order=1)):
@@ -158,13 +148,6 @@ def test_compiled_once_it_takes_batches_of_any_size_and_says_what_is_wrong_with_
         compiled(torch.tensor([0.5, 0.5, 0.5, 2.0]).requires_grad_(), torch.zeros(4), torch.arange(4.0))
 
 
-def test_rows_of_a_softmax_are_looked_at():
-    x, label, mass = batch(1)
-    layer = MoDeConstraint(order=1)
-    with pytest.raises(ValueError, match="must be probabilities of a softmax"):
-        torch.compile(layer, fullgraph=True, backend="aot_eager")(x[:, :2].requires_grad_(), label, mass)
-
-
 @pytest.mark.parametrize("make", [partial(MoDeLoss, strength=3), MoDeConstraint])
 def test_further_trainings_in_one_process_compile_nothing_again(make):
     """The ninth ended with FailOnRecompileLimitHit: the layer's key was a string, on which PyTorch puts a guard."""
@@ -182,15 +165,3 @@ def test_further_trainings_in_one_process_compile_nothing_again(make):
         loss.backward()
         losses.append((loss.item(), x.grad.norm().item()))
     assert len(set(losses)) == 1
-
-
-def test_a_layer_that_is_gone_is_named():
-    layer = MoDeConstraint(order=1)
-    key, events = layer.key, [torch.rand(9), None, torch.rand(9), None, None]
-    assert copy.deepcopy(layer).key != key
-    del layer
-    gc.collect()
-    with pytest.raises(
-        RuntimeError, match=r"calls loss or layer number \d+ of libmode, which this process does not have"
-    ):
-        torch.ops.libmode.run(key, 3, None, events, None)

@@ -1,13 +1,12 @@
 """MoDeConstraint: predictions pass unchanged, and their gradient becomes the core's (tests/core/test_law.py)."""
 
-import io
 import math
 
 import numpy as np
 import pytest
 import torch
 from law import GRADIENT, PUSH, Core
-from libmode.torch import Events, MoDeConstraint, MoDeLoss
+from libmode.torch import Events, MoDeConstraint
 from torch._subclasses.fake_tensor import FakeTensorMode
 from torch.nn.functional import binary_cross_entropy_with_logits
 
@@ -165,38 +164,6 @@ def test_a_score_that_is_nan_is_an_error_with_its_step():
     assert torch.equal(layer.state, before)
 
 
-BAD = [
-    ("strength = inf: must be positive and finite", {"strength": math.inf}),
-    ("floor = 2: must be positive and at most 1", {"floor": 2}),
-    ("training_events = 'many': must be a number", {"training_events": "many"}),
-    ("on_bad_batch = 'pass'", {"on_bad_batch": "pass"}),
-    (r"score_range = \(0.0, 2.0\) and from_logits = True", {"from_logits": True, "score_range": (0, 2)}),
-    ("on_device = True: MoDeConstraint has no kernels", {"on_device": True}),
-]
-
-
-@pytest.mark.parametrize("message, arguments", BAD, ids=[message for message, _ in BAD])
-def test_bad_arguments(message, arguments):
-    with pytest.raises((TypeError, ValueError), match=message):
-        MoDeConstraint(**({"order": 1} | arguments))
-
-
-BAD_REFERENCES = [
-    (r"reference is tuple: give Events\(score, label, mass, weight\)", lambda s, m: (s, m)),
-    ("reference has weight, and the batch has none", lambda s, m: Events(s, None, m, torch.ones_like(s))),
-    ("reference.mass has shape", lambda s, m: Events(s, None, torch.stack([m, m], 1))),
-    ("reference.score is on meta, but the batch on cpu", lambda s, m: Events(s.to("meta"), None, m)),
-    ("where events from 800 on are reference events", lambda s, m: Events(s + 1, None, m)),
-]
-
-
-@pytest.mark.parametrize("message, reference", BAD_REFERENCES, ids=[message for message, _ in BAD_REFERENCES])
-def test_bad_reference_events(message, reference):
-    score, target, mass, _ = events()
-    with pytest.raises((TypeError, ValueError), match=message):
-        MoDeConstraint(order=1)(score, target, mass, reference=reference(score.detach(), mass))
-
-
 # ---------------------------------------------------------------- PyTorch
 
 
@@ -209,30 +176,6 @@ def test_what_cannot_be_transformed_says_so():
         (grad,) = torch.autograd.grad(out, score, create_graph=True)
         with pytest.raises(RuntimeError, match="constraint has no second derivative"):
             grad.sum().backward()
-
-
-class Calling(torch.nn.Module):
-    """A network that calls a layer or a loss where Python runs."""
-
-    def __init__(self, held):
-        super().__init__()
-        self.network, self.held = torch.nn.Linear(3, 1), held
-
-    def forward(self, x: torch.Tensor) -> torch.Tensor:
-        score = torch.sigmoid(self.network(x))[:, 0]
-        if not torch.jit.is_scripting():
-            score = self.held(score, torch.zeros(len(score)), torch.rand(len(score)))
-        return score
-
-
-@pytest.mark.filterwarnings("ignore:`torch.jit.* is deprecated")
-@pytest.mark.parametrize("held", [MoDeConstraint(order=1), MoDeLoss(order=1)], ids=lambda one: type(one).__name__)
-def test_torch_script(held):
-    x, file, network = torch.randn(100, 3), io.BytesIO(), Calling(held).eval()
-    torch.jit.save(torch.jit.script(network), file)
-    file.seek(0)
-    assert torch.equal(torch.jit.load(file)(x), torch.sigmoid(network.network(x))[:, 0])
-    assert network.held is held
 
 
 @pytest.mark.parametrize("gradient", [False, True])

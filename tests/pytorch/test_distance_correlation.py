@@ -4,7 +4,6 @@ import libmode
 import numpy as np
 import pytest
 import torch
-from libmode import BatchError
 from libmode.torch import distance_correlation, mode_loss
 
 from bench.peers import disco_loss
@@ -42,30 +41,6 @@ def test_types_shapes_and_the_gradient_that_is_wanted(kind):
     assert (x.grad.dtype, x.grad.shape, y.grad) == (kind, (64, 1), None)
     exact = distance_correlation(x.detach().double(), y.double())
     assert value.item() == pytest.approx(exact.item(), abs=1e-6) and not exact.requires_grad
-
-
-def weighted(x, y, weight):
-    return distance_correlation(x, y, weight=weight)
-
-
-X, ONES = torch.rand(20, generator=torch.Generator().manual_seed(8)), torch.ones(20)
-ERRORS = [
-    (BatchError, "x: all 20 events have the value 7, so DisCo is 0/0", distance_correlation, (7 * ONES, X)),
-    (BatchError, "3 events, and DisCo with unbiased = true needs", distance_correlation, (X[:3], X[3:6])),
-    (ValueError, r"x\[0\] = NaN: must be finite", distance_correlation, (torch.nan * X, X)),
-    (TypeError, "x is list: expected a tensor", distance_correlation, ([1.0] * 20, X)),
-    (ValueError, "x has shape", distance_correlation, (torch.rand(20, 2), X)),
-    (BatchError, "y: all 20 events have the value 1", distance_correlation, (X, ONES)),
-    (ValueError, "weight has length 19, but x has length 20", weighted, (X, X**2, ONES[1:])),
-    (ValueError, "weight requires a gradient", weighted, (X, X**2, ONES.clone().requires_grad_())),
-]
-
-
-@pytest.mark.parametrize("error, message, function, given", ERRORS, ids=[row[1] for row in ERRORS])
-def test_errors(error, message, function, given):
-    with pytest.raises(error, match=message) as caught:
-        function(*given)
-    assert type(caught.value) is error
 
 
 def test_the_loss_of_tensors_is_that_of_arrays():

@@ -52,5 +52,6 @@ def test_loss_and_gradient_are_the_oracles(golden_case, frontend, dtype):
     golden.assert_close(grad, golden_case.grad, TOLERANCE[dtype])
 
 
+@pytest.mark.full
 def test_stored_losses_and_gradients_are_those_of_the_definition():
     run(sys.executable, golden.PATH.with_name("make.py"), "--check")

@@ -6,7 +6,8 @@ import libmode
 import numpy as np
 import pytest
 import torch
-from libmode.torch import MoDeLoss, mode_loss
+from defaults import DEFAULTS, of_signature
+from libmode.torch import MoDeConstraint, MoDeLoss, mode_loss
 
 RNG = np.random.default_rng(1)
 SCORE, MASS = RNG.random(500), RNG.random(500)
@@ -32,6 +33,16 @@ def test_a_container_that_changes_in_place_is_read_again(name, container, place,
     after = losses()
     container = copy.deepcopy(container)
     assert before[0] != after[0] and before[1] != after[1] and after == losses()
+
+
+@pytest.mark.parametrize("kind", [MoDeLoss, MoDeConstraint], ids=lambda kind: kind.__name__)
+def test_defaults_that_are_given_are_defaults_left_out(kind):
+    found = []
+    for more in ({}, DEFAULTS["mode"] | of_signature(kind)):
+        score = TENSORS[0].clone().requires_grad_()
+        kind(order=1, **more)(score, *TENSORS[1:]).sum().backward()
+        found.append(score.grad)
+    assert torch.equal(*found)
 
 
 def test_a_module_keeps_what_it_was_made_with():

@@ -1,7 +1,6 @@
 """The ROC curve that is drawn is the one that was given."""
 
 import numpy as np
-import pytest
 from libmode import metrics, plots
 from matplotlib.figure import Figure
 
@@ -15,19 +14,3 @@ def test_the_curve_that_is_drawn():
     assert (axes.get_xlabel(), axes.get_ylabel(), axes.get_yscale()) == ("kept", "background rejection", "log")
     curve = metrics.roc([0.1, 0.4, 0.35, 0.8], [0, 0, 1, 1])
     assert len(plots.roc(axes, curve).lines[1].get_xdata()) == len(curve.threshold)
-
-
-@pytest.mark.parametrize(
-    "given, message",
-    [
-        (([0, 1], [0, 1, 1]), "roc.false_positive_rate has length 3, but roc.signal_efficiency has length 2"),
-        (([0, 1],), r"roc is \(\[0, 1\],\): expected a curve of libmode.metrics.roc"),
-        (3, "roc is 3: expected a curve"),
-        ((["a"], ["b"]), "roc.signal_efficiency has dtype"),
-    ],
-)
-def test_what_is_no_curve(given, message):
-    axes = Figure().subplots()
-    with pytest.raises((ValueError, TypeError), match=message):
-        plots.roc(axes, given)
-    assert not axes.lines and not axes.get_xlabel()

@@ -64,23 +64,6 @@ def test_probabilities_get_the_push_of_their_logits(classes, labels):
         assert torch.cosine_similarity((got - bare).flatten(), (want - bare).flatten(), dim=0) > 0.9
 
 
-def test_bad_classes_and_rows_say_so():
-    logit, label, mass = events(3)
-    for options, sentence in (
-        ({"signal": 3}, r"score has shape \(900, 3\): expected .* of a softmax with a class 3"),
-        ({"background_label": 2}, "background_label = 2 and signal = -1: the 3 columns of score are classes"),
-        ({"background_label": (0, 4)}, "background_label = 0, 4 and signal = -1"),
-    ):
-        with pytest.raises(ValueError, match=sentence):
-            MoDeConstraint(order=1, from_logits=True, **options)(logit, label, mass)
-    with pytest.raises(ValueError, match="from_logits = True, and the rows of score are from 0 to 1 with sums of 1"):
-        MoDeConstraint(order=1, from_logits=True)(torch.softmax(logit, 1), label, mass)
-    with pytest.raises(ValueError, match=r"score\[0\] has the sum .* must be probabilities of a softmax"):
-        MoDeConstraint(order=1)(logit.sigmoid(), label, mass)
-    with pytest.warns(UserWarning, match="score has 3 classes, and 1 of them take no part"):
-        MoDeConstraint(order=1, from_logits=True)(logit, label, mass)
-
-
 # ------------------------------------------------------------- saturated outputs
 
 _RNG = np.random.default_rng(1)

@@ -70,14 +70,3 @@ def test_reference_events_define_the_loss_and_the_batch_its_size():
     got = MoDeLoss(order=1, strength=3)(score, label, mass, reference=reference)
     entropy = norm_of(binary_cross_entropy(score, label), score, label == 0)
     assert norm_of(got, score, slice(None)).item() == pytest.approx(3 * entropy.item(), rel=1e-6)
-
-
-def test_what_goes_without_a_strength_says_so():
-    with pytest.raises(ValueError, match="strength = 3 and score_range .*: a strength is relative"):
-        MoDeLoss(order=1, strength=3, score_range=None)
-    for bad in (-1, float("inf")):
-        with pytest.raises(ValueError, match=f"strength = {bad}: must be finite and at least 0"):
-            MoDeLoss(order=1, strength=bad)
-    mode = MoDeLoss(order=1, strength=3, on_device=True)
-    with pytest.raises(ValueError, match="strength and a loss on the device: leave on_device out"):
-        mode(*events()[:3])

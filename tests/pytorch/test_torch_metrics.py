@@ -2,7 +2,6 @@
 
 import numpy as np
 import processes
-import pytest
 import torch
 from libmode import metrics
 from libmode.torch.metrics import MoDeMetrics
@@ -84,20 +83,3 @@ def test_processes_compute_the_numbers_of_all_their_events():
     for of_process in processes.run(2, in_a_process):
         for found, wanted in zip(of_process, want, strict=True):
             assert_same(found, wanted)
-
-
-SCORE, TARGET, MASS, _ = (tensor[:10] for tensor in events())
-BAD = [
-    (lambda own: own.update(SCORE, None, MASS), TypeError, "label is None"),
-    (lambda own: own.update(SCORE, TARGET, torch.stack([MASS, MASS], 1)), ValueError, r"mass has shape \(10, 2\)"),
-    (lambda own: (own.update(SCORE * torch.nan, TARGET, MASS), own.compute()), ValueError, r"score\[0\] = nan"),
-    (lambda own: own.update(SCORE, TARGET, MASS * torch.nan), ValueError, r"mass\[0\] = nan: .* leave such events out"),
-    (lambda own: own.compute(), ValueError, "there are no events: call update"),
-    (lambda own: MoDeMetrics(order=-1), ValueError, "order = -1"),
-]  # fmt: skip
-
-
-@pytest.mark.parametrize(("call", "error", "sentence"), BAD)
-def test_bad_values_are_named(call, error, sentence):
-    with pytest.raises(error, match=sentence):
-        call(MoDeMetrics(order=0))

@@ -1,9 +1,8 @@
-"""Every program of examples/recipes does what its first lines say, in a process of its own, as a reader runs it."""
+"""Every program of examples/recipes does what its first lines say, in a process of its own; test-full runs the slow ones."""
 
 import re
 import sys
 from importlib import import_module
-from importlib.metadata import version
 from pathlib import Path
 
 import numpy as np
@@ -46,7 +45,6 @@ def test_there_is_a_test_and_a_row_of_the_page_for_each():
     files = {path.stem for path in RECIPES.glob("*.py")} - {"toys"}
     assert files == set(re.findall(r"\(\.\./examples/recipes/(\w+)\.py\)", PAGE)) - {"toys"}
     assert all(f"test_{name}" in globals() or name in FLAT for name in files)
-    assert all(map(version, re.findall(r"`([\w-]+)` \d+\.\d+", PAGE)))  # or it raises
 
 
 #: What else the two lines of a recipe say, without MoDe and with it.
@@ -79,6 +77,7 @@ def test_candidates():
     assert residual > 10 * chance and auc > 0.8, without
 
 
+@pytest.mark.full
 def test_multiplier():
     nothing, multiplier, layer = (numbers(line) for line in printed("multiplier", "-W", "error"))
     assert nothing[1] > 10 * nothing[2]
@@ -87,6 +86,7 @@ def test_multiplier():
     assert min(multiplier[0], layer[0]) > 0.7
 
 
+@pytest.mark.full
 def test_planing():
     lines = printed("planing", "-W", "error")
     assert_alike("\n".join(lines), shown_blocks(PAGE)[0], digits=15)
@@ -95,6 +95,7 @@ def test_planing():
     assert both[1] < 0.7 * mode[1] and both[1] < 4 * both[2] and both[0] > 0.5 * mode[0]
 
 
+@pytest.mark.full
 def test_scikit_learn():
     without, with_mode, search = printed("scikit_learn", "-W", "error")
     assert_flat(without, with_mode)
@@ -103,6 +104,7 @@ def test_scikit_learn():
     assert flat < linear + 0.01  # which may do more
 
 
+@pytest.mark.full
 def test_average_of_trees():
     *each, mean, mapped, own = (numbers(line) for line in printed("average_of_trees", "-W", "error"))
     assert len(each) == 3 and all(residual < 3 * chance for _, residual, chance in [*each, mapped, own])
@@ -110,6 +112,7 @@ def test_average_of_trees():
     assert min(mapped[0], own[0]) > 0.72
 
 
+@pytest.mark.full
 def test_abcd_trees():
     plain, by_heart, aware = (numbers(line) for line in printed("abcd_trees", "-W", "error"))
     assert max(plain[1::2]) < 0.5
@@ -117,19 +120,23 @@ def test_abcd_trees():
     assert by_heart[0] > aware[0] > 0.75
 
 
-def test_abcd(monkeypatch):
+def test_the_closure_of_abcd_by_counting(monkeypatch):
+    """12 events of background, of which cuts at a quarter keep the upper half of each score."""
+    monkeypatch.syspath_prepend(RECIPES)
+    first, second = np.arange(14.0), np.array([0, 7, 1, 8, 2, 9, 3, 6, 10, 4, 11, 5, 99, 99])
+    ratio, error = import_module("toys").closure(first, second, np.arange(14) // 12, 0.25)
+    assert (ratio, error) == pytest.approx((1, (4 / 3) ** 0.5))
+
+
+@pytest.mark.full
+def test_abcd():
     nothing, disco = map(numbers, printed("abcd", "-W", "error"))
     assert max(nothing[2::2]) < 0.3  # without anything, A has several times what is predicted
     assert all(0.95 < ratio < 1.05 for ratio in disco[2::2]), disco
     assert min(disco[:2]) > 0.7
-    # The closure, by counting: 12 events of background, of which cuts at a quarter keep the upper half of each score.
-    monkeypatch.syspath_prepend(RECIPES)
-    first, second = np.arange(14.0), np.array([0, 7, 1, 8, 2, 9, 3, 6, 10, 4, 11, 5, 99, 99])
-    ratio, error = import_module("toys").closure(first, second, np.arange(14) // 12, 0.25)
-    a, b, c, d = 3, 3, 3, 3
-    assert (ratio, error) == pytest.approx((b * c / d / a, (1 / a + 1 / b + 1 / c + 1 / d) ** 0.5))
 
 
+@pytest.mark.full
 def test_to_onnx():
     """The program that scores them fails if it imports libmode, PyTorch or XGBoost."""
     lines = printed("to_onnx", "-W", "error")
@@ -140,6 +147,7 @@ def test_to_onnx():
         assert auc > 0.7 and residual < 0.4  # without MoDe the residual is above 1
 
 
+@pytest.mark.full
 def test_optuna_search():
     head, *front = printed("optuna_search", "-W", "error")
     assert head == f"12 trials, on the front {len(front)}:" and len(front) >= 3
@@ -150,6 +158,7 @@ def test_optuna_search():
     assert residuals[0] < 1.7 and residuals[-1] > 2.5 and orders[0] < orders[-1]
 
 
+@pytest.mark.full
 def test_lightning_ddp():
     # Lightning warns of PyTorch, and of the number of processors.
     without, with_mode = printed("lightning_ddp")

@@ -1,4 +1,4 @@
-"""The study of the zoo: every kind of training runs, and the judge's scale is right."""
+"""The study of the zoo: its plan of trainings, and the judge's scale."""
 
 import numpy as np
 import pytest
@@ -6,30 +6,30 @@ import pytest
 from studies.zoo import judge
 from studies.zoo.events import Events
 from studies.zoo.problems import PROBLEMS, Problem
-from studies.zoo.study import Task, measured
+from studies.zoo.study import FULL, due, tasks
 
-TRAININGS = [
-    Task("scan, order 1", "MoDeConstraint", None, 1, epochs=1 / 16),
-    Task("simple, order 1", "MoDeConstraint", None, 1, batch=256, epochs=1 / 16),
-    Task("simple, order 1", "MoDeLoss", 30, 1, epochs=1 / 16),
-    Task("Dalitz plane, order 0", "DisCo", 1, 1, epochs=1 / 16),
-    Task("modified, order 2, monotonic", "none", None, 1, epochs=1 / 16),
-    Task("slices, order 0", "MoDeConstraint", None, 1, epochs=1 / 16),
-    Task("slices, order 0", "MoDeLoss", 30, 1, epochs=1 / 16, planed=True),
-    Task("steep, order 1", "none", None, 1, epochs=1 / 16, mapped=True),
-    Task("toy, order 0", "DisCo", 10, 1, epochs=1 / 30, planed=True),
-]
 LINE = Problem(lambda seed: None, {"order": 1})
 
 
-@pytest.mark.full
-@pytest.mark.parametrize("task", TRAININGS, ids=lambda task: f"{task.problem}, {task.method}")
-def test_a_training(task):
-    found = measured(task)
-    assert 0.5 < found["auc"] < 1 and found["r50"] > 1
-    assert {"80 %", "50 %", "20 %", "1e-2"} <= set(found["cuts"])
-    for one in found["cuts"].values():
-        assert one["ratio"] == pytest.approx(one["residual"] / np.hypot(one["test"], one["train"]), rel=1e-3)
+def test_a_scan_ends_where_a_rival_is_flat_and_the_best_trains_as_often_as_the_layer():
+    ratios = {"DisCo 1": 5.0, "DisCo 3": 1.2, "DisCo 10, planed": 0.5}
+
+    def next_of(found):
+        return [key.removeprefix("scan, order 1; ") for key in due(named, found) if "DisCo" in key]
+
+    named = {key: task for key, task in tasks(FULL).items() if key.startswith("scan, order 1; ")}
+    assert next_of({}) == ["DisCo 1; 1", "DisCo 10, planed; 1"]
+    found = {
+        f"scan, order 1; {name}; 1": {"auc": 0.9, "r50": 50, "cuts": {"80 %": {"ratio": ratio}}}
+        for name, ratio in ratios.items()
+    }
+    assert next_of(found) == []  # while MoDeLoss has no result
+    for key in named:
+        if "MoDeLoss" in key:
+            found[key] = {"auc": 0.5, "r50": 2, "cuts": {"80 %": {"ratio": 9.0}}}
+    assert next_of(found) == ["DisCo 3; 2", "DisCo 3; 3"]
+    del found["scan, order 1; DisCo 3; 1"]
+    assert next_of(found) == ["DisCo 3; 1"]
 
 
 def test_a_bump_is_found_and_a_smooth_response_has_none():

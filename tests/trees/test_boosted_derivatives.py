@@ -123,15 +123,6 @@ def test_the_hessian_is_at_least_the_second_difference_of_collective_moves(name)
     assert max(seen) > 0.1  # the bound is not one at any price
 
 
-def test_margins_far_out_have_derivatives_that_are_finite_and_positive():
-    sample = Sample(2_000, 5)
-    for factor in (0, 1e-30, 30, 1e4):
-        for dtype in (np.float32, np.float64):
-            margin = (factor * sample.margin).astype(dtype)
-            grad, hess = sample.derivatives(margin, weight=sample.weight)
-            assert np.isfinite(grad).all() and np.isfinite(hess).all() and (hess > 0).all()
-
-
 def test_what_is_seen_adds_up_to_nine_times_in_500_rounds():
     sample = Sample(5_000, 11)
 

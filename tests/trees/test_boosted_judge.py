@@ -62,11 +62,6 @@ def test_a_background_that_is_not_flat_is_said(library, patience):
         assert fitted(library, BIASED, early_stopping_rounds=patience, n_estimators=250).check_.flat is False
 
 
-def test_a_set_that_cannot_tell_says_so(library):
-    with pytest.warns(TrainingWarning, match=r"eval_set\[0\]: not known"):
-        assert fitted(library, VALID.mass, of=slice(300), early_stopping_rounds=30).check_.flat is None
-
-
 def test_a_set_of_rows_of_the_training_judges_nothing(library):
     given = {"eval_set": [(TRAIN.features[::9], TRAIN.label[::9])], "eval_mass": [TRAIN.mass[::9]]}
     classifier = library.Classifier(**QUICK)
@@ -100,20 +95,6 @@ def test_events_are_kept_where_a_tenth_has_a_thousand_of_background(library, mon
     monkeypatch.setattr(module, "_SAID", Said())
     with pytest.warns(TrainingWarning, match="nothing judges .*not known at order 1: "):
         assert fitted(library, training=SMALL, validation_fraction=0.1).check_.flat is None
-
-
-def test_at_most_20_000_events_are_kept(library):
-    many = simple_model(300_000, np.random.default_rng(3))
-    check = fitted(library, training=many, n_estimators=2, max_depth=2).check_
-    assert check.events == pytest.approx(20_000 * np.mean(many.label == 0), abs=2)
-
-
-def test_kept_events_stop_a_training(library):
-    found = fitted(library, early_stopping_rounds=8, n_estimators=300)
-    values = found.evals_result_["validation_0"]["inverse_sensitivity"]
-    assert found.settled_round_ - 1 <= found.best_iteration_ == len(values) - 9
-    few = {"early_stopping_rounds": 8, "training": SMALL, "validation_fraction": 0.3}
-    assert fitted(library, **few).check_ is not None
 
 
 @pytest.mark.filterwarnings("ignore:eval_set:libmode.TrainingWarning")  # of what it finds

@@ -1,7 +1,6 @@
 """xgboost.train with the objective: margins to begin with, saved models, and data sets of earlier trainings."""
 
 import numpy as np
-import pytest
 import xgboost
 from boosted import SMALL, XGB, Watched, beyond_flat, data, train
 from libmode.metrics import auc
@@ -33,14 +32,6 @@ def test_margins_to_begin_with_count_and_another_data_set_begins_anew():
     assert_allclose(used.margins[0], starts[0], rtol=1e-6)
     again, anew = (train(other, 12, one).save_raw() for one in (used, objective(SMALL.mass, order=1)))
     assert again == anew
-
-
-def test_a_warning_of_the_training_names_the_line_of_the_user():
-    """It named a file of XGBoost."""
-    mode = objective(SMALL.mass, order=1, weight=np.full(len(SMALL), 1e-5))
-    with pytest.warns(UserWarning, match="the mean absolute weight is 1e-05") as said:
-        xgboost.train(XGB.PARAMETERS, data(SMALL.features, SMALL.label), 1, obj=mode)
-    assert [each.filename for each in said] == [__file__]
 
 
 def test_a_data_set_may_have_the_address_of_one_that_is_gone():

@@ -52,14 +52,6 @@ def test_too_few_rounds_are_an_error_with_early_stopping_and_a_warning_without(l
         assert fitted(library, n_estimators=20, validation_fraction=None).settled_round_ is None
 
 
-def test_the_mass_dependence_of_a_training_that_comes_back_is_said(library, monkeypatch):
-    """A push that has settled can overshoot, and the last round counts where early stopping chooses none."""
-    monkeypatch.setattr(multipliers.Boosting, "_dependence", lambda self, events: 0.5 if self.rounds < 90 else 1.5)
-    message = r"had settled by round 60, but in round 100 .* 1.50 times as much as by chance again. Give about 200"
-    with pytest.warns(TrainingWarning, match=message):
-        assert fitted(library, n_estimators=100, validation_fraction=None).settled_round_ == 60
-
-
 @pytest.mark.parametrize("patience", [None, 500])
 @pytest.mark.parametrize("since, settled", [(5, 60), (30, 75), (75, None)])
 def test_a_push_settles_by_one_rule_with_and_without_early_stopping(library, monkeypatch, patience, since, settled):

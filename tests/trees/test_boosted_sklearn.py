@@ -1,6 +1,5 @@
 """The classifiers as estimators of scikit-learn."""
 
-import copy
 import json
 import re
 
@@ -48,16 +47,6 @@ def test_all_events_take_part_where_they_are_asked_to(kind):
     classifier = fitted(kind, order=0, background_only=False, evaluated=EVALUATED)
     assert classifier.check_.events == len(VALID.label)
     assert list(classifier.evals_result_["validation_0"]) == ["logloss"]
-
-
-def test_importances_do_not_depend_on_names(kind):
-    frame = pd.DataFrame(SMALL.features).add_prefix("feature_")
-    classifier = kind(**FEW).fit(frame, SMALL.label, mass=SMALL.mass)
-    names = classifier.booster_.feature_names if kind is XGB.Classifier else classifier.booster_.feature_name()
-    assert names == list(frame)
-    named = classifier.feature_importances_
-    np.testing.assert_array_equal(named, fitted(kind).feature_importances_)
-    assert named.sum() == pytest.approx(1) and named.min() > 0
 
 
 @pytest.mark.parametrize("names", [(1, 2), (2, 1), ("QCD", "Higgs"), ("b", "s"), (False, True), (True, False)], ids=str)
@@ -175,9 +164,3 @@ def test_the_checks_of_scikit_learn(estimator):
     others = {result["check_name"]: result["status"] for result in found if result["status"] != "passed"}
     assert others == {"check_array_api_input": "skipped"} | dict.fromkeys(NOT_SO, "xfail")
     assert len(found) > 50
-
-
-def test_parameters_of_a_copy_are_its_own(library):
-    first = library.Classifier(order=1, bins=20)
-    assert copy.copy(first).set_params(bins=10, order=2).get_params()["bins"] == 10
-    assert first.get_params()["bins"] == 20 and first.order == 1
