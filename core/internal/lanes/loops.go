@@ -110,7 +110,7 @@ func wordsGo(dst []uint64, scores []float32, bins []uint32, mask, base uint32, b
 }
 
 // Decode sets the scores and the bins of records of float32 scores. The upper half of a word is the distance of the score's
-// key to base, and the lower half has the bin from bit binShift on: see radix.Layout.
+// key to base, and the lower half has the bin from bit binShift on: see sorted.Layout.
 var Decode = decodeGo
 
 func decodeGo(words []uint64, base uint32, binShift uint, scores []float64, bins []uint32) {
