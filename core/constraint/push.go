@@ -5,6 +5,7 @@ import (
 	"errors"
 	"math"
 	"slices"
+	"sort"
 
 	"github.com/libmode/libmode/core/internal/bins"
 	"github.com/libmode/libmode/core/internal/errs"
@@ -242,18 +243,20 @@ func (g *group[T]) push(sc *par.Scratch) ([]float64, error) {
 	if !inOrder {
 		order = sorted.Values(g.Score, sc)
 	}
-	n, unit := len(order), events.UnitOfWeights(g.Weight)
-	sizes := par.Unset[float64](&sc.Arena, n) // |w|
+	n, score, weight, unit := len(order), g.Score, g.Weight, events.UnitOfWeights(g.Weight)
+	scores, sizes := par.Unset[float64](&sc.Arena, n), par.Unset[float64](&sc.Arena, n) // in order of score; sizes are |w|
 	for k, i := range order {
-		if sizes[k] = 1; g.Weight != nil {
-			sizes[k] = math.Abs(float64(g.Weight[i])) * unit
-		}
+		scores[k], sizes[k] = float64(score[i]), 1
+	}
+	for k := 0; k < n && weight != nil; k++ {
+		sizes[k] = math.Abs(float64(weight[order[k]])) * unit
 	}
 	total, below, least, square := floats.Sum(sizes), 0.0, leastRank/float64(n), 0.0
-	u := par.Unset[float64](&sc.Arena, len(g.Score))
+	u := par.Unset[float64](&sc.Arena, len(score))
+	inBatch := sort.Search(len(score), func(i int) bool { return g.Place(i) >= g.Batch }) // the events before it are pushed
 	for lo, hi := 0, 0; lo < n; lo = hi {
-		tied, score := 0.0, g.Score[order[lo]]
-		for hi = lo; hi < n && g.Score[order[hi]] == score; hi++ {
+		tied := sizes[lo]
+		for hi = lo + 1; hi < n && scores[hi] == scores[lo]; hi++ {
 			tied += sizes[hi]
 		}
 		q := (below + tied/2) / total
@@ -262,13 +265,14 @@ func (g *group[T]) push(sc *par.Scratch) ([]float64, error) {
 			if k += lo; !inOrder {
 				k = int(i)
 			}
-			if u[i] = float64(grad[k]) * factor; g.Place(int(i)) < g.Batch {
-				square += u[i] * u[i]
-				g.taught.seen++
+			x := float64(grad[k]) * factor
+			if u[i] = x; int(i) < inBatch {
+				square += x * x
 			}
 		}
 		below += tied
 	}
+	g.taught.seen = float64(inBatch)
 	if norm := math.Sqrt(square); norm*total > leastPush*floats.Norm(sizes, 2) {
 		g.taught.push, g.taught.batches = norm, 1
 	}
