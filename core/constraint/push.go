@@ -181,7 +181,10 @@ func (g *group[T]) byScore(push, score float64) (u, slope float64) {
 
 // leaveOut leaves out the events without a weight, and those whose mass is outside the limits: of all variables, or jointly of one.
 func (g *group[T]) leaveOut(sc *par.Scratch) error {
-	masses := g.Variables()
+	masses, limits := g.Variables(), &g.plan.Masses[0].Limits
+	if len(masses) == 1 && g.Weight == nil && math.IsInf(limits.Mass[0], -1) && !limits.IgnoreMissing {
+		return nil
+	}
 	takesPart := func(i int) bool {
 		if g.Weight != nil && g.Weight[i] == 0 {
 			return false

@@ -79,7 +79,7 @@ func Divide[T Float](ev Events[T], labels []int32, sc *par.Scratch) ([]Subset[T]
 			ev.Label.find(numbers[lo:hi], lo, labels)
 		}
 		if len(labels) == 1 && ev.Category == nil {
-			chosen[lo/blockSize] = choose(index[lo:hi], numbers[lo:hi], lo)
+			chosen[lo/blockSize] = choose(index[lo:hi], numbers[lo:hi], lo, 0)
 		}
 	})
 	var subs []Subset[T]
