@@ -11,7 +11,7 @@ import (
 	"gonum.org/v1/gonum/floats"
 )
 
-// mostStart is the largest start: a background event counts at most as so many.
+// mostStart is the largest start. No background event counts as more than 150 events.
 const mostStart = 150
 
 // none is the cell of an event that takes no part.
@@ -52,7 +52,7 @@ func draw[T events.Float](c *cells, masses [][]T) {
 	}
 }
 
-// strips is the number of strips of equal width in which place looks for a cell first: so many that most have no end inside.
+// strips is the number of strips of equal width, in which place looks for a cell first. Most strips have no end of a cell inside.
 const strips = 1024
 
 // place sets the cells of events from their masses, and adds the part of the weights in each cell to a spectrum. A weight that is not

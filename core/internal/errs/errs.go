@@ -52,7 +52,8 @@ type sentence struct {
 func (s *sentence) Error() string { return s.text }
 func (s *sentence) Unwrap() error { return s.kind }
 
-// Of returns an error of a kind: one of the above, or the kind of another error, whose fields it has if it ends like it.
+// Of returns an error of a kind. The kind is one of the above, or another error. If the new sentence ends with the sentence of the other
+// error, it has the same fields.
 func Of(kind error, format string, args ...any) error {
 	s := &sentence{kind: kind, text: fmt.Sprintf(format, args...), Fields: Fields{Place: -1}}
 	s.AdviceAt = len(s.text)

@@ -84,7 +84,7 @@ func (all labelsOf[L]) find(dst []uint32, lo int, wanted []int32) {
 	}
 }
 
-// Selected returns the places of the events that have one of the labels; if others are wanted, of those that have none of them.
+// Selected returns the places of the events that have one of the labels. If others are wanted, it returns the places of all other events.
 func (ev *Events[T]) Selected(labels []int32, others bool) []uint32 {
 	index, numbers := make([]uint32, len(ev.Score)), make([]uint32, len(ev.Score))
 	if ev.Label != nil {
@@ -111,8 +111,8 @@ func (ev *Events[T]) ByCategory(chosen []uint32, categories int) [][]uint32 {
 	return divided
 }
 
-// choose sets index to the places of the events from lo on whose number is not notWanted, after it flips the bits of numbers in which flip
-// is set. It returns how many there are. It takes no branch on labels in no order.
+// choose sets index to the places of the events from lo on whose number is not notWanted, and returns the number of these events. It flips
+// the bits of flip in each number first. It has no branch: a processor could not predict one for labels in random order.
 func choose(index, numbers []uint32, lo int, flip uint32) (count int) {
 	for i, number := range numbers {
 		index[count] = uint32(lo + i)

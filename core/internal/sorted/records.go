@@ -141,8 +141,8 @@ func (rs *Records) TieAt(i, lo, hi int) (from, to int) {
 	return from, i + sort.Search(hi-i, func(j int) bool { return !rs.Tied(i, i+j) })
 }
 
-// chunkSize returns the usual number of records of a chunk: so many that the fixed cost of a chunk does not matter, and so
-// few that the rounding errors of its running sums do not matter either.
+// chunkSize returns the usual number of records of a chunk. With fewer the fixed cost of a chunk would matter, with more the rounding errors
+// of its running sums.
 func chunkSize(bins int) int { return max(1<<11, 16*bins) }
 
 // divide divides the sorted records into chunks of about the usual size, and adds up the weights of each. A tie is in one chunk, unless
@@ -217,7 +217,7 @@ func addRows(rows []float64, nb int) {
 	}
 }
 
-// Powers returns the sums of the squares of the steps of the events, in rows like Sums, and those of their third powers over each bin. An
+// Powers returns the sums of the squares of the steps of the events, in rows like Sums, and the sums of their third powers over each bin. An
 // event of weight 1 in bin b has the step step[b].
 func (rs *Records) Powers(step []float64, sc *par.Scratch) (squares, thirds []float64) {
 	chunks, nb := len(rs.Chunks)-1, rs.count
