@@ -159,13 +159,13 @@ const (
 	lengthOfPart   = int(unsafe.Sizeof(part{}) / 8)
 )
 
-// stateOf returns the state that an array is, whose length is that of a state.
+// stateOf returns the state whose memory is this array. The array has the length of a state.
 func stateOf(numbers []float64) state {
 	parts := (*part)(unsafe.Pointer(unsafe.SliceData(numbers[lengthOfTotals:])))
 	return state{numbers, (*totals)(unsafe.Pointer(unsafe.SliceData(numbers))), unsafe.Slice(parts, len(numbers)/lengthOfPart)}
 }
 
-// StateSize returns the length of a state for so many background labels and categories, where 0 categories are none. It has room for
+// StateSize returns the length of a state for a number of background labels and of categories; 0: events have no category. It has room for
 // any number of masses. It is 0 if there is no label, or if an int cannot hold the length.
 func StateSize(labels, categories int) int {
 	parts := (math.MaxInt - lengthOfTotals) / lengthOfPart
@@ -186,7 +186,7 @@ func (s state) checkMasses(lesson state) error {
 // Parts returns the number of labels and categories of a state of this length.
 func Parts(length int) int { return max(0, length-lengthOfTotals) / lengthOfPart }
 
-// CheckState returns an error if an array is no state for so many background labels and categories.
+// CheckState returns an error if an array is no state for these numbers of background labels and categories.
 func CheckState(numbers []float64, labels, categories int) error {
 	if size := StateSize(labels, categories); len(numbers) != size {
 		return errs.Of(errs.ErrLength, "state has length %d, and must have %d for %d background labels and %d categories",

@@ -25,11 +25,11 @@ const (
 type Options struct {
 	events.Limits
 	Kind  Binning
-	Asked int       // the number of bins; 0: as many as there are events for
+	Asked int       // the number of bins; 0: it follows the number of events
 	Most  int       // a limit on the number of bins where none is asked for; 0: 32
 	Few   bool      // whether Most is the number of bins that the weights allow, see Settle
 	Edges []float64 // for GivenEdges
-	Grid  bool      // of one of several variables whose cells may be empty
+	Grid  bool      // the variable is one of several, and their cells may be empty
 	Order int       // of the polynomial response, whose order + 1 parameters need at least order + 2 bins
 }
 

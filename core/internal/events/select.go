@@ -16,8 +16,8 @@ type Limits struct {
 	IgnoreMissing bool       // a NaN mass is outside the range, and no error
 }
 
-// Columns are functions of an event whose means over bins are wanted, beside the function 1. Fill sets their values, a slice each, for the
-// events from lo on.
+// Columns are functions of an event. Their means over bins are wanted, beside the mean of the function 1. Fill sets a slice of values for
+// each function, for the events from lo on.
 type Columns struct {
 	Count int
 	Fill  func(values [][]float64, lo int)

@@ -11,7 +11,7 @@ import (
 	"gonum.org/v1/gonum/floats"
 )
 
-// integrand defines J. No walk changes it. Without bounds J is a quadratic form of the CDFs (linear.go). Bounds add a
+// integrand defines J. No walk changes it. Without bounds J is a quadratic form of the CDFs. Bounds add a
 // correction (correction.go).
 type integrand struct {
 	bins       int
