@@ -186,16 +186,6 @@ def test_bad_arguments(message, arguments):
 # ------------------------------------------------------- state
 
 
-@pytest.mark.parametrize("variables", [1, 3])
-def test_a_state_of_its_final_size_changes_nothing(variables):
-    masses = np.stack([MASS**k for k in range(1, variables + 1)], axis=1)
-    step = stepping(bins=3, background_label=(0, 1))
-    grad, state = step(SCORE, LABEL, masses, None, State())
-    other, other_state = step(SCORE, LABEL, masses, None, State.start(labels=2))
-    assert (grad == other).all() and state.steps == 1
-    jax.tree.map(np.testing.assert_array_equal, state, other_state)
-
-
 def test_the_state_in_a_scan():
     step = stepping()
     batches = [events(seed, 4000)[:3] for seed in range(4)]
