@@ -1,11 +1,9 @@
 /*
  * The functions of mode.h and private.h. They refuse to enter Go in a forked child,
- * check the sizes of structs, keep the message of the last error for the thread,
- * and leave the rest to exports.go.
+ * keep the message of the last error for the thread, and leave the rest to Go.
  */
 #include "mode.h"
 
-#include <math.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,8 +13,6 @@
 #include "call.h"
 #include "signals.h"
 #include "start.h"
-
-enum { MAX_VARIABLES = 3 };
 
 /*
  * The key of each thread's last error, which is allocated with the first one. Not __thread: a library
@@ -81,168 +77,93 @@ static int enter(void) {
     return MODE_OK;
 }
 
-static int refuse_null(const char *what) {
+/* Calls a function of Go, which gets its arguments and a place for an error. */
+#define CALL(function, ...)                                       \
+    do {                                                          \
+        failure failed;                                           \
+        int status = enter();                                     \
+        if (status) return status;                                \
+        return function(__VA_ARGS__, &failed) ? keep(&failed) : 0; \
+    } while (0)
+
+/* The same for a function that returns a result, which is 0 after an error. */
+#define CALL_FOR(type, function, ...)              \
+    do {                                           \
+        failure failed;                            \
+        type result;                               \
+        if (enter()) return 0;                     \
+        result = (type)function(__VA_ARGS__, &failed); \
+        if (!result) keep(&failed);                \
+        return result;                             \
+    } while (0)
+
+/* Says why there is no handle, for a program that has not looked. */
+static int refuse_null(void) {
+    static const char no_handle[] = "m is NULL: mode_new returns NULL after an error. ";
+    const failure *kept = last_error();
     char text[MESSAGE_SIZE];
-    snprintf(text, sizeof text, "%s is NULL", what);
+    int status = enter();
+    if (status || (kept && !strncmp(kept->text, no_handle, strlen(no_handle)))) return status ? status : MODE_ERROR_ARGUMENT;
+    snprintf(text, sizeof text, "%sThe last error was: %.900s", no_handle, kept ? kept->text : "none");
     return fail(MODE_ERROR_ARGUMENT, text);
 }
 
-/* A struct of the caller: where it is, its size and where the room behind its members begins, and how it is named in errors. */
-typedef struct given {
-    const char *name, *remedy;
-    void *at;
-    size_t size, reserved;
-} given;
+/* Calls a function of Go for a handle, which is a number that Go must not take for a pointer. */
+#define CALL_OF(m, function, ...)                    \
+    do {                                             \
+        if (!(m)) return refuse_null();              \
+        CALL(function, (uintptr_t)(m), __VA_ARGS__); \
+    } while (0)
 
-#define STRUCT(type, name, remedy) {#name, remedy, (void *)(name), sizeof(mode_##type), offsetof(mode_##type, reserved)}
-#define GIVEN(type, name) ((given)STRUCT(type, name, "set the struct to 0, and struct_size to sizeof(mode_" #type ")"))
-#define NONE ((given){0})
+mode_handle *mode_new(const char *options) { CALL_FOR(mode_handle *, modeNew, (char *)options); }
 
-static int check_size(const char *name, const char *remedy, size_t size, size_t want) {
-    char text[MESSAGE_SIZE];
-    if (size == want) return MODE_OK;
-    snprintf(text, sizeof text,
-             "%s.struct_size = %zu, but the struct has %zu bytes in this library (%s): %s, "
-             "and compile against the header of the library in use",
-             name, size, want, MODE_VERSION, remedy);
-    return fail(MODE_ERROR_ARGUMENT, text);
+int mode_set_edges(mode_handle *m, size_t variable, size_t n, const double *edges) {
+    CALL_OF(m, modeSetEdges, variable, n, (double *)edges);
 }
 
-/* Checks a struct: its size, and that the room behind its members is 0. */
-static int check_struct(given one) {
-    char text[MESSAGE_SIZE];
-    int status = one.at ? check_size(one.name, one.remedy, *(const size_t *)one.at, one.size) : refuse_null(one.name);
-    if (status) return status;
-    for (size_t k = 0; k < (one.size - one.reserved) / sizeof(uint64_t); k++) {
-        uint64_t value;
-        memcpy(&value, (const char *)one.at + one.reserved + k * sizeof value, sizeof value);
-        if (!value) continue;
-        snprintf(text, sizeof text, "%s.reserved[%zu] is not 0, and this library (%s) does not know its meaning: %s", one.name, k,
-                 MODE_VERSION, one.remedy);
-        return fail(MODE_ERROR_ARGUMENT, text);
-    }
-    return MODE_OK;
+const char *mode_text(const mode_handle *m) {
+    if (!m) return "";
+    CALL_FOR(const char *, modeText, (uintptr_t)m);
 }
 
-/* Structs of float and of double differ only in what pointers point to, so that Go needs one. */
-#define ALIKE(type) \
-    _Static_assert(sizeof(mode_##type##_f32) == sizeof(mode_##type##_f64), #type)
-ALIKE(events);
-ALIKE(result);
-ALIKE(rows);
-
-int mode_options_init(mode_options *options, size_t struct_size) {
-    int status = enter();
-    if (!status) status = options ? check_size("options", "give sizeof(mode_options)", struct_size, sizeof *options) : refuse_null("options");
-    if (!status) modeDefaults(options);
-    return status;
+void mode_free(mode_handle *m) {
+    if (m && !forked && !enter()) modeFree((uintptr_t)m);
 }
 
-int mode_variable_init(mode_variable *variable, size_t struct_size) {
-    int status = variable ? check_size("variable", "give sizeof(mode_variable)", struct_size, sizeof *variable) : refuse_null("variable");
-    if (!status) *variable = (mode_variable){.struct_size = struct_size, .mass_range = {-INFINITY, INFINITY}};
-    return status;
+int mode_loss(const mode_handle *m, const mode_events *events, mode_result *result, void *grad) {
+    CALL_OF(m, modeLoss, (mode_events *)events, result, grad);
 }
 
-/* Calls a function of Go. */
-static int run(call *of) {
-    failure failed;
-    of->failed = &failed;
-    return modeCall(of) ? keep(&failed) : MODE_OK;
+size_t mode_state_size(const mode_handle *m) {
+    if (!m) return refuse_null(), (size_t)0;
+    CALL_FOR(size_t, modeStateSize, (uintptr_t)m);
 }
 
-static int enter_and_run(call *of) {
-    int status = enter();
-    return status ? status : run(of);
+int mode_state_check(const mode_handle *m, const double *state) { CALL_OF(m, modeStateCheck, (double *)state); }
+
+int mode_push(const mode_handle *m, const mode_events *events, double *state, const void *grad_in, void *grad_out) {
+    CALL_OF(m, modePush, (mode_events *)events, state, (void *)grad_in, grad_out);
 }
 
-/*
- * Checks the structs of a call, the options first, and calls the function. NULL options are the defaults. If there are more
- * variables than Go accepts, it reads none.
- */
-static int run_checked(call *of, const mode_options *options, given events, given how, given out) {
-    mode_options defaults;
-    const given structs[] = {events, how, out};
-    int status = enter();
-    if (status) return status;
-    if (!options) {
-        modeDefaults(&defaults);
-        options = &defaults;
-    }
-    if ((status = check_struct((given)STRUCT(options, options, "call mode_options_init(&options, sizeof options) first")))) return status;
-    const size_t n = options->variables && options->n_variables <= MAX_VARIABLES ? options->n_variables : 0;
-    for (size_t k = 0; k < n; k++) {
-        const mode_variable *variable = &options->variables[k];
-        status = check_struct((given)STRUCT(variable, variable, "call mode_variable_init(&variable, sizeof variable) first"));
-        if (status) return status;
-    }
-    for (size_t k = 0; k < sizeof structs / sizeof *structs; k++)
-        if (structs[k].name && (status = check_struct(structs[k]))) return status;
-    of->options = (mode_options *)options, of->events = events.at, of->how = how.at, of->out = out.at;
-    return run(of);
+int mode_push_rows(const mode_handle *m, const mode_events *events, const double *state, void *rows, double *lesson) {
+    CALL_OF(m, modePushRows, (mode_events *)events, (double *)state, rows, lesson);
 }
 
-int mode_options_check(const mode_options *options) {
-    return run_checked(&(call){.function = CHECK}, options, NONE, NONE, NONE);
+int mode_push_apply(size_t n, int32_t dtype, const void *rows, const double *lesson, size_t n_state, const void *gradient,
+                    void *result, double *state, const double *norms) {
+    CALL(modePushApply, n, dtype, (void *)rows, (double *)lesson, n_state, (void *)gradient, result, state, (double *)norms);
 }
 
-/* The functions that take arrays of events, for one type of scores, masses and weights. */
-#define OF_TYPE(real, suffix)                                                                                                \
-    int mode_evaluate_##suffix(const mode_options *options, const mode_events_##suffix *events, mode_result_##suffix *result) { \
-        return run_checked(&(call){FOR(real, EVALUATE)}, options, GIVEN(events_##suffix, events), NONE,                 \
-                           GIVEN(result_##suffix, result));                                                                  \
-    }                                                                                                                        \
-    int mode_loss_##suffix(const mode_options *options, size_t n, const real *score, const int32_t *label,                   \
-                           const real *mass, const real *weight, double *loss, real *grad) {                                 \
-        const mode_events_##suffix events = {.struct_size = sizeof events, .n = n, .score = score, .label = label,           \
-                                             .mass = &mass, .n_mass = 1, .weight = weight};                                  \
-        mode_result_##suffix result = {.struct_size = sizeof result, .grad = grad};                                          \
-        return run_checked(&(call){FOR(real, LOSS), .number = loss}, options, GIVEN(events_##suffix, &events), NONE,    \
-                           GIVEN(result_##suffix, &result));                                                                 \
-    }                                                                                                                        \
-    int mode_strengthen_##suffix(const mode_options *options, const mode_events_##suffix *events, mode_strength *strength,   \
-                                 real *grad) {                                                                               \
-        return run_checked(&(call){FOR(real, STRENGTHEN), .array = grad}, options, GIVEN(events_##suffix, events), NONE, \
-                           GIVEN(strength, strength));                                                                       \
-    }                                                                                                                        \
-    int mode_constraint_push_##suffix(const mode_options *options, const mode_events_##suffix *events,                       \
-                                      const mode_constraint *constraint, const mode_rows_##suffix *rows) {                   \
-        return run_checked(&(call){FOR(real, PUSH)}, options, GIVEN(events_##suffix, events),                                \
-                           GIVEN(constraint, constraint), GIVEN(rows_##suffix, rows));                                       \
-    }                                                                                                                        \
-    int mode_constraint_apply_##suffix(size_t n, const mode_rows_##suffix *rows, const real *gradient, real *result,         \
-                                       double *state, size_t n_state, const double *norms) {                                 \
-        return run_checked(&(call){FOR(real, APPLY), .n = n, .array = (void *)gradient, .result = result, .number = state,   \
-                                   .n_state = n_state, .norms = (double *)norms},                                            \
-                           NULL, NONE, NONE, GIVEN(rows_##suffix, rows));                                                    \
-    }                                                                                                                        \
-    int mode_table_##suffix(const mode_options *options, const mode_events_##suffix *events, mode_table *table) {            \
-        return run_checked(&(call){FOR(real, TABLE)}, options, GIVEN(events_##suffix, events), NONE,                    \
-                           GIVEN(table, table));                                                                             \
-    }                                                                                                                        \
-    int mode_distance_correlation_##suffix(size_t n, const real *x, const real *y, const real *weight, int unbiased,         \
-                                           double *value, real *grad_x, real *grad_y) {                                      \
-        pair of = {n, unbiased, {(void *)x, (void *)y, (void *)weight, grad_x, grad_y}};                                     \
-        return enter_and_run(&(call){FOR(real, CORRELATE), .how = &of, .number = value});                                         \
-    }
-
-#define FOR(real, which) .function = which, .single = sizeof(real) == sizeof(float)
-OF_TYPE(float, f32)
-OF_TYPE(double, f64)
-
-int mode_option_count(size_t *count) { return enter_and_run(&(call){.function = OPTION_COUNT, .count = count}); }
-
-int mode_option_at(size_t k, mode_option *option) {
-    return run_checked(&(call){.function = OPTION_AT, .n = k}, NULL, NONE, NONE, GIVEN(option, option));
+int mode_table_of(const mode_handle *m, const mode_events *events, mode_table *table) {
+    CALL_OF(m, modeTableOf, (mode_events *)events, table);
 }
 
-int mode_state_size(size_t labels, size_t categories, size_t *size) {
-    return enter_and_run(&(call){.function = STATE_SIZE, .labels = labels, .categories = categories, .count = size});
+int mode_distance_correlation(size_t n, int32_t dtype, const void *x, const void *y, const void *weight, int unbiased,
+                              double *value, void *grad_x, void *grad_y) {
+    CALL(modeDistanceCorrelation, n, dtype, (void *)x, (void *)y, (void *)weight, unbiased, value, grad_x, grad_y);
 }
 
-int mode_state_check(const double *state, size_t n_state, size_t labels, size_t categories) {
-    return enter_and_run(&(call){.function = STATE_CHECK, .array = (double *)state, .n = n_state, .labels = labels, .categories = categories});
-}
+const char *mode_options_table(void) { return enter() ? NULL : modeOptionsTable(); }
 
 int mode_set_threads(int threads) {
     int status = enter();
@@ -259,7 +180,7 @@ int mode_set_threads(int threads) {
 int mode_get_threads(int *threads) {
     int status = enter();
     if (status) return status;
-    if (!threads) return refuse_null("threads");
+    if (!threads) return fail(MODE_ERROR_ARGUMENT, "threads is NULL");
     *threads = modeThreads();
     return MODE_OK;
 }
@@ -270,9 +191,9 @@ int mode_abi_version(void) { return MODE_ABI_VERSION; }
 
 int mode_last_error_parts(mode_error *error) {
     const failure *kept = last_error();
-    int status = check_struct(GIVEN(error, error));
-    if (status) return status;
+    if (!error) return fail(MODE_ERROR_ARGUMENT, "error is NULL");
+    if (error->size != sizeof *error) return fail(MODE_ERROR_ARGUMENT, "error.size must be sizeof(mode_error)");
     *error = kept ? kept->parts : (mode_error){.place = -1};
-    error->struct_size = sizeof *error;
+    error->size = sizeof *error;
     return MODE_OK;
 }

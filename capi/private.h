@@ -23,50 +23,45 @@ enum { /* mode_error.advice: what the message advises, in the words of C */
  * argument, "[place]" if there is a place, more bytes, and the advice.
  */
 typedef struct mode_error {
-    size_t struct_size;  /* sizeof(mode_error); set the others to 0 */
-    int32_t status;      /* MODE_ERROR_..., or MODE_OK before any error */
-    int32_t advice;      /* MODE_ADVICE_... */
-    int64_t place;       /* the index of the event in the arrays of the call; -1: none */
-    size_t name_at;      /* the first byte of the name, */
-    size_t name_end;     /* and the first byte after it; 0: there is no name */
-    size_t advice_at;    /* the first byte of the advice; the end of the message without one */
-    uint64_t reserved[4]; /* 0 */
+    size_t size;      /* sizeof(mode_error) */
+    int32_t status;   /* MODE_ERROR_..., or MODE_OK before any error */
+    int32_t advice;   /* MODE_ADVICE_... */
+    int64_t place;    /* the index of the event in the arrays of the call; -1: none */
+    size_t name_at;   /* the first byte of the name, */
+    size_t name_end;  /* and the first byte after it; 0: there is no name */
+    size_t advice_at; /* the first byte of the advice; the end of the message without one */
 } mode_error;
 
 /* Sets *error to the parts of the last error of this thread. */
 MODE_API int mode_last_error_parts(mode_error *error);
 
-/* The table of options. */
+/*
+ * The table of options: a line for each, with tabs between its name, its kind (integer flag choice number range numbers
+ * labels), its default, and what is allowed. NULL after an error.
+ */
+MODE_API const char *mode_options_table(void);
 
-enum { /* mode_option.kind: the type of the member of mode_options */
-    MODE_KIND_INTEGER = 0, /* int32_t */
-    MODE_KIND_FLAG = 1,    /* int32_t: 0 is off, another number on */
-    MODE_KIND_CHOICE = 2,  /* int32_t: the number of a name */
-    MODE_KIND_NUMBER = 3,  /* double */
-    MODE_KIND_RANGE = 4,   /* double[2] */
-    MODE_KIND_NUMBERS = 5, /* const double *, and after it a size_t: how many */
-    MODE_KIND_LABELS = 6,  /* const int32_t *, and after it a size_t: how many */
-    MODE_KIND_VARIABLES = 7 /* const mode_variable *, and after it a size_t: how many */
-};
+/*
+ * mode_push in two steps, for a gradient that is known later. rows has 4 batch (or n) numbers of the events' type, one row
+ * after the other:
+ *
+ *     push        K u/|u| by the score; 0 for events that take no part
+ *     multiplier  start; 1 for events that take no part
+ *     slope       the derivative of the score by its logit: 1 for logits; 0 for events that take no part
+ *     part        the event's part of the state: the place of its label times categories, plus its category
+ *
+ * lesson has mode_state_size(m) numbers: what the batch teaches. The state does not change; NULL: nothing is remembered.
+ */
+MODE_API int mode_push_rows(const mode_handle *m, const mode_events *events, const double *state, void *rows, double *lesson);
 
-/* A row of the table of options, for programs that handle options by name, such as bindings. */
-typedef struct mode_option {
-    size_t struct_size;        /* sizeof(mode_option), which the caller sets */
-    const char *name;          /* the name of the member of mode_options; a constant, like all strings here */
-    int32_t kind;              /* MODE_KIND_... */
-    size_t offset;             /* of the member in mode_options */
-    const char *const *values; /* of a choice: n_values names, by number; otherwise NULL */
-    size_t n_values;
-    double none;               /* of an integer or a number: the value that means not given or no limit; NaN: none */
-    uint64_t reserved[4];      /* 0 */
-} mode_option;
-
-/* Sets *count to the number of options. */
-MODE_API int mode_option_count(size_t *count);
-
-/* Sets *option to option k, 0 <= k < count, in the order of the members of mode_options. */
-MODE_API int mode_option_at(size_t k, mode_option *option);
-
+/*
+ * Sets result to multiplier G + |G| push for the n numbers of a gradient by the scores, and takes the batch into the state.
+ * n_state is the length of the lesson and the state. norms is NULL, or has a number for each part of the state: the
+ * norm of multiplier G slope over the events of that part, where this gradient has only some of them. A lesson of zeros, of a
+ * batch that is skipped, leaves the state as it was.
+ */
+MODE_API int mode_push_apply(size_t n, int32_t dtype, const void *rows, const double *lesson, size_t n_state, const void *gradient,
+                             void *result, double *state, const double *norms);
 
 #ifdef __cplusplus
 }

@@ -60,7 +60,10 @@ const (
 	Sum                   // the sum over bins: the paper's formula
 )
 
-// Config holds every option of the loss. DefaultConfig makes it. A zero is a value: the zero Config is an error, and so is a bound or a
+// NoStrength is the Strength of a Config that has none.
+const NoStrength = -1
+
+// Config holds every option of the loss and of the law. DefaultConfig makes it. A zero is a value: the zero Config is an error, and so is a bound or a
 // range of 0. The table of options has the limits of each option.
 type Config struct {
 	Order        int        // degree of the allowed dependence on mass
@@ -79,6 +82,14 @@ type Config struct {
 	ScoreRange   [2]float64 // limits of the integral; {-Inf, Inf}: lowest to highest score
 	Edges        []float64  // for GivenEdges: increasing, in units of mass
 	Variables    []Variable // the differences between several variables; nil: all have Bins, and no limits
+
+	// The law of package constraint. The loss ignores these fields, but for Strength in Strengthen.
+
+	Strength       float64 // K, finite and at least 0; NoStrength: the default of the law
+	Floor          float64 // the least start, at most 1, where 1 is no planing; 0: the default of the law
+	TrainingEvents float64 // background events of the whole training, of all labels and processes; 0: unknown
+	FromLogits     bool    // the scores are logits, of any size, and the push is with respect to them
+	Categories     int     // values of Events.Category, 0 to Categories-1, each with a push and a memory of its own; 0: none
 
 	// BackgroundLabel lists the labels of the events that take part, 0 by default. Each label has bins of its own. Without labels
 	// every event takes part.
@@ -103,20 +114,14 @@ func DefaultConfig() Config {
 		MassRange:       noRange,
 		ScoreRange:      [2]float64{0, 1},
 		BackgroundLabel: []int32{0},
+		Strength:        NoStrength,
 	}
 }
+
+var defaults = DefaultConfig()
 
 // DefaultVariable returns the default options of one of several variables.
 func DefaultVariable() Variable { return Variable{MassRange: noRange} }
-
-// Arrays returns the memory of the options that are lists.
-func (c Config) Arrays() []Array {
-	all := []Array{events.ArrayOf("edges", c.Edges), events.ArrayOf("background_label", c.BackgroundLabel), events.ArrayOf("variables", c.Variables)}
-	for k := range c.Variables {
-		all = append(all, events.ArrayOf("edges"+ofVariable(k), c.Variables[k].Edges))
-	}
-	return all
-}
 
 // ofVariable names variable k in errors.
 func ofVariable(k int) string { return fmt.Sprintf(" of variable %d", k) }
@@ -132,7 +137,7 @@ func (c Config) Plan(variables int, single bool) (*loss.Plan, error) {
 			len(c.Variables), variables)
 	}
 	if o := c.givenForAll(); o != nil && variables > 1 {
-		return nil, errs.OfOption(o.Name, o.shown(&c), "is a single value, but mass has %d variables: give one for each", variables)
+		return nil, errs.OfOption(o.name, o.text(o.field(&c)), "is a single value, but mass has %d variables: give one for each", variables)
 	}
 	p := &loss.Plan{
 		Options: moments.Options{
@@ -140,6 +145,7 @@ func (c Config) Plan(variables int, single bool) (*loss.Plan, error) {
 			Monotonic: c.Monotonic, SlopePenalty: c.SlopePenalty, Biased: c.Biased,
 		},
 		Sum:   c.Reduction == Sum,
+		Law:   loss.Law{Strength: c.Strength, Floor: c.Floor, TrainingEvents: c.TrainingEvents, FromLogits: c.FromLogits, Categories: c.Categories},
 		Joint: c.Joint && variables != 1, BackgroundLabel: c.BackgroundLabel, ScoreRange: c.ScoreRange,
 	}
 	round := func(r [2]float64) [2]float64 { return r }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"slices"
+	"strings"
 
 	"github.com/libmode/libmode/core"
 )
@@ -143,15 +144,30 @@ func ExampleConfig_Validate() {
 	// order = 17 must be between 0 and 16
 }
 
-// The first rows of the table, which bindings to other languages walk.
-func ExampleOptions() {
-	for _, option := range core.Options()[:3] {
-		fmt.Println(option.Name, option.Values)
-	}
+// Options as a text, as in C, C++ and Python.
+func ExampleParse() {
+	cfg, err := core.Parse("order=1 max_slope=0.5 mass_range=50,300")
+	fmt.Println(cfg.Order, cfg.MaxSlope, cfg.MassRange, err)
+	_, err = core.Parse("oder=1")
+	fmt.Println(err)
 	// Output:
-	// order []
-	// bins []
-	// binning [quantile uniform edges]
+	// 1 0.5 [50 300] <nil>
+	// oder=1: there is no option of this name; the nearest is order
+}
+
+// The options that differ from their defaults.
+func ExampleConfig_Text() {
+	cfg := core.DefaultConfig()
+	cfg.Order, cfg.Moments, cfg.Biased = 2, core.Quadrature, true
+	fmt.Println(cfg.Text())
+	// Output: order=2 moments=quadrature unbiased=false
+}
+
+// A line for each option.
+func ExampleOptionTable() {
+	order, _, _ := strings.Cut(core.OptionTable(), "\n")
+	fmt.Println(strings.Split(order, "\t"))
+	// Output: [order integer 0 an integer, between 0 and 16]
 }
 
 // One thread for each call, as where there is a call for each processor already.

@@ -64,8 +64,15 @@ func (f *fuzzer) config() Config {
 	cfg := DefaultConfig()
 	cfg.Bins = f.in(12)
 	for range f.in(6) {
-		o := Options()[f.in(len(Options()))]
-		switch field := o.Field(&cfg).(type) {
+		k := f.in(len(options) + 1)
+		if k == len(options) {
+			cfg.Bins, cfg.Variables = 0, make([]Variable, f.in(4))
+			for k := range cfg.Variables {
+				cfg.Variables[k] = Variable{Bins: f.in(9), MassRange: unbounded()}
+			}
+			continue
+		}
+		switch field := options[k].field(&cfg).(type) {
 		case *int:
 			*field = f.in(20) - 2
 		case *bool:
@@ -78,11 +85,6 @@ func (f *fuzzer) config() Config {
 			*field = f.numbers()
 		case *[]int32:
 			*field = []int32{int32(f.in(3)), int32(f.in(4))}[:1+f.in(2)]
-		case *[]Variable:
-			*field = make([]Variable, f.in(4))
-			for k := range *field {
-				(*field)[k] = Variable{Bins: f.in(9), MassRange: unbounded()}
-			}
 		}
 	}
 	return cfg
@@ -232,8 +234,10 @@ func checkDirection[T Float](t *testing.T, ev Events[T], cfg Config) {
 	n, state := len(ev.Score), make([]float64, constraint.StateSize(len(cfg.BackgroundLabel), divided))
 	rows := constraint.Rows[T]{Push: make([]T, n), Multiplier: make([]T, n), Slope: make([]T, n), Part: make([]T, n)}
 	lesson, gradient := make([]float64, len(state)), make([]T, n)
+	cfg.Categories = divided
 	for k := range 3 {
-		err := constraint.Direction(rows, lesson, ev, cfg, constraint.Steering{State: state, Logits: k == 1, Categories: divided})
+		cfg.FromLogits = k == 1
+		err := constraint.Direction(rows, lesson, ev, cfg, constraint.Steering{State: state})
 		if err != nil {
 			requireSentence(t, err)
 			return

@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"math"
 	"os"
-	"slices"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -47,61 +47,36 @@ func (g *goldenCase) masses() (masses [][]float64, several bool) {
 	return masses, several
 }
 
-func (g *goldenCase) config() Config {
-	cfg := DefaultConfig()
-	masses, _ := g.masses()
-	isList := func(value any) bool { _, list := value.([]any); return list }
+// config reads the options as a text.
+func (g *goldenCase) config(t *testing.T) Config {
+	var words []string
 	for name, value := range g.Options {
-		o := &Options()[slices.IndexFunc(Options(), func(o Option) bool { return o.Name == name })]
-		values, _ := value.([]any)
-		if o.FieldOfVariable(&Variable{}) == nil || values == nil || name != "bins" && !slices.ContainsFunc(values, isList) {
-			set(o, o.Field(&cfg), value)
-			continue
-		}
-		if cfg.Variables == nil {
-			cfg.Variables = slices.Repeat([]Variable{{MassRange: unbounded()}}, len(masses))
-		}
-		for v, value := range values {
-			set(o, o.FieldOfVariable(&cfg.Variables[v]), value)
-		}
+		words = append(words, name+"="+inText(name, value))
 	}
+	cfg, err := Parse(strings.Join(words, " "))
+	require.NoError(t, err)
 	return cfg
 }
 
-// set sets a field of an option to its value in JSON.
-func set(o *Option, field, value any) {
-	switch p := field.(type) {
-	case *int:
-		switch v := value.(type) {
-		case string:
-			*p = slices.Index(o.Values, v)
-		case float64:
-			*p = int(v)
-		}
-	case *bool:
-		*p = value.(bool) != o.Negated
-	case *float64:
-		*p = o.None
-		if value != nil {
-			*p = value.(float64)
-		}
-	case *[2]float64:
-		*p = unbounded()
-		copy(p[:], numbers(value))
-	case *[]float64:
-		*p = numbers(value)
-	case *[]int32:
-		*p = convert[int32](numbers(value))
+// inText returns the value in JSON of an option as Parse reads it.
+func inText(name string, value any) string {
+	list, isList := value.([]any)
+	if value == nil {
+		return "none"
 	}
-}
-
-// numbers returns those of a list, none of null.
-func numbers(value any) (list []float64) {
-	values, _ := value.([]any)
-	for _, v := range values {
-		list = append(list, v.(float64))
+	if !isList {
+		return fmt.Sprint(value)
 	}
-	return list
+	between, each := ",", make([]string, len(list))
+	for k, element := range list {
+		if each[k] = inText(name, element); strings.ContainsAny(each[k], ",n") {
+			between = ";"
+		}
+	}
+	if name == "bins" || name == "background_label" {
+		between = ";"
+	}
+	return strings.Join(each, between)
 }
 
 func goldenCases(t *testing.T) (cases []goldenCase) {
@@ -158,11 +133,11 @@ func eventsOf[T Float](g *goldenCase) Events[T] {
 
 func checkGolden[T Float](t *testing.T, g *goldenCase, tol float64) {
 	grad, ev := make([]T, len(g.Score)), eventsOf[T](g)
-	loss, err := LossAndGrad(grad, ev, g.config())
+	loss, err := LossAndGrad(grad, ev, g.config(t))
 	require.NoError(t, err)
 	assert.InDelta(t, g.Loss, loss, tol*math.Abs(g.Loss))
 	requireClose(t, g.Grad, convert[float64](grad), tol)
-	alone, err := Loss(ev, g.config())
+	alone, err := Loss(ev, g.config(t))
 	require.NoError(t, err)
 	assert.Equal(t, loss, alone)
 }

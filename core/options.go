@@ -1,39 +1,23 @@
 package core
 
 import (
+	"fmt"
 	"math"
-	"reflect"
-
-	"github.com/libmode/libmode/core/internal/errs"
+	"strings"
 )
 
-// OptionKind is the kind of the values of an option.
-type OptionKind int
+// option is a row of the table of options. Parse, Config.Text and Config.Validate walk the table. Rules about several options at once
+// are in validate.go. The type of the field is the kind of the option.
+type option struct {
+	name    string   // in texts of options, and in errors
+	values  []string // of a choice: the names, by number
+	negated bool     // of a flag: the field of Config is true where the option is false
 
-const (
-	Integer     OptionKind = iota // int
-	Flag                          // bool
-	Choice                        // an int that has a name, see Option.Values
-	Number                        // float64
-	Range                         // [2]float64: finite and increasing, or (-Inf, Inf) for none
-	Numbers                       // []float64: finite and increasing; empty for none
-	Labels                        // []int32: all different, at least one
-	PerVariable                   // []Variable
-)
+	// none is the value of an int or a float64 that stands for "not given" or "no limit": the limits do not apply to it. NaN: there
+	// is none.
+	none float64
 
-// Option is a row of the table of options. Config.Validate and the bindings to other languages walk the
-// table. Rules about several options at once are in validate.go.
-type Option struct {
-	Name    string     // as in mode_options of mode.h and in Python
-	Kind    OptionKind // of its values
-	Values  []string   // of a Choice: their names, by number
-	Negated bool       // of a Flag: the field of Config is true where the option is false
-
-	// None is the value of an Integer or a Number that stands for "not given" or "no limit": the limits do not apply to
-	// it. NaN: there is none.
-	None float64
-
-	lowest, highest float64 // of an Integer or a Number
+	lowest, highest float64 // of an int or a float64
 	above           bool    // lowest itself is not allowed
 	order           int     // the least order at which the option has a meaning
 
@@ -41,75 +25,82 @@ type Option struct {
 	ofVariable func(*Variable) any // the field that each of several variables has; nil: none
 }
 
-// Options returns the table, in the order of the members of mode_options in mode.h.
-func Options() []Option { return options }
+var needed, unlimited = math.NaN(), math.Inf(1)
 
-// Field returns a pointer to the option in a Config: *int, *bool, *float64,
-// *[2]float64, *[]float64, *[]int32 or *[]Variable, as the kind says.
-func (o *Option) Field(c *Config) any { return o.field(c) }
+// options is the table. A new option is a row here, and a field of Config: CONTRIBUTING.md shows an example.
+var options = []option{
+	{name: "order", none: needed, highest: MaxOrder, field: func(c *Config) any { return &c.Order }},
+	{name: "bins", none: 0, lowest: 1, highest: math.MaxInt32, field: func(c *Config) any { return &c.Bins },
+		ofVariable: func(v *Variable) any { return &v.Bins }},
+	{name: "binning", values: []string{"quantile", "uniform", "edges"}, field: func(c *Config) any { return (*int)(&c.Binning) }},
+	{name: "moments", values: []string{"projection", "quadrature"}, field: func(c *Config) any { return (*int)(&c.Moments) }},
+	{name: "slope_of", values: []string{"rejected", "selected"}, field: func(c *Config) any { return (*int)(&c.SlopeOf) }},
+	{name: "reduction", values: []string{"mean", "sum"}, field: func(c *Config) any { return (*int)(&c.Reduction) }},
+	{name: "monotonic", order: 2, field: func(c *Config) any { return &c.Monotonic }},
+	{name: "unbiased", negated: true, field: func(c *Config) any { return &c.Biased }},
+	{name: "joint", field: func(c *Config) any { return &c.Joint }},
+	{name: "missing", values: []string{"error", "ignore"}, field: func(c *Config) any { return (*int)(&c.Missing) }},
+	{name: "max_slope", none: unlimited, above: true, highest: unlimited, order: 1, field: func(c *Config) any { return &c.MaxSlope }},
+	{name: "slope_penalty", none: needed, highest: unlimited, order: 1, field: func(c *Config) any { return &c.SlopePenalty }},
+	{name: "mass_range", field: func(c *Config) any { return &c.MassRange }, ofVariable: func(v *Variable) any { return &v.MassRange }},
+	{name: "score_range", field: func(c *Config) any { return &c.ScoreRange }},
+	{name: "edges", field: func(c *Config) any { return &c.Edges }, ofVariable: func(v *Variable) any { return &v.Edges }},
+	{name: "background_label", field: func(c *Config) any { return &c.BackgroundLabel }},
+	{name: "strength", none: NoStrength, highest: unlimited, field: func(c *Config) any { return &c.Strength }},
+	{name: "floor", none: 0, above: true, highest: 1, field: func(c *Config) any { return &c.Floor }},
+	{name: "training_events", none: 0, above: true, highest: unlimited, field: func(c *Config) any { return &c.TrainingEvents }},
+	{name: "from_logits", field: func(c *Config) any { return &c.FromLogits }},
+	{name: "categories", none: needed, highest: math.MaxInt32, field: func(c *Config) any { return &c.Categories }},
+}
 
-// FieldOfVariable is Field for the options of a variable, or nil if a variable does not have the option.
-func (o *Option) FieldOfVariable(v *Variable) any {
-	if o.ofVariable == nil {
-		return nil
+// OptionTable returns a line for each option, with tabs between its name, its kind, its default, and what Parse accepts.
+func OptionTable() string {
+	var table strings.Builder
+	for k := range options {
+		o := &options[k]
+		kind, allowed := o.kind()
+		fmt.Fprintf(&table, "%s\t%s\t%s\t%s\n", o.name, kind, o.text(o.field(&defaults)), allowed)
 	}
-	return o.ofVariable(v)
+	return table.String()
 }
 
-var none, unlimited = math.NaN(), math.Inf(1)
-
-var binnings = []string{"quantile", "uniform", "edges"}
-
-// options is the table. A new option is a row here, a field of Config, and a member
-// of mode_options in mode.h: CONTRIBUTING.md shows an example.
-var options = []Option{
-	{Name: "order", Kind: Integer, None: none, highest: MaxOrder, field: func(c *Config) any { return &c.Order }},
-	{Name: "bins", Kind: Integer, None: 0, lowest: 1, highest: math.MaxInt32, field: func(c *Config) any { return &c.Bins }, ofVariable: func(v *Variable) any { return &v.Bins }},
-	{Name: "binning", Kind: Choice, None: none, Values: binnings,
-		field: func(c *Config) any { return (*int)(&c.Binning) }},
-	{Name: "moments", Kind: Choice, None: none, Values: []string{"projection", "quadrature"},
-		field: func(c *Config) any { return (*int)(&c.Moments) }},
-	{Name: "slope_of", Kind: Choice, None: none, Values: []string{"rejected", "selected"},
-		field: func(c *Config) any { return (*int)(&c.SlopeOf) }},
-	{Name: "reduction", Kind: Choice, None: none, Values: []string{"mean", "sum"}, field: func(c *Config) any { return (*int)(&c.Reduction) }},
-	{Name: "monotonic", Kind: Flag, None: none, order: 2, field: func(c *Config) any { return &c.Monotonic }},
-	{Name: "unbiased", Kind: Flag, Negated: true, None: none, field: func(c *Config) any { return &c.Biased }},
-	{Name: "joint", Kind: Flag, None: none, field: func(c *Config) any { return &c.Joint }},
-	{Name: "missing", Kind: Choice, None: none, Values: []string{"error", "ignore"},
-		field: func(c *Config) any { return (*int)(&c.Missing) }},
-	{Name: "max_slope", Kind: Number, None: unlimited, above: true, highest: unlimited, order: 1, field: func(c *Config) any { return &c.MaxSlope }},
-	{Name: "slope_penalty", Kind: Number, None: none, highest: unlimited, order: 1, field: func(c *Config) any { return &c.SlopePenalty }},
-	{Name: "mass_range", Kind: Range, None: none, field: func(c *Config) any { return &c.MassRange },
-		ofVariable: func(v *Variable) any { return &v.MassRange }},
-	{Name: "score_range", Kind: Range, None: none, field: func(c *Config) any { return &c.ScoreRange }},
-	{Name: "edges", Kind: Numbers, None: none, field: func(c *Config) any { return &c.Edges },
-		ofVariable: func(v *Variable) any { return &v.Edges }},
-	{Name: "variables", Kind: PerVariable, None: none, field: func(c *Config) any { return &c.Variables }},
-	{Name: "background_label", Kind: Labels, None: none, field: func(c *Config) any { return &c.BackgroundLabel }},
-}
-
-var defaults = DefaultConfig()
-
-// isDefault reports whether the option is at its default.
-func (o *Option) isDefault(c *Config) bool {
-	value, other := reflect.ValueOf(o.field(c)).Elem(), reflect.ValueOf(o.field(&defaults)).Elem()
-	if value.Kind() != reflect.Slice {
-		return value.Equal(other)
+// kind returns the kind of the option, and says which values Parse accepts.
+func (o *option) kind() (kind, allowed string) {
+	orNone := ""
+	if o.none == o.none {
+		orNone = ", or none"
 	}
-	return value.Len() == 0 && other.Len() == 0 || reflect.DeepEqual(value.Interface(), other.Interface())
-}
-
-// shown returns the value as errors show it.
-func (o *Option) shown(c *Config) any {
-	switch p := o.field(c).(type) {
+	switch o.field(&defaults).(type) {
 	case *int:
-		if o.Kind == Choice {
-			return o.Values[*p]
+		if o.values != nil {
+			return "choice", "one of " + strings.Join(o.values, ", ")
 		}
+		return "integer", "an integer, " + o.limits() + orNone
 	case *bool:
-		return *p != o.Negated
+		return "flag", "true or false"
+	case *float64:
+		return "number", "a number, " + o.limits() + orNone
 	case *[2]float64:
-		return errs.Range(*p)
+		return "range", "two increasing numbers with a comma between them, or none"
+	case *[]float64:
+		return "numbers", "increasing numbers with commas between them, or none"
 	}
-	return reflect.ValueOf(o.field(c)).Elem()
+	return "labels", "different integers with semicolons between them"
+}
+
+// limits says in which limits an int or a float64 lies.
+func (o *option) limits() string {
+	_, isNumber := o.field(&defaults).(*float64)
+	switch least := fmt.Sprint(o.lowest); {
+	case o.above && o.highest < unlimited:
+		return fmt.Sprintf("greater than %s and at most %v", least, o.highest)
+	case o.above:
+		return "greater than " + least
+	case isNumber:
+		return "finite and at least " + least
+	case o.highest == math.MaxInt32:
+		return "at least " + least
+	default:
+		return fmt.Sprintf("between %s and %v", least, o.highest)
+	}
 }

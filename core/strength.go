@@ -1,14 +1,15 @@
 package core
 
 import (
+	"cmp"
+
 	"github.com/libmode/libmode/core/internal/errs"
 	"github.com/libmode/libmode/core/internal/events"
+	"gonum.org/v1/gonum/floats"
 )
 
 // Strength makes a loss a multiple of the cross entropy, see Strengthen.
 type Strength struct {
-	K        float64     // the multiple
-	Factor   float64     // of the gradient in its norm; 0: 1
 	Batch    int         // the first events, which the norms cover; 0: all
 	Averages *[3]float64 // the number of batches, and the averages of both norms over 200 batches; zeros before the first
 }
@@ -16,18 +17,26 @@ type Strength struct {
 // strengthBatches is how many batches the averages of norms cover.
 const strengthBatches = 200
 
-// Strengthen multiplies grad, which LossAndGrad has set, by K |C|/|M|, returns this factor, and brings the averages up to date. C is
-// the gradient of the mean cross entropy of these events by the scores of background, weight/(1 - score) over the number of events,
-// where 1 - score counts as 0.01 at least; M is grad. Both norms are averages.
+// leastDistance is the least 1 - s of an event, since a single event of background with a score near 1 would rule otherwise.
+const leastDistance = 0.01
+
+// Strengthen multiplies grad, which LossAndGrad has set, by K |C|/|M|, returns this factor, and brings the averages up to date. K is
+// Config.Strength. C is the gradient of the mean cross entropy of the batch by the scores of background, weight/(1 - score) over the
+// number of events, where 1 - score counts as 0.01 at least. M is grad as if the batch were all events: times the number of selected
+// events over their number in the batch. Both norms are averages.
 func Strengthen[T Float](grad []T, ev Events[T], cfg Config, st Strength) (float64, error) {
 	n := len(ev.Score)
 	if len(grad) != n || st.Batch < 0 || st.Batch > n {
 		return 0, errs.Of(errs.ErrLength, "grad has length %d, and batch = %d: score has length %d", len(grad), st.Batch, n)
 	}
-	if !(st.K >= 0 && events.IsFinite(st.K)) {
-		return 0, errs.Of(ErrOption, "strength = %v: must be finite and at least 0", st.K)
+	switch {
+	case cfg.Strength == NoStrength:
+		return 0, errs.Of(ErrOption, "averages are given, and strength = none: give a strength too, or neither")
+	case cfg.ScoreRange != [2]float64{0, 1}:
+		return 0, errs.OfOption("score_range", errs.Range(cfg.ScoreRange), "cannot be combined with a strength, which is relative to the "+
+			"cross entropy of scores from 0 to 1: leave the strength out, and multiply the loss by a number of your own")
 	}
-	if err := ev.CheckLengths(); err != nil {
+	if err := cmp.Or(cfg.Validate(), ev.CheckLengths()); err != nil {
 		return 0, err
 	}
 	for k, x := range st.Averages {
@@ -39,10 +48,20 @@ func Strengthen[T Float](grad []T, ev Events[T], cfg Config, st Strength) (float
 	if st.Batch > 0 {
 		batch = grad[:st.Batch]
 	}
-	entropy, gradient := ev.Norms(batch, cfg.BackgroundLabel)
-	if st.Factor != 0 {
-		gradient *= st.Factor
+	selected, numbers := ev.Selected(cfg.BackgroundLabel, false), make([]float64, len(batch))
+	for i, derivative := range batch {
+		numbers[i] = float64(derivative)
 	}
+	gradient, inBatch := floats.Norm(numbers, 2), 0
+	for inBatch < len(selected) && int(selected[inBatch]) < len(batch) {
+		i := selected[inBatch]
+		if numbers[inBatch] = 1 / max(1-float64(ev.Score[i]), leastDistance); ev.Weight != nil {
+			numbers[inBatch] *= float64(ev.Weight[i])
+		}
+		inBatch++
+	}
+	entropy := floats.Norm(numbers[:inBatch], 2) / float64(max(len(batch), 1))
+	gradient *= float64(len(selected)) / float64(max(inBatch, 1))
 	if !events.IsFinite(entropy + gradient) {
 		return 0, errs.Of(ErrOverflow, "gradients of norms %v and %v: must be finite", entropy, gradient)
 	}
@@ -51,7 +70,7 @@ func Strengthen[T Float](grad []T, ev Events[T], cfg Config, st Strength) (float
 	after := [3]float64{batches, st.Averages[1] + rate*(entropy-st.Averages[1]), st.Averages[2] + rate*(gradient-st.Averages[2])}
 	scale := 0.0
 	if after[2] > 0 {
-		scale = st.K * after[1] / after[2]
+		scale = cfg.Strength * after[1] / after[2]
 	}
 	if !events.IsFinite(scale) {
 		return 0, errs.Of(ErrOverflow, "gradients of norms %v and %v: their ratio overflows", after[1], after[2])

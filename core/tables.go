@@ -64,11 +64,11 @@ func inspect[T Float](ev Events[T], cfg Config, n int, sc *par.Scratch) (*loss.P
 	case ev.Weight != nil && len(ev.Weight) != n:
 		return nil, errs.Of(ErrLength, "weight has length %d, but mass has length %d", len(ev.Weight), n)
 	}
-	di, err := events.Divide(ev, p.BackgroundLabel, sc)
+	subs, err := events.Divide(ev, p.BackgroundLabel, sc)
 	if err != nil {
 		return nil, err
 	}
-	prs, err := loss.Prepare(di.Events, di.Index, p, sc)
+	prs, err := loss.Prepare(subs[0].Events, subs[0].Index, p, sc)
 	if err != nil {
 		return nil, err
 	}

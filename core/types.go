@@ -25,15 +25,6 @@ type LabelSlice = events.LabelSlice
 // equal as numbers; false is 0 and true is 1. If labels is nil, every event is selected.
 func LabelsOf[L Label](labels []L) LabelSlice { return events.LabelsOf(labels) }
 
-// Array is the memory of an argument, with its name in errors. Bindings to other languages give results more arrays than Go has.
-type Array = events.Array
-
-// ArrayOf returns the memory of a slice.
-func ArrayOf[E any](name string, slice []E) Array { return events.ArrayOf(name, slice) }
-
-// CheckApart returns an error for the first output that shares memory with an input or with an output before it.
-func CheckApart(inputs []Array, outputs ...Array) error { return events.CheckApart(inputs, outputs...) }
-
 // Each error of this package wraps one of these, and names the argument, its value and its place.
 var (
 	// ErrOption signifies that an option is out of its range.

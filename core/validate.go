@@ -3,7 +3,6 @@ package core
 import (
 	"cmp"
 	"fmt"
-	"math"
 	"slices"
 	"strings"
 
@@ -17,13 +16,24 @@ func (c Config) Validate() error {
 	if c.MaxSlope == 0 && c.ScoreRange == [2]float64{} && c.BackgroundLabel == nil {
 		return errs.Of(ErrOption, "these options do not come from DefaultConfig(): a zero is a value, and max_slope = 0 is no bound")
 	}
+	if len(c.Variables) > MaxVariables {
+		return errs.Of(ErrOption, "options are given for %d variables of mass, and a call can have %d", len(c.Variables), MaxVariables)
+	}
 	for k := range options {
 		o := &options[k]
 		if err := o.check(o.field(&c), ""); err != nil {
 			return err
 		}
 		if o.order > c.Order && !o.isDefault(&c) {
-			return errs.OfOption(o.Name, o.shown(&c), "needs order >= %d, and order is %d", o.order, c.Order)
+			return errs.OfOption(o.name, o.text(o.field(&c)), "needs order >= %d, and order is %d", o.order, c.Order)
+		}
+		for v := range c.Variables {
+			if o.ofVariable == nil {
+				break
+			}
+			if err := o.check(o.ofVariable(&c.Variables[v]), ofVariable(v)); err != nil {
+				return err
+			}
 		}
 	}
 	if len(c.Variables) == 0 {
@@ -31,11 +41,14 @@ func (c Config) Validate() error {
 			return err
 		}
 	} else if o := c.givenForAll(); o != nil {
-		return errs.OfOption(o.Name, o.shown(&c), "cannot be given for all variables together: give one for each")
+		return errs.OfOption(o.name, o.text(o.field(&c)), "cannot be given for all variables together: give one for each")
 	}
 	for k := range c.Variables {
 		if err := c.checkBins(&c.Variables[k], ofVariable(k)); err != nil {
 			return err
+		}
+		if own := c.Variables[k].Bins; own > 0 && c.Bins > 0 {
+			return errs.OfOption("bins", c.Bins, "is for all variables, and variable %d has bins = %d: give one for all, or one for each", k, own)
 		}
 	}
 	return cmp.Or(
@@ -47,8 +60,8 @@ func (c Config) Validate() error {
 // beside returns an error for the first of these options that is not at its default, if another option holds.
 func (c *Config) beside(holds bool, other string, names ...string) error {
 	for k := range options {
-		if o := &options[k]; holds && slices.Contains(names, o.Name) && !o.isDefault(c) {
-			return errs.OfOption(o.Name, o.shown(c), "cannot be combined with %s", other)
+		if o := &options[k]; holds && slices.Contains(names, o.name) && !o.isDefault(c) {
+			return errs.OfOption(o.name, o.text(o.field(c)), "cannot be combined with %s", other)
 		}
 	}
 	return nil
@@ -58,7 +71,7 @@ func (c *Config) beside(holds bool, other string, names ...string) error {
 func (c *Config) checkBins(v *Variable, of string) error {
 	switch {
 	case c.Binning != GivenEdges && len(v.Edges) > 0:
-		return errs.Of(ErrOption, "edges%s has length %d, but binning = %s takes none: set binning = edges, or leave them out", of, len(v.Edges), binnings[c.Binning])
+		return errs.Of(ErrOption, "edges%s has length %d, but binning = %s takes none: set binning = edges, or leave them out", of, len(v.Edges), optionOf("binning").values[c.Binning])
 	case c.Binning == GivenEdges && len(v.Edges) < 2:
 		return errs.Of(ErrOption, "edges%s has length %d: binning = edges needs at least 2 edges", of, len(v.Edges))
 	case c.Binning == GivenEdges && v.MassRange != noRange:
@@ -69,9 +82,9 @@ func (c *Config) checkBins(v *Variable, of string) error {
 
 // givenForAll returns the first option, other than bins, that each variable can have and that is given for all; nil if there
 // is none.
-func (c *Config) givenForAll() *Option {
+func (c *Config) givenForAll() *option {
 	for k := range options {
-		if o := &options[k]; o.ofVariable != nil && o.Kind != Integer && !o.isDefault(c) {
+		if o := &options[k]; o.ofVariable != nil && o.name != "bins" && !o.isDefault(c) {
 			return o
 		}
 	}
@@ -80,22 +93,22 @@ func (c *Config) givenForAll() *Option {
 
 // check returns an error if a value of the option is out of its range. Errors name the option and
 // add `of`: "" or " of variable 1".
-func (o *Option) check(field any, of string) error {
-	name := o.Name + of
+func (o *option) check(field any, of string) error {
+	name := o.name + of
 	switch p := field.(type) {
 	case *int:
-		if o.Kind == Integer {
+		if o.values == nil {
 			return o.checkNumber(name, float64(*p))
 		}
-		if *p < 0 || *p >= len(o.Values) {
-			return errs.OfOption(name, *p, "must be the number of one of %s, counted from 0", strings.Join(o.Values, ", "))
+		if *p < 0 || *p >= len(o.values) {
+			return errs.OfOption(name, *p, "must be one of %s", strings.Join(o.values, ", "))
 		}
 	case *float64:
 		return o.checkNumber(name, *p)
 	case *[2]float64:
 		return checkRange(name, *p)
 	case *[]float64:
-		place := func(i int) string { return fmt.Sprintf("%s[%d]%s", o.Name, i, of) }
+		place := func(i int) string { return fmt.Sprintf("%s[%d]%s", o.name, i, of) }
 		for i, x := range *p {
 			if !events.IsFinite(x) {
 				return errs.OfOption(place(i), x, "must be finite")
@@ -116,36 +129,19 @@ func (o *Option) check(field any, of string) error {
 				return errs.OfOption(name, *p, "names label %d twice", label)
 			}
 		}
-	case *[]Variable:
-		if len(*p) > MaxVariables {
-			return errs.OfOption(name, len(*p), "are more than the %d that a call can have", MaxVariables)
-		}
-		for v := range *p {
-			for k := range options {
-				if each := &options[k]; each.ofVariable != nil {
-					if err := each.check(each.ofVariable(&(*p)[v]), ofVariable(v)); err != nil {
-						return err
-					}
-				}
-			}
-		}
 	}
 	return nil
 }
 
-func (o *Option) checkNumber(name string, x float64) error {
-	switch {
-	case x == o.None || (x > o.lowest || x == o.lowest && !o.above) && x <= o.highest && events.IsFinite(x):
+func (o *option) checkNumber(name string, x float64) error {
+	if x == o.none || (x > o.lowest || x == o.lowest && !o.above) && x <= o.highest && events.IsFinite(x) {
 		return nil
-	case o.Kind == Integer && (x > o.highest || o.highest < math.MaxInt32):
-		return errs.OfOption(name, int(x), "must be between %v and %v", int(o.lowest), int(o.highest))
-	case o.Kind == Integer:
-		return errs.OfOption(name, int(x), "must be at least %v", int(o.lowest))
-	case o.above:
-		return errs.OfOption(name, x, "must be greater than %v", o.lowest)
 	}
-	return errs.OfOption(name, x, "must be finite and at least %v", o.lowest)
+	return errs.OfOption(name, x, "must be %s", o.limits())
 }
+
+// isDefault reports whether the option is at its default.
+func (o *option) isDefault(c *Config) bool { return o.text(o.field(c)) == o.text(o.field(&defaults)) }
 
 func checkRange(name string, r [2]float64) error {
 	switch {

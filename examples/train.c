@@ -23,17 +23,14 @@ int main(void) {
         mass_like[i] = (mass[i] - 110) / 60 + normal() / 2;
     }
 
-    mode_options options;
-    mode_options_init(&options, sizeof options); /* the defaults */
-    options.order = 0; /* the score of background shall not depend on mass at all */
+    mode_handle *m = mode_new("order=0"); /* the score of background shall not depend on mass at all */
+    const mode_events events = {sizeof events, EVENTS, MODE_FLOAT64, .score = score, .mass = mass, .label = label};
+    mode_result found = {.size = sizeof found};
     for (double strength = 0; strength <= 10; strength += 10) {
-        double loss = 0, a = 0, b = 0, c = 0;
+        double a = 0, b = 0, c = 0;
         for (int step = 0; step < STEPS; step++) {
             for (int i = 0; i < EVENTS; i++) score[i] = 1 / (1 + exp(-(a * feature[i] + b * mass_like[i] + c)));
-            if (mode_loss_f64(&options, EVENTS, score, label, mass, NULL, &loss, by_score) != MODE_OK) {
-                fprintf(stderr, "%s\n", mode_last_error());
-                return 1;
-            }
+            if (mode_loss(m, &events, &found, by_score)) return fprintf(stderr, "%s\n", mode_last_error()), 1;
             double by_a = 0, by_b = 0, by_c = 0; /* of cross entropy + strength * MoDe */
             for (int i = 0; i < EVENTS; i++) {
                 const double s = score[i], by_logit = (s - label[i]) / EVENTS + strength * by_score[i] * s * (1 - s);
@@ -43,8 +40,8 @@ int main(void) {
             }
             a -= 0.3 * by_a, b -= 0.3 * by_b, c -= 0.3 * by_c;
         }
-        printf("strength %2g: MoDe %.4f, weight %.2f, of the feature that gives the mass away %.2f\n",
-               strength, loss, a, b);
+        printf("strength %2g: MoDe %.4f, weight %.2f, of the feature that gives the mass away %.2f\n", strength, found.loss, a, b);
     }
+    mode_free(m);
     return 0;
 }

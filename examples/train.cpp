@@ -27,15 +27,14 @@ int main() {
         mass_like[i] = (mass[i] - 110) / 60 + normal() / 2;
     }
 
-    mode::options options;
-    options.order(0); // the score of background shall not depend on mass at all
     try {
+        const mode::handle m("order=0"); // the score of background shall not depend on mass at all
         for (double strength : {0.0, 10.0}) {
             double loss = 0, a = 0, b = 0, c = 0;
             for (int step = 0; step < steps; step++) {
                 for (int i = 0; i < events; i++)
                     score[i] = 1 / (1 + std::exp(-(a * feature[i] + b * mass_like[i] + c)));
-                loss = mode::loss(options, mode::events<double>(score, label, mass), by_score);
+                loss = mode::loss(m, mode::events<double>(score, label, mass), by_score);
                 double by_a = 0, by_b = 0, by_c = 0; // of cross entropy + strength * MoDe
                 for (int i = 0; i < events; i++) {
                     const double s = score[i];

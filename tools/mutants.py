@@ -67,7 +67,7 @@ NEAREST = {
     r"report": "report",
     r"plots": "peers/test_metrics.py",
     r"metrics/": "core/test_[bcdhmo]*.py peers/test_[cms]*.py",
-    r"torch/|_constraint|_bad_batches|_strength": "pytorch",
+    r"torch/|_constraint|_bad_batches": "pytorch",
     r"": "core pytorch/test_constraint.py pytorch/test_distance_correlation.py pytorch/test_traps.py",
 }
 

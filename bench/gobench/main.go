@@ -16,7 +16,6 @@ import (
 	"math/rand/v2"
 	"os"
 	"runtime/debug"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -29,7 +28,7 @@ var (
 	n        = flag.Int("n", 1_000_000, "events of a call")
 	threads  = flag.Int("threads", 0, "threads to use, 0 for all")
 	loss     = flag.String("loss", "mode", "mode or disco")
-	options  = flag.String("options", "{}", "options that differ from the defaults, by their names in core.Options, as JSON")
+	options  = flag.String("options", "{}", "options that differ from the defaults, by their names for core.Parse, as JSON")
 	double   = flag.Bool("float64", false, "events in float64")
 	weighted = flag.Bool("weighted", false, "weights that differ")
 	labeled  = flag.Bool("labeled", false, "labels, half of them background")
@@ -72,30 +71,13 @@ func calls[T core.Float]() func(k int) float64 {
 
 // config returns the configuration of the options that were given.
 func config() core.Config {
-	cfg, given := core.DefaultConfig(), map[string]any{}
+	given, words := map[string]any{}, ""
 	check(json.Unmarshal([]byte(*options), &given))
-	for _, o := range core.Options() {
-		value, isGiven := given[o.Name]
-		if !isGiven {
-			continue
-		}
-		delete(given, o.Name)
-		switch field := o.Field(&cfg).(type) {
-		case *int:
-			if name, isName := value.(string); isName {
-				*field = slices.Index(o.Values, name)
-			} else {
-				*field = int(value.(float64))
-			}
-		case *bool:
-			*field = value.(bool) != o.Negated
-		case *float64:
-			*field = value.(float64)
-		}
+	for name, value := range given {
+		words += fmt.Sprintf("%s=%v ", name, value)
 	}
-	if len(given) > 0 {
-		log.Fatalf("no options of the core: %v", given)
-	}
+	cfg, err := core.Parse(words)
+	check(err)
 	return cfg
 }
 

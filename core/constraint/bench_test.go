@@ -48,6 +48,8 @@ func BenchmarkDirection(b *testing.B) {
 			}
 		})
 		b.Run(map[int]string{1024: "512", 20_000: "10k", 1_000_000: "500k"}[n]+"/push", func(b *testing.B) {
+			cfg := cfg
+			cfg.FromLogits = true
 			out, grad, r := make([]float32, n), make([]float32, n), rows(n)
 			for i := range grad {
 				grad[i] = 1
@@ -55,7 +57,7 @@ func BenchmarkDirection(b *testing.B) {
 			state, lesson := make([]float64, constraint.StateSize(1, 0)), make([]float64, constraint.StateSize(1, 0))
 			defer cpu(b)()
 			for b.Loop() {
-				if err := constraint.Direction(r, lesson, ev, cfg, constraint.Steering{State: state, Logits: true}); err != nil {
+				if err := constraint.Direction(r, lesson, ev, cfg, constraint.Steering{State: state}); err != nil {
 					b.Fatal(err)
 				}
 				if err := constraint.Apply(out, grad, r, lesson, state, nil); err != nil {

@@ -42,22 +42,20 @@ type found struct {
 	lesson []float64
 }
 
-func direction(t *testing.T, ev core.Events[float64], cfg core.Config, st constraint.Steering) found {
+func direction(t *testing.T, ev core.Events[float64], cfg core.Config, state []float64) found {
 	t.Helper()
 	n := len(ev.Score)
 	f := found{constraint.Rows[float64]{Push: make([]float64, n), Multiplier: make([]float64, n), Slope: make([]float64, n), Part: make([]float64, n)},
-		make([]float64, constraint.StateSize(len(cfg.BackgroundLabel), st.Categories))}
-	require.NoError(t, constraint.Direction(f.Rows, f.lesson, ev, cfg, st))
+		make([]float64, constraint.StateSize(len(cfg.BackgroundLabel), cfg.Categories))}
+	require.NoError(t, constraint.Direction(f.Rows, f.lesson, ev, cfg, constraint.Steering{State: state}))
 	return f
 }
 
 func config(order int) core.Config {
 	cfg := core.DefaultConfig()
-	cfg.Order = order
+	cfg.Order, cfg.FromLogits, cfg.Strength, cfg.Floor = order, true, 10, 0.1
 	return cfg
 }
-
-var logits = constraint.Steering{Logits: true, Strength: 10, Floor: 0.1}
 
 // The definition, for one batch without a state: u from the gradient of the loss of the ranks, and the start without a tilt.
 func TestDirectionIsTheLaw(t *testing.T) {
@@ -66,7 +64,7 @@ func TestDirectionIsTheLaw(t *testing.T) {
 		bounded := config(1)
 		bounded.MaxSlope = 0.5
 		for _, cfg := range []core.Config{config(0), config(2), bounded} {
-			got := direction(t, s.events(), cfg, logits)
+			got := direction(t, s.events(), cfg, nil)
 			var q, m, w []float64
 			var at []int
 			total, sum, signal := 0.0, 0.0, 0.0
@@ -129,7 +127,7 @@ func TestDirectionIsTheLaw(t *testing.T) {
 // What changes neither push nor start.
 func TestDirectionDoesNotChange(t *testing.T) {
 	s := sampleOf(800, 3)
-	want := direction(t, s.events(), config(1), logits)
+	want := direction(t, s.events(), config(1), nil)
 	for name, change := range map[string]func(s *sample){
 		"weights": func(s *sample) { scale(s.weight, 1e-60) },
 		"mass":    func(s *sample) { scale(s.mass, 1000) },
@@ -146,7 +144,7 @@ func TestDirectionDoesNotChange(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			other := sample{slices.Clone(s.score), slices.Clone(s.mass), slices.Clone(s.weight), s.label}
 			change(&other)
-			got := direction(t, other.events(), config(1), logits)
+			got := direction(t, other.events(), config(1), nil)
 			require.InDeltaSlice(t, want.Push, got.Push, 1e-9)
 			require.InDeltaSlice(t, want.Multiplier, got.Multiplier, 1e-9)
 		})
@@ -166,7 +164,7 @@ func TestStartKeepsTheSize(t *testing.T) {
 	s := sampleOf(4_000, 5)
 	s.weight = nil
 	for order := range 3 {
-		got := direction(t, s.events(), config(order), logits)
+		got := direction(t, s.events(), config(order), nil)
 		sum, count := 0.0, 0.0
 		for i, label := range s.label {
 			if label == 0 {
@@ -188,10 +186,9 @@ func TestApplyAveragesBothNorms(t *testing.T) {
 	}
 	r, seen := rand.New(rand.NewPCG(1, 2)), 0.0
 	for step := range 5 {
-		s, st := sampleOf(500, uint64(step)), logits
-		st.State = state
-		got := direction(t, s.events(), config(0), st)
-		alone := direction(t, s.events(), config(0), logits)
+		s := sampleOf(500, uint64(step))
+		got := direction(t, s.events(), config(0), state)
+		alone := direction(t, s.events(), config(0), nil)
 		grad, out := make([]float64, len(s.score)), make([]float64, len(s.score))
 		square := 0.0
 		for i := range grad {
@@ -219,9 +216,8 @@ func TestApplyFollowsTheScaleOfTheLoss(t *testing.T) {
 	run := func(scales ...float64) (last []float64) {
 		state := make([]float64, constraint.StateSize(1, 0))
 		for step, scale := range scales {
-			s, st := sampleOf(500, uint64(step)), logits
-			st.State = state
-			got := direction(t, s.events(), config(1), st)
+			s := sampleOf(500, uint64(step))
+			got := direction(t, s.events(), config(1), state)
 			grad, before := slices.Repeat([]float64{scale}, len(s.score)), slices.Clone(state)
 			require.NoError(t, constraint.Apply(grad, grad, got.Rows, got.lesson, state, nil))
 			last = grad
@@ -256,7 +252,7 @@ func TestBinsOfFewEvents(t *testing.T) {
 			if k == 2 {
 				ev.Mass, ev.Masses = nil, [][]float64{s.mass, s.score}
 			}
-			got := direction(t, ev, cfg, logits)
+			got := direction(t, ev, cfg, nil)
 			require.True(t, slices.ContainsFunc(got.Push, func(u float64) bool { return u != 0 }), "seed %d", seed)
 		}
 	}
@@ -265,10 +261,10 @@ func TestBinsOfFewEvents(t *testing.T) {
 func TestCategoriesAreApart(t *testing.T) {
 	s, other := sampleOf(600, 1), sampleOf(400, 2)
 	both := sample{slices.Concat(s.score, other.score), slices.Concat(s.mass, other.mass), slices.Concat(s.weight, other.weight), slices.Concat(s.label, other.label)}
-	ev, st := both.events(), logits
-	ev.Category, st.Categories = core.LabelsOf(append(make([]int32, 600), slices.Repeat([]int32{1}, 400)...)), 2
-	got := direction(t, ev, config(1), st)
-	first, second := direction(t, s.events(), config(1), logits), direction(t, other.events(), config(1), logits)
+	ev, cfg := both.events(), config(1)
+	ev.Category, cfg.Categories = core.LabelsOf(append(make([]int32, 600), slices.Repeat([]int32{1}, 400)...)), 2
+	got := direction(t, ev, cfg, nil)
+	first, second := direction(t, s.events(), config(1), nil), direction(t, other.events(), config(1), nil)
 	require.InDeltaSlice(t, slices.Concat(first.Push, second.Push), got.Push, 1e-12)
 	require.InDeltaSlice(t, slices.Concat(first.Multiplier, second.Multiplier), got.Multiplier, 1e-12)
 	for i, part := range got.Part {
@@ -281,23 +277,30 @@ func TestErrors(t *testing.T) {
 	state := make([]float64, constraint.StateSize(1, 0))
 	old := slices.Clone(state)
 	old[0] = 1
-	for want, st := range map[string]constraint.Steering{
-		"strength = -1":                       {Strength: -1},
-		"floor = 2":                           {Floor: 2},
-		"floor = NaN":                         {Floor: math.NaN()},
-		"training_events = -1":                {TrainingEvents: -1},
-		"training_events = 3: this batch has": {TrainingEvents: 3, Logits: true},
-		"categories = 2, and no category":     {Categories: 2},
-		"batch = 101":                         {Batch: 101},
-		"state has length 7":                  {State: make([]float64, 7)},
-		"state[0] = 1: the version":           {State: old},
-		"lies outside score_range":            {},
+	none := func(*core.Config) {}
+	for want, given := range map[string]struct {
+		change func(*core.Config)
+		constraint.Steering
+	}{
+		"strength = -2":                       {change: func(c *core.Config) { c.Strength = -2 }},
+		"floor = 2":                           {change: func(c *core.Config) { c.Floor = 2 }},
+		"floor = NaN":                         {change: func(c *core.Config) { c.Floor = math.NaN() }},
+		"training_events = -1":                {change: func(c *core.Config) { c.TrainingEvents = -1 }},
+		"training_events = 3: this batch has": {change: func(c *core.Config) { c.TrainingEvents = 3 }},
+		"categories = 2, and no category":     {change: func(c *core.Config) { c.Categories = 2 }},
+		"score_range = [0, 2]: leave it out":  {change: func(c *core.Config) { c.ScoreRange[1] = 2 }},
+		"lies outside score_range":            {change: func(c *core.Config) { c.FromLogits = false }},
+		"batch = 101":                         {none, constraint.Steering{Batch: 101}},
+		"state has length 7":                  {none, constraint.Steering{State: make([]float64, 7)}},
+		"state[0] = 1: the version":           {none, constraint.Steering{State: old}},
 	} {
+		cfg := config(1)
+		given.change(&cfg)
 		rows := constraint.Rows[float64]{Push: make([]float64, 100), Multiplier: make([]float64, 100), Slope: make([]float64, 100), Part: make([]float64, 100)}
-		err := constraint.Direction(rows, make([]float64, len(state)), s.events(), config(1), st)
+		err := constraint.Direction(rows, make([]float64, len(state)), s.events(), cfg, given.Steering)
 		require.ErrorContains(t, err, want)
 	}
-	got := direction(t, s.events(), config(1), logits)
+	got := direction(t, s.events(), config(1), nil)
 	require.ErrorContains(t, constraint.Apply(s.score[:5], s.score[:5], got.Rows, got.lesson, state, nil), "gradient has length 5")
 	require.ErrorContains(t, constraint.Apply(nil, nil, got.Rows, got.lesson[:9], state, nil), "lesson has 9 numbers")
 	got.Part[3] = 1

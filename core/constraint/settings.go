@@ -5,33 +5,22 @@ import (
 
 	"github.com/libmode/libmode/core/internal/errs"
 	"github.com/libmode/libmode/core/internal/events"
+	"github.com/libmode/libmode/core/internal/loss"
 )
 
-// Steering says how strongly a constraint pushes, and holds what it remembers.
+// Steering has the arguments of a push beside events and options.
 type Steering struct {
-	// Strength is K, the push over the gradient. 0: the default for TrainingEvents.
-	Strength float64
-	// Floor is the least start, above 0 and at most 1, where 1 is no planing. 0: the default for TrainingEvents.
-	Floor float64
-	// TrainingEvents is the number of background events of the whole training, of all labels and processes. The defaults of Strength
-	// and Floor follow it. 0: unknown, and the defaults are those for 150,000.
-	TrainingEvents float64
 	// State is what is remembered of earlier batches, StateSize numbers, all 0 before the first. Nil: nothing is remembered.
 	State []float64
 	// Batch is the number of events that are pushed. The events after it are reference events. 0: all are pushed.
 	Batch int
-	// Logits says that the scores of the events are logits, of any size, and the push is with respect to them.
-	Logits bool
-	// Categories is the number of values of Events.Category, 0 to Categories-1. Each has a push and a memory of its own. A category
-	// with too few events for bins gets no push from a batch. 0: events have no category.
-	Categories int
 }
 
 // The numbers of the law. The strength is 12, times (T/150,000)^(1/4) for T training events, and the floor 0.1 (150,000/T)^(1/2): few
 // events teach less flatness, and planing leaves few effective events of them. Order 0, which forbids lines too, needs 24, and there the
-// strength rises as 1 - exp(-x), where x is 1 after 512,000 background events or 1,000 batches, whichever is sooner: in a push of so many
-// times its gradient a network that knows nothing yet learns nothing. Only a part of the exponential that keeps the means is used: with all of it a steep spectrum of order 1 is
-// less flat. studies/zoo has the study behind each number.
+// strength rises as 1 - exp(-x), where x is 1 after 512,000 background events or 1,000 batches, whichever is sooner: a network that
+// knows nothing yet learns nothing, if the push is 24 times its gradient. The exponential that keeps the means counts to the power tilt:
+// with the power 1 a steep spectrum of order 1 is less flat. studies/zoo has the study behind each number.
 const (
 	usual        = 150_000
 	ofFlat       = 24
@@ -42,7 +31,7 @@ const (
 	tilt         = 0.6   // the power of the exponential
 )
 
-// Defaults returns the strength and the floor for an order and so many training events; 0: unknown.
+// Defaults returns the strength and the floor for an order and a number of training events; 0: unknown.
 func Defaults(order int, trainingEvents float64) (strength, floor float64) {
 	relative := 1.0
 	if trainingEvents > 0 {
@@ -54,56 +43,66 @@ func Defaults(order int, trainingEvents float64) (strength, floor float64) {
 	return strength * math.Pow(relative, 0.25), min(1, defaultFloor/math.Sqrt(relative))
 }
 
-// settle replaces the zeros of the settings by their defaults. It returns an error for the first number that is out of its range.
-func (st *Steering) settle(n, labels, order int, hasCategories bool) error {
-	inside := func(x, most float64) bool { return x >= 0 && x <= most }
+// planOf returns the plan of a batch, and replaces what is not given by its default. It returns an error for options, a batch, categories or
+// a state that do not match the events.
+func planOf[T events.Float](cfg loss.Planner, ev *events.Events[T], st *Steering) (*loss.Plan, error) {
+	p, err := loss.PlanOf(cfg, ev)
+	if err != nil {
+		return nil, err
+	}
+	n, labels, hasCategories := len(ev.Score), len(p.BackgroundLabel), ev.Category != nil
 	switch {
 	case st.Batch < 0 || st.Batch > n:
-		return errs.Of(errs.ErrLength, "batch = %d: must be 1 to the number of events, %d", st.Batch, n)
-	case StateSize(labels, st.Categories) == 0:
-		return errs.Of(errs.ErrOption, "categories = %d: must be from 0 to what an array has room for", st.Categories)
-	case hasCategories && st.Categories == 0:
-		return errs.Of(errs.ErrOption, "category is given, and categories = 0: set categories to the number of categories, "+
+		return nil, errs.Of(errs.ErrLength, "batch = %d: must be 1 to the number of events, %d", st.Batch, n)
+	case StateSize(labels, p.Categories) == 0:
+		return nil, errs.Of(errs.ErrOption, "categories = %d: must be from 0 to what an array has room for", p.Categories)
+	case hasCategories && p.Categories == 0:
+		return nil, errs.Of(errs.ErrOption, "category is given, and categories = 0: set categories to the number of categories, "+
 			"so that each has a push and a memory of its own")
-	case !hasCategories && st.Categories > 0:
-		return errs.Of(errs.ErrOption, "categories = %d, and no category is given: each event needs one", st.Categories)
-	case !inside(st.Strength, math.MaxFloat64):
-		return errs.Of(errs.ErrOption, "strength = %v: must be finite and above 0", st.Strength)
-	case !inside(st.Floor, 1):
-		return errs.Of(errs.ErrOption, "floor = %v: must be above 0 and at most 1", st.Floor)
-	case !inside(st.TrainingEvents, math.MaxFloat64):
-		return errs.Of(errs.ErrOption, "training_events = %v: must be finite and above 0", st.TrainingEvents)
+	case !hasCategories && p.Categories > 0:
+		return nil, errs.Of(errs.ErrOption, "categories = %d, and no category is given: each event needs one", p.Categories)
+	case p.FromLogits && p.ScoreRange != [2]float64{0, 1}:
+		return nil, errs.Of(errs.ErrOption, "score_range = %s: leave it out with from_logits, whose scores are from 0 to 1", errs.Range(p.ScoreRange))
+	}
+	if st.State != nil {
+		if err := CheckState(st.State, labels, p.Categories); err != nil {
+			return nil, err
+		}
 	}
 	if st.Batch == 0 {
 		st.Batch = n
 	}
-	strength, floor := Defaults(order, st.TrainingEvents)
-	if st.Strength == 0 {
-		st.Strength = strength
+	strength, floor := Defaults(p.Order, p.TrainingEvents)
+	if p.Strength < 0 {
+		p.Strength = strength
 	}
-	if st.Floor == 0 {
-		st.Floor = floor
+	if p.Floor == 0 {
+		p.Floor = floor
 	}
-	if st.State == nil {
-		return nil
+	if p.FromLogits {
+		p.ScoreRange = [2]float64{math.Inf(-1), math.Inf(1)}
 	}
-	return CheckState(st.State, labels, st.Categories)
+	if width := p.ScoreRange[1] - p.ScoreRange[0]; !math.IsInf(width, 1) && (math.IsInf(float64(T(width/4)), 1) || math.IsInf(float64(T(1/width)), 1)) {
+		return nil, errs.Of(errs.ErrOverflow, "score_range = %s is so wide or narrow that derivatives by logits overflow", errs.Range(p.ScoreRange))
+	}
+	for v := range p.Masses {
+		p.Masses[v].Score = p.ScoreRange
+	}
+	p.ByOrder = true
+	return p, nil
 }
 
-// checkCategories returns an error for the first event of a division whose category is none of so many.
-func checkCategories[T events.Float](di *events.Division[T], categories int) error {
-	bad := -1
-	for k, su := range di.Subsets {
-		if su.Category >= 0 && su.Category < int64(max(categories, 1)) {
-			continue
-		}
-		if bad < 0 || di.Index[su.Lo] < di.Index[di.Subsets[bad].Lo] {
-			bad = k
+// checkCategories returns an error for the first event whose category is below 0 or too large.
+func checkCategories[T events.Float](subs []events.Subset[T], categories int) error {
+	var bad *events.Subset[T]
+	for k := range subs {
+		su := &subs[k]
+		if isGood := su.Category >= 0 && su.Category < int64(max(categories, 1)); !isGood && (bad == nil || su.Place(0) < bad.Place(0)) {
+			bad = su
 		}
 	}
-	if bad < 0 {
+	if bad == nil {
 		return nil
 	}
-	su := di.Subsets[bad]
-	return errs.At(errs.ErrOption, "category", int(di.Index[su.Lo]), " = %d: must be from 0 to %d, less than categories", su.Category, categories-1)
+	return errs.At(errs.ErrOption, "category", bad.Place(0), " = %d: must be from 0 to %d, less than categories", bad.Category, categories-1)
 }

@@ -5,12 +5,13 @@ import (
 	"slices"
 
 	"github.com/libmode/libmode/core/internal/events"
+	"github.com/libmode/libmode/core/internal/loss"
 	"github.com/libmode/libmode/core/internal/moments"
 	"github.com/libmode/libmode/core/internal/par"
 	"gonum.org/v1/gonum/floats"
 )
 
-// mostStart is the largest start: a background event counts at most as so many.
+// mostStart is the largest start. No background event counts as more than 150 events.
 const mostStart = 150
 
 // none is the cell of an event that takes no part.
@@ -20,18 +21,15 @@ const none = math.MaxUint8
 // value.
 type cells struct {
 	*part
-	limits  [][2]float64 // of each variable
-	isJoint bool         // an event needs a value of all variables
-	each    int          // the cells of a variable
+	plan *loss.Plan
+	each int // the cells of a variable
 }
+
+// cells returns the cells of a part.
+func (g *group[T]) cells(p *part) *cells { return &cells{p, g.plan, cellsOfMass[len(g.plan.Masses)]} }
 
 // endsOf returns the upper ends of the cells of a variable but the last.
 func (c *cells) endsOf(v int) []float64 { return c.ends[v*(c.each-1):][:c.each-1] }
-
-// has reports whether a mass lies inside the limits of a variable.
-func (c *cells) has(v int, m float64) bool {
-	return m >= c.limits[v][0] && m <= c.limits[v][1] && events.IsFinite(m)
-}
 
 // draw sets the ends of the cells to quantiles of masses, as numpy.quantile.
 func draw[T events.Float](c *cells, masses [][]T) {
@@ -39,7 +37,7 @@ func draw[T events.Float](c *cells, masses [][]T) {
 	for v, mass := range masses {
 		sorted := make([]float64, 0, len(mass))
 		for _, m := range mass {
-			if c.has(v, float64(m)) {
+			if limits := &c.plan.Masses[v].Mass; float64(m) >= limits[0] && float64(m) <= limits[1] && events.IsFinite(float64(m)) {
 				sorted = append(sorted, float64(m))
 			}
 		}
@@ -54,7 +52,7 @@ func draw[T events.Float](c *cells, masses [][]T) {
 	}
 }
 
-// strips is the number of strips of equal width in which place looks for a cell first: so many that most have no end inside.
+// strips is the number of strips of equal width, in which place looks for a cell first. Most strips have no end of a cell inside.
 const strips = 1024
 
 // place sets the cells of events from their masses, and adds the part of the weights in each cell to a spectrum. A weight that is not
@@ -73,21 +71,27 @@ func place[T events.Float](c *cells, spectrum []float64, ev *events.Events[T], c
 			}
 			begin[s] = uint8(k)
 		}
+		limits, first, each := c.plan.Masses[v].Mass, ends[0], c.each
 		for i, mass := range mass {
-			own, m := c.each, float64(mass)
-			if c.has(v, m) {
-				own = int(begin[int(max(0, min((m-ends[0])*scale, strips-1)))])
+			own, m := each, float64(mass)
+			if m >= limits[0] && m <= limits[1] && events.IsFinite(m) {
+				strip := (m - first) * scale
+				if own = 0; strip >= strips {
+					own = int(begin[strips-1])
+				} else if strip > 0 {
+					own = int(begin[int(strip)])
+				}
 				for own < len(ends) && ends[own] <= m {
 					own++
 				}
 				present[i]++
 			}
-			cell[i] = cell[i]*uint8(c.each+1) + uint8(own)
+			cell[i] = cell[i]*uint8(each+1) + uint8(own)
 		}
 	}
 	needed, sizes, unit := 1, 0.0, 1.0
-	if c.isJoint {
-		needed = len(c.limits)
+	if c.plan.Joint {
+		needed = len(c.plan.Masses)
 	}
 	if largest := 0.0; ev.Weight != nil {
 		for _, w := range ev.Weight {
@@ -115,25 +119,23 @@ func place[T events.Float](c *cells, spectrum []float64, ev *events.Events[T], c
 	return sizes > 0
 }
 
-// setSpectra sets the cells of the background, and the spectra of the lesson. Signal has none of the background labels, and the category
-// of the background if there are categories. Its masses and weights alone are read; a mass that is not finite or out of range counts
-// for nothing.
-func (ca *call[T]) setSpectra(all []*group[T], sc *par.Scratch) {
-	others := ca.Others(ca.plan.BackgroundLabel, ca.Categories)
-	for _, g := range all {
-		known, lesson := &ca.known.parts[ca.part(g)], ca.cells(&ca.lesson.parts[ca.part(g)])
-		if len(g.Score) < 2*int(known.drawn) {
-			lesson.drawn, lesson.ends = known.drawn, known.ends
-		} else {
-			draw(lesson, g.Variables())
-		}
-		g.cell = par.Make[uint8](&sc.Arena, len(g.Score))
-		place(lesson, lesson.background[:], &g.Events, g.cell)
-		signal := ca.Chosen(others[g.subset.Category], sc)
-		if place(lesson, lesson.signal[:], &signal, par.Make[uint8](&sc.Arena, len(signal.Score))) {
-			lesson.signals = 1
-		}
+// setSpectra sets the spectra of the lesson, and returns the cells of the background. Signal has none of the background labels, and the
+// category of the background if there are categories. Its masses and weights alone are read; a mass that is not finite or out of range
+// counts for nothing.
+func (g *group[T]) setSpectra(ev *events.Events[T], signal []uint32, sc *par.Scratch) []uint8 {
+	if len(g.Score) < 2*int(g.known.drawn) {
+		g.taught.drawn, g.taught.ends = g.known.drawn, g.known.ends
+	} else {
+		draw(g.cells(g.taught), g.Variables())
 	}
+	taught, cell := g.cells(g.taught), par.Make[uint8](&sc.Arena, len(g.Score))
+	place(taught, g.taught.background[:], &g.Events, cell)
+	masses := events.Events[T]{Mass: ev.Mass, Masses: ev.Masses, Weight: ev.Weight}
+	masses = masses.Chosen(signal, sc)
+	if place(taught, g.taught.signal[:], &masses, par.Make[uint8](&sc.Arena, len(signal))) {
+		g.taught.signals = 1
+	}
+	return cell
 }
 
 // starts returns the start of each cell: the ratio of the densities of signal and background, with a floor, times the exponential of
@@ -206,7 +208,7 @@ func (c *cells) keepMeans(starts []float64, degree int) {
 // polynomials returns the Legendre polynomials of the rank of each mass, of the degrees from 1 on, in each cell.
 func (c *cells) polynomials(degree int) (all [][]float64) {
 	values, by := make([]float64, degree+1), 1
-	for range c.limits {
+	for range c.plan.Masses {
 		for l := range degree {
 			p := make([]float64, mostCells)
 			for k := range p {

@@ -3,19 +3,19 @@ package disco
 import (
 	"cmp"
 	"math"
+	"slices"
 
 	"github.com/libmode/libmode/core/internal/errs"
 	"github.com/libmode/libmode/core/internal/events"
 	"github.com/libmode/libmode/core/internal/par"
+	"github.com/libmode/libmode/core/internal/sorted"
 )
-
-// Float is the type of values, weights and gradients.
-type Float = events.Float
 
 // Correlation returns dCorr^2(x, y), and sets gradX and gradY to its derivatives by x and by y. Either gradient may be
 // nil: not wanted. If weight is nil, all weights are 1. The plain form needs 2 events, the unbiased one 4. Results do
-// not depend on the number of threads. Errors wrap the errors of package core, and after an error the gradients mean nothing.
-func Correlation[T Float](gradX, gradY, x, y, weight []T, unbiased bool) (float64, error) {
+// not depend on the number of threads. The gradients share no memory with the arguments. Errors wrap the errors of package core, and after
+// an error the gradients mean nothing.
+func Correlation[T events.Float](gradX, gradY, x, y, weight []T, unbiased bool) (float64, error) {
 	n := len(x)
 	if uint64(n) > math.MaxUint32 {
 		return 0, errs.Of(errs.ErrLength, "x has length %d, but one call takes at most %d events", n, uint64(math.MaxUint32))
@@ -32,10 +32,6 @@ func Correlation[T Float](gradX, gradY, x, y, weight []T, unbiased bool) (float6
 			return 0, errs.At(errs.ErrNotFinite, names[k], i, " = %v: must be finite", array[i])
 		}
 	}
-	if err := events.CheckApart([]events.Array{events.ArrayOf("x", x), events.ArrayOf("y", y), events.ArrayOf("weight", weight)},
-		events.ArrayOf("grad_x", gradX), events.ArrayOf("grad_y", gradY)); err != nil {
-		return 0, err
-	}
 	least := 2
 	if unbiased {
 		least = 4
@@ -45,7 +41,7 @@ func Correlation[T Float](gradX, gradY, x, y, weight []T, unbiased bool) (float6
 	}
 	sc := par.Take()
 	defer sc.Give()
-	sc.Team.Expect(n)
+	sc.Expect(n)
 	dc := &call{sc: sc, axes: [2]axis{newAxis("x", n, &sc.Arena), newAxis("y", n, &sc.Arena)}}
 	unit := events.UnitOfWeights(weight)
 	if err := arrange(dc, x, y, weight, unit); err != nil {
@@ -89,5 +85,75 @@ type call struct {
 
 // each calls f for both axes, beside the other one: at once where there are enough events.
 func (dc *call) each(f func(k int, ax, other *axis)) {
-	dc.sc.Team.Run(2, func(k int) { f(k, &dc.axes[k], &dc.axes[1-k]) })
+	dc.sc.Run(2, func(k int) { f(k, &dc.axes[k], &dc.axes[1-k]) })
+}
+
+// arrange sorts the events by x and by y, and scales values and weights.
+//
+// Events of equal x are in order of y, and events of equal y in order of x. So of two events that are equal in one
+// variable the same one comes first in both orders.
+func arrange[T events.Float](dc *call, x, y, weight []T, unit float64) error {
+	for k, values := range [...][]T{x, y} {
+		sortAxis(&dc.axes[k], values, dc.sc)
+	}
+	dc.axes[0].breakTies(&dc.axes[1])
+	dc.axes[1].breakTies(&dc.axes[0])
+	for k := range dc.axes {
+		if err := dc.axes[k].center(); err != nil {
+			return err
+		}
+	}
+	dc.each(func(_ int, ax, _ *axis) {
+		for k, i := range ax.order {
+			ax.w[k] = 1
+			if weight != nil {
+				ax.w[k] = float64(weight[i]) * unit
+			}
+		}
+		ax.power = ax.w
+		rowSums(ax.row, ax.z, ax.w)
+	})
+	return nil
+}
+
+// sortAxis sets order, place and z. Equal values are in order of the input.
+func sortAxis[T events.Float](ax *axis, values []T, sc *par.Scratch) {
+	copy(ax.order, sorted.Values(values, sc))
+	for k, i := range ax.order {
+		ax.place[i], ax.z[k] = uint32(k), float64(values[i])
+	}
+}
+
+// breakTies sorts events of equal values by their places in the order of the other variable.
+func (ax *axis) breakTies(other *axis) {
+	sorted.ForTies(ax.z, func(lo, hi int) {
+		places := ax.rank[lo:hi]
+		for k, i := range ax.order[lo:hi] {
+			places[k] = other.place[i]
+		}
+		slices.Sort(places)
+		for k, place := range places {
+			i := other.order[place]
+			ax.order[lo+k], ax.place[i] = i, uint32(lo+k)
+		}
+	})
+}
+
+// center subtracts the median, so that values far from 0 lose no digits, and multiplies with a power of two, so that no
+// product overflows.
+func (ax *axis) center() error {
+	z := ax.z
+	lo, hi, median := z[0], z[len(z)-1], z[len(z)/2]
+	if lo == hi {
+		return errs.At(errs.ErrUndefined, ax.name, -1, ": all %d events have the value %v, so DisCo is 0/0, which is not defined",
+			len(z), lo)
+	}
+	if !events.IsFinite(hi - lo) {
+		return errs.At(errs.ErrOverflow, ax.name, -1, ": the events span [%v, %v], which is too wide for double precision", lo, hi)
+	}
+	ax.unit = events.UnitOf(max(median-lo, hi-median))
+	for k := range z {
+		z[k] = (z[k] - median) * ax.unit
+	}
+	return nil
 }

@@ -318,15 +318,3 @@ func TestErrors(t *testing.T) {
 	_, err := Correlation(make([]float64, 20), make([]float64, 19), s.x, s.y, s.weight, true)
 	assert.ErrorContains(t, err, "grad_y has length 19, but x has length 20")
 }
-
-// A gradient in the place of an argument, or of the other gradient, is an error.
-func TestGradientsOverArguments(t *testing.T) {
-	x, y, weight, grad := []float64{1, 2, 4, 8}, []float64{3, 1, 2, 5}, []float64{1, 1, 1, 1}, make([]float64, 4)
-	for want, given := range map[string][2][]float64{
-		"grad_x overlaps x": {x, grad}, "grad_y overlaps x": {grad, x}, "grad_x overlaps y": {y, nil},
-		"grad_y overlaps weight": {nil, weight}, "grad_y overlaps grad_x": {grad, grad},
-	} {
-		_, err := Correlation(given[0], given[1], x, y, weight, false)
-		require.ErrorContains(t, err, want)
-	}
-}

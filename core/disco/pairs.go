@@ -2,7 +2,7 @@ package disco
 
 import (
 	"github.com/libmode/libmode/core/internal/par"
-	"github.com/libmode/libmode/core/internal/radix"
+	"github.com/libmode/libmode/core/internal/sorted"
 )
 
 // The sums over pairs are, for each event k,
@@ -62,7 +62,7 @@ func (ax *axis) sumBefore() {
 
 // subtractTies subtracts from pairs the share of events of equal values.
 func (ax *axis) subtractTies() {
-	radix.ForTies(ax.z, func(lo, hi int) {
+	sorted.ForTies(ax.z, func(lo, hi int) {
 		var weights, moments sum
 		for k := lo; k < hi; k++ {
 			weights.add(ax.power[k])
@@ -108,7 +108,7 @@ func (dc *call) addBelow(ofX bool) {
 		dc.addShare(event{r, uint32(k)}, xk, yk, tops.below(b), ofX)
 		tops.add(b, node{w, w * xk, w * yk})
 	}
-	dc.sc.Team.Run(blocks, func(b int) {
+	dc.sc.Run(blocks, func(b int) {
 		room := par.Room()
 		defer room.Give()
 		inBlock := tree(par.Make[node](&room.Arena, 1<<blockBits+1))

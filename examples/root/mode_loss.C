@@ -12,7 +12,7 @@
  */
 R__ADD_INCLUDE_PATH($LIBMODE/include)
 R__LOAD_LIBRARY($LIBMODE/lib/libmode.so) // not found? export LIBMODE=$(libmode-config --prefix)
-#include <mode.h> // not found? export LIBMODE=$(libmode-config --prefix); compiled, ROOT_INCLUDE_PATH=$LIBMODE/include
+#include <mode.hpp> // not found? export LIBMODE=$(libmode-config --prefix); compiled, ROOT_INCLUDE_PATH=$LIBMODE/include
 
 #include <TError.h>
 #include <TFile.h>
@@ -44,16 +44,14 @@ int mode_loss(const char *file_name = "events.root", const char *tree_name = "ev
         return 1;
     }
 
-    mode_options options;
-    mode_options_init(&options, sizeof options);
-    options.order = order;
-    double loss;
     std::vector<float> grad(score.size());
-    if (mode_loss_f32(&options, score.size(), score.data(), label.data(), mass.data(), weight.data(), &loss, grad.data())) {
-        Error("mode_loss", "%s", mode_last_error());
+    try {
+        const mode::handle m(Form("order=%d", order));
+        printf("loss %.17g\n", mode::loss(m, mode::events<float>(score, label, mass, weight), grad));
+    } catch (const mode::error &error) {
+        Error("mode_loss", "%s", error.what());
         return 1;
     }
-    printf("loss %.17g\n", loss);
 
     TFile out("gradient.root", "RECREATE");
     TTree gradient("gradient", "d loss/d score of every event");

@@ -11,36 +11,29 @@ import os
 import sys
 from typing import Any
 
-import cppyy
 import numpy as np
 import ROOT
 
 if len(sys.argv) != 2:
     sys.exit("usage: python mode_pyroot.py events.root")
 prefix = os.environ.get("LIBMODE", "")
-if not os.path.exists(f"{prefix}/include/mode.h") or ROOT.gSystem.Load(f"{prefix}/lib/libmode.so") < 0:
+if not os.path.exists(f"{prefix}/include/mode.hpp") or ROOT.gSystem.Load(f"{prefix}/lib/libmode.so") < 0:
     sys.exit(f"no libmode in LIBMODE = {prefix!r}: export LIBMODE=$(libmode-config --prefix)")
-ROOT.gInterpreter.Declare(f'#include "{prefix}/include/mode.h"')
-
-options = ROOT.mode_options()
-ROOT.mode_options_init(options, cppyy.sizeof(ROOT.mode_options))
-options.order = 1
-
-
+ROOT.gInterpreter.AddIncludePath(f"{prefix}/include")
 ROOT.gInterpreter.Declare("""
-double loss_and_grad(const mode_options &options, size_t n, const float *score, const int *label, const float *mass,
-                     const float *weight, float *grad) {
-    double loss;
-    if (mode_loss_f32(&options, n, score, label, mass, weight, &loss, grad))
-        throw std::runtime_error(mode_last_error());
-    return loss;
+#include <mode.hpp>
+
+double loss_and_grad(size_t n, const float *score, const int *label, const float *mass, const float *weight,
+                     float *grad) {
+    static const mode::handle m("order=1");
+    return mode::loss(m, mode::events<float>({score, n}, {label, n}, {mass, n}, {weight, n}), {grad, n});
 }
 """)
 
 
 def loss_and_grad(n: int, *arrays: Any) -> float:
     """The loss of n events: arrays are score, label, mass, weight and gradient, NumPy's or data() of std::vector."""
-    return float(ROOT.loss_and_grad(options, n, *arrays))
+    return float(ROOT.loss_and_grad(n, *arrays))
 
 
 frame = ROOT.RDataFrame("events", sys.argv[1])

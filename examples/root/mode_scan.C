@@ -2,14 +2,14 @@
  * What a classifier does to the background's mass spectrum, and the MoDe loss for
  * several orders and numbers of bins: tables, mode_scan.png and mode_scan.pdf.
  *
- *     root -l -b -q 'mode_scan.C("events.root", 50, 250)'      masses from 50 to 250 only
+ *     root -l -b -q 'mode_scan.C("events.root", "50,250")'      masses from 50 to 250 only
  *
  * The tree "events" has the branches score, mass and weight (float) and label
  * (int, 1 for signal, 0 for background). Returns 0, or 1 after an error.
  */
 R__ADD_INCLUDE_PATH($LIBMODE/include)
 R__LOAD_LIBRARY($LIBMODE/lib/libmode.so) // not found? export LIBMODE=$(libmode-config --prefix)
-#include <mode.h> // not found? export LIBMODE=$(libmode-config --prefix); compiled, ROOT_INCLUDE_PATH=$LIBMODE/include
+#include <mode.hpp> // not found? export LIBMODE=$(libmode-config --prefix); compiled, ROOT_INCLUDE_PATH=$LIBMODE/include
 
 #include <ROOT/RDataFrame.hxx>
 #include <TCanvas.h>
@@ -82,8 +82,8 @@ void scan_draw(TVirtualPad *pad, TMultiGraph &graphs, TLegend &legend, const cha
     legend.Draw();
 }
 
-int mode_scan(const char *file_name = "events.root", double mass_low = -INFINITY, double mass_high = INFINITY,
-              const char *mass_title = "mass [GeV]", const char *score_branch = "score") {
+int mode_scan(const char *file_name = "events.root", const char *mass_range = "none", const char *mass_title = "mass [GeV]",
+              const char *score_branch = "score") {
     ScanEvents events;
     try {
         ROOT::RDataFrame frame("events", file_name);
@@ -95,7 +95,6 @@ int mode_scan(const char *file_name = "events.root", double mass_low = -INFINITY
         Error("mode_scan", "%s", error.what());
         return 1;
     }
-    size_t n = events.label.size();
     if (std::count(events.label.begin(), events.label.end(), 1) == 0) {
         Error("mode_scan", "no event of label 1, signal, in %s", file_name);
         return 1;
@@ -104,30 +103,14 @@ int mode_scan(const char *file_name = "events.root", double mass_low = -INFINITY
     const int colors[] = {kAzure + 2, kOrange + 7, kTeal + 3, kViolet - 6}, markers[] = {20, 21, 22, 23};
 
     /* The background's efficiency, in the bins of equal numbers of events that the loss takes too. */
-    mode_options options;
-    mode_options_init(&options, sizeof options);
-    options.bins = 20;
-    options.mass_range[0] = mass_low;
-    options.mass_range[1] = mass_high;
-    const float *masses[] = {events.mass.data()};
-    mode_events_f32 all = {};
-    all.struct_size = sizeof all;
-    all.n = n;
-    all.score = events.score.data();
-    all.label = events.label.data(); // of MODE_LABEL_INT32, which is 0
-    all.mass = masses;
-    all.n_mass = 1;
-    all.weight = events.weight.data();
-    std::vector<double> edges(options.bins + 1);
-    mode_table table = {};
-    table.struct_size = sizeof table;
-    table.capacity = options.bins;
-    table.edges = edges.data();
-    if (mode_table_f32(&options, &all, &table)) {
-        Error("mode_scan", "%s", mode_last_error());
+    const mode::events<float> all(events.score, events.label, events.mass, events.weight);
+    mode::status status;
+    auto options = [&](int bins, int order) { return mode::handle(Form("bins=%d order=%d mass_range=%s", bins, order, mass_range), status); };
+    std::vector<double> edges = mode::table_of(options(20, 0), all, {}, status).edges;
+    if (!status.ok()) {
+        Error("mode_scan", "%s", status.message());
         return 1;
     }
-    edges.resize(table.n_bins + 1);
     edges.back() = std::nextafter(edges.back(), INFINITY); // a TH1 leaves its upper edge out
     TMultiGraph efficiencies;
     TLegend efficiency_legend(0.18, 0.81, 0.95, 0.93, "signal efficiency");
@@ -159,18 +142,15 @@ int mode_scan(const char *file_name = "events.root", double mass_low = -INFINITY
         auto *graph = new TGraph;
         printf("%5d ", order);
         for (int bins : numbers_of_bins) {
-            mode_result_f32 found = {};
-            found.struct_size = sizeof found;
-            options.order = order;
-            options.bins = bins;
-            if (mode_evaluate_f32(&options, &all, &found)) {
-                Error("mode_scan", "%s", mode_last_error());
+            const double loss = mode::loss(options(bins, order), all, {}, status);
+            if (!status.ok()) {
+                Error("mode_scan", "%s", status.message());
                 return 1;
             }
-            graph->AddPoint(bins, found.loss);
-            smallest = std::min(smallest, found.loss);
-            largest = std::max(largest, found.loss);
-            printf("  %9.3g", found.loss);
+            graph->AddPoint(bins, loss);
+            smallest = std::min(smallest, loss);
+            largest = std::max(largest, loss);
+            printf("  %9.3g", loss);
         }
         printf("\n");
         graph->SetMarkerStyle(markers[order]);

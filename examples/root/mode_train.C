@@ -18,7 +18,7 @@
  */
 R__ADD_INCLUDE_PATH($LIBMODE/include)
 R__LOAD_LIBRARY($LIBMODE/lib/libmode.so) // not found? export LIBMODE=$(libmode-config --prefix)
-#include <mode.h> // not found? export LIBMODE=$(libmode-config --prefix); compiled, ROOT_INCLUDE_PATH=$LIBMODE/include
+#include <mode.hpp> // not found? export LIBMODE=$(libmode-config --prefix); compiled, ROOT_INCLUDE_PATH=$LIBMODE/include
 
 #include <TError.h>
 #include <TFile.h>
@@ -112,11 +112,8 @@ struct TrainNetwork {
 bool train_network(TrainNetwork &network, const TrainEvents &events, double lambda, int order) {
     const size_t batch = 2000, steps = 4000, batches = events.label.size() / batch;
     const double learning_rate = 0.01;
-    mode_options options;
-    mode_options_init(&options, sizeof options);
-    options.order = order;
-    double loss;
-
+    mode::status status;
+    const mode::handle m(Form("order=%d", order), status);
     std::vector<float> mode_grad(batch), dz(batch);
     std::vector<double> mean(4 * TrainNetwork::hidden + 1), square(mean);
     for (size_t step = 0; step < steps; step++) {
@@ -124,8 +121,9 @@ bool train_network(TrainNetwork &network, const TrainEvents &events, double lamb
         const float *x1 = &events.x1[first], *x2 = &events.x2[first];
         const int *label = &events.label[first];
         std::vector<float> score = network.scores(x1, x2, batch);
-        if (mode_loss_f32(&options, batch, score.data(), label, &events.mass[first], nullptr, &loss, mode_grad.data())) {
-            Error("mode_train", "%s", mode_last_error());
+        mode::loss(m, mode::events<float>(score, {label, batch}, {&events.mass[first], batch}), mode_grad, status);
+        if (!status.ok()) {
+            Error("mode_train", "%s", status.message());
             return false;
         }
         // At full strength from the start, MoDe would squeeze the untrained scores together.

@@ -11,26 +11,21 @@
 enum { N = 64, LIMIT = 60 /* seconds, after which a hang is a failure */ };
 
 typedef struct {
-    mode_options options;
-    size_t n;
-    double score[N], mass[N], weight[N], edges[4];
-    int32_t label[N], background[2];
-    const double *masses[1]; /* set by events_of */
+    const char *options;
+    double score[N], mass[N], weight[N];
+    int32_t label[N];
 } call;
 
 /* The same events in float. */
 typedef struct {
     float score[N], mass[N], weight[N];
-    const float *masses[1];
-    mode_events_f32 events;
+    mode_events events;
 } single;
 
 static inline call good(void) {
     call c;
     memset(&c, 0, sizeof c);
-    mode_options_init(&c.options, sizeof c.options);
-    c.options.bins = 4;
-    c.n = N;
+    c.options = "bins=4";
     for (int i = 0; i < N; i++) {
         c.score[i] = (37 * i % N + 0.5) / (double)N;
         c.mass[i] = i;
@@ -40,17 +35,11 @@ static inline call good(void) {
 }
 
 /* The events of a call, good while that lives. */
-static inline mode_events_f64 events_of(call *c) {
-    mode_events_f64 e;
+static inline mode_events events_of(call *c) {
+    mode_events e;
     memset(&e, 0, sizeof e);
-    e.struct_size = sizeof e;
-    c->masses[0] = c->mass;
-    e.n = c->n;
-    e.score = c->score;
-    e.mass = c->masses;
-    e.n_mass = 1;
-    e.weight = c->weight;
-    e.label = c->label;
+    e.size = sizeof e, e.n = N, e.dtype = MODE_FLOAT64;
+    e.score = c->score, e.mass = c->mass, e.weight = c->weight, e.label = c->label;
     return e;
 }
 
@@ -60,19 +49,35 @@ static inline void set_single(single *s, call *c) {
         s->mass[i] = (float)c->mass[i];
         s->weight[i] = (float)c->weight[i];
     }
-    memset(&s->events, 0, sizeof s->events);
-    s->masses[0] = s->mass;
-    s->events.struct_size = sizeof s->events;
-    s->events.n = c->n;
-    s->events.n_mass = 1;
-    s->events.label = c->label;
-    s->events.score = s->score;
-    s->events.mass = s->masses;
-    s->events.weight = s->weight;
+    s->events = events_of(c);
+    s->events.dtype = MODE_FLOAT32;
+    s->events.score = s->score, s->events.mass = s->mass, s->events.weight = s->weight;
 }
 
+/* A handle for good options. */
+static inline mode_handle *handle_of(const char *options) {
+    mode_handle *m = mode_new(options);
+    CHECK(m, "%s: %s", options, mode_last_error());
+    return m;
+}
+
+/* A result in which nothing is wanted but the loss. */
+static inline mode_result begun(void) {
+    mode_result r;
+    memset(&r, 0, sizeof r);
+    r.size = sizeof r;
+    return r;
+}
+
+/* The status of the loss of a call. */
 static inline int evaluate(call *c, double *loss, double *grad) {
-    return mode_loss_f64(&c->options, c->n, c->score, c->label, c->mass, c->weight, loss, grad);
+    const mode_events e = events_of(c);
+    mode_handle *m = handle_of(c->options);
+    mode_result r = begun();
+    const int status = mode_loss(m, &e, &r, grad);
+    if (!status) *loss = r.loss;
+    mode_free(m);
+    return status;
 }
 
 static inline double loss_of(call *c) {
@@ -80,14 +85,6 @@ static inline double loss_of(call *c) {
     const int status = evaluate(c, &loss, NULL);
     CHECK(status == MODE_OK, "%s", mode_last_error());
     return loss;
-}
-
-/* A struct of 0 with its size. */
-#define BEGIN(variable) (memset(&(variable), 0, sizeof(variable)), (variable).struct_size = sizeof(variable))
-
-static inline void give_labels(call *c, size_t n) {
-    c->options.background_label = c->background;
-    c->options.n_background_label = n;
 }
 
 /* The message must hold each of the parts, which "|" separates. */
@@ -102,6 +99,14 @@ static inline void check_message(const char *what, const char *parts) {
 static inline void expect(const char *what, int status, int want, const char *parts) {
     CHECK(status == want, "%s: status %d, want %d", what, status, want);
     check_message(what, parts);
+}
+
+/* A handle is not made of such options. */
+static inline void expect_no_handle(const char *options, const char *parts) {
+    mode_handle *m = mode_new(options);
+    CHECK(!m, "%s are good", options);
+    check_message(options, parts);
+    mode_free(m);
 }
 
 #endif

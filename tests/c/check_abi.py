@@ -3,7 +3,7 @@
 Usage: python check_abi.py [--renew] libmode.so mode.h abi.txt COMPILER...
 
 The interface: the soname, the exported symbols with their types, the values of
-the enumerators, and the sizes and offsets in mode_options, as the C compiler
+the enumerators, and the sizes and offsets in the structs, as the C compiler
 sees them. The names are taken from mode.h, so that none is forgotten here. Prints
 the number of lines compared; with --renew it writes abi.txt instead. It reads
 the ELF file itself, because nm and readelf are not on every machine.
@@ -31,8 +31,7 @@ CHANGED = """\
 {diff}
 The binary interface is not that of {path}. Was the change meant?
   No: undo it. Programs that are compiled already rely on the old one.
-  Yes, and such programs still work (a new function, enumerator, or member at the
-  end of mode_options): renew the file, tests/c/run.sh VENV_DIR --renew-abi
+  Yes, and such programs still work (a new function or enumerator): renew the file, tests/c/run.sh VENV_DIR --renew-abi
   Yes, and such programs break: raise MODE_ABI_VERSION and the soname too."""
 
 
@@ -92,7 +91,7 @@ def enumerators(header: str) -> list[str]:
 def layout(header: str, include: Path, compiler: list[str]) -> Iterator[str]:
     """What a compiled program says about the names of the header."""
     lines = ['printf("sizeof(void *) %zu\\n", sizeof(void *));']
-    names = ["MODE_ABI_VERSION", "MODE_STATE_LAYOUT", *enumerators(header)]
+    names = ["MODE_ABI_VERSION", *enumerators(header)]
     lines += [f'printf("{name} %d\\n", {name});' for name in names]
     for struct_name, members in structs(header).items():
         lines += [f'printf("{struct_name} size %zu\\n", sizeof({struct_name}));']

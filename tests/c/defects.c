@@ -17,8 +17,11 @@ static double *doubles(int missing) {
 int main(int argc, char **argv) {
     const char *defect = argc == 2 ? argv[1] : "";
     double *score = doubles(!strcmp(defect, "read")), *mass = doubles(0), *grad = doubles(!strcmp(defect, "write"));
-    double loss;
-    mode_loss_f64(NULL, N, score, NULL, mass, NULL, &loss, grad);
+    const mode_events events = {.size = sizeof events, .n = N, .dtype = MODE_FLOAT64, .score = score, .mass = mass};
+    mode_result result = {.size = sizeof result};
+    mode_handle *m = mode_new(NULL);
+    mode_loss(m, &events, &result, grad);
+    mode_free(m);
     free(score);
     free(mass);
     free(grad);

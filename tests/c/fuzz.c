@@ -64,8 +64,7 @@ static size_t wild_size(void) {
     } while (0)
 
 enum { ROOM = 8192, MAX_MASS = 3, BEFORE = 64, UNTOUCHED = 0x5a }; /* BEFORE: bytes before an output, which is full of UNTOUCHED */
-enum { SCORE, MASS, WEIGHT = MASS + MAX_MASS, LABEL, CATEGORY, EDGES, LABELS, VARIABLES, AT, INPUTS,
-       GRAD = INPUTS, HESS, FOUND_EDGES, CDF, MOMENTS, LESSON, ARRAYS };
+enum { TEXT, SCORE, MASS, WEIGHT, LABEL, CATEGORY, EDGES, AT, INPUTS, GRAD = INPUTS, HESS, FOUND_EDGES, CDF, MOMENTS, LESSON, ARRAYS };
 
 static char *ends[ARRAYS], *kept[INPUTS]; /* copies of the inputs */
 static size_t used[INPUTS];
@@ -98,20 +97,22 @@ static int untouched(const void *from, size_t bytes) {
 
 /* ------------------------------------------------------------------ arguments at random */
 
-static mode_options options;
-static mode_events_f64 events; /* also of float, by size */
+static unsigned long long by_status[MODE_ERROR_UNDEFINED + 1];
+static char text[ROOM]; /* of options */
+static mode_handle *m;  /* for them, or another pointer */
+static int bad_handle;
+static mode_events events;
 static const double *at;
-static double smoothing;
+static double smoothing, averages[3];
 static size_t n_at, size; /* of a number of the events */
-static const double *masses[MAX_MASS];
 
 static double number(const void *array, size_t i) { return size == 4 ? (double)((const float *)array)[i] : ((const double *)array)[i]; }
 
 /* Values of one array: good ones from lo to hi, some of them or all spoilt now and then. */
-static const void *draw_values(int array, double lo, double hi, int steps, int spoil) {
-    void *to = input(array, events.n, size);
+static const void *draw_values(int array, size_t n, double lo, double hi, int steps, int spoil) {
+    void *to = input(array, n, size);
     const int limits = one_in(4); /* lo and hi are among them */
-    for (size_t i = 0; i < events.n; i++) {
+    for (size_t i = 0; i < n; i++) {
         double v = lo + (hi - lo) * (double)(float)((below(steps + limits) + (limits ? 0 : 0.5)) / steps);
         if (spoil && one_in(spoil)) v = wild();
         if (size == 8) ((double *)to)[i] = v;
@@ -121,7 +122,7 @@ static const void *draw_values(int array, double lo, double hi, int steps, int s
 }
 
 static const void *draw_labels(int array, int32_t type) {
-    static const size_t sizes[] = {4, 1, 1, 8, 4, 8};
+    static const size_t sizes[] = {4, 4, 8, 8, 1, 1};
     char *to = input(array, events.n, type >= 0 && type < 6 ? sizes[type] : 8);
     for (size_t k = 0; k < used[array]; k++) to[k] = one_in(16) ? (char)bits() : 0;
     return to;
@@ -134,62 +135,88 @@ static const double *draw_numbers(int array, size_t n, double lo, double hi) {
     return to;
 }
 
-static void draw_list(const double **list, size_t *n, int array, double lo, double hi) {
-    *n = (size_t)below(8);
-    *list = draw_numbers(array, *n, lo, hi);
-    if (one_in(16)) *list = NULL;
-    if (one_in(32)) *n = wild_size();
+static void append(const char *format, ...) {
+    const size_t length = strlen(text);
+    va_list values;
+    va_start(values, format);
+    vsnprintf(text + length, sizeof text - length, format, values);
+    va_end(values);
 }
 
-static void draw_variables(void) {
-    const size_t n = (size_t)below(MAX_MASS + 1);
-    mode_variable *v = input(VARIABLES, n, sizeof *v);
-    for (size_t k = 0; k < n; k++) {
-        mode_variable_init(&v[k], sizeof *v);
-        if (one_in(2)) v[k].bins = one_in(4) ? wild_integer() : below(6);
-        if (one_in(8)) v[k].mass_range[0] = one_in(2) ? 50 : wild();
-        if (one_in(8)) v[k].mass_range[1] = one_in(2) ? 150 : wild();
-        if (one_in(32)) v[k].struct_size = one_in(2) ? wild_size() : (size_t)below(200);
-    }
-    if (n && one_in(4)) draw_list(&v[n - 1].edges, &v[n - 1].n_edges, EDGES, 40, 160);
-    options.variables = one_in(16) ? NULL : v;
-    options.n_variables = one_in(32) ? wild_size() : n;
+static void append_number(void) {
+    if (one_in(4)) append("%.17g", wild());
+    else append("%.17g", below(512) / 256.0);
 }
 
-/* Changes one option, of any kind, by what the library says of it. */
-static void draw_option(void) {
-    mode_option row;
-    char *to;
-    memset(&row, 0, sizeof row);
-    row.struct_size = sizeof row;
-    size_t options_known = 1;
-    mode_option_count(&options_known);
-    mode_option_at((size_t)below((int)options_known), &row);
-    to = (char *)&options + row.offset;
-    if (row.kind == MODE_KIND_INTEGER || row.kind == MODE_KIND_FLAG || row.kind == MODE_KIND_CHOICE) {
-        const int32_t value = one_in(4) ? wild_integer() : row.kind == MODE_KIND_FLAG ? below(2) : below(row.n_values ? (int)row.n_values : 6);
-        memcpy(to, &value, sizeof value);
-    } else if (row.kind == MODE_KIND_NUMBER) {
-        const double value = one_in(4) ? wild() : below(512) / 256.0;
-        memcpy(to, &value, sizeof value);
-    } else if (row.kind == MODE_KIND_RANGE) {
-        const int mass = !strcmp(row.name, "mass_range"), open = one_in(2);
-        double value[2] = {open ? -INFINITY : mass ? 60 : -1, open ? INFINITY : mass ? 140 : 2};
-        if (one_in(6)) value[below(2)] = wild();
-        memcpy(to, value, sizeof value);
-    } else if (!strcmp(row.name, "edges")) {
-        draw_list(&options.edges, &options.n_edges, EDGES, 40, 160);
-        options.binning = one_in(8) ? options.binning : MODE_BINNING_EDGES;
-    } else if (row.kind == MODE_KIND_LABELS) {
-        const size_t n = (size_t)below(4);
-        int32_t *labels = input(LABELS, n, sizeof *labels);
-        for (size_t k = 0; k < n; k++) labels[k] = one_in(8) ? wild_integer() : (int32_t)k;
-        options.background_label = one_in(16) ? NULL : labels;
-        options.n_background_label = one_in(32) ? wild_size() : n;
-    } else if (row.kind == MODE_KIND_VARIABLES) {
-        draw_variables();
+/* A value of an option of a kind, most often one that may stand there. */
+static void append_value(const char *kind, const char *allowed) {
+    if (one_in(16)) append("none");
+    else if (!strcmp(kind, "integer")) append("%d", one_in(4) ? wild_integer() : below(6));
+    else if (!strcmp(kind, "flag")) append("%s", one_in(2) ? "true" : "false");
+    else if (!strcmp(kind, "number")) append_number();
+    else if (!strcmp(kind, "choice")) { /* one of a, b, c */
+        const char *name = strstr(allowed, "one of ") + strlen("one of ");
+        for (int k = below(3); k > 0 && strchr(name, ' '); k--) name = strchr(name, ' ') + 1;
+        append("%.*s", (int)strcspn(name, ",\n"), name);
+    } else if (!strcmp(kind, "range")) {
+        append("%d,%d", one_in(2) ? 60 : -1, one_in(2) ? 140 : 2);
+        if (one_in(8)) append(",");
+    } else if (!strcmp(kind, "numbers")) {
+        const int n = below(8);
+        for (int k = 0; k < n; k++) append(k ? ",%.17g" : "%.17g", one_in(24) ? wild() : 40 + 120. * (k + 1) / (n + 1));
+    } else if (!strcmp(kind, "labels")) {
+        const int n = below(4);
+        for (int k = 0; k < n; k++) append(k ? ";%d" : "%d", one_in(8) ? wild_integer() : k);
     } else {
-        REQUIRE(0, "%s has a kind that is not known here: %d", row.name, row.kind);
+        REQUIRE(0, "a kind that is not known here: %s", kind);
+    }
+}
+
+/* A word for any option, by what the library says of it. */
+static void append_option(void) {
+    static const char *lines[64];
+    static int count;
+    if (!count)
+        for (const char *line = mode_options_table(); *line; line = strchr(line, '\n') + 1) lines[count++] = line;
+    const char *const line = lines[below(count)], *const allowed = strchr(strchr(strchr(line, '\t') + 1, '\t') + 1, '\t');
+    char name[32], kind[16];
+    sscanf(line, "%31[^\t]\t%15[^\t]", name, kind);
+    append(" %s", name);
+    if (one_in(16)) return;
+    append("=");
+    const int variables = one_in(6) ? 1 + below(4) : 1;
+    for (int k = 0; k < variables; k++) {
+        if (k) append(";");
+        append_value(kind, allowed);
+    }
+    if (one_in(32)) text[below((int)strlen(text))] = (char)(33 + below(90));
+}
+
+/* A handle for options, or what is none. */
+static void draw_handle(void) {
+    text[0] = 0;
+    if (one_in(2)) append("bins=%d ", 1 + below(8));
+    if (one_in(2)) append("order=%d ", below(4));
+    if (one_in(4)) append("score_range=none");
+    if (one_in(4)) append(" categories=3");
+    for (int k = below(5); k > 0; k--) append_option();
+    char *const given = input(TEXT, strlen(text) + 1, 1);
+    memcpy(given, text, used[TEXT]);
+    m = mode_new(one_in(32) ? NULL : given);
+    REQUIRE(m || *mode_last_error(), "no message for \"%s\"", text);
+    if (!m) by_status[MODE_ERROR_OPTION]++, m = mode_new("bins=3 strength=2");
+    mode_handle *const again = mode_new(mode_text(m));
+    REQUIRE(again && !strcmp(mode_text(again), mode_text(m)), "\"%s\" becomes \"%s\"", mode_text(m), mode_text(again));
+    mode_free(again);
+    if (one_in(16)) {
+        const size_t n = (size_t)below(8);
+        const double *edges = draw_numbers(EDGES, n, 40, 160);
+        const int status = mode_set_edges(m, one_in(4) ? wild_size() : (size_t)below(4), one_in(16) ? wild_size() : n, one_in(16) ? NULL : edges);
+        REQUIRE(status == MODE_OK || status == MODE_ERROR_OPTION || status == MODE_ERROR_ARGUMENT, "status %d", status);
+    }
+    if ((bad_handle = one_in(64))) {
+        mode_free(m);
+        if (one_in(2)) m = one_in(2) ? NULL : (mode_handle *)(uintptr_t)bits();
     }
 }
 
@@ -197,74 +224,53 @@ static void draw(void) {
     static const size_t sizes[] = {0, 1, 2, 3, 5, 8, 9, 16, 17, 33, 60, 64, 100};
     const int spoil = one_in(4) ? 4 << below(6) : 0, steps = 1 << below(10);
     memset(used, 0, sizeof used);
-    mode_options_init(&options, sizeof options);
-    if (one_in(2)) options.bins = 1 + below(8);
-    if (one_in(2)) options.order = below(4);
-    if (one_in(4)) options.score_range[0] = -INFINITY, options.score_range[1] = INFINITY;
-    for (int k = below(5); k > 0; k--) draw_option();
-    if (one_in(64)) options.struct_size = one_in(2) ? wild_size() : (size_t)below(1000);
-
+    draw_handle();
     memset(&events, 0, sizeof events);
-    events.struct_size = sizeof events;
+    events.size = sizeof events;
     size = one_in(2) ? sizeof(float) : sizeof(double);
-    events.n = one_in(200) ? (size_t)below(ROOM - BEFORE) : ONE_OF(sizes);
-    events.n_mass = one_in(4) ? (size_t)(1 + below(MAX_MASS)) : 1;
-    events.score = draw_values(SCORE, 0, 1, steps, spoil);
-    for (int k = 0; k < MAX_MASS; k++) masses[k] = draw_values(MASS + k, 50, 150, one_in(3) ? steps : 1 << 20, spoil);
-    events.mass = masses;
-    if (one_in(2)) events.weight = draw_values(WEIGHT, one_in(3) ? -0.25 : 0, 2, steps, spoil);
+    events.dtype = size == sizeof(float) ? MODE_FLOAT32 : MODE_FLOAT64;
+    events.n = one_in(200) ? (size_t)below((ROOM - BEFORE) / MAX_MASS) : ONE_OF(sizes);
+    events.n_mass = one_in(4) ? below(MAX_MASS + 1) : 1;
+    events.score = draw_values(SCORE, events.n, 0, 1, steps, spoil);
+    events.mass = draw_values(MASS, events.n * (size_t)(events.n_mass ? events.n_mass : 1), 50, 150, one_in(3) ? steps : 1 << 20, spoil);
+    if (one_in(2)) events.weight = draw_values(WEIGHT, events.n, one_in(3) ? -0.25 : 0, 2, steps, spoil);
     if (one_in(2)) {
         events.label_type = one_in(16) ? wild_integer() : below(6);
         events.label = draw_labels(LABEL, events.label_type);
     }
     if (one_in(6)) {
-        events.category_type = one_in(8) ? wild_integer() : below(4);
+        events.category_type = one_in(8) ? wild_integer() : MODE_INT64 + below(3);
         events.category = draw_labels(CATEGORY, events.category_type);
     }
+    if (events.n && one_in(3)) events.batch = (size_t)below((int)events.n);
     n_at = (size_t)below(5);
     at = draw_numbers(AT, n_at, 0, 1);
-    if (one_in(32)) masses[below(MAX_MASS)] = NULL;
     if (one_in(64)) events.mass = NULL;
     if (one_in(64)) events.score = NULL;
-    if (one_in(64)) events.n_mass = one_in(2) ? wild_size() : (size_t)below(6);
+    if (one_in(64)) events.n_mass = one_in(2) ? wild_integer() : below(6) - 1;
     if (one_in(64)) events.n = wild_size();
-    if (one_in(64)) events.struct_size = one_in(2) ? wild_size() : (size_t)below(200);
-    if (one_in(64)) ONE_OF(events.reserved) = 1;
+    if (one_in(64)) events.batch = wild_size();
+    if (one_in(64)) events.size = one_in(2) ? wild_size() : (size_t)below(200);
+    if (one_in(64)) events.dtype = wild_integer();
+    if (events.n_mass > 1 && events.n_mass <= MAX_MASS && used[MASS] < events.n * size * (size_t)events.n_mass) events.n_mass = 1;
+    if (events.dtype != (size == sizeof(float) ? MODE_FLOAT32 : MODE_FLOAT64) && (events.dtype == MODE_FLOAT32 || events.dtype == MODE_FLOAT64)) events.dtype = -1;
     smoothing = one_in(8) ? wild() : 0;
+    for (int k = 0; k < 3; k++) averages[k] = one_in(16) ? wild() : below(3);
 }
 
 /* ------------------------------------------------- what header and arguments say of a status */
 
-static int bad_list(const void *list, size_t n) { return n > UINT32_MAX || (!list && n); }
-
-static int bad_options(const mode_options *o) {
-    if (!o) return 0;
-    if (o->struct_size != sizeof *o || bad_list(o->edges, o->n_edges) ||
-        bad_list(o->background_label, o->n_background_label) || bad_list(o->variables, o->n_variables) || o->n_variables > MAX_MASS)
-        return 1;
-    for (size_t k = 0; k < o->n_variables; k++) {
-        const mode_variable *v = &o->variables[k];
-        if (v->struct_size != sizeof *v || bad_list(v->edges, v->n_edges)) return 1;
-    }
-    return 0;
-}
-
-static int bad_labels(const void *labels, int32_t type, int32_t types) { return labels && (type < 0 || type >= types); }
+static int bad_labels(const void *labels, int32_t type) { return labels && (type < 0 || type > MODE_UINT8); }
 
 /* `scores` is whether they are looked at. */
-static int bad_events(const mode_events_f64 *e, int scores) {
-    for (size_t k = 0; e && k < 4; k++)
-        if (e->reserved[k]) return 1;
-    if (!e || e->struct_size != sizeof *e || !e->mass || e->n_mass < 1 || e->n_mass > MAX_MASS || e->n > UINT32_MAX) return 1;
-    if ((scores && e->n && !e->score) || bad_labels(e->label, e->label_type, MODE_LABEL_FLOAT64 + 1)) return 1;
-    for (size_t k = 0; k < e->n_mass; k++)
-        if (!e->mass[k] && e->n) return 1;
-    return bad_labels(e->category, e->category_type, MODE_LABEL_INT64 + 1);
+static int bad_events(const mode_events *e, int scores) {
+    if (bad_handle || !e || e->size != sizeof *e || e->n_mass < 0 || e->n_mass > MAX_MASS || e->n > UINT32_MAX || e->batch > e->n) return 1;
+    if ((e->n && !e->mass) || (e->dtype != MODE_FLOAT32 && e->dtype != MODE_FLOAT64)) return 1;
+    if ((scores && e->n && !e->score) || bad_labels(e->label, e->label_type) || bad_labels(e->category, e->category_type)) return 1;
+    return e->category && (e->category_type == MODE_FLOAT32 || e->category_type == MODE_FLOAT64);
 }
 
 /* ------------------------------------------------------------------------------ the checks */
-
-static unsigned long long by_status[MODE_ERROR_UNDEFINED + 1];
 
 static int look(int status, int bad) {
     REQUIRE(status >= 0 && status <= MODE_ERROR_UNDEFINED && status != MODE_ERROR_FORKED && status != MODE_ERROR_INTERNAL,
@@ -274,16 +280,13 @@ static int look(int status, int bad) {
     return status;
 }
 
-typedef int evaluate_f32(const mode_options *, const mode_events_f32 *, mode_result_f32 *);
-typedef int evaluate_f64(const mode_options *, const mode_events_f64 *, mode_result_f64 *);
-
-static int evaluate(evaluate_f32 *f32, evaluate_f64 *f64, const mode_options *o, const mode_events_f64 *e, double *loss, void *grad, int quality, void *hess) {
-    mode_result_f64 r;
+static int evaluate(const mode_events *e, double *loss, void *grad, int quality, void *hess, double *with_averages) {
+    mode_result r;
     memset(&r, 0, sizeof r);
-    r.struct_size = sizeof r, r.grad = grad, r.hess = hess, r.smoothing = smoothing, r.quality = quality;
+    r.size = sizeof r, r.hess = hess, r.smoothing = smoothing, r.quality = quality, r.averages = with_averages;
     memset(&r.loss, UNTOUCHED, sizeof r.loss);
-    const int status = size == 4 ? f32(o, (const mode_events_f32 *)e, (mode_result_f32 *)(void *)&r) : f64(o, e, &r);
-    look(status, bad_options(o) || bad_events(e, 1));
+    const int status = mode_loss(m, e, &r, grad);
+    look(status, bad_events(e, 1));
     REQUIRE(status ? untouched(&r.loss, sizeof r.loss) : isfinite(r.loss), "loss %g, status %d", r.loss, status);
     REQUIRE(status ? r.events == 0 : quality || hess ? r.events > 0 : isnan(r.events), "status %d", status);
     *loss = r.loss;
@@ -298,47 +301,42 @@ static void check_finite(const char *array, double least) {
 /* The distance correlation of the first mass and the score. */
 static void check_correlation(void) {
     const size_t n = events.n < ROOM ? events.n : 0;
-    const void *const x = events.mass ? masses[0] : NULL;
     void *grad_x = one_in(2) ? output(GRAD, n, size) : NULL, *grad_y = output(HESS, n, size);
-    const int unbiased = one_in(2);
     double value;
-    int status;
     memset(&value, UNTOUCHED, sizeof value);
-    status = size == 4 ? mode_distance_correlation_f32(events.n, x, (const float *)(const void *)events.score, (const float *)(const void *)events.weight, unbiased, &value, grad_x, grad_y)
-                       : mode_distance_correlation_f64(events.n, x, events.score, events.weight, unbiased, &value, grad_x, grad_y);
-    look(status, events.n > UINT32_MAX || (events.n && (!x || !events.score)));
+    const int status = mode_distance_correlation(events.n, events.dtype, events.mass, events.score, events.weight, one_in(2), &value, grad_x, grad_y);
+    look(status, events.n > UINT32_MAX || (events.n && (!events.mass || !events.score)) || (events.dtype != MODE_FLOAT32 && events.dtype != MODE_FLOAT64));
     REQUIRE(status ? untouched(&value, sizeof value) : isfinite(value), "DisCo %g, status %d", value, status);
     if (!status) check_finite(grad_y, -INFINITY);
 }
 
-static void check_losses(const mode_options *o, const mode_events_f64 *e) {
+static void check_losses(const mode_events *e) {
     const size_t n = events.n < ROOM ? events.n : 0;
     void *grad = output(GRAD, n, size), *hess = output(HESS, n, size);
-    double alone, with;
-    int status = evaluate(mode_evaluate_f32, mode_evaluate_f64, o, e, &alone, NULL, 0, NULL);
-    int other = evaluate(mode_evaluate_f32, mode_evaluate_f64, o, e, &with, grad, 0, NULL);
+    double alone, with, before[3];
+    int status = evaluate(e, &alone, NULL, 0, NULL, NULL);
+    int other = evaluate(e, &with, grad, 0, NULL, NULL);
     REQUIRE(other == status || (other == MODE_ERROR_OVERFLOW && !status), "with a gradient status %d, not %d", other, status);
     REQUIRE(other || !memcmp(&alone, &with, sizeof alone), "with a gradient %g, not %g", with, alone);
     if (!other) check_finite(grad, -INFINITY);
-    other = evaluate(mode_evaluate_f32, mode_evaluate_f64, o, e, &with, one_in(2) ? grad : NULL, one_in(2), hess);
+    other = evaluate(e, &with, one_in(2) ? grad : NULL, one_in(2), hess, NULL);
     REQUIRE(other || !status, "hess gives what the loss refuses");
     if (!other) check_finite(hess, 0);
+    memcpy(before, averages, sizeof before);
+    other = evaluate(e, &with, one_in(2) ? grad : NULL, one_in(2), NULL, averages);
+    REQUIRE(other ? !memcmp(before, averages, sizeof before) : averages[0] == before[0] + 1, "averages, status %d", other);
     check_correlation();
 }
 
 /* The bins of a loss of one variable, and its parts at some scores. */
-static int fill(const mode_options *o, mode_table *t) {
-    t->struct_size = sizeof *t;
-    return size == 4 ? mode_table_f32(o, (const mode_events_f32 *)&events, t) : mode_table_f64(o, &events, t);
-}
-
-static void check_inside(const mode_options *o) {
+static void check_inside(void) {
     mode_table t;
     memset(&t, 0, sizeof t);
+    t.size = sizeof t;
     t.capacity = one_in(4) ? (size_t)below(8) : (size_t)(ROOM - BEFORE - 1);
     t.edges = output(FOUND_EDGES, t.capacity + 1, sizeof *t.edges);
-    int status = fill(o, &t);
-    look(status, bad_options(o) || bad_events(&events, 0) || t.n_bins > t.capacity);
+    int status = mode_table_of(m, &events, &t);
+    look(status, bad_events(&events, 0) || t.n_bins > t.capacity);
     REQUIRE(untouched((char *)t.edges - BEFORE, BEFORE + (status ? t.capacity * sizeof *t.edges : 0)), "edges were written");
     if (status) return;
     const size_t bins = t.n_bins;
@@ -349,7 +347,7 @@ static void check_inside(const mode_options *o) {
     double *const moments = output(MOMENTS, n_at * 17, sizeof *moments);
     t.edges = NULL, t.n_at = n_at, t.at = at, t.cdf = output(CDF, room, sizeof *t.cdf);
     *(one_in(2) ? &t.moments : &t.bounded) = one_in(8) ? NULL : moments;
-    status = fill(o, &t);
+    status = mode_table_of(m, &events, &t);
     REQUIRE(status || (t.n_bins == bins && t.capacity >= bins), "%zu bins, not %zu", t.n_bins, bins);
     REQUIRE(!status || untouched(t.cdf, room * sizeof *t.cdf), "moments were written: %s", mode_last_error());
     for (size_t k = 0; !status && k < n_at * bins; k++) REQUIRE(isfinite(t.cdf[k]), "cdf[%zu] = %g", k, t.cdf[k]);
@@ -357,53 +355,40 @@ static void check_inside(const mode_options *o) {
 }
 
 /* The push of a constraint, for two batches with one state. */
-static void check_direction(const mode_options *o) {
-    const size_t labels = o && o->background_label && o->n_background_label ? o->n_background_label : 1;
-    const size_t categories = events.category ? 3 : 0;
-    const size_t n = events.n < ROOM ? events.n : 0;
-    size_t n_state = ROOM;
-    mode_state_size(labels, categories, &n_state);
-    double *const kept_state = output(FOUND_EDGES, n_state < ROOM - BEFORE ? n_state : 0, sizeof *kept_state);
-    mode_constraint how;
-    memset(&how, 0, sizeof how);
-    how.struct_size = sizeof how;
-    how.batch = n && one_in(2) ? 1 + (size_t)below((int)n) : 0;
-    how.logits = one_in(2);
-    how.categories = (int32_t)categories;
-    how.n_state = n_state < ROOM - BEFORE ? n_state : 0;
-    if (one_in(2)) how.state = kept_state;
-    how.strength = one_in(2), how.floor = one_in(2) ? 0.5 : 0;
-    memset(kept_state, 0, how.n_state * sizeof *kept_state);
+static void check_push(void) {
+    const size_t n_state = mode_state_size(m), n = events.n < ROOM ? events.n : 0, batch = events.batch ? events.batch : n;
+    REQUIRE((n_state > 0) == !bad_handle || strstr(mode_last_error(), "categories"), "a state of %zu: %s", n_state, mode_last_error());
+    if (n_state > ROOM - BEFORE || batch > (ROOM - BEFORE) / 4) return;
+    double *const known = output(FOUND_EDGES, n_state, sizeof *known), *const lesson = output(LESSON, n_state, sizeof *lesson);
+    memset(known, 0, n_state * sizeof *known);
     for (int k = 0; k < 2; k++) {
-        const size_t batch = how.batch ? how.batch : n;
-        void *const push = output(GRAD, batch, size), *const slope = output(HESS, batch, size), *const multiplier = output(CDF, batch, size);
-        void *const part = output(MOMENTS, batch, size);
-        double *const lesson = output(LESSON, how.n_state, sizeof *lesson);
-        const mode_rows_f64 rows = {sizeof rows, push, multiplier, slope, part, lesson, {0}};
-        const int status = size == 4 ? mode_constraint_push_f32(o, (const mode_events_f32 *)&events, &how, (const mode_rows_f32 *)(const void *)&rows)
-                                     : mode_constraint_push_f64(o, &events, &how, &rows);
-        look(status, bad_options(o) || bad_events(&events, 1));
-        for (size_t i = 0; !status && i < batch; i++) REQUIRE(isfinite(number(push, i)) && isfinite(number(slope, i)) && number(multiplier, i) > 0, "push[%zu]", i);
-        REQUIRE(untouched((char *)lesson - BEFORE, BEFORE) && untouched((char *)push - BEFORE, BEFORE) &&
-                untouched((char *)slope - BEFORE, BEFORE) && untouched((char *)multiplier - BEFORE, BEFORE), "written before an output");
+        char *const rows = output(CDF, 4 * batch, size), *const grad = output(GRAD, batch, size);
+        double *const remembered = one_in(2) ? known : NULL;
+        int status = mode_push_rows(m, &events, remembered, rows, lesson);
+        look(status, bad_events(&events, 1));
+        for (size_t i = 0; !status && i < batch; i++)
+            REQUIRE(isfinite(number(rows, i)) && isfinite(number(rows, 2 * batch + i)) && number(rows, batch + i) >= 0, "push[%zu]", i);
+        REQUIRE(untouched((char *)lesson - BEFORE, BEFORE) && untouched(rows - BEFORE, BEFORE), "written before an output");
+        if (!status) memcpy(grad, rows + 2 * batch * size, batch * size);
+        const int pushed = mode_push(m, &events, remembered, grad, grad);
+        REQUIRE(pushed == status, "in one call status %d, in two %d", pushed, status);
+        for (size_t i = 0; i < n_state; i++) REQUIRE(isfinite(known[i]) && (known[i] == 0 || !pushed || k), "state[%zu] = %g", i, known[i]);
         if (status) continue;
-        const int applied = size == 4 ? mode_constraint_apply_f32(batch, (const mode_rows_f32 *)(const void *)&rows, slope, slope, kept_state, how.n_state, NULL)
-                                      : mode_constraint_apply_f64(batch, &rows, slope, slope, kept_state, how.n_state, NULL);
-        REQUIRE(!applied, "%s", mode_last_error());
-        for (size_t i = 0; i < how.n_state; i++) REQUIRE(isfinite(kept_state[i]), "state[%zu] = %g", i, kept_state[i]);
+        status = mode_push_apply(batch, events.dtype, rows, lesson, n_state, rows, rows, known, NULL);
+        REQUIRE(status == MODE_ERROR_ARGUMENT, "a gradient over rows");
+        status = mode_push_apply(batch, events.dtype, rows, lesson, n_state, grad, grad, known, NULL);
+        REQUIRE(!status, "%s", mode_last_error());
     }
 }
 
 static void execute(void) {
-    const mode_options *o;
     draw();
-    o = one_in(32) ? NULL : &options;
     for (int k = 0; k < INPUTS; k++) memcpy(kept[k], ends[k] - used[k], used[k]);
-    look(mode_options_check(o), bad_options(o));
-    check_losses(o, one_in(64) ? NULL : &events);
-    if (events.mass && one_in(2)) check_inside(o);
-    if (one_in(2)) check_direction(o);
+    check_losses(one_in(64) ? NULL : &events);
+    if (one_in(2)) check_inside();
+    if (one_in(2)) check_push();
     for (int k = 0; k < INPUTS; k++) REQUIRE(!memcmp(kept[k], ends[k] - used[k], used[k]), "input %d was written", k);
+    mode_free(m);
 }
 
 int main(int argc, char **argv) {

@@ -12,88 +12,54 @@
 enum { N = 60 };
 static const double UNTOUCHED = -7;
 
-/* One that is wrong with the options alone is found by every function that takes options. */
-static int is_of_options(int status) { return status == MODE_ERROR_OPTION || status == MODE_ERROR_ARGUMENT; }
-
 static void expect(const struct error *want, int status, const char *how) {
     CHECK(status == want->status, "%s, %s: status %d, want %d", want->input, how, status, want->status);
     CHECK(strstr(mode_last_error(), want->words) && strstr(mode_last_error(), want->more), "%s, %s: \"%s\"", want->input, how,
           mode_last_error());
 }
 
-static mode_result_f64 begun(double *grad, int quality) {
-    const mode_result_f64 result = {.struct_size = sizeof result, .grad = grad, .quality = quality,
-                                    .loss = UNTOUCHED, .bias = UNTOUCHED, .events = UNTOUCHED};
+static mode_result begun(int quality) {
+    const mode_result result = {.size = sizeof result, .quality = quality, .loss = UNTOUCHED, .bias = UNTOUCHED, .events = UNTOUCHED};
     return result;
 }
 
 static void expect_everywhere(const struct error *want, const golden_case *c) {
-    const mode_options options = c->options(), *o = &options;
-    const mode_events_f64 events = events_of(c);
+    const mode_events events = events_of(c);
+    mode_handle *const m = mode_new(c->options);
     double *grad = calloc(c->n + 1, sizeof *grad);
-    mode_result_f64 result = begun(grad, 1), alone = begun(NULL, 0);
-    mode_table table = {.struct_size = sizeof table, .n_bins = 7};
+    mode_result result = begun(1), alone = begun(0);
     if (!grad) abort();
-    expect(want, mode_evaluate_f64(o, &events, &result), "gradient");
-    if (want->status != MODE_ERROR_OVERFLOW) expect(want, mode_evaluate_f64(o, &events, &alone), "loss");
-    if (mode_options_check(o)) {
-        const float f[1] = {0};
-        const float *const float_masses[3] = {f, f, f};
-        mode_events_f32 in_float;
-        memset(&in_float, 0, sizeof in_float);
-        in_float.struct_size = sizeof in_float;
-        in_float.n = 1, in_float.n_mass = events.n_mass;
-        in_float.score = in_float.weight = f;
-        in_float.mass = float_masses;
-        mode_result_f32 of_float = {.struct_size = sizeof of_float};
-        CHECK(is_of_options(want->status), "%s: %s", want->input, mode_last_error());
-        expect(want, mode_options_check(o), "mode_options_check");
-        expect(want, mode_evaluate_f32(o, &in_float, &of_float), "f32");
-        expect(want, mode_table_f64(o, &events, &table), "edges");
-        table.moments = grad;
-        expect(want, mode_table_f64(o, &events, &table), "moments");
+    if (m) {
+        expect(want, mode_loss(m, &events, &result, grad), "gradient");
+        if (want->status != MODE_ERROR_OVERFLOW) expect(want, mode_loss(m, &events, &alone, NULL), "loss");
+    } else {
+        expect(want, MODE_ERROR_OPTION, "mode_new");
     }
-    CHECK(result.loss == UNTOUCHED && result.bias == UNTOUCHED && alone.loss == UNTOUCHED && table.n_bins == 7,
-          "%s: a result was written", want->input);
+    CHECK(result.loss == UNTOUCHED && result.bias == UNTOUCHED && alone.loss == UNTOUCHED, "%s: a result was written", want->input);
+    mode_free(m);
     free(grad);
 }
 
 /* A good call, which the statements of a case spoil. Without a call among them the loss is computed. */
-#define OF_C_CASE(statements, call, status_, words_, more_)                                                        \
-    do {                                                                                                           \
-        const struct error want = {#statements "; " #call, status_, words_, more_};                                \
-        mode_options options;                                                                                      \
-        mode_variable variable[4];                                                                                 \
-        mode_events_f64 events;                                                                                    \
-        mode_option option;                                                                                        \
-        mode_constraint constraint;                                                                                \
-        mode_rows_f64 pushed;                                                                                      \
-        mode_table table;                                                                                          \
-        double loss = UNTOUCHED;                                                                                   \
-        double score[N], mass[N], weight[N], grad[N];                                                              \
-        int32_t label[N];                                                                                          \
-        const double *masses[2] = {mass, mass};                                                                    \
-        mode_result_f64 result = begun(grad, 1);                                                                   \
-        mode_result_f32 of_float = {.struct_size = sizeof of_float};                                               \
-        double room[4 * N];                                                                                        \
-        for (int i = 0; i < N; i++) score[i] = (i + 0.5) / (double)N, mass[i] = i, weight[i] = 1, label[i] = 0;            \
-        mode_options_init(&options, sizeof options);                                                               \
-        memset(&events, 0, sizeof events);                                                                         \
-        memset(&constraint, 0, sizeof constraint);                                                                 \
-        memset(&pushed, 0, sizeof pushed);                                                                         \
-        memset(&table, 0, sizeof table);                                                                           \
-        memset(&option, 0, sizeof option);                                                                         \
-        events.struct_size = sizeof events, constraint.struct_size = sizeof constraint;                            \
-        pushed.struct_size = sizeof pushed, option.struct_size = sizeof option, table.struct_size = sizeof table;  \
-        pushed.push = room, pushed.multiplier = room + N, pushed.slope = room + 2 * N, pushed.part = room + 3 * N;   \
-        table.edges = room, table.capacity = 4;                                                                    \
-        for (int k = 0; k < 4; k++) mode_variable_init(&variable[k], sizeof *variable);                            \
-        options.bins = 4, events.n = N, events.score = score, events.mass = masses, events.n_mass = 1;             \
-        events.weight = weight, events.label = label;                                                              \
-        (void)option, (void)pushed, (void)table, (void)of_float;                                                   \
-        statements;                                                                                                \
-        expect(&want, call, "C");                                                                                  \
-        CHECK(loss == UNTOUCHED && result.loss == UNTOUCHED, "%s: a result was written", want.input);              \
+#define OF_C_CASE(statements, call, status_, words_, more_)                                                               \
+    do {                                                                                                                  \
+        const struct error want = {#statements "; " #call, status_, words_, more_};                                       \
+        mode_handle *m = mode_new("bins=4");                                                                              \
+        double score[N], mass[2 * N], weight[N], grad[N], room[4 * N], state[300] = {0}, value = UNTOUCHED;               \
+        int32_t label[N];                                                                                                 \
+        mode_events events = {.size = sizeof events, .n = N, .dtype = MODE_FLOAT64, .score = score, .mass = mass,         \
+                              .weight = weight, .label = label};                                                          \
+        mode_result result = begun(1);                                                                                    \
+        mode_table table = {.size = sizeof table, .edges = room, .capacity = 4};                                          \
+        mode_handle *const good = m;                                                                                      \
+        for (int i = 0; i < N; i++)                                                                                       \
+            score[i] = (i + 0.5) / (double)N, mass[i] = mass[N + i] = i, weight[i] = grad[i] = 1, label[i] = 0;           \
+        (void)table, (void)value, (void)state;                                                                            \
+        statements;                                                                                                       \
+        expect(&want, call, "C");                                                                                         \
+        CHECK(value == UNTOUCHED && result.loss == UNTOUCHED && state[1] == 0, "%s: a result was written", want.input);   \
+        if (m != good) mode_free(m);                                                                                      \
+        mode_free(good);                                                                                                  \
     } while (0)
 
 int main(void) {

@@ -86,29 +86,14 @@ static void test_flags(void) {
 
 /* Every function that goes into Go looks at the handlers. */
 static void test_functions(void) {
-    static double grad[N];
+    double grad[N], value;
     call c = good();
-    single s;
-    set_single(&s, &c);
-    const mode_events_f64 e = events_of(&c);
-    double loss;
-    mode_option option;
-    mode_rows_f64 rows;
-    mode_rows_f32 frows;
-    mode_constraint constraint;
-    mode_result_f64 result;
-    mode_result_f32 fresult;
+    const mode_events e = events_of(&c);
+    mode_handle *const m = handle_of(c.options);
+    mode_result result = begun();
     mode_table table;
-    BEGIN(option);
-    BEGIN(rows);
-    BEGIN(frows);
-    BEGIN(constraint);
-    BEGIN(result);
-    BEGIN(fresult);
-    BEGIN(table);
-    float fgrad[N];
-    double value;
-    size_t n;
+    memset(&table, 0, sizeof table);
+    table.size = sizeof table;
     int threads;
     const struct sigaction set = action(plain, 0);
 #define LOOKS(call)                                                                               \
@@ -117,26 +102,21 @@ static void test_functions(void) {
         (void)(call);                                                                             \
         CHECK(in_force(SIGURG).sa_flags & SA_ONSTACK, #call " leaves a handler without the flag"); \
     } while (0)
-    LOOKS(mode_options_init(&c.options, sizeof c.options));
-    LOOKS(mode_options_check(&c.options));
-    LOOKS(mode_option_count(&n));
-    LOOKS(mode_option_at(0, &option));
-    LOOKS(mode_evaluate_f32(&c.options, &s.events, &fresult));
-    LOOKS(mode_evaluate_f64(&c.options, &e, &result));
-    LOOKS(mode_loss_f32(&c.options, N, s.score, NULL, s.mass, NULL, &loss, fgrad));
-    LOOKS(mode_loss_f64(&c.options, N, c.score, NULL, c.mass, NULL, &loss, grad));
-    LOOKS(mode_constraint_push_f32(&c.options, &s.events, &constraint, &frows));
-    LOOKS(mode_constraint_push_f64(&c.options, &e, &constraint, &rows));
-    LOOKS(mode_constraint_apply_f32(N, &frows, fgrad, fgrad, NULL, 1, NULL));
-    LOOKS(mode_constraint_apply_f64(N, &rows, grad, grad, NULL, 1, NULL));
-    LOOKS(mode_state_check(grad, N, 1, 0));
-    LOOKS(mode_distance_correlation_f32(N, s.score, s.mass, NULL, 0, &value, NULL, NULL));
-    LOOKS(mode_distance_correlation_f64(N, c.score, c.mass, NULL, 0, &value, NULL, NULL));
-    LOOKS(mode_table_f32(&c.options, &s.events, &table));
-    LOOKS(mode_table_f64(&c.options, &e, &table));
-    LOOKS(mode_state_size(1, 0, &n));
+    LOOKS(mode_new("order"));
+    LOOKS(mode_text(m));
+    LOOKS(mode_set_edges(m, 1, 2, grad));
+    LOOKS(mode_options_table());
+    LOOKS(mode_loss(m, &e, &result, grad));
+    LOOKS(mode_push(m, &e, NULL, grad, grad));
+    LOOKS(mode_push_rows(m, &e, NULL, NULL, NULL));
+    LOOKS(mode_push_apply(N, MODE_FLOAT64, NULL, NULL, 1, grad, grad, NULL, NULL));
+    LOOKS(mode_state_check(m, NULL));
+    LOOKS(mode_state_size(m));
+    LOOKS(mode_distance_correlation(N, MODE_FLOAT64, c.score, c.mass, NULL, 0, &value, NULL, NULL));
+    LOOKS(mode_table_of(m, &e, &table));
     LOOKS(mode_set_threads(2));
     LOOKS(mode_get_threads(&threads));
+    LOOKS((mode_free(m), 0));
 }
 
 /* ----------------------------------------------------------------- signals */
@@ -169,11 +149,14 @@ static void *send(void *to) {
 /* Calls of one thread and of several, while signals come whose handler was set after the library was loaded. */
 static void test_signals(void (*handler)(int), int count) {
     static float score[EVENTS], mass[EVENTS], grad[EVENTS];
+    mode_handle *const m = handle_of("");
+    mode_events e = {.size = sizeof e, .dtype = MODE_FLOAT32, .score = score, .mass = mass};
+    mode_result r = begun();
     for (int i = 0; i < EVENTS; i++) {
         score[i] = (float)(37 * (i % 1000) % 1000) / 1000.0f;
         mass[i] = (float)(i % 777);
     }
-    double first = NAN, loss;
+    double first = NAN;
 
     const struct sigaction set = action(handler, SA_RESTART);
     for (int k = 0; k < SIGNALS; k++) sigaction(looked_at[k], &set, NULL);
@@ -182,19 +165,20 @@ static void test_signals(void (*handler)(int), int count) {
     pthread_t self = pthread_self(), sender;
     CHECK(!pthread_create(&sender, NULL, send, &self), "no thread");
     for (int i = 0; i < count; i++, calls++) {
-        CHECK(mode_loss_f32(NULL, i % 2 ? EVENTS : EVENTS / 10, score, NULL, mass, NULL, &loss, grad) == MODE_OK, "%s", mode_last_error());
-        if (i == 1) first = loss;
-        CHECK(i % 2 == 0 || i == 1 || loss == first, "%.17g, and before %.17g", loss, first);
+        e.n = i % 2 ? EVENTS : EVENTS / 10;
+        CHECK(mode_loss(m, &e, &r, grad) == MODE_OK, "%s", mode_last_error());
+        if (i == 1) first = r.loss;
+        CHECK(i % 2 == 0 || i == 1 || r.loss == first, "%.17g, and before %.17g", r.loss, first);
     }
     running = 0;
     pthread_join(sender, NULL);
     CHECK(handled > 0, "no signal came");
+    mode_free(m);
 }
 
 int main(int argc, char **argv) {
     const int count = argc == 2 ? atoi(argv[1]) : 0;
-    mode_options options;
-    mode_options_init(&options, sizeof options); /* the library is in use before */
+    mode_free(handle_of("")); /* the library is in use before */
     if (count > 0) {
         test_signals(plain, count);
         test_signals(hungry, count);

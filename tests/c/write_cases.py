@@ -6,36 +6,33 @@ Usage: PYTHONPATH=tests/helpers python write_cases.py golden.h mode_loss.json va
 
 import json
 import math
+import re
 import sys
 from pathlib import Path
 
 import numpy as np
-
-# Options that each of several variables may have of its own.
-OF_VARIABLES = ("bins", "mass_range", "edges")
 
 CASE = """#include <math.h>
 #include <string.h>
 #include <mode.h>
 
 typedef struct {
-    const char *name;
-    mode_options (*options)(void);
-    size_t n, n_mass;
+    const char *name, *options;
+    size_t n;
+    int32_t n_mass;
     double loss;
-    const double *score, *mass[3], *weight, *grad; /* weight: NULL if there are none */
-    const int32_t *label;                          /* NULL: none */
-    const int64_t *category;                       /* NULL: none */
+    const double *score, *mass, *weight, *grad; /* masses of each variable after those of another; weight: NULL if there are none */
+    const int32_t *label;                       /* NULL: none */
+    const int64_t *category;                    /* NULL: none */
 } golden_case;
 
-/* The events of a case, good while that lives. */
-static inline mode_events_f64 events_of(const golden_case *c) {
-    mode_events_f64 events;
+/* The events of a case. */
+static inline mode_events events_of(const golden_case *c) {
+    mode_events events;
     memset(&events, 0, sizeof events);
-    events.struct_size = sizeof events;
-    events.n = c->n, events.n_mass = c->n_mass;
+    events.size = sizeof events, events.n = c->n, events.n_mass = c->n_mass, events.dtype = MODE_FLOAT64;
     events.score = c->score, events.mass = c->mass, events.weight = c->weight, events.label = c->label, events.category = c->category;
-    events.label_type = MODE_LABEL_INT32, events.category_type = MODE_LABEL_INT64;
+    events.label_type = MODE_INT32, events.category_type = MODE_INT64;
     return events;
 }
 """
@@ -56,68 +53,28 @@ def array(kind, name, values):
     return f"static const {kind} {name}[] = {{{', '.join(values)}}};" if values else f"#define {name} NULL"
 
 
-def one_for_each(name, value):
-    """Whether the value of an option is a list of one for each variable."""
-    several = isinstance(value, (list, tuple))
-    return several and name in OF_VARIABLES and (name == "bins" or any(not isinstance(v, (int, float)) for v in value))
-
-
-def statements(of, name, value):
-    """What sets a member of options, or of a variable."""
-    if name in ("mass_range", "score_range"):
-        low, high = (-math.inf, math.inf) if value is None else value
-        return [f"{of}.{name}[0] = {number(low)}, {of}.{name}[1] = {number(high)};"]
+def in_text(name, value):
+    """The value of an option as mode_new reads it."""
     if value is None:
-        return []
-    if isinstance(value, str):
-        return [f"{of}.{name} = MODE_{name.upper()}_{value.upper()};"]
-    if name in ("edges", "background_label"):
-        kind, values = "int32_t" if name == "background_label" else "double", np.ravel(list(np.atleast_1d(value)))
-        listed = ", ".join(map(number, values.tolist())) or "0"
-        choice = "o.binning = MODE_BINNING_EDGES;" if name == "edges" else ""
-        return [
-            f"{{ static const {kind} list[] = {{{listed}}}; {of}.{name} = list, {of}.n_{name} = {len(values)}; }}",
-            choice,
-        ]
-    return [f"{of}.{name} = {number(value)};"]
-
-
-def options(k, given):
-    """A function that returns the options of case k."""
-    each = {name: value for name, value in given.items() if one_for_each(name, value)}
-    lines = [line for name, value in given.items() if name not in each for line in statements("o", name, value)]
-    count = len(next(iter(each.values()))) if each else 0
-    for i in range(count):
-        lines += [f"mode_variable_init(&v[{i}], sizeof *v);"]
-        lines += [line for name, value in each.items() for line in statements(f"v[{i}]", name, value[i])]
-    if each:
-        lines = ["static mode_variable v[3];", *lines, f"o.variables = v, o.n_variables = {count};"]
-    body = " ".join(lines)
-    return (
-        f"static mode_options options_{k}(void) {{ mode_options o; mode_options_init(&o, sizeof o); {body} return o; }}"
-    )
+        return "none"
+    if isinstance(value, (str, bool)):
+        return str(value).lower() if isinstance(value, bool) else value
+    if not hasattr(value, "__len__"):
+        return repr(value if isinstance(value, int) else float(value))
+    for_each = name in ("bins", "background_label") or any(v is None or hasattr(v, "__len__") for v in value)
+    return (";" if for_each else ",").join(in_text(name, v) for v in value)
 
 
 def case(k, record):
     """The definitions of a case, and its line in the list."""
-    score = np.array(record["score"], dtype=float)
     mass = np.array(record["mass"], dtype=float)  # null is NaN
-    columns = mass.reshape(len(mass), -1).T if mass.size else [mass]
-    names = [f"mass_{k}_{i}" for i in range(len(columns))]
-    arrays = [array("double", name, column) for name, column in zip(names, columns, strict=True)]
-    for name, kind in (
-        ("score", "double"),
-        ("weight", "double"),
-        ("grad", "double"),
-        ("label", "int32_t"),
-        ("category", "int64_t"),
-    ):
-        arrays.append(array(kind, f"{name}_{k}", record.get(name)))
-    pointers = ", ".join(names + ["NULL"] * (3 - len(names)))
-    line = f'{{"{record["name"]}", options_{k}, {len(score)}, {len(columns)}, {number(record["loss"])}, score_{k}, {{{pointers}}}, '
-    return "\n".join(
-        [options(k, record["options"]), *arrays]
-    ), line + f"weight_{k}, grad_{k}, label_{k}, category_{k}}}"
+    columns = mass.reshape(len(mass), -1).T if mass.size else mass[None]
+    kinds = {"score": "double", "weight": "double", "grad": "double", "label": "int32_t", "category": "int64_t"}
+    arrays = [array(kind, f"{name}_{k}", record.get(name)) for name, kind in kinds.items()]
+    arrays.append(array("double", f"mass_{k}", columns))
+    options = " ".join(f"{name}={in_text(name, value)}" for name, value in record["options"].items())
+    first = f'{{"{record["name"]}", {text(options)}, {len(record["score"])}, {len(columns)}, {number(record["loss"])}, '
+    return "\n".join(arrays), first + f"score_{k}, mass_{k}, weight_{k}, grad_{k}, label_{k}, category_{k}}}"
 
 
 def header(records):
@@ -129,8 +86,7 @@ def of_error(case):
     """An error as a case without loss and gradient."""
     given = case.arguments()
     arrays = {name: given.pop(name, None) for name in ("score", "mass", "weight", "label", "category")}
-    tuples = {name: tuple(value) if isinstance(value, range) else value for name, value in given.items()}
-    return {"name": "", "options": tuples, "loss": 0.0, **arrays}
+    return {"name": "", "options": given, "loss": 0.0, **arrays}
 
 
 def text(words):
@@ -147,8 +103,8 @@ def words(case):
 def of_c(case):
     """A line that spoils a call in C; what is called is the last statement if it is a call."""
     *spoil, last = case.input.split("; ")
-    if not last.startswith("mode_"):
-        spoil, last = [*spoil, last], "mode_evaluate_f64(&options, &events, &result)"
+    if not re.match(r"mode_(?!free)\w+\(", last):
+        spoil, last = [*spoil, last], "mode_loss(m, &events, &result, grad)"
     return f"    OF_C_CASE(({', '.join(spoil) or '(void)0'}), {last}, MODE_ERROR_{case.kind}, {words(case)});"
 
 

@@ -54,7 +54,7 @@ def sixty_four_threads():
 def get_threads():
     """The number of threads that one call may use."""
     threads = ctypes.c_int()
-    _native.call("mode_get_threads", ctypes.byref(threads))
+    _native.call("mode_get_threads", None, ctypes.byref(threads))
     return threads.value
 
 

@@ -1,4 +1,4 @@
-// mode.hpp beyond the numbers: options, arrays, errors. Compiled as C++11 and C++20, and without exceptions.
+// mode.hpp beyond the numbers: handles, arrays, errors. Compiled as C++11 and C++20, and without exceptions.
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -35,82 +35,41 @@ struct events {
     mode::events<T> plain() const { return mode::events<T>(score, {}, mass); }
 };
 
-int c_evaluate(const mode_options &c, const mode_events_f32 &e, mode_result_f32 &found) { return mode_evaluate_f32(&c, &e, &found); }
-int c_evaluate(const mode_options &c, const mode_events_f64 &e, mode_result_f64 &found) { return mode_evaluate_f64(&c, &e, &found); }
-
-mode::options four_bins() { return mode::options().bins(4); }
+// A handle for options that are good.
+mode::handle made(const std::string &options) {
+    mode::status status;
+    mode::handle m(options, status);
+    CHECK(status.ok() && m.to_c(), "%s: %s", options.c_str(), status.message());
+    return m;
+}
 
 void expect(const mode::status &status, int code, const std::string &message) {
     CHECK(status.code() == code && !status.ok(), "code %d, want %d", status.code(), code);
     CHECK(status.message() == message, "\"%s\", want \"%s\"", status.message(), message.c_str());
 }
 
-// ------------------------------------------------------------------ options
+// ------------------------------------------------------------------ handles
 
-void test_defaults_are_those_of_the_library() {
-    mode_options want;
-    mode_options_init(&want, sizeof want);
-    const mode_options got = mode::options().to_c();
-    CHECK(std::memcmp(&got, &want, sizeof want) == 0, "the defaults differ");
-}
+static_assert(std::is_nothrow_move_constructible<mode::handle>::value && std::is_move_assignable<mode::handle>::value, "moves");
+static_assert(!std::is_copy_constructible<mode::handle>::value, "a copy would free the handle twice");
 
-void test_setters() {
-    mode::options options;
-    options.order(3).bins(7).binning(MODE_BINNING_UNIFORM).moments(MODE_MOMENTS_PROJECTION);
-    options.slope_of(MODE_SLOPE_OF_SELECTED).reduction(MODE_REDUCTION_SUM).monotonic().unbiased();
-    options.max_slope(0.5).slope_penalty(0.25).mass_range(10, 20).score_range(-1, 2);
-    const mode_options c = options.to_c();
-    CHECK(c.order == 3 && c.bins == 7 && c.binning == MODE_BINNING_UNIFORM, "order, bins, binning");
-    CHECK(c.moments == MODE_MOMENTS_PROJECTION && c.slope_of == MODE_SLOPE_OF_SELECTED, "moments, slope_of");
-    CHECK(c.reduction == MODE_REDUCTION_SUM && c.monotonic == 1 && c.unbiased == 1, "reduction, monotonic, unbiased");
-    CHECK(c.max_slope == 0.5 && c.slope_penalty == 0.25, "max_slope, slope_penalty");
-    CHECK(c.mass_range[0] == 10 && c.mass_range[1] == 20, "mass_range");
-    CHECK(c.score_range[0] == -1 && c.score_range[1] == 2, "score_range");
-    CHECK(mode::options().monotonic(false).to_c().monotonic == 0, "monotonic(false)");
-    const mode_options other = mode::options().joint().missing(MODE_MISSING_IGNORE).to_c();
-    CHECK(other.joint == 1 && other.missing == MODE_MISSING_IGNORE, "joint, missing");
-    CHECK(mode::options().binning(MODE_BINNING_UNIFORM).to_c().binning == MODE_BINNING_UNIFORM, "binning");
-}
-
-bool has_both(const mode::options &options) {
-    const mode_options c = options.to_c();
-    const mode_variable *v = c.variables;
-    return c.binning == MODE_BINNING_EDGES && c.n_variables == 2 &&
-           v[0].struct_size == sizeof *v && v[0].bins == 3 && v[0].mass_range[1] == 7 && v[0].n_edges == 0 &&
-           v[1].bins == 0 && v[1].mass_range[0] == -INFINITY &&
-           v[1].n_edges == 3 && v[1].edges[1] == 10 && c.n_background_label == 2 && c.background_label[0] == 4;
-}
-
-// Options keep their lists, and those of variables, which copies share.
-void test_options_own_their_lists() {
-    std::unique_ptr<mode::options> first(new mode::options);
-    {
-        std::unique_ptr<mode::variable> one(new mode::variable), other(new mode::variable);
-        one->bins(3).mass_range(1, 7);
-        other->edges({0, 10, 63});
-        first->variables({*one, *other}).background_label({4, 0});
-        other->edges({1, 2});
-    }
-    mode::options copy(*first), assigned;
-    const mode::options of_c(copy.to_c());
-    assigned = *first;
-    CHECK(has_both(*first), "what was given");
-    first->variables({mode::variable().bins(1)}).background_label(7);
-    CHECK(first->to_c().n_variables == 1 && first->to_c().background_label[0] == 7, "others");
-    first.reset();
-    CHECK(has_both(copy) && has_both(assigned) && has_both(of_c), "copies");
-    mode::options moved(std::move(copy)), move_assigned;
-    move_assigned = std::move(assigned);
-    CHECK(has_both(moved) && has_both(move_assigned), "what is moved");
-    copy = moved;
-    CHECK(has_both(copy) && has_both(moved), "what was moved from may be assigned to");
+void test_handles() {
+    mode::handle m = made("order=1 bins=4"), other = made("");
+    CHECK(m.text() == "order=1 bins=4" && other.text().empty(), "%s", m.text().c_str());
+    other = std::move(m);
+    CHECK(other.text() == "order=1 bins=4", "moved: %s", other.text().c_str());
     mode::status status;
-    mode::options().variables({mode::variable(), mode::variable().bins(-1)}).check(status);
-    expect(status, MODE_ERROR_OPTION, "bins of variable 1 = -1 must be at least 1");
-    mode::options().variables({mode::variable().edges({})}).check(status);
-    expect(status, MODE_ERROR_OPTION, "edges of variable 0 has length 0: binning = edges needs at least 2 edges");
-    mode::options().edges({}).check(status);
-    expect(status, MODE_ERROR_OPTION, "edges has length 0: binning = edges needs at least 2 edges");
+    const mode::handle bad("order=17", status);
+    expect(status, MODE_ERROR_OPTION, "order = 17 must be between 0 and 16");
+    CHECK(bad.text().empty() && !bad.to_c(), "no handle");
+    const events<double> e;
+    CHECK(std::isnan(mode::loss(bad, e.all(), {}, status)) && status.code() == MODE_ERROR_ARGUMENT, "a loss without a handle");
+    CHECK(mode::state(bad).empty(), "a state without a handle");
+    mode::handle edges = made("");
+    edges.set_edges(0, std::vector<double>{0, 20, 63}, status);
+    CHECK(status.ok() && edges.text() == "edges=0,20,63", "%s", status.message());
+    edges.set_edges(2, std::vector<double>{0, 20, 63}, status);
+    CHECK(status.code() == MODE_ERROR_ARGUMENT && edges.text() == "edges=0,20,63", "%s", status.message());
 }
 
 // ------------------------------------------------------------------- arrays
@@ -118,35 +77,44 @@ void test_options_own_their_lists() {
 template <class T>
 void test_results_are_those_of_c() {
     const events<T> e;
-    const mode::options options = four_bins().order(1);
+    const mode::handle m = made("bins=4 order=1 strength=2");
     const mode::events<T> all = e.all();
+    const mode_events arrays = all.to_c();
     std::vector<T> want_grad(N), want_hess(N), grad(N), hess(N);
-    mode::result<T> of_c = mode::result<T>();
-    of_c.struct_size = sizeof of_c;
-    of_c.grad = want_grad.data(), of_c.hess = want_hess.data(), of_c.smoothing = 0.5, of_c.quality = 1;
+    mode::result of_c = mode::result();
+    of_c.size = sizeof of_c;
+    of_c.hess = want_hess.data(), of_c.smoothing = 0.5, of_c.quality = 1;
     mode::status status;
-    CHECK(!c_evaluate(options.to_c(), all.to_c(), of_c), "%s", mode_last_error());
+    CHECK(!mode_loss(m.to_c(), &arrays, &of_c, want_grad.data()), "%s", mode_last_error());
     const double want = of_c.loss;
-    CHECK(mode::loss(options, all, {}, status) == want && status.ok(), "%s", status.message());
-    CHECK(mode::loss(options, all, grad, status) == want && grad == want_grad, "%s", status.message());
+    CHECK(mode::loss(m, all, {}, status) == want && status.ok(), "%s", status.message());
+    CHECK(mode::loss(m, all, grad, status) == want && grad == want_grad, "%s", status.message());
     CHECK(grad[5] == 0, "an event of another label: %g", static_cast<double>(grad[5]));
     grad.assign(N, 0);
-    const mode::result<T> found = mode::evaluate(options, all, grad, hess, 0.5, status);
+    const mode::result found = mode::evaluate(m, all, grad, hess, 0.5, status);
     CHECK(found.loss == want && found.bias == of_c.bias && found.events == of_c.events, "%s", status.message());
     CHECK(grad == want_grad && hess == want_hess, "the derivatives");
     hess.assign(N, 0);
-    CHECK(mode::evaluate(options, all, {}, hess, 0.5, status).loss == want && hess == want_hess, "%s", status.message());
-#if MODE_EXCEPTIONS
+    CHECK(mode::evaluate(m, all, {}, hess, 0.5, status).loss == want && hess == want_hess, "%s", status.message());
+    mode::averages averages = {};
+    const double strengthened = mode::loss(m, all, grad, averages, status);
+    CHECK(status.ok() && averages[0] == 1 && std::abs(strengthened / want - grad[3] / want_grad[3]) < 1e-5, "%s", status.message());
+    T x[N], y[N];
+    double value = 0;
+    CHECK(!mode_distance_correlation(N, arrays.dtype, e.mass.data(), e.score.data(), e.weight.data(), 1, &value, x, y), "%s", mode_last_error());
+    CHECK(mode::distance_correlation<T>(e.mass, e.score, e.weight, true, grad, hess, status) == value, "%s", status.message());
+    CHECK(std::equal(x, x + N, grad.begin()) && std::equal(y, y + N, hess.begin()), "its derivatives");
+#if __cpp_exceptions
     grad.assign(N, 0);
-    CHECK(mode::loss(options, all) == want && mode::loss(options, all, grad) == want && grad == want_grad, "loss");
-    CHECK(mode::evaluate(options, all).bias == of_c.bias, "evaluate");
+    CHECK(mode::loss(m, all) == want && mode::loss(m, all, grad) == want && grad == want_grad, "loss");
+    CHECK(mode::evaluate(m, all).bias == of_c.bias, "evaluate");
 #endif
 }
 
 void test_what_arrays_may_be() {
     const std::array<double, 4> score = {{0.1, 0.4, 0.3, 0.9}};
     std::vector<double> mass = {60, 70, 80, 90}, grad(4), other(4);
-    const mode::options options = mode::options().bins(2);
+    const mode::handle options = made("bins=2");
     typedef mode::events<double> events;
     mode::status status;
     const double want = mode::loss(options, events(score, {}, mass), grad, status);
@@ -168,41 +136,35 @@ void test_what_arrays_may_be() {
 }
 
 template <class T>
-void test_direction() {
+void test_push() {
     const events<T> e;
-    const mode::options options = four_bins().order(1);
-    const mode::events<T> all = e.all();
+    const mode::handle m = made("bins=4 order=1"), weak = made("bins=4 order=1 strength=1e-9 floor=1");
+    mode::events<T> all = e.all();
     mode::status status;
-    std::vector<T> gradient(N, T(1)), result(N), again(N), half(N / 2);
-    std::vector<double> state = mode::state(1, 0, status), other = state;
-    CHECK(status.ok() && !mode_state_check(state.data(), state.size(), 1, 0), "%zu numbers", state.size());
-    CHECK(mode::state(0, 0, status).empty(), "no label");
-    CHECK(status.code() == MODE_ERROR_ARGUMENT, "%s", status.message());
-    mode_constraint how = mode::constraint();
-    mode::constrain(options, all, how, state, gradient, result, status);
-    CHECK(status.ok() && state[MODE_STATE_STEPS] == 1 && result != gradient, "%g steps: %s", state[1], status.message());
-    mode::constrain(options, all, how, state, gradient, result, status);
-    CHECK(status.ok() && state[MODE_STATE_STEPS] == 2, "%g steps", state[1]);
-    how.strength = 1e-9, how.floor = 1;
-    mode::constrain(options, all, how, other, gradient, again, status);
-    for (std::size_t i = 0; i < N; i++) CHECK(std::abs(again[i] - 1) < 1e-6, "event %zu: %g", i, again[i]);
-    how.batch = N / 2;
-    mode::constrain(options, all, how, other, half, half, status);
-    CHECK(status.ok() && other[MODE_STATE_STEPS] == 2, "%s", status.message());
-    mode::constrain(options, all, how, other, gradient, result, status);
-    expect(status, MODE_ERROR_ARGUMENT, "gradient must have as many elements as the batch has events");
-    mode::constrain(options, all, how, other, half, result, status);
-    expect(status, MODE_ERROR_ARGUMENT, "result has length 64, but gradient has length 32");
-    how.batch = 0;
-    mode::constrain(options, all, how, {}, gradient, result, status);
-    expect(status, MODE_ERROR_ARGUMENT, "lesson has length 0, and must have the 300 of a state");
+    const std::vector<T> gradient(N, T(1));
+    std::vector<T> grad = gradient, want(N), half(N / 2, T(1));
+    std::vector<double> state = mode::state(m), other = state;
+    CHECK(!mode_state_check(m.to_c(), state.data()), "%zu numbers", state.size());
+    const mode_events arrays = all.to_c();
+    CHECK(!mode_push(m.to_c(), &arrays, other.data(), gradient.data(), want.data()), "%s", mode_last_error());
+    mode::push(m, all, state, grad, status);
+    CHECK(status.ok() && state == other && grad == want && grad != gradient, "%g steps: %s", state[1], status.message());
+    grad = gradient;
+    mode::push(weak, all, {}, grad, status);
+    for (std::size_t i = 0; i < N; i++) CHECK(std::abs(grad[i] - 1) < 1e-6, "event %zu: %g", i, static_cast<double>(grad[i]));
+    mode::push(m, all.batch(N / 2), state, half, status);
+    CHECK(status.ok() && state[1] == 2, "%s", status.message());
+    mode::push(m, all, state, grad, status);
+    expect(status, MODE_ERROR_ARGUMENT, "grad has length 64, but the batch has length 32");
+    mode::push(m, all, {state.data(), 7}, half, status);
+    expect(status, MODE_ERROR_ARGUMENT, "state has length 7, but a state has length 300");
 }
 
 // Events of several variables, each compared in length.
 template <class T>
 void test_events() {
     const events<T> e;
-    const mode::options options = four_bins().order(1);
+    const mode::handle options = made("bins=4 order=1");
     std::vector<std::int64_t> category(N, 3), short_category(3);
     const std::vector<T> three(3), *const mass = &e.mass;
     mode::status status;
@@ -211,8 +173,8 @@ void test_events() {
     CHECK(mode::loss(options, mode::events<T>(e.score, {}, {mass->data(), N}), {}, status) == want, "%s", status.message());
 
     const auto c = mode::events<T>(e.score, {}, {*mass, e.score, three}, {}, category).to_c();
-    CHECK(c.struct_size == sizeof c && c.n == N && c.n_mass == 3 && c.category == category.data(), "%zu masses", c.n_mass);
-    CHECK(c.category_type == MODE_LABEL_INT64 && !c.weight && !c.label, "%d", c.category_type);
+    CHECK(c.size == sizeof c && c.n == N && c.n_mass == 3 && c.category == category.data(), "%d masses", c.n_mass);
+    CHECK(c.category_type == MODE_INT64 && !c.weight && !c.label, "%d", c.category_type);
 
     mode::loss(options, mode::events<T>(e.score, {}, {e.mass, three}), {}, status);
     expect(status, MODE_ERROR_ARGUMENT, "mass[1] has length 3, but score has length 64");
@@ -221,7 +183,7 @@ void test_events() {
     mode::loss(options, mode::events<T>(e.score, {}, e.mass, {}, e.weight), {}, status);
     CHECK(status.code() == MODE_ERROR_ARGUMENT, "categories are integers: %s", status.message());
     mode::loss(options, mode::events<T>(e.score, {}, {e.mass, e.mass, e.mass, e.mass}), {}, status);
-    expect(status, MODE_ERROR_ARGUMENT, "n_mass = 4: mass has 1 to 3 variables");
+    expect(status, MODE_ERROR_ARGUMENT, "mass has 1 to 3 variables");
 }
 
 // Labels of every type: the label 0, and one that only looks like it in another type.
@@ -234,7 +196,7 @@ void test_labels(L other) {
         as_int.push_back(i % 3 == 1);
         label[i] = i % 3 == 1 ? other : L(0);
     }
-    const mode::options options = four_bins();
+    const mode::handle options = made("bins=4");
     mode::status status;
     std::vector<float> want(N), grad(N);
     const double loss = mode::loss(options, mode::events<float>(e.score, as_int, e.mass), want, status);
@@ -266,7 +228,7 @@ static_assert(!std::is_convertible<std::vector<bool>, mode::labels>::value, "it 
 template <class T>
 void test_lengths() {
     const events<T> e;
-    const mode::options o = four_bins();
+    const mode::handle o = made("bins=4");
     const std::vector<T> none;
     std::vector<T> three(3);
     const mode::view<const T> null(static_cast<const T *>(nullptr), N), negative(e.score.data(), -1);
@@ -287,8 +249,7 @@ void test_lengths() {
         CHECK(std::isnan(mode::loss(o, one.events, {}, s)), "a loss");
         expect(s, MODE_ERROR_ARGUMENT, one.message);
     }
-    CHECK(mode::edges(o, wrong[0].events, s).empty() && s.code() == MODE_ERROR_ARGUMENT, "edges");
-    CHECK(mode::moments(o, wrong[0].events, {}, s).edges.empty() && s.code() == MODE_ERROR_ARGUMENT, "moments");
+    CHECK(mode::table_of(o, wrong[0].events, {}, s).edges.empty() && s.code() == MODE_ERROR_ARGUMENT, "a table");
     CHECK(std::isfinite(mode::loss(o, mode::events<T>(e.score, {}, e.mass, {}, {}), {}, s)) && s.ok(), "%s", s.message());
     mode::loss(o, e.plain(), three, s), expect(s, MODE_ERROR_ARGUMENT, "grad" + not_64);
     mode::evaluate(o, e.plain(), {}, three, 0, s), expect(s, MODE_ERROR_ARGUMENT, "hess" + not_64);
@@ -305,18 +266,17 @@ void test_status() {
     score[9] = std::nan("");
     mode::status status;
     CHECK(status.ok() && status.code() == MODE_OK && !*status.message(), "%s", status.message());
-    const double loss = mode::loss(four_bins(), mode::events<double>(score, {}, e.mass), {}, status);
+    const double loss = mode::loss(made("bins=4"), mode::events<double>(score, {}, e.mass), {}, status);
     CHECK(std::isnan(loss), "%g", loss);
     expect(status, MODE_ERROR_NOT_FINITE, message);
     const mode::status copy = status;
     CHECK(mode_set_threads(-1) == MODE_ERROR_ARGUMENT, "an error of mode.h");
     expect(copy, MODE_ERROR_NOT_FINITE, message);
-    mode::loss(four_bins(), e.plain(), {}, status);
+    mode::loss(made("bins=4"), e.plain(), {}, status);
     CHECK(status.ok() && !*status.message(), "%s", status.message());
 }
 
-static_assert(std::is_nothrow_move_constructible<mode::options>::value, "moves");
-#if MODE_EXCEPTIONS
+#if __cpp_exceptions
 template <class Call>
 void expect_error(const std::string &message, Call call) {
     try {
@@ -331,83 +291,73 @@ void expect_error(const std::string &message, Call call) {
 void test_exceptions() {
     const events<double> e;
     const std::vector<double> at = {0.5};
-    std::vector<double> grad(N), push(N), state = mode::state();
-    const mode::options o = mode::options().bins(65);
+    std::vector<double> grad(N), state = mode::state(made(""));
+    const mode::handle m("bins=65");
     const mode::events<double> plain = e.plain();
     const std::string few = "too few events: 64 selected events cannot fill bins = 65 quantile bins: use fewer bins or larger batches";
-    expect_error(few, [&] { mode::loss(o, plain); });
-    expect_error(few, [&] { mode::loss(o, plain, grad); });
-    expect_error(few, [&] { mode::evaluate(o, plain, grad); });
-    mode_constraint how = mode::constraint();
-    how.strength = -1;
-    expect_error("strength = -1: must be finite and above 0", [&] { mode::constrain(o, plain, how, state, push, grad); });
-    expect_error(few, [&] { mode::edges(o, plain); });
-    expect_error(few, [&] { mode::moments(o, plain, at); });
-    expect_error("mass has length 3, but score has length 64", [&] { mode::loss(o, mode::events<double>(e.score, {}, std::vector<double>(3))); });
-    expect_error("bins = -1 must be at least 1", [] { mode::options().bins(-1).check(); });
-    four_bins().check();
+    expect_error(few, [&] { mode::loss(m, plain); });
+    expect_error(few, [&] { mode::loss(m, plain, grad); });
+    expect_error(few, [&] { mode::evaluate(m, plain, grad); });
+    expect_error(few, [&] { mode::table_of(m, plain, at); });
+    state[0] = 7;
+    expect_error("state[0] = 7: the version of the state, and this library reads version 2. Start with zeros, or continue with the version of "
+                 "the library that wrote the state", [&] { mode::push(m, plain, state, grad); });
+    expect_error("mass has length 3, but score has length 64", [&] { mode::loss(m, mode::events<double>(e.score, {}, std::vector<double>(3))); });
+    expect_error("bins = -1 must be at least 1", [] { mode::handle("bins=-1"); });
 }
 #endif
 
 // -------------------------------------------------------------- look inside
 
 template <class T>
-void test_edges_and_moments() {
+void test_tables() {
+    const events<T> e;
+    const std::vector<double> at = {1, -0.5, 0.5};
+    const mode::handle o = made("bins=4 order=1 max_slope=0.01"), flat = made("bins=100");
     std::vector<double> many(4000);
     for (std::size_t i = 0; i < many.size(); i++) many[i] = static_cast<double>(i);
-    const mode::events<double> of_many(many, {}, many);
-    mode::status good;
-    CHECK(mode::edges(mode::options().bins(100), of_many, good).size() == 101, "bins: %s", good.message());
-    CHECK(mode::edges(mode::options().variables({mode::variable().bins(100)}), of_many, good).size() == 101, "variable: %s", good.message());
-
-    const events<T> e;
-    const events<double> in_double;
-    const std::vector<double> at = {1, -0.5, 0.5};
-    const mode::options o = four_bins().order(1).max_slope(0.01);
-    const mode_options c = o.to_c();
-    const mode::events<T> all = e.all();
-    const mode::events<double> all_in_double = in_double.all();
-    const mode_events_f64 doubles = all_in_double.to_c();
     mode::status status;
-    const mode::table found = mode::moments(o, all, at, status);
+    const mode::table wide = mode::table_of(flat, mode::events<double>(many, {}, many), {}, status);
+    CHECK(wide.edges.size() == 101 && wide.cdf.empty(), "bins: %s", status.message());
+    const mode::events<T> all = e.all();
+    const mode_events arrays = all.to_c();
+    const mode::table found = mode::table_of(o, all, at, status);
     double edges[5], cdf[12], moments[6], bounded[6];
     mode_table t = mode_table();
-    t.struct_size = sizeof t, t.n_at = 3, t.at = at.data(), t.capacity = 4;
+    t.size = sizeof t, t.n_at = 3, t.at = at.data(), t.capacity = 4;
     t.edges = edges, t.cdf = cdf, t.moments = moments, t.bounded = bounded;
-    CHECK(!mode_table_f64(&c, &doubles, &t) && t.n_bins == 4, "%s", mode_last_error());
+    CHECK(!mode_table_of(o.to_c(), &arrays, &t) && t.n_bins == 4, "%s", mode_last_error());
     CHECK(status.ok() && found.edges == std::vector<double>(edges, edges + 5), "%s", status.message());
-    CHECK(mode::edges(o, all, status) == found.edges, "%s", status.message());
     CHECK(found.cdf == std::vector<double>(cdf, cdf + 12), "F_b");
     CHECK(found.moments == std::vector<double>(moments, moments + 6), "c_l");
     CHECK(found.bounded == std::vector<double>(bounded, bounded + 6) && found.bounded != found.moments, "c~_l");
+    CHECK(mode::table_of(made("bins=4"), all, at, status).moments.size() == 3, "order 0: %s", status.message());
 
-    const mode::table failed = mode::moments(o, all, std::vector<double>{0.5, std::nan("")}, status);
+    const mode::table failed = mode::table_of(o, all, std::vector<double>{0.5, std::nan("")}, status);
     expect(status, MODE_ERROR_NOT_FINITE, "at[1] = NaN: must be a number");
     CHECK(failed.edges.empty() && failed.cdf.empty() && failed.moments.empty() && failed.bounded.empty(), "an empty table");
-    const mode::table nowhere = mode::moments(o, all, std::vector<double>(), status);
+    const mode::table nowhere = mode::table_of(o, all, std::vector<double>(), status);
     CHECK(status.ok() && nowhere.edges.size() == 5 && nowhere.cdf.empty() && nowhere.moments.empty(), "no scores");
-#if MODE_EXCEPTIONS
-    CHECK(mode::edges(o, all) == found.edges && mode::moments(o, all, at).cdf == found.cdf, "what throws");
+#if __cpp_exceptions
+    CHECK(mode::table_of(o, all).edges == found.edges && mode::table_of(o, all, at).cdf == found.cdf, "what throws");
 #endif
 }
 
 } // namespace
 
 int main() {
-    test_defaults_are_those_of_the_library();
-    test_setters();
-    test_options_own_their_lists();
+    test_handles();
     test_results_are_those_of_c<float>();
     test_results_are_those_of_c<double>();
-    test_direction<float>();
+    test_push<float>();
     test_events<float>();
     test_what_arrays_may_be();
     test_labels_of_every_type();
     test_lengths<float>();
     test_status();
-#if MODE_EXCEPTIONS
+#if __cpp_exceptions
     test_exceptions();
 #endif
-    test_edges_and_moments<float>();
+    test_tables<float>();
     return finish();
 }

@@ -17,7 +17,7 @@ struct arguments {
           weights(c.weight ? mode::view<const T>(weight) : mode::view<const T>()),
           label(c.label ? mode::labels(c.label, c.n) : mode::labels()),
           category(c.category ? mode::labels(c.category, c.n) : mode::labels()) {
-        for (std::size_t k = 0; k < c.n_mass; k++) mass.push_back(vector(c.mass[k], c.n));
+        for (std::int32_t k = 0; k < c.n_mass; k++) mass.push_back(vector(c.mass + static_cast<std::size_t>(k) * c.n, c.n));
     }
     arguments(const arguments &) = delete; // the views are of these vectors
     arguments &operator=(const arguments &) = delete;
@@ -43,7 +43,7 @@ const double double_tolerance = 1e-9, float_tolerance = 1e-5;
 template <class T>
 void check_case(const golden_case &c, double tolerance) {
     const arguments<T> given(c);
-    const mode::options options(c.options());
+    const mode::handle options(c.options);
     const mode::events<T> events = given.events();
     std::vector<T> grad(c.n);
     const double loss = mode::loss(options, events), again = mode::loss(options, events, grad);

@@ -215,37 +215,36 @@ label = np.zeros(60); label[7] = nan | ValueError | label[7] = nan
 #: Options as Python has them.
 FRONT_OPTIONS = table("""
 bins = (1, 2, 3); mass = two(mass) | ValueError | bins, mass_range or edges have one entry for each of 3 variables, but mass has 2
-order = 1.5 | TypeError | order = 1.5: must be an integer
-order = 2**40 | ValueError | order = 1099511627776: does not fit in 32 bits
-order = 10**5000 | ValueError | order = <int>: does not fit in 32 bits
-order = None | TypeError | order = None
-bins = (1, 2, 3, 4) | ValueError | bins has length 4: expected ... at most 3
-bins = 0 | ValueError | bins = 0: must be at least 1
-bins = () | ValueError | bins = ()
-bins = (4, 0) | ValueError | bins[1] = 0: must be at least 1
-bins = (4, 1.5) | TypeError | bins[1] = 1.5: must be an integer
-bins = (1, 2, 3); mass_range = (None, None) | ValueError | mass_range has length 2: expected one entry for each variable of mass, 3 as in
-bins = (1, 2, 3) | ValueError | bins, mass_range or edges have one entry for each of 3 variables, but mass has 1
-max_slope = '1' | TypeError | max_slope = '1': must be a number
-max_slope = 10**400 | ValueError | max_slope = 1000 ... is too large for double precision
-monotonic = 'yes' | TypeError | monotonic = 'yes': must be True or False
-joint = np.array([1, 2]) | TypeError | joint = array([1, 2]): must be True or False
-binning = 'log' | ValueError | binning = 'log': must be one of 'quantile', 'uniform', 'edges'
-reduction = ['mean'] | ValueError | reduction = ['mean']: must be one of 'mean', 'sum'
+order = 1.5 | ValueError | order = 1.5 must be an integer
+order = 2**40 | ValueError | order = 1.099511627776e+12 must be between 0 and 16
+order = 10**5000 | TypeError | order = <int> must be an integer
+order = None | ValueError | order = none must be an integer
+bins = (1, 2, 3, 4) | ValueError | options are given for 4 variables of mass
+bins = 0 | ValueError | bins = 0 must be an integer, at least 1
+bins = () | ValueError | bins = ... must be an integer
+bins = (4, 0) | ValueError | bins = 0 must be an integer, at least 1
+bins = (1, 2, 3); mass_range = (None, None) | ValueError | mass_range = none;none has values for 2 variables, and an option before it for 3
+max_slope = '1' | TypeError | max_slope = '1' must be a number
+max_slope = 10**400 | ValueError | max_slope = 1000 ... must be a number
+monotonic = 'yes' | TypeError | monotonic = 'yes' must be true or false
+joint = np.array([1, 2]) | ValueError | joint = 1,2 must be true or false
+binning = 'log' | ValueError | binning = log must be one of quantile, uniform, edges
+binning = 'edges order=3' | ValueError | binning = edges_order=3 must be one of
+reduction = ['mean'] | ValueError | reduction = mean; must be one of mean, sum
 lam = 2 | TypeError | unknown option 'lam'
 ordr = 1 | TypeError | unknown option 'ordr': did you mean order?
 weights = weight | TypeError | unknown option 'weights': did you mean weight?
-mass_range = 10 | TypeError | mass_range = 10: must be a sequence of numbers
-mass_range = (0, None) | TypeError | mass_range[1] = None: must be a number
-mass_range = ((0, 1), (0, 1, 2)) | ValueError | mass_range[1] = (0, 1, 2): must be a pair
-mass_range = (0, 59); mass = two(mass) | ValueError | mass_range = [0, 59] is a single value, but mass has 2 variables
-score_range = '01' | TypeError | score_range = '01': must be a sequence of numbers
-edges = ((0, 1), None) | TypeError | edges[1] = None: must be a sequence of numbers
+mass_range = 10 | ValueError | mass_range = 10 must be two increasing numbers
+mass_range = (0, None) | ValueError | mass_range = 0 must be two increasing numbers
+mass_range = ((0, 1), (0, 1, 2)) | ValueError | mass_range = 0,1,2 must be two
+mass_range = (0, 59); mass = two(mass) | ValueError | mass_range = 0,59 is a single value, but mass has 2 variables
+score_range = '01' | TypeError | score_range = '01' must be two increasing numbers
+edges = ((0, 1), None); del bins | ValueError | edges of variable 1 has length 0
 edges = (0, 59); binning = 'uniform'; del bins | ValueError | edges has length 2, but binning = uniform takes none
-edges = (0, 59); mass = two(mass); del bins | ValueError | edges = [0 59] is a single value, but mass has 2 variables
-background_label = '0' | TypeError | background_label = '0': must be an integer or a sequence of integers
-background_label = 2**31 | ValueError | background_label = 2147483648: does not fit in 32 bits
-background_label = (0, 0.5) | TypeError | background_label[1] = 0.5: must be an integer
+edges = (0, 59); mass = two(mass); del bins | ValueError | edges = 0,59 is a single value, but mass has 2 variables
+background_label = '0' | TypeError | background_label = '0' must be different integers
+background_label = 2**31 | ValueError | background_label = 2147483648 must be different integers
+background_label = (0, 0.5) | ValueError | background_label = 0;0.5 must be different integers
 """)
 
 #: Arrays as Python has them.
@@ -271,68 +270,67 @@ mass = np.zeros(60, 'M8[s]') | TypeError | mass
 score = np.ma.masked_less(score, 0.05) | TypeError | score
 """)
 
-#: What only a program in C can get wrong; a case without a call is mode_evaluate_f64(&options, &events, &loss, grad, &quality, 0, NULL).
+#: What only a program in C can get wrong; a case without a call is mode_loss(m, &events, &result, grad).
 C_CASES = table("""
-options.struct_size = 8 | ARGUMENT | options.struct_size = 8
-events.struct_size = 8 | ARGUMENT | events.struct_size = 8
-variable[1].struct_size = 8; options.variables = variable; options.n_variables = 2 | ARGUMENT | variable.struct_size = 8
+events.size = 8 | ARGUMENT | events.size = 8, but the struct has
+result.size = 3 | ARGUMENT | result.size = 3, but the struct has
+m = mode_new("order=17") | ARGUMENT | m is NULL: mode_new returns NULL after an error. The last error was: order = 17 must be
+m = (mode_handle *)room | ARGUMENT | is no handle of mode_new, or it was freed
+m = mode_new("order=1"); mode_free(m) | ARGUMENT | is no handle of mode_new, or it was freed
+events.dtype = 0 | ARGUMENT | dtype = 0: must be MODE_FLOAT32 or MODE_FLOAT64
+events.dtype = MODE_INT64 | ARGUMENT | dtype = 3: must be MODE_FLOAT32 or MODE_FLOAT64
 events.score = NULL | ARGUMENT | score is NULL, but 60 elements are expected
-events.mass = NULL | ARGUMENT | mass is NULL, but n_mass = 1 pointers are expected
-masses[1] = NULL; events.n_mass = 2 | ARGUMENT | mass[1] is NULL, but 60 elements are expected
+events.mass = NULL | ARGUMENT | mass is NULL, but 60 elements are expected
 events.n_mass = 4 | ARGUMENT | n_mass = 4
-events.n = SIZE_MAX | ARGUMENT | mass: 18446744073709551615 elements are more than the 4294967295
+events.n_mass = -1 | ARGUMENT | n_mass = -1
+events.n = SIZE_MAX | ARGUMENT | score: 18446744073709551615 elements are more than the 4294967295
+events.batch = 61 | ARGUMENT | batch = 61 is more than the n = 60 events
 events.label_type = 7 | ARGUMENT | label_type = 7
-events.category = label; events.category_type = MODE_LABEL_FLOAT32 | ARGUMENT | category_type = 4: categories are integers
+events.category = label; events.category_type = MODE_FLOAT32 | ARGUMENT | category_type = 1: categories are integers
 events.category = label; events.category_type = 7 | ARGUMENT | category_type = 7
-options.variables = variable; options.n_variables = 4 | ARGUMENT | n_variables = 4
-options.n_variables = 2 | ARGUMENT | variables is NULL, but 2 elements are expected
-options.variables = variable; options.n_variables = 2; variable[1].n_edges = 3 | ARGUMENT | edges of variable 1 is NULL, but 3 elements
-options.variables = variable; options.n_variables = 3; events.n_mass = 2 | OPTION | one entry for each of 3 variables, but mass has 2
-options.variables = variable; options.n_variables = 2; events.n_mass = 2; options.mass_range[0] = 0; options.mass_range[1] = 9 | OPTION | mass_range = [0, 9] cannot be given for all variables together
-options.mass_range[0] = 0; options.mass_range[1] = 9; events.n_mass = 2 | OPTION | mass_range = [0, 9] is a single value, but mass has 2 variables
-options.n_background_label = 2 | ARGUMENT | background_label is NULL, but 2 elements are expected
-options.n_edges = 3 | ARGUMENT | edges is NULL, but 3 elements are expected
-options.edges = mass; options.n_edges = 2 | OPTION | edges has length 2, but binning = quantile takes none
-options.binning = 7 | OPTION | binning = 7
-options.missing = -1 | OPTION | missing = -1
-options.reserved[1] = 5 | ARGUMENT | options.reserved[1] is not 0
-events.reserved[3] = 1 | ARGUMENT | events.reserved[3] is not 0
-result.struct_size = 3 | ARGUMENT | result.struct_size = 3
-result.reserved[2] = 1 | ARGUMENT | result.reserved[2] is not 0
-pushed.struct_size = 0; mode_constraint_push_f64(&options, &events, &constraint, &pushed) | ARGUMENT | rows.struct_size = 0
-constraint.struct_size = 1; mode_constraint_push_f64(&options, &events, &constraint, &pushed) | ARGUMENT | constraint.struct_size = 1
-mode_constraint_push_f64(&options, &events, &constraint, NULL) | ARGUMENT | rows is NULL
-pushed.push = NULL; mode_constraint_push_f64(&options, &events, &constraint, &pushed) | ARGUMENT | push is NULL, but 60 elements are expected
-mode_loss_f64(&options, N, NULL, label, mass, weight, &loss, grad) | ARGUMENT | score is NULL, but 60 elements are expected
-mode_loss_f64(&options, N, score, label, NULL, weight, &loss, grad) | ARGUMENT | mass is NULL, but 60 elements are expected
-mode_loss_f64(&options, N, score, label, mass, weight, NULL, grad) | ARGUMENT | loss is NULL
-weight[5] = NAN; mode_loss_f64(&options, N, score, NULL, mass, weight, &loss, NULL) | NOT_FINITE | weight[5] = NaN
-mode_distance_correlation_f64(N, mass, NULL, weight, 0, &loss, NULL, grad) | ARGUMENT | y is NULL, but 60 elements are expected
-mode_distance_correlation_f64(N, mass, score, weight, 0, NULL, NULL, grad) | ARGUMENT | value is NULL
-mode_distance_correlation_f64(3, mass, score, weight, 1, &loss, NULL, grad) | TOO_FEW | 3 events, and DisCo with unbiased = true needs at least 4
-score[2] = INFINITY; mode_distance_correlation_f64(N, mass, score, NULL, 1, &loss, NULL, grad) | NOT_FINITE | y[2] = +Inf
-weight[0] = -N; mode_distance_correlation_f64(N, mass, score, weight, 0, &loss, NULL, grad) | UNDEFINED | weight: the 60 events have sum of weights -1
-options.n_edges = SIZE_MAX | ARGUMENT | edges: 18446744073709551615 elements are more than the 4294967295
-options.n_variables = SIZE_MAX; options.variables = variable; variable[0].struct_size = 0 | ARGUMENT | n_variables = 18446744073709551615
-mode_evaluate_f64(&options, NULL, &result) | ARGUMENT | events is NULL
-mode_evaluate_f32(&options, NULL, &of_float) | ARGUMENT | events is NULL
-mode_evaluate_f64(&options, &events, NULL) | ARGUMENT | result is NULL
-result.hess = room; result.smoothing = -1; mode_evaluate_f64(&options, &events, &result) | OPTION | smoothing = -1
-options.score_range[0] = -INFINITY; options.score_range[1] = INFINITY; options.bins = 1; events.n = 2; score[0] = 1; score[1] = 1 + 0x1p-52; result.hess = room; mode_evaluate_f64(&options, &events, &result) | OPTION | score is too coarse for hess
-mode_table_f64(&options, &events, NULL) | ARGUMENT | table is NULL
-table.struct_size = 9; mode_table_f64(&options, &events, &table) | ARGUMENT | table.struct_size = 9
-table.capacity = 3; mode_table_f64(&options, &events, &table) | ARGUMENT | table.capacity = 3 is less than the 4 bins used
-events.category = label; mode_table_f64(&options, &events, &table) | OPTION | category is given
-events.n_mass = 2; mode_table_f64(&options, &events, &table) | OPTION | mass has 2 variables, and each has its own bins
-table.n_at = 2; table.at = score; table.cdf = room + N; table.edges = NULL; table.capacity = 3; mode_table_f64(&options, &events, &table) | ARGUMENT | table.capacity = 3 is less than the 4 bins used
-events.score = NULL; table.moments = room + N; mode_table_f64(&options, &events, &table) | ARGUMENT | score is NULL
-table.n_at = 3; table.cdf = room + N; mode_table_f64(&options, &events, &table) | ARGUMENT | at is NULL, but 3 elements are expected
-mode_options_init(NULL, sizeof options) | ARGUMENT | options is NULL
-mode_variable_init(NULL, sizeof *variable) | ARGUMENT | variable is NULL
-mode_options_init(&options, 8) | ARGUMENT | options.struct_size = 8
-mode_option_at(1000, &option) | ARGUMENT | k = 1000
-mode_option_count(NULL) | ARGUMENT | count is NULL
-mode_option_at(0, NULL) | ARGUMENT | option is NULL
+m = mode_new("bins=4;4;4"); events.n_mass = 2 | OPTION | one entry for each of 3 variables, but mass has 2
+m = mode_new("mass_range=0,9"); events.n_mass = 2 | OPTION | mass_range = 0,9 is a single value, but mass has 2 variables
+weight[5] = NAN | NOT_FINITE | weight[5] = NaN
+result.hess = room; result.smoothing = -1 | OPTION | smoothing = -1
+m = mode_new("score_range=none bins=1"); events.n = 2; score[0] = 1; score[1] = 1 + 0x1p-52; result.hess = room | OPTION | score is too coarse for hess
+result.hess = room; result.averages = state | ARGUMENT | hess and averages
+result.averages = state | OPTION | averages are given, and strength = none
+m = mode_new("strength=1 score_range=0,2"); result.averages = state | OPTION | score_range = [0, 2] cannot be combined with a strength
+m = mode_new("strength=1"); result.averages = state; state[2] = NAN | OPTION | averages[2] = NaN
+mode_loss(m, NULL, &result, grad) | ARGUMENT | events is NULL
+mode_loss(m, &events, NULL, grad) | ARGUMENT | result is NULL
+mode_set_edges(NULL, 0, 2, mass) | ARGUMENT | m is NULL
+mode_set_edges(m, 0, 2, NULL) | ARGUMENT | edges is NULL, but 2 elements are expected
+mode_set_edges(m, 0, SIZE_MAX, mass) | ARGUMENT | edges: 18446744073709551615 elements are more than the 4294967295
+mode_set_edges(m, 1, 2, mass) | ARGUMENT | variable = 1: set the edges of variables 0 to 2 one after the other
+mode_set_edges(m, SIZE_MAX, 2, mass) | ARGUMENT | variable = 18446744073709551615
+mode_set_edges(m, 0, 1, mass) | OPTION | edges has length 1
+mass[1] = 0; mode_set_edges(m, 0, 2, mass) | OPTION | edges[1] = 0 must be greater than edges[0] = 0
+m = mode_new("binning=uniform"); mode_set_edges(m, 0, 2, mass) | OPTION | edges has length 2, but binning = uniform takes none
+mode_state_check(NULL, state) | ARGUMENT | m is NULL
+mode_state_check(m, NULL) | ARGUMENT | state is NULL, but 300 elements are expected
+mode_push(m, NULL, state, grad, grad) | ARGUMENT | events is NULL
+mode_push(m, &events, state, grad, NULL) | ARGUMENT | grad_out is NULL, but 60 elements are expected
+events.batch = 9; mode_push(m, &events, state, NULL, grad) | ARGUMENT | grad_in is NULL, but 9 elements are expected
+mode_push_rows(m, &events, NULL, NULL, state) | ARGUMENT | rows is NULL, but 240 elements are expected
+mode_push_rows(m, &events, NULL, room, NULL) | ARGUMENT | lesson is NULL, but 300 elements are expected
+mode_push_apply(N, MODE_INT8, room, state, 300, grad, grad, NULL, NULL) | ARGUMENT | dtype = 4: must be MODE_FLOAT32 or MODE_FLOAT64
+mode_push_apply(SIZE_MAX, MODE_FLOAT64, room, state, 300, grad, grad, NULL, NULL) | ARGUMENT | n = 18446744073709551615 events are more than
+mode_distance_correlation(N, MODE_FLOAT64, mass, NULL, weight, 0, &value, NULL, grad) | ARGUMENT | y is NULL, but 60 elements are expected
+mode_distance_correlation(N, MODE_FLOAT64, mass, score, weight, 0, NULL, NULL, grad) | ARGUMENT | value is NULL
+mode_distance_correlation(N, MODE_INT32, mass, score, weight, 0, &value, NULL, grad) | ARGUMENT | dtype = 0
+mode_distance_correlation(3, MODE_FLOAT64, mass, score, weight, 1, &value, NULL, grad) | TOO_FEW | 3 events, and DisCo with unbiased = true needs at least 4
+score[2] = INFINITY; mode_distance_correlation(N, MODE_FLOAT64, mass, score, NULL, 1, &value, NULL, grad) | NOT_FINITE | y[2] = +Inf
+weight[0] = -N; mode_distance_correlation(N, MODE_FLOAT64, mass, score, weight, 0, &value, NULL, grad) | UNDEFINED | weight: the 60 events have sum of weights -1
+mode_table_of(m, &events, NULL) | ARGUMENT | table is NULL
+table.size = 9; mode_table_of(m, &events, &table) | ARGUMENT | table.size = 9
+table.capacity = 3; mode_table_of(m, &events, &table) | ARGUMENT | table.capacity = 3 is less than the 4 bins used
+events.category = label; mode_table_of(m, &events, &table) | OPTION | category is given
+events.n_mass = 2; mode_table_of(m, &events, &table) | OPTION | mass has 2 variables, and each has its own bins
+table.n_at = 2; table.at = score; table.cdf = room + N; table.edges = NULL; table.capacity = 3; mode_table_of(m, &events, &table) | ARGUMENT | table.capacity = 3 is less than the 4 bins used
+events.score = NULL; table.moments = room + N; mode_table_of(m, &events, &table) | ARGUMENT | score is NULL
+table.n_at = 3; table.cdf = room + N; mode_table_of(m, &events, &table) | ARGUMENT | at is NULL, but 3 elements are expected
 mode_set_threads(-1) | ARGUMENT | threads = -1
 mode_get_threads(NULL) | ARGUMENT | threads is NULL
+mode_last_error_parts(NULL) | ARGUMENT | error is NULL
 """)

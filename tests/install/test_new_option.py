@@ -34,10 +34,8 @@ CPP = """
 int main() {
     const double score[] = {0.1, 0.4, 0.3, 0.9}, mass[] = {60, 70, 80, 90};
     const mode::events<double> events({score, 4}, {}, {mass, 4});
-    mode::options options;
-    options.bins(2).set(&mode_options::factor, 2);
-    const double twice = mode::loss(options, events);
-    return twice == 2 * mode::loss(options.set(&mode_options::factor, 1), events) ? 0 : 1;
+    const mode::handle two("bins=2 factor=2"), one("bins=2 factor=1");
+    return mode::loss(two, events) == 2 * mode::loss(one, events) ? 0 : 1;
 }
 """
 
@@ -64,7 +62,7 @@ def test_an_option_is_what_contributing_says(tmp_path):
         assert text.count(old) == 1, f"{name} has not once:\n{old}"
         (tree / name).write_text(text.replace(old, new))
         changed.add(name)
-    assert len(changed) == 6  # the field, the row, the plan, the stage, mode.h and the sentence for users
+    assert len(changed) == 5  # the field, the row, the plan, the stage and the sentence for users
     run(sys.executable, "docs/write_options.py", cwd=tree)
     run(*build, cwd=tree, LIBMODE_VENV=sys.prefix)
     assert run(sys.executable, "-c", PYTHON, PYTHONPATH=str(tree / "python")) == ""

@@ -11,8 +11,7 @@ import pytest
 import torch
 from libmode._device import calls
 from libmode._device.plan import make_plan, refused
-from libmode._option_values import TAKEN
-from libmode._options import check
+from libmode._options import TAKEN, check
 from libmode.torch import Events, MoDeLoss, mode_loss
 from libmode.torch import _device as of_torch
 from programs import run

@@ -10,14 +10,15 @@ R__LOAD_LIBRARY($LIBMODE/lib/libmode.so)
 
 int golden() {
     for (const golden_case &c : cases) {
-        const mode_options options = c.options();
+        mode_handle *m = mode_new(c.options);
         std::vector<double> grad(c.n);
-        const mode_events_f64 events = events_of(&c);
-        mode_result_f64 found = {sizeof found, grad.data()};
-        if (mode_evaluate_f64(&options, &events, &found)) {
+        const mode_events events = events_of(&c);
+        mode_result found = {sizeof found};
+        if (!m || mode_loss(m, &events, &found, grad.data())) {
             fprintf(stderr, "%s: %s\n", c.name, mode_last_error());
             return 1;
         }
+        mode_free(m);
         printf("case %.17g", found.loss);
         for (double g : grad) printf(" %.17g", g);
         printf("\n");

@@ -168,7 +168,7 @@ def test_signals_beside_pyroot_do_not_write_over_memory(root):
 
 
 def test_scan(root, events, events_file):
-    output = root.output(MACROS / "mode_scan.C", f'"{events_file}", 50, 300')
+    output = root.output(MACROS / "mode_scan.C", f'"{events_file}", "50,300"')
 
     score, mass, weight, label = events.values()
     edges = libmode.mode_edges(mass, label=label, bins=20, mass_range=(50, 300))

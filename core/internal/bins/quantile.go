@@ -6,7 +6,7 @@ import (
 
 	"github.com/libmode/libmode/core/internal/events"
 	"github.com/libmode/libmode/core/internal/par"
-	"github.com/libmode/libmode/core/internal/radix"
+	"github.com/libmode/libmode/core/internal/sorted"
 )
 
 // quantileEdges returns the edges of bins with nearly equal numbers of events: inner edge k lies midway between the masses
@@ -95,7 +95,7 @@ func findRuns(counts []uint32, ranks []int, sc *par.Scratch) (runs []run, isNear
 func sortedMasses[T events.Float](sel *events.Selection[T], isNear []bool, sc *par.Scratch) []float64 {
 	n := len(sel.Pairs)
 	near, counts := par.Unset[T](&sc.Arena, n), par.Make[int](&sc.Arena, (n+eventsAtATime-1)/eventsAtATime) // by block of events
-	sc.Team.Blocks(n, eventsAtATime, func(lo, hi int) {
+	sc.Blocks(n, eventsAtATime, func(lo, hi int) {
 		found, masses, count := near[lo:hi], sel.Mass[lo:hi], 0
 		for i, pair := range sel.Pairs[lo:hi] {
 			if c := pair & events.BinMask; int(c) < len(isNear) && isNear[c] {
@@ -109,10 +109,9 @@ func sortedMasses[T events.Float](sel *events.Selection[T], isNear []bool, sc *p
 	for k, count := range counts {
 		masses = append(masses, near[k*eventsAtATime:][:count]...)
 	}
-	records := radix.SortValues(masses, sc)
-	sorted := par.Unset[float64](&sc.Arena, len(records.Words))
-	for k, r := range records.Words {
-		sorted[k] = float64(masses[r&records.IndexMask])
+	inOrder := par.Unset[float64](&sc.Arena, len(masses))
+	for k, i := range sorted.Values(masses, sc) {
+		inOrder[k] = float64(masses[i])
 	}
-	return sorted
+	return inOrder
 }

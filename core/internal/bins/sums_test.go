@@ -127,10 +127,10 @@ func TestSumsThatHaveNoInverse(t *testing.T) {
 		"has sum of weights -4, which must be positive and finite":      -2,
 		"has sum of weights +Inf":                                       math.Inf(1), "has sum of weights 1e-323": 5e-324,
 	} {
-		require.ErrorContains(t, CheckSum(bs, 1, sum, 0.5), want)
+		require.ErrorContains(t, checkSum(bs, 1, sum, 0.5), want)
 	}
-	require.NoError(t, CheckSum(bs, 0, 1e-300, 1))
-	require.ErrorContains(t, CheckSum(bs, 0, -1, 1), "bin 0 of 2, mass in [1, 2), has")
+	require.NoError(t, checkSum(bs, 0, 1e-300, 1))
+	require.ErrorContains(t, checkSum(bs, 0, -1, 1), "bin 0 of 2, mass in [1, 2), has")
 }
 
 // Cells of two variables: quantiles of the second within each bin of the first, or a grid. A cell without events is left out.

@@ -11,34 +11,28 @@ import (
 
 // Stats describes the events that take part.
 type Stats struct {
-	N                    int
-	MassMin, MassMax     float64
-	ScoreMin, ScoreMax   float64
-	WeightMin, WeightMax float64
-	WeightLeast          float64 // the least |w| above 0
+	N                               int
+	MassSpan, ScoreSpan, WeightSpan Span
+	LeastWeight                     float64 // the least |w| above 0
 }
+
+// Span is the range of some numbers.
+type Span struct{ Lo, Hi float64 }
+
+func (sp *Span) widen(lo, hi float64) { sp.Lo, sp.Hi = min(sp.Lo, lo), max(sp.Hi, hi) }
+
+var noSpan = Span{math.Inf(1), math.Inf(-1)}
 
 // noStats are the statistics of no events.
-var noStats = Stats{
-	MassMin: math.Inf(1), MassMax: math.Inf(-1), ScoreMin: math.Inf(1), ScoreMax: math.Inf(-1), WeightMin: math.Inf(1), WeightMax: math.Inf(-1),
-	WeightLeast: math.Inf(1),
-}
-
-func (s *Stats) merge(other Stats) {
-	s.N += other.N
-	s.MassMin, s.MassMax = min(s.MassMin, other.MassMin), max(s.MassMax, other.MassMax)
-	s.ScoreMin, s.ScoreMax = min(s.ScoreMin, other.ScoreMin), max(s.ScoreMax, other.ScoreMax)
-	s.WeightMin, s.WeightMax = min(s.WeightMin, other.WeightMin), max(s.WeightMax, other.WeightMax)
-	s.WeightLeast = min(s.WeightLeast, other.WeightLeast)
-}
+var noStats = Stats{MassSpan: noSpan, ScoreSpan: noSpan, WeightSpan: noSpan, LeastWeight: math.Inf(1)}
 
 // Part is a range of events that one goroutine handles: the statistics of the events that take part, the number of events in each
 // cell, and whether an event is bad.
 type Part struct {
 	Stats
-	Lo, Hi         int
-	Masses, Scores []uint32
-	failed         bool
+	Lo, Hi                  int
+	MassCounts, ScoreCounts []uint32
+	failed                  bool
 }
 
 // Block is the number of events that stay in cache between the passes over a block.
@@ -48,32 +42,35 @@ const Block = 1 << 11
 // cells. If no mass range is given, it becomes the range of the masses.
 func (sel *Selection[T]) check(sc *par.Scratch) error {
 	n := len(sel.Mass)
-	sc.Team.Expect(n)
-	parts := sc.Team.Parts
-	sel.Pairs, sel.Parts = par.Unset[uint32](&sc.Arena, n), make([]Part, parts)
+	sc.Expect(n)
+	sel.Pairs, sel.Parts = par.Unset[uint32](&sc.Arena, n), make([]Part, sc.Parts)
 	for k := range sel.Parts {
 		sel.Parts[k] = Part{
-			Stats: noStats, Lo: n * k / parts, Hi: n * (k + 1) / parts,
-			Masses: par.Make[uint32](&sc.Arena, sel.MassCells.Count()), Scores: par.Make[uint32](&sc.Arena, sel.ScoreCells.Count()),
+			Stats: noStats, Lo: n * k / sc.Parts, Hi: n * (k + 1) / sc.Parts,
+			MassCounts: par.Make[uint32](&sc.Arena, sel.MassCells.Count()), ScoreCounts: par.Make[uint32](&sc.Arena, sel.ScoreCells.Count()),
 		}
 	}
 	tidy := !slices.Contains(sel.cellOf, NoPair) // whether all events may take part, so that blocks need no look at each
-	sc.Team.Run(parts, func(k int) {
+	sc.Run(sc.Parts, func(k int) {
 		p := &sel.Parts[k]
 		p.failed = !sel.checkPart(p, tidy)
 	})
 	sel.Stats = noStats
-	for k := range sel.Parts {
-		if sel.Parts[k].failed {
+	for _, p := range sel.Parts {
+		if p.failed {
 			return sel.firstBad()
 		}
-		sel.merge(sel.Parts[k].Stats)
+		sel.N += p.N
+		sel.MassSpan.widen(p.MassSpan.Lo, p.MassSpan.Hi)
+		sel.ScoreSpan.widen(p.ScoreSpan.Lo, p.ScoreSpan.Hi)
+		sel.WeightSpan.widen(p.WeightSpan.Lo, p.WeightSpan.Hi)
+		sel.LeastWeight = min(sel.LeastWeight, p.LeastWeight)
 	}
-	if sel.WeightMin == sel.WeightMax && sel.WeightMin > 0 {
+	if sel.WeightSpan.Lo == sel.WeightSpan.Hi && sel.WeightSpan.Lo > 0 {
 		sel.Weight = nil // a common factor does not matter
 	}
 	if math.IsInf(sel.MassLo, -1) && sel.N > 0 {
-		sel.MassLo, sel.MassHi = sel.MassMin, sel.MassMax
+		sel.MassLo, sel.MassHi = sel.MassSpan.Lo, sel.MassSpan.Hi
 	}
 	return nil
 }
@@ -81,24 +78,25 @@ func (sel *Selection[T]) check(sc *par.Scratch) error {
 // checkPart checks and counts the events of a part, and reports whether all of them are good. If the selection is tidy, it checks
 // whole blocks until one of them has an event that is bad or takes no part.
 func (sel *Selection[T]) checkPart(p *Part, tidy bool) bool {
-	if sel.Weight != nil {
-		for i, weight := range sel.Weight[p.Lo:p.Hi] {
-			w := float64(weight)
-			if !IsFinite(w) {
-				return false
-			}
-			if (w < p.WeightMin || w > p.WeightMax) && sel.TakesPart(p.Lo+i) {
-				p.WeightMin, p.WeightMax = min(p.WeightMin, w), max(p.WeightMax, w)
-			}
-			if size := math.Abs(w); size < p.WeightLeast && size > 0 && sel.TakesPart(p.Lo+i) {
-				p.WeightLeast = size
-			}
-		}
-	}
 	for lo := p.Lo; lo < p.Hi; lo += Block {
 		hi := min(lo+Block, p.Hi)
 		if tidy = tidy && sel.checkAll(p, lo, hi); !tidy && !sel.checkEach(p, lo, hi) {
 			return false
+		}
+	}
+	if sel.Weight == nil {
+		return true
+	}
+	for i, weight := range sel.Weight[p.Lo:p.Hi] {
+		w := float64(weight)
+		if !IsFinite(w) {
+			return false
+		}
+		if sel.Pairs[p.Lo+i] != NoPair {
+			p.WeightSpan.widen(w, w)
+			if size := math.Abs(w); size < p.LeastWeight && size > 0 {
+				p.LeastWeight = size
+			}
 		}
 	}
 	return true
@@ -139,21 +137,12 @@ func (sel *Selection[T]) firstBad() error {
 			return NotFinite("weight", place, float64(sel.Weight[i]))
 		}
 	}
-	panic("events: no event is bad")
+	return nil
 }
 
 // Check returns the error of the first bad event.
 func Check[T Float](ev Events[T], index []uint32, limits Limits) error {
-	sel := &Selection[T]{
-		Events: ev, index: index, ignoreMissing: limits.IgnoreMissing,
-		scoreLo: max(limits.Score[0], -math.MaxFloat64), scoreHi: min(limits.Score[1], math.MaxFloat64),
-	}
-	for i := range sel.Mass {
-		if sel.bad(i) != "" || sel.Weight != nil && !IsFinite(float64(sel.Weight[i])) {
-			return sel.firstBad()
-		}
-	}
-	return nil
+	return newSelection(ev, index, nil, limits).firstBad()
 }
 
 // checkAll checks and counts the events lo..hi-1, and reports whether all of them are good and take part.
@@ -168,12 +157,10 @@ func (sel *Selection[T]) checkAll(p *Part, lo, hi int) bool {
 		return false
 	}
 	// Adding 0 turns -0 into 0, so that the result does not depend on which of the two was found.
-	p.merge(Stats{
-		N: hi - lo, WeightMin: p.WeightMin, WeightMax: p.WeightMax, WeightLeast: p.WeightLeast,
-		MassMin: float64(seen.MassMin) + 0, MassMax: float64(seen.MassMax) + 0,
-		ScoreMin: float64(seen.ScoreMin) + 0, ScoreMax: float64(seen.ScoreMax) + 0,
-	})
-	scoreCounts, massCounts := p.Scores, p.Masses
+	p.N += hi - lo
+	p.MassSpan.widen(float64(seen.MassMin)+0, float64(seen.MassMax)+0)
+	p.ScoreSpan.widen(float64(seen.ScoreMin)+0, float64(seen.ScoreMax)+0)
+	scoreCounts, massCounts := p.ScoreCounts, p.MassCounts
 	for _, pair := range pairs {
 		scoreCounts[pair>>BinBits]++
 		massCounts[pair&BinMask]++
@@ -202,11 +189,11 @@ func (sel *Selection[T]) checkEach(p *Part, lo, hi int) bool {
 		}
 		m := sel.Mass[i]
 		stats.N++
-		stats.MassMin, stats.MassMax = min(stats.MassMin, float64(m)), max(stats.MassMax, float64(m))
-		stats.ScoreMin, stats.ScoreMax = min(stats.ScoreMin, float64(s)), max(stats.ScoreMax, float64(s))
+		stats.MassSpan.widen(float64(m), float64(m))
+		stats.ScoreSpan.widen(float64(s), float64(s))
 		scoreCell, massCell := sel.ScoreCells.Of(s), sel.MassCells.Of(m)
-		p.Scores[scoreCell]++
-		p.Masses[massCell]++
+		p.ScoreCounts[scoreCell]++
+		p.MassCounts[massCell]++
 		if sel.cellOf != nil {
 			massCell = sel.cellOf[i]
 		}

@@ -52,19 +52,19 @@ func TestFactors(t *testing.T) {
 	defer sc.Give()
 	ev := Events[float64]{Score: []float64{1, 2, 3, 4}, Mass: []float64{1, 2, 3, 4}, Weight: []float64{-1, -2, -3, 1}}
 	ev.Label = LabelsOf([]int32{5, 5, 5, 6})
-	di, err := Divide(ev, []int32{5, 6}, sc)
+	subs, err := Divide(ev, []int32{5, 6}, sc)
 	require.NoError(t, err)
-	require.NoError(t, di.SetFactors([]int32{5, 6}))
-	require.Equal(t, []float64{1, 1}, []float64{di.Subsets[0].Factor, di.Subsets[1].Factor})
+	require.NoError(t, SetFactors(subs))
+	require.Equal(t, []float64{1, 1}, []float64{subs[0].Factor, subs[1].Factor})
 	ev.Weight = []float64{-1, 2, 3, 1}
 	ev.Category = LabelsOf([]int8{1, 2, 2, 2})
-	di, err = Divide(ev, []int32{5, 6}, sc)
+	subs, err = Divide(ev, []int32{5, 6}, sc)
 	require.NoError(t, err)
-	require.ErrorContains(t, di.SetFactors([]int32{5, 6}), "events with background_label = 5 of category = 1: their share of the sum of weights is -0.25")
+	require.ErrorContains(t, SetFactors(subs), "events with background_label = 5 of category = 1: their share of the sum of weights is -0.25")
 	ev.Weight[1] = math.NaN()
-	di, err = Divide(ev, []int32{5, 6}, sc)
+	subs, err = Divide(ev, []int32{5, 6}, sc)
 	require.NoError(t, err)
-	require.ErrorContains(t, di.SetFactors([]int32{5, 6}), "events with background_label = 5 of category = 2: weight[1] = NaN")
+	require.ErrorContains(t, SetFactors(subs), "events with background_label = 5 of category = 2: weight[1] = NaN")
 	_, err = Divide(ev, []int32{5, 9}, sc)
 	require.ErrorContains(t, err, "none of the 4 values of label equals background_label = 9")
 	ev.Category = LabelsOf([]float64{1, 2, 3, 4})
@@ -78,22 +78,22 @@ func TestFactors(t *testing.T) {
 func TestDerivatives(t *testing.T) {
 	sc := par.Take()
 	defer sc.Give()
-	d := Derivatives[float32]{nil, {1, 2, 3, 4}}
+	d := Derivatives[float32]{Hess: []float32{1, 2, 3, 4}}
 	require.NoError(t, d.CheckLengths(4))
 	require.ErrorContains(t, d.CheckLengths(5), "hess has length 4, but score has length 5")
-	require.Equal(t, Derivatives[float32]{nil, {2, 3}}, d.Cut(1, 3))
 	own := d.ForEvents(3, &sc.Arena)
-	require.Nil(t, own[Grad])
-	require.Len(t, own[Hess], 3)
-	di := Division[float32]{Index: []uint32{3, 0}, Subsets: []Subset{{Lo: 0, Hi: 1, Factor: 1}, {Lo: 1, Hi: 2, Factor: -0.5}}}
-	di.Scatter(d, Derivatives[float32]{nil, {7, 8}}, sc.Team)
-	require.Equal(t, []float32{-4, 2, 3, 7}, d[Hess])
-	require.NoError(t, d.Check(sc.Team))
-	d[1][2] = float32(math.Inf(-1))
-	require.ErrorContains(t, d.Check(sc.Team), "hess[2] overflows its type")
-	d.Clear(sc.Team)
-	require.Equal(t, Derivatives[float32]{nil, {0, 0, 0, 0}}, d)
-	require.Nil(t, d[Grad])
+	require.Nil(t, own.Grad)
+	require.Len(t, own.Hess, 3)
+	for k, su := range []Subset[float32]{{Index: []uint32{3}, Factor: 1}, {Index: []uint32{0}, Factor: -0.5}} {
+		su.Scatter(d, Derivatives[float32]{Hess: []float32{float32(7 + k)}}, sc)
+	}
+	require.Equal(t, []float32{-4, 2, 3, 7}, d.Hess)
+	require.NoError(t, d.Check(sc))
+	d.Hess[2] = float32(math.Inf(-1))
+	require.ErrorContains(t, d.Check(sc), "hess[2] overflows its type")
+	d.Clear(sc)
+	require.Equal(t, Derivatives[float32]{Hess: []float32{0, 0, 0, 0}}, d)
+	require.Nil(t, d.Grad)
 }
 
 // Cells are in order of the values, from the first to the last, and values outside of what they span are in the cells at the ends.

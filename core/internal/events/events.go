@@ -2,6 +2,7 @@
 package events
 
 import (
+	"fmt"
 	"math"
 
 	"github.com/libmode/libmode/core/internal/errs"
@@ -45,28 +46,29 @@ func (ev *Events[T]) CheckLengths() error {
 		return errs.Of(errs.ErrLength, "mass is given twice, as Mass and as Masses")
 	case ev.Masses != nil && (len(ev.Masses) == 0 || len(ev.Masses) > MaxVariables):
 		return errs.Of(errs.ErrLength, "mass has %d variables, and 1 to %d are possible", len(ev.Masses), MaxVariables)
+	case ev.Masses == nil && len(ev.Mass) != n:
+		return wrongLength("mass", len(ev.Mass), n)
 	}
 	for k, mass := range ev.Masses {
 		if len(mass) != n {
-			return errs.Of(errs.ErrLength, "variable %d of mass has length %d, but score has length %d", k, len(mass), n)
+			return wrongLength(fmt.Sprintf("variable %d of mass", k), len(mass), n)
 		}
 	}
-	wrong := func(name string, length int) error {
-		return errs.Of(errs.ErrLength, "%s has length %d, but score has length %d", name, length, n)
-	}
 	switch {
-	case ev.Masses == nil && len(ev.Mass) != n:
-		return wrong("mass", len(ev.Mass))
 	case ev.Category != nil && ev.Category.Length() != n:
-		return wrong("category", ev.Category.Length())
+		return wrongLength("category", ev.Category.Length(), n)
 	case ev.Weight != nil && len(ev.Weight) != n:
-		return wrong("weight", len(ev.Weight))
+		return wrongLength("weight", len(ev.Weight), n)
 	case ev.Label != nil && ev.Label.Length() != n:
-		return wrong("label", ev.Label.Length())
+		return wrongLength("label", ev.Label.Length(), n)
 	case uint64(n) > math.MaxUint32:
 		return errs.Of(errs.ErrLength, "score has length %d, more than the %d events that one call can take", n, uint32(math.MaxUint32))
 	}
 	return nil
+}
+
+func wrongLength(name string, length, n int) error {
+	return errs.Of(errs.ErrLength, "%s has length %d, but score has length %d", name, length, n)
 }
 
 // IsFinite reports whether x is neither NaN nor infinite.

@@ -25,7 +25,7 @@ func TestSelect(t *testing.T) {
 	}
 	sel, err := Select(ev, nil, nil, limitsOf(5, 10, true), sc)
 	require.NoError(t, err)
-	require.Equal(t, Stats{N: 3, MassMin: 5, MassMax: 10, ScoreMin: 0.1, ScoreMax: 1, WeightMin: -1, WeightMax: 3, WeightLeast: 1}, sel.Stats)
+	require.Equal(t, Stats{N: 3, MassSpan: Span{5, 10}, ScoreSpan: Span{0.1, 1}, WeightSpan: Span{-1, 3}, LeastWeight: 1}, sel.Stats)
 	for i, takesPart := range []bool{true, false, true, false, true} {
 		require.Equal(t, takesPart, sel.TakesPart(i))
 		require.Equal(t, takesPart, sel.Pairs[i] != NoPair)
@@ -41,7 +41,7 @@ func TestSelect(t *testing.T) {
 	for _, mass := range [][]float64{{-1, minus}, {minus, 1}} {
 		sel, err = Select(Events[float64]{Score: []float64{minus, minus}, Mass: mass}, nil, nil, limitsOf(-1, 1, false), sc)
 		require.NoError(t, err)
-		for _, end := range []float64{sel.MassMin, sel.MassMax, sel.ScoreMin, sel.ScoreMax} {
+		for _, end := range []float64{sel.MassSpan.Lo, sel.MassSpan.Hi, sel.ScoreSpan.Lo, sel.ScoreSpan.Hi} {
 			require.Equal(t, end < 0, math.Signbit(end))
 		}
 	}
@@ -112,33 +112,30 @@ func checkDivision(t *testing.T, n int, wanted []int32, categories []int64) {
 	if categories != nil {
 		ev.Category = LabelsOf(of)
 	}
-	di, err := Divide(ev, wanted, sc)
+	subs, err := Divide(ev, wanted, sc)
 	require.NoError(t, err)
-	require.NoError(t, di.SetFactors(wanted))
-	require.Len(t, di.Subsets, len(wanted)*max(1, len(categories)))
-	sums, shares, seen := make([]float64, 3), make([]float64, len(wanted)), 0
+	require.NoError(t, SetFactors(subs))
+	require.Len(t, subs, len(wanted)*max(1, len(categories)))
+	sums, shares, grad := make([]float64, 3), make([]float64, len(wanted)), make([]float64, n)
 	for i, label := range labels {
 		sums[label] += weight[i]
 	}
 	factor := make(map[[2]int64]float64) // by label and category
-	for k, su := range di.Subsets {
+	for _, su := range subs {
 		factor[[2]int64{int64(wanted[su.Label]), su.Category}] = su.Factor
-		own, index := di.Subset(k)
 		var sum float64
-		for j, i := range index {
-			if labels[i] != wanted[su.Label] || of[i] != su.Category || own.Score[j] != score[i] || j > 0 && i <= index[j-1] {
-				require.Failf(t, "an event is wrong", "event %d of subset %d", j, k)
+		for j, i := range su.Index {
+			if labels[i] != wanted[su.Label] || of[i] != su.Category || su.Score[j] != score[i] || j > 0 && i <= su.Index[j-1] {
+				require.Failf(t, "an event is wrong", "event %d of a subset of %v", j, su.Category)
 			}
 			sum += weight[i]
 		}
 		require.InEpsilon(t, sum/sums[wanted[su.Label]], su.Factor, 1e-9)
 		shares[su.Label] += su.Factor
-		seen += len(index)
+		own := Derivatives[float64]{Grad: append([]float64(nil), su.Score...)}
+		su.Scatter(Derivatives[float64]{Grad: grad}, own, sc)
 	}
-	require.Equal(t, len(di.Index), seen)
 	require.InDeltaSlice(t, slices.Repeat([]float64{1}, len(wanted)), shares, 1e-9)
-	grad := make([]float64, n)
-	di.Scatter(Derivatives[float64]{grad}, Derivatives[float64]{di.Events.Score}, sc.Team)
 	for i, label := range labels {
 		if want := score[i] * factor[[2]int64{int64(label), of[i]}]; slices.Contains(wanted, label) && grad[i] != want || !slices.Contains(wanted, label) && grad[i] != 0 {
 			require.Failf(t, "a derivative is wrong", "event %d: %v", i, grad[i])

@@ -1,6 +1,9 @@
 package events
 
-import "unsafe"
+import (
+	"math"
+	"unsafe"
+)
 
 // Label is a type that labels may have.
 type Label interface {
@@ -10,8 +13,6 @@ type Label interface {
 // LabelSlice holds the labels of events, a slice of any Label. LabelsOf makes it.
 type LabelSlice interface {
 	Length() int
-	// array returns the memory of the labels, which have a name in errors.
-	array(name string) Array
 	// isWhole reports whether the type of the labels has only integers.
 	isWhole() bool
 	// integer returns label i, which is an integer.
@@ -50,8 +51,6 @@ type labelsOf[L int8 | uint8 | int32 | int64 | float32 | float64] []L
 
 func (all labelsOf[L]) Length() int { return len(all) }
 
-func (all labelsOf[L]) array(name string) Array { return ArrayOf(name, all) }
-
 func (all labelsOf[L]) isWhole() bool {
 	half := 0.5
 	return L(half) == 0
@@ -85,27 +84,39 @@ func (all labelsOf[L]) find(dst []uint32, lo int, wanted []int32) {
 	}
 }
 
-// Others returns the places of the events whose label is none of the wanted ones, for each of so many categories; 0: for all events.
-func (ev *Events[T]) Others(wanted []int32, categories int) [][]uint32 {
-	others := make([][]uint32, max(categories, 1))
-	if ev.Label == nil {
-		return others
+// Selected returns the places of the events that have one of the labels. If others are wanted, it returns the places of all other events.
+func (ev *Events[T]) Selected(labels []int32, others bool) []uint32 {
+	index, numbers := make([]uint32, len(ev.Score)), make([]uint32, len(ev.Score))
+	if ev.Label != nil {
+		ev.Label.find(numbers, 0, labels)
 	}
-	places := make([]uint32, ev.Label.Length())
-	ev.Label.find(places, 0, wanted)
+	flip := uint32(0)
+	if others {
+		flip = math.MaxUint32
+	}
+	return index[:choose(index, numbers, 0, flip)]
+}
+
+// ByCategory divides chosen events by category; 0 categories are one.
+func (ev *Events[T]) ByCategory(chosen []uint32, categories int) [][]uint32 {
 	if categories == 0 {
-		count := 0
-		for i, place := range places { // without a branch on labels in no order
-			places[count] = uint32(i)
-			count += int(place >> 31)
-		}
-		others[0] = places[:count]
-		return others
+		return [][]uint32{chosen}
 	}
-	for i, place := range places {
-		if category := ev.Category.integer(i); place == notWanted && category >= 0 && category < int64(categories) {
-			others[category] = append(others[category], uint32(i))
+	divided := make([][]uint32, categories)
+	for _, i := range chosen {
+		if category := ev.Category.integer(int(i)); category >= 0 && category < int64(categories) {
+			divided[category] = append(divided[category], i)
 		}
 	}
-	return others
+	return divided
+}
+
+// choose sets index to the places of the events from lo on whose number is not notWanted, and returns the number of these events. It flips
+// the bits of flip in each number first. It has no branch: a processor could not predict one for labels in random order.
+func choose(index, numbers []uint32, lo int, flip uint32) (count int) {
+	for i, number := range numbers {
+		index[count] = uint32(lo + i)
+		count += int(1 - (number^flip)>>31)
+	}
+	return count
 }

@@ -16,8 +16,8 @@ type Limits struct {
 	IgnoreMissing bool       // a NaN mass is outside the range, and no error
 }
 
-// Columns are functions of an event whose means over bins are wanted, beside the function 1. Fill sets their values, a slice each, for the
-// events from lo on.
+// Columns are functions of an event. Their means over bins are wanted, beside the mean of the function 1. Fill sets a slice of values for
+// each function, for the events from lo on.
 type Columns struct {
 	Count int
 	Fill  func(values [][]float64, lo int)
@@ -51,14 +51,18 @@ const (
 // MaxBins is the highest number of bins for which a pair has room.
 const MaxBins = BinMask
 
+func newSelection[T Float](ev Events[T], index, cellOf []uint32, limits Limits) *Selection[T] {
+	return &Selection[T]{
+		Events: ev, index: index, cellOf: cellOf, ignoreMissing: limits.IgnoreMissing, MassLo: limits.Mass[0], MassHi: limits.Mass[1],
+		scoreLo: max(limits.Score[0], -math.MaxFloat64), scoreHi: min(limits.Score[1], math.MaxFloat64),
+	}
+}
+
 // Select checks events, selects the events that take part, and counts them by cell. If there are no scores, only masses and
 // weights are checked. If the cells of several variables are given, they replace the masses, and events with NoPair take no
 // part. The error of no event comes with the selection.
 func Select[T Float](ev Events[T], index, cellOf []uint32, limits Limits, sc *par.Scratch) (*Selection[T], error) {
-	sel := &Selection[T]{
-		Events: ev, index: index, cellOf: cellOf, ignoreMissing: limits.IgnoreMissing, MassLo: limits.Mass[0], MassHi: limits.Mass[1],
-		scoreLo: max(limits.Score[0], -math.MaxFloat64), scoreHi: min(limits.Score[1], math.MaxFloat64),
-	}
+	sel := newSelection(ev, index, cellOf, limits)
 	n := len(ev.Score)
 	if ev.Score == nil {
 		n, sel.scoreLo, sel.scoreHi = len(ev.Mass), -math.MaxFloat64, math.MaxFloat64
@@ -108,41 +112,15 @@ func (sel *Selection[T]) FindBins(dst []uint32, lo int) {
 	}
 }
 
-// CountMasses returns the number of masses in each cell. It takes the counts of the other parts into those of the first.
+// CountMasses returns the number of masses in each cell.
 func (sel *Selection[T]) CountMasses() []uint32 {
-	counts := sel.Parts[0].Masses
+	counts := slices.Clone(sel.Parts[0].MassCounts)
 	for _, p := range sel.Parts[1:] {
-		for c, more := range p.Masses {
+		for c, more := range p.MassCounts {
 			counts[c] += more
 		}
-		clear(p.Masses)
 	}
 	return counts
-}
-
-// Unit returns the unit of the weights. The loss does not depend on it, to the last bit.
-func (sel *Selection[T]) Unit() float64 {
-	if sel.Weight == nil || sel.Exponents != nil {
-		return 1
-	}
-	return UnitOf(max(math.Abs(sel.WeightMin), math.Abs(sel.WeightMax)))
-}
-
-// UnitOfWeights returns the unit of some weights; none: all are 1.
-func UnitOfWeights[T Float](weights []T) float64 {
-	if len(weights) == 0 {
-		return 1
-	}
-	return UnitOf(max(float64(slices.Max(weights)), -float64(slices.Min(weights))))
-}
-
-// UnitOf returns a power of two by which numbers up to largest become about 1, so that their squares do not overflow.
-func UnitOf(largest float64) float64 {
-	if largest == 0 {
-		return 1
-	}
-	_, exponent := math.Frexp(largest)
-	return math.Ldexp(1, min(max(-1022, -exponent), 1023))
 }
 
 // sampleSize is the size of the sample from which cells are made, and sampleTail the number of its values on either side
@@ -213,4 +191,88 @@ func (lo *lowest) insert(v float64) {
 // powerOfTwo returns the smallest power of two that is at least n, within limits.
 func powerOfTwo(n, lowest, highest int) int {
 	return min(max(1<<bits.Len(uint(n-1)), lowest), highest)
+}
+
+// apart is the ratio of two weights below which the square of the smaller weight might underflow next to the square of the larger weight.
+const apart = 0x1p-400
+
+// Balance multiplies the weights of each bin by a power of two, so that the largest becomes about 1, if the weights of different bins may be
+// so far apart that squares underflow. The loss does not change: only the ratios of the weights in a bin matter.
+func (sel *Selection[T]) Balance(bins int, sc *par.Scratch) {
+	if sel.Weight == nil || lanes.IsFloat32[T]() || sel.LeastWeight >= apart*max(-sel.WeightSpan.Lo, sel.WeightSpan.Hi) {
+		return
+	}
+	if sel.given == nil {
+		sel.given, sel.Weight = sel.Weight, par.Unset[T](&sc.Arena, len(sel.Weight))
+	}
+	largest := make([]float64, bins)
+	for i, pair := range sel.Pairs {
+		if pair != NoPair {
+			b := pair & BinMask
+			largest[b] = max(largest[b], math.Abs(float64(sel.given[i])))
+		}
+	}
+	sel.Exponents = make([]int, bins)
+	for b, w := range largest {
+		_, exponent := math.Frexp(w)
+		sel.Exponents[b] = -exponent
+	}
+	for i, pair := range sel.Pairs {
+		if sel.Weight[i] = 0; pair != NoPair {
+			sel.Weight[i] = T(math.Ldexp(float64(sel.given[i]), sel.Exponents[pair&BinMask]))
+		}
+	}
+}
+
+// Unit returns the unit of the weights. The loss does not depend on it, to the last bit.
+func (sel *Selection[T]) Unit() float64 {
+	if sel.Weight == nil || sel.Exponents != nil {
+		return 1
+	}
+	return UnitOf(max(-sel.WeightSpan.Lo, sel.WeightSpan.Hi))
+}
+
+// UnitIn returns the factor of the weights of a bin.
+func (sel *Selection[T]) UnitIn(b int) float64 {
+	if sel.Exponents == nil {
+		return sel.Unit()
+	}
+	return math.Ldexp(1, min(max(-1022, sel.Exponents[b]), 1023))
+}
+
+// Effective returns the number of effective events that take part, (sum w)^2 / sum w^2.
+func (sel *Selection[T]) Effective() float64 {
+	weights, unit := sel.Weight, sel.Unit()
+	if weights == nil {
+		return float64(sel.N)
+	}
+	if sel.given != nil {
+		weights, unit = sel.given, UnitOf(max(-sel.WeightSpan.Lo, sel.WeightSpan.Hi))
+	}
+	var sum, squares float64
+	for i, pair := range sel.Pairs {
+		if pair != NoPair {
+			w := float64(weights[i]) * unit
+			sum += w
+			squares += w * w
+		}
+	}
+	return sum * sum / squares
+}
+
+// UnitOfWeights returns the unit of some weights; none: all are 1.
+func UnitOfWeights[T Float](weights []T) float64 {
+	if len(weights) == 0 {
+		return 1
+	}
+	return UnitOf(max(float64(slices.Max(weights)), -float64(slices.Min(weights))))
+}
+
+// UnitOf returns a power of two by which numbers up to largest become about 1, so that their squares do not overflow.
+func UnitOf(largest float64) float64 {
+	if largest == 0 {
+		return 1
+	}
+	_, exponent := math.Frexp(largest)
+	return math.Ldexp(1, min(max(-1022, -exponent), 1023))
 }

@@ -25,24 +25,23 @@ type correction struct {
 	width    int  // of a row
 	z        int  // the place of z in a row; without z, the place of Y
 	y, x     int  // the places of Y and X in a row; without X, x is the width
-	tracks   bool // the bias
 	unbiased bool // the bias is subtracted from J
 }
 
 // newCorrection returns the correction of an integrand that is complete otherwise.
 func newCorrection(in *integrand, bo *moments.Bound, arena *par.Arena) *correction {
 	ba, size := in.basis, bo.End
-	co := &correction{Bound: bo, gram: par.Make[float64](arena, size*size), z: size, y: size, tracks: in.unbiased || in.measured, unbiased: in.unbiased}
+	co := &correction{Bound: bo, gram: par.Make[float64](arena, size*size), z: size, y: size, unbiased: in.unbiased}
 	hasZ := ba.Orthonormal == nil
 	if hasZ {
 		co.y += size
 	}
 	co.x = co.y
-	if co.tracks {
+	if co.unbiased {
 		co.x += size * (size + 1) / 2
 	}
 	co.width = co.x
-	if co.tracks && hasZ {
+	if co.unbiased && hasZ {
 		co.width += 3 * size
 	}
 	gram := par.Make[float64](arena, ba.Size*ba.Size)
@@ -93,8 +92,8 @@ type correcting struct {
 	w, gw             moments.Numbers // see biasNow
 }
 
-// start moves to a state, and returns the correction of J and of the bias there.
-func (co *correcting) start(of *correction, state []bin, arena *par.Arena) sums {
+// start moves to a state, and returns the correction of J there.
+func (co *correcting) start(of *correction, state []bin, arena *par.Arena) float64 {
 	*co = correcting{correction: of, sums: par.Make[float64](arena, of.width), change: par.Make[float64](arena, of.y)}
 	co.state = append(par.Unset[bin](arena, len(state))[:0], state...)
 	for b := range state {
@@ -110,9 +109,9 @@ func (co *correcting) start(of *correction, state []bin, arena *par.Arena) sums 
 	return co.evaluate()
 }
 
-// cross crosses the events of a block, and adds the changes of the correction to those of J and of the bias. A tied event crosses the
-// middle of its tie. The other changes of a tie belong to no event: cross returns their shares of integrals that end at this score.
-func (co *correcting) cross(cr *crossing, end float64) (total sums) {
+// cross crosses the events of a block, and adds the changes of the correction to those of J. A tied event crosses the middle of its tie.
+// The other changes of a tie belong to no event: cross returns their share of an integral that ends at this score.
+func (co *correcting) cross(cr *crossing, end float64) (total float64) {
 	for lo, hi := 0, 0; lo < len(cr.bins); lo = hi {
 		for hi = lo + 1; hi < len(cr.bins) && cr.scores[hi] == cr.scores[lo]; {
 			hi++
@@ -121,7 +120,7 @@ func (co *correcting) cross(cr *crossing, end float64) (total sums) {
 			for i := lo; i < hi; i++ {
 				co.move(cr, i, .5)
 			}
-			total.add(co.evaluate(), end-cr.scores[lo])
+			total += co.evaluate() * (end - cr.scores[lo])
 		}
 		isTied := hi > lo+1
 		if isTied {
@@ -130,13 +129,10 @@ func (co *correcting) cross(cr *crossing, end float64) (total sums) {
 		for i := lo; i < hi; i++ {
 			if isTied {
 				co.move(cr, i, -.5)
-				total.add(co.evaluate(), end-cr.scores[lo])
+				total += co.evaluate() * (end - cr.scores[lo])
 			}
 			co.move(cr, i, 1)
-			change := co.evaluate()
-			if cr.d[i] += change.j; cr.biases != nil {
-				cr.biases[i] += change.bias
-			}
+			cr.d[i] += co.evaluate()
 			if isTied {
 				co.move(cr, i, -.5)
 			}
@@ -158,7 +154,7 @@ func (co *correcting) move(cr *crossing, i int, fraction float64) {
 		changes[k] += step
 		sums[k] += step
 	}
-	if co.tracks {
+	if co.unbiased {
 		state := &co.state[b]
 		e := w * state.step
 		square := e * e
@@ -169,12 +165,12 @@ func (co *correcting) move(cr *crossing, i int, fraction float64) {
 	}
 }
 
-// evaluate returns the change of the correction of J and of the bias since the last evaluation, which is a step.
+// evaluate returns the change of the correction of J since the last evaluation, which is a step.
 //
 // Where steps are small, a difference of two values of J would lose digits. With the change D and the sum S of delta before and
 // after a step, and likewise of z, J changes by D.(G S + S_z) + D_z.S. For the bias, which is small, a difference of two
 // values is enough.
-func (co *correcting) evaluate() (change sums) {
+func (co *correcting) evaluate() (change float64) {
 	first, end := co.First, co.End
 	base := co.sums[first-1]
 	for l := first; l < end; l++ {
@@ -196,16 +192,14 @@ func (co *correcting) evaluate() (change sums) {
 		if co.z < co.y {
 			z, step := co.sums[co.z+l], co.change[co.z+l]
 			along += z + (z - step)
-			change.j += float64(step * co.both[l])
+			change += float64(step * co.both[l])
 		}
-		change.j += float64(co.differences[l] * along)
+		change += float64(co.differences[l] * along)
 	}
-	if co.tracks {
+	if co.unbiased {
 		before := co.bias
 		co.bias = co.biasNow()
-		if change.bias = co.bias - before; co.unbiased {
-			change.j -= change.bias
-		}
+		change -= co.bias - before
 	}
 	clear(co.change)
 	return change

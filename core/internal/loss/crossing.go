@@ -5,7 +5,7 @@ import (
 
 	"github.com/libmode/libmode/core/internal/lanes"
 	"github.com/libmode/libmode/core/internal/par"
-	"github.com/libmode/libmode/core/internal/radix"
+	"github.com/libmode/libmode/core/internal/sorted"
 )
 
 // crossing crosses the events of a chunk, a block at a time, in one goroutine. An event of weight w in bin b is a step e = w/W_b, which
@@ -17,20 +17,18 @@ import (
 //
 //	M_bb g_b (1 - 2 F_b - e),   g_b = e^2 times the factor of V_b
 //
-// so that the rows of the linear form hold them, and those of M_bb e^2.
+// so that the rows of the linear form hold them, and the terms M_bb e^2 too.
 type crossing struct {
 	*walk
 	arena  *par.Arena
 	block  int   // the mark of the arena before the memory of a block
 	state  []bin // without weights where a chunk starts
 	linear []lanes.Linear
-	bounds correcting   // of integrand.correction
-	ofBias lanes.Linear // the bias, if it is measured and all weights are 1
+	bounds correcting // of integrand.correction
 
 	bins      []uint32  // of the events of a block, as all that follows
 	weights   []float64 // all 1 without weights
 	scores, d []float64 // d: the changes of J
-	biases    []float64 // the changes of the bias; nil: not wanted
 }
 
 // blockSize is a number of events that stay in cache between the loops over them.
@@ -38,15 +36,12 @@ const blockSize = 512
 
 var ones = slices.Repeat([]float64{1}, blockSize)
 
-// start moves to the state with these sums of weights and of squares of steps over the bins, and returns J and the bias there.
-func (cr *crossing) start(weights, squares []float64) sums {
+// start moves to the state with these sums of weights and of squares of steps over the bins, and returns J there.
+func (cr *crossing) start(weights, squares []float64) float64 {
 	in := cr.in
 	cr.state, cr.linear = par.Unset[bin](cr.arena, in.bins), make([]lanes.Linear, len(in.rows))
 	for g, rows := range in.rows {
 		cr.linear[g] = linearAt(rows, weights, cr.arena)
-	}
-	if in.biasRows != nil {
-		cr.ofBias = linearAt(in.biasRows, weights, cr.arena)
 	}
 	for i, b := range in.start {
 		b.cdf = weights[i] * b.step
@@ -55,12 +50,12 @@ func (cr *crossing) start(weights, squares []float64) sums {
 		}
 		cr.state[i] = b
 	}
-	total := in.at(cr.state, par.Make[float64](cr.arena, in.span.Size))
+	j := in.at(cr.state, par.Make[float64](cr.arena, in.span.Size))
 	if in.correction != nil {
-		total.add(cr.bounds.start(in.correction, cr.state, cr.arena), 1)
+		j += cr.bounds.start(in.correction, cr.state, cr.arena)
 	}
 	cr.block = cr.arena.Mark()
-	return total
+	return j
 }
 
 // linearAt returns a linear form with these rows at the state with these sums of weights over the bins.
@@ -77,17 +72,13 @@ func linearAt(rows []lanes.Row, weights []float64, arena *par.Arena) lanes.Linea
 	return li
 }
 
-// cross crosses a block, the events lo..hi-1, and returns the shares of their changes of J and of the bias in integrals that end at
-// this score.
-func (cr *crossing) cross(lo, hi int, end float64) (total sums) {
+// cross crosses a block, the events lo..hi-1, and returns the share of their changes of J in an integral that ends at this score.
+func (cr *crossing) cross(lo, hi int, end float64) (total float64) {
 	cr.arena.Release(cr.block)
 	n := hi - lo
 	cr.bins, cr.scores = par.Unset[uint32](cr.arena, n), par.Unset[float64](cr.arena, n)
 	cr.Decode(lo, hi, cr.scores, cr.bins)
 	cr.d = par.Unset[float64](cr.arena, n)
-	if cr.in.measured {
-		cr.biases = par.Unset[float64](cr.arena, n)
-	}
 	signs := ones[:min(n, blockSize)]
 	if n > blockSize { // the block is one tie
 		signs = slices.Repeat([]float64{1}, n)
@@ -95,18 +86,14 @@ func (cr *crossing) cross(lo, hi int, end float64) (total sums) {
 	if cr.weights = signs; cr.Weights != nil {
 		cr.weights = cr.Weights[lo:hi]
 	}
-	cr.follow(cr.bins, cr.weights, signs, cr.d, cr.biases)
+	cr.follow(cr.bins, cr.weights, signs, cr.d)
 	if lanes.FirstTie(cr.scores) < n-1 {
 		cr.centerTies()
 	}
 	if cr.in.correction != nil {
 		total = cr.bounds.cross(cr, end)
 	}
-	total.j += lanes.Integrate(cr.d, cr.scores, end)
-	if cr.biases != nil {
-		total.bias += lanes.Integrate(cr.biases, cr.scores, end)
-	}
-	return total
+	return total + lanes.Integrate(cr.d, cr.scores, end)
 }
 
 // centerTies takes the changes by tied events to the middle of their tie, where half of each is below the score. J is quadratic in the
@@ -120,7 +107,7 @@ func (cr *crossing) centerTies() {
 	}
 	n := (end - first) * len(cr.bins)
 	bins, weights, signs := par.Unset[uint32](cr.arena, n)[:0], par.Unset[float64](cr.arena, n)[:0], par.Unset[float64](cr.arena, n)[:0]
-	radix.ForTies(cr.scores, func(lo, hi int) {
+	sorted.ForTies(cr.scores, func(lo, hi int) {
 		for pass := first; pass < end; pass++ {
 			sign := float64(1 - 2*(pass%2))
 			for i := range hi - lo {
@@ -133,50 +120,31 @@ func (cr *crossing) centerTies() {
 		}
 	})
 	changes := par.Unset[float64](cr.arena, len(bins))
-	var biases []float64
-	if cr.biases != nil {
-		biases = par.Unset[float64](cr.arena, len(bins))
-	}
-	cr.follow(bins, weights, signs, changes, biases)
-	center := func(d, changes []float64) {
-		radix.ForTies(cr.scores, func(lo, hi int) {
-			n := hi - lo
-			forward, backward := changes, changes[(2-first)*n:]
-			if first > 0 {
-				forward = d
-			}
-			for i := range n {
-				d[lo+i] += (backward[n-1-i] - forward[i]) / 2
-			}
-			changes = changes[(end-first)*n:]
-		})
-	}
-	if center(cr.d, changes); biases != nil {
-		center(cr.biases, biases)
-	}
+	cr.follow(bins, weights, signs, changes)
+	sorted.ForTies(cr.scores, func(lo, hi int) {
+		n := hi - lo
+		forward, backward := changes, changes[(2-first)*n:]
+		if first > 0 {
+			forward = cr.d
+		}
+		for i := range n {
+			cr.d[lo+i] += (backward[n-1-i] - forward[i]) / 2
+		}
+		changes = changes[(end-first)*n:]
+	})
 }
 
-// follow takes steps, and sets d to their changes of J, and biases to those of the bias, if they are wanted. A step is an event, with the
-// sign 1, or takes it back, with the opposite weight and the sign -1; then its changes mean nothing.
-func (cr *crossing) follow(bins []uint32, weights, signs, d, biases []float64) {
+// follow takes steps, and sets d to their changes of J. A step is an event, with the sign 1, or takes it back, with the opposite weight
+// and the sign -1; then its change means nothing.
+func (cr *crossing) follow(bins []uint32, weights, signs, d []float64) {
 	if cr.Weights == nil {
-		if clear(d); biases != nil {
-			clear(biases)
-			lanes.Cross(&cr.ofBias, bins, weights, biases)
-		}
+		clear(d)
 	} else {
-		subtracted := 0.0
-		if cr.in.unbiased {
-			subtracted = 1
-		}
 		state, weights, signs := cr.state, weights[:len(d)], signs[:len(d)]
 		for i, number := range bins[:len(d)] {
 			b := &state[number]
 			e := weights[i] * b.step
-			change := b.cross(e, e*e*signs[i])
-			if d[i] = b.square * (e*e - subtracted*change); biases != nil {
-				biases[i] = b.square * change
-			}
+			d[i] = b.square * (e*e - b.cross(e, e*e*signs[i]))
 		}
 	}
 	for g := range cr.linear {

@@ -6,8 +6,8 @@ import (
 
 	"github.com/libmode/libmode/core/internal/bins"
 	"github.com/libmode/libmode/core/internal/events"
-	"github.com/libmode/libmode/core/internal/order"
 	"github.com/libmode/libmode/core/internal/par"
+	"github.com/libmode/libmode/core/internal/sorted"
 	"github.com/stretchr/testify/require"
 )
 
@@ -26,7 +26,7 @@ func TestStripsOfFarScores(t *testing.T) {
 	_, err = bins.New(sel, &bins.Options{Asked: 1}, sc)
 	require.NoError(t, err)
 	next := 0
-	for _, s := range newStrips(&walk{Records: order.Sort(sel, 1, sc), to: math.Exp(n / 5)}, count, 0.5, &sc.Arena) {
+	for _, s := range newStrips(&walk{Records: sorted.Sort(sel, 1, sc), to: math.Exp(n / 5)}, count, 0.5, &sc.Arena) {
 		require.Equal(t, next, s.start)
 		next = s.end
 		require.True(t, s.end-s.start >= n/count/4-1 || s.end == n, s)

@@ -22,10 +22,8 @@ type Table struct {
 // MomentsAt returns the table of the scores, in any order.
 func (pr *Prepared[T]) MomentsAt(at []float64) (*Table, error) {
 	nb, totals := pr.Count(), pr.rs.Totals()
-	for b, sum := range totals {
-		if err := bins.CheckSum(pr.Bins, b, sum, pr.sel.Unit()); err != nil {
-			return nil, err
-		}
+	if err := bins.CheckSums(pr.Bins, totals, pr.sel); err != nil {
+		return nil, err
 	}
 	rows := make([]int, len(at)) // in order of the scores
 	for i := range rows {

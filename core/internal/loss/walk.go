@@ -1,17 +1,19 @@
 package loss
 
 import (
+	"errors"
 	"math"
 
+	"github.com/libmode/libmode/core/internal/bins"
 	"github.com/libmode/libmode/core/internal/errs"
 	"github.com/libmode/libmode/core/internal/events"
-	"github.com/libmode/libmode/core/internal/order"
 	"github.com/libmode/libmode/core/internal/par"
+	"github.com/libmode/libmode/core/internal/sorted"
 )
 
 // walk is one pass over the sorted records. J is constant between neighboring scores, so that its integral is a finite sum.
 type walk struct {
-	*order.Records
+	*sorted.Records
 	in       *integrand
 	from, to float64 // the limits of the integral over the scores
 	open     bool    // to is the highest score
@@ -22,81 +24,82 @@ type walk struct {
 	topShare float64 // the part of J that each of these events gains, because the integral ends with them
 }
 
-// sums are J and the bias, or integrals of both.
-type sums struct{ j, bias float64 }
-
-// add adds other sums times a factor.
-func (s *sums) add(other sums, factor float64) {
-	s.j, s.bias = s.j+factor*other.j, s.bias+factor*other.bias
+// integrate returns the loss of one variable, and sets the derivatives that are wanted. The bias that is measured is the difference between
+// the losses with and without it.
+func (pr *Prepared[T]) integrate(out events.Derivatives[T], measured bool, sc *par.Scratch) (result Result, err error) {
+	if err := bins.CheckSums(pr.Bins, pr.rs.Totals(), pr.sel); err != nil {
+		return result, err
+	}
+	if result.Loss, err = pr.walkAll(out, !pr.plan.Biased, sc); err != nil || !measured {
+		return result, err
+	}
+	other, err := pr.walkAll(events.Derivatives[T]{}, pr.plan.Biased, sc)
+	result.Events, result.Bias = pr.sel.Effective(), other-result.Loss
+	if pr.plan.Biased {
+		result.Bias = -result.Bias
+	}
+	if errors.Is(err, errs.ErrBin) { // a bin has too few events for a variance
+		result.Bias, err = math.NaN(), nil
+	}
+	return result, err
 }
 
-// integrate returns the loss of one variable, and sets the derivatives that are wanted.
-func (pr *Prepared[T]) integrate(out events.Derivatives[T], measured bool, sc *par.Scratch) (Result, error) {
+// walkAll returns the loss, with or without its bias, and sets the derivatives that are wanted.
+func (pr *Prepared[T]) walkAll(out events.Derivatives[T], unbiased bool, sc *par.Scratch) (float64, error) {
 	defer sc.Arena.Release(sc.Arena.Mark())
 	p, rs := pr.plan, pr.rs
-	in, err := newIntegrand(p, measured, pr.Basis, pr.Bins, rs, pr.sel.Unit(), sc)
+	in, err := newIntegrand(p, unbiased, pr.Basis, pr.Bins, rs, sc)
 	if err != nil {
-		return Result{}, err
+		return 0, err
 	}
 	if pr.sel.N < len(pr.sel.Score) { // the walk writes no others
-		out.Clear(sc.Team)
+		out.Clear(sc)
 	}
 	limits := p.Masses[0].Score
-	wa := &walk{Records: rs, in: in, from: limits[0], to: limits[1], write: pr.writer(out[events.Grad], -in.scale), topFrom: len(rs.Words)}
+	wa := &walk{Records: rs, in: in, from: limits[0], to: limits[1], write: pr.writer(out.Grad, -in.scale), topFrom: len(rs.Words)}
 	switch {
 	case p.ByOrder:
-		wa.from, wa.to = pr.sel.ScoreMin, pr.sel.ScoreMax
+		wa.from, wa.to = pr.sel.ScoreSpan.Lo, pr.sel.ScoreSpan.Hi
 	case math.IsInf(wa.from, -1):
-		wa.from, wa.to, wa.open = pr.sel.ScoreMin, pr.sel.ScoreMax, true
+		wa.from, wa.to, wa.open = pr.sel.ScoreSpan.Lo, pr.sel.ScoreSpan.Hi, true
 	}
 	var curved *curvature
-	if out[events.Hess] != nil {
-		if curved, err = newCurvature(wa, pr.writer(out[events.Hess], in.scale), p.Smoothing, sc); err != nil {
-			return Result{}, err
+	if out.Hess != nil {
+		if curved, err = newCurvature(wa, pr.writer(out.Hess, in.scale), p.Smoothing, sc); err != nil {
+			return 0, err
 		}
 	}
 	chunks, last := len(rs.Chunks)-1, len(rs.Words)-1
 	top := (&crossing{walk: wa, arena: &sc.Arena}).start(rs.Row(rs.Sums, chunks), rs.Row(in.squares, chunks))
 	if wa.open { // the events of the highest score move the end
 		wa.topFrom, _ = wa.TieAt(last, 0, last+1)
-		if wa.topShare = top.j; wa.topFrom < last {
+		if wa.topShare = top; wa.topFrom < last {
 			wa.topShare /= 2 // an event of a tie moves it only upwards
 		}
 	}
-	integrals := par.Make[sums](&sc.Arena, chunks)
-	sc.Team.Run(chunks, func(k int) {
-		if rs.Chunks[k] == rs.Chunks[k+1] {
-			return
-		}
+	integrals := par.Make[float64](&sc.Arena, chunks)
+	sc.Run(chunks, func(k int) {
 		if curved != nil {
 			curved.walkChunk(k)
 		}
 		integrals[k] = wa.walkChunk(k)
 	})
 	if p.ByOrder {
-		return Result{}, nil
+		return 0, nil
 	}
-	var total sums
-	total.add(top, wa.to-wa.Score(last))
+	total := top * (wa.to - wa.Score(last))
 	for _, integral := range integrals {
-		total.add(integral, 1)
+		total += integral
 	}
-	result := Result{Loss: in.scale * total.j}
-	if measured {
-		result.Events, result.Bias = rs.Effective(), math.NaN()
+	if loss := in.scale * total; events.IsFinite(loss) {
+		return loss, nil
 	}
-	if in.measured {
-		result.Bias = in.scale * total.bias
-	}
-	if !events.IsFinite(result.Loss) || in.measured && !events.IsFinite(result.Bias) {
-		return Result{}, errs.Of(errs.ErrOverflow, "the loss overflows double precision: scores, or weights relative to their sum in a bin, are too large")
-	}
-	return result, nil
+	return 0, errs.Of(errs.ErrOverflow, "the loss overflows double precision: scores, or weights relative to their sum in a bin, are too large")
 }
 
-// walkChunk crosses the events of chunk k and writes their derivatives. It returns the integrals of J and the bias from the score
-// before the chunk to its last one.
-func (wa *walk) walkChunk(k int) (total sums) {
+// walkChunk crosses the events of chunk k and writes their derivatives. It returns the integral of J from the score before the chunk to
+// its last one.
+func (wa *walk) walkChunk(k int) float64 {
 	room := par.Room()
 	defer room.Give()
 	cr := &crossing{walk: wa, arena: &room.Arena}
@@ -105,14 +108,13 @@ func (wa *walk) walkChunk(k int) (total sums) {
 		before = wa.Score(lo - 1)
 	}
 	end := wa.Score(hi - 1)
-	total.add(cr.start(wa.Row(wa.Sums, k), wa.Row(wa.in.squares, k)), end-before)
+	total := cr.start(wa.Row(wa.Sums, k), wa.Row(wa.in.squares, k)) * (end - before)
 	if from, to := wa.ChunksOfTie(k); to > from+1 { // a tie of several chunks: each crosses the middle of all
 		cr.start(wa.middle(wa.Sums, from, to, k, cr.arena), wa.middle(wa.in.squares, from, to, k, cr.arena))
 	}
 	for next := 0; lo < hi; lo = next {
 		next = wa.EndOfBlock(lo, hi, blockSize)
-		total.add(cr.cross(lo, next, end), 1)
-		if wa.write == nil {
+		if total += cr.cross(lo, next, end); wa.write == nil {
 			continue
 		}
 		for i := max(lo, wa.topFrom); i < next; i++ {

@@ -13,7 +13,9 @@ func TestParallelPanic(t *testing.T) {
 	defer SetThreads(0)
 	SetThreads(4)
 	require.PanicsWithValue(t, "here", func() {
-		new(Team).Run(100, func(part int) {
+		sc := Take()
+		sc.Parts = 4
+		sc.Run(100, func(part int) {
 			if part == 57 {
 				panic("here")
 			}

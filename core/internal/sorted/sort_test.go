@@ -1,4 +1,4 @@
-package radix
+package sorted
 
 import (
 	"cmp"
@@ -21,7 +21,7 @@ func TestManyOfOneCutKey(t *testing.T) {
 	for i := 1; i < n; i++ {
 		numbers[i] = 0.5 + float64(i/few*few+rng.IntN(few))*0x1p-53
 	}
-	la := NewLayout[float64](slices.Min(numbers), slices.Max(numbers), 1<<20, 32)
+	la := newLayout[float64](slices.Min(numbers), slices.Max(numbers), 1<<20, 32)
 	words, want := make([]uint64, n), make([]int, n)
 	for i, x := range numbers {
 		words[i], want[i] = la.record(x, rng.IntN(32), i), i
@@ -29,9 +29,9 @@ func TestManyOfOneCutKey(t *testing.T) {
 			starts = append(starts, uint32(i+1))
 		}
 	}
-	require.Equal(t, la.Key(words[1]), la.Key(words[n-1]))
+	require.Equal(t, words[1]>>la.keyShift, words[n-1]>>la.keyShift)
 	slices.SortStableFunc(want, func(a, b int) int { return cmp.Compare(numbers[a], numbers[b]) })
-	Sort(words, starts, &la, numbers)
+	sortCells(words, starts, &la, numbers)
 	for k, i := range want {
 		require.Equal(t, numbers[i], numbers[la.Index(words[k])])
 	}
@@ -40,13 +40,13 @@ func TestManyOfOneCutKey(t *testing.T) {
 // Keys without their last bit are resolved too.
 func TestKeysWithoutOneBit(t *testing.T) {
 	numbers := []float64{1, math.Nextafter(0.75, 1), 0.75, 0.5}
-	la := NewLayout[float64](0.5, 1, 1<<7, 1<<5)
+	la := newLayout[float64](0.5, 1, 1<<7, 1<<5)
 	require.Equal(t, uint(1), la.cut)
 	words := make([]uint64, len(numbers))
 	for i, x := range numbers {
 		words[i] = la.record(x, i, i) // of the two that share a key, the larger has the lower bin
 	}
-	Sort(words, []uint32{0, 4}, &la, numbers)
+	sortCells(words, []uint32{0, 4}, &la, numbers)
 	for k, word := range words {
 		require.Equal(t, 3-k, la.Index(word))
 	}
@@ -76,17 +76,17 @@ func TestSortNear(t *testing.T) {
 func TestRecordsHoldWhatIsPacked(t *testing.T) {
 	const n, bins = 1 << 20, 32
 	for _, ends := range [][2]float32{{0, 1}, {0.5, 0.5}, {-1, 1}, {-math.MaxFloat32, math.MaxFloat32}, {0, math.MaxFloat32}} {
-		la := NewLayout[float32](float64(ends[0]), float64(ends[1]), n, bins)
-		require.True(t, la.Half)
-		wide := NewLayout[float64](float64(ends[0]), float64(ends[1]), n, bins)
+		la := newLayout[float32](float64(ends[0]), float64(ends[1]), n, bins)
+		require.True(t, la.half)
+		wide := newLayout[float64](float64(ends[0]), float64(ends[1]), n, bins)
 		for _, s := range ends {
 			packed := make([]uint64, 1)
-			Records(packed, &la, []float32{s}, []uint32{0}, bins-1, n-1)
+			pack(packed, la, []float32{s}, []uint32{0}, bins-1, n-1)
 			record := packed[0]
-			assert.Equal(t, []any{float64(s), n - 1, 0}, []any{la.Number(record), la.Index(record), la.Bin(record)})
+			assert.Equal(t, []any{float64(s), n - 1, 0}, []any{(&Records{Layout: la, Words: packed}).Score(0), la.Index(record), la.Bin(record)})
 			record = wide.record(float64(s), bins-1, n-1)
-			key := (Key(float64(s)) - Key(float64(ends[0]))) >> wide.cut
-			assert.Equal(t, []any{key, n - 1, bins - 1}, []any{wide.Key(record), wide.Index(record), wide.Bin(record)})
+			key := (keyOf(float64(s)) - keyOf(float64(ends[0]))) >> wide.cut
+			assert.Equal(t, []any{key, n - 1, bins - 1}, []any{record >> wide.keyShift, wide.Index(record), wide.Bin(record)})
 		}
 	}
 }
@@ -98,8 +98,8 @@ func TestHalfRecordsHaveRoomForTheBin(t *testing.T) {
 		events, bins int
 		half         bool
 	}{{1 << 31, 1, true}, {1<<31 + 1, 1, false}, {math.MaxUint32, 1, false}, {1 << 27, 32, true}, {1<<27 + 1, 32, false}} {
-		la := NewLayout[float32](0, 1, c.events, c.bins)
-		assert.Equal(t, c.half, la.Half, "%d events, %d bins", c.events, c.bins)
+		la := newLayout[float32](0, 1, c.events, c.bins)
+		assert.Equal(t, c.half, la.half, "%d events, %d bins", c.events, c.bins)
 	}
 }
 
@@ -113,7 +113,7 @@ func TestCrowdsOfOneCutKey(t *testing.T) {
 			for i := range numbers {
 				numbers[i] = 1 - float64(rng.IntN(n/2+1))*0x1p-53
 			}
-			la := NewLayout[float64](-1e300, 1, 1<<20, 32)
+			la := newLayout[float64](-1e300, 1, 1<<20, 32)
 			if cut > 0 {
 				la.cut = cut
 			}
@@ -123,7 +123,7 @@ func TestCrowdsOfOneCutKey(t *testing.T) {
 			}
 			rng.Shuffle(n, func(i, j int) { records[i], records[j] = records[j], records[i] })
 			want, seen := slices.Sorted(slices.Values(numbers)), make([]bool, n)
-			Sort(records, []uint32{0, uint32(n)}, &la, numbers)
+			sortCells(records, []uint32{0, uint32(n)}, &la, numbers)
 			for k, r := range records {
 				require.Equal(t, want[k], numbers[la.Index(r)])
 				require.False(t, seen[la.Index(r)])

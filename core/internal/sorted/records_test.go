@@ -1,4 +1,4 @@
-package order
+package sorted
 
 import (
 	"cmp"
@@ -7,7 +7,6 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/libmode/libmode/core/internal/bins"
 	"github.com/libmode/libmode/core/internal/events"
 	"github.com/libmode/libmode/core/internal/par"
 	"github.com/stretchr/testify/require"
@@ -70,9 +69,10 @@ func checkCrowd[T events.Float](t *testing.T, n int, of func(i int, u float64) f
 	sc, unlimited := par.Take(), [2]float64{math.Inf(-1), math.Inf(1)}
 	sel, err := events.Select(ev, nil, nil, events.Limits{Mass: unlimited, Score: unlimited}, sc)
 	require.NoError(t, err)
-	bs, err := bins.New(sel, &bins.Options{Asked: 3}, sc)
-	require.NoError(t, err)
-	rs := Sort(sel, bs.Count(), sc)
+	for i, pair := range sel.Pairs {
+		sel.Pairs[i] = pair&^events.BinMask | uint32(i%3)
+	}
+	rs := Sort(sel, 3, sc)
 
 	unit, seen := events.UnitOf(float64(max(slices.Max(ev.Weight), -slices.Min(ev.Weight)))), make([]bool, n)
 	for k, r := range rs.Words {
@@ -83,7 +83,7 @@ func checkCrowd[T events.Float](t *testing.T, n int, of func(i int, u float64) f
 			require.Failf(t, "a record is wrong", "record %d: %v, %v", k, itself, inOrder)
 		}
 	}
-	size, sums := chunkSize(bs.Count()), make([]float64, bs.Count())
+	size, sums := chunkSize(3), make([]float64, 3)
 	require.Equal(t, 0, rs.Chunks[0])
 	require.Equal(t, n, rs.Chunks[len(rs.Chunks)-1])
 	for k, lo := range rs.Chunks[:len(rs.Chunks)-1] {

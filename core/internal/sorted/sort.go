@@ -1,4 +1,4 @@
-package radix
+package sorted
 
 import (
 	"math/bits"
@@ -12,10 +12,10 @@ const (
 	crowdedCell = 48 // records of a cell of the counting sort, from which on a radix sort is faster than sortNear
 )
 
-// Sort sorts the records of each cell by key. The starts of the cells, with the end, are places in records. The order of
+// sortCells sorts the records of each cell by key. The starts of the cells, with the end, are places in records. The order of
 // equal keys depends only on the records. If there was no room for whole keys, records of equal keys are sorted by their
 // numbers, which have the indices of the records.
-func Sort[T lanes.Float](records []uint64, starts []uint32, la *Layout, numbers []T) {
+func sortCells[T lanes.Float](records []uint64, starts []uint32, la *Layout, numbers []T) {
 	room := par.Room()
 	defer room.Give()
 	first := starts[0] // of the small cells that are sorted together
@@ -154,7 +154,7 @@ func resolve[T lanes.Float](records []uint64, la *Layout, numbers []T, cut uint,
 		}
 		run := records[first:i]
 		for k, r := range run {
-			low := (Key(float64(numbers[la.Index(r)])) - la.base) & (1<<cut - 1) >> rest
+			low := (keyOf(float64(numbers[la.Index(r)])) - la.base) & (1<<cut - 1) >> rest
 			run[k] = low<<keyShift | r&(1<<keyShift-1)
 		}
 		if len(run) < smallCell {

@@ -16,31 +16,28 @@ const enough = FewestEffective * (1 + 1e-9)
 // Settle merges bins that have too few events, unless the caller has chosen the bins. It sets bs.Means to the means of the
 // function 1 and of the columns over the bins.
 //
-// It reports false if these bins only counted the effective events, whose number allows fewer bins, or bins of another kind. Then
-// New makes them with the same options.
+// It reports false if the effective events of these bins allow fewer bins only, or if another kind of bins is asked for. Then New makes
+// other bins with the same options.
 func Settle[T events.Float](bs *Bins, sel *events.Selection[T], o *Options, columns events.Columns, sc *par.Scratch) (bool, error) {
 	sel.Balance(bs.Count(), sc)
-	bs.powers = sel.Exponents
-	unit := sel.Unit()
 	merging := o.Merges() && (sel.Weight != nil || bs.fewest < 2)
 	if !merging && columns.Count == 0 {
 		bs.Means = slices.Repeat([]float64{1}, bs.Count())
 	} else {
-		sums := sumBins(sel, bs.Count(), columns, unit, sc)
+		sums := sumBins(sel, bs.Count(), columns, sc)
 		if merging {
 			if sel.Weight != nil && !o.Few && o.limit(sums, sel.N) {
 				return false, nil
 			}
-			if to := findMerged(sums, bs.powers, o.Order+1); to[len(to)-1] < len(to)-1 {
+			if to := findMerged(sums, sel.Exponents, o.Order+1); to[len(to)-1] < len(to)-1 {
 				mergeBins(bs, sel, to)
 				sel.Balance(bs.Count(), sc)
-				bs.powers = sel.Exponents
-				sums = sumBins(sel, bs.Count(), columns, unit, sc)
+				sums = sumBins(sel, bs.Count(), columns, sc)
 			}
 		}
 		bs.Means = par.Make[float64](&sc.Arena, bs.Count()*(columns.Count+1))[:0]
 		for b, row := range sums {
-			if err := CheckSum(bs, b, row[0], unit); err != nil {
+			if err := checkSum(bs, b, row[0], sel.UnitIn(b)); err != nil {
 				return false, err
 			}
 			bs.Means = append(bs.Means, 1)
@@ -58,7 +55,7 @@ func Settle[T events.Float](bs *Bins, sel *events.Selection[T], o *Options, colu
 }
 
 // limit sets o.Most to the number of bins that the effective events of all bins allow, and reports whether the bins for n events must
-// change. Merging until each bin had so many would follow the score where the weights do.
+// change. Bins are not merged until each has InEach effective events: the bins would follow the score where the weights follow it.
 func (o *Options) limit(sums [][]float64, n int) bool {
 	effective := 0.0
 	for _, row := range sums {
@@ -72,7 +69,7 @@ func (o *Options) limit(sums [][]float64, n int) bool {
 }
 
 // findMerged returns for each bin the number of the bin that it becomes a part of. Each merged bin has enough effective events.
-// If that leaves no more bins than functions, a positive sum of weights is enough: the few events of such bins are all there are.
+// If that leaves no more bins than functions, a positive sum of weights is enough.
 func findMerged(sums [][]float64, powers []int, functions int) []int {
 	to := mergeUntil(sums, powers, enough)
 	if to[len(to)-1] < functions {
@@ -155,12 +152,12 @@ const sumBlock = 1 << 9
 // sumBins returns sums over the events of each bin: W, the sum of weights, T, the sum of their squares, and the sums of the weights times
 // each function. The weights are in a common unit. It adds up events in blocks whose size does not depend on the number of threads,
 // and then the blocks in their order.
-func sumBins[T events.Float](sel *events.Selection[T], bins int, columns events.Columns, unit float64, sc *par.Scratch) [][]float64 {
+func sumBins[T events.Float](sel *events.Selection[T], bins int, columns events.Columns, sc *par.Scratch) [][]float64 {
 	width := (2 + columns.Count + 3) &^ 3                              // four at a time; the terms after the last function are 0
 	n, per, size := len(sel.Mass), (bins+1)*width, max(1<<14, 64*bins) // the last row is for events that take no part
 	blocks := (n + size - 1) / size
 	rows := par.Make[float64](&sc.Arena, blocks*per)
-	sc.Team.Run(blocks, func(k int) {
+	sc.Run(blocks, func(k int) {
 		room := par.Room()
 		defer room.Give()
 		terms := make([][]float64, width)
@@ -174,7 +171,7 @@ func sumBins[T events.Float](sel *events.Selection[T], bins int, columns events.
 			}
 			columns.Fill(terms[2:2+columns.Count], lo)
 			if sel.Weight != nil {
-				weigh(terms, sel.Weight[lo:hi], unit)
+				weigh(terms, sel.Weight[lo:hi], sel.Unit())
 			}
 			first := 0
 			if sel.Weight == nil {
@@ -213,7 +210,7 @@ func addFour(rows []float64, width int, bins uint32, pairs []uint32, terms [][]f
 }
 
 // addCounted adds events of weight 1, and their third and fourth terms, to the rows of their bins. The sums of the squares of weights are
-// those of weights.
+// the sums of weights.
 func addCounted(rows []float64, width int, bins uint32, pairs []uint32, third, fourth []float64) {
 	third, fourth = third[:len(pairs)], fourth[:len(pairs)]
 	for i, pair := range pairs {
@@ -236,16 +233,22 @@ func weigh[T events.Float](terms [][]float64, weights []T, unit float64) {
 	}
 }
 
-// CheckSum returns an error if the sum of weights of bin b is not positive or its inverse is infinite.
-func CheckSum(bs *Bins, b int, sum, unit float64) error {
+// CheckSums returns an error for the first bin whose sum of weights is not positive or has an infinite inverse.
+func CheckSums[T events.Float](bs *Bins, sums []float64, sel *events.Selection[T]) error {
+	for b, sum := range sums {
+		if err := checkSum(bs, b, sum, sel.UnitIn(b)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func checkSum(bs *Bins, b int, sum, unit float64) error {
 	if sum == 0 {
 		return bs.Error(b, "has sum of weights 0: it is empty, or its weights cancel; "+
 			"use fewer or wider bins, quantile bins or larger batches")
 	}
 	if !(sum > 0) || math.IsInf(sum, 1) || math.IsInf(1/sum, 1) {
-		if bs.powers != nil {
-			sum = math.Ldexp(sum, -bs.powers[b])
-		}
 		return bs.Error(b, "has sum of weights %v, which must be positive and finite: "+
 			"use fewer or wider bins, quantile bins or larger batches", sum/unit)
 	}
