@@ -78,6 +78,7 @@ def first_batches(rank):
     return model.constraint.state, model.constraint.skipped
 
 
+@pytest.mark.full
 def test_two_processes_without_gather_of_which_one_begins_without_background():
     (first, no), (second, some) = processes.run(2, first_batches)
     assert first.shape == second.shape and first[1] == 3 and second[1] >= 1

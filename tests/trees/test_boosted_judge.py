@@ -80,8 +80,9 @@ def test_events_are_kept_where_a_tenth_has_a_thousand_of_background(library, mon
 
 
 @pytest.mark.filterwarnings("ignore:eval_set:libmode.TrainingWarning")  # of what it finds
-@pytest.mark.parametrize("point", [{}, {"background_efficiency": 0.02}], ids=str)
-@pytest.mark.parametrize("weight", [None, SIGNAL_WEIGHT], ids=["plain", "weighted"])
+@pytest.mark.parametrize(
+    "point, weight", [({}, None), ({"background_efficiency": 0.02}, SIGNAL_WEIGHT)], ids=["plain", "weighted"]
+)
 def test_early_stopping_is_by_the_sensitivity_at_the_cut_of_the_user(library, point, weight):
     found = fitted(library, VALID.mass, weight=weight, early_stopping_rounds=10, n_estimators=300, **point)
     values = found.evals_result_["validation_0"]["inverse_sensitivity"]
