@@ -12,6 +12,7 @@ package main
 import "C"
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"math"
@@ -81,18 +82,18 @@ func (q quiet) Unwrap() error { return q.error }
 
 const maxEvents = math.MaxUint32
 
-// array returns the n elements at p. NULL is an error unless optional.
-func array[E any](name string, p unsafe.Pointer, n C.size_t, optional bool) ([]E, error) {
-	if uint64(n) > maxEvents {
-		return nil, argumentError("%s: %d elements are more than the %d that one call can take", name, uint64(n), uint64(maxEvents))
+// array returns the n elements at p, unless there was an error before. NULL is an error unless optional.
+func array[E any](err *error, name string, p unsafe.Pointer, n C.size_t, optional bool) []E {
+	switch {
+	case *err != nil:
+	case uint64(n) > maxEvents:
+		*err = argumentError("%s: %d elements are more than the %d that one call can take", name, uint64(n), uint64(maxEvents))
+	case p != nil:
+		return unsafe.Slice((*E)(p), int(n))
+	case n > 0 && !optional:
+		*err = argumentError("%s is NULL, but %d elements are expected", name, uint64(n))
 	}
-	if p == nil && n > 0 && !optional {
-		return nil, argumentError("%s is NULL, but %d elements are expected", name, uint64(n))
-	}
-	if p == nil {
-		return nil, nil
-	}
-	return unsafe.Slice((*E)(p), int(n)), nil
+	return nil
 }
 
 // checkSize returns an error unless a struct of the caller is there, and begins with its size.
@@ -107,15 +108,26 @@ func checkSize[S any](name string, s *S) error {
 	return nil
 }
 
-// ofType returns the function for the type of the events.
-func ofType[F any](dtype C.int32_t, single, double F) (F, error) {
+// ofType calls the function for the type of the numbers.
+func ofType(dtype C.int32_t, single, double func() error) error {
 	switch dtype {
 	case C.MODE_FLOAT32:
-		return single, nil
+		return single()
 	case C.MODE_FLOAT64:
-		return double, nil
+		return double()
 	}
-	return double, argumentError("dtype = %d: must be MODE_FLOAT32 or MODE_FLOAT64", int(dtype))
+	return argumentError("dtype = %d: must be MODE_FLOAT32 or MODE_FLOAT64", int(dtype))
+}
+
+// ofEvents calls the function for the type of the events, with the handle of a number, unless there was an error before.
+func ofEvents(failed *C.failure, m C.uintptr_t, events *C.mode_events, err error, single, double func(*handle) error) C.int {
+	return guarded(failed, func() error {
+		h, unknown := find(m)
+		if err := cmp.Or(unknown, checkSize("events", events), err); err != nil {
+			return err
+		}
+		return ofType(events.dtype, func() error { return single(h) }, func() error { return double(h) })
+	})
 }
 
 //export modeSetThreads

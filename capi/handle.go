@@ -79,10 +79,7 @@ func modeText(m C.uintptr_t, failed *C.failure) (text *C.char) {
 func modeSetEdges(m C.uintptr_t, variable, n C.size_t, edges *C.double, failed *C.failure) C.int {
 	return guarded(failed, func() error {
 		h, err := find(m)
-		if err != nil {
-			return err
-		}
-		given, err := array[float64]("edges", unsafe.Pointer(edges), n, false)
+		given := array[float64](&err, "edges", unsafe.Pointer(edges), n, false)
 		if err != nil {
 			return err
 		}

@@ -6,7 +6,6 @@ package main
 import "C"
 
 import (
-	"cmp"
 	"math"
 	"unsafe"
 
@@ -16,30 +15,16 @@ import (
 
 //export modeLoss
 func modeLoss(m C.uintptr_t, events *C.mode_events, result *C.mode_result, grad unsafe.Pointer, failed *C.failure) C.int {
-	return guarded(failed, func() error {
-		h, err := find(m)
-		if err := cmp.Or(err, checkSize("events", events), checkSize("result", result)); err != nil {
-			return err
-		}
-		of, err := ofType(events.dtype, loss[float32], loss[float64])
-		if err != nil {
-			return err
-		}
-		return of(h, events, result, grad)
-	})
+	return ofEvents(failed, m, events, checkSize("result", result),
+		func(h *handle) error { return loss[float32](h, events, result, grad) },
+		func(h *handle) error { return loss[float64](h, events, result, grad) })
 }
 
 // loss evaluates events. Bias and events are NaN if they are not wanted.
 func loss[F core.Float](h *handle, from *C.mode_events, result *C.mode_result, gradient unsafe.Pointer) error {
 	ev, err := eventsOf[F](from, false)
-	if err != nil {
-		return err
-	}
-	grad, err := array[F]("grad", gradient, from.n, true)
-	if err != nil {
-		return err
-	}
-	hess, err := array[F]("hess", result.hess, from.n, true)
+	grad := array[F](&err, "grad", gradient, from.n, true)
+	hess := array[F](&err, "hess", result.hess, from.n, true)
 	if err != nil {
 		return err
 	}
@@ -79,17 +64,9 @@ func loss[F core.Float](h *handle, from *C.mode_events, result *C.mode_result, g
 
 //export modeTableOf
 func modeTableOf(m C.uintptr_t, events *C.mode_events, table *C.mode_table, failed *C.failure) C.int {
-	return guarded(failed, func() error {
-		h, err := find(m)
-		if err := cmp.Or(err, checkSize("events", events), checkSize("table", table)); err != nil {
-			return err
-		}
-		of, err := ofType(events.dtype, fill[float32], fill[float64])
-		if err != nil {
-			return err
-		}
-		return of(h, events, table)
-	})
+	return ofEvents(failed, m, events, checkSize("table", table),
+		func(h *handle) error { return fill[float32](h, events, table) },
+		func(h *handle) error { return fill[float64](h, events, table) })
 }
 
 // fill fills a mode_table. Without a wish for parts of the loss it reads no scores.
@@ -106,8 +83,8 @@ func fill[F core.Float](h *handle, from *C.mode_events, out *C.mode_table) error
 	if edgesAlone {
 		found.Edges, err = core.Edges(ev.Events, h.cfg)
 	} else {
-		var at []float64
-		if at, err = array[float64]("at", unsafe.Pointer(out.at), out.n_at, false); err != nil {
+		at := array[float64](&err, "at", unsafe.Pointer(out.at), out.n_at, false)
+		if err != nil {
 			return err
 		}
 		ev.inputs = append(ev.inputs, memoryOf("at", at))
@@ -150,29 +127,28 @@ func copyRows(dst []float64, rows [][]float64) {
 
 //export modeDistanceCorrelation
 func modeDistanceCorrelation(n C.size_t, dtype C.int32_t, x, y, weight unsafe.Pointer, unbiased C.int, value *C.double, gradX, gradY unsafe.Pointer, failed *C.failure) C.int {
+	arrays := [...]unsafe.Pointer{x, y, weight, gradX, gradY}
 	return guarded(failed, func() error {
-		of, err := ofType(dtype, correlate[float32], correlate[float64])
-		if err != nil {
-			return err
-		}
-		return of(n, [...]unsafe.Pointer{x, y, weight, gradX, gradY}, unbiased != 0, value)
+		return ofType(dtype,
+			func() error { return correlate[float32](n, arrays, unbiased != 0, value) },
+			func() error { return correlate[float64](n, arrays, unbiased != 0, value) })
 	})
 }
 
-func correlate[F core.Float](n C.size_t, at [5]unsafe.Pointer, unbiased bool, value *C.double) error {
+func correlate[F core.Float](n C.size_t, at [5]unsafe.Pointer, unbiased bool, value *C.double) (err error) {
 	if value == nil {
 		return argumentError("value is NULL: there is nowhere to put the result")
 	}
 	var arrays [len(at)][]F
 	var all []memory
 	for k, name := range [...]string{"x", "y", "weight", "grad_x", "grad_y"} {
-		var err error
-		if arrays[k], err = array[F](name, at[k], n, k > 1); err != nil {
-			return err
-		}
+		arrays[k] = array[F](&err, name, at[k], n, k > 1)
 		all = append(all, memoryOf(name, arrays[k]))
 	}
-	if err := checkApart(all[:3], append(all[3:], one("value", value))...); err != nil {
+	if err == nil {
+		err = checkApart(all[:3], append(all[3:], one("value", value))...)
+	}
+	if err != nil {
 		return err
 	}
 	found, err := disco.Correlation(arrays[3], arrays[4], arrays[0], arrays[1], arrays[2], unbiased)

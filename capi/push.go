@@ -22,13 +22,11 @@ func (h *handle) stateSize() (C.size_t, error) {
 	return C.size_t(size), nil
 }
 
-// state returns the numbers of a state for the options of a handle.
-func (h *handle) state(name string, p *C.double, optional bool) ([]float64, error) {
-	size, err := h.stateSize()
-	if err != nil {
-		return nil, err
-	}
-	return array[float64](name, unsafe.Pointer(p), size, optional)
+// state returns the numbers of a state for the options of a handle, unless there was an error before.
+func (h *handle) state(err *error, name string, p *C.double, optional bool) []float64 {
+	size, tooMany := h.stateSize()
+	*err = cmp.Or(*err, tooMany)
+	return array[float64](err, name, unsafe.Pointer(p), size, optional)
 }
 
 //export modeStateSize
@@ -50,7 +48,7 @@ func modeStateCheck(m C.uintptr_t, state *C.double, failed *C.failure) C.int {
 		if err != nil {
 			return err
 		}
-		numbers, err := h.state("state", state, false)
+		numbers := h.state(&err, "state", state, false)
 		if err != nil {
 			return err
 		}
@@ -60,62 +58,39 @@ func modeStateCheck(m C.uintptr_t, state *C.double, failed *C.failure) C.int {
 
 //export modePush
 func modePush(m C.uintptr_t, events *C.mode_events, state *C.double, gradIn, gradOut unsafe.Pointer, failed *C.failure) C.int {
-	return guarded(failed, func() error {
-		h, err := find(m)
-		if err := cmp.Or(err, checkSize("events", events)); err != nil {
-			return err
-		}
-		of, err := ofType(events.dtype, push[float32], push[float64])
-		if err != nil {
-			return err
-		}
-		return of(h, events, state, gradIn, gradOut)
-	})
+	return ofEvents(failed, m, events, nil,
+		func(h *handle) error { return push[float32](h, events, state, gradIn, gradOut) },
+		func(h *handle) error { return push[float64](h, events, state, gradIn, gradOut) })
 }
 
 // push is the law: it finds the rows of a batch, and applies them to a gradient.
 func push[F core.Float](h *handle, from *C.mode_events, statePointer *C.double, gradIn, gradOut unsafe.Pointer) error {
 	ev, err := eventsOf[F](from, false)
+	state := h.state(&err, "state", statePointer, true)
+	gradient, result := gradients[F](&err, ev.batch, gradIn, gradOut, ev.inputs, memoryOf("state", state))
 	if err != nil {
 		return err
 	}
-	state, err := h.state("state", statePointer, true)
-	if err != nil {
-		return err
-	}
-	gradient, result, err := gradients[F](ev.batch, gradIn, gradOut)
-	if err != nil {
-		return err
-	}
-	if err := checkGradients(ev.inputs, gradient, result, memoryOf("state", state)); err != nil {
-		return err
-	}
-	size, err := h.stateSize()
-	if err != nil {
-		return err
-	}
-	rows, lesson := rowsOf(make([]F, 4*ev.batch)), make([]float64, size)
+	rows, lesson := rowsOf(make([]F, 4*ev.batch)), make([]float64, constraint.StateSize(len(h.cfg.BackgroundLabel), h.cfg.Categories))
 	if err := constraint.Direction(rows, lesson, ev.Events, h.cfg, constraint.Steering{State: state, Batch: ev.batch}); err != nil {
 		return err
 	}
 	return constraint.Apply(result, gradient, rows, lesson, state, nil)
 }
 
-// gradients returns a gradient of n numbers and where the push adds to it: both, or neither.
-func gradients[F core.Float](n int, gradIn, gradOut unsafe.Pointer) (gradient, result []F, err error) {
-	if gradient, err = array[F]("grad_in", gradIn, C.size_t(n), gradOut == nil); err != nil {
-		return nil, nil, err
+// gradients returns a gradient of n numbers and where the push adds to it: both, or neither. The result may be the gradient, and
+// shares no other memory of the call.
+func gradients[F core.Float](err *error, n int, gradIn, gradOut unsafe.Pointer, inputs []memory, state memory) (gradient, result []F) {
+	gradient = array[F](err, "grad_in", gradIn, C.size_t(n), gradOut == nil)
+	result = array[F](err, "grad_out", gradOut, C.size_t(n), gradIn == nil)
+	given := memoryOf("grad_in", gradient)
+	if gradIn == gradOut {
+		given.high = given.low
 	}
-	result, err = array[F]("grad_out", gradOut, C.size_t(n), gradIn == nil)
-	return gradient, result, err
-}
-
-// checkGradients returns an error if the result or the state overlap other memory of a call. The result may be the gradient.
-func checkGradients[F core.Float](inputs []memory, gradient, result []F, state memory) error {
-	if unsafe.SliceData(gradient) == unsafe.SliceData(result) {
-		return checkApart(inputs, state, memoryOf("grad_out", result))
+	if *err == nil {
+		*err = checkApart(append(inputs, given), state, memoryOf("grad_out", result))
 	}
-	return checkApart(append(inputs, memoryOf("grad_in", gradient)), state, memoryOf("grad_out", result))
+	return gradient, result
 }
 
 // rowsOf returns four rows that are one after the other in memory.
@@ -126,37 +101,20 @@ func rowsOf[F core.Float](all []F) constraint.Rows[F] {
 
 //export modePushRows
 func modePushRows(m C.uintptr_t, events *C.mode_events, state *C.double, rows unsafe.Pointer, lesson *C.double, failed *C.failure) C.int {
-	return guarded(failed, func() error {
-		h, err := find(m)
-		if err := cmp.Or(err, checkSize("events", events)); err != nil {
-			return err
-		}
-		of, err := ofType(events.dtype, pushRows[float32], pushRows[float64])
-		if err != nil {
-			return err
-		}
-		return of(h, events, state, rows, lesson)
-	})
+	return ofEvents(failed, m, events, nil,
+		func(h *handle) error { return pushRows[float32](h, events, state, rows, lesson) },
+		func(h *handle) error { return pushRows[float64](h, events, state, rows, lesson) })
 }
 
 func pushRows[F core.Float](h *handle, from *C.mode_events, statePointer *C.double, rowsPointer unsafe.Pointer, lessonPointer *C.double) error {
 	ev, err := eventsOf[F](from, false)
-	if err != nil {
-		return err
+	state := h.state(&err, "state", statePointer, true)
+	lesson := h.state(&err, "lesson", lessonPointer, false)
+	all := array[F](&err, "rows", rowsPointer, C.size_t(4*ev.batch), false)
+	if err == nil {
+		err = checkApart(append(ev.inputs, memoryOf("state", state)), memoryOf("rows", all), memoryOf("lesson", lesson))
 	}
-	state, err := h.state("state", statePointer, true)
 	if err != nil {
-		return err
-	}
-	lesson, err := h.state("lesson", lessonPointer, false)
-	if err != nil {
-		return err
-	}
-	all, err := array[F]("rows", rowsPointer, C.size_t(4*ev.batch), false)
-	if err != nil {
-		return err
-	}
-	if err := checkApart(append(ev.inputs, memoryOf("state", state)), memoryOf("rows", all), memoryOf("lesson", lesson)); err != nil {
 		return err
 	}
 	return constraint.Direction(rowsOf(all), lesson, ev.Events, h.cfg, constraint.Steering{State: state, Batch: ev.batch})
@@ -165,40 +123,23 @@ func pushRows[F core.Float](h *handle, from *C.mode_events, statePointer *C.doub
 //export modePushApply
 func modePushApply(n C.size_t, dtype C.int32_t, rows unsafe.Pointer, lesson *C.double, nState C.size_t, gradient, result unsafe.Pointer, state, norms *C.double, failed *C.failure) C.int {
 	return guarded(failed, func() error {
-		of, err := ofType(dtype, apply[float32], apply[float64])
-		if err != nil {
-			return err
-		}
-		return of(n, rows, lesson, nState, gradient, result, state, norms)
+		return ofType(dtype,
+			func() error { return apply[float32](n, rows, lesson, nState, gradient, result, state, norms) },
+			func() error { return apply[float64](n, rows, lesson, nState, gradient, result, state, norms) })
 	})
 }
 
-func apply[F core.Float](n C.size_t, rowsPointer unsafe.Pointer, lessonPointer *C.double, nState C.size_t, gradIn, gradOut unsafe.Pointer, statePointer, normsPointer *C.double) error {
+func apply[F core.Float](n C.size_t, rowsPointer unsafe.Pointer, lessonPointer *C.double, nState C.size_t, gradIn, gradOut unsafe.Pointer, statePointer, normsPointer *C.double) (err error) {
 	if n > maxEvents/4 {
 		return argumentError("n = %d events are more than rows can have", uint64(n))
 	}
-	all, err := array[F]("rows", rowsPointer, 4*n, false)
-	if err != nil {
-		return err
-	}
-	lesson, err := array[float64]("lesson", unsafe.Pointer(lessonPointer), nState, false)
-	if err != nil {
-		return err
-	}
-	state, err := array[float64]("state", unsafe.Pointer(statePointer), nState, true)
-	if err != nil {
-		return err
-	}
-	norms, err := array[float64]("norms", unsafe.Pointer(normsPointer), C.size_t(constraint.Parts(len(lesson))), true)
-	if err != nil {
-		return err
-	}
-	gradient, result, err := gradients[F](int(n), gradIn, gradOut)
-	if err != nil {
-		return err
-	}
+	all := array[F](&err, "rows", rowsPointer, 4*n, false)
+	lesson := array[float64](&err, "lesson", unsafe.Pointer(lessonPointer), nState, false)
+	state := array[float64](&err, "state", unsafe.Pointer(statePointer), nState, true)
+	norms := array[float64](&err, "norms", unsafe.Pointer(normsPointer), C.size_t(constraint.Parts(len(lesson))), true)
 	inputs := []memory{memoryOf("rows", all), memoryOf("lesson", lesson), memoryOf("norms", norms)}
-	if err := checkGradients(inputs, gradient, result, memoryOf("state", state)); err != nil {
+	gradient, result := gradients[F](&err, int(n), gradIn, gradOut, inputs, memoryOf("state", state))
+	if err != nil {
 		return err
 	}
 	return constraint.Apply(result, gradient, rowsOf(all), lesson, state, norms)

@@ -40,9 +40,9 @@ def explained(error: ValueError, score: Any, mass: Any, label: Any, options: Opt
     half = str(kind) in ("float16", "torch.float16") and np.isinf(mass).any()
     if half and fault is not None and fault.argument == "mass":
         return reworded(error, before="float16 ends at 65,504, give masses in float32: ")
-    if fault is None or fault.advice not in (WIDEN, SIGMOID) or options.score_range is None:
+    if fault is None or fault.advice not in (WIDEN, SIGMOID) or options.values["score_range"] is None:
         return error
-    low, high = options.score_range
+    low, high = options.values["score_range"]
     if (score < low).any() or (mass < low).any() or (mass > high).any():  # raw outputs: they have both signs
         return error
     place = int((score > high).argmax())

@@ -5,23 +5,21 @@ docs/how-it-works.md has the law.
 
 from __future__ import annotations
 
-import ctypes
 import threading
 import warnings
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from . import _native
-from ._evaluate import NUMPY, Kind, applied, direction
+from ._evaluate import NUMPY, Kind, push_apply, push_rows
 from ._events import Events
 from ._messages import SIGMOID, level_of_the_user, reworded
-from ._native import address
-from ._options import check
+from ._native import address, call
+from ._options import OF_LAYER, check
 from ._problems import Said, TrainingWarning
-from ._read import flag, positive, whole
+from ._read import whole
 
 _STEPS = 1  # the place in a state, as in mode.h
 _ROUNDING_OF_SUMS = 0.02  # of probabilities in half precision
@@ -54,7 +52,8 @@ class State(NamedTuple):
 
         ``jax.lax.scan`` needs it, whose carry must keep its shape.
         """
-        return cls(np.zeros(_native.state_size(whole("labels", labels, 1), checked_categories(categories))))
+        options = {"order": 0, "background_label": range(whole("labels", labels, 1))}
+        return cls(np.zeros(check("mode", options, categories=categories or 0).state_size))
 
     @property
     def steps(self) -> Any:
@@ -84,57 +83,54 @@ class Constraint:
         self,
         options: Mapping[str, Any],
         *,
-        strength: float | None = None,
-        floor: float | None = None,
-        training_events: float | None = None,
-        from_logits: bool = False,
-        categories: int | None = None,
         said: Said | None = None,
+        owner: Callable[..., Any] | None = None,
+        **settings: Any,
     ) -> None:
-        self.strength, self.floor = positive("strength", strength), positive("floor", floor, most=1)
-        self.training_events = positive("training_events", training_events)
-        self.categories = checked_categories(categories)
-        self.options, self.from_logits = check("mode", options), flag("from_logits", from_logits)
-        self.logits = self.from_logits  # what the core gets: of outputs of a softmax always the log odds
-        self._limits_given = self.options.score_range != (0, 1)
-        if from_logits and self._limits_given:
-            raise ValueError(
-                f"score_range = {options['score_range']} and from_logits = True: leave score_range out, which is "
-                "(0, 1) for logits"
-            )
+        self.options, self.odds = check("mode", options, owner, **settings), False
+        """Whether the scores are log odds of outputs of a softmax, which are logits."""
+        self.settings = {name: self.options.values[name] for name in OF_LAYER}
+        self.from_logits: bool = self.settings["from_logits"]
         self.labels, self.said = self.options.labels, said or Said()
-        self.size = _native.state_size(len(self.labels), self.categories)
+        self._limits_given = self.options.values["score_range"] != (0, 1)
+        if self.from_logits and self._limits_given:
+            raise ValueError(
+                f"score_range = {self.options.values['score_range']} and from_logits = True: leave score_range out, "
+                "which is (0, 1) for logits"
+            )
+        self.size = self.options.state_size
         self.lock = Lock()  # threads that share a layer take turns
         self._named = "background_label" in options
 
-    def direction(self, state: Any, events: Events, count: int, kind: Kind = NUMPY) -> tuple[NDArray[np.float64], Any]:
-        """The lesson and the rows of the first ``count`` of checked events, see :func:`libmode._evaluate.direction`.
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Constraint) and (self.options, self.odds) == (other.options, other.odds)
+
+    def __hash__(self) -> int:
+        return hash(self.options)
+
+    def direction(self, state: Any, events: Events, count: int, kind: Kind = NUMPY) -> tuple[Any, Any]:
+        """The lesson and the rows of the first ``count`` of checked events, see :func:`libmode._evaluate.push_rows`.
 
         The scores of the events are predictions. The state does not change.
         """
-        how = _native.ModeConstraint(
-            ctypes.sizeof(_native.ModeConstraint),
-            self.strength or 0.0,
-            self.floor or 0.0,
-            self.training_events or 0.0,
-            address(state),
-            self.size,
-            count,
-            self.logits,
-            self.categories,
-        )
+        options = self.options if self.from_logits or not self.odds else self.options.changed(from_logits=True)
         with self.lock.held:
             try:
-                return direction(self.options, how, events, state, self.said, kind)
+                return push_rows(options, events, count, state, self.said, kind)
             except ValueError as error:
                 raise reworded(error, {} if self._limits_given else {SIGMOID: _FROM_LOGITS}) from None
 
-    def apply(self, gradient: Any, rows: Any, lesson: Any, state: Any, norms: Any = None) -> NDArray[Any]:
+    def apply(self, gradient: Any, rows: Any, lesson: Any, state: Any, norms: Any = None, kind: Kind = NUMPY) -> Any:
         """The gradient with the push, by the rows and the lesson of a batch, which the state then remembers."""
+        if kind is NUMPY:
+            rows, lesson = np.ascontiguousarray(rows), np.ascontiguousarray(lesson, np.float64)
+            gradient = None if gradient is None else np.ascontiguousarray(gradient, rows.dtype).reshape(-1)
         with self.lock.held:
-            # The core goes on after an interrupt, and the state must not change.
-            now = None if state is None else np.array(state, np.float64)
-            result = applied(gradient, rows, lesson, now, norms)
+            now = None
+            if state is not None:  # the core goes on after an interrupt, and the state must not change
+                now = kind.doubles(self.size)
+                now[:] = state
+            result = push_apply(gradient, rows, lesson, now, norms, kind)
             if state is not None:
                 state[:] = now
         return result
@@ -152,10 +148,10 @@ class Constraint:
         """
         if self._limits_given:
             raise ValueError(
-                f"score_range = {self.options.score_range} and score of shape {shape}: leave score_range out for "
-                "outputs of a softmax"
+                f"score_range = {self.options.values['score_range']} and score of shape {shape}: leave score_range out "
+                "for outputs of a softmax"
             )
-        self.logits = True
+        self.odds = True
         if len(shape) != 2 or not -shape[1] <= signal < shape[1]:
             raise ValueError(
                 f"score has shape {shape}: expected (n,), (n, 1), or (n, k) of a softmax with a class {signal}"
@@ -199,21 +195,17 @@ class Constraint:
 
     def check_state(self, state: NDArray[np.float64]) -> None:
         """Raises ValueError if an array is no state of this constraint."""
-        _native.call("mode_state_check", address(state), state.size, len(self.labels), self.categories)
+        if state.shape != (self.size,):
+            counts = f"{len(self.labels)} labels and {self.settings['categories']} categories"
+            raise ValueError(f"state has length {state.size}, and must have {self.size} for {counts}")
+        call("mode_state_check", self.options, address(state), held=state)
 
     def scores(self, pred: Any) -> Any:
         """The scores of predictions."""
-        return sigmoid(pred) if self.logits else pred
+        return sigmoid(pred) if self.odds or self.from_logits else pred
 
 
 def sigmoid(logit: Any) -> NDArray[np.float64]:
     """The probabilities for an array of logits, for monitors."""
     probability: NDArray[np.float64] = 0.5 + 0.5 * np.tanh(0.5 * np.asarray(logit, np.float64))
     return probability
-
-
-def checked_categories(categories: Any) -> int:
-    """The number of categories, 0 for None."""
-    if categories is None:
-        return 0
-    return whole("categories", categories, 1)

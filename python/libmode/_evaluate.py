@@ -3,25 +3,23 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
-from ctypes import Structure, c_void_p, sizeof
+from collections.abc import Callable, Mapping, Sequence
+from ctypes import Structure, c_double, sizeof
 from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from . import _native
-from ._arrays import explained
-from ._disco import disco
-from ._events import Events, R, read_events
+from ._arrays import explained, no_background
+from ._events import Events, read_events
+from ._messages import Fault, reworded
+from ._native import DOUBLE, FLOAT, TYPES, BatchError, ModeEvents, ModeResult, address, call
 from ._options import Options
-from ._problems import FAR_MASSES, IN_LINES, Said, look_at_masses, look_at_type
-from ._read import MOST_VARIABLES, as_array, check_labels
+from ._problems import IN_LINES, SELDOM, Said, look_at_masses, look_at_type
+from ._read import as_array, check_labels
 
-# By number of variables: the type of an array with the addresses of their masses.
-_MASSES, _SIZE = [c_void_p * count for count in range(MOST_VARIABLES + 1)], sizeof(_native.ModeEvents)
-_SIZE_OF_RESULT, _SIZE_OF_ROWS = sizeof(_native.ModeResult), sizeof(_native.ModeRows)
+_SIZE, _SIZE_OF_RESULT = sizeof(ModeEvents), sizeof(ModeResult)
 
 
 class Result(NamedTuple):
@@ -37,82 +35,90 @@ class Result(NamedTuple):
 class Kind(NamedTuple):
     """What the functions here do with arrays of NumPy, or with the tensors of a framework."""
 
-    ready: Callable[[Events], tuple[Events, bool]]  #: :func:`ready`
+    ready: Callable[[Events], tuple[Events, int]]  #: :func:`ready`
     new: Callable[[Any, Any], Any]  #: an array without values, like a given one, of this shape
+    doubles: Callable[[int], Any]  #: an array of doubles without values
     address: Callable[[Any], int | None]
     as_numpy: Callable[[Any], Any]  #: of arrays that are ready
-    label_types: Mapping[Any, int]  #: MODE_LABEL_... of mode.h
+    types: Mapping[Any, int]  #: the types of mode.h
 
 
-_LABEL_TYPES = {np.dtype(name): number for name, number in _native.LABEL_TYPES.items()}
+_TYPES = {np.dtype(name): number for name, number in TYPES.items()}
 
 
-def ready(events: Events, double: bool | None = None) -> tuple[Events, bool]:
-    """Contiguous arrays of float64 or float32, variables of mass as rows; and whether the core computes in double."""
+def ready(events: Events, double: bool | None = None) -> tuple[Events, int]:
+    """Contiguous arrays of float64 or float32, variables of mass as rows; and the number of the type."""
     score, label, mass, weight, category = events
     if double is None:
         narrow = score.dtype.char in "fe" and mass.dtype.char in "fe"
         double = not narrow or weight is not None and weight.dtype.char not in "fe"
     kind = np.float64 if double else np.float32
     mass = np.ascontiguousarray(mass.T if mass.ndim > 1 else mass, kind)
-    if score is not None:
-        score = np.ascontiguousarray(score, kind)
-    if weight is not None:
-        weight = np.ascontiguousarray(weight, kind)
+    score, weight = (None if each is None else np.ascontiguousarray(each, kind) for each in (score, weight))
     if label is not None:  # other types become float64, which holds every background label
-        label = np.ascontiguousarray(label, label.dtype if label.dtype in _LABEL_TYPES else np.float64)
+        label = np.ascontiguousarray(label, label.dtype if label.dtype in _TYPES else np.float64)
     if category is not None:  # an unsigned integer above int64 wraps to a number that no other category has
-        category = np.ascontiguousarray(category, category.dtype if category.dtype in _LABEL_TYPES else np.int64)
-    return Events(score, label, mass, weight, category), double
+        category = np.ascontiguousarray(category, category.dtype if category.dtype in _TYPES else np.int64)
+    return Events(score, label, mass, weight, category), DOUBLE if double else FLOAT
 
 
 #: Arrays of NumPy, in the type of the events or in double.
-NUMPY = Kind(ready, lambda like, shape: np.empty(shape, like.dtype), _native.address, lambda array: array, _LABEL_TYPES)
+NUMPY = Kind(ready, lambda like, shape: np.empty(shape, like.dtype), np.empty, address, lambda array: array, _TYPES)
 IN_DOUBLE = NUMPY._replace(ready=partial(ready, double=True))
 
 
-def for_core(events: Events, kind: Kind = NUMPY) -> Structure:
-    """The struct of the library for arrays that are ready."""
-    score, label, mass, weight, category = events
-    address, rows = kind.address, (mass,) if mass.ndim == 1 else mass
-    return _native.ModeEvents(
-        _SIZE,
-        rows[0].shape[0],
-        None if score is None else address(score),
-        None if label is None else address(label),
-        _MASSES[len(rows)](*map(address, rows)),
-        len(rows),
-        None if weight is None else address(weight),
-        None if category is None else address(category),
-        0 if label is None else kind.label_types[label.dtype],
-        0 if category is None else kind.label_types[category.dtype],
-    )
+class Call:
+    """A call of the core for checked events: its arrays, its struct of events, and the options rounded to their type.
 
-
-def in_core(run: Callable[[Options, Events, bool], R], options: Options, events: Events, kind: Kind, said: Said) -> R:
-    """The result of ``run`` for checked events, which it gets as the core reads them; ``said`` knows earlier warnings.
-
-    ``run`` gets the options for these events too, and whether the core computes in double.
+    ``batch`` of them are the batch, and others reference events; 0: all are.
     """
-    arrays, double = kind.ready(events)
-    if arrays.label is not None:
-        label = kind.as_numpy(arrays.label)
-        # A NaN, if there is one, in less time than check_labels takes.
-        if label.dtype.kind == "f" and label.size and math.isnan(label.item(label.argmin())):
-            check_labels(label, options.labels)
-    if not options.fit_all:
-        score = events.mass if events.score is None else events.score
-        options = options.rounded_to(score.dtype, events.mass.dtype)
-    try:
-        result = run(options, arrays, double)
-    except ValueError as error:
-        score, label, mass = (None if array is None else kind.as_numpy(array) for array in arrays[:3])
-        raise explained(error, score, mass, label, options, events.mass.dtype) from None
-    if options.loss == "mode" and said.due(FAR_MASSES):
-        look_at_masses(said, options, arrays.mass, arrays.label)
-    if events.mass.dtype.itemsize == 2:
-        look_at_type(said, events.mass.dtype, arrays.mass)
-    return result
+
+    def __init__(self, options: Options, events: Events, kind: Kind, batch: int = 0) -> None:
+        self.given, self.kind = events, kind
+        self.arrays, number = kind.ready(events)
+        score, label, mass, weight, category = self.arrays
+        if label is not None:
+            values = kind.as_numpy(label)
+            # A NaN, if there is one, in less time than check_labels takes.
+            if values.dtype.kind == "f" and values.size and math.isnan(values.item(values.argmin())):
+                check_labels(values, options.labels)
+        if not options.fit_all:
+            options = options.rounded_to((mass if score is None else events.score).dtype, events.mass.dtype)
+        self.options, where = options, kind.address
+        self.struct = ModeEvents(
+            _SIZE,
+            mass.shape[-1],
+            number,
+            0 if label is None else kind.types[label.dtype],
+            0 if category is None else kind.types[category.dtype],
+            1 if mass.ndim == 1 else mass.shape[0],
+            None if score is None else where(score),
+            where(mass),
+            None if label is None else where(label),
+            None if weight is None else where(weight),
+            None if category is None else where(category),
+            batch,
+        )
+
+    def run(self, name: str, said: Said, held: object, *arguments: Any) -> None:
+        """Calls a function of mode.h, explains its errors, and warns of masses that are wrong.
+
+        ``held`` are the objects whose memory the arguments are; ``said`` knows earlier warnings.
+        """
+        try:
+            call(name, self.options, self.struct, *arguments, n=self.struct.n, held=(self, held))
+        except ValueError as error:
+            raise self.explained(error) from None
+        said.calls += 1
+        if said.in_lines or said.calls <= 10 or said.calls % SELDOM == 0:  # a look takes the time of 1,000 events
+            look_at_masses(said, self.options, self.arrays.mass, self.arrays.label)
+        if self.given.mass.dtype.itemsize == 2:
+            look_at_type(said, self.given.mass.dtype, self.arrays.mass)
+
+    def explained(self, error: ValueError) -> Any:
+        """An error of the core in the words of a user of arrays."""
+        score, label, mass = (None if array is None else self.kind.as_numpy(array) for array in self.arrays[:3])
+        return explained(error, score, mass, label, self.options, self.given.mass.dtype)
 
 
 def derivatives(
@@ -123,67 +129,94 @@ def derivatives(
     *,
     grad: bool = True,
     hess: bool = False,
-    loss_alone: bool = False,
-    strength: Structure | None = None,
+    quality: bool = False,
+    averages: Any = None,
+    batch: int = 0,
 ) -> tuple[Structure, Any, Any]:
-    """What the core finds for checked events, and the wanted derivatives; with ``loss_alone`` no bias and no events.
+    """What the core finds for checked events, and the wanted derivatives; bias and events with ``quality`` alone.
 
-    A ``strength`` multiplies the gradient, and has the factor for the loss then.
+    With ``averages``, three numbers in the memory of an array, loss and gradient are multiples of the cross entropy.
     """
-
-    def run(options: Options, arrays: Events, double: bool) -> tuple[Structure, Any, Any]:
-        score, address = arrays.score, kind.address
-        slope = kind.new(score, score.shape) if grad else None
-        bound = kind.new(score, score.shape) if hess else None
-        addresses = None if slope is None else address(slope), None if bound is None else address(bound)
-        result = _native.ModeResult(_SIZE_OF_RESULT, *addresses, 0.0, not loss_alone)
-        if options.loss == "disco":
-            known = Events(*(None if array is None else kind.as_numpy(array) for array in arrays))
-            result.loss = disco(options, known, double, None if slope is None else kind.as_numpy(slope))
-            return result, slope, bound
-        packed, held = for_core(arrays, kind), (arrays, slope, bound)
-        _native.call_with("mode_evaluate", double, packed.n, held, options.struct, packed, result)
-        if strength is not None:
-            _native.call_with("mode_strengthen", double, packed.n, held, options.struct, packed, strength, addresses[0])
-        return result, slope, bound
-
-    return in_core(run, options, events, kind, said)
+    ready, where = Call(options, events, kind, batch), kind.address
+    score = ready.arrays.score
+    slope = kind.new(score, score.shape) if grad else None
+    bound = kind.new(score, score.shape) if hess else None
+    result = ModeResult(
+        _SIZE_OF_RESULT,
+        quality=quality,
+        hess=None if bound is None else where(bound),
+        averages=None if averages is None else where(averages),
+    )
+    if options.loss == "disco":
+        result.loss = _disco(ready, None if slope is None else kind.as_numpy(slope))
+    else:
+        ready.run("mode_loss", said, (slope, bound, averages), result, None if slope is None else where(slope))
+    return result, slope, bound
 
 
-def direction(
-    options: Options, how: Structure, events: Events, state: Any, said: Said, kind: Kind
-) -> tuple[NDArray[np.float64], Any]:
-    """The lesson and the rows of mode.h, (4, batch), of checked events. ``how`` has the address of the state."""
+def _disco(ready: Call, grad: NDArray[Any] | None) -> float:
+    """DisCo of each background label, the distance correlation of mass and score; ``grad`` gets its derivatives."""
+    labels, unbiased = ready.options.labels, ready.options.values["unbiased"]
+    known: Any = Events(*(None if one is None else ready.kind.as_numpy(one) for one in ready.arrays))
+    if known.category is not None or known.mass.ndim > 1:
+        what = f"mass has {len(known.mass)} variables" if known.category is None else "category is given"
+        raise ValueError(f"{what}, and loss = 'disco' takes one mass and no category: call it for each of them")
+    if grad is not None:
+        grad[:] = 0
+    loss, names = 0.0, ("mass", "score", "weight", "grad")
+    for background in labels[: None if known.label is not None else 1]:
+        own = np.arange(len(known.score)) if known.label is None else np.flatnonzero(known.label == background)
+        if known.label is not None and not len(own):
+            raise BatchError(no_background(known.label, background))
+        arrays = [None if one is None else one[own] for one in (known.mass, known.score, known.weight)]
+        part = None if grad is None else np.empty(len(own), grad.dtype)
+        addresses = (*map(address, arrays), None, address(part))
+        try:
+            loss += correlation(ready.struct.dtype, len(own), addresses, unbiased, (arrays, part))
+        except ValueError as error:
+            several = known.label is not None and len(labels) > 1
+            before = f"events with background_label = {background}: " if several else ""
+            raise ready.explained(named(error, names, own, before)) from None
+        if grad is not None:
+            grad[own] = part
+    return loss
 
-    def run(options: Options, arrays: Events, double: bool) -> tuple[NDArray[np.float64], Any]:
-        packed, lesson = for_core(arrays, kind), np.empty(how.n_state)
-        rows = kind.new(arrays.score, (4, how.batch))
-        held = arrays, rows, lesson, state
-        where = _rows(kind.address(rows) or 0, how.batch, double, lesson)
-        _native.call_with("mode_constraint_push", double, packed.n, held, options.struct, packed, how, where)
-        return lesson, rows
 
-    return in_core(run, options, events, kind, said)
+def correlation(dtype: int, n: int, addresses: Sequence[int | None], unbiased: bool, held: Any) -> float:
+    """DCorr^2 of x and y with weights, at three addresses; the derivatives by x and y go to two more."""
+    value, (x, y, weight, *grads) = c_double(), addresses
+    call("mode_distance_correlation", None, n, dtype, x, y, weight, unbiased, value, *grads, n=n, held=held)
+    return value.value
 
 
-def _rows(start: int, count: int, double: bool, lesson: NDArray[np.float64]) -> Structure:
-    """The struct of the library for rows that begin at an address."""
-    step = count * (8 if double else 4)
-    places = start, start + step, start + 2 * step, start + 3 * step
-    rows: Structure = _native.ModeRows(_SIZE_OF_ROWS, *places, _native.address(lesson))
-    return rows
+def named(error: Exception, names: Sequence[str], index: NDArray[Any] | None = None, before: str = "") -> Any:
+    """An error of the core about x, y, weight and grad_y, with these names, and places in the input."""
+    fault: Fault = getattr(error, "fault", Fault("", None, ""))
+    name = dict(zip(("x", "y", "weight", "grad_y"), names, strict=False)).get(fault.argument, fault.argument)
+    place = fault.place if fault.place is None or index is None else int(index[fault.place])
+    return reworded(error, before=before + fault.before, argument=name, place=place)
 
 
-def applied(gradient: Any, rows: Any, lesson: Any, state: Any, norms: Any = None) -> NDArray[Any]:
-    """The gradient with the push, as NumPy arrays in the type of the rows; the state, if there is one, is changed."""
-    rows, lesson = np.ascontiguousarray(rows), np.ascontiguousarray(lesson, np.float64)
-    double, count = rows.dtype == np.float64, rows.shape[1]
-    address, result = _native.address, np.empty(count, rows.dtype)
-    if gradient is not None:
-        gradient = np.ascontiguousarray(gradient, rows.dtype).reshape(count)
-    where, held = _rows(address(rows) or 0, count, double, lesson), (gradient, rows, lesson, result, state, norms)
-    to = address(gradient), None if gradient is None else address(result), address(state)
-    _native.call_with("mode_constraint_apply", double, count, held, count, where, *to, lesson.size, address(norms))
+def push_rows(options: Options, events: Events, count: int, state: Any, said: Said, kind: Kind) -> tuple[Any, Any]:
+    """The lesson and the rows, (4, count), of the first ``count`` of checked events; the state does not change."""
+    ready, where = Call(options, events, kind, count), kind.address
+    rows, lesson = kind.new(ready.arrays.score, (4, count)), kind.doubles(options.state_size)
+    before = None if state is None else where(state)
+    ready.run("mode_push_rows", said, (rows, lesson, state), before, where(rows), where(lesson))
+    return lesson, rows
+
+
+def push_apply(gradient: Any, rows: Any, lesson: Any, state: Any, norms: Any, kind: Kind) -> Any:
+    """The gradient with the push, all contiguous and in the type of the rows. It changes the state, if there is one."""
+    count = rows.shape[1]
+    result = None if gradient is None else kind.new(rows, (count,))
+
+    def at(array: Any) -> int | None:
+        return None if array is None else kind.address(array)
+
+    to = at(gradient), at(result), at(state), at(norms)
+    given = count, kind.types[rows.dtype], at(rows), at(lesson), len(lesson), *to
+    call("mode_push_apply", None, *given, n=count, held=(gradient, result, state, norms, rows, lesson))
     return result
 
 
@@ -198,7 +231,7 @@ def evaluate(options: Options, score: Any, *others: Any, said: Said = IN_LINES, 
     return Result(value.loss, value.bias, value.events, *both)
 
 
-def loss_and_grad(options: Options, *events: Any, said: Said = IN_LINES) -> tuple[float, NDArray[Any]]:
-    """The loss and its gradient, as :func:`evaluate`. Leaving out the bias saves time."""
-    result = evaluate(options, *events, loss_alone=True, said=said)
+def loss_and_grad(options: Options, *events: Any, **how: Any) -> tuple[float, NDArray[Any]]:
+    """The loss and its gradient, as :func:`evaluate`."""
+    result = evaluate(options, *events, **how)
     return result.loss, result.grad

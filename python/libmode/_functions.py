@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import linecache
 import re
-from ctypes import Structure, sizeof
+from ctypes import sizeof
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from . import option_types
-from ._evaluate import IN_DOUBLE, Result, evaluate, for_core, in_core, loss_and_grad
+from ._evaluate import IN_DOUBLE, Call, Result, evaluate, loss_and_grad
 from ._events import Events
-from ._native import ModeTable, address, call
+from ._native import ModeTable, address
 from ._options import Options, check
 from ._problems import IN_LINES
 from ._read import as_array, flag, together, vector
@@ -109,7 +109,7 @@ def mode_loss(
     >>> print(f"{mode_loss(score, mass, loss='disco'):.4f}")
     0.0533
     """
-    return evaluate(check(loss, options), score, label, mass, weight, category, grad=False, loss_alone=True).loss
+    return evaluate(check(loss, options), score, label, mass, weight, category, grad=False).loss
 
 
 def mode_loss_and_grad(
@@ -208,7 +208,7 @@ def mode_evaluate(
     ((10000,), True)
     """
     checked, grad, hess = check("mode", options), flag("grad", grad), flag("hess", hess)
-    return evaluate(checked, score, label, mass, weight, category, grad=grad, hess=hess)
+    return evaluate(checked, score, label, mass, weight, category, grad=grad, hess=hess, quality=True)
 
 
 def mode_edges(
@@ -245,20 +245,18 @@ def mode_edges(
 
 def _edges(options: Options, events: Events) -> NDArray[np.float64]:
     """The edges of the bins for checked events."""
-    out = np.empty(_table(options, events).n_bins + 1)
-    _table(options, events, capacity=len(out) - 1, edges=address(out))
+    out = np.empty(_table(options, events) + 1)
+    _table(options, events, edges=out, capacity=len(out) - 1)
     return out
 
 
-def _table(options: Options, events: Events, **wanted: Any) -> Structure:
-    """What is wanted of the parts of a loss, in double; with nothing wanted, the number of bins."""
-
-    def run(options: Options, arrays: Events, double: bool) -> Structure:
-        table = ModeTable(sizeof(ModeTable), **wanted)
-        call("mode_table_f64", options.struct, for_core(arrays), table)
-        return table
-
-    return in_core(run, options, events, IN_DOUBLE, IN_LINES)
+def _table(options: Options, events: Events, **wanted: Any) -> int:
+    """Fills the arrays that are wanted of the parts of a loss, in double. Returns the number of bins."""
+    values = {name: address(one) if isinstance(one, np.ndarray) else one for name, one in wanted.items()}
+    table = ModeTable(sizeof(ModeTable), **values)
+    Call(options, events, IN_DOUBLE).run("mode_table_of", IN_LINES, wanted, table)
+    bins: int = table.n_bins
+    return bins
 
 
 def mode_moments(
@@ -298,19 +296,17 @@ def mode_moments(
     checked = check("mode", options)
     edges = _edges(checked, events._replace(score=None))
     if at is None:
-        low, high = checked.struct.score_range
-        if np.isinf(low):
+        limits = checked.values["score_range"]
+        if limits is None:
             inside = (events.mass >= edges[0]) & (events.mass <= edges[-1])
             if events.label is not None:
                 inside &= events.label == checked.labels[0]
-            low, high = events.score[inside].min(), events.score[inside].max()
-        at = np.linspace(low, high, 101)
+            limits = events.score[inside].min(), events.score[inside].max()
+        at = np.linspace(limits[0], limits[1], 101)
     at = np.ascontiguousarray(vector("at", at), dtype=np.float64)
-    size = checked.struct.order + 1
+    size = checked.values["order"] + 1
     cdf, moments, bounded = (np.empty((len(at), columns)) for columns in (len(edges) - 1, size, size))
-    wanted = {"at": at, "cdf": cdf, "moments": moments, "bounded": bounded}
-    addresses = {name: address(array) for name, array in wanted.items()}
-    _table(checked, events, n_at=len(at), capacity=len(edges) - 1, **addresses)
+    _table(checked, events, n_at=len(at), at=at, capacity=len(edges) - 1, cdf=cdf, moments=moments, bounded=bounded)
     return Moments(at, edges, cdf, moments, bounded)
 
 

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,7 +12,7 @@ from ._bad_batches import OnBadBatch, SkipsBadBatches
 from ._constraint import Constraint, training_step
 from ._events import Events, joined, read_events
 from ._native import BatchError
-from ._problems import IN_LINES, Monitor, Said
+from ._problems import EVERY, IN_LINES, Monitor, Said
 from ._read import as_array
 
 
@@ -61,8 +60,10 @@ class HostConstraint(SkipsBadBatches):
         except ValueError as error:
             raise ValueError(f"{error} ({', '.join(where)})" if where else str(error)) from None
         self._succeed()
-        if self._monitor is not None and self._monitor.is_due():
-            self._monitor.look(constraint.scores(every.score))
+        if self._monitor is not None:
+            self._monitor.calls += 1
+            if self._monitor.calls % EVERY == 0:
+                self._monitor.look(constraint.scores(every.score))
         return found
 
     def apply(self, gradient: Any, lesson: Any, rows: Any) -> tuple[NDArray[Any]]:
@@ -82,14 +83,11 @@ def _concatenated(_: str, batch: NDArray[Any], reference: NDArray[Any]) -> NDArr
     return np.concatenate([batch, reference])
 
 
-@dataclass(frozen=True)
-class FunctionConstraint:
-    """The arguments of a function that constrains, whose caller keeps the state. Equal ones share compiled programs."""
+class FunctionConstraint(NamedTuple):
+    """A function that constrains, whose caller keeps the state. Equal ones share compiled programs."""
 
-    options: tuple[tuple[str, Any], ...]
-    arguments: tuple[tuple[str, Any], ...]  #: the others of :class:`Constraint`
+    constraint: Constraint
     on_bad_batch: OnBadBatch
-    logits: bool = False  #: of outputs of a softmax, whose odds the core gets
 
     def direction(self, *events: Any) -> tuple[NDArray[np.float64], NDArray[Any]]:
         """As :meth:`HostConstraint.direction`."""
@@ -103,21 +101,18 @@ class FunctionConstraint:
         """
         *arrays, before = events
         state = np.array(before, np.float64)
-        host = self.on_host(state)
-        lesson, rows = host.direction(*arrays)
-        host._constraint.apply(None, rows, lesson, state)
+        lesson, rows = self.on_host(state).direction(*arrays)
+        self.constraint.apply(None, rows, lesson, state)
         return lesson, rows, state
 
     def apply(self, gradient: Any, lesson: Any, rows: Any) -> tuple[NDArray[Any]]:
         """As :meth:`HostConstraint.apply`, without a memory."""
-        return self.on_host(None).apply(gradient, lesson, rows)
+        return (self.constraint.apply(gradient, rows, lesson, None),)
 
     def on_host(self, memory: NDArray[np.float64] | None) -> HostConstraint:
-        """The constraint with this state; raises the errors of the arguments."""
-        constraint = Constraint(dict(self.options), **dict(self.arguments), said=IN_LINES)
-        constraint.logits |= self.logits
+        """The constraint with this state."""
         host = HostConstraint(
-            constraint, name="mode_constraint", on_bad_batch=self.on_bad_batch, memory=memory, said=IN_LINES
+            self.constraint, name="mode_constraint", on_bad_batch=self.on_bad_batch, memory=memory, said=IN_LINES
         )
         host._counts = ""
         return host

@@ -11,7 +11,8 @@ import os
 import sys
 import tempfile
 import threading
-from functools import cache, partial
+import weakref
+from functools import cache, cached_property, partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -48,92 +49,56 @@ _ERRORS: dict[int, type[Exception]] = {
 }
 
 
-_double, _int32, _size = ctypes.c_double, ctypes.c_int32, ctypes.c_size_t
-_address = ctypes.c_void_p  # of an array: an integer, or None for NULL
-_doubles = ctypes.POINTER(_double)
-_TYPES: dict[str, Any] = {
-    **{"size": _size, "int32": _int32, "int64": ctypes.c_int64, "double": _double, "range": _double * 2},
-    **{"address": _address, "doubles": _doubles, "addresses": ctypes.POINTER(_address)},
-    **{"text": ctypes.c_char_p, "texts": ctypes.POINTER(ctypes.c_char_p)},
-}
+_size, _int32, _double, _text = ctypes.c_size_t, ctypes.c_int32, ctypes.c_double, ctypes.c_char_p
+_address = ctypes.c_void_p  # of an array or a handle: an integer, or None for NULL
+_KINDS: dict[str, Any] = {"size": _size, "int32": _int32, "int64": ctypes.c_int64, "double": _double}
+_KINDS["address"] = _address
 
 
 def _struct(name: str, members: str) -> type[ctypes.Structure]:
-    """A struct of mode.h, from its members as in C, between its size and the room for later versions."""
+    """A struct of mode.h, from its members as in C. The first one is its size."""
     groups = (group.split() for group in members.split(";"))
-    fields = [(member.strip(","), _TYPES[kind]) for kind, *names in groups for member in names]
-    every = [("struct_size", _size), *fields, ("reserved", ctypes.c_uint64 * 4)]
-    return type(name, (ctypes.Structure,), {"_fields_": every})
+    fields = [(member.strip(","), _KINDS[kind]) for kind, *names in groups for member in names]
+    return type(name, (ctypes.Structure,), {"_fields_": [("size", _size), *fields]})
 
 
-class ModeOptions(ctypes.Structure):
-    """``mode_options`` of mode.h. The table of the loaded library has its members."""
-
-
-# The structs of both forms of a function, for float and for double, have the same members.
-ModeVariable = _struct("mode_variable", "int32 bins; range mass_range; doubles edges; size n_edges")
 ModeEvents = _struct(
     "mode_events",
-    "size n; address score, label; addresses mass; size n_mass; address weight, category; "
-    "int32 label_type, category_type",
+    "size n; int32 dtype, label_type, category_type, n_mass; address score, mass, label, weight, category; size batch",
 )
-ModeError = _struct("mode_error", "int32 status, advice; int64 place; size name_at, name_end, advice_at")
-ModeResult = _struct("mode_result", "address grad, hess; double smoothing; int32 quality; double loss, bias, events")
+ModeResult = _struct(
+    "mode_result", "double loss, bias, events; int32 quality; double smoothing; address hess, averages"
+)
 ModeTable = _struct(
     "mode_table", "size n_at; address at; size capacity; address edges, cdf, moments, bounded; size n_bins"
 )
-ModeStrength = _struct("mode_strength", "double strength, factor; size batch; address averages; double scale")
-ModeConstraint = _struct(
-    "mode_constraint",
-    "double strength, floor, training_events; address state; size n_state, batch; int32 logits, categories",
-)
-ModeRows = _struct("mode_rows", "address push, multiplier, slope, part, lesson")
-_Row = _struct("mode_option", "text name; int32 kind; size offset; texts values; size n_values; double none")
+_Error = _struct("mode_error", "int32 status, advice; int64 place; size name_at, name_end, advice_at")
 
-# The type of each kind of option, in the order of MODE_KIND_...; the length of a list follows it.
-_KINDS: list[Any] = [*[_int32] * 3, _double, _double * 2, _doubles]
-_KINDS += [ctypes.POINTER(_int32), ctypes.POINTER(ModeVariable)]
-FLAG, RANGE, NUMBERS, LABELS, VARIABLES = 1, 4, 5, 6, 7
-
-
-class Option(NamedTuple):
-    """An option in the table of the library."""
-
-    kind: int  #: MODE_KIND_... of mode.h
-    values: tuple[str, ...]  #: the names of a choice, by number
-    none: float  #: the value of an integer or a number that is left out or has no limit; NaN if there is none
-
-
-#: The options of the library, by name; empty until it is loaded.
-OPTIONS: dict[str, Option] = {}
-
-
-#: MODE_LABEL_... of mode.h, by the name of the type of the labels in NumPy and PyTorch.
-LABEL_TYPES = {"int32": 0, "int8": 1, "uint8": 2, "bool": 2, "int64": 3, "float32": 4, "float64": 5}
+#: The types of mode.h, by their names in NumPy and PyTorch.
+TYPES = {"int32": 0, "float32": 1, "float64": 2, "int64": 3, "int8": 4, "uint8": 5, "bool": 5}
+FLOAT, DOUBLE = TYPES["float32"], TYPES["float64"]
 
 _pointer = ctypes.POINTER
-_of_events = [_pointer(ModeOptions), _pointer(ModeEvents)]
-# The arguments of functions with a form for float and a form for double.
-_OF_BOTH: dict[str, list[Any]] = {
-    "mode_evaluate": [*_of_events, _pointer(ModeResult)],
-    "mode_constraint_push": [*_of_events, _pointer(ModeConstraint), _pointer(ModeRows)],
-    "mode_constraint_apply": [_size, _pointer(ModeRows), *[_address] * 3, _size, _address],
-    "mode_strengthen": [*_of_events, _pointer(ModeStrength), _address],
-    "mode_distance_correlation": [_size, *[_address] * 3, ctypes.c_int, _doubles, _address, _address],
-}
-
 _SIGNATURES: dict[str, list[Any]] = {
-    "mode_option_count": [_pointer(_size)],
-    "mode_option_at": [_size, _pointer(_Row)],
-    "mode_options_init": [_pointer(ModeOptions), _size],
-    "mode_options_check": [_pointer(ModeOptions)],
-    "mode_variable_init": [_pointer(ModeVariable), _size],
-    **{f"{name}_{kind}": signature for name, signature in _OF_BOTH.items() for kind in ("f32", "f64")},
-    "mode_table_f64": [*_of_events, _pointer(ModeTable)],
-    "mode_state_size": [_size, _size, _pointer(_size)],
-    "mode_state_check": [_address, _size, _size, _size],
-    "mode_last_error_parts": [_pointer(ModeError)],
+    "mode_new": [_text],
+    "mode_text": [_address],
+    "mode_free": [_address],
+    "mode_loss": [_address, _pointer(ModeEvents), _pointer(ModeResult), _address],
+    "mode_push_rows": [_address, _pointer(ModeEvents), *[_address] * 3],
+    "mode_push_apply": [_size, _int32, _address, _address, _size, *[_address] * 4],
+    "mode_state_size": [_address],
+    "mode_state_check": [_address, _address],
+    "mode_table_of": [_address, _pointer(ModeEvents), _pointer(ModeTable)],
+    "mode_distance_correlation": [_size, _int32, *[_address] * 3, ctypes.c_int, _pointer(_double), _address, _address],
+    "mode_options_table": [],
+    "mode_last_error": [],
+    "mode_last_error_parts": [_pointer(_Error)],
     "mode_set_threads": [ctypes.c_int],
+    "mode_version": [],
+}
+_RESULTS: dict[str, Any] = {
+    **{"mode_new": _address, "mode_free": None, "mode_state_size": _size},
+    **dict.fromkeys(("mode_text", "mode_options_table", "mode_last_error", "mode_version"), _text),
 }
 
 _library: ctypes.CDLL | None = None
@@ -181,7 +146,6 @@ def _load() -> ctypes.CDLL:
         else:
             _declare(loaded, path)
             _check(loaded, loaded.mode_set_threads(_threads))
-            _read_options(loaded)
             return loaded
     raise ImportError(
         f"libmode: cannot load the library {_NAME}; tried\n" + "\n".join(tried) + "\n"
@@ -243,40 +207,20 @@ def _declare(loaded: ctypes.CDLL, path: Path) -> None:
             f"libmode: {path} has ABI version {abi}, but the Python package {Path(__file__).parent} needs "
             f"{ABI_VERSION}: install both from the same release"
         )
-    loaded.mode_last_error.restype = loaded.mode_version.restype = ctypes.c_char_p
     for name, signature in _SIGNATURES.items():
         function = getattr(loaded, name)
-        function.argtypes = signature
-        function.restype = ctypes.c_int
+        function.argtypes, function.restype = signature, _RESULTS.get(name, ctypes.c_int)
 
 
-def _read_options(loaded: ctypes.CDLL) -> None:
-    if OPTIONS:  # a forked child has loaded the same library again
-        return
-    members: list[tuple[str, Any]] = [("struct_size", _size)]
-    count = _size()
-    _check(loaded, loaded.mode_option_count(count))
-    for k in range(count.value):
-        row = _Row(ctypes.sizeof(_Row))
-        _check(loaded, loaded.mode_option_at(k, row))
-        name = row.name.decode()
-        members.append((name, _KINDS[row.kind]))
-        if row.kind in (NUMBERS, LABELS, VARIABLES):
-            members.append((f"n_{name}", _size))
-        values = tuple(row.values[i].decode() for i in range(row.n_values))
-        OPTIONS[name] = Option(row.kind, values, row.none)
-    ModeOptions._fields_ = [*members, ("reserved", ctypes.c_uint64 * 8)]
-
-
-def _check(loaded: ctypes.CDLL, status: int) -> None:
-    if status:
-        text, parts = loaded.mode_last_error(), ModeError(ctypes.sizeof(ModeError))
+def _check(loaded: ctypes.CDLL, failed: Any) -> None:
+    if failed:
+        text, parts = loaded.mode_last_error(), _Error(ctypes.sizeof(_Error))
         loaded.mode_last_error_parts(parts)
         place = None if parts.place < 0 else parts.place
         rest = parts.name_end if place is None else text.index(b"]", parts.name_end) + 1
         pieces = text[: parts.name_at], text[parts.name_at : parts.name_end], text[rest : parts.advice_at]
         before, name, after = (piece.decode("utf-8", "replace") for piece in pieces)
-        raise Fault(name, place, after, before, parts.advice).error(_ERRORS.get(status, ValueError))
+        raise Fault(name, place, after, before, parts.advice).error(_ERRORS.get(parts.status, ValueError))
 
 
 def address(array: Any) -> int | None:
@@ -289,41 +233,62 @@ def address(array: Any) -> int | None:
     return start
 
 
-def call(name: str, *arguments: Any) -> None:
-    """Calls the function of mode.h with this name, and raises its error."""
-    loaded = library()
-    _check(loaded, getattr(loaded, name)(*arguments))
+def call(name: str, of: Handle | None, *arguments: Any, n: int = 0, held: object = None) -> None:
+    """Calls the function of mode.h with this name, for a handle or without, and raises its error.
 
-
-def default_options() -> ModeOptions:
-    """A ``ModeOptions`` with the defaults of the core."""
-    library()  # its table has the members
-    options = ModeOptions()
-    call("mode_options_init", options, ctypes.sizeof(options))
-    return options
-
-
-def call_with(name: str, double: bool, n: int, held: tuple[object, ...], *arguments: Any) -> None:
-    """Calls the form of a function for n events in double or float, and raises its error.
-
-    ``held`` are the objects whose memory the call uses. After an interrupt of the caller, a long call goes on.
+    A call for many events goes on after an interrupt of the caller: ``held`` are the objects whose memory it uses.
     """
     if n >= LARGE:  # both calls in the same other thread: the library keeps an error for the thread of the call
-        interruptible(partial(call_with, name, double, 0, held, *arguments), *held)
+        interruptible(partial(call, name, of, *arguments), of, held)
         return
     loaded = _library or library()
-    function = getattr(loaded, f"{name}_f64" if double else f"{name}_f32")
-    status = function(*arguments)
-    if status:
-        _check(loaded, status)
+    if of is not None:
+        arguments = of.address if of.made_by is loaded else of.renewed(), *arguments
+    if getattr(loaded, name)(*arguments):
+        _check(loaded, True)
+
+
+class Handle:
+    """Options of mode.h for the loaded library: a forked child, which loads another one, makes a new handle.
+
+    ``text`` are the options as the library says them. ValueError if they are wrong.
+    """
+
+    def __init__(self, text: str) -> None:
+        self._given = text.encode()
+        self.text: str = library().mode_text(self.renewed()).decode()
+
+    def renewed(self) -> int:
+        """The handle of the library, made now."""
+        loaded = library()
+        handle: int = loaded.mode_new(self._given)
+        _check(loaded, not handle)
+        weakref.finalize(self, loaded.mode_free, handle).atexit = False
+        self.made_by, self.address = loaded, handle
+        return handle
+
+    @cached_property
+    def state_size(self) -> int:
+        """The length of the state of a layer."""
+        loaded = library()
+        size: int = loaded.mode_state_size(self.address if self.made_by is loaded else self.renewed())
+        _check(loaded, not size)
+        return size
+
+
+class Row(NamedTuple):
+    """An option in the table of the core, as text."""
+
+    kind: str  #: integer, flag, choice, number, range, numbers or labels
+    default: str
+    allowed: str  #: which values are allowed
 
 
 @cache
-def state_size(labels: int, categories: int = 0) -> int:
-    """The length of the state of a constraint."""
-    size = _size()
-    call("mode_state_size", labels, categories, size)
-    return size.value
+def options_table() -> dict[str, Row]:
+    """The options of the core by name."""
+    rows = (line.split("\t") for line in library().mode_options_table().decode().splitlines())
+    return {name: Row(*row) for name, *row in rows}
 
 
 def set_threads(threads: int) -> None:
@@ -350,5 +315,5 @@ def set_threads(threads: int) -> None:
     >>> libmode.set_threads(0)
     """
     global _threads
-    call("mode_set_threads", whole("threads", threads))
+    call("mode_set_threads", None, whole("threads", threads))
     _threads = threads

@@ -13,7 +13,7 @@ from torch import Tensor
 
 from . import _softmax
 from ._messages import shown
-from ._option_values import TAKEN
+from ._options import TAKEN
 from ._options import check as of_options
 from ._problems import TrainingWarning
 from .metrics import Check

@@ -1,186 +1,208 @@
-"""The options of a call, checked, as ``mode_options`` of mode.h. The core has the defaults and limits."""
+"""The options of a loss or a layer as text, which the core reads: it has the defaults, and checks the values.
+
+Values of a user become text at once, since arrays and tensors may change later.
+"""
 
 from __future__ import annotations
 
-import ctypes
-import json
-import math
-from collections.abc import Mapping, Sequence
+import inspect
+from collections.abc import Callable, Iterable, Mapping
 from functools import lru_cache
 from itertools import chain
-from typing import Any
+from typing import Any, Literal, get_origin
 
-from . import _native
-from ._limits import dtype_name, exact, nearest, outwards
-from ._option_values import TAKEN, is_for_each, plain
-from ._read import MOST_VARIABLES
-from .option_types import Loss
+from ._events import NOT_WEIGHT
+from ._limits import dtype_name, exact, rounded
+from ._messages import ORDER, near, shown
+from ._native import Handle, Row, options_table
+from ._read import as_python, each_of, is_for_each
+from .option_types import Loss, LossOptions
 
-# The options that may have a value for each of several variables, the members of ``mode_variable``.
-_OF_VARIABLES = ("bins", "mass_range", "edges")
-# The options that limit scores and masses.
+_KINDS: dict[str, Any] = LossOptions.__annotations__
+# The options that each loss takes, and the settings of a layer, which are options of the core too.
+TAKEN: dict[Loss, tuple[str, ...]] = {
+    "mode": tuple(_KINDS),
+    "disco": ("unbiased", "background_label"),
+}
+OF_LAYER = ("strength", "floor", "training_events", "from_logits", "categories")
+_WORDS = {name for name, kind in _KINDS.items() if get_origin(kind) is Literal}
+# The options whose several values are not one value of several numbers.
+_LISTS = ("bins", "background_label")
+# The options that limit scores or masses.
 _LIMITS = ("score_range", "mass_range", "edges")
 
+# Names of the arguments of the losses in other packages.
+_OTHER_NAMES = {
+    "score": ("scores", "pred", "preds", "y_pred", "output", "input"),
+    "mass": ("masses", "x_biased"),
+    "weight": NOT_WEIGHT,
+    "label": ("labels", "target", "targets", "y_true"),
+    "category": ("categories", "group", "groups"),
+    "background_label": ("background_labels", "background"),
+}
+_MEANT = {other: name for name, others in _OTHER_NAMES.items() for other in others}
 
-class Options:
-    """The checked options of one loss, ready for the library, from the result of :func:`plain`."""
 
-    def __init__(self, loss: Loss, **options: Any) -> None:
-        self.loss, self._given = loss, dict(options)
-        self.text = json.dumps([loss, options])
-        """The options as text, for operators that take no objects; :func:`parse_options` reads it."""
-        if options.get("edges") is not None:
-            options.setdefault("binning", "edges")
-        labels = options.get("background_label", 0)
-        self.labels: tuple[int, ...] = (labels,) if isinstance(labels, int) else tuple(labels)
-        if loss == "disco":
-            options.setdefault("unbiased", False)
-        self.struct = _native.default_options()
-        self._lists: list[Any] = []  # the struct points to their memory
-        self._each = {name: options.pop(name) for name in _OF_VARIABLES if is_for_each(options.get(name))}
-        for name, value in {**options, "background_label": self.labels}.items():
-            self._set(self.struct, name, value)
-        self._set_variables()
-        _native.call("mode_options_check", self.struct)
-        self.fit_all = all(map(exact, chain(*(one for name in _LIMITS for one in _each(self._given.get(name))))))
+class Options(Handle):
+    """The checked options of one loss or layer, from text."""
+
+    def __init__(self, loss: Loss, text: str) -> None:
+        super().__init__(text)
+        self.loss = loss
+        words = (word.partition("=") for word in self.text.split())
+        self.given = {name: value if equals else "true" for name, equals, value in words}
+        """The options that are not at their default, as text."""
+        self.values = {name: _value(row, self.given.get(name)) for name, row in options_table().items()}
+        """All options. None stands for no limit, or for a value from the data."""
+        labels = self.values["background_label"]
+        self.labels: tuple[int, ...] = labels if isinstance(labels, tuple) else (labels,)
+        limits = (one for name in _LIMITS for one in each_of(self.values[name]) if one)
+        self.fit_all = all(map(exact, chain(*limits)))
         """Whether all limits are exact in every type, so that :meth:`rounded_to` returns these options."""
-        self._rounded: dict[tuple[Any, Any], Options] = {}
+        self._rounded: dict[Any, Options] = {}
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, Options) and self.text == other.text
+        return isinstance(other, Options) and (self.loss, self.text) == (other.loss, other.text)
 
     def __hash__(self) -> int:
         return hash(self.text)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return parse_options, (self.text,)
+        return _cached, (self.loss, self.text)
 
-    @property
-    def score_range(self) -> tuple[float, float] | None:
-        """The limits of the integral; None if they come from the data."""
-        low, high = self.struct.score_range
-        return None if math.isinf(low) else (low, high)
-
-    def takes_default_range(self, variable: int) -> bool:
-        """Whether the range of this variable of mass comes from the data, and matters."""
-        limits: list[Any] = [self._given.get(name) for name in ("mass_range", "edges")]
-        each = [value[variable] if is_for_each(value) else value for value in limits]
-        return self.loss == "mode" and each == [None, None]
+    def changed(self, **values: Any) -> Options:
+        """These options with other values of some."""
+        return _cached(self.loss, as_text({name: self.values[name] for name in self.given} | values))
 
     def rounded_to(self, score: Any, mass: Any) -> Options:
         """These options, with limits and edges rounded to the dtypes of scores and masses."""
         if self.fit_all:
             return self
         if (score, mass) not in self._rounded:
-            changed = dict(self._given)
-            for name, dtype in zip(_LIMITS, (score, mass, mass), strict=True):
-                if changed.get(name) is not None:
-                    changed[name] = _outwards(changed[name], dtype_name(dtype))
-            self._rounded[score, mass] = self if changed == self._given else Options(self.loss, **changed)
+            kinds = zip(_LIMITS, map(dtype_name, (score, mass, mass)), strict=True)
+            limits = {name: _outwards(self.values[name], kind) for name, kind in kinds if self.values[name]}
+            self._rounded[score, mass] = self.changed(**limits)
         return self._rounded[score, mass]
 
     def differing(self, other: Options) -> list[tuple[str, Any, Any]]:
-        """The name of each option in which another differs, with the values here and there, also default values."""
-        names = TAKEN[self.loss]
-        each = zip(names, map(self._value, names), map(other._value, names), strict=True)
-        return [(name, own, others) for name, own, others in each if own != others]
+        """The name of each option of a loss in which another differs, with the values here and there."""
+        each = [(name, self.values[name], other.values[name]) for name in TAKEN["mode"]]
+        return [one for one in each if one[1] != one[2]]
 
     def of_check(self) -> dict[str, Any]:
         """The arguments with which :func:`libmode.metrics.check` judges what these options train."""
-        own = {name: value for name, value, _ in self.differing(check("mode", {"order": 0}))}
-        if edges := _ends(self._given.get("edges")):
-            own["mass_range"] = edges[0] if len(edges) == 1 else edges
-        names = ["mass_range", "missing", "monotonic", "background_label"]
-        names += ["max_slope"] * (own.get("slope_of") == "selected")
-        return {"order": self.struct.order} | {name: own[name] for name in names if name in own}
-
-    def _value(self, name: str) -> Any:
-        """The value of an option; None if it is left out or has no limit."""
-        if name in self._each:
-            return self._given[name]
-        kind, values, none = _native.OPTIONS[name]
-        value = getattr(self.struct, name)
-        if kind in (_native.NUMBERS, _native.LABELS):
-            return tuple(value[: getattr(self.struct, f"n_{name}")]) or None
-        if kind == _native.RANGE:
-            return None if math.isinf(value[0]) else tuple(value)
-        if values:
-            return values[value]
-        return None if value == none else bool(value) if kind == _native.FLAG else value
-
-    def _set(self, struct: Any, name: str, value: Any) -> None:
-        """Sets an option of all variables, or of one."""
-        kind, values, none = _native.OPTIONS[name]
-        if kind == _native.RANGE:
-            getattr(struct, name)[:] = (-math.inf, math.inf) if value is None else value
-        elif kind in (_native.NUMBERS, _native.LABELS):
-            if value is not None:
-                self._point(struct, name, ctypes.c_double if kind == _native.NUMBERS else ctypes.c_int32, value)
-        elif values:
-            setattr(struct, name, values.index(value))
-        else:
-            setattr(struct, name, type(getattr(struct, name))(none) if value is None else value)
-
-    def _set_variables(self) -> None:
-        """Sets the options of each variable."""
-        if not self._each:
-            return
-        count = max(map(len, self._each.values()))
-        for name, value in self._each.items():
-            if len(value) != count or count > MOST_VARIABLES:
-                raise ValueError(
-                    f"{name} has length {len(value)}: expected one entry for each variable of mass, {count} as in "
-                    f"other options, and at most {MOST_VARIABLES}"
-                )
-        variables = (_native.ModeVariable * count)()
-        for k, variable in enumerate(variables):
-            _native.call("mode_variable_init", variable, ctypes.sizeof(variable))
-            for name, values in self._each.items():
-                self._set(variable, name, values[k])
-        self.struct.variables, self.struct.n_variables = variables, count
-
-    def _point(self, struct: ctypes.Structure, name: str, element: Any, values: Sequence[Any]) -> None:
-        """Points a member of a struct to these values, and sets the member with their number."""
-        self._lists.append((element * len(values))(*values))
-        setattr(struct, name, ctypes.cast(self._lists[-1], ctypes.POINTER(element)))
-        setattr(struct, f"n_{name}", len(values))
-
-
-def _ends(value: Any) -> list[tuple[float, float]]:
-    """The ends of an option that limits scores or masses, for each variable."""
-    return [(one[0], one[-1]) for one in _each(value)]
-
-
-def _each(value: Any) -> list[tuple[float, ...]]:
-    """The numbers of an option that limits scores or masses, for each variable that has it."""
-    return [one for one in (value if is_for_each(value) else (value,)) if one]
+        names = ["order", "mass_range", "missing", "monotonic", "background_label"]
+        names += ["max_slope"] * (self.values["slope_of"] == "selected")
+        own = {name: self.values[name] for name in names if name == "order" or name in self.given}
+        if edges := self.values["edges"]:
+            ends = [(one[0], one[-1]) for one in each_of(edges)]
+            own["mass_range"] = ends[0] if len(ends) == 1 else ends
+        return own
 
 
 def _outwards(value: Any, kind: str) -> Any:
     """The numbers of an option that limits scores or masses, rounded to the type of this name."""
-    if is_for_each(value):
-        return tuple(one and _outwards(one, kind) for one in value)
-    if not value:
-        return value
-    low, *inner, high = value
-    low, high = outwards(low, high, kind)
-    return (low, *(nearest(edge, kind) for edge in inner), high)
+    each = tuple(one and rounded(one, kind) for one in each_of(value))
+    return each if is_for_each(value) else each[0]
+
+
+def _value(row: Row, text: str | None) -> Any:
+    """The value of an option from the text of the core, by its kind."""
+    text = row.default if text is None else text
+    if ";" in text:
+        return tuple(_value(row, one) for one in text.removesuffix(";").split(";"))
+    if text == "none":
+        return None
+    if row.kind in ("range", "numbers"):
+        return tuple(map(float, text.split(",")))
+    if row.kind == "flag":
+        return text == "true"
+    if row.kind in ("integer", "labels"):
+        return int(text)
+    return float(text) if row.kind == "number" else text
+
+
+def as_text(options: Mapping[str, Any]) -> str:
+    """The options as the core reads them."""
+    return " ".join([f"{name}={_word(name, value)}" for name, value in options.items()])
+
+
+def _word(name: str, value: Any) -> str:
+    """The value of an option as text."""
+    if not isinstance(value, (bool, int, float, str)):
+        value = as_python(value)
+    if value is None:
+        return "none"
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, str) and name in _WORDS:
+        return "_".join(value.split())
+    try:
+        if isinstance(value, (int, float)):
+            return repr(value)
+        if isinstance(value, (str, bytes)):
+            raise TypeError
+        if not isinstance(value, Iterable):
+            return repr(float(value))
+    except (TypeError, ValueError):  # ValueError of integers with thousands of digits
+        raise TypeError(f"{name} = {shown(value)} must be {options_table()[name].allowed}") from None
+    each = [as_python(one) for one in value]
+    several = name in _LISTS or any(one is None or isinstance(one, Iterable) for one in each)
+    text = (";" if several else ",").join([_word(name, one) for one in each])
+    return text + ";" if several and len(each) == 1 and name != "background_label" else text
 
 
 _cached = lru_cache(maxsize=256)(Options)
 
 
-def check(loss: Loss, options: Mapping[str, Any]) -> Options:
-    """The checked options of a user, from a cache."""
-    return _cached(loss, **plain(loss, options))
+def check(loss: Loss, options: Mapping[str, Any], owner: Callable[..., Any] | None = None, **of_layer: Any) -> Options:
+    """The checked options of a user.
+
+    ``owner`` is the function that has them beside keywords of its own, which an error lists too. ``of_layer`` are
+    settings of a layer.
+    """
+    if not isinstance(loss, str) or loss not in TAKEN:
+        raise ValueError(f"loss = {shown(loss)}: must be one of {', '.join(map(repr, TAKEN))}")
+    names = TAKEN[loss]
+    for name in options:
+        if name not in names:
+            known = names if owner is None else (*names, *keywords(owner))
+            raise TypeError(f"unknown option {name!r}: {_suggestion(name, known)} options are {', '.join(known)}")
+    if loss == "mode" and "order" not in options:
+        raise TypeError(ORDER)
+    plain = {"unbiased": False, **options} if loss == "disco" else dict(options)
+    if loss == "mode":
+        plain |= {name: value for name, value in of_layer.items() if value is not None}
+    return _cached(loss, as_text(plain))
 
 
-@lru_cache(maxsize=256)
+def check_scaled(
+    loss: Loss, options: Mapping[str, Any], strength: float | None, owner: Callable[..., Any] | None = None
+) -> Options:
+    """The checked options of a loss that has a strength, or None."""
+    checked = check(loss, options, owner, strength=strength)
+    if strength is not None and (loss != "mode" or checked.values["score_range"] != (0, 1)):
+        what = "score_range other than (0, 1)" if loss == "mode" else f"loss = {loss!r}"
+        raise ValueError(
+            f"strength = {shown(strength)} and {what}: a strength is relative to the cross entropy of scores from 0 to "
+            "1; leave it out, and multiply the loss by a number of your own"
+        )
+    return checked
+
+
 def parse_options(text: str) -> Options:
-    """The options with this ``text``."""
-    loss, options = json.loads(text)
-    return _cached(loss, **{name: _tupled(value) for name, value in options.items()})
+    """The options of a MoDe loss with this ``text``."""
+    return _cached("mode", text)
 
 
-def _tupled(value: Any) -> Any:
-    return tuple(map(_tupled, value)) if isinstance(value, list) else value
+def keywords(function: Callable[..., Any]) -> tuple[str, ...]:
+    """The names that a function takes by keyword alone."""
+    parameters = inspect.signature(function).parameters.values()
+    return tuple(one.name for one in parameters if one.kind is one.KEYWORD_ONLY)
+
+
+def _suggestion(name: str, known: Iterable[str]) -> str:
+    """The part of a sentence with the name that the caller may have meant."""
+    names = {*known, *_OTHER_NAMES} - {name}
+    meant = _MEANT.get(name) or near(name, names)
+    return f"did you mean {meant}? The" if meant in names else "the"

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ._messages import level_of_the_user, line_of_the_user
-from ._read import is_background
+from ._read import each_of, is_background
 
 if TYPE_CHECKING:
     from ._options import Options
@@ -47,26 +47,25 @@ class Said:
     """The warnings of one object: each thing once, or once for each line of the program that calls."""
 
     def __init__(self, in_lines: bool = False) -> None:
-        self._calls, self._things, self._in_lines = 0, set[str](), in_lines
+        self.calls, self.in_lines = 0, in_lines
+        self._things: set[str] = set()
         self._filters: dict[str, Any] = {}
-
-    def due(self, thing: str) -> bool:
-        """Counts a call. Returns whether to look for this thing: a look takes the time of a loss of 1,000 events."""
-        self._calls += 1
-        return thing not in self._things and (self._in_lines or self._calls <= 10 or self._calls % SELDOM == 0)
 
     def warn(self, thing: str, sentence: str, category: type[Warning] = TrainingWarning) -> None:
         """Warns, unless it has warned of this thing before, of the user's line."""
-        if self._in_lines:
+        if self.in_lines:
             thing = f"{thing} in {line_of_the_user()}"
             before, content = self._filters.get(thing, (None, None))
             if before is not warnings.filters or content != list(before):  # then it warns again, as Python does
                 self._things.discard(thing)
                 self._filters[thing] = warnings.filters, list(warnings.filters)
-        if thing in self._things:
-            return
-        self._things.add(thing)
-        warnings.warn(sentence, category, stacklevel=level_of_the_user())
+        if thing not in self._things:
+            self._things.add(thing)
+            warnings.warn(sentence, category, stacklevel=level_of_the_user())
+
+    def has_said(self, thing: str) -> bool:
+        """Whether it has warned of this thing, for good."""
+        return thing in self._things
 
 
 IN_LINES = Said(in_lines=True)
@@ -75,15 +74,7 @@ IN_LINES = Said(in_lines=True)
 class Monitor(Said):
     """Looks at every twentieth batch, and warns once of each problem."""
 
-    def __init__(self) -> None:
-        super().__init__()
-        self.calls = 0
-        self._in_a_row = 0
-
-    def is_due(self) -> bool:
-        """Counts a call. Returns whether to look at it."""
-        self.calls += 1
-        return self.calls % EVERY == 0
+    _in_a_row = 0
 
     def look(self, score: NDArray[Any]) -> None:
         """Looks at scores, (n,), and warns if they are nearly equal in several looks in a row."""
@@ -102,7 +93,7 @@ class Monitor(Said):
 
     def say(self, what: str, sentence: str) -> None:
         """Warns, once."""
-        self.warn(what, f"{sentence}. (monitor=False turns such warnings off.)", TrainingWarning)
+        self.warn(what, f"{sentence}. (monitor=False turns such warnings off.)")
 
 
 # Masses that are wrong: a missing mass often stands as -999, and 1 % of such events turn a line into a constant.
@@ -114,9 +105,12 @@ _DIGITS = {"float16": 11, "bfloat16": 8}  # of the types of half precision, bina
 
 def look_at_masses(said: Said, options: Options, mass: Any, label: Any) -> None:
     """Warns, once, if a few of the selected masses, (n,) or (d, n), are far from the others, or if they are labels."""
+    if options.loss != "mode" or said.has_said(FAR_MASSES):
+        return
     label = None if label is None else np.asarray(label)
     for k, row in enumerate(np.atleast_2d(mass)):
-        if not options.takes_default_range(k):
+        limits = (each_of(options.values[name]) for name in ("mass_range", "edges"))
+        if any(each[k % len(each)] for each in limits):
             continue
         low, high = row.min(initial=np.inf), row.max(initial=-np.inf)
         alike = label is None and len(row) >= _LEAST and low in (-1, 0) and high == 1

@@ -51,9 +51,15 @@ def number(
     raise ValueError(f"{name} = {shown(value)}: must be {' and '.join(limits)}")
 
 
-def positive(name: str, value: Any, most: float = math.inf) -> float | None:
-    """``value`` as a positive and finite number, at most ``most``, or None."""
-    return None if value is None else number(name, value, above=0, most=most)
+def positive(name: str, value: Any) -> float | None:
+    """``value`` as a positive and finite number, or None."""
+    return None if value is None else number(name, value, above=0)
+
+
+def check_averages(averages: Any) -> None:
+    """Raises ValueError for averages of a loss with a strength that would make all further losses NaN or 0."""
+    for place, value in enumerate(averages):
+        number(f"norms[{place}]", float(value), least=0)
 
 
 def whole(name: str, value: Any, least: int | None = None) -> int:
@@ -113,7 +119,7 @@ def without_masks(name: str, values: Any) -> Any:
         return values.detach().cpu().float()
     if package == "awkward":
         values = sys.modules[package].to_numpy(values)
-    elif package == "pandas" and name == "mass" and np.asarray(values).dtype == object:
+    elif package == "pandas" and name == "mass" and hasattr(values, "to_numpy") and np.asarray(values).dtype == object:
         try:
             return values.to_numpy(dtype=float, na_value=np.nan)
         except (TypeError, ValueError):  # strings
@@ -278,3 +284,13 @@ def missing_label(missing: NDArray[np.bool_], name: str = "label") -> Any:
     """The error of the first event whose label is missing."""
     after = " = nan: expected a number; leave such events out of all arguments"
     return Fault(name, int(missing.argmax()), after).error()
+
+
+def each_of(value: Any) -> tuple[Any, ...]:
+    """The value of an option for each variable of mass that has one of its own, or the one value for all."""
+    return value if is_for_each(value) else (value,)
+
+
+def is_for_each(value: Any) -> bool:
+    """Whether the value of an option has a value for each of several variables."""
+    return isinstance(value, tuple) and any(not isinstance(one, float) for one in value)

@@ -1,10 +1,9 @@
 """The options of the losses with their types: the only list of them in Python.
 
-The core has the limits and defaults. The type of an option selects the function that reads its value, and the sentences
-appear in ``help(libmode.mode_loss)``.
+The core has the limits and defaults. The sentences appear in ``help(libmode.mode_loss)``.
 """
 
-# Annotations stay objects here: libmode._option_values reads the types.
+# Annotations stay objects here: libmode._options reads the types.
 from collections.abc import Iterable, Sequence
 from typing import Any, Literal, TypedDict
 

@@ -88,9 +88,3 @@ def test_a_resumed_training_equals_one_that_went_on(tmp_path):
     for name, want in went_on.state_dict().items():
         assert torch.equal(found[name], want), name
     assert found["constraints.0.state"][1] == 32
-
-
-def test_the_callback_for_moving_averages(tmp_path):
-    """The state of the layer is no weight, which averages would spoil."""
-    model, _ = fit(tmp_path, lightning.callbacks.EMAWeightAveraging(decay=0.5), epochs=1)
-    assert 1 < model.constraints[0].state[1] < 8

@@ -60,21 +60,3 @@ def test_weights_that_rise_with_the_score_leave_the_loss_of_a_flat_response_near
         found.append(libmode.mode_evaluate(score, mass, weight=np.where(score > 0.97, 100.0, 1.0), order=1)[:2])
     loss, bias = np.mean(found, axis=0)
     assert abs(loss) < 0.4 * bias
-
-
-def test_a_number_of_bins_that_is_given_is_used_exactly():
-    weight = np.where(np.arange(64) % 64 < 4, [1, 1, -1, -1] * 16, 1.0)  # one bin of 16 cancels
-    assert len(libmode.mode_edges(np.arange(64.0), weight=weight, order=0, bins=16)) == 17
-
-
-@pytest.mark.filterwarnings("ignore:mass is in float16")
-@pytest.mark.parametrize("dtype", [np.float16, np.float32])
-def test_a_mass_on_an_inner_edge_is_above_it_in_any_precision(dtype):
-    mass = np.arange(1, 201) % 10 / 10
-    score, edges = np.random.default_rng(3).random(200) * mass, (0, 0.3, 0.6, 0.7, 0.9)
-    want = libmode.mode_moments(score, mass, at=[1], edges=edges, order=1)
-    got = libmode.mode_moments(score.astype(dtype), mass.astype(dtype), at=[1], edges=edges, order=1)
-    assert got.edges[1:-1].tolist() == [float(dtype(edge)) for edge in edges[1:-1]]
-    loss = libmode.mode_loss(score, mass, edges=edges, order=1)
-    assert libmode.mode_loss(score, mass.astype(dtype), edges=edges, order=1) == pytest.approx(loss, rel=5e-3)
-    np.testing.assert_array_equal(want.cdf, got.cdf)

@@ -80,16 +80,6 @@ def test_hess_bounds_what_moves_of_many_events_bend(name, unbiased):
     assert largest > 0.2  # some come near it
 
 
-@pytest.mark.parametrize("order, bins, least", [(0, 2, 0.95), (0, 4, 0.5), (0, 8, 0.5), (1, 3, 0.95), (2, 4, 0.95)])
-@pytest.mark.parametrize("dependent", [False, True])
-def test_hess_is_tight_where_neighbors_move_apart(order, bins, least, dependent):
-    _, score, mass, x = sample(2, 100_000, dependent)
-    options = {"order": order, "bins": bins}
-    hess = libmode.mode_evaluate(score, mass, grad=False, hess=True, **options).hess
-    v = STEP / 2 * (-1) ** np.floor(bins * x)
-    assert least < bent(score, mass, v, **options) / np.sum(hess * v**2) < 1.02
-
-
 def test_long_calls_can_be_interrupted_and_take_all_arrays(monkeypatch):
     """From so many events on a call runs in a thread of its own, which holds the arrays."""
     rng, score, mass, _ = sample(7, 2_000)

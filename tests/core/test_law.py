@@ -106,35 +106,6 @@ def rows(events, options, **more):
 
 
 @RANDOM
-def test_factors_on_weights_change_nothing(seed):
-    """One on background, another one on signal, of any size."""
-    (logit, label, mass, weight), options = drawn(seed)
-    weight = np.ones(len(logit)) if weight is None else weight
-    want = rows((logit, label, mass, weight), options)
-    for background, signal in ((3, 1), (1, 0.01), (1e-12, 1e12)):
-        close(rows((logit, label, mass, weight * np.where(label == 0, background, signal)), options), want)
-
-
-@RANDOM
-def test_shifts_and_scales_of_the_mass_change_nothing(seed):
-    (logit, label, mass, weight), options = drawn(seed)
-    want = rows((logit, label, mass, weight), options)
-    for scale, shift in ((1, 2**20), (2.0**-30, 0), (2, -5000), (-1, 300)):
-        moved = {}
-        for name in {"mass_range", "edges"} & options.keys():
-            moved[name] = tuple(sorted(scale * np.asarray(options[name]) + shift))
-        if scale > 0:
-            close(rows((logit, label, scale * mass + shift, weight), options | moved), want, 1e-7)
-
-
-@RANDOM
-def test_the_order_of_events_changes_nothing(seed):
-    events, options = drawn(seed)
-    some = np.random.default_rng(seed).permutation(len(events[0]))
-    close(rows([None if a is None else a[some] for a in events], options), rows(events, options)[:, some])
-
-
-@RANDOM
 def test_signal_changes_no_push_and_its_number_no_start(seed):
     (logit, label, mass, weight), options = drawn(seed)
     want, signal, rng = rows((logit, label, mass, weight), options), label == 1, np.random.default_rng(seed)
@@ -146,21 +117,6 @@ def test_signal_changes_no_push_and_its_number_no_start(seed):
     alone = rows([None if a is None else a[~signal] for a in (logit, label, mass, weight)], options)
     close(alone[0], want[0, ~signal])
     assert (alone[1] == 1).all() and not (want[1, ~signal] == 1).all()
-
-
-INCREASING = {
-    "scaled": lambda z: 1e3 * z,
-    "moved": lambda z: z - 1e4,
-    "cubed": lambda z: z**3,
-    "saturated": lambda z: 700 * np.tanh(z / 20),
-}
-
-
-@RANDOM
-@pytest.mark.parametrize("name", INCREASING)
-def test_the_values_of_logits_do_not_count(seed, name):
-    (logit, *events), options = drawn(seed)
-    np.testing.assert_array_equal(rows((INCREASING[name](logit), *events), options), rows((logit, *events), options))
 
 
 @RANDOM
@@ -278,28 +234,6 @@ def test_reference_events_count_in_ranks_and_bins_and_have_no_rows():
 # ------------------------------------------------------------- the incoming gradient
 
 
-@pytest.mark.parametrize("factor", [1e-30, 1e-12, 7.0, 1e12, 1e30])
-@pytest.mark.parametrize("from_logits", [True, False])
-def test_a_factor_on_the_incoming_gradient_is_one_on_the_outgoing(factor, from_logits):
-    logit, label, mass, weight = (a.astype(np.float32) for a in batch(1, weights="positive"))
-    score = logit if from_logits else 1 / (1 + np.exp(-logit))
-    found = []
-    for scale in (1.0, factor):
-        layer = Core(order=1, from_logits=from_logits)
-        for step in range(3):
-            out = layer(np.float32(scale) * incoming(step).astype(np.float32), score, label, mass, weight)
-        found.append(out.astype(float) / scale)
-    close(found[1], found[0], 1e-5)
-
-
-def test_a_change_of_scale_by_a_power_of_two_is_followed_at_once():
-    found = []
-    for scales in (np.ones(6), 2.0 ** np.array([16, 16, 15, 15, -3, 20])):
-        layer = Core(order=1)
-        found.append([layer(s * incoming(k), *batch(k)) / s for k, s in enumerate(scales)])
-    np.testing.assert_array_equal(*found)
-
-
 @pytest.mark.parametrize("bad", [np.inf, -np.inf, np.nan])
 @pytest.mark.parametrize("place", [0, 1])
 def test_a_gradient_that_is_not_finite_has_no_push_and_leaves_the_state(bad, place):
@@ -368,32 +302,6 @@ def test_a_state_that_cannot_be_is_refused(place, value, said):
 
 
 # ------------------------------------------------------------- few events, and none to push
-
-
-FEW = [{"bins": 32}, {"bins": 32, "binning": "uniform"}, {"edges": (0, 1, 2, 3, 150, 200)}, {}]
-
-
-@pytest.mark.parametrize("options", FEW, ids=str)
-@pytest.mark.parametrize(
-    "kind", ["few events", "signed weights", "one mass", "a heavy event", "a heavy negative event"]
-)
-@pytest.mark.parametrize("order", [0, 2])
-def test_too_few_events_for_the_bins_get_fewer(options, kind, order):
-    logit, label, mass, weight = batch(3, weights="positive", n=20 if kind == "few events" else N)
-    if kind == "signed weights":
-        weight[::8] *= -1
-    if kind == "one mass":
-        mass[::4] = 50
-    if "heavy" in kind:
-        weight[0] = 30 if kind == "a heavy event" else -30
-    found = rows((logit, label, mass, weight), {"order": order} | options)
-    assert np.isfinite(found).all() and np.count_nonzero(found[0]) > 0.9 * np.count_nonzero(label == 0)
-
-
-@pytest.mark.parametrize("options", FEW, ids=str)
-def test_a_batch_without_events_enough_for_any_bins_is_one_to_skip(options):
-    with pytest.raises(BatchError):
-        rows(batch(3, n=4), {"order": 0} | options)
 
 
 @pytest.mark.parametrize("equal", [False, True])

@@ -1,11 +1,14 @@
 """The NumPy functions: what they accept, what they return, and what lies inside the loss."""
 
+import dataclasses
+
 import golden
 import libmode
 import numpy as np
 import pandas as pd
 import pytest
-from reference import Binned, Reference, bin_of, exact
+from defaults import DEFAULTS, of_signature
+from libmode import metrics
 
 N = 400
 OPTIONS = dict(order=1, bins=5)
@@ -86,29 +89,48 @@ def test_labels_of_every_type_select_the_same_events(events, dtype, background):
     assert ((want_grad != 0) <= np.isin(label, background)).all()
 
 
-@pytest.mark.parametrize("moments", ["quadrature", "projection"])
-def test_moments_are_those_of_the_definition(events, moments):
-    """core tests other options."""
-    score, mass, weight = events
-    options = {"order": 3, "max_slope": 0.4, "monotonic": True, "moments": moments, "unbiased": False}
-    at = [0.9, -1.0, 0.0, score[17], 0.3, 1.0, 2.0]
-    got = libmode.mode_moments(score, mass, at=at, weight=weight, bins=6, **options)
-    edges = libmode.mode_edges(mass, bins=6, **options)
-    bins = bin_of(mass, edges)
-    cdf = np.array([np.bincount(bins, weight * (score <= s)) for s in at]) / np.bincount(bins, weight)
-    reference = Reference(Binned.of(mass, weight, edges, options["order"]), **options)
-    c = exact(cdf) @ reference.A.T
-
-    assert got.at.tolist() == at
-    assert got.edges.tolist() == edges.tolist()
-    golden.assert_close(got.cdf, cdf, 1e-14)
-    golden.assert_close(got.moments, c, 1e-13)
-    golden.assert_close(got.bounded, reference.bound(c)[0], 1e-12)
-
-
 def test_default_scores_of_moments_are_those_of_the_selected_events(events):
     score, mass, _ = events
     label = np.arange(N) % 2
     raw = np.where(label == 0, score, np.nan)
     found = libmode.mode_moments(raw, mass, label=label, score_range=None, **OPTIONS).at
     assert (found[0], found[-1]) == (score[::2].min(), score[::2].max())
+
+
+def numbers(result):
+    """The numbers of a result: a number, an array, a tuple or a dataclass of them."""
+    if dataclasses.is_dataclass(result):
+        result = [getattr(result, field.name) for field in dataclasses.fields(result)]
+    if isinstance(result, (tuple, list)):
+        return [number for one in result for number in numbers(one)]
+    return [] if result is None else np.ravel(result).tolist()
+
+
+OF_LOSS = [
+    libmode.mode_loss,
+    libmode.mode_loss_and_grad,
+    libmode.mode_evaluate,
+    libmode.mode_moments,
+    metrics.efficiency,
+]
+
+
+@pytest.mark.parametrize("function", [*OF_LOSS, metrics.check], ids=lambda one: one.__name__)
+def test_defaults_that_are_given_are_defaults_left_out(events, function):
+    score, mass, weight = events
+    of_metrics = function.__module__.startswith("libmode.metrics")
+    given = {"score": score, "mass": mass, "weight": weight, "label": np.arange(N) % 2} | (
+        {"signal_efficiency": 0.5} if of_metrics else {"order": 1}
+    )
+    given |= {"order": 1} if function is metrics.check else {}
+    defaults = ({} if of_metrics else DEFAULTS["mode"]) | of_signature(function)
+    found, want = numbers(function(**defaults | given)), numbers(function(**given))
+    assert len(want) > 0 and list(map(repr, found)) == list(map(repr, want))  # also of NaN
+
+
+def test_without_a_label_all_events_are_background(events):
+    score, mass, _ = events
+    none, zeros, labels = (
+        libmode.mode_loss(score, mass, label=label, order=1) for label in (None, 0 * mass, np.arange(N) % 2)
+    )
+    assert none == zeros != labels

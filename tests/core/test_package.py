@@ -13,12 +13,12 @@ import sys
 import tempfile
 import zipapp
 from pathlib import Path
-from typing import get_args
+from typing import Literal, get_args, get_origin
 
 import libmode
 import pytest
 from libmode import _native, prefix
-from libmode._option_values import TAKEN
+from libmode._options import OF_LAYER, TAKEN
 from libmode.metrics._settings import Settings
 from libmode.option_types import LossOptions
 from programs import run
@@ -34,17 +34,13 @@ def test_one_version():
     assert libmode.__version__ == loaded == importlib.metadata.version("libmode") == stated
 
 
-def test_every_option_is_typed():
-    _native.library()
-    assert set(TAKEN["mode"]) == {*_native.OPTIONS} - {"variables"}  # the options of each variable have their names
-    for name, option in _native.OPTIONS.items():
-        assert option.values == (get_args(LossOptions.__annotations__[name]) if option.values else ())
-
-
-def test_cpp_has_a_setter_for_every_option():
-    header = (ROOT / "include" / "mode.hpp").read_text()
-    setters = set(re.findall(r"^    options &(\w+)\(", header, re.MULTILINE)) - {"set"}
-    assert setters == set(_native.OPTIONS)
+def test_every_option_of_the_core_is_typed():
+    table = _native.options_table()
+    assert [*TAKEN["mode"]] == sorted({*table} - {*OF_LAYER}, key=[*TAKEN["mode"]].index)
+    for name, kind in LossOptions.__annotations__.items():
+        words = [repr(word) for word in table[name].allowed.removeprefix("one of ").split(", ")]
+        assert (table[name].kind == "choice") == (get_origin(kind) is Literal)
+        assert table[name].kind != "choice" or [*map(repr, get_args(kind))] == words
 
 
 def test_the_suppressions_of_valgrind_are_where_the_page_says():

@@ -71,19 +71,6 @@ def test_the_layout_of_mass_does_not_matter(layout, joint):
     assert loss == want and (grad == want_grad).all()
 
 
-RANGES = [(0, 0.8), (0.1, 0.7)]
-
-
-@pytest.mark.filterwarnings("ignore:mass is in float16")
-@pytest.mark.parametrize(
-    "limits", [{"mass_range": RANGES, "bins": (2, 3)}, {"edges": [(0, 0.5, 0.8), (0.1, 0.5, 0.7)]}]
-)
-def test_events_on_a_limit_of_each_variable_take_part(limits):
-    mass = np.column_stack([np.linspace(*ends, N) for ends in RANGES]).astype(np.float16)
-    _, grad = libmode.mode_loss_and_grad(SCORE, mass, order=0, joint=True, unbiased=False, **limits)
-    assert np.count_nonzero(grad) == N
-
-
 # ----------------------------------------------------------------- categories
 
 

@@ -10,6 +10,7 @@ import jax.numpy as jnp
 import libmode
 import numpy as np
 import pytest
+from defaults import DEFAULTS, of_signature
 from libmode.jax import mode_loss
 from programs import run
 
@@ -49,6 +50,16 @@ def test_golden(golden_case, transform, dtype, tolerance):
         assert loss.dtype == grad.dtype == dtype
     golden.assert_close(loss, golden_case.loss, tolerance)
     golden.assert_close(grad, golden_case.grad, tolerance)
+
+
+def test_defaults_that_are_given_are_defaults_left_out():
+    score, mass, weight, label = events()
+    defaults = DEFAULTS["mode"] | of_signature(mode_loss) | {"label": label, "weight": weight}
+    given, left_out = (
+        jax.grad(lambda s, more=more: mode_loss(s, mass, order=1, **more))(score)
+        for more in (defaults, {"label": label, "weight": weight})
+    )
+    np.testing.assert_array_equal(given, left_out)
 
 
 @WAYS
@@ -124,21 +135,6 @@ def test_a_strength_is_relative_to_the_gradient_of_cross_entropy(transform):
     np.testing.assert_allclose(state, [3, entropy, mode], rtol=1e-4)
     np.testing.assert_allclose(value, 3 * entropy / mode * loss_of(*batches[-1]), rtol=1e-4)
     np.testing.assert_allclose(grad, 3 * entropy / mode * jax.grad(loss_of)(*batches[-1]), rtol=1e-4, atol=1e-7)
-
-
-@pytest.mark.parametrize(
-    "message, arguments",
-    [
-        ("state is given, and strength = None", {"state": jnp.zeros(3)}),
-        (r"state has shape \(2,\): expected \(3,\)", {"state": jnp.zeros(2), "strength": 1}),
-        (r"averages\[1\] = NaN: must be finite and at least 0", {"state": jnp.array([1, jnp.nan, 1]), "strength": 1}),
-        ("strength = 1 and loss = 'disco': a strength is relative", {"strength": 1, "loss": "disco"}),
-    ],
-)
-def test_what_does_not_go_with_a_strength(message, arguments):
-    score, mass, *_ = events()
-    with pytest.raises(ValueError, match=message):
-        mode_loss(score, mass, **({} if "loss" in arguments else {"order": 0}), **arguments)
 
 
 # On one processor JAX has one thread, and a callback that waits for JAX waits for ever.

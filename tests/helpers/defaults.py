@@ -3,7 +3,7 @@
 import inspect
 from typing import Any
 
-from libmode._option_values import TAKEN
+from libmode._options import TAKEN
 
 #: As docs/options.md has them; ``order`` has no default.
 OF_MODE = {

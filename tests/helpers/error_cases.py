@@ -215,37 +215,36 @@ label = np.zeros(60); label[7] = nan | ValueError | label[7] = nan
 #: Options as Python has them.
 FRONT_OPTIONS = table("""
 bins = (1, 2, 3); mass = two(mass) | ValueError | bins, mass_range or edges have one entry for each of 3 variables, but mass has 2
-order = 1.5 | TypeError | order = 1.5: must be an integer
-order = 2**40 | ValueError | order = 1099511627776: does not fit in 32 bits
-order = 10**5000 | ValueError | order = <int>: does not fit in 32 bits
-order = None | TypeError | order = None
-bins = (1, 2, 3, 4) | ValueError | bins has length 4: expected ... at most 3
-bins = 0 | ValueError | bins = 0: must be at least 1
-bins = () | ValueError | bins = ()
-bins = (4, 0) | ValueError | bins[1] = 0: must be at least 1
-bins = (4, 1.5) | TypeError | bins[1] = 1.5: must be an integer
-bins = (1, 2, 3); mass_range = (None, None) | ValueError | mass_range has length 2: expected one entry for each variable of mass, 3 as in
-bins = (1, 2, 3) | ValueError | bins, mass_range or edges have one entry for each of 3 variables, but mass has 1
-max_slope = '1' | TypeError | max_slope = '1': must be a number
-max_slope = 10**400 | ValueError | max_slope = 1000 ... is too large for double precision
-monotonic = 'yes' | TypeError | monotonic = 'yes': must be True or False
-joint = np.array([1, 2]) | TypeError | joint = array([1, 2]): must be True or False
-binning = 'log' | ValueError | binning = 'log': must be one of 'quantile', 'uniform', 'edges'
-reduction = ['mean'] | ValueError | reduction = ['mean']: must be one of 'mean', 'sum'
+order = 1.5 | ValueError | order = 1.5 must be an integer
+order = 2**40 | ValueError | order = 1.099511627776e+12 must be between 0 and 16
+order = 10**5000 | TypeError | order = <int> must be an integer
+order = None | ValueError | order = none must be an integer
+bins = (1, 2, 3, 4) | ValueError | options are given for 4 variables of mass
+bins = 0 | ValueError | bins = 0 must be an integer, at least 1
+bins = () | ValueError | bins = ... must be an integer
+bins = (4, 0) | ValueError | bins = 0 must be an integer, at least 1
+bins = (1, 2, 3); mass_range = (None, None) | ValueError | mass_range = none;none has values for 2 variables, and an option before it for 3
+max_slope = '1' | TypeError | max_slope = '1' must be a number
+max_slope = 10**400 | ValueError | max_slope = 1000 ... must be a number
+monotonic = 'yes' | TypeError | monotonic = 'yes' must be true or false
+joint = np.array([1, 2]) | ValueError | joint = 1,2 must be true or false
+binning = 'log' | ValueError | binning = log must be one of quantile, uniform, edges
+binning = 'edges order=3' | ValueError | binning = edges_order=3 must be one of
+reduction = ['mean'] | ValueError | reduction = mean; must be one of mean, sum
 lam = 2 | TypeError | unknown option 'lam'
 ordr = 1 | TypeError | unknown option 'ordr': did you mean order?
 weights = weight | TypeError | unknown option 'weights': did you mean weight?
-mass_range = 10 | TypeError | mass_range = 10: must be a sequence of numbers
-mass_range = (0, None) | TypeError | mass_range[1] = None: must be a number
-mass_range = ((0, 1), (0, 1, 2)) | ValueError | mass_range[1] = (0, 1, 2): must be a pair
+mass_range = 10 | ValueError | mass_range = 10 must be two increasing numbers
+mass_range = (0, None) | ValueError | mass_range = 0 must be two increasing numbers
+mass_range = ((0, 1), (0, 1, 2)) | ValueError | mass_range = 0,1,2 must be two
 mass_range = (0, 59); mass = two(mass) | ValueError | mass_range = 0,59 is a single value, but mass has 2 variables
-score_range = '01' | TypeError | score_range = '01': must be a sequence of numbers
-edges = ((0, 1), None) | TypeError | edges[1] = None: must be a sequence of numbers
+score_range = '01' | TypeError | score_range = '01' must be two increasing numbers
+edges = ((0, 1), None); del bins | ValueError | edges of variable 1 has length 0
 edges = (0, 59); binning = 'uniform'; del bins | ValueError | edges has length 2, but binning = uniform takes none
 edges = (0, 59); mass = two(mass); del bins | ValueError | edges = 0,59 is a single value, but mass has 2 variables
-background_label = '0' | TypeError | background_label = '0': must be an integer or a sequence of integers
-background_label = 2**31 | ValueError | background_label = 2147483648: does not fit in 32 bits
-background_label = (0, 0.5) | TypeError | background_label[1] = 0.5: must be an integer
+background_label = '0' | TypeError | background_label = '0' must be different integers
+background_label = 2**31 | ValueError | background_label = 2147483648 must be different integers
+background_label = (0, 0.5) | ValueError | background_label = 0;0.5 must be different integers
 """)
 
 #: Arrays as Python has them.

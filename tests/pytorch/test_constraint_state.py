@@ -95,7 +95,7 @@ OTHERS = [  # of the checkpoint, of the module, and what is said
     ({"order": 0}, {"order": 1}, "order = 1, .* order = 0"),
     ({"bins": 8}, {}, "bins = None, .* bins = 8"),
     ({}, {"edges": [0.0, 1.0, 2.0]}, r"edges = \(0.0, 1.0, 2.0\), .* edges = None|binning = 'edges', .* 'quantile'"),
-    ({"background_label": (0, 1)}, {}, r"background_label = \(0,\), .* background_label = \(0, 1\)"),
+    ({"background_label": (0, 1)}, {}, r"background_label = 0, .* background_label = \(0, 1\)"),
     ({"bins": (4, None)}, {"bins": (5, None)}, r"bins = \(5, None\), .* bins = \(4, None\)"),
 ]
 

@@ -3,11 +3,9 @@
 import copy
 import warnings
 
-import libmode
 import processes
 import pytest
 import torch
-import torch.distributed as dist
 from law import GRADIENT
 from libmode.torch import Events, MoDeConstraint, MoDeLoss
 from torch.nn.parallel import DistributedDataParallel
@@ -82,7 +80,7 @@ def of_processes():
 
 
 def _everything(rank):
-    parts = losses, trained, skipped, refused, told
+    parts = losses, trained, skipped, refused
     return {part.__name__: part(rank) for part in parts}
 
 
@@ -188,7 +186,7 @@ def calls_with_errors(last):
         "ValueError: score is torch.float32 on rank 0 and torch.float64 on rank 2": lambda: loss(score.double() if last else score, target, mass),
         "ValueError: weight is None on rank 0 and torch.float32 on rank 2": lambda: loss(score, target, mass, score if last else None),
         "ValueError: shape of mass is ('n',) on rank 0 and ('n', 2) on rank 2": lambda: loss(score, target, torch.stack([mass] * 2, 1) if last else mass),
-        'the loss is ["mode", {"order": 0}] on rank 0 and ["mode", {"order": 1': lambda: MoDeLoss(gather=True, order=int(last))(score, target, mass),
+        'the loss is MoDeLoss(order=0, gather=True) on rank 0 and MoDeLoss(order=1': lambda: MoDeLoss(gather=True, order=int(last))(score, target, mass),
         "ValueError: on rank 2: score[36] = NaN": lambda: loss(bad if last else score, target, mass),
         "(in training step 0)": lambda: layer((bad if last else score).requires_grad_(), target, mass),
         "ValueError: on rank 2: mass[43] = NaN": lambda: loss(score, target, mass, reference=reference),  # after the 40 of the batch
@@ -210,35 +208,6 @@ def test_an_error_of_one_is_an_error_of_all(of_processes):
     for found in found_by(of_processes, refused):
         for error, want in zip(found, calls_with_errors(last=False), strict=True):
             assert want in error
-
-
-def told(rank):
-    found = []
-    for part in (
-        MoDeLoss(order=0),
-        MoDeConstraint(order=1),
-        MoDeLoss(monitor=False, order=0),
-        MoDeLoss(gather=True, order=0),
-    ):
-        with warnings.catch_warnings(record=True) as caught:
-            warnings.simplefilter("always")
-            for _ in range(3):
-                score = torch.linspace(0, 1, 80, requires_grad=True)
-                part(score, torch.arange(80) % 2, torch.linspace(1, 2, 80) ** 2)
-        found.append([str(one.message) for one in caught if one.category is libmode.TrainingWarning])
-    subgroup = dist.new_group([0])
-    if rank == 0:
-        alone = MoDeLoss(gather=True, process_group=subgroup, order=0)(score, torch.arange(80) % 2, torch.rand(80))
-        found.append(alone.isfinite().item())
-    return found
-
-
-def test_one_process_says_once_that_a_loss_sees_a_part_of_the_events(of_processes):
-    first, *others = found_by(of_processes, told)
-    assert [len(said) for said in first[:4]] == [1, 1, 0, 0], first
-    assert first[0][0].startswith(f"MoDeLoss sees the events of one of {len(of_processes)} processes at a time")
-    assert "gather=True" in first[1][0] and first[4] is True
-    assert all(said == [[], [], [], []] for said in others)
 
 
 def test_without_processes_it_is_the_loss_itself():

@@ -11,8 +11,7 @@ import pytest
 import torch
 from libmode._device import calls
 from libmode._device.plan import make_plan, refused
-from libmode._option_values import TAKEN
-from libmode._options import check
+from libmode._options import TAKEN, check
 from libmode.torch import Events, MoDeLoss, mode_loss
 from libmode.torch import _device as of_torch
 from programs import run
@@ -101,16 +100,6 @@ def drawn(seed):
     if rng.random() < 0.1 and not ("edges" in options or "mass_range" in options):  # far from 0, or near it
         events["mass"] = rng.choice([1e6 + mass, 1e-3 + 1e-9 * mass])
     return events, options
-
-
-@pytest.mark.parametrize("dtype", [np.float32, np.float64])
-def test_a_label_that_is_missing_is_an_error(dtype):
-    label = np.zeros(200, dtype)
-    label[17] = np.nan
-    events = {"score": np.linspace(0, 1, 200), "mass": np.arange(200.0), "weight": None, "label": label}
-    assert not computed(events, {})[2]
-    with pytest.raises(ValueError, match=r"label\[17\] = nan: expected a number"):
-        on_device(events, {})
 
 
 @pytest.mark.parametrize("unit", [1e-300, 1e-9, 1e300])

@@ -6,7 +6,7 @@ from libmode.torch import MoDeConstraint, MoDeLoss
 
 from tools.walk import walk
 
-MOST = {"loss": (14, 6), "strength": (24, 8), "layer": (24, 8)}
+MOST = {"loss": (12, 5), "strength": (14, 6), "layer": (11, 5)}
 MODULES = {"loss": MoDeLoss(order=1), "strength": MoDeLoss(order=1, strength=30), "layer": MoDeConstraint(order=1)}
 
 

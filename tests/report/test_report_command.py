@@ -7,7 +7,6 @@ import subprocess
 import sys
 from pathlib import Path
 
-import numpy as np
 import pytest
 import report_toys
 from libmode import metrics
@@ -37,38 +36,16 @@ def test_the_status_says_whether_a_dependence_is_seen(file, tmp_path, score, ord
     assert ("<strong>Failed:</strong>" if status else "<strong>Passed:</strong>") in page
 
 
-def test_a_score_that_leaves_no_background(tmp_path):
-    """Nothing is known of the selected masses, and the page is whole: no number and no figure is made up."""
-    rng = np.random.default_rng(2)
-    label = rng.integers(0, 2, 3000)
-    columns = {"s": np.where(label, 0.6, 0.1) + 0.3 * rng.random(3000), "mass": 50 + 60 * rng.exponential(size=3000)}
-    file = report_toys.write(tmp_path / "apart.csv", columns | {"label": label})
-    status, printed = report_toys.report(file, "--score", "s", *DEFAULT, "--out", tmp_path, figures=True)
-    assert status == 0 and "not known" in printed
-    for cut in report_toys.numbers(tmp_path)["scores"][0]["check"]["cuts"]:
-        assert cut["background_efficiency"] == 0 and cut["residual"] is None
-    page = (tmp_path / "report.html").read_text(encoding="utf-8")
-    assert "selects none of the background" in page
-
-
 @pytest.mark.parametrize(
     "change, message",
     [
         ({"FILE": "nowhere.root"}, "there is no file 'nowhere.root'."),
-        ({"--cut": "mass > 1e9"}, "--cut is passed by none of the 20000 entries."),
-        ({"--label": "0 * count"}, "--label is 0 for all events: expected signal"),
         ({"--label": "0 * count + 1"}, "--label is 1 for all events: expected background"),
-        ({"--mass": "0 * count"}, "--mass is 0 for all background: expected masses that differ."),
         ({"--weight": "0 * count - 1"}, "weight sums to -"),
         ({"--working-points": "0.5,80"}, "signal_efficiency[1] = 80.0: must be positive and at most 1"),
-        ({"--working-points": "back:0.5"}, "'back' is none of signal, background, threshold."),
-        ({"--working-points": "0.5,x"}, "'0.5,x' is no list of numbers"),
         ({"--signal-mass": "inf"}, "signal_mass[0] = inf: expected a finite number"),
         ({"--out": __file__}, "test_report_command.py"),
-        ({"--bins": "20.5"}, "--bins is 20.5: expected a number of bins, or edges"),
         ({"--bins": "50,60,x"}, "'50,60,x' is no list of numbers"),
-        ({"--max-slope": "0.1"}, "max_slope = 0.1: expected an order of at least 1"),
-        ({"--training-events": "0"}, "training_events = 0"),
     ],
 )
 def test_bad_use_is_one_sentence_and_status_2(file, tmp_path, change, message):
@@ -79,11 +56,6 @@ def test_bad_use_is_one_sentence_and_status_2(file, tmp_path, change, message):
     said = printed.strip().splitlines()[-1]
     assert said.startswith("Error: ") and message in said
     assert "Traceback" not in printed
-
-
-def test_the_order_has_no_default(file, tmp_path):
-    status, printed = report_toys.report(file, "--score", "flat", "--mass", "mass", "--out", tmp_path, order=None)
-    assert status == 2 and printed.startswith("Error: --order is missing: it says which dependence")
 
 
 def test_options_are_those_of_check(file, toy, tmp_path):
@@ -173,13 +145,3 @@ def test_the_status_of_errors(file, tmp_path, monkeypatch, capsys, error, status
     )
     assert cli.run() == status
     assert ("RuntimeError: a fault" in capsys.readouterr().err) == isinstance(error, RuntimeError)
-
-
-def test_a_label_the_wrong_way_round_is_said(file, tmp_path):
-    said = "Warning: {}: label or score is the wrong way round: the AUC is"
-    for label, count in (("1 - label", 1), ("label", 0)):
-        options = [file, "--score", "flat", "--mass", "mass", "--label", label, "--out", tmp_path]
-        status, printed = report_toys.report(*options)
-        assert status == 0 and printed.count(said.format("flat")) == count
-        page = (tmp_path / "report.html").read_text(encoding="utf-8")
-        assert page.count("flat: label or score is the wrong way round") == count

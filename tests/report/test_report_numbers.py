@@ -28,16 +28,6 @@ def passing(toy):
     return {name: values[toy["mass"] < 250] for name, values in toy.items()}
 
 
-def test_what_is_counted(labeled, passing, toy):
-    found = labeled
-    assert found["entries"] == len(toy["mass"])
-    assert found["signal"] == passing["label"].sum() == len(passing["mass"]) - found["background"]
-    assert found["tested"] == found["background"]
-    assert [score["score"] for score in found["scores"]] == list(SCORES)
-    assert found["max_dependence"] is None and found["passed"] is None
-    assert [score["check"]["flat"] for score in found["scores"]][1] is False
-
-
 @pytest.mark.parametrize("place", range(2))
 def test_numbers_of_a_score(labeled, passing, place):
     found, score = labeled["scores"][place], passing[SCORES[place]]

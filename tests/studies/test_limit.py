@@ -34,6 +34,7 @@ def efficiency_of(chosen, weight):
     return share, ((weight * (chosen - share)) ** 2).sum() / weight.sum() ** 2
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("name", PROBLEMS)
 def test_committed_multipliers_prove_their_limit_with_counts_of_events_of_the_zoo(name):
     """By duality, see ``bound``, with efficiencies of labelled events: densities only decide which are selected."""

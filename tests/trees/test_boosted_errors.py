@@ -61,7 +61,7 @@ def rows(text):
 
 #: Arguments of the objective and of the classifier, with what both say.
 BOTH = rows("""
-score_range=(0, 2) | score_range = (0, 2):
+score_range=(0, 2) | score_range = (0.0, 2.0):
 order=-1 | order = -1 must be between 0 and 16
 mass=but(BACKGROUND, nan, MASS) | mass[ ... ] = NaN:
 mass=MASS[:-1] | mass has length 1999

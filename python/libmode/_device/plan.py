@@ -1,12 +1,12 @@
 """The options of a call as plain numbers, and the reason why the kernels refuse some."""
 
+import math
 from collections.abc import Callable
 from functools import lru_cache
 from typing import Any, NamedTuple
 
-from .. import _native
-from .._option_values import is_for_each
-from .._options import Options, check
+from .._options import Options
+from .._read import is_for_each
 
 #: The most bins by default: docs/options.md.
 _MOST_BINS = 32
@@ -19,7 +19,7 @@ _TAKEN: dict[str, Callable[[Any], bool]] = {
     "edges": lambda edges: not is_for_each(edges) and len(edges) <= 65,
     "mass_range": lambda limits: not is_for_each(limits),
     "score_range": lambda limits: limits is not None,
-    "background_label": lambda labels: len(labels) == 1,
+    "background_label": lambda labels: not is_for_each(labels),
     **dict.fromkeys(("unbiased", "reduction", "slope_of"), lambda _: True),
 }
 
@@ -40,27 +40,25 @@ def refused(options: Options) -> str | None:
     """The first option that only the core has, as text; None if the kernels can compute all."""
     if options.loss != "mode":
         return f"loss = {options.loss!r}"
-    for name, value, _ in options.differing(check("mode", {"order": 0})):
-        if name not in _TAKEN or not _TAKEN[name](value):
-            return f"{name} = {value!r}"
+    for name in options.given:
+        if name not in _TAKEN or not _TAKEN[name](options.values[name]):
+            return f"{name} = {options.values[name]!r}"
     return None
 
 
 @lru_cache(maxsize=256)
 def make_plan(options: Options) -> Plan:
     """The plan for options that :func:`refused` accepts, rounded to the type of the events."""
-    struct, score_range = options.struct, options.score_range
-    assert score_range is not None
-    edges = tuple(struct.edges[: struct.n_edges])
-    limits = (edges[0], edges[-1]) if edges else tuple(struct.mass_range)
-    bins = len(edges) - 1 if edges else struct.bins or _MOST_BINS
-    mean = _native.OPTIONS["reduction"].values[struct.reduction] == "mean"
+    values = options.values
+    edges = values["edges"] or ()
+    limits = (edges[0], edges[-1]) if edges else values["mass_range"] or (-math.inf, math.inf)
+    bins = len(edges) - 1 if edges else values["bins"] or _MOST_BINS
     return Plan(
-        (options.labels[0], *score_range, *limits, *edges),
-        struct.order,
+        (options.labels[0], *values["score_range"], *limits, *edges),
+        values["order"],
         bins,
         bool(edges),
-        not (edges or struct.bins),
-        bool(struct.unbiased),
-        mean,
+        not (edges or values["bins"]),
+        values["unbiased"],
+        values["reduction"] == "mean",
     )

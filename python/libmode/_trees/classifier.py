@@ -17,7 +17,7 @@ from sklearn.utils.validation import _check_sample_weight, check_is_fitted, vali
 
 from .._events import Events
 from .._messages import ORDER, level_of_the_user, near, shown
-from .._option_values import TAKEN
+from .._options import TAKEN
 from .._problems import Said, TrainingWarning
 from .._read import as_array, of_one_index, real, together, variables, whole
 from ..metrics._settings import Settings as Judged

@@ -85,8 +85,8 @@ class Settings(NamedTuple):
 def checked(background_only: Any, options: Mapping[str, Any]) -> Settings:
     """The settings of an objective; TypeError or ValueError for bad values."""
     loss = check("mode", options)
-    if loss.score_range != (0, 1):
-        raise ValueError(f"score_range = {shown(options['score_range'])}: the scores of boosted trees are from 0 to 1")
+    if loss.values["score_range"] != (0, 1):
+        raise ValueError(f"score_range = {loss.values['score_range']}: the scores of boosted trees are from 0 to 1")
     background_only = flag("background_only", background_only)
     if not background_only and loss.labels != (0,):
         raise ValueError(
@@ -157,7 +157,7 @@ class Boosting:
         if self._weight is not None:
             grad *= self._weight
             hess *= np.abs(self._weight)
-        result, seen, curve = self._mode(score, hess=True, loss_alone=True)
+        result, seen, curve = self._mode(score, hess=True)
         self.loss, curve = result.loss, curve * first**2
         scale, force = self._force(float(hess[at].sum() / curve.sum()) if curve.any() else 0.0, seen, score)
         grad[at] += (force * first).astype(grad.dtype, copy=False)
@@ -181,7 +181,7 @@ class Boosting:
 
     def _dependence(self, score: NDArray[Any]) -> float:
         """The plain loss over its mean by chance; trees that know the training events by heart are below 1."""
-        result, *_ = self._mode(score, grad=False)
+        result, *_ = self._mode(score, grad=False, quality=True)
         plain = result.loss + result.bias if self.settings.options.get("unbiased", True) else result.loss
         return plain / result.bias if result.bias > 0 else np.nan
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -12,11 +11,10 @@ import numpy as np
 
 from .. import _softmax
 from .._bad_batches import OnBadBatch
-from .._constraint import State
+from .._constraint import Constraint, State
 from .._events import Events, read_events, read_reference, takes_events
 from .._host_constraint import FunctionConstraint, HostConstraint
-from .._option_values import plain
-from .._read import as_python
+from .._problems import IN_LINES
 from .._typing import Unpack
 from ..option_types import LossOptions
 from ._arrays import as_jax, known_to_numpy, warn_of_parts
@@ -101,14 +99,12 @@ def mode_constraint(
         raise TypeError(
             f"state is {type(state).__name__}: give libmode.jax.State(), or the state that the last call returned"
         )
-    names = "strength", "floor", "training_events", "from_logits", "categories"
-    values = strength, floor, training_events, from_logits, categories
-    function = FunctionConstraint(
-        tuple(plain("mode", options, mode_constraint).items()),
-        tuple(zip(names, map(as_python, values), strict=True)),
-        on_bad_batch,
-    )
-    constraint, after = function.on_host(None)._constraint, state  # raises the errors of arguments now
+    constraint, after = Constraint(
+        options, strength=strength, floor=floor, training_events=training_events, from_logits=from_logits,
+        categories=categories, said=IN_LINES, owner=mode_constraint,
+    ), state  # fmt: skip
+    function = FunctionConstraint(constraint, on_bad_batch)
+    function.on_host(None)  # raises the error of on_bad_batch now
     label = as_jax("label", label) if background_only else None
 
     def constrain(score: Any) -> Any:
@@ -116,7 +112,7 @@ def mode_constraint(
         batch = read_events(as_jax, score, label, mass, weight, category)
         warn_of_parts("mode_constraint", batch.score)
         further = () if reference is None else read_reference(reference, partial(read_events, as_jax))
-        before = None if state is None else _numbers(state, len(constraint.labels), constraint.categories)
+        before = None if state is None else _numbers(state, constraint)
         same, numbers = _same(function, batch.score, (batch[1:], before, further))
         if state is not None:
             after = State(numbers)
@@ -127,7 +123,7 @@ def mode_constraint(
     else:
         score = as_jax("score", score)
         chosen = *constraint.classes(signal, score.shape), constraint.from_logits
-        function, reference = replace(function, logits=True), _softmax.of_reference(_OPS, reference, *chosen)
+        reference = _softmax.of_reference(_OPS, reference, *chosen)
         same = _softmax.constrained(_OPS, score, *chosen, constrain)
     return same if state is None else (same, after)
 
@@ -138,14 +134,15 @@ def constrained(host: HostConstraint, events: Events) -> Any:
     return same
 
 
-def _numbers(state: State, labels: int, categories: int) -> Any:
+def _numbers(state: State, constraint: Constraint) -> Any:
     """The numbers of a state as an array, whose length is the same before and after a batch."""
-    zeros = State.start(labels, categories or None).numbers
-    numbers = state.numbers if len(state.numbers) else zeros
-    if jnp.shape(numbers) != zeros.shape:
+    numbers, labels, categories = state.numbers, len(constraint.labels), constraint.settings["categories"]
+    if not len(numbers):
+        numbers = constraint.start()
+    if jnp.shape(numbers) != (constraint.size,):
         raise ValueError(
-            f"state.numbers has shape {jnp.shape(numbers)}: expected {zeros.shape} for {labels} background labels and "
-            f"{categories} categories, as State.start({labels}, {categories or None}) has it"
+            f"state.numbers has shape {jnp.shape(numbers)}: expected {(constraint.size,)} for {labels} background "
+            f"labels and {categories} categories, as State.start({labels}, {categories or None}) has it"
         )
     return jnp.asarray(numbers, float)
 

@@ -17,8 +17,7 @@ import numpy as np
 from .._evaluate import loss_and_grad
 from .._events import Events, read_events
 from .._messages import NO_SECOND_DERIVATIVE
-from .._options import Options, check
-from .._strength import checked_strength, strengthened
+from .._options import Options, check_scaled
 from .._typing import Unpack
 from ..option_types import Loss, LossOptions
 from ._arrays import as_jax, as_varied_as, known_to_numpy, warn_of_parts
@@ -84,23 +83,23 @@ def mode_loss(
     >>> print(f"{mode_loss(score, mass, loss='disco'):.3f}")
     0.352
     """
-    checked, events = check(loss, options), Events(score, label, mass, weight, category)
+    checked, events = check_scaled(loss, options, strength), Events(score, label, mass, weight, category)
     if strength is None:
         if state is not None:
             raise ValueError("state is given, and strength = None: only a strength has averages, give strength too")
         return core_loss(checked, events)
-    number = checked_strength(strength, checked, **{f"loss = {loss!r}": loss != "mode"})
     before = jnp.zeros(3) if state is None else jnp.asarray(state, float)
     if before.shape != (3,):
         raise ValueError(f"state has shape {before.shape}: expected (3,), as jnp.zeros(3) has")
-    value, after = core_loss(checked, events, partial(_strengthened, number), before)
+    value, after = core_loss(checked, events, _strengthened, before)
     return value if state is None else (value, after)
 
 
-def _strengthened(strength: float, options: Options, *arrays: Any) -> tuple[Any, ...]:
+def _strengthened(options: Options, *arrays: Any) -> tuple[Any, ...]:
     """Loss and gradient of events times K |C|/|M|, and the averages after the batch."""
     *events, state = arrays
-    return strengthened(strength, state, options, *events)
+    after = np.array(state, np.float64)
+    return *loss_and_grad(options, *events, averages=after), after
 
 
 def core_loss(options: Options, events: Events, evaluate: Any = loss_and_grad, state: Any = None) -> Any:

@@ -18,10 +18,9 @@ from .._events import Events
 from .._host_constraint import HostConstraint
 from .._messages import in_keras
 from .._native import BatchError
-from .._options import Options, check
+from .._options import Options, check_scaled
 from .._problems import Said
 from .._read import flat, whole
-from .._strength import checked_strength, strengthened
 
 if keras.backend.backend() == "jax":
     from jax import dtypes
@@ -65,10 +64,10 @@ class Loss(_Remembers, SkipsBadBatches):
         self, *, strength: float | None, background_only: bool, on_bad_batch: OnBadBatch, monitor: bool, **options: Any
     ) -> None:
         self._set_on_bad_batch(on_bad_batch)
-        self._options, self._said = check("mode", options), Said()
+        self._options, self._said = check_scaled("mode", options, strength), Said()
         self._memory = self._memory_before = np.zeros(3)
         self._last_score: NDArray[Any] | None = None
-        self.strength = None if strength is None else checked_strength(strength, self._options)
+        self.strength = self._options.values["strength"]
         self._background_only = background_only
 
     def __call__(self, score: Any, label: Any, mass: Any, weight: Any, *, category: Any) -> Any:
@@ -82,7 +81,7 @@ class Loss(_Remembers, SkipsBadBatches):
             if self.strength is None:
                 loss, grad = loss_and_grad(options, score, *others, said=self._said)
             else:
-                loss, grad = self._strengthened(self.strength, options, score, *others)
+                loss, grad = self._strengthened(options, score, *others)
         except BatchError as error:
             self._skip(error)
             return 0.0, np.zeros_like(score)
@@ -91,13 +90,14 @@ class Loss(_Remembers, SkipsBadBatches):
         self._succeed()
         return loss, grad
 
-    def _strengthened(self, strength: float, options: Options, score: Any, *others: Any) -> tuple[float, NDArray[Any]]:
+    def _strengthened(self, options: Options, score: Any, *others: Any) -> tuple[float, NDArray[Any]]:
         with _ONE_CALL_AT_A_TIME:
             # With JAX, each device of a distribution calls with all events of the batch. The batch counts once.
             before = self._memory
             if self._last_score is not None and np.array_equal(score, self._last_score):
                 before = self._memory_before
-            loss, grad, after = strengthened(strength, before, options, score, *others, said=self._said)
+            after = before.copy()
+            loss, grad = loss_and_grad(options, score, *others, said=self._said, averages=after)
             self._last_score, self._memory_before, self._memory = score.copy(), before, after
         return loss, grad
 
@@ -128,7 +128,7 @@ class Layer(_Remembers, HostConstraint):
 
         shape = tuple(score.shape)
         if len(shape) != 2 or shape[1] == 1:
-            self._constraint.logits = self._constraint.from_logits
+            self._constraint.odds = False
             return constrain(flat("y_pred", score))
         signal, background = self._constraint.classes(self.signal, shape)
         return _softmax.constrained(_OPS, score, signal, background, self._constraint.from_logits, constrain)

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from .._host_constraint import HostConstraint
 from .._messages import shown
-from .._option_values import plain
+from .._options import check
 from .._read import as_python, flat, same_length
 from ._backend import replicas
 from .events import Columns, unpack
@@ -31,7 +31,9 @@ class WithBase(keras.losses.Loss):
         self, name: str, dtype: Any, base: Any, options: Mapping[str, Any], arguments: Mapping[str, Any]
     ) -> None:
         super().__init__(name=name, dtype=dtype)
-        self.base, self._base, self.options = base, keras.losses.get(base), plain("mode", options, type(self).__init__)
+        self.base, self._base = base, keras.losses.get(base)
+        checked = check("mode", options, type(self).__init__)
+        self.options = {name: checked.values[name] for name in options}
         self._arguments = {"base": base, **arguments}
         self.__dict__.update(arguments)
         self._more: dict[str, bool] = {}

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from .._bad_batches import OnBadBatch
 from .._messages import in_keras
-from .._strength import check_averages
+from .._read import check_averages
 from .._typing import Unpack
 from ..option_types import LossOptions
 from ._backend import Loss, replicas

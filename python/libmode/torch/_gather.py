@@ -157,13 +157,13 @@ def _place(place: int, sizes: Sequence[tuple[int, int]]) -> tuple[int, int]:
     raise IndexError(place)
 
 
-def norms_of_all(gradient: Any, rows: Any, parts: int, group: Group) -> Any:
+def norms_of_all(gradient: Tensor, rows: Tensor, parts: int, group: Group) -> Tensor:
     """The norms of a gradient, after the rows of a constraint, over the events of all processes, for each part."""
-    _, multiplier, slope, part = rows.astype(np.float64)
-    products = multiplier * slope * gradient.reshape(-1)
-    squares = torch.from_numpy(np.bincount(part.astype(np.intp), products**2, parts)).to(_device(group))
+    _, multiplier, slope, part = rows.double()
+    products = multiplier * slope * gradient
+    squares = torch.bincount(part.long(), products**2, parts).to(_device(group))
     dist.all_reduce(squares, group=group)
-    return np.sqrt(squares.numpy(force=True))
+    return squares.sqrt().cpu()
 
 
 def _device(group: Group) -> torch.device:

@@ -10,12 +10,12 @@ from torch import Tensor
 
 from .._evaluate import Kind, derivatives
 from .._events import Events, read_events
-from .._native import LABEL_TYPES
+from .._native import DOUBLE, FLOAT, TYPES
 from .._options import Options
 from .._problems import IN_LINES, Said
 
 # Other types become float64, which holds every background label.
-_LABEL_TYPES = {getattr(torch, name): number for name, number in LABEL_TYPES.items()}
+_TYPES = {getattr(torch, name): number for name, number in TYPES.items()}
 
 #: Types whose values float32 may round: the core computes in double if masses or weights have one of them.
 IN_DOUBLE = {torch.float64, torch.int32, torch.int64, torch.uint32, torch.uint64}
@@ -103,7 +103,7 @@ def ready(name: str, tensor: Tensor, kind: torch.dtype) -> Tensor:
     return tensor.detach().to("cpu", kind).contiguous()
 
 
-def _ready(events: Events) -> tuple[Events, bool]:
+def _ready(events: Events) -> tuple[Events, int]:
     score, label, mass, weight, category = events
     double = score.dtype is torch.float64 or mass.dtype in IN_DOUBLE
     double = double or weight is not None and weight.dtype in IN_DOUBLE
@@ -118,16 +118,19 @@ def _ready(events: Events) -> tuple[Events, bool]:
     if weight is not None and not (weight.dtype is kind and weight.is_cpu and weight.is_contiguous()):
         weight = ready("weight", weight, kind)
     if label is not None and (
-        not (label.dtype in _LABEL_TYPES and label.is_cpu and label.is_contiguous()) or label.requires_grad
+        not (label.dtype in _TYPES and label.is_cpu and label.is_contiguous()) or label.requires_grad
     ):
-        label = ready("label", label, label.dtype if label.dtype in _LABEL_TYPES else torch.float64)
+        label = ready("label", label, label.dtype if label.dtype in _TYPES else torch.float64)
     if category is not None:
-        category = ready("category", category, category.dtype if category.dtype in _LABEL_TYPES else torch.int64)
-    return Events(score, label, mass, weight, category), double
+        category = ready("category", category, category.dtype if category.dtype in _TYPES else torch.int64)
+    return Events(score, label, mass, weight, category), DOUBLE if double else FLOAT
 
 
 #: How tensors of the CPU go to the core.
-TENSORS = Kind(_ready, Tensor.new_empty, Tensor.data_ptr, partial(Tensor.numpy, force=True), _LABEL_TYPES)
+TENSORS = Kind(
+    *(_ready, Tensor.new_empty, partial(torch.empty, dtype=torch.float64), Tensor.data_ptr),
+    *(partial(Tensor.numpy, force=True), _TYPES),
+)
 
 
 def result_type(score: Tensor) -> torch.dtype:
@@ -135,16 +138,14 @@ def result_type(score: Tensor) -> torch.dtype:
     return torch.float64 if score.dtype is torch.float64 else torch.float32
 
 
-def of_tensors(options: Options, events: Events, said: Said = IN_LINES, strength: Any = None) -> tuple[float, Tensor]:
+def of_tensors(options: Options, events: Events, said: Said = IN_LINES, **wanted: Any) -> tuple[float, Tensor]:
     """A loss of the core and its gradient, on the device of the score: float64 for float64 scores, else float32."""
     score = events.score
-    result, grad, _ = derivatives(
-        options, on_host(events) if score.is_cuda else events, TENSORS, said, loss_alone=True, strength=strength
-    )
+    result, grad, _ = derivatives(options, on_host(events) if score.is_cuda else events, TENSORS, said, **wanted)
     kind = torch.float64 if score.dtype is torch.float64 else torch.float32  # result_type, with a call less
     if grad.dtype is not kind or not score.is_cpu:
         grad = back_to(score.device, kind, grad)
-    return result.loss if strength is None else strength.scale * result.loss, grad
+    return result.loss, grad
 
 
 def state_type(device: torch.device) -> torch.dtype:

@@ -16,16 +16,15 @@ from .._bad_batches import OnBadBatch
 from .._constraint import Constraint, training_step
 from .._events import Events
 from .._native import BatchError
-from .._option_values import plain
 from .._options import parse_options
-from .._problems import Monitor
+from .._problems import EVERY, Monitor
 from .._read import flag, whole
 from .._typing import Unpack
 from ..option_types import LossOptions
 from ._gather import Group, checked_group, gather_events, naming_ranks, norms_of_all, only_a_part, processes, read_batch
 from ._module import NO_LABELS, CoreModule, as_arguments, in_python
 from ._op import Tied, find_owner, in_torch_func, no_second_derivative, run_by_operator
-from ._tensors import TENSORS, as_numpy, as_tensor, back_to, is_traced, on_host, result_type
+from ._tensors import OWN_TYPES, TENSORS, as_numpy, as_tensor, back_to, on_host, read_tensors
 
 _OPS = _softmax.Ops(
     *(torch.where, torch.stack, torch.log, torch.logsumexp, torch.amax, Tensor.detach, Tensor.to),
@@ -117,9 +116,12 @@ class MoDeConstraint(CoreModule):
     (0, None, None, None, 0)
     """
 
-    if TYPE_CHECKING:
-        state: Tensor  # TorchScript reads annotations of classes, but no texts
-    __jit_unused_properties__ = ("strength", "floor", "training_events", "categories")
+    if TYPE_CHECKING:  # TorchScript reads annotations of classes, but no texts
+        state: Tensor
+        strength: float | None
+        floor: float | None
+        training_events: float | None
+        categories: int
     _gets, _name = "no gradient of MoDe", "state"
 
     def __init__(
@@ -142,15 +144,17 @@ class MoDeConstraint(CoreModule):
         super().__init__()
         self.gather, self.process_group = checked_group(gather, process_group)
         self._set_on_bad_batch(on_bad_batch)
-        self.options = plain("mode", options, type(self).__init__)
         self._constraint = Constraint(
-            self.options,
+            options,
             strength=strength,
             floor=floor,
             training_events=training_events,
             from_logits=from_logits,
             categories=categories,
+            owner=type(self).__init__,
         )
+        self.options = {name: self._constraint.options.values[name] for name in options}
+        self.__dict__.update(self._constraint.settings)
         self.background_only = flag("background_only", background_only)
         self.signal = whole("signal", signal)
         self._monitor = Monitor() if flag("monitor", monitor) else None
@@ -161,26 +165,6 @@ class MoDeConstraint(CoreModule):
             )
         self._hold(self._constraint.start())
         self._register()
-
-    @property
-    def strength(self) -> float | None:
-        """K; None for the default."""
-        return self._constraint.strength
-
-    @property
-    def floor(self) -> float | None:
-        """The least start; None for the default."""
-        return self._constraint.floor
-
-    @property
-    def training_events(self) -> float | None:
-        """T, as given."""
-        return self._constraint.training_events
-
-    @property
-    def categories(self) -> int:
-        """The number of categories; 0: none."""
-        return self._constraint.categories
 
     @in_python
     def forward(
@@ -196,95 +180,93 @@ class MoDeConstraint(CoreModule):
         """Predictions of shape (n,), (n, 1) or (n, k), unchanged; :class:`MoDeLoss` has the same arguments."""
         if not isinstance(score, Tensor):
             as_tensor("score", score)  # raises the error
+        events = label, mass, weight, category
         if score.ndim != 2 or score.shape[1] == 1:
-            return self._constrain(None, score, label, mass, weight, category, reference)
-        signal, background = self._constraint.classes(self.signal, tuple(score.shape))
-        from_logits = self._constraint.from_logits
-        reference = _softmax.of_reference(_OPS, reference, signal, background, from_logits)
-
-        def constrain(odds: Tensor) -> Tensor:
-            return self._constrain(score, odds, label, mass, weight, category, reference)
-
-        changed: Tensor = _softmax.constrained(_OPS, score, signal, background, from_logits, constrain)
+            return self._constrain(None, score, events, reference)
+        chosen = *self._constraint.classes(self.signal, tuple(score.shape)), self._constraint.from_logits
+        reference = _softmax.of_reference(_OPS, reference, *chosen)
+        changed: Tensor = _softmax.constrained(
+            _OPS, score, *chosen, lambda odds: self._constrain(score, odds, events, reference)
+        )
         return changed
 
-    def _constrain(
-        self, outputs: Tensor | None, score: Tensor, label: Any, mass: Any, weight: Any, category: Any, reference: Any
-    ) -> Tensor:
+    def _constrain(self, outputs: Tensor | None, score: Tensor, events: tuple[Any, ...], reference: Any) -> Tensor:
         """The scores, or the log odds of the outputs of a softmax, unchanged."""
         if not self.training or score.is_meta or not (torch.is_grad_enabled() and score.requires_grad):
             return score
-        if label is None and self.background_only:
+        if events[0] is None and self.background_only:
             raise TypeError(NO_LABELS)
-        events, state = (label, mass, weight, category), self._buffer()
-        same: Tensor
-        if is_traced(score):
+        state, same = self.state if self.state.dtype is torch.float64 else self._buffer(), score
+        if torch.compiler.is_dynamo_compiling() or type(score) not in OWN_TYPES:  # is_traced, with a call less
             found = run_by_operator(self, state, score, *events, reference=reference, outputs=outputs, rows=_ROWS)
             same = _constrained_op(self.key, score, *found)
         elif in_torch_func():
             raise RuntimeError("torch.func cannot transform a MoDeConstraint, which has a state: use MoDeLoss")
         else:
             lesson, rows = self._run(state, score, *events, reference, outputs=outputs)
-            # A bad batch passes as it is.
-            same = score if self._unproven else Constrained.apply(score, rows, lesson, self)
+            if not self._unproven:  # a bad batch passes as it is
+                same = Constrained.apply(score, rows, lesson, self)
         return same
 
     def _run(self, state: Tensor, score: Tensor, *others: Any, outputs: Tensor | None = None) -> tuple[Tensor, Tensor]:
-        """The lesson and the rows of a batch, see :func:`libmode._evaluate.direction`. The state does not change."""
+        """The lesson and the rows of a batch, see :func:`libmode._evaluate.push_rows`. The state does not change."""
         constraint = self._constraint
-        constraint.logits = outputs is not None or constraint.from_logits
-        monitor, due = self._monitor, self._monitor is not None and self._monitor.is_due()
-        if monitor is not None and monitor.calls == 1:
-            if outputs is not None:
+        constraint.odds = outputs is not None
+        monitor = self._monitor
+        if monitor is not None:
+            monitor.calls += 1
+            if monitor.calls == 1 and outputs is not None:
                 constraint.look_at_rows(as_numpy(outputs), len(constraint.labels) + 1)
-            if not self.gather:
+            if monitor.calls == 1 and not self.gather:
                 only_a_part(monitor, type(self).__name__)
-        make = partial(read_batch, constraint.labels, score, *others)
-        gathers, where = self.gather and processes(self.process_group) > 1, ""
+        gathers, where, batch = self.gather and processes(self.process_group) > 1, "", None
         try:
-            batch = gather_events(make, repr(self), self.process_group) if gathers else make()
-            events = batch.events if self.background_only else batch.events._replace(label=None)
-            if not gathers and events.score.shape[0] > batch.size:
-                where = f", where events from {batch.size} on are reference events"
+            if gathers or others[-1] is not None:
+                make = partial(read_batch, constraint.labels, score, *others)
+                batch = gather_events(make, repr(self), self.process_group) if gathers else make()
+                events, count = batch.events, batch.size
+            else:
+                events = read_tensors(score, *others[:-1])
+                count = events.score.shape[0]
+            if not self.background_only:
+                events = events._replace(label=None)
+            if not gathers and events.score.shape[0] > count:
+                where = f", where events from {count} on are reference events"
             if score.is_cuda:
                 events = on_host(events)
-            with naming_ranks(batch) if gathers else _AS_THEY_ARE:
-                lesson, rows = constraint.direction(self._numbers(state), events, batch.size, TENSORS)
+            with naming_ranks(batch) if batch else _AS_THEY_ARE:
+                before = state if state.is_cpu else state.to("cpu", torch.float64)
+                lesson, rows = constraint.direction(before, events, count, TENSORS)
         except BatchError as error:
             self._skip(error)
             found = constraint.skipped(np.float64, score.numel())
-            lesson, rows = found[0], torch.from_numpy(found[1])
+            lesson, rows = map(torch.from_numpy, found)
         except ValueError as error:
             raise ValueError(f"{error} ({training_step(as_numpy(self.state))}{where})") from None
         else:
             if self._unproven:
                 self._succeed()
-            if gathers:
+            if gathers and batch:
                 rows = rows[:, batch.own]
-            if monitor is not None and due:
+            if monitor is not None and monitor.calls % EVERY == 0:
                 monitor.look(constraint.scores(as_numpy(events.score)))
-        return torch.from_numpy(lesson), back_to(score.device, result_type(score), rows)
-
-    def _numbers(self, state: Tensor) -> Any:
-        """The state as an array of doubles; on the CPU it is the memory of the tensor."""
-        return (state if state.is_cpu else state.to("cpu", torch.float64)).detach().numpy()
+        kind = torch.float64 if score.dtype is torch.float64 else torch.float32  # result_type, with a call less
+        return lesson, rows if rows.dtype is kind and score.is_cpu else back_to(score.device, kind, rows)
 
     def _outgoing(self, incoming: Tensor, lesson: Tensor, rows: Tensor) -> Tensor:
         """The gradient with the push; the state remembers the batch."""
-        gradient, array = as_numpy(incoming.detach()), as_numpy(rows)
+        rows, lesson = rows.to("cpu").contiguous(), lesson.to("cpu", torch.float64)
+        gradient = incoming.detach().to("cpu", rows.dtype).reshape(-1).contiguous()
         norms = None
         if self.gather and processes(self.process_group) > 1:
-            parts = self._constraint.categories or 1
-            norms = norms_of_all(gradient, array, len(self._constraint.labels) * parts, self.process_group)
-        numbers = self._numbers(self.state)
-        changed = torch.from_numpy(self._constraint.apply(gradient, array, as_numpy(lesson), numbers, norms))
-        if not self.state.is_cpu:
-            self.state.copy_(torch.from_numpy(numbers))
+            parts = len(self._constraint.labels) * (self.categories or 1)
+            norms = norms_of_all(gradient, rows, parts, self.process_group)
+        changed = self._constraint.apply(gradient, rows, lesson, self.state, norms, TENSORS)
         return back_to(incoming.device, incoming.dtype, changed.reshape(incoming.shape))
 
     def get_extra_state(self) -> Tensor:
         """The options of the state, as the bytes of a text, since some file formats hold only tensors."""
-        return torch.tensor(list(self._constraint.options.text.encode()), dtype=torch.uint8)
+        return torch.tensor(list((self._constraint.options.text or " ").encode()), dtype=torch.uint8)
 
     def set_extra_state(self, state: Tensor) -> None:
         """Raises ValueError if the loaded state has other options."""
@@ -325,7 +307,7 @@ class Constrained(torch.autograd.Function):
     def forward(ctx: Any, score: Tensor, rows: Tensor, lesson: Tensor, owner: MoDeConstraint) -> Tensor:
         ctx.save_for_backward(rows, lesson, score)
         ctx.owner = owner
-        return score.view_as(score)
+        return score.clone()  # a program may change it in place, as by clamp_
 
     @staticmethod
     def backward(ctx: Any, incoming: Tensor) -> tuple[Tensor | None, ...]:

@@ -8,7 +8,8 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from .. import _disco
+from .. import _evaluate
+from .._native import DOUBLE, FLOAT
 from .._read import together
 from ._op import Linked, linked_op, register, run_by_operator
 from ._tensors import as_tensor, is_traced, ready, result_type
@@ -99,11 +100,12 @@ class _Function:
         arrays = [None if array is None else ready(name, array, kind) for name, array in named_arrays]
         grads = x.new_zeros((2, len(x)), dtype=kind, device="cpu")
         addresses = [None if array is None else array.data_ptr() for array in arrays]
-        wanted = [grad.data_ptr() if needed else None for grad, needed in zip(grads, self.wanted, strict=True)]
+        addresses += [grad.data_ptr() if needed else None for grad, needed in zip(grads, self.wanted, strict=True)]
         try:
-            value = _disco.correlation(double, len(x), addresses, self.unbiased, wanted, (arrays, grads))
+            number = DOUBLE if double else FLOAT
+            value = _evaluate.correlation(number, len(x), addresses, self.unbiased, (arrays, grads))
         except ValueError as error:
-            raise _disco.named(error, self.names) from None
+            raise _evaluate.named(error, self.names) from None
         return value, grads.to(x.device)
 
 

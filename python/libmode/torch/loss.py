@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from ctypes import sizeof
 from functools import lru_cache, partial
 from typing import TYPE_CHECKING, Any
 
@@ -13,12 +12,10 @@ from torch import Tensor
 
 from .._bad_batches import OnBadBatch
 from .._events import Events
-from .._native import BatchError, ModeStrength
-from .._option_values import plain
-from .._options import Options, check
+from .._native import BatchError
+from .._options import Options, check, check_scaled
 from .._problems import EVERY, Monitor, Said
-from .._read import flag, is_background
-from .._strength import check_averages, checked_strength
+from .._read import check_averages, flag, is_background
 from .._typing import Unpack
 from ..option_types import Loss, LossOptions
 from ._device import device_loss, is_on_device, refuse_options
@@ -184,15 +181,13 @@ class MoDeLoss(CoreModule):
         super().__init__()
         self._set_on_bad_batch("skip" if on_bad_batch is None and not on_device else on_bad_batch or "raise")
         self.background_only = flag("background_only", background_only)
-        self.options = plain("mode", options, type(self).__init__)
-        self._checked = check("mode", self.options)
-        self._labels = self._checked.labels
+        self._checked = check_scaled("mode", options, strength, type(self).__init__)
+        self.options = {name: self._checked.values[name] for name in options}
+        self._labels, self.strength = self._checked.labels, self._checked.values["strength"]
         self.gather, self.process_group = checked_group(gather, process_group)
         self._monitor, self._said = Monitor() if flag("monitor", monitor) else None, Said()
         self.on_device = on_device
-        self.strength: float | None = None
         if strength is not None:
-            self.strength = checked_strength(strength, self._checked)
             # The number of batches, and the averages of |C| and |M|.
             self._hold(np.zeros(3))
         if on_device:  # now, not with the first batch
@@ -252,7 +247,7 @@ class MoDeLoss(CoreModule):
         The gradient is scaled as if the batches were all events, and by the number of processes.
         """
         gathers, make = processes(self.process_group) > 1 and self.gather, partial(read_batch, self._labels, *arguments)
-        batch = gather_events(make, self._checked.text, self.process_group) if gathers else make()
+        batch = gather_events(make, repr(self), self.process_group) if gathers else make()
         events, count, factor = batch.events, batch.size, None
         if not self.background_only:
             events = events._replace(label=None)
@@ -262,33 +257,26 @@ class MoDeLoss(CoreModule):
             )
             factor = counted.sum(dtype=torch.float64) / counted[:count].sum().clamp(min=1)
         with naming_ranks(batch):
-            loss, grad = self._of_events(state, events, count, factor)
+            loss, grad = self._of_events(state, events, count)
         grad = max(1, len(batch.sizes)) * grad[:count][batch.own]
         return loss, grad if factor is None else grad * factor.to(grad)
 
-    def _of_events(
-        self, state: Tensor | None, events: Events, count: int = 0, factor: Tensor | None = None
-    ) -> tuple[Any, Tensor]:
-        """The loss of checked tensors. With reference events ``count`` are the batch, whose gradient gets a factor."""
+    def _of_events(self, state: Tensor | None, events: Events, count: int = 0) -> tuple[Any, Tensor]:
+        """The loss of checked tensors. With reference events ``count`` are the batch."""
         options = self._checked
         if self.on_device and is_on_device(options, events):
-            if self.strength is not None:
-                raise ValueError("strength and a loss on the device: leave on_device out, and the core computes it")
             return device_loss(events, options, skip=self.on_bad_batch == "skip")
         monitor = self._monitor
         if monitor is not None and self.training:
             monitor.calls += 1
             if monitor.calls == 1 and not self.gather:
                 only_a_part(monitor, type(self).__name__)
-            if monitor.calls % EVERY == 0:  # monitor.is_due(), with a call less
+            if monitor.calls % EVERY == 0:
                 monitor.look(as_numpy(events.score))
         if state is None:
             return of_tensors(options, events, self._said)
-        assert self.strength is not None
         averages = state.detach().to("cpu", torch.float64, copy=not self.training)
-        of_batch = (1.0, 0) if factor is None else (factor.item(), count)
-        strength = ModeStrength(sizeof(ModeStrength), self.strength, *of_batch, averages.data_ptr())
-        result = of_tensors(options, events, self._said, strength)
+        result = of_tensors(options, events, self._said, averages=averages, batch=count)
         if self.training and averages.data_ptr() != state.data_ptr():
             state.copy_(averages)
         return result
