@@ -1,6 +1,5 @@
 """MoDe of the events of several processes: with gloo, against one process that has them all."""
 
-import copy
 import warnings
 
 import processes
@@ -208,12 +207,3 @@ def test_an_error_of_one_is_an_error_of_all(of_processes):
     for found in found_by(of_processes, refused):
         for error, want in zip(found, calls_with_errors(last=False), strict=True):
             assert want in error
-
-
-def test_without_processes_it_is_the_loss_itself():
-    loss = value_and_grad("weights", arguments("weights", 0), gather=True)[0]
-    assert loss == value_and_grad("weights", arguments("weights", 0))[0]
-    copied = copy.deepcopy(MoDeLoss(gather=True, order=0))
-    assert copied.gather and "gather=True" in repr(copied)
-    with pytest.raises(ValueError, match="process_group is given, and gather = False"):
-        MoDeLoss(process_group="any", order=0)

@@ -68,18 +68,6 @@ def test_what_the_masses_have_become(call, kind):
     assert caught[0].filename == __file__
 
 
-def test_masses_beyond_float16_are_said():
-    mass = torch.linspace(0, 80_000, 2_000).half()  # MeV
-    for given in (mass, mass.numpy()):
-        with pytest.raises(
-            ValueError, match=r"^float16 ends at 65,504, give masses in float32: mass\[\d+\] = \+?[Ii]nf"
-        ):
-            if given is mass:
-                MoDeLoss(order=0)(score(torch.float32), LABEL, given)
-            else:
-                libmode.mode_loss(score(torch.float32).detach().numpy(), given, order=0)
-
-
 N = 100
 pytestmark = pytest.mark.filterwarnings("ignore:mass is in")  # half precision, which is said
 
