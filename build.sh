@@ -94,8 +94,9 @@ test_c() {
 }
 
 # Folders whose tests run beside the others, for the second core, and have a process each: TensorFlow and PyTorch's
-# compiler abort one that has both, and the threads of XGBoost and LightGBM stand in those of PyTorch's way.
-APART="install frameworks callbacks trees recipes"
+# compiler abort one that has both, and the threads of XGBoost and LightGBM stand in those of PyTorch's way. The last two
+# are there so that both cores end at about the same time.
+APART="install frameworks callbacks trees recipes posthoc report"
 
 # none_is_chosen STATUS [ARGUMENT...]: whether pytest ended so because these arguments (-k, say) choose none of the tests.
 none_is_chosen() { [ "$1" = 5 ] && [ $# -gt 1 ]; }
@@ -108,7 +109,7 @@ apart() {
         py_test "tests/$folder" "$@" || none_is_chosen $? "$@" || failed=1
     done
     for fuzz in FuzzAnything FuzzDefinition; do
-        go test ./core -run '^$' -fuzz "^$fuzz\$" -fuzztime 100000x -fuzzminimizetime 100x -parallel 1 || failed=1
+        go test ./core -run '^$' -fuzz "^$fuzz\$" -fuzztime "${FUZZ:-20000}x" -fuzzminimizetime 100x -parallel 1 || failed=1
     done
     return $failed
 }
@@ -171,7 +172,7 @@ test_full() {
         die "test-full needs: apt-get install qemu-user-static debootstrap valgrind"
     tool install extras test
     tool coverage install
-    COUNTED=yes test_all
+    COUNTED=yes FUZZ=500000 test_all
     say "Statements that the tests run"
     tool coverage
     say "Concurrent calls, with the race detector; a million calls"

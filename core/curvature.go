@@ -28,5 +28,5 @@ const defaultSmoothing = 1.0 / 16
 // Biased, MaxSlope and Monotonic do not change h: it is the bound for the loss without bounds and with its bias. The call takes
 // O(strips bins^2) more time.
 func Curvature[T Float](grad, hess []T, smoothing float64, ev Events[T], cfg Config) (Result, error) {
-	return evaluate(events.Derivatives[T]{Grad: grad, Hess: hess}, ev, cfg, kind{measured: true, smoothing: cmp.Or(smoothing, defaultSmoothing)})
+	return evaluate(events.Derivatives[T]{Grad: grad, Hess: hess}, ev, cfg, true, cmp.Or(smoothing, defaultSmoothing))
 }

@@ -16,7 +16,7 @@
 //
 // Projection moments have P_bl = (1/W_b) sum_{i in b} w_i P_l(x_i) and A = (P'P)^-1 P', the least-squares fit of the bins'
 // mean polynomials. Quadrature moments, the paper's, have P_bl = P_l(x_b) and A_lb = (2l+1)/2 D_b P_bl. The loss has
-// no bias of a finite sample, unless Biased is set. variance.go of package loss has the formula of the bias, and package moments has the bounds.
+// no bias of a finite sample, unless Biased is set. Package loss has the formula of the bias (integrand.go), and package moments has the bounds.
 //
 // With several background labels the loss is the sum of the losses of each label's events alone. With categories the loss
 // of a label is the sum of the losses of each category's events, times the category's share of the label's sum of weights.
@@ -28,23 +28,23 @@
 //
 // A call goes one way, through packages that know only the packages before them. Each stage takes values and returns
 // values. A stage may write over memory of an earlier one that nothing reads any more: bins writes the bins of events over
-// their cells of mass, and order writes places of records over the counts of the cells.
+// their cells of mass.
 //
 //	core      checks a Config (options.go: one row an option, validate.go), makes a plan of it, and hands a call on (loss.go, tables.go)
-//	loss      Prepare takes the events of a label and category through events, bins, moments and order (prepare.go), and
+//	loss      Prepare takes the events of a label and category through events, bins, moments and sorted (loss.go), and
 //	          Integrate along a walk. Evaluate adds the losses of all labels and categories
 //	events    divides events by label and category, checks and selects them, and counts them in cells of score and mass
 //	bins      divides the masses into bins, and sums functions of the mass over each bin
 //	moments   P and A of a fit, and the bounds
-//	order     one word for each event, sorted by score, in chunks, and the sums of weights before each chunk
-//	loss      J as a quadratic form (linear.go), a correction for bounds (correction.go) and a bias (variance.go), and a walk of each
-//	          chunk (walk.go). At each event J changes by minus the derivative of the loss, which goes to the event's place in the input
+//	sorted    one word for each event, sorted by score, in chunks, and the sums of weights before each chunk
+//	loss      J as a quadratic form with a bias (integrand.go), a correction for bounds (correction.go), and a walk of each chunk
+//	          (walk.go). At each event J changes by minus the derivative of the loss, which goes to the event's place in the input
 //
-// Evaluate integrates the bias in the same walk. Curvature also writes a bound of the curvature, from the densities of the bins
+// Evaluate finds the bias by a second walk. Curvature also writes a bound of the curvature, from the densities of the bins
 // in strips of the scores. Package constraint pushes events along the gradient of the loss of their ranks.
 //
-// Package disco has the distance correlation. Package par has the goroutines and the memory of a call, radix sorts by a
-// number, lanes has the loops with vector instructions, and errs makes errors.
+// Package disco has the distance correlation. Package par has the goroutines and the memory of a call, lanes the loops with vector
+// instructions, and errs the errors.
 //
 // Results do not depend on the number of threads, to the last bit: the division of the work is the same for any number.
 // They do not depend on vector instructions either: a test compares the bits of all kinds of losses with them and without.

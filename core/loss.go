@@ -19,25 +19,19 @@ func Loss[T Float](ev Events[T], cfg Config) (float64, error) {
 // element for each event, 0 for events that take no part, and shares no memory with an argument. If grad is nil, only the loss is
 // computed. After an error the contents of grad mean nothing.
 func LossAndGrad[T Float](grad []T, ev Events[T], cfg Config) (float64, error) {
-	result, err := evaluate(events.Derivatives[T]{Grad: grad}, ev, cfg, kind{})
+	result, err := evaluate(events.Derivatives[T]{Grad: grad}, ev, cfg, false, 0)
 	return result.Loss, err
 }
 
 // Evaluate is LossAndGrad that also returns the bias and the number of events. The bias takes a second walk along the scores.
 func Evaluate[T Float](grad []T, ev Events[T], cfg Config) (Result, error) {
-	return evaluate(events.Derivatives[T]{Grad: grad}, ev, cfg, kind{measured: true})
-}
-
-// kind is a kind of evaluation.
-type kind struct {
-	measured  bool
-	smoothing float64 // of the bound of the curvature
+	return evaluate(events.Derivatives[T]{Grad: grad}, ev, cfg, true, 0)
 }
 
 // evaluate checks the arguments of an evaluation, and computes its loss.
-func evaluate[T Float](out events.Derivatives[T], ev Events[T], cfg Config, how kind) (Result, error) {
-	if !(how.smoothing >= 0) || !events.IsFinite(how.smoothing) {
-		return Result{}, errs.Of(ErrOption, "smoothing = %v: must be finite and above 0, or 0 for the default", how.smoothing)
+func evaluate[T Float](out events.Derivatives[T], ev Events[T], cfg Config, measured bool, smoothing float64) (Result, error) {
+	if !(smoothing >= 0) || !events.IsFinite(smoothing) {
+		return Result{}, errs.Of(ErrOption, "smoothing = %v: must be finite and above 0, or 0 for the default", smoothing)
 	}
 	p, err := loss.PlanOf(cfg, &ev)
 	if err != nil {
@@ -46,8 +40,8 @@ func evaluate[T Float](out events.Derivatives[T], ev Events[T], cfg Config, how 
 	if err := out.CheckLengths(len(ev.Score)); err != nil {
 		return Result{}, err
 	}
-	p.Smoothing = how.smoothing
+	p.Smoothing = smoothing
 	sc := par.Take()
 	defer sc.Give()
-	return loss.Evaluate(out, ev, p, how.measured, sc)
+	return loss.Evaluate(out, ev, p, measured, sc)
 }

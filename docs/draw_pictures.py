@@ -116,8 +116,8 @@ def tight() -> None:
             center = (bins[:-1] + bins[1:]) / 2
             curve = np.polynomial.Polynomial.fit(center, found.value, order)
             right.plot(center, curve(center), "--", color="black", lw=1, label="polynomials" if order == 2 else None)
-    left.set(ylabel="unit area", title="Background selected at 50 % signal efficiency", ylim=(0, 4))
-    right.set(ylabel="background efficiency", title="Background efficiency", ylim=(0, 0.1))
+    left.set(ylabel="unit area", title="Background selected at 50 % signal efficiency", ylim=(0, 4.6))
+    right.set(ylabel="background efficiency", title="Background efficiency", ylim=(0, 0.11))
     for axes in (left, right):
         axes.set_xlabel("mass")
         axes.axvline(0.4, **OF_SIGNAL)

@@ -53,7 +53,7 @@ TOKENS = {
 LEFT_OUT = r"BinaryOperator_(BitOr|\w+_(Bit|.Shift))|Operator_(Eq_Is|Is_Eq|NotEq_IsNot|IsNot_NotEq)$|RemoveDecorator"
 # Tests that take seconds each: with them a run would take days.
 SLOW_GO = "RandomBytes|BothSidesOf|FlatResp|TestBounds|Fluctuations|Allocations"
-SLOW = "p_values or unbiased or numerics or fuzz or fork or compile or stored_losses"
+SLOW = "p_values or unbiased or numerics or fork or compile"
 # What each process of tests has imported already.
 MODULES = ["hypothesis", "numpy", "pandas", "pytest", "scipy.stats", "matplotlib.pyplot", "torch"]
 # The nearest tests of a file are those of the first row that it matches: folders and files of tests/.
@@ -65,7 +65,7 @@ NEAREST = {
     r"posthoc": "posthoc",
     r"weaver|salt|_of_classes": "recipes/test_weaver.py",
     r"report": "report",
-    r"plots": "pytorch/test_plots.py",
+    r"plots": "peers/test_metrics.py",
     r"metrics/": "core/test_[bcdhmo]*.py peers/test_[cms]*.py",
     r"torch/|_constraint|_bad_batches": "pytorch",
     r"": "core pytorch/test_constraint.py pytorch/test_distance_correlation.py pytorch/test_traps.py",

@@ -56,7 +56,13 @@ func Apply[T events.Float](dst, gradient []T, rows Rows[T], lesson, state, norms
 		now.steps += steps
 		for k := range now.parts {
 			now.parts[k].learn(&le.parts[k])
-			now.parts[k].follow(norms[k])
+			if p, norm := &now.parts[k], norms[k]; norm > 0 {
+				if p.gradient > 0 { // the average moves by the nearest power of two first
+					p.gradient = math.Ldexp(p.gradient, int(math.Round(math.Log2(norm)-math.Log2(p.gradient))))
+				}
+				p.gradients++
+				toward(&p.gradient, norm, p.gradients)
+			}
 		}
 	}
 	scales := make([]float64, parts)
@@ -97,18 +103,6 @@ func (rows *Rows[T]) norms(gradient []T, parts int) []float64 {
 			return norms
 		}
 	}
-}
-
-// follow takes the norm of a gradient into its average. The average moves by the nearest power of two first.
-func (p *part) follow(norm float64) {
-	if norm == 0 {
-		return
-	}
-	if p.gradient > 0 {
-		p.gradient = math.Ldexp(p.gradient, int(math.Round(math.Log2(norm)-math.Log2(p.gradient))))
-	}
-	p.gradients++
-	toward(&p.gradient, norm, p.gradients)
 }
 
 // Version is the first number of a state. It changes with what the numbers mean, or where they are.
@@ -159,13 +153,13 @@ const (
 	lengthOfPart   = int(unsafe.Sizeof(part{}) / 8)
 )
 
-// stateOf returns the state that an array is, whose length is that of a state.
+// stateOf returns the state whose memory is this array. The array has the length of a state.
 func stateOf(numbers []float64) state {
 	parts := (*part)(unsafe.Pointer(unsafe.SliceData(numbers[lengthOfTotals:])))
 	return state{numbers, (*totals)(unsafe.Pointer(unsafe.SliceData(numbers))), unsafe.Slice(parts, len(numbers)/lengthOfPart)}
 }
 
-// StateSize returns the length of a state for so many background labels and categories, where 0 categories are none. It has room for
+// StateSize returns the length of a state for a number of background labels and of categories; 0: events have no category. It has room for
 // any number of masses. It is 0 if there is no label, or if an int cannot hold the length.
 func StateSize(labels, categories int) int {
 	parts := (math.MaxInt - lengthOfTotals) / lengthOfPart
@@ -186,7 +180,7 @@ func (s state) checkMasses(lesson state) error {
 // Parts returns the number of labels and categories of a state of this length.
 func Parts(length int) int { return max(0, length-lengthOfTotals) / lengthOfPart }
 
-// CheckState returns an error if an array is no state for so many background labels and categories.
+// CheckState returns an error if an array is no state for these numbers of background labels and categories.
 func CheckState(numbers []float64, labels, categories int) error {
 	if size := StateSize(labels, categories); len(numbers) != size {
 		return errs.Of(errs.ErrLength, "state has length %d, and must have %d for %d background labels and %d categories",

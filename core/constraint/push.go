@@ -5,6 +5,7 @@ import (
 	"errors"
 	"math"
 	"slices"
+	"sort"
 
 	"github.com/libmode/libmode/core/internal/bins"
 	"github.com/libmode/libmode/core/internal/errs"
@@ -33,7 +34,7 @@ func (rows *Rows[T]) check(n int) error {
 	return nil
 }
 
-// Direction sets the rows of a batch, and the lesson to what the batch teaches: as many numbers as a state has. It changes no state. The
+// Direction sets the rows of a batch, and the lesson to what the batch teaches, with the numbers of a state. It changes no state. The
 // gradient G_i of another loss by the score of event i is to become
 //
 //	Multiplier_i G_i + |G| Push_i,
@@ -70,7 +71,12 @@ func Direction[T events.Float](rows Rows[T], lesson []float64, ev events.Events[
 		return err
 	}
 	others := ev.ByCategory(ev.Selected(p.BackgroundLabel, true), p.Categories)
-	rows.reset()
+	clear(rows.Push)
+	clear(rows.Slope)
+	clear(rows.Part)
+	for i := range rows.Multiplier {
+		rows.Multiplier[i] = 1
+	}
 	groups := make([]group[T], len(subs))
 	err = events.Each(subs, sc, func(k int, sc *par.Scratch) error {
 		su := &subs[k]
@@ -99,16 +105,6 @@ func Direction[T events.Float](rows Rows[T], lesson []float64, ev events.Events[
 			i, errs.Range(p.ScoreRange))
 	}
 	return nil
-}
-
-// reset sets the rows to those of events that take no part.
-func (rows *Rows[T]) reset() {
-	clear(rows.Push)
-	clear(rows.Slope)
-	clear(rows.Part)
-	for i := range rows.Multiplier {
-		rows.Multiplier[i] = 1
-	}
 }
 
 // group has the events of one label and category, and its part in the state.
@@ -178,9 +174,12 @@ func (g *group[T]) byScore(push, score float64) (u, slope float64) {
 	return push / slope, slope
 }
 
-// leaveOut leaves out the events without a weight, and those whose mass is outside the limits: of all variables, or jointly of one.
+// leaveOut leaves out events of weight 0, and events outside the limits of every mass; if bins are joint, outside the limits of any mass.
 func (g *group[T]) leaveOut(sc *par.Scratch) error {
-	masses := g.Variables()
+	masses, limits := g.Variables(), &g.plan.Masses[0].Limits
+	if len(masses) == 1 && g.Weight == nil && math.IsInf(limits.Mass[0], -1) && !limits.IgnoreMissing {
+		return nil
+	}
 	takesPart := func(i int) bool {
 		if g.Weight != nil && g.Weight[i] == 0 {
 			return false
@@ -214,16 +213,17 @@ func (g *group[T]) leaveOut(sc *par.Scratch) error {
 	return nil
 }
 
-// leastRank is the number of events of a batch whose part of all counts as the least q (1 - q).
+// leastRank is a number of events: q (1 - q) counts at least as this number over the events of the batch.
 const leastRank = 3
 
 // leastPush is the least |u| of events with one as the sum of their squared weights, relative to it. A smaller direction is rounding,
 // as with order + 1 bins, where the fit is exact.
 const leastPush = 1e-12
 
-// push returns u, and takes its norm over the pushed events into the lesson. u are the derivatives of the loss of the ranks, times 1/sqrt(q (1 - q)). These derivatives follow from the order of the scores,
-// so they are those by the scores. With the factor each working point counts by its significance, since the noise of a residual is in
-// proportion to sqrt(q (1 - q)). Too few events for the bins of the loss get fewer bins; nil: they are too few for any.
+// push returns u, and takes its norm over the pushed events into the lesson. u are the derivatives of the loss of the ranks, times
+// 1/sqrt(q (1 - q)). The derivatives by the ranks follow from the order of the scores alone. With the factor each working point counts by
+// its significance, since the noise of a residual is in proportion to sqrt(q (1 - q)). Too few events for the bins of the loss get fewer
+// bins; nil: they are too few for any.
 func (g *group[T]) push(sc *par.Scratch) ([]float64, error) {
 	grad, p := par.Unset[T](&sc.Arena, len(g.Score)), g.plan
 	order, err := g.differentiate(grad, p, sc)
@@ -242,18 +242,20 @@ func (g *group[T]) push(sc *par.Scratch) ([]float64, error) {
 	if !inOrder {
 		order = sorted.Values(g.Score, sc)
 	}
-	n, unit := len(order), events.UnitOfWeights(g.Weight)
-	sizes := par.Unset[float64](&sc.Arena, n) // |w|
+	n, score, weight, unit := len(order), g.Score, g.Weight, events.UnitOfWeights(g.Weight)
+	scores, sizes := par.Unset[float64](&sc.Arena, n), par.Unset[float64](&sc.Arena, n) // in order of score; sizes are |w|
 	for k, i := range order {
-		if sizes[k] = 1; g.Weight != nil {
-			sizes[k] = math.Abs(float64(g.Weight[i])) * unit
-		}
+		scores[k], sizes[k] = float64(score[i]), 1
+	}
+	for k := 0; k < n && weight != nil; k++ {
+		sizes[k] = math.Abs(float64(weight[order[k]])) * unit
 	}
 	total, below, least, square := floats.Sum(sizes), 0.0, leastRank/float64(n), 0.0
-	u := par.Unset[float64](&sc.Arena, len(g.Score))
+	u := par.Unset[float64](&sc.Arena, len(score))
+	inBatch := sort.Search(len(score), func(i int) bool { return g.Place(i) >= g.Batch }) // the events before it are pushed
 	for lo, hi := 0, 0; lo < n; lo = hi {
-		tied, score := 0.0, g.Score[order[lo]]
-		for hi = lo; hi < n && g.Score[order[hi]] == score; hi++ {
+		tied := sizes[lo]
+		for hi = lo + 1; hi < n && scores[hi] == scores[lo]; hi++ {
 			tied += sizes[hi]
 		}
 		q := (below + tied/2) / total
@@ -262,13 +264,14 @@ func (g *group[T]) push(sc *par.Scratch) ([]float64, error) {
 			if k += lo; !inOrder {
 				k = int(i)
 			}
-			if u[i] = float64(grad[k]) * factor; g.Place(int(i)) < g.Batch {
-				square += u[i] * u[i]
-				g.taught.seen++
+			x := float64(grad[k]) * factor
+			if u[i] = x; int(i) < inBatch {
+				square += x * x
 			}
 		}
 		below += tied
 	}
+	g.taught.seen = float64(inBatch)
 	if norm := math.Sqrt(square); norm*total > leastPush*floats.Norm(sizes, 2) {
 		g.taught.push, g.taught.batches = norm, 1
 	}

@@ -8,7 +8,7 @@ import (
 	"github.com/libmode/libmode/core/internal/loss"
 )
 
-// Steering is what a push takes beside events and options.
+// Steering has the arguments of a push beside events and options.
 type Steering struct {
 	// State is what is remembered of earlier batches, StateSize numbers, all 0 before the first. Nil: nothing is remembered.
 	State []float64
@@ -18,9 +18,9 @@ type Steering struct {
 
 // The numbers of the law. The strength is 12, times (T/150,000)^(1/4) for T training events, and the floor 0.1 (150,000/T)^(1/2): few
 // events teach less flatness, and planing leaves few effective events of them. Order 0, which forbids lines too, needs 24, and there the
-// strength rises as 1 - exp(-x), where x is 1 after 512,000 background events or 1,000 batches, whichever is sooner: in a push of so many
-// times its gradient a network that knows nothing yet learns nothing. Only a part of the exponential that keeps the means is used: with all of it a steep spectrum of order 1 is
-// less flat. studies/zoo has the study behind each number.
+// strength rises as 1 - exp(-x), where x is 1 after 512,000 background events or 1,000 batches, whichever is sooner: a network that
+// knows nothing yet learns nothing, if the push is 24 times its gradient. The exponential that keeps the means counts to the power tilt:
+// with the power 1 a steep spectrum of order 1 is less flat. studies/zoo has the study behind each number.
 const (
 	usual        = 150_000
 	ofFlat       = 24
@@ -31,7 +31,7 @@ const (
 	tilt         = 0.6   // the power of the exponential
 )
 
-// Defaults returns the strength and the floor for an order and so many training events; 0: unknown.
+// Defaults returns the strength and the floor for an order and a number of training events; 0: unknown.
 func Defaults(order int, trainingEvents float64) (strength, floor float64) {
 	relative := 1.0
 	if trainingEvents > 0 {
@@ -92,7 +92,7 @@ func planOf[T events.Float](cfg loss.Planner, ev *events.Events[T], st *Steering
 	return p, nil
 }
 
-// checkCategories returns an error for the first event whose category is none of so many.
+// checkCategories returns an error for the first event whose category is below 0 or too large.
 func checkCategories[T events.Float](subs []events.Subset[T], categories int) error {
 	var bad *events.Subset[T]
 	for k := range subs {

@@ -11,7 +11,7 @@ import (
 	"gonum.org/v1/gonum/floats"
 )
 
-// mostStart is the largest start: a background event counts at most as so many.
+// mostStart is the largest start. No background event counts as more than 150 events.
 const mostStart = 150
 
 // none is the cell of an event that takes no part.
@@ -31,19 +31,13 @@ func (g *group[T]) cells(p *part) *cells { return &cells{p, g.plan, cellsOfMass[
 // endsOf returns the upper ends of the cells of a variable but the last.
 func (c *cells) endsOf(v int) []float64 { return c.ends[v*(c.each-1):][:c.each-1] }
 
-// has reports whether a mass lies inside the limits of a variable.
-func (c *cells) has(v int, m float64) bool {
-	limits := &c.plan.Masses[v].Mass
-	return m >= limits[0] && m <= limits[1] && events.IsFinite(m)
-}
-
 // draw sets the ends of the cells to quantiles of masses, as numpy.quantile.
 func draw[T events.Float](c *cells, masses [][]T) {
 	c.drawn = float64(len(masses[0]))
 	for v, mass := range masses {
 		sorted := make([]float64, 0, len(mass))
 		for _, m := range mass {
-			if c.has(v, float64(m)) {
+			if limits := &c.plan.Masses[v].Mass; float64(m) >= limits[0] && float64(m) <= limits[1] && events.IsFinite(float64(m)) {
 				sorted = append(sorted, float64(m))
 			}
 		}
@@ -58,7 +52,7 @@ func draw[T events.Float](c *cells, masses [][]T) {
 	}
 }
 
-// strips is the number of strips of equal width in which place looks for a cell first: so many that most have no end inside.
+// strips is the number of strips of equal width, in which place looks for a cell first. Most strips have no end of a cell inside.
 const strips = 1024
 
 // place sets the cells of events from their masses, and adds the part of the weights in each cell to a spectrum. A weight that is not
@@ -77,16 +71,22 @@ func place[T events.Float](c *cells, spectrum []float64, ev *events.Events[T], c
 			}
 			begin[s] = uint8(k)
 		}
+		limits, first, each := c.plan.Masses[v].Mass, ends[0], c.each
 		for i, mass := range mass {
-			own, m := c.each, float64(mass)
-			if c.has(v, m) {
-				own = int(begin[int(max(0, min((m-ends[0])*scale, strips-1)))])
+			own, m := each, float64(mass)
+			if m >= limits[0] && m <= limits[1] && events.IsFinite(m) {
+				strip := (m - first) * scale
+				if own = 0; strip >= strips {
+					own = int(begin[strips-1])
+				} else if strip > 0 {
+					own = int(begin[int(strip)])
+				}
 				for own < len(ends) && ends[own] <= m {
 					own++
 				}
 				present[i]++
 			}
-			cell[i] = cell[i]*uint8(c.each+1) + uint8(own)
+			cell[i] = cell[i]*uint8(each+1) + uint8(own)
 		}
 	}
 	needed, sizes, unit := 1, 0.0, 1.0

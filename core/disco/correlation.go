@@ -11,14 +11,11 @@ import (
 	"github.com/libmode/libmode/core/internal/sorted"
 )
 
-// Float is the type of values, weights and gradients.
-type Float = events.Float
-
 // Correlation returns dCorr^2(x, y), and sets gradX and gradY to its derivatives by x and by y. Either gradient may be
 // nil: not wanted. If weight is nil, all weights are 1. The plain form needs 2 events, the unbiased one 4. Results do
 // not depend on the number of threads. The gradients share no memory with the arguments. Errors wrap the errors of package core, and after
 // an error the gradients mean nothing.
-func Correlation[T Float](gradX, gradY, x, y, weight []T, unbiased bool) (float64, error) {
+func Correlation[T events.Float](gradX, gradY, x, y, weight []T, unbiased bool) (float64, error) {
 	n := len(x)
 	if uint64(n) > math.MaxUint32 {
 		return 0, errs.Of(errs.ErrLength, "x has length %d, but one call takes at most %d events", n, uint64(math.MaxUint32))
@@ -95,7 +92,7 @@ func (dc *call) each(f func(k int, ax, other *axis)) {
 //
 // Events of equal x are in order of y, and events of equal y in order of x. So of two events that are equal in one
 // variable the same one comes first in both orders.
-func arrange[T Float](dc *call, x, y, weight []T, unit float64) error {
+func arrange[T events.Float](dc *call, x, y, weight []T, unit float64) error {
 	for k, values := range [...][]T{x, y} {
 		sortAxis(&dc.axes[k], values, dc.sc)
 	}
@@ -120,7 +117,7 @@ func arrange[T Float](dc *call, x, y, weight []T, unit float64) error {
 }
 
 // sortAxis sets order, place and z. Equal values are in order of the input.
-func sortAxis[T Float](ax *axis, values []T, sc *par.Scratch) {
+func sortAxis[T events.Float](ax *axis, values []T, sc *par.Scratch) {
 	copy(ax.order, sorted.Values(values, sc))
 	for k, i := range ax.order {
 		ax.place[i], ax.z[k] = uint32(k), float64(values[i])

@@ -15,6 +15,6 @@
 // arXiv:1810.11332. Weights may have either sign. At equal values the derivative of |x_i - x_j| counts as 0, the mean
 // of both sides.
 //
-// The route: correlation.go checks the events. order.go sorts them by either variable. form.go writes dCov^2 in terms of
-// sums. axis.go computes the sums of one variable, with sums.go, and pairs.go computes the sums over pairs.
+// The route: correlation.go checks the events, and sorts them by either variable. form.go writes dCov^2 in terms of sums. axis.go
+// computes the sums of one variable, and pairs.go the sums over pairs.
 package disco

@@ -54,7 +54,7 @@ func newForm(weights []float64, unit float64, ones, unbiased bool) (form, error)
 	return fm, nil
 }
 
-// setFactors sets dst to the factors of beta_i, from the row sums alpha_i and A, all.
+// setFactors sets dst to the factors of beta_i. They follow from the row sums alpha_i, row, and their sum A, all.
 func (fm *form) setFactors(dst, w, row []float64, all float64) {
 	for i, alpha := range row {
 		dst[i] = w[i] * ((fm.row+fm.square*w[i])*alpha + fm.all*all)

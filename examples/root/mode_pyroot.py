@@ -23,7 +23,8 @@ ROOT.gInterpreter.AddIncludePath(f"{prefix}/include")
 ROOT.gInterpreter.Declare("""
 #include <mode.hpp>
 
-double loss_and_grad(size_t n, const float *score, const int *label, const float *mass, const float *weight, float *grad) {
+double loss_and_grad(size_t n, const float *score, const int *label, const float *mass, const float *weight,
+                     float *grad) {
     static const mode::handle m("order=1");
     return mode::loss(m, mode::events<float>({score, n}, {label, n}, {mass, n}, {weight, n}), {grad, n});
 }

@@ -3,8 +3,6 @@
 import numpy as np
 import pytest
 from libmode import metrics
-from libmode.metrics._judge import Judge
-from libmode.metrics._settings import Settings
 
 RNG = np.random.default_rng(3)
 LABEL = RNG.integers(0, 2, 4_000)
@@ -37,8 +35,3 @@ def test_no_separation_and_ties_are_not_said(call):
         call(score, LABEL, None)
         call(score[np.argsort(LABEL)], LABEL, None)
     metrics.auc([0.4, 0.3, 0.2, 0.1], [0, 0, 1, 1])  # too few events to tell
-
-
-def test_a_training_may_begin_anywhere():
-    _, numbers = Judge(Settings(order=0), 1 - LABEL, MASS).log(SCORE)
-    assert numbers["auc"] < 0.2

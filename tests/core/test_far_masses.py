@@ -54,7 +54,11 @@ def assert_exact(record, refused=False):
     np.testing.assert_allclose(grad, gradient, rtol=0, atol=1e-9 * abs(gradient).max())
 
 
-FAR = ["exponential + 1e9 + -1e5", "whole + 1e6", "lognormal", "clusters"]
+FAR = [
+    "exponential + 1e9 + -1e5",
+    "clusters",
+    *(pytest.param(name, marks=pytest.mark.full) for name in ("whole + 1e6", "lognormal")),
+]
 
 
 @pytest.mark.parametrize("kind", FAR)

@@ -209,16 +209,6 @@ def test_each_label_and_category_has_a_push_and_a_memory_of_its_own(categories):
         close(found, want)
 
 
-def test_a_category_with_few_events_has_no_push_and_one_out_of_range_is_an_error():
-    logit, label, mass, _ = batch(1)
-    category = np.where(np.arange(N) < 3, 1, 0)
-    layer = Core(order=0, categories=2)
-    found = layer.forward(logit, label, mass, None, category)
-    assert not found[0, :3].any() and np.count_nonzero(found[0]) > 0.98 * N / 2
-    with pytest.raises(ValueError, match=r"category\[0\] = 2: must be from 0 to 1"):
-        layer.forward(logit, label, mass, None, 2 * category)
-
-
 def test_reference_events_count_in_ranks_and_bins_and_have_no_rows():
     logit, label, mass, weight = batch(1, weights="positive", n=2 * N)
     all_of_them, some = Core(order=1), Core(order=1)

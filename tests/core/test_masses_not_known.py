@@ -107,13 +107,3 @@ def test_a_masked_mass_is_missing(kind):
     assert loss == want[0] and (grad == want[1]).all()
     with pytest.raises(ValueError, match=r"mass\[\d+\] = NaN.* missing"):
         libmode.mode_loss(score, given, order=0)
-
-
-@pytest.mark.parametrize("kind", ["NumPy", "Awkward"])
-@pytest.mark.parametrize("name", ["score", "weight", "label"])
-def test_another_masked_value_is_an_error_that_keeps_the_events_together(kind, name):
-    score, mass = events(lost=0)
-    given = {"score": score, "mass": mass, "weight": np.ones(len(mass)), "label": np.zeros(len(mass))}
-    given[name] = MASKED[kind](given[name], np.arange(len(mass)) == 7)
-    with pytest.raises(TypeError, match=rf"{name}\[7\] is masked: take the same events of all arguments"):
-        libmode.mode_loss(**given, order=0, missing="ignore")

@@ -1,5 +1,4 @@
-"""Threads and other libraries of Go beside the library: each scenario in a process of its own, which is killed if
-it hangs."""
+"""Threads and many calls: each scenario in a process of its own, which is killed if it hangs."""
 
 import ctypes
 import os
@@ -10,6 +9,7 @@ from concurrent.futures import ThreadPoolExecutor
 import libmode
 import numpy as np
 import pytest
+import soak
 from libmode import _native
 from programs import run
 
@@ -51,25 +51,6 @@ def sixty_four_threads():
         assert list(pool.map(work, range(64))) == alone
 
 
-def beside_another(path, order):
-    """Another library of Go in the process, loaded first or last, works too."""
-    if order == "first":
-        want = call(1, 60_000)
-    other = ctypes.CDLL(path)
-    other.Work.restype = ctypes.c_longlong
-    if order == "last":
-        want = call(1, 60_000)
-
-    def work():
-        return [other.Work(ctypes.c_longlong(1000)) for _ in range(20)]
-
-    with ThreadPoolExecutor(4) as pool:
-        beside = [pool.submit(work) for _ in range(4)]
-        for _ in range(20):
-            assert call(1, 60_000) == want
-        assert all(one.result() == [1000 * 999 // 2] * 20 for one in beside)
-
-
 def get_threads():
     """The number of threads that one call may use."""
     threads = ctypes.c_int()
@@ -87,45 +68,14 @@ def one_processor():
     assert get_threads() == 1
 
 
-OTHER = """package main
-
-import "C"
-import "runtime"
-
-//export Work
-func Work(n int64) (sum int64) {
-	parts := make(chan int64)
-	for k := range n {
-		go func() { parts <- k }()
-	}
-	for range n {
-		sum += <-parts
-	}
-	runtime.GC()
-	return sum
-}
-
-func main() {}
-"""
-
-
 @pytest.mark.parametrize("name", ["sixty_four_threads", "one_processor"])
 def test_scenario(name):
     run(sys.executable, __file__, name, **LIMITED)
 
 
-@pytest.fixture(scope="module")
-def another(tmp_path_factory):
-    """Another library of Go."""
-    folder = tmp_path_factory.mktemp("other")
-    (folder / "other.go").write_text(OTHER)
-    run("go", "build", "-buildmode=c-shared", "-o", "other.so", "other.go", cwd=folder)
-    return folder / "other.so"
-
-
-@pytest.mark.parametrize("order", ["first", "last"])
-def test_beside_another_library_of_go(another, order):
-    run(sys.executable, __file__, "beside_another", another, order, **LIMITED)
+def test_two_thousand_calls_of_mixed_sizes_leave_memory_threads_and_files_as_they_were():
+    """./build.sh test-full makes a million."""
+    run(sys.executable, soak.__file__, "2000")
 
 
 if __name__ == "__main__":

@@ -18,6 +18,7 @@ DOCS = EXAMPLES.with_name("docs")
 PYTHON = ["train_classes.py", "train_jax.py", "train_keras.py", "train_numpy.py", "train_pytorch.py"]
 COMPILERS = {".c": ["-std=c99", "CC", "cc", "-lm"], ".cpp": ["-std=c++11", "CXX", "c++"]}
 TRAININGS = [*PYTHON, "train.c", "train.cpp", "go/main.go"]
+SLOW = ["train_classes.py", "train_keras.py"]
 PROGRAMS = ["analysis.py", "fairness.py", *TRAININGS]
 # What ROOT's SOFIE reads in the versions that have no Swish.
 SOFIE = {"Gemm", "MatMul", "Add", "Mul", "Sigmoid", "Relu", "Tanh"}
@@ -44,7 +45,7 @@ def compiled(name, directory):
     return run(directory / "program")
 
 
-@pytest.mark.parametrize("name", TRAININGS)
+@pytest.mark.parametrize("name", [pytest.param(name, marks=[pytest.mark.full] * (name in SLOW)) for name in TRAININGS])
 def test_it_runs(name, tmp_path):
     printed = run(sys.executable, "-W", "error", EXAMPLES / name) if name in PYTHON else compiled(name, tmp_path)
     heads = re.findall(r"^(strength +\d+|without MoDe|with MoDe): ", printed, re.MULTILINE)
@@ -54,6 +55,7 @@ def test_it_runs(name, tmp_path):
     assert without and all(after < before / 2 for before, after in zip(without, with_mode, strict=True))
 
 
+@pytest.mark.full
 def test_the_analysis_runs_to_its_end(tmp_path):
     """With few events; what the page shows is its output with all of them, so that the words are the same."""
     import onnx

@@ -103,9 +103,8 @@ def test_vmap_over_batches_of_equal_size():
         assert_close(grad, gradient()(*batch), rtol=1e-6)
 
 
-@WAYS
 @pytest.mark.parametrize("from_logits", [True, False])
-def test_outputs_of_a_softmax_get_the_push_of_their_log_odds(way, from_logits):
+def test_outputs_of_a_softmax_get_the_push_of_their_log_odds(from_logits):
     make = (lambda z: z) if from_logits else jax.nn.softmax
     further = events(1, 2000)[:3]
     odds = np.log(further[0] / (1 - further[0]))
@@ -117,9 +116,9 @@ def test_outputs_of_a_softmax_get_the_push_of_their_log_odds(way, from_logits):
         logs = jax.nn.log_softmax(same) if from_logits else jnp.log(same)
         return -jnp.mean(logs[jnp.arange(N), LABEL]), after
 
-    step = stepping(way, of_logit, from_logits=True)
+    step = stepping(loss=of_logit, from_logits=True)
     want, state = step(ODDS, LABEL, MASS, None, State(), Events(odds, *further[1:]))
-    got, after = way(jax.grad(step_of_two, has_aux=True))(np.stack([0 * ODDS, ODDS], 1), State())
+    got, after = jax.jit(jax.grad(step_of_two, has_aux=True))(np.stack([0 * ODDS, ODDS], 1), State())
     assert_close(got, np.stack([-want, want], 1), rtol=1e-4)
     assert_close(after.numbers, state.numbers, rtol=1e-3)
 
@@ -184,16 +183,6 @@ def test_bad_arguments(message, arguments):
 
 
 # ------------------------------------------------------- state
-
-
-@pytest.mark.parametrize("variables", [1, 3])
-def test_a_state_of_its_final_size_changes_nothing(variables):
-    masses = np.stack([MASS**k for k in range(1, variables + 1)], axis=1)
-    step = stepping(bins=3, background_label=(0, 1))
-    grad, state = step(SCORE, LABEL, masses, None, State())
-    other, other_state = step(SCORE, LABEL, masses, None, State.start(labels=2))
-    assert (grad == other).all() and state.steps == 1
-    jax.tree.map(np.testing.assert_array_equal, state, other_state)
 
 
 def test_the_state_in_a_scan():

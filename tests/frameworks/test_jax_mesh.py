@@ -58,37 +58,6 @@ except jax.errors.JaxRuntimeError as error:
     print(str(error).splitlines()[-1])
 """
 
-IN_KERAS = """
-import keras, numpy as np
-from libmode.keras import MoDeConstraint, MoDeLoss, pack
-
-rng = np.random.default_rng(0)
-features, label, mass = rng.normal(size=(1600, 2)).astype("float32"), rng.integers(0, 2, 1600), rng.random(1600)
-
-
-def trained(distribution, loss):
-    keras.distribution.set_distribution(distribution)
-    keras.utils.set_random_seed(1)
-    model = keras.Sequential([keras.layers.Input((2,)), keras.layers.Dense(1, "sigmoid")])
-    model.compile(keras.optimizers.SGD(0.5), loss)
-    model.fit(features, pack(label, mass), batch_size=800, epochs=4, verbose=0, shuffle=False)
-    return np.concatenate([np.ravel(weights) for weights in model.get_weights()])
-
-
-alone = MoDeLoss(order=1, strength=30.0)
-weights = trained(None, alone)
-distribution = keras.distribution.DataParallel()
-assert distribution.device_mesh.shape == (8,)
-parallel = MoDeLoss(order=1, strength=30.0)
-np.testing.assert_allclose(trained(distribution, parallel), weights, rtol=1e-4, atol=1e-5)
-# Each device calls for each batch, which is counted once in the averages of the strength.
-np.testing.assert_allclose(parallel._layer._memory, alone._layer._memory, rtol=1e-4)
-try:
-    trained(distribution, MoDeConstraint(order=1))
-except ValueError as error:
-    print(error)
-"""
-
 
 def on_eight_devices(program):
     """What a program prints that has eight devices."""
@@ -103,7 +72,3 @@ def test_on_a_mesh_it_is_the_loss_of_the_union_and_parts_are_said():
     assert [line.partition(" at a time")[0] for line in warned] == [
         f"TrainingWarning {name} sees the events of one device of the mesh axis data" for name in names
     ]
-
-
-def test_keras_distribution_is_one_device_with_all_events():
-    assert "MoDeConstraint and 8 devices of a distribution" in on_eight_devices(IN_KERAS)

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 TESTS = [Path(__file__).with_name(name) for name in ("on_keras.py", "on_keras_constraint.py")]
-#: What differs between backends: values, gradients, states, and a training with its file.
-NUMBERS = "golden or of_the_core or two_outputs or both_parts or resumed"
+#: What differs between backends: gradients, states, and a training with its file.
+NUMBERS = "of_the_core or two_outputs or both_parts or resumed"
 #: All tests by TensorFlow; by the others those numbers, and in test-full all.
 RUNS = [("tensorflow", ""), ("jax", NUMBERS), ("torch", NUMBERS)]
 RUNS += [pytest.param(backend, "", marks=pytest.mark.full) for backend in ("jax", "torch")]

@@ -63,16 +63,3 @@ def test_the_gradient_of_small_floats_is_scaled_before_it_is_rounded(way, dtype)
     (value, got), (want_value, want) = (f(tf.cast(low, tf.float32), *others) for f in (of_low, of_single))
     assert value == want_value and np.isfinite(got).all()
     assert (got.numpy() == tf.cast(tf.cast(want, dtype), tf.float32).numpy()).all()
-
-
-def test_bad_values_in_a_function_are_the_sentence_without_the_callback():
-    score, mass, *_ = events()
-    bad = tf.where(tf.range(N) == 17, np.nan, score)
-    with pytest.raises(ValueError, match=r"^score\[17\] = NaN: every score of a selected event must be finite"):
-        mode_loss(bad, mass, order=0)
-    with pytest.raises(tf.errors.InvalidArgumentError) as caught:
-        tf.function(mode_loss)(bad, mass)
-    assert "assertion failed: [score[17] = NaN: every score of a selected event must be finite; look for" in str(
-        caught.value
-    )
-    assert "_native.py" not in str(caught.value)

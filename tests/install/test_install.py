@@ -116,14 +116,3 @@ def test_the_sdist_installs_where_there_is_nothing_but_python(sdist, environment
     (tmp_path / "bin" / "python3").symlink_to(environment.python)
     environment.install(sdist, PATH=str(tmp_path / "bin"), CC="")
     environment.smoke()
-
-
-def test_without_a_network_and_modules_the_tree_says_so(environment, tmp_path):
-    environment.install("setuptools>=77")
-    copied = copy_of_the_tree(tmp_path / "tree")
-    with pytest.raises(AssertionError) as failure:
-        environment.install(
-            "--no-index", "--no-deps", "--no-build-isolation", copied, GOPROXY="off", GOMODCACHE=str(tmp_path / "empty")
-        )
-    reason = f"libmode was not built: a Go module is neither in the module cache, {tmp_path / 'empty'}"
-    assert reason in str(failure.value)

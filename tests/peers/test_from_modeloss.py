@@ -55,16 +55,3 @@ def test_loss_and_gradient_agree_and_the_difference_halves_when_n_doubles(option
     assert (middle < [0.06, 0.03, 1e-3]).all(), middle
     if len(options) == 2:  # their bins lack the gaps between them, one part in n / bins
         assert (middle[:2] < differences(512, theirs, PROGRAM["like_modeloss"](**options))[:2] / 2).all()
-
-
-def test_the_penalty_of_slopes_is_theirs():
-    """They add it to the gradient alone."""
-    n, rng = 1024, np.random.default_rng(1)
-    mass = torch.from_numpy(rng.permutation(np.linspace(-1, 1, n)))
-    score, label = torch.sigmoid(mass + torch.from_numpy(rng.normal(size=n))), torch.zeros(n, dtype=torch.float64)
-    options = {"bins": 16, "order": 1, "lambd": 0.5}
-    (_, grad), (_, our_grad) = (
-        evaluate(mode, score, label, mass)
-        for mode in (Theirs(**options, sbins=1024), PROGRAM["like_modeloss"](**options))
-    )
-    assert (grad - our_grad).abs().max() < 0.03 * our_grad.abs().max()

@@ -1,12 +1,11 @@
 """libmode.metrics, each measure beside scikit-learn, SciPy or its definition written out."""
 
 import itertools
-import sys
 
 import numpy as np
 import pytest
-from libmode import metrics, mode_edges
-from programs import run
+from libmode import metrics, mode_edges, plots
+from matplotlib.figure import Figure
 from sklearn.metrics import roc_auc_score, roc_curve
 
 EDGES = np.linspace(-1, 1, 9)
@@ -25,14 +24,6 @@ def events(seed=0, n=2000, ties=False, kind="unit"):
         "signed": rng.choice([1.0, -1.0], n, p=[0.9, 0.1]),
     }[kind]
     return (score.round(1) if ties else score), label, mass, weight
-
-
-def test_only_what_is_asked_for_is_imported():
-    code = "import sys, libmode; assert 'libmode.metrics' not in sys.modules; import libmode.metrics as metrics; "
-    code += "metrics.auc([0.1, 0.2], [0, 1]); print(*sys.modules)"
-    loaded = run(sys.executable, "-c", code).split()
-    assert "libmode.metrics" in loaded
-    assert not {"scipy", "sklearn", "pandas"} & set(loaded)
 
 
 # ------------------------------------------------------------------- ROC
@@ -87,6 +78,17 @@ def test_a_threshold_is_not_lost_in_rounding():
     for percent in range(1, 101):
         for weight in (None, np.full(200, 0.1)):
             assert metrics.threshold(score, label, signal_efficiency=percent / 100, weight=weight) == 100 - percent
+
+
+def test_the_curve_that_is_drawn():
+    axes = Figure().subplots()
+    axes.set_xlabel("kept")
+    assert plots.roc(axes, ([0, 0.5, 1], [0, 0.1, 1]), label="drawn", color="red", lw=5) is axes
+    np.testing.assert_array_equal(axes.lines[0].get_xydata(), [[0, np.nan], [0.5, 10], [1, 1]])
+    assert axes.lines[0].get_linewidth() == 5 and axes.get_legend_handles_labels()[1] == ["drawn"]
+    assert (axes.get_xlabel(), axes.get_ylabel(), axes.get_yscale()) == ("kept", "background rejection", "log")
+    curve = metrics.roc([0.1, 0.4, 0.35, 0.8], [0, 0, 1, 1])
+    assert len(plots.roc(axes, curve).lines[1].get_xdata()) == len(curve.threshold)
 
 
 # ------------------------------------------------------------------ mass

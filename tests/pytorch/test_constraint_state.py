@@ -3,13 +3,11 @@
 import copy
 import io
 import re
-import threading
 
 import processes
 import pytest
 import torch
 import torch.distributed as dist
-from law import PUSH
 from libmode.torch import MoDeConstraint
 from torch.distributed.fsdp import FullyShardedDataParallel, MixedPrecision
 from torch.nn.functional import binary_cross_entropy
@@ -80,6 +78,7 @@ def first_batches(rank):
     return model.constraint.state, model.constraint.skipped
 
 
+@pytest.mark.full
 def test_two_processes_without_gather_of_which_one_begins_without_background():
     (first, no), (second, some) = processes.run(2, first_batches)
     assert first.shape == second.shape and first[1] == 3 and second[1] >= 1
@@ -134,20 +133,6 @@ def test_a_state_that_cannot_be():
     assert torch.equal(before, model.constraint.state)
 
 
-def test_states_of_other_sizes_and_types():
-    saved, other = Classifier(categories=3).state_dict(), Classifier().state_dict()
-    sizes = [each["constraint.state"].numel() for each in (saved, other)]
-    assert sizes[0] == 3 * sizes[1] - 2 * 4  # four numbers are of all categories
-    with pytest.raises(ValueError, match=f"state has length {sizes[0]}, and must have {sizes[1]} .* 0 categories"):
-        Classifier().load_state_dict(saved)
-    for kind in (torch.bfloat16, torch.int64, torch.complex128):
-        rounded = {**other, "constraint.state": torch.zeros(sizes[1], dtype=kind)}
-        with pytest.raises(ValueError, match=f"state is {kind}: give the tensor"):
-            Classifier().load_state_dict(rounded)
-    with pytest.raises(ValueError, match="state is float64: give the tensor"):
-        Classifier().load_state_dict({**other, "constraint.state": other["constraint.state"].numpy()})
-
-
 @pytest.mark.parametrize("arguments", [{}, {"order": 0, "bins": 8}, {"background_label": (0, 1)}], ids=str)
 def test_a_resumed_training_equals_one_that_went_on(arguments):
     went_on, first, again = (Classifier(**arguments) for _ in range(3))
@@ -190,27 +175,6 @@ def test_fsdp_with_buffers_of_less_precision():
     for kind in (torch.bfloat16, torch.float16):
         with pytest.raises(ValueError, match=f"state has {kind}, which rounds it: give buffer_dtype=torch.float32 to"):
             of_batches(wrapped(kind))
-
-
-def test_threads_that_share_a_layer():
-    """Each batch counts, and the averages of the batches are those of one thread."""
-    batches = [batch(k) for k in range(40)]
-    layer, alone = MoDeConstraint(order=1, monitor=False), MoDeConstraint(order=1, monitor=False)
-
-    def call(layer, own):
-        for x, target, mass in own:
-            layer(torch.sigmoid(x[:, 0]).requires_grad_(), target, mass).sum().backward()
-
-    threads = [threading.Thread(target=call, args=(layer, batches[k::4])) for k in range(4)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    call(alone, batches)
-    assert layer.state[1] == 40
-    torch.testing.assert_close(
-        layer.state[PUSH], alone.state[PUSH], rtol=1e-9, atol=0
-    )  # |u|, a mean of the same batches
 
 
 def test_a_checkpointed_layer_counts_no_batch_twice():

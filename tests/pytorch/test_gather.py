@@ -1,13 +1,10 @@
 """MoDe of the events of several processes: with gloo, against one process that has them all."""
 
-import copy
 import warnings
 
-import libmode
 import processes
 import pytest
 import torch
-import torch.distributed as dist
 from law import GRADIENT
 from libmode.torch import Events, MoDeConstraint, MoDeLoss
 from torch.nn.parallel import DistributedDataParallel
@@ -82,7 +79,7 @@ def of_processes():
 
 
 def _everything(rank):
-    parts = losses, trained, skipped, refused, told
+    parts = losses, trained, skipped, refused
     return {part.__name__: part(rank) for part in parts}
 
 
@@ -210,41 +207,3 @@ def test_an_error_of_one_is_an_error_of_all(of_processes):
     for found in found_by(of_processes, refused):
         for error, want in zip(found, calls_with_errors(last=False), strict=True):
             assert want in error
-
-
-def told(rank):
-    found = []
-    for part in (
-        MoDeLoss(order=0),
-        MoDeConstraint(order=1),
-        MoDeLoss(monitor=False, order=0),
-        MoDeLoss(gather=True, order=0),
-    ):
-        with warnings.catch_warnings(record=True) as caught:
-            warnings.simplefilter("always")
-            for _ in range(3):
-                score = torch.linspace(0, 1, 80, requires_grad=True)
-                part(score, torch.arange(80) % 2, torch.linspace(1, 2, 80) ** 2)
-        found.append([str(one.message) for one in caught if one.category is libmode.TrainingWarning])
-    subgroup = dist.new_group([0])
-    if rank == 0:
-        alone = MoDeLoss(gather=True, process_group=subgroup, order=0)(score, torch.arange(80) % 2, torch.rand(80))
-        found.append(alone.isfinite().item())
-    return found
-
-
-def test_one_process_says_once_that_a_loss_sees_a_part_of_the_events(of_processes):
-    first, *others = found_by(of_processes, told)
-    assert [len(said) for said in first[:4]] == [1, 1, 0, 0], first
-    assert first[0][0].startswith(f"MoDeLoss sees the events of one of {len(of_processes)} processes at a time")
-    assert "gather=True" in first[1][0] and first[4] is True
-    assert all(said == [[], [], [], []] for said in others)
-
-
-def test_without_processes_it_is_the_loss_itself():
-    loss = value_and_grad("weights", arguments("weights", 0), gather=True)[0]
-    assert loss == value_and_grad("weights", arguments("weights", 0))[0]
-    copied = copy.deepcopy(MoDeLoss(gather=True, order=0))
-    assert copied.gather and "gather=True" in repr(copied)
-    with pytest.raises(ValueError, match="process_group is given, and gather = False"):
-        MoDeLoss(process_group="any", order=0)

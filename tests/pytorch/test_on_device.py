@@ -102,16 +102,6 @@ def drawn(seed):
     return events, options
 
 
-@pytest.mark.parametrize("dtype", [np.float32, np.float64])
-def test_a_label_that_is_missing_is_an_error(dtype):
-    label = np.zeros(200, dtype)
-    label[17] = np.nan
-    events = {"score": np.linspace(0, 1, 200), "mass": np.arange(200.0), "weight": None, "label": label}
-    assert not computed(events, {})[2]
-    with pytest.raises(ValueError, match=r"label\[17\] = nan: expected a number"):
-        on_device(events, {})
-
-
 @pytest.mark.parametrize("unit", [1e-300, 1e-9, 1e300])
 def test_masses_and_weights_of_any_size(unit):
     rng = np.random.default_rng(1)

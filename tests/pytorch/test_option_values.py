@@ -1,6 +1,5 @@
 """Options are copied when they are given: what changes afterwards changes nothing, and nothing is kept alive."""
 
-import libmode
 import numpy as np
 import pytest
 import torch
@@ -30,13 +29,3 @@ def test_a_module_keeps_what_it_was_made_with():
     edges[1], label[0] = 0.7, 5
     assert loss(*events) == before
     assert "edges=(0.0, 0.2, 1.0)" in repr(loss) and "background_label=(0, 1)" in repr(loss)
-
-
-KINDS = [(np.float32, np.int64), (np.float64, np.uint8), (np.array, np.array), (torch.tensor, torch.tensor)]
-
-
-@pytest.mark.parametrize("number, integer", KINDS)
-def test_numbers_of_every_kind_are_one_option(number, integer):
-    want = libmode.mode_loss(SCORE, MASS, order=1, max_slope=0.25, bins=8, unbiased=True)
-    given = dict(order=integer(1), max_slope=number(0.25), bins=integer(8), unbiased=np.True_)
-    assert libmode.mode_loss(SCORE, MASS, **given) == want

@@ -69,6 +69,7 @@ def test_hypotheses():
         assert_flat(before, after)
 
 
+@pytest.mark.full
 def test_candidates():
     without, with_mode = printed("candidates", "-W", "error")
     auc, residual, chance = numbers(with_mode)

@@ -201,12 +201,3 @@ def test_classes_that_take_no_part_get_no_push():
         torch.nn.functional.cross_entropy(out, label, ignore_index=-1).backward()
     pushed = (logits.grad - same.grad).abs().sum(1) > 0
     assert pushed[(label == 1) | (label == 2)].float().mean() > 0.99 and not pushed[(label == 3) | (label == -1)].any()
-
-
-def test_the_state_of_another_method_is_an_error(tmp_path):
-    before = MoDeOfClasses(CLASSES, signal_class="label_X", order=0, method="loss", strength=30)
-    torch.save(before.state_dict(), tmp_path / "network_mode_epoch-3.pt")
-    loader = types.SimpleNamespace(dataset=types.SimpleNamespace(config=config()))
-    args = types.SimpleNamespace(model_prefix=f"{tmp_path}/network", load_epoch=3, local_rank=None, auto_clean=False)
-    with pytest.raises(ValueError, match="epoch-3.pt has the state of another method than 'layer'"):
-        hooks.get_train_fn(None, mode=ORDER_0)(None, None, None, None, loader, None, 4, extra_args={"args": args})

@@ -11,7 +11,6 @@ import pytest
 import report_toys
 from libmode import metrics
 from libmode.__main__ import NEEDED
-from libmode.report import cli
 from libmode.report.judge import plain
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -139,20 +138,3 @@ def test_status_1_says_not_flat_and_nothing_else(file, tmp_path):
     assert (done.returncode, "Traceback" in done.stderr) == (0, False), done.stderr
     with open("/dev/full", "w") as full:
         assert subprocess.run(command, cwd=tmp_path, stdout=full, stderr=subprocess.DEVNULL).returncode not in (0, 1)
-
-
-@pytest.mark.parametrize(
-    "error, status", [(RuntimeError("a fault"), 2), (KeyboardInterrupt(), 2), (BrokenPipeError(32, ""), 2)]
-)
-def test_the_status_of_errors(file, tmp_path, monkeypatch, capsys, error, status):
-    def fail(*arguments):
-        raise error
-
-    monkeypatch.setattr(cli, "look", fail)
-    monkeypatch.setattr(
-        sys,
-        "argv",
-        ["libmode", "report", str(file), "--score", "flat", "--mass", "mass", "--order", "0", "--out", str(tmp_path)],
-    )
-    assert cli.run() == status
-    assert ("RuntimeError: a fault" in capsys.readouterr().err) == isinstance(error, RuntimeError)

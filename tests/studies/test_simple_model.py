@@ -4,11 +4,13 @@ import json
 import sys
 from pathlib import Path
 
+import pytest
 from programs import run
 
 ROOT = Path(__file__).parents[2]
 
 
+@pytest.mark.full
 def test_a_short_demo(tmp_path):
     short = ["--events", "20000", "--epochs", "20", "--seed", "1", "--output", str(tmp_path)]
     printed = run(sys.executable, "-W", "error", "-m", "studies.simple_model", *short, cwd=ROOT)

@@ -1,7 +1,5 @@
 """Trees are judged on events that they have not seen: those of an evaluation set, or some that fit keeps."""
 
-import warnings
-
 import numpy as np
 import pytest
 from boosted import SMALL, TRAIN
@@ -62,22 +60,6 @@ def test_a_background_that_is_not_flat_is_said(library, patience):
         assert fitted(library, BIASED, early_stopping_rounds=patience, n_estimators=250).check_.flat is False
 
 
-def test_a_set_of_rows_of_the_training_judges_nothing(library):
-    given = {"eval_set": [(TRAIN.features[::9], TRAIN.label[::9])], "eval_mass": [TRAIN.mass[::9]]}
-    classifier = library.Classifier(**QUICK)
-    with pytest.warns(TrainingWarning, match=r"eval_set\[0\] has rows of the training, mass included"):
-        classifier.fit(TRAIN.features, TRAIN.label, mass=TRAIN.mass, **given)
-    assert classifier.check_ is None
-    # Of values with few digits, equal rows are other events.
-    rng = np.random.default_rng(1)
-    features, mass, label = rng.integers(0, 3, (8_000, 2)), rng.integers(50, 99, 8_000), rng.integers(0, 2, 8_000)
-    given = {"eval_set": [(features[4_000:], label[4_000:])], "eval_mass": [mass[4_000:]]}
-    with warnings.catch_warnings():
-        warnings.filterwarnings("error", message=".* rows of the training")
-        classifier.fit(features[:4_000], label[:4_000], mass=mass[:4_000], **given)
-    assert classifier.check_ is not None
-
-
 def test_events_are_kept_where_a_tenth_has_a_thousand_of_background(library, monkeypatch):
     """Three of 40 fits above 3 errors were silent, since nothing judged them: a process says so once."""
     assert fitted(library).check_.events == pytest.approx(1_000, rel=0.01)  # of 20,000 events, half of them background
@@ -98,8 +80,9 @@ def test_events_are_kept_where_a_tenth_has_a_thousand_of_background(library, mon
 
 
 @pytest.mark.filterwarnings("ignore:eval_set:libmode.TrainingWarning")  # of what it finds
-@pytest.mark.parametrize("point", [{}, {"background_efficiency": 0.02}], ids=str)
-@pytest.mark.parametrize("weight", [None, SIGNAL_WEIGHT], ids=["plain", "weighted"])
+@pytest.mark.parametrize(
+    "point, weight", [({}, None), ({"background_efficiency": 0.02}, SIGNAL_WEIGHT)], ids=["plain", "weighted"]
+)
 def test_early_stopping_is_by_the_sensitivity_at_the_cut_of_the_user(library, point, weight):
     found = fitted(library, VALID.mass, weight=weight, early_stopping_rounds=10, n_estimators=300, **point)
     values = found.evals_result_["validation_0"]["inverse_sensitivity"]

@@ -25,11 +25,11 @@ const (
 type Options struct {
 	events.Limits
 	Kind  Binning
-	Asked int       // the number of bins; 0: as many as there are events for
+	Asked int       // the number of bins; 0: it follows the number of events
 	Most  int       // a limit on the number of bins where none is asked for; 0: 32
 	Few   bool      // whether Most is the number of bins that the weights allow, see Settle
 	Edges []float64 // for GivenEdges
-	Grid  bool      // of one of several variables whose cells may be empty
+	Grid  bool      // the variable is one of several, and their cells may be empty
 	Order int       // of the polynomial response, whose order + 1 parameters need at least order + 2 bins
 }
 
@@ -78,11 +78,7 @@ func (bs *Bins) Count() int {
 
 // Error returns an error about bin b.
 func (bs *Bins) Error(b int, format string, args ...any) error {
-	return errs.Of(errs.ErrBin, "%s "+format, append([]any{bs.describe(b)}, args...)...)
-}
-
-// describe returns the name of bin b in errors.
-func (bs *Bins) describe(b int) string {
+	var name string
 	if bs.Bounds != nil {
 		var ranges []string
 		for _, r := range bs.Bounds[b] {
@@ -90,13 +86,15 @@ func (bs *Bins) describe(b int) string {
 				ranges = append(ranges, errs.Range(r))
 			}
 		}
-		return fmt.Sprintf("cell %d of %d, mass in %s,", b, bs.Count(), strings.Join(ranges, " x "))
+		name = fmt.Sprintf("cell %d of %d, mass in %s,", b, bs.Count(), strings.Join(ranges, " x "))
+	} else {
+		closing := ")"
+		if b == bs.Count()-1 {
+			closing = "]"
+		}
+		name = fmt.Sprintf("bin %d of %d, mass in [%v, %v%s,", b, bs.Count(), bs.Edges[b], bs.Edges[b+1], closing)
 	}
-	closing := ")"
-	if b == bs.Count()-1 {
-		closing = "]"
-	}
-	return fmt.Sprintf("bin %d of %d, mass in [%v, %v%s,", b, bs.Count(), bs.Edges[b], bs.Edges[b+1], closing)
+	return errs.Of(errs.ErrBin, "%s "+format, append([]any{name}, args...)...)
 }
 
 // New returns the bins of a selection, and replaces the cells of its masses by their bins.

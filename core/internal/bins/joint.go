@@ -93,7 +93,7 @@ func JointCells[T events.Float](masses [][]T, index []uint32, axes []Options, in
 	return &Bins{Bounds: cells}, cellOf, nil
 }
 
-// binAxisOf is binAxis for the chosen events, of which there may be fewer than bins.
+// binAxisOf is binAxis for the chosen events. There may be fewer events than bins.
 func binAxisOf[T events.Float](dst, chosen []uint32, mass []T, index []uint32, ax Options, sc *par.Scratch) (*Bins, error) {
 	values, places := make([]T, len(chosen)), chosen
 	events.Pick(values, mass, chosen)

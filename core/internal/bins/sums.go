@@ -16,10 +16,12 @@ const enough = FewestEffective * (1 + 1e-9)
 // Settle merges bins that have too few events, unless the caller has chosen the bins. It sets bs.Means to the means of the
 // function 1 and of the columns over the bins.
 //
-// It reports false if these bins only counted the effective events, whose number allows fewer bins, or bins of another kind. Then
-// New makes them with the same options.
+// It reports false if the effective events of these bins allow fewer bins only, or if another kind of bins is asked for. Then New makes
+// other bins with the same options.
 func Settle[T events.Float](bs *Bins, sel *events.Selection[T], o *Options, columns events.Columns, sc *par.Scratch) (bool, error) {
-	sel.Balance(bs.Count(), sc)
+	if sel.Weight != nil {
+		sel.Balance(bs.Count(), sc)
+	}
 	merging := o.Merges() && (sel.Weight != nil || bs.fewest < 2)
 	if !merging && columns.Count == 0 {
 		bs.Means = slices.Repeat([]float64{1}, bs.Count())
@@ -55,7 +57,7 @@ func Settle[T events.Float](bs *Bins, sel *events.Selection[T], o *Options, colu
 }
 
 // limit sets o.Most to the number of bins that the effective events of all bins allow, and reports whether the bins for n events must
-// change. Merging until each bin had so many would follow the score where the weights do.
+// change. Bins are not merged until each has InEach effective events: the bins would follow the score where the weights follow it.
 func (o *Options) limit(sums [][]float64, n int) bool {
 	effective := 0.0
 	for _, row := range sums {
@@ -69,7 +71,7 @@ func (o *Options) limit(sums [][]float64, n int) bool {
 }
 
 // findMerged returns for each bin the number of the bin that it becomes a part of. Each merged bin has enough effective events.
-// If that leaves no more bins than functions, a positive sum of weights is enough: the few events of such bins are all there are.
+// If that leaves no more bins than functions, a positive sum of weights is enough.
 func findMerged(sums [][]float64, powers []int, functions int) []int {
 	to := mergeUntil(sums, powers, enough)
 	if to[len(to)-1] < functions {
@@ -210,7 +212,7 @@ func addFour(rows []float64, width int, bins uint32, pairs []uint32, terms [][]f
 }
 
 // addCounted adds events of weight 1, and their third and fourth terms, to the rows of their bins. The sums of the squares of weights are
-// those of weights.
+// the sums of weights.
 func addCounted(rows []float64, width int, bins uint32, pairs []uint32, third, fourth []float64) {
 	third, fourth = third[:len(pairs)], fourth[:len(pairs)]
 	for i, pair := range pairs {
@@ -236,9 +238,10 @@ func weigh[T events.Float](terms [][]float64, weights []T, unit float64) {
 // CheckSums returns an error for the first bin whose sum of weights is not positive or has an infinite inverse.
 func CheckSums[T events.Float](bs *Bins, sums []float64, sel *events.Selection[T]) error {
 	for b, sum := range sums {
-		if err := checkSum(bs, b, sum, sel.UnitIn(b)); err != nil {
-			return err
+		if sum > 0 && !math.IsInf(sum, 1) && !math.IsInf(1/sum, 1) {
+			continue
 		}
+		return checkSum(bs, b, sum, sel.UnitIn(b))
 	}
 	return nil
 }

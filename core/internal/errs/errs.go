@@ -19,17 +19,15 @@ var (
 	ErrOverflow   = errors.New("overflow")
 )
 
-// Advice is the number of what an error advises, as MODE_ADVICE_... of mode.h. Other languages have words of their own.
-type Advice int
-
+// The numbers of what errors advise, as MODE_ADVICE_... of mode.h. Other languages have words of their own.
 const (
-	NoAdvice Advice = iota
+	NoAdvice = iota
 	Widen
 	ApplySigmoid
 	LeaveOut
 )
 
-var advice = map[Advice]string{
+var advice = map[int]string{
 	Widen:        "widen it, or set it to [-Inf, +Inf]",
 	ApplySigmoid: "apply a sigmoid to raw outputs, or set it to [-Inf, +Inf]",
 	LeaveOut:     "leave such events out, or set missing = ignore and give NaN for a missing mass",
@@ -40,7 +38,7 @@ var advice = map[Advice]string{
 type Fields struct {
 	NameAt, NameEnd int
 	Place           int
-	Advice          Advice
+	Advice          int
 	AdviceAt        int
 }
 
@@ -54,7 +52,8 @@ type sentence struct {
 func (s *sentence) Error() string { return s.text }
 func (s *sentence) Unwrap() error { return s.kind }
 
-// Of returns an error of a kind: one of the above, or the kind of another error, whose fields it has if it ends like it.
+// Of returns an error of a kind. The kind is one of the above, or another error. If the new sentence ends with the sentence of the other
+// error, it has the same fields.
 func Of(kind error, format string, args ...any) error {
 	s := &sentence{kind: kind, text: fmt.Sprintf(format, args...), Fields: Fields{Place: -1}}
 	s.AdviceAt = len(s.text)
@@ -81,7 +80,7 @@ func At(kind error, name string, i int, format string, args ...any) error {
 }
 
 // Advised adds advice to an error of Of or At.
-func Advised(err error, number Advice) error {
+func Advised(err error, number int) error {
 	s := err.(*sentence)
 	s.Advice, s.AdviceAt = number, len(s.text)
 	s.text += advice[number]

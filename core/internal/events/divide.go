@@ -79,7 +79,7 @@ func Divide[T Float](ev Events[T], labels []int32, sc *par.Scratch) ([]Subset[T]
 			ev.Label.find(numbers[lo:hi], lo, labels)
 		}
 		if len(labels) == 1 && ev.Category == nil {
-			chosen[lo/blockSize] = choose(index[lo:hi], numbers[lo:hi], lo)
+			chosen[lo/blockSize] = choose(index[lo:hi], numbers[lo:hi], lo, 0)
 		}
 	})
 	var subs []Subset[T]
@@ -153,8 +153,8 @@ func ranksOf(category LabelSlice, numbers, spare []uint32) ([]int64, error) {
 	return categories, nil
 }
 
-// arrange returns the subsets that have events. It sets index to the places of the events in order of label and category, which their
-// numbers count.
+// arrange returns the subsets that have events. The number of an event counts labels and categories. arrange sets index to the places of
+// the events in order of these numbers.
 func arrange[T Float](index, numbers []uint32, labels int, categories []int64) (subs []Subset[T]) {
 	next := make([]int, labels*len(categories)) // where the next event of each number goes
 	for _, number := range numbers {
@@ -346,7 +346,7 @@ func (d Derivatives[T]) ForEvents(n int, arena *par.Arena) (own Derivatives[T]) 
 	return own
 }
 
-// Scatter sets the derivatives of the input to those of the subset times its factor.
+// Scatter copies the derivatives of the subset, times its factor, to their places in the input.
 func (su *Subset[T]) Scatter(input, own Derivatives[T], sc *par.Scratch) {
 	to := input.both()
 	for k, all := range own.both() {

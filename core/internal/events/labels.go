@@ -1,6 +1,9 @@
 package events
 
-import "unsafe"
+import (
+	"math"
+	"unsafe"
+)
 
 // Label is a type that labels may have.
 type Label interface {
@@ -81,16 +84,17 @@ func (all labelsOf[L]) find(dst []uint32, lo int, wanted []int32) {
 	}
 }
 
-// Selected returns the places of the events that have one of the labels; if others are wanted, of those that have none of them.
+// Selected returns the places of the events that have one of the labels. If others are wanted, it returns the places of all other events.
 func (ev *Events[T]) Selected(labels []int32, others bool) []uint32 {
 	index, numbers := make([]uint32, len(ev.Score)), make([]uint32, len(ev.Score))
 	if ev.Label != nil {
 		ev.Label.find(numbers, 0, labels)
 	}
-	for i := 0; others && i < len(numbers); i++ {
-		numbers[i] = ^numbers[i]
+	flip := uint32(0)
+	if others {
+		flip = math.MaxUint32
 	}
-	return index[:choose(index, numbers, 0)]
+	return index[:choose(index, numbers, 0, flip)]
 }
 
 // ByCategory divides chosen events by category; 0 categories are one.
@@ -107,12 +111,12 @@ func (ev *Events[T]) ByCategory(chosen []uint32, categories int) [][]uint32 {
 	return divided
 }
 
-// choose sets index to the places of the events from lo on whose number is not notWanted, and returns how many there are. It takes no
-// branch on labels in no order.
-func choose(index, numbers []uint32, lo int) (count int) {
+// choose sets index to the places of the events from lo on whose number is not notWanted, and returns the number of these events. It flips
+// the bits of flip in each number first. It has no branch: a processor could not predict one for labels in random order.
+func choose(index, numbers []uint32, lo int, flip uint32) (count int) {
 	for i, number := range numbers {
 		index[count] = uint32(lo + i)
-		count += int(1 - number>>31)
+		count += int(1 - (number^flip)>>31)
 	}
 	return count
 }

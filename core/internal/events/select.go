@@ -16,8 +16,8 @@ type Limits struct {
 	IgnoreMissing bool       // a NaN mass is outside the range, and no error
 }
 
-// Columns are functions of an event whose means over bins are wanted, beside the function 1. Fill sets their values, a slice each, for the
-// events from lo on.
+// Columns are functions of an event. Their means over bins are wanted, beside the mean of the function 1. Fill sets a slice of values for
+// each function, for the events from lo on.
 type Columns struct {
 	Count int
 	Fill  func(values [][]float64, lo int)
@@ -199,7 +199,7 @@ const apart = 0x1p-400
 // Balance multiplies the weights of each bin by a power of two, so that the largest becomes about 1, if the weights of different bins may be
 // so far apart that squares underflow. The loss does not change: only the ratios of the weights in a bin matter.
 func (sel *Selection[T]) Balance(bins int, sc *par.Scratch) {
-	if sel.Weight == nil || lanes.IsFloat32[T]() || sel.LeastWeight >= apart*max(-sel.WeightSpan.Lo, sel.WeightSpan.Hi) {
+	if lanes.IsFloat32[T]() || sel.LeastWeight >= apart*max(-sel.WeightSpan.Lo, sel.WeightSpan.Hi) {
 		return
 	}
 	if sel.given == nil {

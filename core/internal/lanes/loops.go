@@ -98,8 +98,8 @@ func crossGo(li *Linear, bins []uint32, weights, d []float64) {
 	li.Y, li.X = [4]float64{y0, y1, y2, li.Y[3]}, [4]float64{x0, x1, x2, li.X[3]}
 }
 
-// Words sets dst to the words of events with float32 scores, see Decode. The index of the first event is given. Their bins are in
-// those bits of bins that are in the mask.
+// Words sets dst to the words of events with float32 scores, see Decode. The index of the first event is given. The mask selects the bits
+// of bins that are the number of the bin.
 var Words = wordsGo
 
 func wordsGo(dst []uint64, scores []float32, bins []uint32, mask, base uint32, binShift uint, first int) {
@@ -110,7 +110,7 @@ func wordsGo(dst []uint64, scores []float32, bins []uint32, mask, base uint32, b
 }
 
 // Decode sets the scores and the bins of records of float32 scores. The upper half of a word is the distance of the score's
-// key to base, and the lower half has the bin from bit binShift on: see radix.Layout.
+// key to base, and the lower half has the bin from bit binShift on: see sorted.Layout.
 var Decode = decodeGo
 
 func decodeGo(words []uint64, base uint32, binShift uint, scores []float64, bins []uint32) {

@@ -17,7 +17,7 @@ import (
 //
 //	M_bb g_b (1 - 2 F_b - e),   g_b = e^2 times the factor of V_b
 //
-// so that the rows of the linear form hold them, and those of M_bb e^2.
+// so that the rows of the linear form hold them, and the terms M_bb e^2 too.
 type crossing struct {
 	*walk
 	arena  *par.Arena

@@ -71,7 +71,7 @@ func (cu *curvature) row(table []float64, c int) []float64 {
 }
 
 // densities returns the sums of |e| over the windows of the strips by their widths, by sign and bin. The ends of the windows divide
-// the records into parts, each of which is summed once.
+// the records into parts, and each part is summed once.
 func (cu *curvature) densities(sc *par.Scratch) []float64 {
 	nb := cu.in.bins
 	var ends []int
@@ -128,7 +128,7 @@ func (cu *curvature) walkChunk(k int) {
 }
 
 // strip is the records start..end-1, which have one density: the mean over a window around the middle of their weight. The records
-// lo..hi-1 have scores in the window, whose width is that of its part inside the limits. All records of a tie are in one strip, so
+// lo..hi-1 have scores in the window. Its width counts only inside the limits of the integral. All records of a tie are in one strip, so
 // that strips do not depend on the order in which tied events are given.
 type strip struct {
 	start, end, lo, hi int
@@ -142,8 +142,9 @@ const mostStrips = 64
 // leastOfStrip is the part of the usual weight that a strip has at least, before it ends since its window does not reach further.
 const leastOfStrip = 0.25
 
-// newStrips divides sorted records into about as many strips as asked for, of equal sums of |w|: equal numbers of events, also where
-// a record stands for several. Windows have this half width. Crowded scores and far ones do not share a strip, up to a quarter of one.
+// newStrips divides sorted records into about count strips with equal sums of |w|, so that an event of weight 2 counts as two events.
+// Windows have this half width. A strip ends early where the next score is out of reach of its window, if it has a quarter of the usual
+// weight.
 func newStrips(wa *walk, count int, half float64, arena *par.Arena) []strip {
 	rs := wa.Records
 	n := len(rs.Words)

@@ -53,7 +53,7 @@ func PlanOf[T events.Float](cfg Planner, ev *events.Events[T]) (*Plan, error) {
 type Result struct {
 	Loss float64 // as LossAndGrad returns it
 	// Bias is the mean difference between the plain loss of these events and the loss of an infinite sample.
-	// The loss has no bias unless Config.Biased is set; Bias is here either way. It is NaN if it cannot be known, because a bin has
+	// The loss has this bias only if Config.Biased is set. It is NaN if it cannot be known, because a bin has
 	// fewer than 1.05 effective events: without Biased that is an error.
 	Bias float64
 	// Events is the effective number of events, (sum w)^2 / sum w^2, that take part: the sum over labels and
@@ -77,8 +77,10 @@ func Evaluate[T events.Float](out events.Derivatives[T], ev events.Events[T], p 
 	if err != nil {
 		return total, err
 	}
-	if err := events.SetFactors(subs); err != nil {
-		return total, err
+	if len(subs) > 1 {
+		if err := events.SetFactors(subs); err != nil {
+			return total, err
+		}
 	}
 	if subs[0].Index != nil {
 		out.Clear(sc)
@@ -124,7 +126,7 @@ type Prepared[T events.Float] struct {
 }
 
 // Prepare prepares the events of one label and category, whose places in the input are in index; nil: they are the input. It returns
-// them for each variable of mass of which some event has a value, or once for all variables together.
+// the events once for all variables together, or once for each variable for which an event has a value.
 func Prepare[T events.Float](ev events.Events[T], index []uint32, p *Plan, sc *par.Scratch) (prs []*Prepared[T], err error) {
 	if p.Joint {
 		pr, err := prepareJoint(ev, index, p, sc)
@@ -232,7 +234,7 @@ func prepareJoint[T events.Float](ev events.Events[T], index []uint32, p *Plan, 
 	return pr, nil
 }
 
-// mostPerAxis is the default number of bins of each variable, where there are events enough.
+// mostPerAxis is the default number of bins of each variable for many events.
 const mostPerAxis = 8
 
 // axes returns the bins of each variable, for n events inside these ranges. By default cells have events enough, and there are more

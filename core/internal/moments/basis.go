@@ -21,7 +21,7 @@ type Basis struct {
 	SlopeFloor float64
 	Slope      []float64 // its scalar product with c is c_1
 	// Orthonormal spans the same functions with the same P A, for projection moments. Its c are not Legendre moments, but
-	// its columns are orthonormal: those of P may nearly depend on each other, which would cost digits of P A.
+	// its columns are orthonormal. The columns of P may nearly depend on each other, which would cost digits of P A.
 	Orthonormal *Basis
 	// IsOrthonormal says that P = A has orthonormal columns.
 	IsOrthonormal bool
@@ -136,7 +136,7 @@ type Options struct {
 // Bounded reports whether moments are bounded, so that c~ is not linear in F.
 func (o *Options) Bounded() bool { return !math.IsInf(o.MaxSlope, 1) || o.Monotonic }
 
-// Columns returns the Legendre polynomials P_1, P_2, ... of one variable of mass. Their means over the bins, after those of the function 1,
+// Columns returns the Legendre polynomials P_1, P_2, ... of one variable of mass. Their means over the bins, after the mean of the function 1,
 // are the columns of P. Quadrature needs none.
 func Columns[T events.Float](sel *events.Selection[T], c *Options) events.Columns {
 	if c.Quadrature {

@@ -71,8 +71,7 @@ func (sc *Scratch) Expect(n int) {
 
 // Run calls f(0), ..., f(parts-1), several at a time. A panic in f is raised again in the caller's goroutine.
 func (sc *Scratch) Run(parts int, f func(part int)) {
-	workers := min(parts, Threads())
-	if workers <= 1 || sc.Parts == 1 {
+	if parts <= 1 || sc.Parts == 1 {
 		for part := range parts {
 			f(part)
 		}
@@ -92,6 +91,7 @@ func (sc *Scratch) Run(parts int, f func(part int)) {
 			f(int(part))
 		}
 	}
+	workers := min(parts, Threads())
 	all.Add(workers)
 	for range workers - 1 {
 		go work()
@@ -114,13 +114,11 @@ func (sc *Scratch) Blocks(n, size int, f func(lo, hi int)) {
 // Arena hands out memory for the arrays of one call, and takes it back. It is for one goroutine. What a call needs beyond the memory
 // of the arena comes from Go's heap, and the next call finds an arena with room for all of it.
 type Arena struct {
-	pairs      []pair
+	// Each array starts at a multiple of the size of a pair: gonum adds up numbers in an order that depends on whether an address is a
+	// multiple of 16 bytes, so without that the bits of a result would depend on earlier calls.
+	pairs      [][2]uint64
 	used, most int // pairs handed out: now, and the most so far
 }
-
-// pair is the unit of memory. Each array starts at a multiple of its size: gonum adds up numbers in an order that depends on
-// whether an address is a multiple of 16 bytes, so without that the bits of a result would depend on earlier calls.
-type pair [2]uint64
 
 // Mark returns the place to which Release goes back.
 func (a *Arena) Mark() int { return a.used }
@@ -138,7 +136,7 @@ func Make[E any](a *Arena, n int) []E {
 // Unset is Make for a slice that is written before it is read: it is not cleared.
 func Unset[E any](a *Arena, n int) []E {
 	var e E
-	size := int(unsafe.Sizeof(pair{}))
+	size := int(unsafe.Sizeof([2]uint64{}))
 	pairs := (n*int(unsafe.Sizeof(e)) + size - 1) / size
 	if pairs == 0 {
 		return []E{}
@@ -147,11 +145,11 @@ func Unset[E any](a *Arena, n int) []E {
 	a.used += pairs
 	a.most = max(a.most, a.used)
 	if first == 0 && a.most > len(a.pairs) {
-		a.pairs = make([]pair, a.most)
+		a.pairs = make([][2]uint64, a.most)
 	}
 	room := a.pairs
 	if a.used > len(room) {
-		room, first = make([]pair, pairs), 0
+		room, first = make([][2]uint64, pairs), 0
 	}
 	return unsafe.Slice((*E)(unsafe.Pointer(&room[first])), n)
 }

@@ -27,7 +27,7 @@ type Layout struct {
 	binMask   uint64
 }
 
-// newLayout returns the layout for n events in so many bins, with numbers from lowest to highest.
+// newLayout returns the layout for n events in a number of bins, with numbers from lowest to highest.
 func newLayout[T lanes.Float](lowest, highest float64, n, bins int) Layout {
 	var la Layout
 	la.binShift = uint(bits.Len64(uint64(n - 1)))
@@ -77,7 +77,7 @@ func keyOf(s float64) uint64 {
 	return (magnitude ^ negative) - negative + signBit
 }
 
-// Values returns the places of values in increasing order, without those of NaNs. It uses the memory of the scratch.
+// Values returns the places of values in increasing order. NaNs are left out. It uses the memory of the scratch.
 func Values[T lanes.Float](values []T, sc *par.Scratch) []uint32 {
 	lowest, highest := math.Inf(1), math.Inf(-1)
 	for _, v := range values {

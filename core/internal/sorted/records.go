@@ -61,20 +61,28 @@ const fillBlock = 512
 // and the end.
 func byCell[T events.Float](sel *events.Selection[T], layout Layout, sc *par.Scratch) (records []uint64, starts []uint32) {
 	records = par.Unset[uint64](&sc.Arena, sel.N)
-	cells := sel.ScoreCells.Count()
-	starts, next := par.Unset[uint32](&sc.Arena, cells+1), par.Unset[uint32](&sc.Arena, cells*len(sel.Parts))
+	cells, last := sel.ScoreCells.Count(), len(sel.Parts)-1
+	starts = par.Unset[uint32](&sc.Arena, cells+1)
+	next := make([][]uint32, last+1) // of each part and cell: the place of the next event
+	for k := range next[:last] {
+		next[k] = par.Unset[uint32](&sc.Arena, cells)
+	}
+	starts[0], next[last] = 0, starts[1:] // in the end the places after the last part are the starts of the next cells
 	var start uint32
-	for c := range cells {
-		starts[c] = start
-		for k := range sel.Parts { // each part has a place of its own in the cell
-			next[k*cells+c], start = start, start+sel.Parts[k].ScoreCounts[c]
+	if last == 0 {
+		for c, count := range sel.Parts[0].ScoreCounts {
+			starts[c+1], start = start, start+count
 		}
 	}
-	starts[cells] = start
+	for c := 0; c < cells && last > 0; c++ {
+		for k := range next {
+			next[k][c], start = start, start+sel.Parts[k].ScoreCounts[c]
+		}
+	}
 	sc.Run(len(sel.Parts), func(k int) {
 		room := par.Room()
 		defer room.Give()
-		p, next, made := &sel.Parts[k], next[k*cells:(k+1)*cells], par.Unset[uint64](&room.Arena, fillBlock)
+		p, next, made := &sel.Parts[k], next[k], par.Unset[uint64](&room.Arena, fillBlock)
 		for lo := p.Lo; lo < p.Hi; lo += fillBlock {
 			hi := min(lo+fillBlock, p.Hi)
 			pairs, words := sel.Pairs[lo:hi][:hi-lo], made[:hi-lo]
@@ -133,8 +141,8 @@ func (rs *Records) TieAt(i, lo, hi int) (from, to int) {
 	return from, i + sort.Search(hi-i, func(j int) bool { return !rs.Tied(i, i+j) })
 }
 
-// chunkSize returns the usual number of records of a chunk: so many that the fixed cost of a chunk does not matter, and so
-// few that the rounding errors of its running sums do not matter either.
+// chunkSize returns the usual number of records of a chunk. With fewer the fixed cost of a chunk would matter, with more the rounding errors
+// of its running sums.
 func chunkSize(bins int) int { return max(1<<11, 16*bins) }
 
 // divide divides the sorted records into chunks of about the usual size, and adds up the weights of each. A tie is in one chunk, unless
@@ -209,7 +217,7 @@ func addRows(rows []float64, nb int) {
 	}
 }
 
-// Powers returns the sums of the squares of the steps of the events, in rows like Sums, and those of their third powers over each bin. An
+// Powers returns the sums of the squares of the steps of the events, in rows like Sums, and the sums of their third powers over each bin. An
 // event of weight 1 in bin b has the step step[b].
 func (rs *Records) Powers(step []float64, sc *par.Scratch) (squares, thirds []float64) {
 	chunks, nb := len(rs.Chunks)-1, rs.count

@@ -1,0 +1,103 @@
+"""Scores and masses of half precision: gradients that are rounded once, masses of which few differ, and limits."""
+
+import libmode
+import numpy as np
+import pytest
+import torch
+from libmode import TrainingWarning
+from libmode.torch import MoDeConstraint, MoDeLoss, mode_loss
+
+SCALE = 65536.0  # what torch.amp.GradScaler starts with: float16 ends below it
+
+LOSSES = {
+    "MoDeLoss": MoDeLoss(order=1, bins=8),
+    "mode_loss": lambda pred, target, mass: mode_loss(pred, mass, label=target, order=1, bins=8),
+    "compiled": torch.compile(MoDeLoss(order=1, bins=8), fullgraph=True, backend="aot_eager"),
+    "disco": lambda pred, target, mass: mode_loss(pred, mass, label=target, loss="disco"),
+}
+
+
+def scaled_gradient(loss, score, *others):
+    leaf = score.clone().requires_grad_()
+    value = loss(leaf, *others)
+    (SCALE * value).backward()
+    return value.detach(), leaf.grad
+
+
+@pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16], ids=str)
+@pytest.mark.parametrize("name", LOSSES)
+def test_the_gradient_is_that_of_float32_times_the_scale_rounded_once(name, dtype):
+    loss, rng = LOSSES[name], np.random.default_rng(0)
+    mass = rng.random(2000)
+    score = torch.tensor(1 / (1 + np.exp(rng.normal(size=2000) - 3 * (mass - 0.5)))).to(dtype)
+    others = torch.tensor(rng.integers(0, 2, 2000)), torch.tensor(mass, dtype=torch.float32)
+    with torch.autocast("cpu", dtype=dtype):
+        value, grad = scaled_gradient(loss, score, *others)
+    want_value, want = scaled_gradient(loss, score.float(), *others)
+    assert grad.dtype == dtype and value.dtype == torch.float32
+    assert value == want_value
+    assert torch.equal(grad, want.to(dtype))
+    assert torch.isfinite(grad).all()
+
+
+MASS = 5_279 + 20 * torch.randn(2_000, generator=torch.Generator().manual_seed(1), dtype=torch.float64)  # MeV
+LABEL = (torch.arange(2_000) % 2).float()
+
+
+def score(kind):
+    values = torch.rand(2_000, generator=torch.Generator().manual_seed(2)).to(kind)
+    return values.requires_grad_()
+
+
+@pytest.mark.parametrize("kind", [torch.bfloat16, torch.float16], ids=str)
+@pytest.mark.parametrize("call", [
+    lambda mass, kind: MoDeLoss(order=0)(score(kind), LABEL, mass),
+    lambda mass, kind: MoDeConstraint(order=0, monitor=False)(score(kind), LABEL, mass),
+    lambda mass, kind: mode_loss(score(kind), mass, label=LABEL, order=0),
+], ids=["loss", "constraint", "function"])  # fmt: skip
+def test_what_the_masses_have_become(call, kind):
+    mass = MASS.to(kind)
+    exact = mass.double()
+    values = exact.unique()
+    apart = (values[1:] - values[:-1]).min()
+    with pytest.warns(TrainingWarning) as caught:
+        call(mass, kind)
+    (sentence,) = [str(one.message) for one in caught if "mass is in" in str(one.message)]
+    assert str(kind).removeprefix("torch.") in sentence
+    assert f"are {apart:.3g} apart, and 2000 masses have {len(values)} values" in sentence
+    assert caught[0].filename == __file__
+
+
+N = 100
+pytestmark = pytest.mark.filterwarnings("ignore:mass is in")  # half precision, which is said
+
+TYPES = pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16, torch.float32, torch.float64], ids=str)
+# Of the plain loss: what crossing the first or last event of a bin adds to it, the bias takes away.
+PLAIN = dict(order=0, unbiased=False)
+LIMITS = [
+    dict(mass_range=(0, 0.8), bins=2, binning="uniform", score_range=None),
+    dict(edges=(0, 0.3, 0.8), score_range=None),
+]
+
+
+def events():
+    """Scores and masses of which 60 are the limit itself."""
+    rng = np.random.default_rng(0)
+    on_limit = np.arange(N) >= N - 60
+    score, mass = (np.where(on_limit, 0.8, rng.random(N) * 0.8) for _ in range(2))
+    return torch.tensor(score), torch.tensor(rng.permutation(mass))
+
+
+@pytest.mark.parametrize("options", LIMITS, ids=str)
+@TYPES
+def test_events_on_a_limit_of_mass_take_part(options, dtype):
+    mass, score = events()[1].to(dtype), torch.rand(N, requires_grad=True)
+    (grad,) = torch.autograd.grad(mode_loss(score, mass, **PLAIN, **options), score)
+    assert torch.count_nonzero(grad) == N
+    if dtype is torch.bfloat16:  # which NumPy has not
+        return
+    mass, score = mass.numpy(), score.detach().numpy()
+    edges = libmode.mode_edges(mass, **options)
+    assert edges[0] <= mass.min() and mass.max() <= edges[-1]
+    moments, last = libmode.mode_moments(score, mass, at=[0.5], order=0, **options), mass >= edges[-2]
+    assert moments.cdf[0, -1] == pytest.approx((last & (score <= 0.5)).sum() / last.sum())
