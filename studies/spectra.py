@@ -23,7 +23,7 @@ class Residual(NamedTuple):
 def residual(mass: Any, selected: Any, edges: Any, order: int, weight: Any = None) -> Residual:
     """Of background that is selected or not. Bins count alike; polynomials are averaged over the events of a bin."""
     masses, size = np.asarray(mass, float), np.ones(len(mass)) if weight is None else weight
-    found = metrics.efficiency(mass=masses, selected=selected, bins=edges, weight=size)
+    found = metrics.efficiency(selected, None, masses, threshold=1, bins=edges, weight=size)
     x = 2 * (masses - edges[0]) / (edges[-1] - edges[0]) - 1
     terms = [np.histogram(masses, edges, weights=size * term)[0] for term in legvander(x, order).T]
     means = np.stack(terms, axis=1) / found.background[:, None]

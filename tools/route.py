@@ -37,8 +37,10 @@ CALLS = {  # the package that each needs beside core, and the call
     "LossAndGrad": ("", "_, err := core.LossAndGrad(grad, ev, cfg)"),
     "Direction": (
         '"github.com/libmode/libmode/core/constraint"',
-        "_, err := constraint.Direction(grad, make([]float32, n), nil, ev, cfg, "
-        "constraint.Steering{State: make([]float64, constraint.StateSize(1, 0))})",
+        "row, size := func() []float32 { return make([]float32, n) }, constraint.StateSize(1, 0)\n"
+        "rows := constraint.Rows[float32]{Push: grad, Multiplier: row(), Slope: row(), Part: row()}\n"
+        "st := constraint.Steering{State: make([]float64, size)}\n"
+        "err := constraint.Direction(rows, make([]float64, size), ev, cfg, st)",
     ),
 }
 

@@ -56,7 +56,13 @@ func Apply[T events.Float](dst, gradient []T, rows Rows[T], lesson, state, norms
 		now.steps += steps
 		for k := range now.parts {
 			now.parts[k].learn(&le.parts[k])
-			now.parts[k].follow(norms[k])
+			if p, norm := &now.parts[k], norms[k]; norm > 0 {
+				if p.gradient > 0 { // the average moves by the nearest power of two first
+					p.gradient = math.Ldexp(p.gradient, int(math.Round(math.Log2(norm)-math.Log2(p.gradient))))
+				}
+				p.gradients++
+				toward(&p.gradient, norm, p.gradients)
+			}
 		}
 	}
 	scales := make([]float64, parts)
@@ -97,18 +103,6 @@ func (rows *Rows[T]) norms(gradient []T, parts int) []float64 {
 			return norms
 		}
 	}
-}
-
-// follow takes the norm of a gradient into its average. The average moves by the nearest power of two first.
-func (p *part) follow(norm float64) {
-	if norm == 0 {
-		return
-	}
-	if p.gradient > 0 {
-		p.gradient = math.Ldexp(p.gradient, int(math.Round(math.Log2(norm)-math.Log2(p.gradient))))
-	}
-	p.gradients++
-	toward(&p.gradient, norm, p.gradients)
 }
 
 // Version is the first number of a state. It changes with what the numbers mean, or where they are.

@@ -71,7 +71,12 @@ func Direction[T events.Float](rows Rows[T], lesson []float64, ev events.Events[
 		return err
 	}
 	others := ev.ByCategory(ev.Selected(p.BackgroundLabel, true), p.Categories)
-	rows.reset()
+	clear(rows.Push)
+	clear(rows.Slope)
+	clear(rows.Part)
+	for i := range rows.Multiplier {
+		rows.Multiplier[i] = 1
+	}
 	groups := make([]group[T], len(subs))
 	err = events.Each(subs, sc, func(k int, sc *par.Scratch) error {
 		su := &subs[k]
@@ -100,16 +105,6 @@ func Direction[T events.Float](rows Rows[T], lesson []float64, ev events.Events[
 			i, errs.Range(p.ScoreRange))
 	}
 	return nil
-}
-
-// reset sets the rows to the values of events that take no part.
-func (rows *Rows[T]) reset() {
-	clear(rows.Push)
-	clear(rows.Slope)
-	clear(rows.Part)
-	for i := range rows.Multiplier {
-		rows.Multiplier[i] = 1
-	}
 }
 
 // group has the events of one label and category, and its part in the state.

@@ -23,7 +23,7 @@ type axis struct {
 	pairs  []float64 // sums over pairs, see pairs.go
 	half   []float64 // half of the derivatives of dCov^2(z, z)
 	slope  []float64 // derivatives of dCov^2(x, y)
-	factor []float64 // what setVariance and setSlope sum, later power
+	factor []float64 // what the sums over events add up, later power
 
 	variance float64 // dCov^2(z, z)
 }
@@ -71,28 +71,12 @@ func (ax *axis) setVariance(fm *form) error {
 	return nil
 }
 
-// setSlope sets slope to the part that the row sums of the other variable contribute.
-func (ax *axis) setSlope(fm *form, other *axis) {
-	ax.lookAcross(other)
-	fm.setFactors(ax.factor, ax.w, ax.beside, total(other.w, other.row))
-	signedSums(ax.slope, ax.z, ax.w, ax.factor)
-}
-
 // lookAcross sets the events' values and row sums of the other variable.
 func (ax *axis) lookAcross(other *axis) {
 	for k, i := range ax.order {
 		r := other.place[i]
 		ax.rank[k], ax.across[k], ax.beside[k] = r, other.z[r], other.row[r]
 	}
-}
-
-// square replaces the weights in the sums over pairs by their squares.
-func (ax *axis) square() {
-	ax.power = ax.factor
-	for k, w := range ax.w {
-		ax.power[k] = w * w
-	}
-	rowSums(ax.row, ax.z, ax.power)
 }
 
 // sum is a running sum that also adds up its rounding errors (D. Knuth's TwoSum), so that they do not grow with the

@@ -40,12 +40,22 @@ func (dc *call) setSlopes(fm *form, ofX bool) {
 			}
 		})
 	}
-	each(func(ax, other *axis) { ax.setSlope(fm, other) })
+	each(func(ax, other *axis) { // the part of the row sums of the other variable
+		ax.lookAcross(other)
+		fm.setFactors(ax.factor, ax.w, ax.beside, total(other.w, other.row))
+		signedSums(ax.slope, ax.z, ax.w, ax.factor)
+	})
 	addPairs(func(w, g float64) float64 { return fm.ofPairs(w, g, 0) })
 	if fm.mixed == 0 && fm.two == 0 {
 		return
 	}
-	dc.each(func(_ int, ax, _ *axis) { ax.square() })
+	dc.each(func(_ int, ax, _ *axis) { // the weights in the sums over pairs become their squares
+		ax.power = ax.factor
+		for k, w := range ax.w {
+			ax.power[k] = w * w
+		}
+		rowSums(ax.row, ax.z, ax.power)
+	})
 	each(func(ax, other *axis) { ax.lookAcross(other) })
 	addPairs(func(w, g float64) float64 { return fm.ofPairs(w, 0, g) })
 }

@@ -16,7 +16,7 @@ R = TypeVar("R")
 NOT_WEIGHT = ("weights", "sample_weight", "sample_weights")
 
 #: The arguments with one value for each event.
-_OF_EVENTS = ("x", "score", "second", "label", "mass", "weight", "category", "selected")
+_OF_EVENTS = ("x", "score", "second", "label", "mass", "weight", "category")
 
 
 class Events(NamedTuple):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -80,10 +80,6 @@ class MoDeLGBMClassifier(BoostedClassifier):
         """LightGBM, which must be silent, would not say so."""
         return [name for name in parameters if name not in _main_names()]
 
-    @staticmethod
-    def _names() -> Iterable[str]:
-        return _main_names()
-
     def _train(self, training: Training, callbacks: list[Any], verbose: bool | int) -> History:
         if (count := int(training.parameters.get("num_machines", 1))) > 1:
             raise of_parts(count, "machines")
@@ -93,7 +89,6 @@ class MoDeLGBMClassifier(BoostedClassifier):
                 features,
                 label,
                 feature_name="auto" if names is None else names.tolist(),
-                categorical_feature=list(self._categories),
                 init_score=np.full(len(features), training.start),
                 free_raw_data=False,
             )

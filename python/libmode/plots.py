@@ -6,10 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from ._read import of_one_index, vector
-
 __all__ = ["roc"]
-FIELDS = ("signal_efficiency", "false_positive_rate")
 
 
 def roc(axes: Any, roc: Any, *, label: str | None = None, **style: Any) -> Any:
@@ -34,7 +31,7 @@ def roc(axes: Any, roc: Any, *, label: str | None = None, **style: Any) -> Any:
     Raises
     ------
     ValueError, TypeError
-        For arrays that do not fit each other, and values that are not real numbers.
+        By matplotlib for arrays that do not fit each other.
 
     Examples
     --------
@@ -45,19 +42,9 @@ def roc(axes: Any, roc: Any, *, label: str | None = None, **style: Any) -> Any:
     >>> axes.get_yscale()
     'log'
     """
-    pair = [getattr(roc, name) for name in FIELDS] if hasattr(roc, FIELDS[0]) else roc
-    if not isinstance(pair, (tuple, list)) or len(pair) != 2:
-        raise TypeError(
-            f"roc is {roc!r:.80}: expected a curve of libmode.metrics.roc, or a tuple of {', '.join(FIELDS)}"
-        )
-    arrays = dict(zip(FIELDS, pair, strict=True))
-    of_one_index(arrays)
-    kept, rate = (vector(f"roc.{name}", values).astype(np.float64) for name, values in arrays.items())
-    if len(kept) != len(rate):
-        raise ValueError(f"roc.{FIELDS[1]} has length {len(rate)}, but roc.{FIELDS[0]} has length {len(kept)}")
-    rejection = np.full(len(rate), np.nan)
-    np.divide(1, rate, out=rejection, where=rate > 0)
-    axes.plot(kept, rejection, label=label, **style)
+    kept, rate = (roc.signal_efficiency, roc.false_positive_rate) if hasattr(roc, "false_positive_rate") else roc
+    rate = np.asarray(rate, float)
+    axes.plot(np.asarray(kept), 1 / np.where(rate > 0, rate, np.nan), label=label, **style)
     axes.set_yscale("log")
     axes.set_xlabel(axes.get_xlabel() or "signal efficiency")
     axes.set_ylabel(axes.get_ylabel() or "background rejection")

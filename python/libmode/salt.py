@@ -48,17 +48,10 @@ class MoDeClassificationTask(ClassificationTask):
     """
 
     def __init__(
-        self,
-        targets: str,
-        order: int,
-        background_classes: list[str],
-        signal_class: str | None = None,
-        each_class: bool = False,
-        method: str = "layer",
-        options: dict[str, Any] | None = None,
-        check: dict[str, Any] | None = None,
-        **kwargs: Any,
-    ) -> None:
+        self, targets: str, order: int, background_classes: list[str], signal_class: str | None = None,
+        each_class: bool = False, method: str = "layer", options: dict[str, Any] | None = None,
+        check: dict[str, Any] | None = None, **kwargs: Any,
+    ) -> None:  # fmt: skip
         super().__init__(**kwargs)
         self.targets = targets
         self.mode = MoDeOfClasses(
@@ -86,12 +79,9 @@ class MoDeClassificationTask(ClassificationTask):
         return logits
 
     def forward(
-        self,
-        x: Tensor,
-        labels_dict: Mapping[str, Any],
-        pad_masks: Mapping[str, Any] | None = None,
+        self, x: Tensor, labels_dict: Mapping[str, Any], pad_masks: Mapping[str, Any] | None = None,
         context: Tensor | None = None,
-    ) -> tuple[Tensor, Tensor | None]:
+    ) -> tuple[Tensor, Tensor | None]:  # fmt: skip
         """As of ``ClassificationTask``."""
         self._labels, self._added = (labels_dict or {}).get(self.input_name) if self.training else None, 0.0
         try:

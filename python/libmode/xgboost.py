@@ -6,10 +6,9 @@ model is an ordinary one, which loads and predicts without libmode.
 
 from __future__ import annotations
 
-import inspect
 import re
 import warnings
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -130,18 +129,12 @@ class MoDeXGBClassifier(BoostedClassifier):
         unused = re.search(r"Parameters: {(.*)} are not used", "".join(str(each.message) for each in said))
         return re.findall(r'"(\w+)"', unused[1]) if unused else []
 
-    @staticmethod
-    def _names() -> Iterable[str]:
-        return inspect.signature(xgboost.XGBModel.__init__).parameters
-
     def _data(self, features: NDArray[Any], label: Any = None) -> xgboost.DMatrix:
         names = getattr(self, "feature_names_in_", None)
         return xgboost.DMatrix(
             features,
             label,
             feature_names=None if names is None else names.tolist(),
-            feature_types=["c" if place in self._categories else "q" for place in range(features.shape[1])],
-            enable_categorical=self.parameters.get("enable_categorical", True),
         )
 
     def _train(self, training: Training, callbacks: list[Any], verbose: bool | int) -> History:
@@ -149,7 +142,6 @@ class MoDeXGBClassifier(BoostedClassifier):
             raise of_parts(count, "processes")
         own = {"objective": "binary:logistic", "disable_default_eval_metric": True}
         own |= {"base_score": float(expit(training.start)), **training.parameters}
-        own.pop("enable_categorical", None)  # of the data
         data, *sets = [self._data(*arrays) for arrays in training.arrays]
         stopping, history = training.stopping, History()
         booster = xgboost.train(

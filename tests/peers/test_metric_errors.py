@@ -18,7 +18,7 @@ def put(array, place, value):
 
 
 def cut(metric=metrics.efficiency, **change):
-    return metric(**{"mass": MASS, "selected": SELECTED, "bins": EDGES} | change)
+    return metric(**{"score": SELECTED, "mass": MASS, "bins": EDGES, "threshold": 1} | change)
 
 
 def at(*events, **change):
@@ -35,22 +35,19 @@ metrics.rejection(1.0 * LABEL, LABEL, signal_efficiency=0.5) | ValueError | the 
 metrics.threshold(SCORE, LABEL) | TypeError | give one of signal_efficiency, background_efficiency
 cut(bins=0) | ValueError | bins = 0
 cut(mass=np.ones(10), bins=20) | ValueError | but all are 1
-cut(bins=[2, 3]) | ValueError | mass has no event inside bins, 2 to 3
-cut(selected=SCORE) | ValueError | selected[0] = 0.05
-metrics.efficiency([1, 2], [0, 1], [1, 2], threshold=0.5, selected=[0, 1]) | TypeError | selected and score both say which events are selected
+cut(bins=[2, 3]) | ValueError | mass has no event inside bins, [2, 3]
 metrics.check(SCORE, None, MASS, order=0, threshold=0.5, mass_range="all") | TypeError | mass_range has dtype
 cut(weight=LAST_NEGATIVE * 1e200) | ValueError | weight[0] = 1e+200: expected 0, or a size from
-cut(mass=PLANE, bins=[[-1, 0], [0.5, 1]]) | ValueError | of all columns at once
+cut(mass=PLANE, bins=[[-1, 0], [0.5, 1]]) | ValueError | mass has no event inside bins, [-1, 0] x [0.5, 1]
 metrics.check(SCORE, None, MASS, threshold=0.5) | TypeError | order is missing: it says which dependence of the background efficiency
 cut(mass=put(PLANE, (3, 1), inf), bins=2) | ValueError | mass[3, 1] = inf
-cut(selected=None) | TypeError | score is missing: a working point needs it
 at() | TypeError | a working point is needed
 at(signal_efficiency=0.5, threshold=0.1) | TypeError | only one of signal_efficiency and threshold
 at(SCORE, None, MASS, signal_efficiency=0.5) | ValueError | label has no signal (label 1)
 at(signal_efficiency=50) | ValueError | signal_efficiency = 50
 at(MASS + 100, LABEL, SCORE, threshold=0.5) | ValueError | score and mass are swapped
-cut(degree=1) | TypeError | efficiency: unknown argument 'degree'
-cut(signal_eficiency=0.5) | TypeError | did you mean signal_efficiency?
+cut(degree=1) | TypeError | unexpected keyword argument 'degree'
+cut(signal_eficiency=0.5) | TypeError | unexpected keyword argument 'signal_eficiency'
 metrics.roc(np.arange(40.0), np.arange(40)) | ValueError | label has more than 20 different values: are these masses? metrics take (score, label, mass) in this order
 metrics.auc(SCORE, LABEL, background_label=7) | ValueError | background_label = 7: expected one of label's 0, 1
 """

@@ -100,7 +100,7 @@ def test_the_residual_by_hand(kind, order):
     score, _, mass, weight = events(kind=kind)
     passed = (score > 0.6).astype(float)
     cut = metrics.check(passed, None, mass, weight=weight, order=order, threshold=0.5, bins=EDGES).cuts[0]
-    e = metrics.efficiency(mass=mass, selected=score > 0.6, bins=EDGES, weight=weight)
+    e = metrics.efficiency(score > 0.6, None, mass, threshold=1, bins=EDGES, weight=weight)
     weight = np.ones(len(mass)) if weight is None else weight
     assert e.background == pytest.approx(np.histogram(mass, EDGES, weights=weight)[0])
     assert e.selected == pytest.approx(np.histogram(mass[score > 0.6], EDGES, weights=weight[score > 0.6])[0])
@@ -130,7 +130,7 @@ def test_a_working_point_is_the_mask_that_it_means(kind):
         ({"threshold": cut}, cut),
     ):
         edges = mode_edges(mass[background], bins=20)
-        mask = {"mass": mass[background], "selected": score[background] >= threshold, "bins": edges}
+        mask = {"score": score[background] >= threshold, "threshold": 1, "mass": mass[background], "bins": edges}
         mask["weight"] = None if weight is None else weight[background]
         found, want = metrics.efficiency(score, label, mass, weight=weight, **point), metrics.efficiency(**mask)
         np.testing.assert_array_equal([found.value, found.error], [want.value, want.error])
@@ -157,7 +157,7 @@ def in_the_plane(kind, n=3000):
 @pytest.mark.parametrize("kind", ["unit", "signed"])
 def test_cells_of_two_masses_by_hand(kind):
     mass, selected, weight = in_the_plane(kind)
-    given = {"mass": mass, "selected": selected, "bins": PLANE, "weight": weight}
+    given = {"score": selected, "threshold": 1, "mass": mass, "bins": PLANE, "weight": weight}
     found = metrics.efficiency(**given)  # no warning of the empty corner
     weight = np.ones(len(mass)) if weight is None else weight
     assert [edges.tolist() for edges in found.edges] == [edges.tolist() for edges in PLANE]
@@ -185,8 +185,8 @@ MASS, SELECTED = np.linspace(-0.9, 0.9, 10), np.arange(10) >= 5
 def test_an_efficiency_that_is_not_known_is_nan_with_a_warning():
     weight = np.append(np.ones(9), -1.0)
     with pytest.warns(RuntimeWarning) as caught:
-        found = metrics.efficiency(mass=MASS, selected=SELECTED, bins=[-1, -0.5, 0.5, 0.8, 1, 2, 3], weight=weight)
-    said = "efficiency is NaN in bin 3, [0.8, 1): weight sums to -1; bin 4, [1, 2): no event; bin 5, [2, 3]: no event"
+        found = metrics.efficiency(SELECTED, None, MASS, threshold=1, bins=[-1, -0.5, 0.5, 0.8, 1, 2, 3], weight=weight)
+    said = "efficiency is NaN without a positive sum of weights, in bin 3, [0.8, 1); bin 4, [1, 2); bin 5, [2, 3]"
     assert [str(warning.message) for warning in caught] == [said]
     assert caught[0].filename == __file__
     np.testing.assert_array_equal(np.isnan(found.value), [False, False, False, True, True, True])

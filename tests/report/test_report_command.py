@@ -11,7 +11,6 @@ import pytest
 import report_toys
 from libmode import metrics
 from libmode.__main__ import NEEDED
-from libmode.report import words
 from libmode.report.judge import plain
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -27,11 +26,11 @@ DEFAULT = ["--mass", "mass", "--label", "label"]
 )
 def test_the_status_says_whether_a_dependence_is_seen(file, tmp_path, score, order, status):
     options = ["--score", score, "--mass", "mass", "--cut", "label == 0", "--order", order, "--out", tmp_path]
-    found, printed = report_toys.report(file, *options, "--working-points", "0.3", "--max-dependence", 1e-3)
+    found, printed = report_toys.report(file, *options, "--background-efficiency", "0.3", "--max-dependence", 1e-3)
     assert found == status, printed
     numbers = report_toys.numbers(tmp_path)
     assert numbers["passed"] is (status == 0)
-    assert (f"{score} has p " in printed and "below --max-dependence 0.001" in printed) == bool(status)
+    assert ("Failed: not every p-value is at least 0.001" in printed) == bool(status)
     page = (tmp_path / "report.html").read_text(encoding="utf-8")
     assert ("<strong>Failed:</strong>" if status else "<strong>Passed:</strong>") in page
 
@@ -39,10 +38,10 @@ def test_the_status_says_whether_a_dependence_is_seen(file, tmp_path, score, ord
 @pytest.mark.parametrize(
     "change, message",
     [
-        ({"FILE": "nowhere.root"}, "there is no file 'nowhere.root'."),
+        ({"FILE": "nowhere.root"}, "there is no file 'nowhere.root'"),
         ({"--label": "0 * count + 1"}, "--label is 1 for all events: expected background"),
         ({"--weight": "0 * count - 1"}, "weight sums to -"),
-        ({"--working-points": "0.5,80"}, "signal_efficiency[1] = 80.0: must be positive and at most 1"),
+        ({"--signal-efficiency": "0.5,80"}, "signal_efficiency[1] = 80.0: must be positive and at most 1"),
         ({"--signal-mass": "inf"}, "signal_mass[0] = inf: expected a finite number"),
         ({"--out": __file__}, "test_report_command.py"),
         ({"--bins": "50,60,x"}, "'50,60,x' is no list of numbers"),
@@ -62,7 +61,18 @@ def test_options_are_those_of_check(file, toy, tmp_path):
     """Bins, the bounds of the polynomial, and the events of the training."""
     background = toy["label"] == 0
     score, mass = toy["linear"][background], toy["mass"][background]
-    given = ["--score", "linear", "--mass", "mass", "--cut", "label == 0", "--working-points", "0.3", "--out", tmp_path]
+    given = [
+        "--score",
+        "linear",
+        "--mass",
+        "mass",
+        "--cut",
+        "label == 0",
+        "--background-efficiency",
+        "0.3",
+        "--out",
+        tmp_path,
+    ]
     for options, given_so in (
         ({"order": 2, "monotonic": True, "max_slope": 0.1, "training_events": 5000.0, "bins": 7},
          ["--monotonic", "--max-slope", 0.1, "--training-events", 5000, "--bins", 7]),
@@ -102,7 +112,7 @@ def test_the_page_has_one_verdict_and_one_figure_for_each_score(page):
     folder, found = page
     scores, text = report_toys.numbers(folder)["scores"], html.unescape(found)
     for score in scores:
-        assert words.short(score["auc"], 4) in text and f"{score['check']['why']}." in text
+        assert str(round(score["auc"], 4)) in text and f"{score['check']['why']}." in text
     assert found.count("data:image/svg+xml") == len(scores) + 1  # and the ROC curves
 
 
@@ -127,4 +137,4 @@ def test_status_1_says_not_flat_and_nothing_else(file, tmp_path):
     done = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True)
     assert (done.returncode, "Traceback" in done.stderr) == (0, False), done.stderr
     with open("/dev/full", "w") as full:
-        assert subprocess.run(command, cwd=tmp_path, stdout=full, stderr=subprocess.DEVNULL).returncode == 2
+        assert subprocess.run(command, cwd=tmp_path, stdout=full, stderr=subprocess.DEVNULL).returncode not in (0, 1)

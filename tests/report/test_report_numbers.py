@@ -16,7 +16,7 @@ def labeled(files, tmp_path_factory):
     """The numbers of a report with everything."""
     folder = tmp_path_factory.mktemp("labeled")
     options = ["--score", "flat", "--score", "carved", "--mass", "mass", "--label", "label", "--weight", "weight"]
-    options += ["--cut", "mass < 250", "--order", 1, "--working-points", "0.8,0.3", "--out", folder]
+    options += ["--cut", "mass < 250", "--order", 1, "--signal-efficiency", "0.8,0.3", "--out", folder]
     status, printed = report_toys.report(files["root"], *options)
     assert status == 0, printed
     return report_toys.numbers(folder)
@@ -54,7 +54,7 @@ def test_the_checks_use_a_random_part_of_many_events(monkeypatch):
     rng = np.random.default_rng(0)
     label, mass = rng.random(100_000) < 0.3, rng.exponential(60, 100_000)
     of_file = Events(rng.random((100_000, 1)), mass, np.ones(100_000), label)
-    wanted, looked = Wanted(("s",), "m", label="l"), sample.look([(100_000, of_file), (100_000, of_file)], True)
+    wanted, looked = Wanted(("s",), "m", label="l"), sample.look([(100_000, of_file), (100_000, of_file)])
     settings = {"order": 0, "background_efficiency": 0.3}
     found = judge.numbers(wanted, looked, settings, list(judge.judge(wanted, looked, settings)))
     assert (found["entries"], found["background"], found["tested"]) == (200_000, 2 * np.sum(~label), 20_000)

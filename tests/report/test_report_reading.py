@@ -102,7 +102,7 @@ def test_integers_do_not_wrap_around(tmp_path, suffix):
     )
     scores = taken(file, scores=tuple(IN_DOUBLE)).scores
     assert dict(zip(IN_DOUBLE, np.round(scores.T, 12).tolist(), strict=True)) == IN_DOUBLE
-    with pytest.raises(Problem, match="adds what is true or false: expected numbers, as in 1 "):
+    with pytest.raises(Problem, match="it adds what is true or false: expected numbers, as in 1 "):
         taken(file, scores=("(jets > 0) + (jets > 1)",))
 
 
@@ -122,7 +122,7 @@ def test_labels_may_be_words(tmp_path):
         file.mktree("t", {"flat": "f8", "mass": "f8", "Label": "string"}).extend(columns)
     for name in ("words.csv", "words.parquet", "words.h5", "fields.h5", "words.root"):
         assert taken(tmp_path / name, label='Label == "s"').label.tolist() == [True, False, True], name
-        with pytest.raises(Problem, match=r"^--label 'Label' is '?s'? at entry 0 of .*: expected one number"):
+        with pytest.raises(Problem, match=r"^--label 'Label' cannot be computed from .*: could not convert string"):
             taken(tmp_path / name, label="Label")
 
 
@@ -178,12 +178,14 @@ def test_what_is_not_finite_is_named_with_file_and_entry(toy, tmp_path, suffix):
 @pytest.mark.parametrize(
     "expressions, message",
     [
-        ({"mass": "mas"}, r"^--mass 'mas': .*toy\.root has no column 'mas'; it has mass, .*; friends of a tree are not"),
-        *(({"mass": f"{text}(mass)"}, f"has no column '{text}'; it has ") for text in ("np.log", "mass.to_csv")),
-        ({"mass": "(mass).to_csv('x')"}, r"^--mass .* has '\)\.to_csv': expected columns, numbers"),
+        ({"mass": "mas"}, r"^--mass 'mas': name 'mas' is not defined in .*toy\.root; it has mass, "),
+        *(({"mass": text}, "methods, which may write files, are not called") for text in (
+            "np.log(mass)", "mass.to_csv(mass)", "(mass).to_csv('x')")),
         *(({"mass": text}, "^--mass .* cannot be computed from .*toy.root: ") for text in (
             "mass &&", "mass +", "(" * 500 + "mass" + ")" * 500, "@taken(mass)", "sqr(mass)", "log(mass, 2)",
-            "mass & 1", "count^2", "9**9**9", "mass; flat")),
+            "mass & 1", "count^2", "mass; flat")),
+        *(({"mass": text}, "cannot be computed from .*: ") for text in ("'mass'", "[1, 2]", "x = mass")),
+        ({"mass": "mass / 0"}, r"is inf at entry 0 of "),
         ({"scores": ("log(flat - 1)",)}, r"^--score 'log\(flat - 1\)' is nan at entry 0 of "),
         ({"label": "count"}, r"^--label 'count' is [234] at entry \d+ of .*: expected 1 for signal or 0 for background"),
         ({"cut": "count"}, r"^--cut 'count' is [234] at entry \d+ of .*: expected 1 or 0"),
@@ -200,12 +202,12 @@ def test_bad_files(files, tmp_path):
     (tmp_path / "torn.root").write_bytes(files["root"].read_bytes()[:2000])
     for argument, message in {
         tmp_path / "none.root": r"there is no file '.*none\.root'",
-        tmp_path: r"^'.*' is a directory: expected files, as in '.*/\*\.root'",
-        tmp_path / "pipe": "pipe' is a pipe or a device: expected a file",
-        "root://eos.cern.ch//eos/mc.root:t": "^'root://eos.*' is on another machine: expected a file on this one",
+        tmp_path: "there is no file '.*: expected files on this machine",
+        tmp_path / "pipe": "there is no file '.*pipe'",
+        "root://eos.cern.ch//eos/mc.root:t": "there is no file 'root://eos.*: expected files on this machine",
         tmp_path / "notes.md": r"notes\.md is not a ROOT, Parquet, HDF5 or \.csv file",
         tmp_path / "torn.root": r"torn\.root cannot be read: ",
-        f"{files['csv']}:events": "a Parquet or CSV file has no trees; leave out ':events'",
+        f"{files['csv']}:events": "only ROOT and HDF5 files have trees or groups; leave out ':events'",
     }.items():
         with pytest.raises(Problem, match=message):
             taken(argument)

@@ -4,7 +4,6 @@ import json
 import re
 
 import numpy as np
-import pandas as pd
 import pytest
 import sklearn
 from boosted import LGB, SMALL, XGB
@@ -110,22 +109,6 @@ def test_grid_search_in_a_pipeline_routes_masses_and_weights(kind):
     scaled = StandardScaler().fit_transform(SMALL.features)
     direct.fit(scaled, SMALL.label, mass=SMALL.mass, sample_weight=weight)
     np.testing.assert_allclose(found.predict_proba(SMALL.features), direct.predict_proba(scaled), rtol=1e-6)
-
-
-def test_categories_of_features_are_matched_by_value(kind):
-    """Whatever their order and codes. A new one counts as missing; codes in place of the values are an error."""
-    names = np.array(["b", "c", "a"])[np.digitize(SMALL.features[:, 0], [0.3, 0.8])]
-    frame = pd.DataFrame({"place": pd.Categorical(names), "other": SMALL.features[:, 1]})
-    trees = kind(**FEW).fit(frame, SMALL.label, mass=SMALL.mass)
-    want = trees.predict_proba(frame)[:, 1]
-    assert auc(want, SMALL.label) > auc(SMALL.features[:, 1], SMALL.label) + 0.05  # it splits by category
-    np.testing.assert_array_equal(
-        trees.predict_proba(frame.assign(place=pd.Categorical(names, ["c", "z", "b", "a"])))[:, 1], want
-    )
-    new, missing = (frame[:1].assign(place=pd.Categorical([one], ["a", "q"])) for one in ("q", None))
-    np.testing.assert_array_equal(trees.predict_proba(new), trees.predict_proba(missing))
-    with pytest.raises(ValueError, match=r"X\['place'\] has only new values, \[1, 2, 0\]: .* \['a', 'b', 'c'\]"):
-        trees.predict_proba(frame.assign(place=pd.Categorical(np.unique(names, return_inverse=True)[1])))
 
 
 class OwnMass:

@@ -78,11 +78,7 @@ func (bs *Bins) Count() int {
 
 // Error returns an error about bin b.
 func (bs *Bins) Error(b int, format string, args ...any) error {
-	return errs.Of(errs.ErrBin, "%s "+format, append([]any{bs.describe(b)}, args...)...)
-}
-
-// describe returns the name of bin b in errors.
-func (bs *Bins) describe(b int) string {
+	var name string
 	if bs.Bounds != nil {
 		var ranges []string
 		for _, r := range bs.Bounds[b] {
@@ -90,13 +86,15 @@ func (bs *Bins) describe(b int) string {
 				ranges = append(ranges, errs.Range(r))
 			}
 		}
-		return fmt.Sprintf("cell %d of %d, mass in %s,", b, bs.Count(), strings.Join(ranges, " x "))
+		name = fmt.Sprintf("cell %d of %d, mass in %s,", b, bs.Count(), strings.Join(ranges, " x "))
+	} else {
+		closing := ")"
+		if b == bs.Count()-1 {
+			closing = "]"
+		}
+		name = fmt.Sprintf("bin %d of %d, mass in [%v, %v%s,", b, bs.Count(), bs.Edges[b], bs.Edges[b+1], closing)
 	}
-	closing := ")"
-	if b == bs.Count()-1 {
-		closing = "]"
-	}
-	return fmt.Sprintf("bin %d of %d, mass in [%v, %v%s,", b, bs.Count(), bs.Edges[b], bs.Edges[b+1], closing)
+	return errs.Of(errs.ErrBin, "%s "+format, append([]any{name}, args...)...)
 }
 
 // New returns the bins of a selection, and replaces the cells of its masses by their bins.

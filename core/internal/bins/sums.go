@@ -19,7 +19,9 @@ const enough = FewestEffective * (1 + 1e-9)
 // It reports false if the effective events of these bins allow fewer bins only, or if another kind of bins is asked for. Then New makes
 // other bins with the same options.
 func Settle[T events.Float](bs *Bins, sel *events.Selection[T], o *Options, columns events.Columns, sc *par.Scratch) (bool, error) {
-	sel.Balance(bs.Count(), sc)
+	if sel.Weight != nil {
+		sel.Balance(bs.Count(), sc)
+	}
 	merging := o.Merges() && (sel.Weight != nil || bs.fewest < 2)
 	if !merging && columns.Count == 0 {
 		bs.Means = slices.Repeat([]float64{1}, bs.Count())
@@ -236,9 +238,10 @@ func weigh[T events.Float](terms [][]float64, weights []T, unit float64) {
 // CheckSums returns an error for the first bin whose sum of weights is not positive or has an infinite inverse.
 func CheckSums[T events.Float](bs *Bins, sums []float64, sel *events.Selection[T]) error {
 	for b, sum := range sums {
-		if err := checkSum(bs, b, sum, sel.UnitIn(b)); err != nil {
-			return err
+		if sum > 0 && !math.IsInf(sum, 1) && !math.IsInf(1/sum, 1) {
+			continue
 		}
+		return checkSum(bs, b, sum, sel.UnitIn(b))
 	}
 	return nil
 }

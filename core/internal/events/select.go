@@ -199,7 +199,7 @@ const apart = 0x1p-400
 // Balance multiplies the weights of each bin by a power of two, so that the largest becomes about 1, if the weights of different bins may be
 // so far apart that squares underflow. The loss does not change: only the ratios of the weights in a bin matter.
 func (sel *Selection[T]) Balance(bins int, sc *par.Scratch) {
-	if sel.Weight == nil || lanes.IsFloat32[T]() || sel.LeastWeight >= apart*max(-sel.WeightSpan.Lo, sel.WeightSpan.Hi) {
+	if lanes.IsFloat32[T]() || sel.LeastWeight >= apart*max(-sel.WeightSpan.Lo, sel.WeightSpan.Hi) {
 		return
 	}
 	if sel.given == nil {

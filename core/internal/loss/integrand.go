@@ -48,24 +48,17 @@ func newIntegrand(p *Plan, unbiased bool, ba *moments.Basis, bs *bins.Bins, rs *
 			return nil, err
 		}
 	}
-	if rs.Weights == nil {
-		in.foldSquares()
-	}
-	if p.Bounded() {
-		in.correction = newCorrection(in, moments.NewBound(&p.Options, ba), &sc.Arena)
-	}
-	return in, nil
-}
-
-// foldSquares adds the terms of M_bb e^2 and of V_b to the rows, where e = 1/W_b at each event.
-func (in *integrand) foldSquares() {
-	for i := range in.start {
+	for i := 0; i < in.bins && rs.Weights == nil; i++ { // rows get the terms of M_bb e^2 and of V_b, where e = 1/W_b at each event
 		b, row := &in.start[i], &in.rows[0][i]
 		own := b.square * b.step * b.step
 		g := own * b.factor // 0 if the bias is not subtracted
 		row.Y[3] = own - g*(1-b.step)
 		row.X[3] += 2 * g * b.step
 	}
+	if p.Bounded() {
+		in.correction = newCorrection(in, moments.NewBound(&p.Options, ba), &sc.Arena)
+	}
+	return in, nil
 }
 
 // setLinear sets the form that J is where no moment is bounded, given the steps. Then r = (1 - P A) F is linear in F and

@@ -77,8 +77,10 @@ func Evaluate[T events.Float](out events.Derivatives[T], ev events.Events[T], p 
 	if err != nil {
 		return total, err
 	}
-	if err := events.SetFactors(subs); err != nil {
-		return total, err
+	if len(subs) > 1 {
+		if err := events.SetFactors(subs); err != nil {
+			return total, err
+		}
 	}
 	if subs[0].Index != nil {
 		out.Clear(sc)

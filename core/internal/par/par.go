@@ -71,8 +71,7 @@ func (sc *Scratch) Expect(n int) {
 
 // Run calls f(0), ..., f(parts-1), several at a time. A panic in f is raised again in the caller's goroutine.
 func (sc *Scratch) Run(parts int, f func(part int)) {
-	workers := min(parts, Threads())
-	if workers <= 1 || sc.Parts == 1 {
+	if parts <= 1 || sc.Parts == 1 {
 		for part := range parts {
 			f(part)
 		}
@@ -92,6 +91,7 @@ func (sc *Scratch) Run(parts int, f func(part int)) {
 			f(int(part))
 		}
 	}
+	workers := min(parts, Threads())
 	all.Add(workers)
 	for range workers - 1 {
 		go work()

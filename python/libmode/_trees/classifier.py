@@ -20,6 +20,7 @@ from .._messages import ORDER, level_of_the_user, near, shown
 from .._options import TAKEN
 from .._problems import Said, TrainingWarning
 from .._read import as_array, of_one_index, real, together, variables, whole
+from ..metrics._judge import keys
 from ..metrics._settings import Settings as Judged
 from .multipliers import Boosting, Settings, checked, refuse_missing, sums_of_weights, unsettled
 from .watched import Stopping, Watched
@@ -162,33 +163,20 @@ class BoostedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     _own: tuple[str, ...]  # parameters that the classifier sets, or that have no effect with an objective
     _main_name: Callable[..., str]  # the library's name of a parameter that has several
     _unknown: Callable[..., list[str]]  # which of these parameters the library has not
-    _names: Callable[..., Iterable[str]]  # of parameters of the library
     # Sets booster_, and returns the values by evaluation set; takes Training, callbacks and verbose.
     _train: Callable[..., History]
     _margins: Callable[..., NDArray[Any]]  # takes features
     _gains: Callable[..., NDArray[Any]]  # the gain of the splits of each feature
 
     def __init__(
-        self,
-        *,
-        order: int | None = None,
-        background_only: bool = True,
-        n_estimators: int | None = None,
-        learning_rate: float = 0.15,
-        max_depth: int | None = None,
-        min_child_weight: float | None = None,
-        subsample: float = 1.0,
-        colsample_bytree: float = 1.0,
-        reg_lambda: float | None = None,
-        early_stopping_rounds: int | None = None,
-        signal_efficiency: float | Sequence[float] | None = None,
+        self, *, order: int | None = None, background_only: bool = True, n_estimators: int | None = None,
+        learning_rate: float = 0.15, max_depth: int | None = None, min_child_weight: float | None = None,
+        subsample: float = 1.0, colsample_bytree: float = 1.0, reg_lambda: float | None = None,
+        early_stopping_rounds: int | None = None, signal_efficiency: float | Sequence[float] | None = None,
         background_efficiency: float | Sequence[float] | None = None,
-        validation_fraction: float | Literal["auto"] | None = "auto",
-        events: float | None = None,
-        random_state: Any = None,
-        n_jobs: int | None = None,
-        **parameters: Any,
-    ) -> None:
+        validation_fraction: float | Literal["auto"] | None = "auto", events: float | None = None,
+        random_state: Any = None, n_jobs: int | None = None, **parameters: Any,
+    ) -> None:  # fmt: skip
         self.order = order
         self.background_only = background_only
         self.n_estimators = n_estimators
@@ -218,26 +206,17 @@ class BoostedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return super().set_params(**own)
 
     def fit(
-        self,
-        X: Any,
-        y: Any,
-        *,
-        mass: Any,
-        sample_weight: Any = None,
-        category: Any = None,
-        eval_set: Sequence[tuple[Any, Any]] | None = None,
-        eval_mass: Sequence[Any] | None = None,
-        eval_sample_weight: Sequence[Any] | None = None,
-        eval_category: Sequence[Any] | None = None,
-        callbacks: Sequence[Any] | None = None,
-        verbose: bool | int = False,
-    ) -> BoostedClassifier:
+        self, X: Any, y: Any, *, mass: Any, sample_weight: Any = None, category: Any = None,
+        eval_set: Sequence[tuple[Any, Any]] | None = None, eval_mass: Sequence[Any] | None = None,
+        eval_sample_weight: Sequence[Any] | None = None, eval_category: Sequence[Any] | None = None,
+        callbacks: Sequence[Any] | None = None, verbose: bool | int = False,
+    ) -> BoostedClassifier:  # fmt: skip
         """Trains on n events.
 
         Parameters
         ----------
         X : (n, features) numbers, NaN where one is missing
-            Columns of a DataFrame may have the dtype category.
+            Encode categories as numbers, by :class:`sklearn.preprocessing.OneHotEncoder` for instance.
         y : (n,) of two classes
             The background is ``background_label``, which strings need, or the first by NumPy's order: 0 of 0 and 1.
         mass, category
@@ -322,8 +301,7 @@ class BoostedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             raise TypeError(ORDER)
         seed = 0 if self.random_state is None else int(check_random_state(self.random_state).randint(2**31 - 1))
         parameters = {name: getattr(self, name) for name in _SHARED} | {"random_state": seed}
-        options, ours = {"order": self.order}, self._get_param_names()
-        others = {}
+        options, others, ours = {"order": self.order}, {}, self._get_param_names()
         for name, value in self.parameters.items():
             main = self._main_name(name)
             if name in TAKEN["mode"]:
@@ -337,7 +315,7 @@ class BoostedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             else:
                 others[main] = value
         for name in self._unknown(others) if others else ():
-            meant = near(name, {*ours, *TAKEN["mode"], *self._names()})
+            meant = near(name, {*ours, *TAKEN["mode"]})
             raise TypeError(f"unknown parameter {name!r}" + (f": did you mean {meant}?" if meant else ""))
         parameters |= others
         options.pop("background_label", None)  # a class of y: the labels of the loss are 1 for signal and 0
@@ -358,10 +336,6 @@ class BoostedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     def _read_events(self, X: Any, y: Any, mass: Any, weight: Any, category: Any, training: bool = False) -> Set:
         """The training, or an evaluation set as the training had it."""
         of_one_index({"X": X, "y": y, "mass": mass, "sample_weight": weight, "category": category})
-        if training:
-            kinds = enumerate(X.dtypes if hasattr(X, "columns") else ())
-            places = [place for place, kind in kinds if getattr(kind, "name", None) == "category"]
-            self._categories = {place: X.iloc[:, place].cat.categories for place in places}
         X, y = self._read(X, y, training)
         if training:
             check_classification_targets(y)
@@ -422,7 +396,7 @@ class BoostedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     def _warn_of_set(self, name: str, last: Set, weights: Any, training: Set) -> bool:
         """Warns of rows of the training in an evaluation set, and of weights that it lacks. Returns whether of rows."""
         said, weight, label = [], training[1].weight, training[1].label
-        copied = _copied(*(_rows(features, events.mass) for features, events in (training, last)))
+        copied = _copied(*(keys([*features.T, *np.atleast_2d(own.mass.T)]) for features, own in (training, last)))
         if copied:
             said.append(
                 f"{name} has rows of the training, mass included, so it judges nothing: trees know these events by "
@@ -504,18 +478,7 @@ class BoostedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         )
 
     def _read(self, X: Any, y: Any = "no_validation", reset: bool = False) -> Any:
-        """Features, and labels if given, with the columns of the training. A missing or new category is NaN."""
-        if self._categories and hasattr(X, "columns") and X.shape[1] > max(self._categories):
-            X = X.copy(deep=False)
-            for place, categories in self._categories.items():
-                values = X.iloc[:, place]
-                code = categories.get_indexer(values)
-                if len(X) > 1 and values.notna().any() and (code < 0).all():  # one event may have a new category
-                    raise ValueError(
-                        f"X[{X.columns[place]!r}] has only new values, {shown(values.dropna().unique().tolist())}: the "
-                        f"categories of the training are {shown(categories.tolist())}. Give these, not their codes"
-                    )
-                X.isetitem(place, np.where(code < 0, np.nan, code))
+        """Features, and labels if given, with the columns of the training."""
         kinds = [np.float32, np.float64]
         return validate_data(self, X, y, reset=reset, dtype=kinds, ensure_all_finite="allow-nan")
 
@@ -560,12 +523,6 @@ def of_parts(count: int, kind: str) -> RuntimeError:
         f"this is one of {count} {kind} of a distributed training, and sees only its own rows, but MoDe needs all of "
         "them: train on one machine, or take a sample of the rows"
     )
-
-
-def _rows(features: NDArray[Any], mass: NDArray[Any]) -> NDArray[Any]:
-    """A number for each row with its mass, equal for equal rows alone."""
-    columns = np.nan_to_num(np.column_stack([features, mass]).astype(float), nan=math.pi, posinf=1e300, neginf=-1e300)
-    return np.asarray(columns @ np.random.default_rng(0).normal(size=columns.shape[1]))
 
 
 def _copied(training: NDArray[Any], others: NDArray[Any]) -> bool:

@@ -85,7 +85,7 @@ class MoDeCallback(keras.callbacks.Callback):
         self._label, self._mass, self._weight = together(
             as_array, label=as_array("label", label), mass=mass, weight=weight
         )
-        self._judge = Judge(Settings.checked(**settings), self._label, self._mass, self._weight)
+        self._judge = Judge(Settings(**settings), self._label, self._mass, self._weight)
         self._x, self._score, self._batch_size, self._prefix = x, score, batch_size, prefix
         self.check: Check | None = None
 

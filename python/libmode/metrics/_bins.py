@@ -29,17 +29,17 @@ class Bins:
         bins = USUAL_BINS if bins is None else bins
         ranges = mass_range if d > 1 and mass_range is not None else [mass_range] * d
         if d == 1:
-            self._names, entries = [("bins", "mass")], [bins]
+            names, entries = [("bins", "mass")], [bins]
         else:
-            self._names = [(f"bins[{k}]", f"mass[:, {k}]") for k in range(d)]
+            names = [(f"bins[{k}]", f"mass[:, {k}]") for k in range(d)]
             entries = list(bins) if hasattr(bins, "__len__") else [bins] * d
             if len(entries) != d:
                 raise ValueError(
                     f"bins has length {len(entries)}: expected an integer, or {d} entries, one for each column of mass"
                 )
         self.axes = [
-            _edges(entry, masses, limits, *names)
-            for entry, masses, limits, names in zip(entries, mass.T, ranges, self._names, strict=True)
+            _edges(entry, masses, limits, *named)
+            for entry, masses, limits, named in zip(entries, mass.T, ranges, names, strict=True)
         ]
         self.shape = tuple(len(edges) - 1 for edges in self.axes)
         self.count = int(np.prod(self.shape))
@@ -52,19 +52,15 @@ class Bins:
     def find(self, mass: Doubles) -> NDArray[np.intp]:
         """The bin of each event, (n, d), and -1 for those outside."""
         places = []
-        for edges, values, (name, mass_name) in zip(self.axes, mass.T, self._names, strict=True):
+        for edges, values in zip(self.axes, mass.T, strict=True):
             place = np.searchsorted(edges, values, "right") - 1
             place[values == edges[-1]] = len(edges) - 2
             place[values > edges[-1]] = -1
-            if (place < 0).all():
-                raise ValueError(
-                    f"{mass_name} has no event inside {name}, {edges[0]:g} to {edges[-1]:g}: "
-                    f"it goes from {np.min(values):g} to {np.max(values):g}"
-                )
             places.append(place)
         inside = np.min(places, axis=0) >= 0
         if not inside.any():
-            raise ValueError("mass has no event inside bins: none is inside the bins of all columns at once")
+            ranges = " x ".join(f"[{edges[0]:g}, {edges[-1]:g}]" for edges in self.axes)
+            raise ValueError(f"mass has no event inside bins, {ranges}")
         cells = np.full(len(mass), -1, np.intp)
         cells[inside] = np.ravel_multi_index([place[inside] for place in places], self.shape)
         return cells

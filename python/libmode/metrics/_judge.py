@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
 
@@ -10,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._problems import say_if_far
-from .._read import as_array, flat, numbers, same_length, vector
+from .._read import as_array, flat, number, numbers, same_length, vector
 from ._bins import Doubles, sums
 from ._response import CUTS, Binned, Grid, Null, all_cuts, residual, slope, turns
 from ._result import AtCut, Check, shown
@@ -58,14 +59,6 @@ class Part(NamedTuple):
             cuts.append(replace(cut, flat=flat, why=why, p_value=p, needed=needed))
         return self._replace(cuts=cuts)
 
-    def named(self, name: str) -> Part:
-        """The part with tests whose sentences begin with a name."""
-
-        def of(tests: list[Test]) -> list[Test]:
-            return [test._replace(said=name + test.said, hides=name + test.hides) for test in tests]
-
-        return self._replace(at_cuts=[of(tests) for tests in self.at_cuts], at_all=of(self.at_all))
-
 
 class Group(NamedTuple):
     """All background inside the range, or that of a category."""
@@ -108,16 +101,17 @@ class Judge:
             Variable(column.astype(float), (ends[0], ends[1]), own, settings.order)
             for column, ends, own in zip(self._mass.T, limits.tolist(), widths, strict=True)
         ]
-        self._kinds: NDArray[Any] | None = None
-        if category is not None:
-            self._kinds = flat("category", np.asarray(category))
-            same_length("category", self._kinds, "mass", events.signal)
         self._limits_of_bins = limits
         self._groups: dict[Any, Group] = {None: self._group(slice(None))}
-        if self._kinds is not None:
-            kinds, place = np.unique(self._kinds[self._inside], return_inverse=True)
-            order = np.split(np.argsort(place, kind="stable"), np.cumsum(np.bincount(place))[:-1])
-            self._groups |= {kind: self._group(which) for kind, which in zip(kinds.tolist(), order, strict=True)}
+        self._kinds: list[NDArray[np.intp]] = []  # numbers of the categories, if there are some
+        if category is not None:
+            kinds = flat("category", np.asarray(category))
+            same_length("category", kinds, "mass", events.signal)
+            self._names_of_kinds, place = np.unique(kinds, return_inverse=True)
+            self._kinds = [place]
+            for k, kind in enumerate(self._names_of_kinds.tolist()):
+                which = np.flatnonzero(place[self._inside] == k)
+                self._groups |= {kind: self._group(which)} if len(which) else {}
 
     def _limits(self, finite: NDArray[np.bool_]) -> Doubles:
         """The range of each variable, (d, 2)."""
@@ -146,15 +140,10 @@ class Judge:
         masses, given = settings.signal_mass, settings.signal_width
         if self._mass.shape[1] > 1 and (masses is not None or given is not None):
             raise ValueError(f"signal_mass or signal_width with {self._mass.shape[1]} masses: they need one mass")
-        low, high = ends.tolist()
-        limits = {"signal_mass": (low, high, "a mass of the background")}
-        limits["signal_width"] = NARROWEST * span, span / 2, "a thousandth to a half of the range of mass"
-        for name, values in (("signal_mass", masses), ("signal_width", given)):
+        limits = {"signal_mass": (masses, *ends.tolist()), "signal_width": (given, NARROWEST * span, span / 2)}
+        for name, (values, least, most) in limits.items():
             for k, one in enumerate([] if values is None else values.tolist()):
-                least, most, meaning = limits[name]
-                if not least <= one <= most:
-                    place = f"{name}[{k}]" if len(values) > 1 else name
-                    raise ValueError(f"{place} = {one:g}: expected {meaning}, {least:.6g} to {most:.6g}")
+                number(f"{name}[{k}]" if len(values) > 1 else name, one, least=least, most=most)
         how = "a twentieth and a hundredth of the range"
         widths, middle = np.array(WIDTHS) * span, float(np.median(background))
         if len(signal) >= TEN:
@@ -198,12 +187,11 @@ class Judge:
         parts = {kind: self._part(group, scores, started, at) for kind, group in self._groups.items()}
         count = sum(test.number for part in parts.values() for test in part.tests)
         parts = {kind: part.concluded(count, at) for kind, part in parts.items()}
-        categories = {kind: self._check([part], count, at) for kind, part in parts.items() if kind is not None}
-        named = [part if kind is None else part.named(f"category {kind}: ") for kind, part in parts.items()]
-        remarks = [*self._repeats, *self._remarks(named, at)]
+        categories = {kind: self._check({None: part}, count, at) for kind, part in parts.items() if kind is not None}
+        remarks = [*self._repeats, *self._remarks(parts[None], at)]
         known = len(self.variables) == 1 and (len(self._signal_mass) or settings.signal_mass is not None)
         found = replace(
-            self._check(named, count, at), categories=categories, remarks=tuple(remarks),
+            self._check(parts, count, at), categories=categories, remarks=tuple(remarks),
             flat_below=settings.flat_below, signal_masses=tuple(self._sought[0].tolist()) if known else (),
         )  # fmt: skip
         backwards = events.signal.any() and wrong_way(events)
@@ -281,21 +269,24 @@ class Judge:
         square = max(cut.residual**2 - cut.expected**2, 0.0)
         return float(cut.signal_efficiency / math.sqrt(under * (1 + square * under * at.search / len(efficiency))))
 
-    def _check(self, parts: list[Part], count: int, at: Context) -> Check:
-        """The check of parts, whose first one is shown; its categories and remarks come later."""
-        tests = [test for part in parts for test in part.tests]
+    def _check(self, parts: dict[Any, Part], count: int, at: Context) -> Check:
+        """The check of all events, None, and of categories; its own categories and remarks come later."""
+        tests = []
+        for kind, part in parts.items():
+            name = "" if kind is None else f"category {kind}: "
+            tests += [test._replace(said=name + test.said, hides=name + test.hides) for test in part.tests]
         flat, p, decides = verdict(tests, count)
-        why = sentence(flat, decides, shown(p), [cut for part in parts for cut in part.cuts], at)
-        first, numbers = parts[0], (at.settings.order, at.events, at.search)
+        why = sentence(flat, decides, shown(p), [cut for part in parts.values() for cut in part.cuts], at)
+        first, numbers = parts[None], (at.settings.order, at.events, at.search)
         return Check(flat, why, p, count, first.p_all_cuts, *numbers, tuple(first.cuts), {})
 
-    def _remarks(self, parts: list[Part], at: Context) -> list[str]:
+    def _remarks(self, part: Part, at: Context) -> list[str]:
         """What stands below the table: widths and masses, what a training leaves, bounds."""
         settings, said, wide = self._settings, [], self.variables[0]
         for variable, how, name in zip(self.variables, self._how, self._names, strict=True):
             widths = " and ".join(f"{width:.3g}" for width in np.unique(variable.widths)[::-1])
             said.append(f"templates at {name} {variable.low:.4g} to {variable.high:.4g}, of width {widths} ({how})")
-        for cut in parts[0].cuts[: len(self.variables) == 1]:
+        for cut in part.cuts[: len(self.variables) == 1]:
             if cut.low > wide.low or cut.high < wide.high:
                 said[0] += f"; at {cut.wanted} those at {cut.low:.4g} to {cut.high:.4g} have {TEN} events"
             if math.isfinite(cut.bump) and (len(self._signal_mass) or settings.signal_mass is not None):
@@ -304,7 +295,7 @@ class Judge:
         if at.taught > 1:
             chance = math.sqrt(at.search / settings.training_events)
             said.append(f"a training with {settings.training_events:,.0f} events leaves {chance:.2g} errors by chance")
-        for cut in parts[0].cuts:
+        for cut in part.cuts:
             if settings.max_slope is not None and math.isfinite(cut.slope):
                 slope = f"slope {cut.slope:.2g} +- {cut.slope_error:.1g}, max_slope {settings.max_slope:g}"
                 said.append(f"{slope} ({cut.wanted})")
@@ -312,7 +303,7 @@ class Judge:
 
     def _repeated(self, score: Doubles) -> bool:
         """Whether whole rows of background repeat, although nearly all scores and masses differ."""
-        key = _key(score, self._mass, None if self._kinds is None else self._kinds[self._inside])
+        key = keys([score, *self._mass.T, *(place[self._inside] for place in self._kinds)])
         ordered = np.sort(key)
         if not (ordered[1:] == ordered[:-1]).any():
             return False
@@ -322,9 +313,9 @@ class Judge:
 
     def _again(self, events: Sample) -> Check:
         """The check of events without repeats, whose weights are added."""
-        key = _key(events.score, events.mass, self._kinds) ^ events.signal.astype(np.uint64)
+        key = keys([events.score, *events.mass.T, *self._kinds]) ^ events.signal.astype(np.uint64)
         _, first, place = np.unique(key, return_index=True, return_inverse=True)
-        kinds = None if self._kinds is None else self._kinds[first]
+        kinds = self._names_of_kinds[self._kinds[0][first]] if self._kinds else None
         weight = sums(place, events.weight, len(first))
         settings = replace(self._settings, background_label=0)
         judge = Judge(settings, events.signal[first].astype(int), events.mass[first], weight, kinds)
@@ -348,14 +339,11 @@ def _peak(ordered: Doubles, least: float) -> tuple[float, float]:
     return max(float(high[-1] - high[0]) / 2.355, least), float(middle[np.argmin(lengths)])
 
 
-def _key(score: Doubles, mass: Doubles, kinds: NDArray[Any] | None) -> NDArray[np.uint64]:
+def keys(columns: Sequence[NDArray[Any]]) -> NDArray[np.uint64]:
     """A number for each row; equal rows have equal numbers, and others by chance in one of 10^19 pairs."""
-    columns = [score, *mass.T.astype(np.float64)]
-    if kinds is not None:
-        columns.append(np.unique(kinds, return_inverse=True)[1].astype(np.float64))
-    key = np.zeros(len(score), np.uint64)
+    key = np.zeros(len(columns[0]), np.uint64)
     for column in columns:
-        key += (column + 0.0).view(np.uint64)  # 0.0 and -0.0 are equal
+        key += (column.astype(np.float64) + 0.0).view(np.uint64)  # 0.0 and -0.0 are equal
         key *= np.uint64(0x9E3779B97F4A7C15)
         key ^= key >> np.uint64(32)
     return key

@@ -178,7 +178,7 @@ def cells(cut: AtCut) -> list[str]:
 
 def shown(p_value: float) -> str:
     """A p-value in a sentence."""
-    return f"= {min(p_value, 1.0):.2g}" if p_value >= 1e-300 else "< 1e-300"
+    return "< 1e-300" if p_value < 1e-300 else f"= {min(p_value, 1.0):.2g}"
 
 
 def rounded(number: float) -> str:

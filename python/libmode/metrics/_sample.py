@@ -6,13 +6,13 @@ import math
 import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Any, TypedDict
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from .._messages import ORDER, level_of_the_user, near
-from .._read import as_array, check_labels, coded, finite, number, numbers, refuse, same_length, vector, whole
+from .._messages import level_of_the_user
+from .._read import as_array, check_labels, coded, finite, number, numbers, refuse, same_length, vector
 from ._bins import Doubles
 
 MOST_LABELS = 20  # an array with more is no label
@@ -54,13 +54,6 @@ def weights(weight: Any, like_name: str, like: NDArray[Any]) -> Doubles:
     return array
 
 
-def yes_or_no(name: str, values: Any, meaning: str, like_name: str, like: NDArray[Any]) -> NDArray[np.bool_]:
-    """Booleans, from booleans or from numbers that are 0 or 1."""
-    array = numbers(name, values, like_name, like)
-    refuse(name, array, (array != 0) & (array != 1), meaning)
-    return array.astype(bool)
-
-
 def read_labels(label: Any, background: Any, like_name: str, like: NDArray[Any]) -> NDArray[np.bool_]:
     """Which events are signal: all whose label is none of ``background``, a label or several, numbers or strings."""
     if label is None:
@@ -76,13 +69,6 @@ def read_labels(label: Any, background: Any, like_name: str, like: NDArray[Any])
             kinds = ", ".join(map(repr, np.unique(array).tolist()))
             raise ValueError(f"background_label = {one!r}: expected one of label's {kinds}")
     return np.asarray(np.all([array != one for one in wanted], axis=0))
-
-
-def checked_order(order: Any) -> int:
-    """The order that the user decides on; there is no default."""
-    if order is None:
-        raise TypeError(ORDER)
-    return whole("order", order, 0)
 
 
 def points(selection: Mapping[str, Any], names: tuple[str, ...] = POINTS) -> list[str]:
@@ -103,30 +89,11 @@ def point(selection: Mapping[str, Any], names: tuple[str, ...] = POINTS, place: 
     return name, float(value) if np.ndim(value) == 0 and value == -np.inf else number(name + place, value)
 
 
-class Selection(TypedDict, total=False):
-    """The keywords of a working point and of the bins, see :func:`libmode.metrics.efficiency`."""
-
-    background_label: Any
-    signal_efficiency: float | None
-    background_efficiency: float | None
-    threshold: float | None
-    selected: Any
-    bins: Any
-    mass_range: Any
-
-
-def refuse_unknown(function: str, options: Mapping[str, Any], known: Any) -> None:
-    """Raises TypeError for the first keyword of a function that its TypedDict has not."""
-    for name in options.keys() - known.__annotations__.keys():
-        meant = near(name, known.__annotations__, 0.6)  # weight and weights for sample_weight
-        raise TypeError(f"{function}: unknown argument {name!r}" + (f": did you mean {meant}?" if meant else ""))
-
-
 @dataclass(frozen=True, eq=False)
 class Sample:
     """n events, of both classes or, without labels, of background alone."""
 
-    score: Doubles  #: (n,); empty where a mask selects
+    score: Doubles  #: (n,); empty where scores come later
     signal: NDArray[np.bool_]  #: (n,) all False without labels
     mass: Doubles  #: (n, d); (n, 0) where none is needed
     weight: Doubles  #: (n,)
@@ -166,29 +133,13 @@ class Sample:
 
 
 def read_events(score: Any, label: Any, mass: Any, weight: Any, background: Any = 0, needs_mass: bool = True) -> Sample:
-    """Checks the events; ``score`` and ``label`` may be None."""
-    scores = np.empty(0) if score is None else numbers("score", score)
-    masses = np.empty((len(scores), 0))
-    if needs_mass:
-        masses = variables(mass) if score is None else variables(mass, "score", scores)
-    name, first = ("mass", masses) if score is None else ("score", scores)
-    signal = read_labels(label, background, name, first)
-    events = Sample(scores, signal, masses, weights(weight, name, first))
-    if score is not None:
-        examine(events)
+    """Checks the events; ``label`` and ``weight`` may be None."""
+    scores = numbers("score", score)
+    masses = variables(mass, "score", scores) if needs_mass else np.empty((len(scores), 0))
+    signal = read_labels(label, background, "score", scores)
+    events = Sample(scores, signal, masses, weights(weight, "score", scores))
+    examine(events)
     return events
-
-
-def selected(events: Sample, selection: Selection) -> NDArray[np.bool_]:
-    """Which events of both classes the working point selects."""
-    mask = selection.get("selected")
-    if mask is not None:
-        if chosen := ["score"] * bool(len(events.score)) + points(selection):
-            raise TypeError(f"selected and {chosen[0]} both say which events are selected: give one of them")
-        return yes_or_no("selected", mask, "True or False, or 1 or 0", "mass", events.mass)
-    if not len(events.score):
-        raise TypeError("score is missing: a working point needs it; or give a mask of the background as selected")
-    return events.score >= events.cut(*point(selection))
 
 
 def wrong_way(events: Sample) -> str | None:

@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
+from .._messages import ORDER
 from .._read import flag, number, numbers, positive, whole
-from ..option_types import CheckOptions
-from ._sample import POINTS, checked_order, point, points, refuse_unknown
+from ._sample import POINTS, point, points
 
 
 @dataclass
@@ -34,25 +34,22 @@ class Settings:
     points: list[tuple[str, float]] = field(init=False)  #: names and values of the working points
 
     def __post_init__(self) -> None:
-        self.order = order = checked_order(self.order)
+        if self.order is None:
+            raise TypeError(ORDER)
+        self.order = order = whole("order", self.order, 0)
         self.points = self._points()
         if self.missing not in ("error", "ignore"):
             raise ValueError(f"missing = {self.missing!r}: expected 'error' or 'ignore'")
-        for name, limits in (("signal_mass", {}), ("signal_width", {"above": 0})):
+        for name in ("signal_mass", "signal_width"):
             if (given := getattr(self, name)) is not None:
-                values = numbers(name, np.atleast_1d(given))
-                for k, one in enumerate(values.tolist()):
-                    number(f"{name}[{k}]" if len(values) > 1 else name, one, **limits)
-                setattr(self, name, values)
+                setattr(self, name, numbers(name, np.atleast_1d(given)))
         self.search_events = positive("search_events", self.search_events)
         self.flat_below = number("flat_below", self.flat_below, above=0)
         self.training_events = positive("training_events", self.training_events)
         if self.max_slope is not None:
             slope = number("max_slope", self.max_slope, above=0)
             if order < 1:
-                raise ValueError(
-                    f"max_slope = {slope:g}: expected an order of at least 1, order = {order} has no slope"
-                )
+                raise ValueError(f"max_slope = {slope:g}: expected an order of at least 1, order = {order}")
         if flag("monotonic", self.monotonic) and order < 2:
             raise ValueError(f"monotonic = True: expected an order of at least 2, order = {order} is monotonic")
         if np.ndim(self.bins) == 0:
@@ -66,9 +63,3 @@ class Settings:
         if not len(values):
             raise ValueError(f"{name} is empty: expected at least one number")
         return [point({name: each}, place=f"[{k}]") for k, each in enumerate(values)]
-
-    @classmethod
-    def checked(cls, **settings: Any) -> Settings:
-        """The settings; TypeError for a name that :func:`check` has not."""
-        refuse_unknown("check", settings, CheckOptions)
-        return cls(**settings)

@@ -7,12 +7,10 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from .._events import takes_events
-from .._typing import Unpack
 from ._bins import Bins, Doubles, Edges, sums
-from ._sample import Selection, read_events, refuse_unknown, selected
+from ._sample import POINTS, point, read_events
 
 
 @dataclass(frozen=True, eq=False)
@@ -28,8 +26,10 @@ class Efficiency:
 
 @takes_events
 def efficiency(
-    score: Any = None, label: Any = None, mass: Any = None, *, weight: Any = None, **selection: Unpack[Selection]
-) -> Efficiency:
+    score: Any, label: Any = None, mass: Any = None, *, weight: Any = None, background_label: Any = 0,
+    signal_efficiency: float | None = None, background_efficiency: float | None = None, threshold: float | None = None,
+    bins: Any = None, mass_range: Any = None,
+) -> Efficiency:  # fmt: skip
     """The background efficiency of a selection, or false positive rate, in each bin of mass.
 
     With p_i = 1 for selected background events and 0 for others, in each bin::
@@ -41,8 +41,8 @@ def efficiency(
 
     Parameters
     ----------
-    score : (n,) real numbers
-        The higher, the more like signal.
+    score : (n,) real numbers, or booleans
+        The higher, the more like signal. Of a selection True or 1, False or 0, with ``threshold=1``.
     label : (n,) labels, optional
         ``background_label``, 0 by default, is background, and all others are signal. By default all events are
         background.
@@ -53,8 +53,6 @@ def efficiency(
     signal_efficiency, background_efficiency, threshold : number
         The working point, one of the three: the largest threshold that keeps at least this weight fraction of the
         signal or of the background, or the threshold itself. Events with ``score >= threshold`` are selected.
-    selected : (n,) booleans, or 0 and 1
-        In the place of ``score`` and a working point.
     bins : (b + 1,) increasing numbers, or an integer, optional; with d masses an integer, or d such entries
         Edges, or the number of bins with equal numbers of background events; 20 by default. Events outside do not
         count.
@@ -84,10 +82,10 @@ def efficiency(
     >>> result.value.round(3), result.error.round(3)
     (array([0.   , 0.194]), array([0.   , 0.006]))
     """
-    refuse_unknown("efficiency", selection, Selection)
-    events = read_events(score, label, mass, weight, selection.get("background_label", 0))
-    passed, background = selected(events, selection), np.flatnonzero(~events.signal)
-    bins = Bins(selection.get("bins"), events.mass[background], selection.get("mass_range"))
+    events = read_events(score, label, mass, weight, background_label)
+    points = dict(zip(POINTS, (signal_efficiency, background_efficiency, threshold), strict=True))
+    passed, background = events.score >= events.cut(*point(points)), np.flatnonzero(~events.signal)
+    bins = Bins(bins, events.mass[background], mass_range)
     place = bins.find(events.mass[background])
     chosen, place = background[place >= 0], place[place >= 0]
     weights, passed = events.weight[chosen], passed[chosen]
@@ -95,21 +93,13 @@ def efficiency(
         np.stack([sums(place[which], values[which], bins.count) for which in (passed, ~passed)])
         for values in (weights, weights**2)
     )
-    unknown = _without_weight(bins, total.sum(axis=0), np.bincount(place, minlength=bins.count) > 0)
+    filled = np.bincount(place, minlength=bins.count) > 0  # cells of several masses may be empty
+    unknown = np.flatnonzero((total.sum(axis=0) <= 0) & (filled | (len(bins.axes) == 1))).tolist()
     if unknown:
-        shown = "; ".join(unknown[:5]) + (f"; and {len(unknown) - 5} more" if len(unknown) > 5 else "")
-        warnings.warn(f"efficiency is NaN in {shown}", RuntimeWarning, stacklevel=3)
+        shown = "; ".join(map(bins.name, unknown[:5])) + (f"; and {len(unknown) - 5} more" if len(unknown) > 5 else "")
+        warnings.warn(f"efficiency is NaN without a positive sum of weights, in {shown}", RuntimeWarning, stacklevel=3)
     flat = rates(bins.edges, total, squares)
     return replace(flat, **{name: each.reshape(bins.shape) for name, each in vars(flat).items() if name != "edges"})
-
-
-def _without_weight(bins: Bins, total: Doubles, filled: NDArray[np.bool_]) -> list[str]:
-    """The bins whose efficiency is unknown, each with the reason; cells of several masses may be empty."""
-    bad = (total <= 0) & (filled | (len(bins.axes) == 1))
-    return [
-        bins.name(place) + (f": weight sums to {total[place]:g}" if filled[place] else ": no event")
-        for place in np.flatnonzero(bad).tolist()
-    ]
 
 
 def rates(edges: Any, weight: Doubles, square: Doubles) -> Efficiency:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import base64
 import io
-from contextlib import AbstractContextManager
 from datetime import datetime, timezone
 from pathlib import Path
 from typing import Any
@@ -15,42 +14,36 @@ from jinja2 import Environment, StrictUndefined
 from matplotlib.figure import Figure
 
 from .. import plots
-from ..metrics._result import shown
-from . import words
+from ..metrics import Check
+from ..metrics._result import HEAD, cells, shown
 from .judge import Judged
 
 TEMPLATE = Path(__file__).with_name("page.html")
 LONGEST = 44  # characters of an expression in a figure
+VERDICTS = {True: "flat", False: "not flat", None: "not known"}
 
 
 def of_check(one: Judged, mass_label: str) -> str:
     """The picture of a check as a data address for a page; "" for a check without a picture."""
     if not any(cut.efficiency for cut in one.check.cuts):
         return ""
-    with _own_style():
-        figure = one.check.plot(mass_label=mass_label)
-        figure.suptitle("")  # the page says it
-        return _svg(figure)
+    figure = one.check.plot(mass_label=mass_label)
+    figure.suptitle("")  # the page says it
+    return _svg(figure)
 
 
 def of_rejection(scores: list[Judged], background: int) -> str:
     """The ROC curves."""
-    with _own_style():
-        figure = Figure(figsize=(7.0, 4.5), layout="constrained")
-        axes = figure.subplots()
-        for one in scores:
-            plots.roc(axes, one.roc, label=_plain(one.score))
-        line = np.linspace(0.005, 1, 200)
-        axes.plot(line, 1 / line, color="0.6", ls=":", label="a random choice")
-        # Above this, fewer than ten background events are left.
-        axes.set(xlim=(0, 1), ylim=(1, max(10.0, background / 10)))
-        axes.legend(fontsize="small")
-        return _svg(figure)
-
-
-def _own_style() -> AbstractContextManager[None]:
-    """Not the style of the user's matplotlibrc, such as text.usetex, which may lack LaTeX."""
-    return matplotlib.style.context("default")
+    figure = Figure(figsize=(7.0, 4.5), layout="constrained")
+    axes = figure.subplots()
+    for one in scores:
+        plots.roc(axes, one.roc, label=_plain(one.score))
+    line = np.linspace(0.005, 1, 200)
+    axes.plot(line, 1 / line, color="0.6", ls=":", label="a random choice")
+    # Above this, fewer than ten background events are left.
+    axes.set(xlim=(0, 1), ylim=(1, max(10.0, background / 10)))
+    axes.legend(fontsize="small")
+    return _svg(figure)
 
 
 def _plain(text: str) -> str:
@@ -66,15 +59,31 @@ def _svg(figure: Figure) -> str:
     return f"data:image/svg+xml;base64,{base64.b64encode(file.getvalue()).decode()}"
 
 
+@matplotlib.style.context("default")  # no style of the user's, such as text.usetex, which may lack LaTeX
 def page(numbers: dict[str, Any], scores: list[Judged], mass_label: str | None) -> str:
     """The HTML of a report. Names of files and expressions are escaped."""
     environment = Environment(autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
-    environment.filters |= {"count": "{:,}".format, "verdict": words.VERDICTS.get, "cuts": words.cuts}
-    environment.filters |= {"p": shown, "short": words.short, "notes": words.notes}
+    environment.filters |= {"count": "{:,}".format, "verdict": VERDICTS.get, "cuts": cuts, "p": shown, "notes": notes}
     label = _plain(numbers["mass"]) if mass_label is None else mass_label
     return environment.from_string(TEMPLATE.read_text(encoding="utf-8")).render(
         report=numbers,
+        head=[HEAD[0], "verdict", "threshold", "rejection", *HEAD[1:]],
         scores=[(one, of_check(one, label)) for one in scores],
         rejection=of_rejection(scores, numbers["background"]) if numbers["label"] is not None else "",
         made=datetime.now(timezone.utc).strftime("%Y-%m-%d %H:%M UTC"),
     )
+
+
+def cuts(check: Check) -> list[list[str]]:
+    """A row for each working point: the table of the check, with its verdict and more on the working point."""
+    rows = []
+    for cut in check.cuts:
+        wanted, *rest = cells(cut)
+        rejection = f"{1 / cut.background_efficiency:.4g}" if cut.background_efficiency > 0 else "-"
+        rows.append([wanted, VERDICTS[cut.flat], f"{cut.threshold:.4g}", rejection, *rest])
+    return rows
+
+
+def notes(check: Check) -> list[str]:
+    """What the text of a check says below its table."""
+    return str(check).splitlines()[2 + len(check.cuts) :]

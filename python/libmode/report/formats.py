@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gzip
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from glob import glob
@@ -10,15 +9,10 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
+import pandas as pd
 from numpy.typing import NDArray
 
 from .problem import Problem, known
-
-DELIMITERS = ",;\t"
-BLOCKS = (
-    "to_hdf of pandas joins columns in blocks: write the file by to_parquet, or by to_hdf with format='table' and "
-    "data_columns=True"
-)
 
 
 class Source(NamedTuple):
@@ -35,27 +29,17 @@ class Table(NamedTuple):
     """The columns of a file."""
 
     columns: list[str]
-    read: Callable[[str], NDArray[Any]]  #: the values of a column, one for each entry
-    hint: str = ""  #: why columns may be missing
+    read: Callable[[str], Any]  #: the values of a column, one for each entry
 
 
 def find(argument: str) -> list[Source]:
     """The files of FILE[:TREE], in alphabetical order; FILE may be a pattern, in which ``**`` means folders."""
-    if "://" in argument:
-        raise Problem(
-            f"{argument!r} is on another machine: expected a file on this one; copy it, by xrdcp for instance."
-        )
     before, _, tree = argument.rpartition(":")
     for name, inside in ((argument, None), (before, tree)):
         paths = [Path(name)] if name and Path(name).exists() else sorted(map(Path, glob(name, recursive=True)))
-        files = [Source(path, inside) for path in paths if path.is_file()]
-        if files:
+        if files := [Source(path, inside) for path in paths if path.is_file()]:
             return files
-        if any(path.is_dir() for path in paths):
-            raise Problem(f"{name!r} is a directory: expected files, as in '{name.rstrip('/')}/*.root'.")
-        if paths:
-            raise Problem(f"{name!r} is a pipe or a device: expected a file; write what it gives to one first.")
-    raise Problem(f"there is no file {argument!r}.")
+    raise Problem(f"there is no file {argument!r}: expected files on this machine, or a pattern such as 'mc*.root'.")
 
 
 @contextmanager
@@ -73,28 +57,20 @@ def opened(source: Source) -> Iterator[Table]:
 
         with h5py.File(source.path, "r") as hdf5:
             yield _hdf5(hdf5, source)
+    elif source.tree is not None:
+        raise Problem(f"{source}: only ROOT and HDF5 files have trees or groups; leave out ':{source.tree}'.")
     elif head.startswith(b"PAR1"):
         from pyarrow import parquet
 
-        _without_tree(source)
         with parquet.ParquetFile(source.path) as of_parquet:
-            yield Table(of_parquet.schema_arrow.names, lambda name: _values(of_parquet.read([name])[name]))
-    elif source.path.suffix.lower() in (".csv", ".tsv", ".txt", ".gz"):
-        from pyarrow import csv
-
-        _without_tree(source)
-        with (gzip.open if source.path.suffix == ".gz" else open)(source.path, "rb") as lines:
-            first = lines.readline().decode(errors="replace")
-        parsed = csv.ParseOptions(delimiter=max(DELIMITERS, key=first.count))
-        table = csv.read_csv(source.path, parse_options=parsed)
-        yield Table(table.column_names, lambda name: _values(table[name]))
+            yield Table(of_parquet.schema_arrow.names, lambda name: of_parquet.read([name])[name].to_pandas())
+    elif {".csv", ".tsv", ".txt"} & set(source.path.suffixes):
+        with pd.io.common.get_handle(source.path, "r", compression="infer") as lines:
+            first = lines.handle.readline()
+        frame = pd.read_csv(source.path, sep=max(",;\t", key=first.count), engine="pyarrow")
+        yield Table(list(frame.columns), frame.__getitem__)
     else:
         raise Problem(f"{source.path} is not a ROOT, Parquet, HDF5 or .csv file.")
-
-
-def _without_tree(source: Source) -> None:
-    if source.tree is not None:
-        raise Problem(f"{source}: a Parquet or CSV file has no trees; leave out ':{source.tree}'.")
 
 
 def _root(file: Any, source: Source) -> Table:
@@ -114,7 +90,7 @@ def _root(file: Any, source: Source) -> Table:
         values = branch.array(library="np")
         return np.asarray(values if leaf is None else values[leaf])
 
-    return Table(list(places), read, "friends of a tree are not read" if is_tree else "")
+    return Table(list(places), read)
 
 
 def _hdf5(file: Any, source: Source) -> Table:
@@ -122,10 +98,8 @@ def _hdf5(file: Any, source: Source) -> Table:
     import h5py
 
     tables: dict[str, dict[str, Any]] = {}
-    blocks: set[str] = set()
 
     def look(name: str, item: Any) -> None:
-        blocks.update([BLOCKS] if "pandas_type" in item.attrs else [])
         group, _, column = name.rpartition("/")
         if isinstance(item, h5py.Dataset) and item.ndim and "/_i_" not in name:  # an index of PyTables
             if item.dtype.names:
@@ -136,16 +110,7 @@ def _hdf5(file: Any, source: Source) -> Table:
 
     file.visititems(look)
     columns = tables[_chosen(source, list(tables), "group or data set")]
-    return Table(list(columns), lambda name: np.asarray(columns[name][:]), "".join(blocks))
-
-
-def _values(column: Any) -> NDArray[Any]:
-    """A column of pyarrow. NumPy has no booleans, decimals and nulls that may be missing: these are doubles or NaN."""
-    from pyarrow import types
-
-    of_objects = types.is_boolean(column.type) and column.null_count or types.is_decimal(column.type)
-    numbers = column.cast("float64") if of_objects or types.is_null(column.type) else column
-    return np.asarray(numbers.to_numpy())
+    return Table(list(columns), lambda name: np.asarray(columns[name][:]))
 
 
 def _chosen(source: Source, names: list[str], what: str) -> str:
@@ -157,8 +122,5 @@ def _chosen(source: Source, names: list[str], what: str) -> str:
     if tree is not None:
         raise Problem(f"{source.path} has no {what} {source.tree!r}; it has {there}.")
     if len(names) != 1:
-        raise Problem(
-            f"{source.path} has not one {what} but {len(names)}, {there}: say which, as in FILE:NAME, or name each of "
-            "them so, FILE:NAME FILE:OTHER."
-        )
+        raise Problem(f"{source.path} has not one {what} but {len(names)}, {there}: say which, as in FILE:NAME.")
     return names[0]

@@ -22,21 +22,17 @@ class Sample(NamedTuple):
     signal: Events
 
 
-def look(files: Iterable[tuple[int, Events]], labeled: bool) -> Sample:
-    """Reads all files. Raises Problem where a class is missing, or all background has one mass."""
+def look(files: Iterable[tuple[int, Events]]) -> Sample:
+    """Reads all files."""
     counts, parts = zip(*files, strict=True)
-    entries, events = sum(counts), Events.joined(parts)
-    background, signal = events.where(~events.label), events.where(events.label)
+    events = Events.joined(parts)
     if not len(events.mass):
-        raise Problem(f"--cut is passed by none of the {entries} entries." if entries else "the files have no entries.")
-    if not len(background.mass):
+        raise Problem(f"--cut is passed by none of the {sum(counts)} entries.")
+    both = events.where(~events.label), events.where(events.label)
+    if not len(both[0].mass):
         raise Problem("--label is 1 for all events: expected background, which has label 0.")
-    if labeled and not len(signal.mass):
-        raise Problem("--label is 0 for all events: expected signal, which has label 1; or leave --label out.")
-    if background.mass.min() == background.mass.max():
-        raise Problem(f"--mass is {background.mass[0]:g} for all background: expected masses that differ.")
-    events_of = (len(background.mass), len(signal.mass))
-    return Sample(entries, events_of, _some(background, 0), _some(signal, 1))
+    some = (_some(each, seed) for seed, each in enumerate(both))
+    return Sample(sum(counts), (len(both[0].mass), len(both[1].mass)), *some)
 
 
 def _some(events: Events, seed: int) -> Events:

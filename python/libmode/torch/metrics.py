@@ -69,7 +69,7 @@ class MoDeMetrics:
     """
 
     def __init__(self, *, prefix: str = "val_mode_", verbose: bool = True, **settings: Unpack[CheckOptions]) -> None:
-        self._settings = Settings.checked(**settings)
+        self._settings = Settings(**settings)
         self.check: Check | None = None
         self.prefix, self._verbose = prefix, flag("verbose", verbose)
         self._batches: list[tuple[NDArray[Any], ...]] = []
