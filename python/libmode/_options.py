@@ -54,6 +54,8 @@ class Options(Handle):
         """The options that are not at their default, as text."""
         self.values = {name: _value(row, self.given.get(name)) for name, row in options_table().items()}
         """All options. None stands for no limit, or for a value from the data."""
+        if self.values["edges"]:  # the text leaves out what follows from them
+            self.values["binning"] = "edges"
         labels = self.values["background_label"]
         self.labels: tuple[int, ...] = labels if isinstance(labels, tuple) else (labels,)
         limits = (one for name in _LIMITS for one in each_of(self.values[name]) if one)

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ._messages import level_of_the_user, line_of_the_user
-from ._read import each_of, is_background
+from ._read import is_background, is_for_each
 
 if TYPE_CHECKING:
     from ._options import Options
@@ -48,7 +48,7 @@ class Said:
 
     def __init__(self, in_lines: bool = False) -> None:
         self.calls, self.in_lines = 0, in_lines
-        self._things: set[str] = set()
+        self.things: set[str] = set()
         self._filters: dict[str, Any] = {}
 
     def warn(self, thing: str, sentence: str, category: type[Warning] = TrainingWarning) -> None:
@@ -57,15 +57,11 @@ class Said:
             thing = f"{thing} in {line_of_the_user()}"
             before, content = self._filters.get(thing, (None, None))
             if before is not warnings.filters or content != list(before):  # then it warns again, as Python does
-                self._things.discard(thing)
+                self.things.discard(thing)
                 self._filters[thing] = warnings.filters, list(warnings.filters)
-        if thing not in self._things:
-            self._things.add(thing)
+        if thing not in self.things:
+            self.things.add(thing)
             warnings.warn(sentence, category, stacklevel=level_of_the_user())
-
-    def has_said(self, thing: str) -> bool:
-        """Whether it has warned of this thing, for good."""
-        return thing in self._things
 
 
 IN_LINES = Said(in_lines=True)
@@ -105,12 +101,12 @@ _DIGITS = {"float16": 11, "bfloat16": 8}  # of the types of half precision, bina
 
 def look_at_masses(said: Said, options: Options, mass: Any, label: Any) -> None:
     """Warns, once, if a few of the selected masses, (n,) or (d, n), are far from the others, or if they are labels."""
-    if options.loss != "mode" or said.has_said(FAR_MASSES):
+    if options.loss != "mode" or FAR_MASSES in said.things:
         return
+    limits = [value for name in ("mass_range", "edges") if (value := options.values[name])]
     label = None if label is None else np.asarray(label)
     for k, row in enumerate(np.atleast_2d(mass)):
-        limits = (each_of(options.values[name]) for name in ("mass_range", "edges"))
-        if any(each[k % len(each)] for each in limits):
+        if any(value[k] if is_for_each(value) else value for value in limits):
             continue
         low, high = row.min(initial=np.inf), row.max(initial=-np.inf)
         alike = label is None and len(row) >= _LEAST and low in (-1, 0) and high == 1

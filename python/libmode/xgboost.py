@@ -131,11 +131,7 @@ class MoDeXGBClassifier(BoostedClassifier):
 
     def _data(self, features: NDArray[Any], label: Any = None) -> xgboost.DMatrix:
         names = getattr(self, "feature_names_in_", None)
-        return xgboost.DMatrix(
-            features,
-            label,
-            feature_names=None if names is None else names.tolist(),
-        )
+        return xgboost.DMatrix(features, label, feature_names=None if names is None else names.tolist())
 
     def _train(self, training: Training, callbacks: list[Any], verbose: bool | int) -> History:
         if (count := xgboost.collective.get_world_size()) > 1:

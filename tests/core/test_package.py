@@ -45,7 +45,7 @@ def test_every_option_of_the_core_is_typed():
 
 def test_the_suppressions_of_valgrind_are_where_the_page_says():
     page = (ROOT / "docs" / "cpp.md").read_text()
-    (file,) = re.findall(r"`--undef-value-errors=no --suppressions=\$\(libmode-config --prefix\)/(\S+)` hides", page)
+    (file,) = re.findall(r"`--undef-value-errors=no --suppressions=\$\(libmode-config --prefix\)/(\S+)`", page)
     assert (prefix.PREFIX / file).read_text() == (ROOT / "packaging" / "libmode.supp").read_text()
 
 

@@ -14,5 +14,5 @@ def test_a_fit_goes_through_few_functions():
     _, calls = (entered(lambda: classifier.fit(SMALL.features, SMALL.label, mass=SMALL.mass)) for _ in range(2))
     functions = {(file, name) for file, name in calls if not name.endswith(("comp>", "genexpr>"))}
     files = {file for file, _ in functions}
-    assert len(functions) <= 70 and len(files) <= 12, "\n".join(map(" ".join, sorted(functions)))
-    assert sum(name == "call_with" for _, name in calls) > 80, "the walk does not come to the core"
+    assert len(functions) <= 60 and len(files) <= 11, "\n".join(map(" ".join, sorted(functions)))
+    assert sum(name == "call" for _, name in calls) > 80, "the walk does not come to the core"

@@ -88,15 +88,11 @@ class MoDeLoss(WithBase):
         dtype: Any = None,
         **options: Unpack[LossOptions],
     ) -> None:
-        arguments: dict[str, Any] = {
-            "strength": strength,
-            "background_only": background_only,
-            "on_bad_batch": on_bad_batch,
-        }
-        super().__init__(name or "mode_loss", dtype, base, options, {"score": score, **arguments})
+        others: dict[str, Any] = {"background_only": background_only, "on_bad_batch": on_bad_batch}
+        super().__init__(name or "mode_loss", dtype, base, options, {"score": score, "strength": strength, **others})
         if not (score is None or callable(score) or isinstance(score, int)):
             raise TypeError(f"score = {score!r}: must be the number of an output or a function")
-        self._hold(Loss(**arguments, monitor=False, **self.options))
+        self._hold(Loss(strength=strength, **others, monitor=False, **self.options))
 
     def _check_memory(self, numbers: NDArray[np.float64]) -> None:
         check_averages(numbers)

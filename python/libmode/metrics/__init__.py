@@ -12,13 +12,4 @@ from .check import check, events_needed
 from .mass import efficiency
 from .roc import auc, rejection, roc, threshold
 
-__all__ = [
-    "Check",
-    "auc",
-    "check",
-    "efficiency",
-    "events_needed",
-    "rejection",
-    "roc",
-    "threshold",
-]
+__all__ = ["Check", "auc", "check", "efficiency", "events_needed", "rejection", "roc", "threshold"]

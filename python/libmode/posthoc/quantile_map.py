@@ -14,7 +14,6 @@ from numpy.typing import NDArray
 from .._messages import ORDER, level_of_the_user, needed
 from .._problems import say_if_far
 from .._read import as_array, finite, together, variables, whole
-from ._correction import Doubles, correction
 
 with needed("sklearn", "libmode.posthoc", "posthoc"):
     from scipy.interpolate import BSpline
@@ -24,6 +23,7 @@ with needed("sklearn", "libmode.posthoc", "posthoc"):
     from sklearn.isotonic import isotonic_regression
     from sklearn.utils.validation import check_is_fitted
 
+Doubles = NDArray[np.float64]
 HIGHEST_ORDER = 16
 _DEGREE = 3  # of the splines
 _LEVELS = 512  # of the score, with equal numbers of events between neighbors
@@ -37,6 +37,11 @@ _STRENGTHS = tuple(0.1 * 4.0**k for k in range(14))
 _JUDGED = 32  # levels at which the map is judged to choose its strength
 _LEAST_RISE = 1e-5  # share of the H_k that rises evenly: where H were flat, its inverse would jump by rounding
 _OF_TARGETS = 2.0  # strength of the penalty for the H_k, which keeps rounding errors out of high orders
+_EVERY, _TAIL = 4, 16  # of a correction: each fourth level of the score is a node, and the first and last 16
+_PARTS = 2  # of an interval of the mass that has the median width; wider ones have more
+_INPUTS = ["score", "mass"]
+# The value at the lowest corner of a cell, and slopes times the distances from that corner.
+_FORMULA = "[0]+[1]*(x-[4])+([2]+[3]*(x-[4]))*(y-[5])"
 
 
 class QuantileMap(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):  # type: ignore[call-arg]
@@ -246,7 +251,42 @@ class QuantileMap(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None): 
             For a map of several variables of mass; without a fit.
         """
         check_is_fitted(self)
-        return correction(self, name)
+        if len(self.knots_) > 1:
+            raise ValueError(f"the map has {len(self.knots_)} variables of mass: a correction takes one")
+        place = np.arange(len(self.levels_))
+        score = self.levels_[(place % _EVERY == 0) | (place < _TAIL) | (place >= len(place) - _TAIL)]
+        mass = _nodes(self.knots_[0])
+        mapped = self.transform(np.repeat(score, len(mass)), np.tile(mass, len(score))).reshape(len(score), -1)
+        # Beyond the nodes the map moves with the score, and is constant in the mass.
+        mapped = np.pad(np.concatenate([mapped[:1] - 1, mapped, mapped[-1:] + 1]), [(0, 0), (1, 1)], "edge")
+        scores, masses = np.r_[score[0] - 1, score, score[-1] + 1], np.r_[mass[0] - 1, mass, mass[-1] + 1]
+        slope = np.diff(mapped, axis=0) / np.diff(scores)[:, None]
+        of_mass = np.diff(mapped, axis=1) / np.diff(masses)
+        both = np.diff(slope, axis=1) / np.diff(masses)
+        corners = np.meshgrid(scores[:-1], masses[:-1], indexing="ij")
+        rows = np.stack([mapped[:-1, :-1], slope[:, :-1], of_mass[:-1], both, *corners], -1)
+        if self.targets_ is None:  # probabilities, which are 0 and 1 there
+            rows[[0, -1], :, :4] = 0
+            rows[-1, :, 0] = 1
+        return {
+            "name": name,
+            "description": f"{self!r} of libmode: the mapped score",
+            "version": 1,
+            "inputs": [{"name": one, "type": "real"} for one in _INPUTS],
+            "output": {"name": "mapped", "type": "real"},
+            "generic_formulas": [
+                {"nodetype": "formula", "expression": _FORMULA, "parser": "TFormula", "variables": _INPUTS}
+            ],
+            "data": {
+                "nodetype": "multibinning",
+                "inputs": _INPUTS,
+                "edges": [["-inf", *nodes.tolist(), "inf"] for nodes in (score, mass)],
+                "content": [
+                    {"nodetype": "formularef", "index": 0, "parameters": row} for row in rows.reshape(-1, 6).tolist()
+                ],
+                "flow": "clamp",
+            },
+        }
 
 
 def _order(order: Any) -> int | None:
@@ -318,6 +358,15 @@ def _knots(mass: Doubles, ends: tuple[float, float], intervals: int) -> Doubles:
     """Increasing ends of intervals with about equally many events."""
     inner = np.quantile(mass, np.linspace(0, 1, intervals + 1)[1:-1])
     return np.unique(np.concatenate([[ends[0]], inner[(inner > ends[0]) & (inner < ends[1])], [ends[1]]]))
+
+
+def _nodes(knots: Doubles) -> Doubles:
+    """The knots, and masses between."""
+    widths = np.diff(knots)
+    counts = np.clip(np.ceil(_PARTS * widths / np.median(widths)), _PARTS, 8 * _PARTS).astype(int)
+    pairs = zip(knots, knots[1:], counts, strict=False)
+    parts = [np.linspace(low, high, count, endpoint=False) for low, high, count in pairs]
+    return np.asarray(np.concatenate([*parts, knots[-1:]]))
 
 
 def _gridded(masses: Doubles, knots: Sequence[Doubles]) -> tuple[NDArray[np.intp], Doubles]:
