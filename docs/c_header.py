@@ -49,8 +49,8 @@ def functions(code: str) -> list[str]:
 
 
 def structs(code: str) -> list[str]:
-    """The names of the structs that are declared."""
-    return re.findall(r"^typedef struct (\w+) \{", code, re.MULTILINE)
+    """The names of the structs that are declared, opaque ones included."""
+    return [found[0] for found in re.findall(r"^typedef struct (\w+) (\{|\1;)", code, re.MULTILINE)]
 
 
 def rst(block: Block) -> Iterator[str]:

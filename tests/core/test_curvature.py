@@ -3,7 +3,6 @@
 import libmode
 import numpy as np
 import pytest
-from libmode import _native
 
 STEP = 1 / 16  # the default smoothing
 
@@ -78,13 +77,3 @@ def test_hess_bounds_what_moves_of_many_events_bend(name, unbiased):
             assert share < 1.03
             largest = max(largest, share)
     assert largest > 0.2  # some come near it
-
-
-def test_long_calls_can_be_interrupted_and_take_all_arrays(monkeypatch):
-    """From so many events on a call runs in a thread of its own, which holds the arrays."""
-    rng, score, mass, _ = sample(7, 2_000)
-    want = libmode.mode_evaluate(score, mass, hess=True, order=0)
-    assert libmode.mode_evaluate(score, mass, grad=False, order=0)[3:] == (None, None)
-    monkeypatch.setattr(_native, "LARGE", 1_000)
-    for found, expected in zip(libmode.mode_evaluate(score, mass, hess=True, order=0), want, strict=True):
-        np.testing.assert_array_equal(found, expected)

@@ -187,40 +187,6 @@ def test_any_number_of_threads_has_the_same_bits(seed, threads):
     assert (found[0] == found[1]).all() and (found[0] == found[2]).all()
 
 
-# ------------------------------------------------------------- labels, categories, reference events
-
-
-@pytest.mark.parametrize("categories", [None, 2])
-def test_each_label_and_category_has_a_push_and_a_memory_of_its_own(categories):
-    options = {"order": 1, "bins": 6}
-    both = Core(**options, background_label=(2, 0), categories=categories)
-    parts = [(k, c) for k in (2, 0) for c in range(categories or 1)]
-    alone = {part: Core(**options, background_label=part[0]) for part in parts}
-    for step in range(3):
-        logit, _, mass, weight = batch(step, weights="positive", n=3 * N)
-        label, category = np.arange(3 * N) % 3, np.arange(3 * N) // 3 % (categories or 1)
-        gradient = incoming(step, 3 * N)
-        found = both(gradient, logit, label, mass, weight, category if categories else None)
-        want = gradient.copy()
-        for k, c in parts:
-            own = (category == c) & ((label == k) | (label == 1))
-            changed = alone[k, c](gradient[own], *(a[own] for a in (logit, label, mass, weight)))
-            want[own] = np.where(label[own] == k, changed, want[own])
-        close(found, want)
-
-
-def test_reference_events_count_in_ranks_and_bins_and_have_no_rows():
-    logit, label, mass, weight = batch(1, weights="positive", n=2 * N)
-    all_of_them, some = Core(order=1), Core(order=1)
-    want, found = all_of_them.forward(logit, label, mass, weight), some.forward(logit, label, mass, weight, count=N)
-    assert found.shape == (4, N)
-    own = label[:N] == 0
-    ratio = found[0, own] / want[0, :N][own]
-    np.testing.assert_allclose(ratio, ratio[0], rtol=1e-9)  # |u| is of the batch alone
-    assert np.linalg.norm(found[0]) == pytest.approx(defaults(1)[0])
-    np.testing.assert_array_equal(found[1:], want[1:, :N])
-
-
 # ------------------------------------------------------------- the incoming gradient
 
 

@@ -228,25 +228,6 @@ def without_label(packed):
     return np.where(np.arange(packed.size).reshape(packed.shape) == 7 * packed[0].size, np.nan, packed)
 
 
-METRICS = ["binary_accuracy", "AUC", "mse", "sparse_categorical_accuracy", "categorical_crossentropy"]
-
-
-@pytest.mark.parametrize("classes", [1, 2, 3])
-@pytest.mark.parametrize("with_category", [False, True])
-def test_a_metric_without_on_label_is_no_number(classes, with_category):
-    """It would compare scores with masses."""
-    label, mass, _, _ = events()
-    score = np.random.default_rng(1).dirichlet(np.ones(3), N)[:, :classes].astype(np.float32)
-    label = label if classes == 1 else np.eye(classes)[label]
-    packed = pack(label, mass, category=np.arange(N) % 2 if with_category else None).astype(np.float32)
-    for name in METRICS:
-        metric = keras.metrics.get(name)
-        metric = metric if isinstance(metric, keras.metrics.Metric) else keras.metrics.MeanMetricWrapper(metric)
-        with pytest.raises(Exception, match="(?i)shape|rank|dimension|size"):
-            metric.update_state(packed, score)
-            print(name, "is", number(metric.result()))
-
-
 # ------------------------------------------------------------- bad input
 
 #: A sentence, and the call that raises it: of t, what pack makes of labels and masses, and of p, 200 scores.

@@ -210,6 +210,7 @@ def test_nothing_is_read_on_the_host(monkeypatch):
     assert set(of.names) == {"select", "aten.sort.stable", "add", "count", "fit", "walk", "finish"}
 
 
+@pytest.mark.full
 def test_the_kernels_compile_for_gpus_that_are_not_here(tmp_path):
     """Down to the machine code of sm_80 and sm_90."""
     program = Path(interpreted.__file__).with_name("compiled.py")

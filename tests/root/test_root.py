@@ -18,9 +18,6 @@ import numpy as np
 import pytest
 import uproot
 from libmode.prefix import PREFIX
-from libmode.report.events import Wanted, read
-from libmode.report.formats import find
-from libmode.report.problem import Problem
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 MACROS = REPOSITORY / "examples" / "root"
@@ -240,35 +237,3 @@ def test_bad_events_are_named(root, events, file, tree, message):
     done = root.macro(MACROS / "mode_loss.C", f'"{file}", "{tree}"')
     assert done.returncode == 1 and message in done.stderr
     assert not (root.directory / "gradient.root").exists()
-
-
-# ------------------------------------------------------------------ the report
-
-LEAVES = """
-import array
-import ROOT
-
-file = ROOT.TFile("leaves.root", "recreate")
-tree = ROOT.TTree("events", "events")
-jet, score = array.array("f", [0, 0]), array.array("d", [0])
-tree.Branch("jet", jet, "mass/F:pt/F")
-tree.Branch("score", score, "score/D")
-for event in range(100):
-    jet[0], jet[1], score[0] = event, 2 * event, event / 100
-    tree.Fill()
-tree.AddFriend("others", "others.root")
-tree.Write()
-file.Close()
-"""
-
-
-def test_the_report_reads_leaf_lists_and_no_friends(root):
-    done = root.command(sys.executable, "-c", LEAVES)
-    assert done.returncode == 0, done.stderr
-    (source,) = find(f"{root.directory}/leaves.root")
-    _, found = read(source, Wanted(("score", "jet.pt - 2 * jet.mass"), "jet.mass"))
-    event = np.arange(100)
-    np.testing.assert_array_equal(found.scores, np.column_stack([event / 100, 0 * event]))
-    np.testing.assert_array_equal(found.mass, event)
-    with pytest.raises(Problem, match="has no column 'bdt'; it has .*; friends of a tree are not read"):
-        read(source, Wanted(("bdt",), "jet.mass"))

@@ -1,6 +1,5 @@
 """libmode.salt, by salt's own command on the jets of examples/salt: tests/install/salt.sh runs this."""
 
-import re
 import shutil
 import subprocess
 import sys
@@ -92,18 +91,3 @@ def test_the_state_of_the_layer_is_in_the_checkpoint_and_goes_on(folder, flat):
         start = "model.tasks.0.mode.mode."
         layer.load_state_dict({name.removeprefix(start): one for name, one in state.items() if name.startswith(start)})
         assert layer.state[1] == batches
-
-
-@pytest.mark.parametrize(
-    "settings, message",
-    [
-        ({"targets": "weight"}, "weight"),
-        ({"options": {"tolerence": 1}}, "tolerence"),
-    ],
-)
-def test_a_bad_setting_is_an_error_that_names_it(folder, settings, message):
-    config = task(folder, "bad.yaml", **settings)
-    status, log = salt(
-        folder, "fit", "--config", config, "--force", "--trainer.fast_dev_run=1", "--trainer.accelerator=cpu"
-    )
-    assert status and re.search(message, log[-4000:]), log[-4000:]

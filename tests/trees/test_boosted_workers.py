@@ -12,7 +12,7 @@ import xgboost
 from distributed import Client, LocalCluster
 from libmode._events import Events
 from libmode.metrics import check
-from libmode.xgboost import MoDeXGBClassifier, objective
+from libmode.xgboost import objective
 from xgboost import dask as dxgb
 from xgboost.tracker import RabitTracker
 
@@ -111,16 +111,6 @@ def test_an_error_of_one_worker_is_an_error_of_all():
                 objective(masses[rank], order=1)(margins, data[rank])
 
         at_once(2, work)
-
-
-def test_a_classifier_refuses_to_be_one_of_several_workers():
-    features, label, mass = np.random.default_rng(1).normal(size=(4_000, 1)), np.arange(4_000) % 2, np.arange(4_000.0)
-
-    def work(rank):
-        with pytest.raises(RuntimeError, match="one of 2 processes"):
-            MoDeXGBClassifier(order=1, n_estimators=2).fit(features, label, mass=mass)
-
-    at_once(2, work)
 
 
 def test_a_field_of_the_dmatrix_has_the_masses():

@@ -216,7 +216,7 @@ class BoostedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         Parameters
         ----------
         X : (n, features) numbers, NaN where one is missing
-            Encode categories as numbers, by :class:`sklearn.preprocessing.OneHotEncoder` for instance.
+            Encode categories as numbers, by ``sklearn.preprocessing.OneHotEncoder`` for instance.
         y : (n,) of two classes
             The background is ``background_label``, which strings need, or the first by NumPy's order: 0 of 0 and 1.
         mass, category
