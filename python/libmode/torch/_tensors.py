@@ -128,7 +128,7 @@ def _ready(events: Events) -> tuple[Events, int]:
 
 #: How tensors of the CPU go to the core.
 TENSORS = Kind(
-    *(_ready, Tensor.new_empty, partial(torch.empty, dtype=torch.float64), Tensor.data_ptr),
+    *(_ready, Tensor.new_empty, partial(torch.empty, dtype=torch.float64, device="cpu"), Tensor.data_ptr),
     *(partial(Tensor.numpy, force=True), _TYPES),
 )
 
