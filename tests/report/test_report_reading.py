@@ -184,6 +184,7 @@ def test_what_is_not_finite_is_named_with_file_and_entry(toy, tmp_path, suffix):
         *(({"mass": text}, "^--mass .* cannot be computed from .*toy.root: ") for text in (
             "mass &&", "mass +", "(" * 500 + "mass" + ")" * 500, "@taken(mass)", "sqr(mass)", "log(mass, 2)",
             "mass & 1", "count^2", "mass; flat")),
+        *(({"mass": text}, "power of numbers alone") for text in ("9**9**9", "mass + 9**99999", "(9**99)**99")),
         *(({"mass": text}, "cannot be computed from .*: ") for text in ("'mass'", "[1, 2]", "x = mass")),
         ({"mass": "mass / 0"}, r"is inf at entry 0 of "),
         ({"scores": ("log(flat - 1)",)}, r"^--score 'log\(flat - 1\)' is nan at entry 0 of "),

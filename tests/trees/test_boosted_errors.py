@@ -132,6 +132,11 @@ def test_a_bad_argument_is_named(call, message, kind):
     refused(message, eval, call, globals() | {"XGB": XGB, "xgboost": xgboost}, kind=kind)
 
 
+def test_columns_of_categories_are_an_error(library):
+    table = pd.DataFrame({"jets": pd.Categorical(np.arange(EVENTS) % 3)})
+    refused("X['jets'] has the dtype category: encode it", evaluated, library, X=table, kind=TypeError)
+
+
 @pytest.mark.parametrize(
     "where, name",
     [

@@ -336,6 +336,9 @@ class BoostedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     def _read_events(self, X: Any, y: Any, mass: Any, weight: Any, category: Any, training: bool = False) -> Set:
         """The training, or an evaluation set as the training had it."""
         of_one_index({"X": X, "y": y, "mass": mass, "sample_weight": weight, "category": category})
+        kinds = zip(getattr(X, "columns", ()), getattr(X, "dtypes", ()), strict=False)
+        if coded := [name for name, kind in kinds if getattr(kind, "name", None) == "category"]:
+            raise TypeError(f"X[{coded[0]!r}] has the dtype category: encode it as numbers")
         X, y = self._read(X, y, training)
         if training:
             check_classification_targets(y)

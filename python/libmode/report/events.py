@@ -111,6 +111,8 @@ def _computed(frame: pd.DataFrame, text: str, named: str, file: str, table: Tabl
                 raise ValueError(
                     "a name with a dot needs backticks, and methods, which may write files, are not called"
                 )
+            if any(map(_is_endless, ast.walk(tree))):
+                raise ValueError("it has a power of numbers alone: write its value")
             with np.errstate(all="ignore"):
                 values = np.asarray(frame.eval(formula, **ALONE))
             if values.dtype.kind == "b" and isinstance(getattr(tree.body, "op", None), ast.Add):
@@ -123,6 +125,17 @@ def _computed(frame: pd.DataFrame, text: str, named: str, file: str, table: Tabl
         raise Problem(f"{named}: {error} in {file}; it has {there}.") from None
     except Exception as error:
         raise Problem(f"{named} cannot be computed from {file}: {_reason(error)}.") from None
+
+
+def _is_endless(part: ast.AST) -> bool:
+    """Whether it is a power such as 9**9**9, whose whole number has more digits than there is memory for."""
+    if not (isinstance(part, ast.BinOp) and isinstance(part.op, ast.Pow)):
+        return False
+    inside = [one for side in (part.left, part.right) for one in ast.walk(side)]
+    if any(isinstance(one, ast.Name) for one in inside):
+        return False
+    sizes = [abs(one.value) for one in inside if isinstance(one, ast.Constant) and isinstance(one.value, (int, float))]
+    return len(sizes) > 2 or max(sizes, default=0) > 1_000
 
 
 def _reason(error: Exception) -> str:
