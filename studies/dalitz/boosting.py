@@ -11,8 +11,6 @@ from pathlib import Path
 
 import numpy as np
 import pandas
-from hep_ml.gradientboosting import UGradientBoostingClassifier
-from hep_ml.losses import AdaLossFunction, BinFlatnessLossFunction, KnnFlatnessLossFunction
 
 from ..command import command
 from ..methods import Classifier
@@ -34,6 +32,10 @@ CLASSIFIERS = [
 
 def scores(task: Task, training: Events, test: Events) -> np.ndarray:
     """The scores of the test events; random ones for the classifier "independent"."""
+    # hep_ml is imported here, since the report of committed results does not need it.
+    from hep_ml.gradientboosting import UGradientBoostingClassifier
+    from hep_ml.losses import AdaLossFunction, BinFlatnessLossFunction, KnnFlatnessLossFunction
+
     method, strength = task.classifier.method, task.classifier.strength
     if method == "independent":
         return np.random.default_rng(task.seed).random(len(test))
