@@ -199,8 +199,12 @@ func (c *cells) keepMeans(starts []float64, degree int) {
 			break
 		}
 	}
+	power := tilt
+	if c.plan.Monotonic {
+		power = 1
+	}
 	for k, x := range exponent {
-		starts[k] *= math.Exp(tilt * x)
+		starts[k] *= math.Exp(power * x)
 	}
 	floats.Scale(total/floats.Dot(background, starts), starts)
 }
