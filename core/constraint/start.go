@@ -201,7 +201,7 @@ func (c *cells) keepMeans(starts []float64, degree int) {
 	}
 	power := tilt
 	if c.plan.Monotonic {
-		power = 1
+		power = tiltOfMonotonic
 	}
 	for k, x := range exponent {
 		starts[k] *= math.Exp(power * x)
