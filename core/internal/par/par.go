@@ -30,6 +30,7 @@ type Scratch struct {
 	Arena Arena
 	Parts int        // into which the events of the next work are divided; 1: too few for a second goroutine
 	pool  *sync.Pool // where it comes from
+	team  team
 }
 
 // A call has memory for all of its events, and a goroutine for a block of them. From one pool, each would grow to the larger size.
@@ -50,6 +51,7 @@ func takeFrom(pool *sync.Pool) *Scratch {
 
 // Give ends the call, or the part of its work.
 func (sc *Scratch) Give() {
+	sc.team.dismiss()
 	sc.Arena.Release(0)
 	sc.pool.Put(sc)
 }
@@ -66,39 +68,6 @@ const (
 func (sc *Scratch) Expect(n int) {
 	if sc.Parts = 1; n >= AloneCall {
 		sc.Parts = max(1, min(Threads(), n/alonePart))
-	}
-}
-
-// Run calls f(0), ..., f(parts-1), several at a time. A panic in f is raised again in the caller's goroutine.
-func (sc *Scratch) Run(parts int, f func(part int)) {
-	if parts <= 1 || sc.Parts == 1 {
-		for part := range parts {
-			f(part)
-		}
-		return
-	}
-	var next atomic.Int64
-	var failure atomic.Pointer[any]
-	var all sync.WaitGroup
-	work := func() {
-		defer all.Done()
-		defer func() {
-			if r := recover(); r != nil {
-				failure.CompareAndSwap(nil, &r)
-			}
-		}()
-		for part := next.Add(1) - 1; part < int64(parts); part = next.Add(1) - 1 {
-			f(int(part))
-		}
-	}
-	workers := min(parts, Threads())
-	all.Add(workers)
-	for range workers - 1 {
-		go work()
-	}
-	work()
-	if all.Wait(); failure.Load() != nil {
-		panic(*failure.Load())
 	}
 }
 
