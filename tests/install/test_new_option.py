@@ -19,7 +19,7 @@ PYTHON = """if True:
     assert libmode.mode_loss(score, mass, order=0, factor=1) == loss
     for options, error, text in (
         ({"factor": 0}, ValueError, "factor = 0 must be greater than 0"),
-        ({"factor": "2"}, TypeError, "factor = '2': must be a number"),
+        ({"factor": "2"}, TypeError, "factor = '2' must be a number"),
         ({"factor": 2, "loss": "disco"}, TypeError, "unknown option 'factor'"),
     ):
         with pytest.raises(error, match=text):
