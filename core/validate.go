@@ -3,6 +3,7 @@ package core
 import (
 	"cmp"
 	"fmt"
+	"reflect"
 	"slices"
 	"strings"
 
@@ -140,8 +141,14 @@ func (o *option) checkNumber(name string, x float64) error {
 	return errs.OfOption(name, x, "must be %s", o.limits())
 }
 
-// isDefault reports whether the option is at its default.
-func (o *option) isDefault(c *Config) bool { return o.text(o.field(c)) == o.text(o.field(&defaults)) }
+// isDefault reports whether the option is at its default. Each call of the library asks it, so that it compares values, not their texts.
+func (o *option) isDefault(c *Config) bool {
+	value, usual := reflect.ValueOf(o.field(c)).Elem(), reflect.ValueOf(o.field(&defaults)).Elem()
+	if value.Kind() == reflect.Slice {
+		return value.Len() == 0 && usual.Len() == 0 || reflect.DeepEqual(value.Interface(), usual.Interface())
+	}
+	return value.Equal(usual)
+}
 
 func checkRange(name string, r [2]float64) error {
 	switch {
