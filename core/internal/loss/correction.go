@@ -204,3 +204,54 @@ func (co *correcting) evaluate() (change float64) {
 	clear(co.change)
 	return change
 }
+
+// biasNow returns what bounds add to the bias. With w_1 = 1 and w_l = dc~_l/dc~_1, N has the columns
+//
+//	N_l0 = -dc~_1/dc_0 w_l,   N_l1 = [l = 1] - dc~_1/dc_1 w_l,   N_ll = 1 - dc~_l/dc_l, l >= 2
+//
+// and no others. Without max_slope c~_1 = c_1 is no bounded moment: then l begins at 2.
+func (co *correcting) biasNow() (bias float64) {
+	first, end := co.First, co.End
+	w, gw := co.w[:end], co.gw[:end]
+	copy(w, co.byBase[:end])
+	byFirst, bySlope, isBounded, p, r := 0.0, 1.0, 0.0, 0.0, 0.0
+	if first == 1 {
+		byFirst, bySlope, isBounded, w[1] = co.byBase[1], 1-co.own[1], 1, 1
+	}
+	q := 0.0 // w.G w; p and r are (G w)_1 and G_11
+	for l := first; l < end; l++ {
+		row, sum := co.gram[l*end:][:end], 0.0
+		for m := first; m < end; m++ {
+			sum += float64(row[m] * w[m])
+		}
+		gw[l] = sum
+		q += float64(w[l] * sum)
+	}
+	if first == 1 {
+		p, r = gw[1], co.gram[end+1]
+	}
+	y := co.sums[co.y:]
+	rest := p - float64(bySlope*q)
+	bias = float64(byFirst * (float64(byFirst*q*y[0]) - float64(2*rest*y[1])))
+	bias += float64((r - float64(bySlope*(p+rest))) * y[2])
+	y = y[3:]
+	for k := 2; k < end; k++ {
+		row := co.gram[k*end:][:end]
+		along := float64((float64(isBounded*row[1])-float64(bySlope*gw[k]))*y[1]) - float64(byFirst*gw[k]*y[0])
+		for j := 2; j < k; j++ {
+			along += float64(co.own[j] * row[j] * y[j])
+		}
+		bias += float64(co.own[k] * (2*along + float64(co.own[k]*row[k]*y[k])))
+		y = y[k+1:]
+	}
+	if x := co.sums[co.x:]; len(x) > 0 {
+		for k := first; k < end; k++ {
+			last := co.own[k] * x[3*k+2]
+			if k == 1 {
+				last = x[4]
+			}
+			bias += 2 * (last - float64(w[k]*(float64(byFirst*x[3*k])+float64(bySlope*x[3*k+1]))))
+		}
+	}
+	return bias
+}
