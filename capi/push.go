@@ -71,7 +71,11 @@ func push[F core.Float](h *handle, from *C.mode_events, statePointer *C.double, 
 	if err != nil {
 		return err
 	}
-	rows, lesson := rowsOf(make([]F, 4*ev.batch)), make([]float64, constraint.StateSize(len(h.cfg.BackgroundLabel), h.cfg.Categories))
+	size, err := h.stateSize()
+	if err != nil {
+		return err
+	}
+	rows, lesson := rowsOf(make([]F, 4*ev.batch)), make([]float64, size)
 	if err := constraint.Direction(rows, lesson, ev.Events, h.cfg, constraint.Steering{State: state, Batch: ev.batch}); err != nil {
 		return err
 	}

@@ -1,6 +1,7 @@
 package constraint
 
 import (
+	"cmp"
 	"math"
 
 	"github.com/libmode/libmode/core/internal/errs"
@@ -33,18 +34,6 @@ const (
 	tiltOfMonotonic = 0.8   // that for a monotonic response
 )
 
-// Defaults returns the strength and the floor for an order and a number of training events; 0: unknown.
-func Defaults(order int, trainingEvents float64) (strength, floor float64) {
-	relative := 1.0
-	if trainingEvents > 0 {
-		relative = trainingEvents / usual
-	}
-	if strength = ofOthers; order == 0 {
-		strength = ofFlat
-	}
-	return strength * math.Pow(relative, 0.25), min(1, defaultFloor/math.Sqrt(relative))
-}
-
 // planOf returns the plan of a batch, and replaces what is not given by its default. It returns an error for options, a batch, categories or
 // a state that do not match the events.
 func planOf[T events.Float](cfg loss.Planner, ev *events.Events[T], st *Steering) (*loss.Plan, error) {
@@ -74,12 +63,15 @@ func planOf[T events.Float](cfg loss.Planner, ev *events.Events[T], st *Steering
 	if st.Batch == 0 {
 		st.Batch = n
 	}
-	strength, floor := Defaults(p.Order, p.TrainingEvents)
+	relative, strength := cmp.Or(p.TrainingEvents, usual)/usual, float64(ofOthers)
+	if p.Order == 0 {
+		strength = ofFlat
+	}
 	if p.Strength < 0 {
-		p.Strength = strength
+		p.Strength = strength * math.Pow(relative, 0.25)
 	}
 	if p.Floor == 0 {
-		p.Floor = floor
+		p.Floor = min(1, defaultFloor/math.Sqrt(relative))
 	}
 	if p.FromLogits {
 		p.ScoreRange = [2]float64{math.Inf(-1), math.Inf(1)}

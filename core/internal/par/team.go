@@ -42,9 +42,6 @@ func (sc *Scratch) Run(parts int, f func(part int)) {
 	}
 }
 
-// dismiss ends the call. The helpers go as soon as they see it.
-func (t *team) dismiss() { t.piece.Store(nil) }
-
 // help does parts of one piece of work after another.
 func (t *team) help() {
 	defer t.helpers.Add(-1)
