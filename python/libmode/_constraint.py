@@ -8,6 +8,7 @@ from __future__ import annotations
 import threading
 import warnings
 from collections.abc import Callable, Mapping
+from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -17,7 +18,7 @@ from ._evaluate import NUMPY, Kind, push_apply, push_rows
 from ._events import Events
 from ._messages import SIGMOID, level_of_the_user, reworded
 from ._native import address, call
-from ._options import OF_LAYER, check
+from ._options import OF_LAYER, Options, check
 from ._problems import Said, TrainingWarning
 from ._read import whole
 
@@ -108,12 +109,17 @@ class Constraint:
     def __hash__(self) -> int:
         return hash(self.options)
 
+    @cached_property
+    def _of_logits(self) -> Options:
+        """The options for scores that are logits."""
+        return self.options if self.from_logits else self.options.changed(from_logits=True)
+
     def direction(self, state: Any, events: Events, count: int, kind: Kind = NUMPY) -> tuple[Any, Any]:
         """The lesson and the rows of the first ``count`` of checked events, see :func:`libmode._evaluate.push_rows`.
 
         The scores of the events are predictions. The state does not change.
         """
-        options = self.options if self.from_logits or not self.odds else self.options.changed(from_logits=True)
+        options = self._of_logits if self.odds else self.options
         with self.lock.held:
             try:
                 return push_rows(options, events, count, state, self.said, kind)
