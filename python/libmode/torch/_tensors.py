@@ -161,8 +161,3 @@ def is_traced(tensor: Any) -> bool:
     if torch.compiler.is_dynamo_compiling():
         return True
     return isinstance(tensor, Tensor) and (type(tensor) not in OWN_TYPES or tensor.is_meta)
-
-
-def has_values(tensor: Tensor) -> bool:
-    """Whether NumPy can read it: not on the device meta, fake, or in parts on several devices."""
-    return type(tensor).__torch_dispatch__ is Tensor.__torch_dispatch__ and not tensor.is_meta
