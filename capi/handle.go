@@ -23,8 +23,8 @@ type handle struct {
 	text *C.char
 }
 
-// handles has each handle by its number, which is what C has for a pointer. No number comes twice, so that one that was freed is
-// found out. They begin with the process, so that a forked child finds out those of its parent.
+// handles maps a number, which C takes for a pointer, to its handle. No number is used twice, so that a freed handle is an error. The
+// numbers begin with that of the process, so that a handle of its parent is an error in a forked child.
 var (
 	handles sync.Map
 	latest  atomic.Uintptr

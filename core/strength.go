@@ -17,7 +17,7 @@ type Strength struct {
 // strengthBatches is how many batches the averages of norms cover.
 const strengthBatches = 200
 
-// leastDistance is the least 1 - s of an event, since a single event of background with a score near 1 would rule otherwise.
+// leastDistance is the least 1 - s of an event: otherwise a single background event with a score near 1 would decide the norm.
 const leastDistance = 0.01
 
 // Strengthen multiplies grad, which LossAndGrad has set, by K |C|/|M|, returns this factor, and brings the averages up to date. K is

@@ -141,7 +141,7 @@ func (o *option) checkNumber(name string, x float64) error {
 	return errs.OfOption(name, x, "must be %s", o.limits())
 }
 
-// isDefault reports whether the option is at its default. Each call of the library asks it, so that it compares values, not their texts.
+// isDefault reports whether the option is at its default. Each call of the library asks this, so it compares values and not their texts.
 func (o *option) isDefault(c *Config) bool {
 	value, usual := reflect.ValueOf(o.field(c)).Elem(), reflect.ValueOf(o.field(&defaults)).Elem()
 	if value.Kind() == reflect.Slice {

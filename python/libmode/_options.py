@@ -26,7 +26,7 @@ TAKEN: dict[Loss, tuple[str, ...]] = {
 }
 OF_LAYER = ("strength", "floor", "training_events", "from_logits", "categories")
 _WORDS = {name for name, kind in _KINDS.items() if get_origin(kind) is Literal}
-# The options whose several values are not one value of several numbers.
+# Options of one number: several numbers are for several variables of mass, or are several labels.
 _LISTS = ("bins", "background_label")
 # The options that limit scores or masses.
 _LIMITS = ("score_range", "mass_range", "edges")

@@ -19,7 +19,7 @@ type Subset[T Float] struct {
 	Category int64
 	Factor   float64 // the share of the category in the label's sum of weights, see SetFactors
 
-	// Errors name these, unless they say nothing.
+	// Errors name these where there are several labels, or several categories.
 	label       *int32
 	hasCategory bool
 }
