@@ -94,8 +94,7 @@ test_c() {
 }
 
 # Folders whose tests run beside the others, for the second core, and have a process each: TensorFlow and PyTorch's
-# compiler abort one that has both, and the threads of XGBoost and LightGBM stand in those of PyTorch's way. The last two
-# are there so that both cores end at about the same time.
+# compiler abort one that has both, and the threads of XGBoost and LightGBM stand in those of PyTorch's way.
 APART="install frameworks callbacks trees recipes"
 
 # none_is_chosen STATUS [ARGUMENT...]: whether pytest ended so because these arguments (-k, say) choose none of the tests.
