@@ -40,10 +40,8 @@ func loss[F core.Float](h *handle, from *C.mode_events, result *C.mode_result, g
 	}
 	found := core.Result{Bias: math.NaN(), Events: math.NaN()}
 	switch {
-	case hess != nil && result.quality != 0:
-		found, err = core.Curvature(grad, hess, float64(result.smoothing), ev.Events, h.cfg)
 	case hess != nil:
-		found.Loss, err = core.LossAndHess(grad, hess, float64(result.smoothing), ev.Events, h.cfg)
+		found, err = core.Curvature(grad, hess, float64(result.smoothing), ev.Events, h.cfg)
 	case result.quality != 0:
 		found, err = core.Evaluate(grad, ev.Events, h.cfg)
 	default:

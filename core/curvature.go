@@ -16,21 +16,17 @@ const defaultSmoothing = 1.0 / 16
 //	v'Hv = -2 scale sum_{i<j} e_i e_j M_{b_i b_j} delta(s_i - s_j) (v_i - v_j)^2 <= sum_i h_i v_i^2
 //	h_i  = 4 scale |e_i| sum_b [max(0, -sign(e_i) M_{b_i b}) f+_b(s_i) + max(0, sign(e_i) M_{b_i b}) f-_b(s_i)]
 //
-// Here e_i = w_i/W_b and J = F'MF. f+_b and f-_b are the densities, at a score, of the |e_i| of the events of bin b with positive and
-// with negative weights. Densities are means over a window around s_i. Its width is smoothing times the width of ScoreRange or, if that
-// is unbounded, of the range of the inner three quarters of the scores. So h bounds moves of about that size. smoothing is finite and
-// above 0, or 0 for the default, 1/16. Events of a strip of scores have the density at its middle. There are 64 strips of about equal
-// weights, or one for every 4 events a bin if these are fewer, and more where scores are far from each other. If all scores are equal
-// and ScoreRange is unbounded, h is 0. Events that take no part get 0.
+// Here e_i = w_i/W_b and J = F'MF. f+_b and f-_b are the densities, at a score, of the |e_i| of the events
+// of bin b with positive and with negative weights. Densities are means over a
+// window around s_i. Its width is smoothing times the width of ScoreRange or, if that is unbounded, of the range of the
+// inner three quarters of the scores. So h bounds moves of about that size. smoothing is finite and above 0, or 0 for the
+// default, 1/16.
+// Events of a strip of scores have the density at its middle. There are 64 strips of about equal weights, or one for every 4 events a
+// bin if these are fewer, and more where scores are far from each other. If all scores are equal and ScoreRange is unbounded, h is
+// 0. Events that take no part get 0.
 //
 // Biased, MaxSlope and Monotonic do not change h: it is the bound for the loss without bounds and with its bias. The call takes
 // O(strips bins^2) more time.
 func Curvature[T Float](grad, hess []T, smoothing float64, ev Events[T], cfg Config) (Result, error) {
 	return evaluate(events.Derivatives[T]{Grad: grad, Hess: hess}, ev, cfg, true, cmp.Or(smoothing, defaultSmoothing))
-}
-
-// LossAndHess is Curvature without the bias and the number of events, which takes a walk along the scores less.
-func LossAndHess[T Float](grad, hess []T, smoothing float64, ev Events[T], cfg Config) (float64, error) {
-	result, err := evaluate(events.Derivatives[T]{Grad: grad, Hess: hess}, ev, cfg, false, cmp.Or(smoothing, defaultSmoothing))
-	return result.Loss, err
 }

@@ -193,20 +193,3 @@ func TestHessOfEqualScores(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, make([]float64, 100), hess)
 }
-
-// LossAndHess returns what Curvature does, to the last bit.
-func TestLossAndHess(t *testing.T) {
-	ev, cfg := spreadEvents[float64](500, true, 0.1), DefaultConfig()
-	cfg.Order, cfg.Monotonic = 2, true
-	var grads, bounds [2][]float64
-	for k := range grads {
-		grads[k], bounds[k] = make([]float64, len(ev.Score)), make([]float64, len(ev.Score))
-	}
-	found, err := Curvature(grads[0], bounds[0], 0, ev, cfg)
-	require.NoError(t, err)
-	loss, err := LossAndHess(grads[1], bounds[1], 0, ev, cfg)
-	require.NoError(t, err)
-	require.Equal(t, found.Loss, loss)
-	require.Equal(t, grads[0], grads[1])
-	require.Equal(t, bounds[0], bounds[1])
-}
