@@ -12,7 +12,7 @@ from ._bad_batches import OnBadBatch, SkipsBadBatches
 from ._constraint import Constraint, training_step
 from ._events import Events, joined, read_events
 from ._native import BatchError
-from ._problems import EVERY, IN_LINES, Monitor, Said
+from ._problems import IN_LINES, Monitor, Said
 from ._read import as_array
 
 
@@ -41,9 +41,8 @@ class HostConstraint(SkipsBadBatches):
 
         The events are the arrays of the batch, followed by the arrays of the reference events, if there are any.
         """
-        count, state = len(Events._fields), self._memory
-        batch, reference, constraint = Events(*events[:count]), events[count:], self._constraint
-        score = batch.score
+        constraint, count, state = self._constraint, len(Events._fields), self._memory
+        batch, reference, score = Events(*events[:count]), events[count:], events[0]
         where = [] if state is None else [training_step(state)]
         if reference:
             where.append(f"events from {len(score)} on are reference events")
@@ -61,9 +60,7 @@ class HostConstraint(SkipsBadBatches):
             raise ValueError(f"{error} ({', '.join(where)})" if where else str(error)) from None
         self._succeed()
         if self._monitor is not None:
-            self._monitor.calls += 1
-            if self._monitor.calls % EVERY == 0:
-                self._monitor.look(constraint.scores(every.score))
+            self._monitor.look(lambda: constraint.scores(every.score))
         return found
 
     def apply(self, gradient: Any, lesson: Any, rows: Any) -> tuple[NDArray[Any]]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import warnings
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -72,9 +73,12 @@ class Monitor(Said):
 
     _in_a_row = 0
 
-    def look(self, score: NDArray[Any]) -> None:
-        """Looks at scores, (n,), and warns if they are nearly equal in several looks in a row."""
-        score = score.astype(np.float64)
+    def look(self, scores: Callable[[], NDArray[Any]]) -> None:
+        """Looks at scores, (n,), in each twentieth call, and warns if they are nearly equal in several in a row."""
+        self.calls += 1
+        if self.calls % EVERY:
+            return
+        score = scores().astype(np.float64)
         mean, spread = float(score.mean()), float(score.std())
         inside = 0 <= score.min() <= score.max() <= 1
         collapsed = spread <= LEAST_SPREAD * (mean * (1 - mean) if inside else 1) or inside and mean > SATURATED
@@ -83,8 +87,7 @@ class Monitor(Said):
             self.say(
                 "collapsed",
                 f"the scores of a batch are nearly equal (mean {mean:.3g}, standard deviation {spread:.1e}): the "
-                "network has collapsed to a constant. Lower the strength or the learning rate, or give reference "
-                "events",
+                "network collapsed to a constant. Lower the strength or learning rate, or give reference events",
             )
 
     def say(self, what: str, sentence: str) -> None:
@@ -142,8 +145,7 @@ def look_at_type(said: Said, kind: Any, mass: Any = None) -> None:
 def say_if_far(mass: NDArray[Any], remedy: str) -> bool:
     """Warns if a few masses, (n,), are far from the others, with advice to give ``remedy``. Returns whether it did."""
     if sentence := far(mass):
-        advice = f"{sentence}: leave out events without a mass, and give {remedy}"
-        warnings.warn(advice, stacklevel=level_of_the_user())
+        warnings.warn(f"{sentence}: leave out events without a mass; give {remedy}", stacklevel=level_of_the_user())
     return sentence is not None
 
 
