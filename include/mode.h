@@ -240,7 +240,7 @@ MODE_API int mode_loss(const mode_handle *m, const mode_events *events, mode_res
 MODE_API size_t mode_state_size(const mode_handle *m);
 
 /*
- * Checks that an array of this length is a state: all 0, or with the version of this library, 2, as its first number, and
+ * Checks that an array of this length is a state: all 0, or with the version of this library, 3, as its first number, and
  * with numbers inside their bounds. mode_push checks the same. The second number counts the batches.
  */
 MODE_API int mode_state_check(const mode_handle *m, const double *state);
@@ -254,12 +254,13 @@ MODE_API int mode_state_check(const mode_handle *m, const double *state);
  * where L is the MoDe loss of the ranks q of the background, start(m) the ratio of the densities of signal and background with
  * a floor, and |G| (after start) and |u| are norms over the background, averaged over 200 batches: docs/how-it-works.md.
  *
- * Options of the law. strength is K; none: 24 at order 0 and else 12, times (training_events / 150000)^(1/4). With a state,
- * K of order 0 is multiplied by 1 - exp(-max(n / 512000, k / 1000)) after n background events in k batches. floor is the
- * least start, at most 1, which is no planing; none: 0.1 (150000 / training_events)^(1/2). training_events is the number of
- * background events of the whole training; none: unknown, as 150000. from_logits: the scores are logits, gradients are by
- * them, and score_range is 0,1. categories: the events' category is from 0 to categories - 1, and each has a push and a
- * part of the state of its own; one with too few events for bins gets no push from a batch.
+ * Options of the law. strength is K, 0 for planing alone; none: 24 at order 0 and else 12, times (training_events /
+ * 150000)^(1/4). With a state, K of order 0 is multiplied by 1 - exp(-max(n / 512000, k / 1000)) after n background
+ * events in k batches. floor is the least start, at most 1, which is no planing; none: 0.1 (150000 /
+ * training_events)^(1/2). training_events is the number of background events of the whole training; none: unknown, as
+ * 150000. from_logits: the scores are logits, gradients are by them, and score_range is 0,1. categories: the events'
+ * category is from 0 to categories - 1, and each has a push and a part of the state of its own; one with too few events
+ * for bins gets no push from a batch.
  *
  * L has the bins, moments, bounds and bias of the options; a batch with too few effective events for these bins gets fewer.
  * Signal events have none of the background labels: their masses and weights alone are read, and a mass that is not finite

@@ -106,17 +106,17 @@ func (rows *Rows[T]) norms(gradient []T, parts int) []float64 {
 }
 
 // Version is the first number of a state. It changes with what the numbers mean, or where they are.
-const Version = 2
+const Version = 3
 
 // rate is the least share of a batch in the averages of a state.
 const rate = 1. / 200
 
 // The cells of a mass for planing, by the number of variables. One cell more has the events without a value.
-var cellsOfMass = [...]int{1: 40, 2: 7, 3: 4}
+var cellsOfMass = [...]int{1: 64, 2: 7, 3: 4}
 
 const (
 	mostCells = 5 * 5 * 5 // of all variables together
-	mostEnds  = 39        // of the cells of each variable, one after the other
+	mostEnds  = 63        // of the cells of each variable, one after the other
 )
 
 // state is what a constraint remembers from batch to batch: its totals, and after them a part for each category of each label. All

@@ -100,18 +100,23 @@ func TestDirectionIsTheLaw(t *testing.T) {
 			if cfg.Order > 0 {
 				continue
 			}
-			sorted := slices.Sorted(slices.Values(m))
-			ends := make([]float64, 39)
-			for k := range ends {
-				place := float64(k+1) / 40 * float64(len(m)-1)
-				i := int(place)
-				ends[k] = sorted[i] + (place-float64(i))*(sorted[i+1]-sorted[i])
-			}
-			cell := func(m float64) int { return sort.Search(39, func(k int) bool { return ends[k] > m }) }
-			var spectra [2][40]float64
+			ends := got.lesson[constraint.PlaceOfEnds:][:63]
+			cell := func(m float64) int { return sort.Search(63, func(k int) bool { return ends[k] > m }) }
+			var spectra, squares [2][64]float64
 			for i, label := range s.label {
-				spectra[label][cell(s.mass[i])] += s.weight[i]
+				c := cell(s.mass[i])
+				spectra[label][c] += s.weight[i]
+				squares[label][c] += s.weight[i] * s.weight[i]
 			}
+			used := 0
+			for c, sum := range spectra[0] {
+				if squares[0][c] > 0 {
+					used++
+					require.GreaterOrEqual(t, sum*sum, 9.999*squares[0][c])
+					require.GreaterOrEqual(t, spectra[1][c], 0.0)
+				}
+			}
+			require.Greater(t, used, 5)
 			for _, i := range at {
 				c := cell(s.mass[i])
 				want := max(0.1, 0.1+0.9*max(0, spectra[1][c]/signal)/(spectra[0][c]/sum))

@@ -1,6 +1,7 @@
 package constraint
 
 import (
+	"cmp"
 	"math"
 	"slices"
 
@@ -31,29 +32,109 @@ func (g *group[T]) cells(p *part) *cells { return &cells{p, g.plan, cellsOfMass[
 // endsOf returns the upper ends of the cells of a variable but the last.
 func (c *cells) endsOf(v int) []float64 { return c.ends[v*(c.each-1):][:c.each-1] }
 
-// draw sets the ends of the cells to quantiles of masses, as numpy.quantile.
-func draw[T events.Float](c *cells, masses [][]T) {
-	c.drawn = float64(len(masses[0]))
-	for v, mass := range masses {
-		sorted := make([]float64, 0, len(mass))
-		for _, m := range mass {
-			if limits := &c.plan.Masses[v].Mass; float64(m) >= limits[0] && float64(m) <= limits[1] && events.IsFinite(float64(m)) {
-				sorted = append(sorted, float64(m))
-			}
-		}
-		slices.Sort(sorted)
-		last := len(sorted) - 1
-		for k := range c.endsOf(v) {
-			if at := (k + 1) * last; last >= 0 { // in units of 1/each, so that no rounding moves an end over an event
-				i := at / c.each
-				c.endsOf(v)[k] = sorted[i] + float64(at%c.each)/float64(c.each)*(sorted[min(i+1, last)]-sorted[i])
-			}
+// draw sets the ends of the cells: halves of halves of background and signal in equal parts. Signal on a tail of the background would
+// lie in one cell of the background's own quantiles. Cells that are too many for the events are empty, and lie below the others.
+func draw[T events.Float](c *cells, background, signal *events.Events[T]) {
+	c.drawn = float64(len(background.Variables()[0]) + len(signal.Variables()[0]))
+	for v := range c.plan.Masses {
+		points := append(pointsOf(c, background, v, false), pointsOf(c, signal, v, true)...)
+		slices.SortFunc(points, func(a, b point) int { return cmp.Compare(a.mass, b.mass) })
+		ends := c.endsOf(v)
+		cuts := append(cutsOf(points, len(ends)), -math.MaxFloat64)
+		slices.Sort(cuts)
+		for k := range ends {
+			ends[k] = cuts[max(0, k+len(cuts)-len(ends))]
 		}
 	}
 }
 
+// point is an event on the axis of a mass. Its size is its part of the number of events of its class.
+type point struct {
+	mass, weight, size float64
+	isSignal           bool
+}
+
+// pointsOf returns the events of a class that have a value of a variable.
+func pointsOf[T events.Float](c *cells, ev *events.Events[T], variable int, isSignal bool) (points []point) {
+	unit, limits := unitOf(ev.Weight), c.plan.Masses[variable].Mass
+	for i, m := range ev.Variables()[variable] {
+		p := point{float64(m), 1, 0, isSignal}
+		if ev.Weight != nil {
+			p.weight = float64(ev.Weight[i]) * unit
+		}
+		if p.mass >= limits[0] && p.mass <= limits[1] && events.IsFinite(p.mass) && events.IsFinite(p.weight) {
+			points = append(points, p)
+		}
+	}
+	for k := range points {
+		points[k].size = 1 / float64(len(points))
+	}
+	return points
+}
+
+// sums are those of sizes, and of the weights and their squares.
+type sums struct{ size, background, squares, signal float64 }
+
+// cutsOf returns up to most masses between sorted points. Each cuts the largest part that can be cut, near its middle.
+func cutsOf(points []point, most int) (cuts []float64) {
+	below := make([]sums, len(points)+1) // of the points before each
+	for i, p := range points {
+		sum := below[i]
+		if sum.size += p.size; p.isSignal {
+			sum.signal += p.weight
+		} else {
+			sum.background, sum.squares = sum.background+p.weight, sum.squares+p.weight*p.weight
+		}
+		below[i+1] = sum
+	}
+	size := func(part [2]int) float64 { return below[part[1]].size - below[part[0]].size }
+	for parts := [][2]int{{0, len(points)}}; len(parts) > 0 && len(cuts) < most; {
+		largest, cut, distance := 0, 0, math.Inf(1)
+		for k := range parts {
+			if size(parts[k]) > size(parts[largest])+rounding {
+				largest = k
+			}
+		}
+		lo, hi := parts[largest][0], parts[largest][1]
+		for i := lo + 1; i < hi; i++ {
+			d := math.Abs(below[lo].size + below[hi].size - 2*below[i].size)
+			if d < distance-rounding && points[i-1].mass < points[i].mass && haveEnough(below[lo], below[i]) && haveEnough(below[i], below[hi]) {
+				cut, distance = i, d
+			}
+		}
+		if parts = slices.Delete(parts, largest, largest+1); cut > 0 {
+			low, high := points[cut-1].mass, points[cut].mass
+			cuts, parts = append(cuts, low+(high-low)/2), append(parts, [2]int{lo, cut}, [2]int{cut, hi})
+		}
+	}
+	return cuts
+}
+
+// inCell is the least effective number of background events in a cell, and rounding is what sums may lose, relative to their size.
+const (
+	inCell   = 10
+	rounding = 1e-9
+)
+
+// haveEnough reports whether the events between two sums have a ratio of signal and background.
+func haveEnough(from, to sums) bool {
+	b := to.background - from.background
+	return b > 0 && b*b >= (inCell-rounding)*(to.squares-from.squares) && to.signal >= from.signal
+}
+
 // strips is the number of strips of equal width, in which place looks for a cell first. Most strips have no end of a cell inside.
 const strips = 1024
+
+// unitOf returns the unit of weights of which some may not be finite.
+func unitOf[T events.Float](weights []T) float64 {
+	largest := 0.0
+	for _, w := range weights {
+		if w := math.Abs(float64(w)); events.IsFinite(w) {
+			largest = max(largest, w)
+		}
+	}
+	return events.UnitOf(largest)
+}
 
 // place sets the cells of events from their masses, and adds the part of the weights in each cell to a spectrum. A weight that is not
 // finite is that of signal, and does not count. It reports whether any event takes part.
@@ -89,17 +170,9 @@ func place[T events.Float](c *cells, spectrum []float64, ev *events.Events[T], c
 			cell[i] = cell[i]*uint8(each+1) + uint8(own)
 		}
 	}
-	needed, sizes, unit := 1, 0.0, 1.0
+	needed, sizes, unit := 1, 0.0, unitOf(ev.Weight)
 	if c.plan.Joint {
 		needed = len(c.plan.Masses)
-	}
-	if largest := 0.0; ev.Weight != nil {
-		for _, w := range ev.Weight {
-			if w := math.Abs(float64(w)); events.IsFinite(w) {
-				largest = max(largest, w)
-			}
-		}
-		unit = events.UnitOf(largest)
 	}
 	for i, at := range cell {
 		w := 1.0
@@ -123,15 +196,15 @@ func place[T events.Float](c *cells, spectrum []float64, ev *events.Events[T], c
 // category of the background if there are categories. Its masses and weights alone are read; a mass that is not finite or out of range
 // counts for nothing.
 func (g *group[T]) setSpectra(ev *events.Events[T], signal []uint32, sc *par.Scratch) []uint8 {
-	if len(g.Score) < 2*int(g.known.drawn) {
+	masses := events.Events[T]{Mass: ev.Mass, Masses: ev.Masses, Weight: ev.Weight}
+	masses = masses.Chosen(signal, sc)
+	if len(g.Score)+len(signal) < 2*int(g.known.drawn) {
 		g.taught.drawn, g.taught.ends = g.known.drawn, g.known.ends
 	} else {
-		draw(g.cells(g.taught), g.Variables())
+		draw(g.cells(g.taught), &g.Events, &masses)
 	}
 	taught, cell := g.cells(g.taught), par.Make[uint8](&sc.Arena, len(g.Score))
 	place(taught, g.taught.background[:], &g.Events, cell)
-	masses := events.Events[T]{Mass: ev.Mass, Masses: ev.Masses, Weight: ev.Weight}
-	masses = masses.Chosen(signal, sc)
 	if place(taught, g.taught.signal[:], &masses, par.Make[uint8](&sc.Arena, len(signal))) {
 		g.taught.signals = 1
 	}
@@ -213,11 +286,22 @@ func (c *cells) keepMeans(starts []float64, degree int) {
 func (c *cells) polynomials(degree int) (all [][]float64) {
 	values, by := make([]float64, degree+1), 1
 	for range c.plan.Masses {
+		ranks, below := make([]float64, c.each), 0.0
+		for k, b := range c.background {
+			if own := k / by % (c.each + 1); own < c.each {
+				ranks[own] += max(0, b)
+			}
+		}
+		total := floats.Sum(ranks)
+		for own, b := range ranks {
+			ranks[own] = 2*(below+b/2)/total - 1
+			below += b
+		}
 		for l := range degree {
 			p := make([]float64, mostCells)
 			for k := range p {
 				if own := k / by % (c.each + 1); own < c.each { // 0 without the variable
-					moments.Legendre(values, 2*float64(own)/float64(c.each-1)-1)
+					moments.Legendre(values, ranks[own])
 					p[k] = values[l+1]
 				}
 			}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import warnings
 from collections.abc import Sequence
 from typing import Any
@@ -9,20 +10,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ._arrays import no_background
-from ._events import takes_events
+from ._evaluate import NUMPY, push_rows
+from ._events import Events, takes_events
 from ._messages import level_of_the_user
 from ._native import BatchError
 from ._options import check
-from ._problems import TrainingWarning, say_if_far
+from ._problems import FAR_MASSES, Said, TrainingWarning, say_if_far
 from ._read import as_array, check_labels, coded, finite, is_background, number, refuse, together, variables
 
-_HALVINGS = 6  # to 64 cells
-_IN_CELL = 10  # effective events of background, and of both classes in equal parts
-_LEFT = 0.01  # of the background's effective events; fewer, and the training learns them by heart
+_MOST = 150  # the largest start of the core
 _ROUNDING = 1e-9
-
-Doubles = NDArray[np.float64]
 
 
 @takes_events
@@ -32,18 +29,20 @@ def planing_weights(
     weight: Any = None,
     floor: float = 0.3,
     *,
+    order: int = 0,
     background_label: int | Sequence[int] = 0,
-) -> Doubles:
+) -> NDArray[np.float64]:
     """Weights for the classification loss that give background nearly the mass spectrum of signal.
 
     This is planing (S. Chang, T. Cohen and B. Ostdiek, arXiv:1709.10106), with a floor. It flattens little by itself,
     because features still follow the mass. But MoDe gets flatter from there, most of all where signal lies on a tail
-    of the background, and MoDeConstraint starts so by itself. The weight of a background event becomes::
+    of the background, and MoDeConstraint starts so by itself: both are one function of the core. The weight of a
+    background event becomes::
 
         weight ((1 - floor) p_S(m) / p_B(m) + floor)
 
     with the mass densities p_S of signal and p_B of background. Their ratio is a constant in each of up to 64 cells of
-    mass with at least ten effective events of background.
+    mass with at least ten effective events of background, and of 7 x 7 or 4 x 4 x 4 cells of several variables.
 
     Give these weights to the classification loss alone, and the original weights to MoDe: in Keras as ``base_weight``
     of :func:`libmode.keras.pack`.
@@ -59,6 +58,10 @@ def planing_weights(
         Event weights; all 1 by default.
     floor : float, default 0.3
         The part of the background that keeps its spectrum, from 0 to 1.
+    order : int, default 0
+        From 1 on, the weights keep part of what the response may depend on: they are multiplied by the exponential of
+        a polynomial in the rank of the mass, with which the planed background has the means of these polynomials that
+        the background has, to the power 0.6 (docs/how-it-works.md).
     background_label : int, string, or sequence of these, default 0
         The label of background. Each of several labels is planed by itself.
 
@@ -99,90 +102,57 @@ def planing_weights(
     """
     if label is None:
         raise TypeError("label is None: planing needs the labels of signal and background")
-    classes: Any = background_label
-    label, background_label = coded(label, classes)
+    classes: Any = np.atleast_1d(background_label)
+    label, background_label = coded(label, background_label)
     label, mass, weight = together(as_array, variables, label=label, mass=mass, weight=weight)
     floor = number("floor", floor, least=0, most=1)
-    labels = check("mode", {"order": 0, "background_label": background_label}).labels
-    check_labels(label, labels)
-    planed = np.ones(len(mass)) if weight is None else weight.astype(np.float64)
-    finite("weight", planed, "a finite number")
-    of_background = is_background(label, labels)
-    missing = ~np.isfinite(mass)
+    planed = finite("weight", np.ones(len(mass)) if weight is None else weight.astype(np.float64), "a finite number")
+    loss = {"order": order, "background_label": background_label, "joint": mass.ndim > 1}
+    options = check("mode", loss, strength=0, floor=max(floor, sys.float_info.min))  # a floor of 0 means the default
+    check_labels(label, options.labels)
+    of_background, missing = is_background(label, options.labels), ~np.isfinite(mass)
     refuse("mass", mass, (missing.T & of_background).T, "a finite number of background; leave such events out")
-    mass, missing = (each.reshape(-1, 1) if each.ndim == 1 else each for each in (mass.astype(np.float64), missing))
-    for column in mass.T:  # a sentinel, rather than the tail of a steep spectrum
-        if any(np.count_nonzero(column == end) > 1 for end in (column.min(initial=0), column.max(initial=0))):
-            say_if_far(column, "signal without one nan")
-    signal = np.flatnonzero(~of_background & ~missing.any(axis=1))
-    if not len(signal):
+    signal = ~of_background & ~missing.reshape(len(mass), -1).any(axis=1)
+    if not signal.any():
         raise BatchError(f"no signal: each of the {len(label)} events has a background label, or no finite mass")
-    of_signal = _shares(planed[signal], "signal")
-    for one in labels:
-        background = np.flatnonzero(label == one)
-        if not len(background):
-            raise BatchError(no_background(label, one))
-        name = one if classes is background_label else np.atleast_1d(classes)[one]
-        table = np.zeros((len(signal) + len(background), 4))  # share and its square, of signal and of background
-        table[: len(signal), :2] = of_signal
-        table[len(signal) :, 2:] = _shares(planed[background], f"background of label {name}")
-        cells = _divided(mass[np.concatenate([signal, background])], table)
-        ratio = np.empty(len(table))
-        for cell in cells:
-            ratio[cell] = table[cell, 0].sum() / table[cell, 2].sum()
-        spread = len(cells) > 1 or not np.ptp(mass[signal], axis=0).any()
-        _say_if_few(table, ratio[len(signal) :], spread, name)
-        planed[background] *= (1 - floor) * ratio[len(signal) :] + floor
-    return finite("weight", planed, "a smaller number")
+    names = {one: f"background of label {classes[k]}" for k, one in enumerate(options.labels)}
+    effective = [_effective(planed[label == one], name) for one, name in names.items() if np.any(label == one)]
+    of_signal, said = _effective(planed[signal], "signal"), Said()
+    said.things.add(FAR_MASSES)  # it is said below, of signal too
+    events = Events(np.zeros(len(mass)), label, mass, None if weight is None else planed)
+    _, (_, start, _, _) = push_rows(options, events, len(mass), None, said, NUMPY)
+    for column in mass.reshape(len(mass), -1).T:  # a sentinel, rather than the tail of a steep spectrum
+        if any(np.count_nonzero(column == end) > 1 for end in (column.min(), column.max())):
+            say_if_far(column, "signal without one nan")
+    for (one, name), known in zip(names.items(), effective, strict=True):
+        own = label == one
+        before = planed[own].sum()
+        planed[own] *= start[own]
+        planed[own] *= before / planed[own].sum()
+        spread = floor == 1 or np.ptp(start[own]) > 0
+        _say_if_few(of_signal, known, _effective(planed[own], name), spread, start[own].max() >= _MOST, name)
+    return planed
 
 
-def _shares(weight: Doubles, name: str) -> Doubles:
-    """The share of each event in the sum of weights, and its square, (n, 2)."""
+def _effective(weight: NDArray[np.float64], name: str) -> float:
+    """The effective number of events with these weights, (sum w)^2 / (sum w^2), whose sum must be positive."""
     share = weight / (np.abs(weight).max() or 1.0)
     if not share.sum() > _ROUNDING * np.abs(share).sum():
         raise BatchError(f"weight: the sum over {name} is {weight.sum():g}, and must be positive")
-    share /= share.sum()
-    return np.column_stack([share, share**2])
+    return float(share.sum() ** 2 / (share**2).sum())
 
 
-def _divided(mass: Doubles, table: Doubles, depth: int = 0) -> list[NDArray[np.intp]]:
-    """Up to 64 cells, as places of events: halves of halves, one variable after the other, while both have enough."""
-    for variable in range(mass.shape[1] if depth < _HALVINGS else 0):
-        column = mass[:, (depth + variable) % mass.shape[1]]
-        order = np.argsort(column, kind="stable")
-        last = np.flatnonzero(np.diff(column[order]) > 0)
-        sums, sizes = np.cumsum(table[order], axis=0), np.cumsum(np.abs(table[order, 0] + table[order, 2]))
-        below, total = sums[last], sums[-1]
-        enough = _have_enough(below) & _have_enough(total - below)
-        if enough.any():
-            distance = np.abs(sizes[last] / sizes[-1] - 0.5).round(9)  # rounding must not choose
-            cut = last[np.where(enough, distance, np.inf).argmin()] + 1
-            halves = order[:cut], order[cut:]
-            return [half[cell] for half in halves for cell in _divided(mass[half], table[half], depth + 1)]
-    return [np.arange(len(mass))]
-
-
-def _have_enough(sums: Doubles) -> Any:
-    """Which cells with these sums of the table have a ratio: no cell for a few events of signal or background."""
-    of_signal, squares, of_background, of_squares = sums.T
-    least, both = _IN_CELL * (1 - _ROUNDING), of_signal + of_background
-    enough = (of_background**2 >= least * of_squares) & (both**2 >= least * (squares + of_squares))
-    return enough & (of_signal >= 0) & (of_background > 0)
-
-
-def _say_if_few(table: Doubles, ratio: Doubles, spread: bool, label: int | str) -> None:
-    """Warns where planing cannot do what it says."""
-    effective = 1 / table[:, [1, 3]].sum(axis=0)
-    left = 1 / np.sum(table[-len(ratio) :, 3] * ratio**2)
+def _say_if_few(signal: float, background: float, left: float, spread: bool, bare: bool, name: str) -> None:
+    """Warns where planing cannot do what it says. The numbers are effective events, and those that planing leaves."""
     if not spread:
         text = (
-            f"the {effective[0]:.3g} effective events of signal and {effective[1]:.3g} of background (label {label}) "
-            f"are too few for two cells of mass: the weights do not change"
+            f"the {signal:.3g} effective events of signal and {background:.3g} of {name} are too few for two cells of "
+            "mass: the weights do not change"
         )
-    elif left < _LEFT * effective[1]:
+    elif bare:
         text = (
-            f"planing leaves {left:.3g} of {effective[1]:.3g} effective background events (label {label}): at the "
-            "masses of signal is nearly no background, and a network learns such events by heart. Give a larger floor"
+            f"planing leaves {left:.3g} of {background:.3g} effective events of {name}: at the masses of signal is "
+            "nearly no background, and a network learns such events by heart. Give a larger floor"
         )
     else:
         return

@@ -45,7 +45,7 @@ static void expect_everywhere(const struct error *want, const golden_case *c) {
     do {                                                                                                                  \
         const struct error want = {#statements "; " #call, status_, words_, more_};                                       \
         mode_handle *m = mode_new("bins=4");                                                                              \
-        double score[N], mass[2 * N], weight[N], grad[N], room[4 * N], state[300] = {0}, value = UNTOUCHED;               \
+        double score[N], mass[2 * N], weight[N], grad[N], room[4 * N], state[324] = {0}, value = UNTOUCHED;               \
         int32_t label[N];                                                                                                 \
         mode_events events = {.size = sizeof events, .n = N, .dtype = MODE_FLOAT64, .score = score, .mass = mass,         \
                               .weight = weight, .label = label};                                                          \

@@ -157,7 +157,7 @@ void test_push() {
     mode::push(m, all, state, grad, status);
     expect(status, MODE_ERROR_ARGUMENT, "grad has length 64, but the batch has length 32");
     mode::push(m, all, {state.data(), 7}, half, status);
-    expect(status, MODE_ERROR_ARGUMENT, "state has length 7, but a state has length 300");
+    expect(status, MODE_ERROR_ARGUMENT, "state has length 7, but a state has length 324");
 }
 
 // Events of several variables, each compared in length.
@@ -300,7 +300,7 @@ void test_exceptions() {
     expect_error(few, [&] { mode::evaluate(m, plain, grad); });
     expect_error(few, [&] { mode::table_of(m, plain, at); });
     state[0] = 7;
-    expect_error("state[0] = 7: the version of the state, and this library reads version 2. Start with zeros, or continue with the version of "
+    expect_error("state[0] = 7: the version of the state, and this library reads version 3. Start with zeros, or continue with the version of "
                  "the library that wrote the state", [&] { mode::push(m, plain, state, grad); });
     expect_error("mass has length 3, but score has length 64", [&] { mode::loss(m, mode::events<double>(e.score, {}, std::vector<double>(3))); });
     expect_error("bins = -1 must be at least 1", [] { mode::handle("bins=-1"); });

@@ -308,12 +308,12 @@ mode_set_edges(m, 0, 1, mass) | OPTION | edges has length 1
 mass[1] = 0; mode_set_edges(m, 0, 2, mass) | OPTION | edges[1] = 0 must be greater than edges[0] = 0
 m = mode_new("binning=uniform"); mode_set_edges(m, 0, 2, mass) | OPTION | edges has length 2, but binning = uniform takes none
 mode_state_check(NULL, state) | ARGUMENT | m is NULL
-mode_state_check(m, NULL) | ARGUMENT | state is NULL, but 300 elements are expected
+mode_state_check(m, NULL) | ARGUMENT | state is NULL, but 324 elements are expected
 mode_push(m, NULL, state, grad, grad) | ARGUMENT | events is NULL
 mode_push(m, &events, state, grad, NULL) | ARGUMENT | grad_out is NULL, but 60 elements are expected
 events.batch = 9; mode_push(m, &events, state, NULL, grad) | ARGUMENT | grad_in is NULL, but 9 elements are expected
 mode_push_rows(m, &events, NULL, NULL, state) | ARGUMENT | rows is NULL, but 240 elements are expected
-mode_push_rows(m, &events, NULL, room, NULL) | ARGUMENT | lesson is NULL, but 300 elements are expected
+mode_push_rows(m, &events, NULL, room, NULL) | ARGUMENT | lesson is NULL, but 324 elements are expected
 mode_push_apply(N, MODE_INT8, room, state, 300, grad, grad, NULL, NULL) | ARGUMENT | dtype = 4: must be MODE_FLOAT32 or MODE_FLOAT64
 mode_push_apply(SIZE_MAX, MODE_FLOAT64, room, state, 300, grad, grad, NULL, NULL) | ARGUMENT | n = 18446744073709551615 events are more than
 mode_distance_correlation(N, MODE_FLOAT64, mass, NULL, weight, 0, &value, NULL, grad) | ARGUMENT | y is NULL, but 60 elements are expected

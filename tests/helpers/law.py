@@ -6,7 +6,7 @@ from libmode._constraint import Constraint
 from libmode._events import Events
 from numpy.polynomial import legendre
 
-CELLS = {1: 40, 2: 7, 3: 4}  # of each variable of mass; one more has the events without it
+CELLS = {1: 64, 2: 7, 3: 4}  # of each variable of mass, at most; one more has the events without it
 TILT, OF_MONOTONIC = 0.6, 0.8  # the power of the exponential that keeps the means, and that for a monotonic response
 WARM_UP = 512_000  # background events, over which the strength of order 0 rises
 #: The places of these numbers of the first part in a state: averages of |u| and |G|, and counts.
@@ -21,6 +21,32 @@ def defaults(order, events=150_000):
 def average(known, new, count):
     """The average over 200 batches, after batch ``count``."""
     return known + max(1 / count, 1 / 200) * (new - known)
+
+
+def cuts(background, weight, signal, signal_weight, most):
+    """Halves of halves of background and signal in equal parts, the largest first, while each has enough events."""
+    mass = np.concatenate([background, signal])
+    of_background = np.arange(len(mass)) < len(background)
+    weight = np.concatenate([weight, signal_weight])
+    size = np.where(of_background, 1 / max(len(background), 1), 1 / max(len(signal), 1))
+
+    def enough(own):
+        w = weight[own & of_background]
+        return w.sum() > 0 and w.sum() ** 2 >= (10 - 1e-9) * (w**2).sum() and weight[own & ~of_background].sum() >= 0
+
+    found, open_parts = [], [np.ones(len(mass), bool)]
+    while open_parts and len(found) < most - 1:
+        sizes = [size[own].sum() for own in open_parts]
+        own = open_parts.pop(int(np.argmax(np.array(sizes) > max(sizes) - 1e-9)))
+        values = np.unique(mass[own])
+        middles = values[:-1] + (values[1:] - values[:-1]) / 2
+        halves = [(own & (mass < m), own & (mass >= m)) for m in middles]
+        apart = np.array([abs(size[a].sum() - size[b].sum()) if enough(a) and enough(b) else np.inf for a, b in halves])
+        if np.isfinite(apart).any():
+            at = int(np.argmax(apart < apart.min() + 1e-9))
+            found.append(middles[at])
+            open_parts += halves[at]
+    return np.array([min(found, default=-np.inf)] * (most - 1 - len(found)) + sorted(found))
 
 
 class Law:
@@ -56,7 +82,12 @@ class Law:
         start = np.where(background > 0, (1 - self.floor) * ratio + self.floor, 1).clip(max=150)
         if order:
             place = np.indices([self.each + 1] * len(self.ends)).reshape(len(self.ends), -1)
-            x = np.where(place < self.each, 2 * place / (self.each - 1) - 1, np.nan)
+            shares = background.clip(0).reshape([self.each + 1] * len(self.ends))
+            x = np.full(place.shape, np.nan)  # the rank of the middle of each cell, in [-1, 1]
+            for k, own in enumerate(place):
+                part = np.moveaxis(shares, k, 0).reshape(self.each + 1, -1).sum(1)[:-1]
+                rank = 2 * (np.cumsum(part) - part / 2) / part.sum() - 1
+                x[k, own < self.each] = rank[own[own < self.each]]
             p = np.nan_to_num(np.concatenate([legendre.legval(x, [0] * k + [1]) for k in range(1, order + 1)]))
             start *= self.tilt(start, background.clip(0), p)
         return start.clip(self.floor, 150)
@@ -78,10 +109,12 @@ class Law:
         own = self.takes_part(mass) & (weight != 0)
         push, multiplier, count = np.zeros(len(own)), np.ones(len(own)), own.sum()
         score, mass, weight = score[own], mass[own], weight[own]
-        if count >= 2 * self.drawn:
-            self.drawn, self.signals, self.each = count, 0, CELLS[mass.shape[1]]
-            inside = [m[there] for m, there in zip(mass.T, self.inside(mass).T, strict=True)]
-            self.ends = [np.quantile(m, np.arange(1, self.each) / self.each) for m in inside]
+        if count + len(signal_mass) >= 2 * self.drawn:
+            self.drawn, self.signals, self.each = count + len(signal_mass), 0, CELLS[mass.shape[1]]
+            self.ends = []
+            for b, s in zip(mass.T, signal_mass.T, strict=True):
+                there, of_signal = self.inside(b), self.inside(s) & np.isfinite(signal_weight)
+                self.ends.append(cuts(b[there], weight[there], s[of_signal], signal_weight[of_signal], self.each))
         _, place = np.unique(score, return_inverse=True)
         sizes = np.bincount(place, np.abs(weight))
         rank = ((np.cumsum(sizes) - sizes / 2) / sizes.sum())[place]
