@@ -21,17 +21,16 @@ type Steering struct {
 // events teach less flatness, and planing leaves few effective events of them. Order 0, which forbids lines too, needs 24, and there the
 // strength rises as 1 - exp(-x), where x is 1 after 512,000 background events or 1,000 batches, whichever is sooner: a network that
 // knows nothing yet learns nothing, if the push is 24 times its gradient. The exponential that keeps the means counts to the power tilt:
-// with the power 1 a steep spectrum of order 1 is less flat. A monotonic response needs more of it, which says on which side it rises:
+// with the power 1 a steep spectrum of order 1 is less flat. A monotonic response needs all of it, which says on which side it rises:
 // at 0.6 some networks for a tail select the other side too. studies/zoo has the study behind each number.
 const (
-	usual           = 150_000
-	ofFlat          = 24
-	ofOthers        = 12
-	defaultFloor    = 0.1
-	warmEvents      = 512_000
-	warmBatches     = 1_000 // for categories of few events
-	tilt            = 0.6   // the power of the exponential
-	tiltOfMonotonic = 0.8   // that for a monotonic response
+	usual        = 150_000
+	ofFlat       = 24
+	ofOthers     = 12
+	defaultFloor = 0.1
+	warmEvents   = 512_000
+	warmBatches  = 1_000 // for categories of few events
+	tilt         = 0.6   // the power of the exponential
 )
 
 // planOf returns the plan of a batch, and replaces what is not given by its default. It returns an error for options, a batch, categories or

@@ -272,9 +272,9 @@ func (c *cells) keepMeans(starts []float64, degree int) {
 			break
 		}
 	}
-	power := tilt
-	if c.plan.Monotonic {
-		power = tiltOfMonotonic
+	power := 1.0
+	if !c.plan.Monotonic {
+		power = tilt
 	}
 	for k, x := range exponent {
 		starts[k] *= math.Exp(power * x)

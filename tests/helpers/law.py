@@ -7,7 +7,7 @@ from libmode._events import Events
 from numpy.polynomial import legendre
 
 CELLS = {1: 64, 2: 7, 3: 4}  # of each variable of mass, at most; one more has the events without it
-TILT, OF_MONOTONIC = 0.6, 0.8  # the power of the exponential that keeps the means, and that for a monotonic response
+TILT = 0.6  # the power of the exponential that keeps the means; 1 for a monotonic response
 WARM_UP = 512_000  # background events, over which the strength of order 0 rises
 #: The places of these numbers of the first part in a state: averages of |u| and |G|, and counts.
 BATCHES, SEEN, PUSH, GRADIENTS, GRADIENT = range(4, 9)
@@ -101,7 +101,7 @@ class Law:
             centered = p - (p @ planed)[:, None]
             step = np.linalg.lstsq((centered * planed) @ centered.T, p @ (share - planed), rcond=1e-12)[0]
             exponent += step * min(1, 1 / max(np.abs(step @ p).max(), 1e-300))
-        tilt = np.exp((OF_MONOTONIC if self.options.get("monotonic") else TILT) * exponent @ p)
+        tilt = np.exp((1 if self.options.get("monotonic") else TILT) * exponent @ p)
         return tilt / (share @ (start * tilt))
 
     def forward(self, score, mass, weight, signal_mass, signal_weight):
