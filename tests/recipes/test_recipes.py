@@ -100,9 +100,7 @@ def test_planing():
 def test_scikit_learn():
     without, with_mode, search = printed("scikit_learn", "-W", "error")
     assert_flat(without, with_mode)
-    flat, linear = numbers(search)
-    assert flat == pytest.approx(numbers(with_mode)[0], abs=0.02)  # the same folds, each by itself
-    assert flat < linear + 0.01  # which may do more
+    assert 1 < max(numbers(search)) < 3  # of trees that most folds do not call not flat
 
 
 @pytest.mark.full
