@@ -278,6 +278,17 @@ def dijets_near_the_peak(seed: int = 20_000, count: int = 1_000_000) -> Events:
     return _shuffled(rng, _of_dijets(rng, label, mass), mass, label, mass**-5)
 
 
+def in_log(events: Events) -> Events:
+    """The events with the logarithm of their mass."""
+    return Events(events.features, np.log(events.mass), events.label, events.weight)
+
+
+def dijet_in_log(seed: int) -> tuple[Events, Events]:
+    """dijet() with the logarithm of the mass."""
+    training, test = dijet(seed)
+    return in_log(training), in_log(test)
+
+
 def _of_dijets(rng: np.random.Generator, label: NDArray[Any], mass: NDArray[Any]) -> list[NDArray[Any]]:
     log, count = np.log(mass), len(mass)
     return [

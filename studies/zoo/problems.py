@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache
@@ -67,6 +68,8 @@ def _scaled(events: Events, training: Events) -> Events:
     return Events((events.features - mean) / width, events.mass, events.label, events.weight)
 
 
+LOG_EDGES = tuple(math.log(6) * k / 24 for k in range(25))  # of a dijet's mass from 1 to 6
+
 PROBLEMS = {
     "simple, order 0": Problem(events.simple, {"order": 0}),
     "simple, order 1": Problem(events.simple, {"order": 1}),
@@ -89,6 +92,15 @@ PROBLEMS = {
         rate=4e-3,
         window=(2.25, 2.75),
         beside=events.dijets_near_the_peak,
+    ),
+    "dijet in log m, order 1": Problem(
+        events.dijet_in_log,
+        {"order": 1, "edges": LOG_EDGES},
+        epochs=10,
+        events=550_000,
+        rate=4e-3,
+        window=(math.log(2.25), math.log(2.75)),
+        beside=lambda: events.in_log(events.dijets_near_the_peak()),
     ),
 }
 for order in (0, 1):
