@@ -40,8 +40,8 @@
 //	loss      J as a quadratic form with a bias (integrand.go), a correction for bounds (correction.go), and a walk of each chunk
 //	          (walk.go). At each event J changes by minus the derivative of the loss, which goes to the event's place in the input
 //
-// Evaluate finds the bias by a second walk. Curvature also writes a bound of the curvature, from the densities of the bins
-// in strips of the scores. Package constraint pushes events along the gradient of the loss of their ranks.
+// Evaluate also returns the bias, which the walk follows beside J. Curvature also writes a bound of the curvature, from the densities of
+// the bins in strips of the scores. Package constraint pushes events along the gradient of the loss of their ranks.
 //
 // Package disco has the distance correlation. Package par has the goroutines and the memory of a call, lanes the loops with vector
 // instructions, and errs the errors.

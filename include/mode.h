@@ -202,7 +202,7 @@ typedef struct mode_result {
                          NaN if not wanted; or if a bin has fewer than 1.05 effective events, so that it is not known */
     double events;    /* set: the effective number of events that take part, (sum w)^2 / sum w^2: the sum over labels and
                          categories, the mean over several variables one by one. NaN if not wanted */
-    int32_t quality;  /* flag: bias and events are wanted, as always with hess. Takes a third of the time more, two thirds with bounds */
+    int32_t quality;  /* flag: bias and events are wanted, as always with hess. Takes up to a sixth of the time more */
     double smoothing; /* of hess: the width of its window, finite and above 0; 0: 1/16 */
     void *hess;       /* n bounds h_i >= 0 on the curvature; NULL: not wanted */
     double *averages; /* NULL, or 3 numbers, zeros before the first batch: makes the loss a multiple of the cross entropy */

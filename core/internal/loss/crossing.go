@@ -25,6 +25,7 @@ type crossing struct {
 	state  []bin // without weights where a chunk starts
 	linear []lanes.Linear
 	bounds correcting // of integrand.correction
+	ofBias []bin      // the state of the bias, if it is measured
 
 	bins      []uint32  // of the events of a block, as all that follows
 	weights   []float64 // all 1 without weights
@@ -36,26 +37,42 @@ const blockSize = 512
 
 var ones = slices.Repeat([]float64{1}, blockSize)
 
-// start moves to the state with these sums of weights and of squares of steps over the bins, and returns J there.
-func (cr *crossing) start(weights, squares []float64) float64 {
+// start moves to the state with these sums of weights and of squares of steps over the bins, and returns J and the bias there.
+func (cr *crossing) start(weights, squares []float64) (at sums) {
 	in := cr.in
-	cr.state, cr.linear = par.Unset[bin](cr.arena, in.bins), make([]lanes.Linear, len(in.rows))
+	cr.linear = make([]lanes.Linear, len(in.rows))
 	for g, rows := range in.rows {
 		cr.linear[g] = linearAt(rows, weights, cr.arena)
 	}
-	for i, b := range in.start {
+	cr.state = stateAt(in.start, weights, squares, cr.arena)
+	at.j = in.at(cr.state, par.Make[float64](cr.arena, in.span.Size))
+	tracked := cr.state
+	if in.measured {
+		cr.ofBias = stateAt(in.variances, weights, squares, cr.arena)
+		for i := range cr.ofBias {
+			at.bias += cr.ofBias[i].variance() * cr.ofBias[i].square
+		}
+		tracked = cr.ofBias
+	}
+	if in.correction != nil {
+		at.j += cr.bounds.start(in.correction, tracked, cr.arena)
+		at.bias += cr.bounds.bias
+	}
+	cr.block = cr.arena.Mark()
+	return at
+}
+
+// stateAt returns bins with these sums of weights and of squares of steps.
+func stateAt(bins []bin, weights, squares []float64, arena *par.Arena) []bin {
+	state := par.Unset[bin](arena, len(bins))
+	for i, b := range bins {
 		b.cdf = weights[i] * b.step
 		if b.squares = b.cdf * b.step; squares != nil {
 			b.squares = squares[i]
 		}
-		cr.state[i] = b
+		state[i] = b
 	}
-	j := in.at(cr.state, par.Make[float64](cr.arena, in.span.Size))
-	if in.correction != nil {
-		j += cr.bounds.start(in.correction, cr.state, cr.arena)
-	}
-	cr.block = cr.arena.Mark()
-	return j
+	return state
 }
 
 // linearAt returns a linear form with these rows at the state with these sums of weights over the bins.
@@ -72,8 +89,9 @@ func linearAt(rows []lanes.Row, weights []float64, arena *par.Arena) lanes.Linea
 	return li
 }
 
-// cross crosses a block, the events lo..hi-1, and returns the share of their changes of J in an integral that ends at this score.
-func (cr *crossing) cross(lo, hi int, end float64) (total float64) {
+// cross crosses a block, the events lo..hi-1, and returns the shares of their changes of J and of the bias in integrals that end at
+// this score.
+func (cr *crossing) cross(lo, hi int, end float64) (total sums) {
 	cr.arena.Release(cr.block)
 	n := hi - lo
 	cr.bins, cr.scores = par.Unset[uint32](cr.arena, n), par.Unset[float64](cr.arena, n)
@@ -93,7 +111,15 @@ func (cr *crossing) cross(lo, hi int, end float64) (total float64) {
 	if cr.in.correction != nil {
 		total = cr.bounds.cross(cr, end)
 	}
-	return total + lanes.Integrate(cr.d, cr.scores, end)
+	total.j += lanes.Integrate(cr.d, cr.scores, end)
+	if cr.ofBias != nil { // the order of tied events does not matter
+		for i, number := range cr.bins {
+			b := &cr.ofBias[number]
+			e := cr.weights[i] * b.step
+			total.bias += float64(b.square*b.cross(e, e*e)) * (end - cr.scores[i])
+		}
+	}
+	return total
 }
 
 // centerTies takes the changes by tied events to the middle of their tie, where half of each is below the score. J is quadratic in the
