@@ -105,9 +105,7 @@ func (cr *crossing) cross(lo, hi int, end float64) (total sums) {
 		cr.weights = cr.Weights[lo:hi]
 	}
 	cr.follow(cr.bins, cr.weights, signs, cr.d)
-	if lanes.FirstTie(cr.scores) < n-1 {
-		cr.centerTies()
-	}
+	cr.centerTies()
 	if cr.in.correction != nil {
 		total = cr.bounds.cross(cr, end)
 	}
@@ -124,44 +122,39 @@ func (cr *crossing) cross(lo, hi int, end float64) (total sums) {
 
 // centerTies takes the changes by tied events to the middle of their tie, where half of each is below the score. J is quadratic in the
 // state: the change there is the mean of the changes in two orders of the tie, forward and backward. Their difference does
-// not depend on the state. So the walk takes four passes over each tie from where it is: along one order and back, and along the
-// other and back. If the block is one tie, the walk has taken the first of them already, and the last takes it back.
+// not depend on the state. So the walk goes along each tie from where it is, and takes the events back in the same order: each leaves
+// the events after it behind, as in the backward order.
 func (cr *crossing) centerTies() {
-	first, end := 0, 4
-	if cr.scores[0] == cr.scores[len(cr.scores)-1] {
-		first, end = 1, 3
-	}
-	n := (end - first) * len(cr.bins)
+	n := 2 * len(cr.bins)
+	ties := par.Unset[[2]int](cr.arena, n)[:0]
 	bins, weights, signs := par.Unset[uint32](cr.arena, n)[:0], par.Unset[float64](cr.arena, n)[:0], par.Unset[float64](cr.arena, n)[:0]
 	sorted.ForTies(cr.scores, func(lo, hi int) {
-		for pass := first; pass < end; pass++ {
-			sign := float64(1 - 2*(pass%2))
-			for i := range hi - lo {
-				k := lo + i
-				if pass == 1 || pass == 2 {
-					k = hi - 1 - i
-				}
-				bins, weights, signs = append(bins, cr.bins[k]), append(weights, sign*cr.weights[k]), append(signs, sign)
+		ties = append(ties, [2]int{lo, hi})
+		for sign := 1.0; sign >= -1; sign -= 2 {
+			bins = append(bins, cr.bins[lo:hi]...)
+			for _, w := range cr.weights[lo:hi] {
+				weights, signs = append(weights, sign*w), append(signs, sign)
 			}
 		}
 	})
+	if len(ties) == 0 {
+		return
+	}
 	changes := par.Unset[float64](cr.arena, len(bins))
 	cr.follow(bins, weights, signs, changes)
-	sorted.ForTies(cr.scores, func(lo, hi int) {
-		n := hi - lo
-		forward, backward := changes, changes[(2-first)*n:]
-		if first > 0 {
-			forward = cr.d
+	for _, tie := range ties {
+		d := cr.d[tie[0]:tie[1]]
+		for i := range d {
+			if d[i] -= (changes[i] + changes[len(d)+i]) / 2; cr.Weights == nil {
+				d[i] -= cr.in.back[cr.bins[tie[0]+i]]
+			}
 		}
-		for i := range n {
-			cr.d[lo+i] += (backward[n-1-i] - forward[i]) / 2
-		}
-		changes = changes[(end-first)*n:]
-	})
+		changes = changes[2*len(d):]
+	}
 }
 
 // follow takes steps, and sets d to their changes of J. A step is an event, with the sign 1, or takes it back, with the opposite weight
-// and the sign -1; then its change means nothing.
+// and the sign -1. Without weights integrand.back is left out of the latter.
 func (cr *crossing) follow(bins []uint32, weights, signs, d []float64) {
 	if cr.Weights == nil {
 		clear(d)

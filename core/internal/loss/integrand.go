@@ -32,6 +32,7 @@ type integrand struct {
 	// rows are columns times sqrt(2)/W_b, three of x and three of y at a time. The first have 2 F_b/W_b too, and where all weights
 	// are 1, the terms of M_bb e^2 and V_b, see crossing.
 	rows [][]lanes.Row
+	back []float64 // where all weights are 1: half of what the rows leave out of the change of J if an event of a bin is taken back
 }
 
 // newIntegrand returns the integrand of sorted records, for a bias that is measured, subtracted or neither.
@@ -60,6 +61,7 @@ func newIntegrand(p *Plan, measured bool, ba *moments.Basis, bs *bins.Bins, rs *
 		g := own * b.factor // 0 if the bias is not subtracted
 		row.Y[3] = own - g*(1-b.step)
 		row.X[3] += 2 * g * b.step
+		in.back = append(in.back, own+g*b.step)
 	}
 	if p.Bounded() {
 		in.correction = newCorrection(in, moments.NewBound(&p.Options, ba), &sc.Arena)

@@ -190,6 +190,9 @@ func (rs *Records) EndOfBlock(lo, hi, size int) int {
 	if hi-lo <= size {
 		return hi
 	}
+	if !rs.Tied(lo+size-1, lo+size) {
+		return lo + size
+	}
 	from, to := rs.TieAt(lo+size, lo, hi)
 	if from > lo {
 		return from
