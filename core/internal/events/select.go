@@ -112,9 +112,9 @@ func (sel *Selection[T]) FindBins(dst []uint32, lo int) {
 	}
 }
 
-// CountMasses returns the number of masses in each cell.
+// CountMasses returns the number of masses in each cell. It adds the counts of the parts into the memory of the first.
 func (sel *Selection[T]) CountMasses() []uint32 {
-	counts := slices.Clone(sel.Parts[0].MassCounts)
+	counts := sel.Parts[0].MassCounts
 	for _, p := range sel.Parts[1:] {
 		for c, more := range p.MassCounts {
 			counts[c] += more

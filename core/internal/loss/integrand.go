@@ -55,13 +55,16 @@ func newIntegrand(p *Plan, measured bool, ba *moments.Basis, bs *bins.Bins, rs *
 	if in.unbiased {
 		in.start = in.variances
 	}
-	for i := 0; i < in.bins && rs.Weights == nil; i++ { // rows get the terms of M_bb e^2 and of V_b, where e = 1/W_b at each event
+	if rs.Weights == nil {
+		in.back = par.Unset[float64](&sc.Arena, in.bins)
+	}
+	for i := range in.back { // rows get the terms of M_bb e^2 and of V_b, where e = 1/W_b at each event
 		b, row := &in.start[i], &in.rows[0][i]
 		own := b.square * b.step * b.step
 		g := own * b.factor // 0 if the bias is not subtracted
 		row.Y[3] = own - g*(1-b.step)
 		row.X[3] += 2 * g * b.step
-		in.back = append(in.back, own+g*b.step)
+		in.back[i] = own + g*b.step
 	}
 	if p.Bounded() {
 		in.correction = newCorrection(in, moments.NewBound(&p.Options, ba), &sc.Arena)
