@@ -21,9 +21,8 @@ const defaultSmoothing = 1.0 / 16
 // window around s_i. Its width is smoothing times the width of ScoreRange or, if that is unbounded, of the range of the
 // inner three quarters of the scores. So h bounds moves of about that size. smoothing is finite and above 0, or 0 for the
 // default, 1/16.
-// Events of a strip of scores have the density at its middle. There are 64 strips of about equal weights, or one for every 4 events a
-// bin if these are fewer, and more where scores are far from each other. If all scores are equal and ScoreRange is unbounded, h is
-// 0. Events that take no part get 0.
+// Events of a strip of scores have the density at its middle. A strip has an eighth of the width of the window, and at least about
+// 1/1024 of the events, and as many as there are bins. If all scores are equal and ScoreRange is unbounded, h is 0. Events that take no part get 0.
 //
 // Biased, MaxSlope and Monotonic do not change h: it is the bound for the loss without bounds and with its bias. The call takes
 // O(strips bins^2) more time.

@@ -55,6 +55,6 @@
 // label and one category. A part is a range of events that one goroutine takes, and a block a range that stays in cache.
 // A bin is an interval of the mass, or of several variables. A cell is finer, and counts events before they have bins or an order.
 // A record is an event in order of score, packed into a word. A chunk is a range of records that is walked from its own sums, and a tie
-// has records of one score. A step is a change of F_b: 1/W_b for an event of weight 1. A strip is a range of scores with about equally many
-// events, for densities.
+// has records of one score. A step is a change of F_b: 1/W_b for an event of weight 1. A strip is a short range of scores,
+// for densities.
 package core
