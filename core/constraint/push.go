@@ -81,7 +81,7 @@ func Direction[T events.Float](rows Rows[T], lesson []float64, ev events.Events[
 	err = events.Each(subs, sc, func(k int, sc *par.Scratch) error {
 		su := &subs[k]
 		number := su.Label*max(p.Categories, 1) + int(su.Category)
-		groups[k] = group[T]{Subset: su, Steering: st, plan: p, number: number, taught: &taught.parts[number], known: &known.parts[number]}
+		groups[k] = group[T]{Subset: su, Events: ev.Of(su, sc), Steering: st, plan: p, number: number, taught: &taught.parts[number], known: &known.parts[number]}
 		return groups[k].direct(rows, &ev, others[su.Category], sc)
 	})
 	if err != nil {
@@ -90,10 +90,10 @@ func Direction[T events.Float](rows Rows[T], lesson []float64, ev events.Events[
 	moved, pushed := 0, make([]bool, len(p.BackgroundLabel))
 	for _, g := range groups {
 		moved += g.moved
-		pushed[g.Label] = pushed[g.Label] || g.few == nil
+		pushed[g.Subset.Label] = pushed[g.Subset.Label] || g.few == nil
 	}
 	for _, g := range groups { // categories may have too few events, unless all have
-		if !pushed[g.Label] {
+		if !pushed[g.Subset.Label] {
 			return g.Named(g.few)
 		}
 	}
@@ -109,7 +109,8 @@ func Direction[T events.Float](rows Rows[T], lesson []float64, ev events.Events[
 
 // group has the events of one label and category, and its part in the state.
 type group[T events.Float] struct {
-	*events.Subset[T]
+	*events.Subset
+	events.Events[T]
 	Steering
 	plan   *loss.Plan
 	number int   // of the part

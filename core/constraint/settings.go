@@ -87,8 +87,8 @@ func planOf[T events.Float](cfg loss.Planner, ev *events.Events[T], st *Steering
 }
 
 // checkCategories returns an error for the first event whose category is below 0 or too large.
-func checkCategories[T events.Float](subs []events.Subset[T], categories int) error {
-	var bad *events.Subset[T]
+func checkCategories(subs []events.Subset, categories int) error {
+	var bad *events.Subset
 	for k := range subs {
 		su := &subs[k]
 		if isGood := su.Category >= 0 && su.Category < int64(max(categories, 1)); !isGood && (bad == nil || su.Place(0) < bad.Place(0)) {

@@ -78,7 +78,7 @@ func Evaluate[T events.Float](out events.Derivatives[T], ev events.Events[T], p 
 		return total, err
 	}
 	if len(subs) > 1 {
-		if err := events.SetFactors(subs); err != nil {
+		if err := events.SetFactors(subs, ev.Weight); err != nil {
 			return total, err
 		}
 	}
@@ -92,12 +92,12 @@ func Evaluate[T events.Float](out events.Derivatives[T], ev events.Events[T], p 
 		if su.Index != nil {
 			own = out.ForEvents(len(su.Index), &sc.Arena)
 		}
-		prs, err := Prepare(su.Events, su.Index, p, sc)
+		prs, err := Prepare(ev.Of(su, sc), su.Index, p, sc)
 		if err == nil {
 			results[k], err = Integrate(own, prs, measured, sc)
 		}
 		if err == nil && su.Index != nil {
-			su.Scatter(out, own, sc)
+			out.Scatter(own, su, sc)
 		}
 		return err
 	})
