@@ -67,7 +67,6 @@ const NoStrength = -1
 // range of 0. The table of options has the limits of each option.
 type Config struct {
 	Order        int        // degree of the allowed dependence on mass
-	Bins         int        // number of bins; 0: as many as the events are enough for; no effect with GivenEdges
 	Binning      Binning    // the source of the edges
 	Moments      MomentKind // the definition of c_l
 	SlopeOf      SlopeOf    // the reference of MaxSlope
@@ -78,9 +77,8 @@ type Config struct {
 	Missing      Missing    // the treatment of NaN masses
 	MaxSlope     float64    // bound on |c_1| over c_0 or 1-c_0, above 0; +Inf: none
 	SlopePenalty float64    // adds SlopePenalty * c_1^2 to the integrand
-	MassRange    [2]float64 // events outside take no part; {-Inf, Inf}: lowest to highest mass
 	ScoreRange   [2]float64 // limits of the integral; {-Inf, Inf}: lowest to highest score
-	Edges        []float64  // for GivenEdges: increasing, in units of mass
+	Variable                // the bins of all variables
 	Variables    []Variable // the differences between several variables; nil: all have Bins, and no limits
 
 	// The law of package constraint. The loss ignores these fields, but for Strength in Strengthen.
@@ -96,12 +94,11 @@ type Config struct {
 	BackgroundLabel []int32
 }
 
-// Variable has the options of one of several protected variables. DefaultVariable makes it. The fields of Config with the same
-// names say what they mean.
+// Variable has the options of the bins of one protected variable, or of all. DefaultVariable makes it.
 type Variable struct {
-	Bins      int        // 0: Config.Bins
-	MassRange [2]float64 // {-Inf, Inf}: from the data
-	Edges     []float64  // for GivenEdges: increasing, in units of this mass
+	Bins      int        // number of bins; 0: that of all variables, or as many as the events are enough for; no effect with GivenEdges
+	MassRange [2]float64 // events outside take no part; {-Inf, Inf}: lowest to highest mass
+	Edges     []float64  // for GivenEdges: increasing, in units of mass
 }
 
 // noRange is a range without limits.
@@ -111,7 +108,7 @@ var noRange = [2]float64{math.Inf(-1), math.Inf(1)}
 func DefaultConfig() Config {
 	return Config{
 		MaxSlope:        math.Inf(1),
-		MassRange:       noRange,
+		Variable:        DefaultVariable(),
 		ScoreRange:      [2]float64{0, 1},
 		BackgroundLabel: []int32{0},
 		Strength:        NoStrength,
@@ -123,9 +120,6 @@ var defaults = DefaultConfig()
 // DefaultVariable returns the default options of one of several variables.
 func DefaultVariable() Variable { return Variable{MassRange: noRange} }
 
-// ofVariable names variable k in errors.
-func ofVariable(k int) string { return fmt.Sprintf(" of variable %d", k) }
-
 // Plan returns what the stages of a call read of a configuration, if it is valid for events with so many variables of mass; 0: for any.
 // Its limits are rounded to the type of the events: float32 or float64.
 func (c Config) Plan(variables int, single bool) (*loss.Plan, error) {
@@ -136,7 +130,7 @@ func (c Config) Plan(variables int, single bool) (*loss.Plan, error) {
 		return nil, errs.Of(ErrOption, "bins, mass_range or edges have one entry for each of %d variables, but mass has %d variables",
 			len(c.Variables), variables)
 	}
-	if o := c.givenForAll(); o != nil && variables > 1 {
+	if o := c.givenForAll(); variables > 1 && o != nil {
 		return nil, errs.OfOption(o.name, o.text(o.field(&c)), "is a single value, but mass has %d variables: give one for each", variables)
 	}
 	p := &loss.Plan{
@@ -153,7 +147,7 @@ func (c Config) Plan(variables int, single bool) (*loss.Plan, error) {
 		round = outwards
 	}
 	for k := range variables {
-		v := Variable{c.Bins, c.MassRange, c.Edges}
+		v := c.Variable
 		if len(c.Variables) > 0 {
 			v = c.Variables[k]
 		}

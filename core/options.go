@@ -21,8 +21,8 @@ type option struct {
 	above           bool    // lowest itself is not allowed
 	order           int     // the least order at which the option has a meaning
 
-	field      func(*Config) any
-	ofVariable func(*Variable) any // the field that each of several variables has; nil: none
+	field func(*Config) any
+	each  bool // each of several variables has the option
 }
 
 var needed, unlimited = math.NaN(), math.Inf(1)
@@ -30,8 +30,7 @@ var needed, unlimited = math.NaN(), math.Inf(1)
 // options is the table. A new option is a row here, and a field of Config: CONTRIBUTING.md shows an example.
 var options = []option{
 	{name: "order", none: needed, highest: MaxOrder, field: func(c *Config) any { return &c.Order }},
-	{name: "bins", none: 0, lowest: 1, highest: math.MaxInt32, field: func(c *Config) any { return &c.Bins },
-		ofVariable: func(v *Variable) any { return &v.Bins }},
+	{name: "bins", none: 0, lowest: 1, highest: math.MaxInt32, each: true, field: func(c *Config) any { return &c.Bins }},
 	{name: "binning", values: []string{"quantile", "uniform", "edges"}, field: func(c *Config) any { return (*int)(&c.Binning) }},
 	{name: "moments", values: []string{"projection", "quadrature"}, field: func(c *Config) any { return (*int)(&c.Moments) }},
 	{name: "slope_of", values: []string{"rejected", "selected"}, field: func(c *Config) any { return (*int)(&c.SlopeOf) }},
@@ -42,9 +41,9 @@ var options = []option{
 	{name: "missing", values: []string{"error", "ignore"}, field: func(c *Config) any { return (*int)(&c.Missing) }},
 	{name: "max_slope", none: unlimited, above: true, highest: unlimited, order: 1, field: func(c *Config) any { return &c.MaxSlope }},
 	{name: "slope_penalty", none: needed, highest: unlimited, order: 1, field: func(c *Config) any { return &c.SlopePenalty }},
-	{name: "mass_range", field: func(c *Config) any { return &c.MassRange }, ofVariable: func(v *Variable) any { return &v.MassRange }},
+	{name: "mass_range", each: true, field: func(c *Config) any { return &c.MassRange }},
 	{name: "score_range", field: func(c *Config) any { return &c.ScoreRange }},
-	{name: "edges", field: func(c *Config) any { return &c.Edges }, ofVariable: func(v *Variable) any { return &v.Edges }},
+	{name: "edges", each: true, field: func(c *Config) any { return &c.Edges }},
 	{name: "background_label", field: func(c *Config) any { return &c.BackgroundLabel }},
 	{name: "strength", none: NoStrength, highest: unlimited, field: func(c *Config) any { return &c.Strength }},
 	{name: "floor", none: 0, above: true, highest: 1, field: func(c *Config) any { return &c.Floor }},

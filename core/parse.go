@@ -55,7 +55,7 @@ func (c Config) Text() string {
 		if o.name == "binning" && c.hasEdges() {
 			usual = "edges"
 		}
-		if o.ofVariable != nil && slices.ContainsFunc(c.Variables, func(v Variable) bool { return o.text(o.ofVariable(&v)) != "none" }) {
+		if o.each && slices.ContainsFunc(c.Variables, func(v Variable) bool { return o.text(o.field(&Config{Variable: v})) != "none" }) {
 			text, forEach = o.textOfEach(c.Variables), true
 		}
 		switch text {
@@ -79,7 +79,7 @@ func (c *Config) hasEdges() bool {
 
 // read sets an option to the value in a text: for all variables, or for each.
 func (c *Config) read(o *option, value string) error {
-	if o.ofVariable == nil || !strings.Contains(value, ";") {
+	if !o.each || !strings.Contains(value, ";") {
 		return o.read(o.field(c), value)
 	}
 	each := strings.Split(strings.TrimSuffix(value, ";"), ";")
@@ -90,9 +90,11 @@ func (c *Config) read(o *option, value string) error {
 		return errs.OfOption(o.name, short(value), "has values for %d variables, and an option before it for %d", len(each), len(c.Variables))
 	}
 	for k, value := range each {
-		if err := o.read(o.ofVariable(&c.Variables[k]), value); err != nil {
+		of := Config{Variable: c.Variables[k]}
+		if err := o.read(o.field(&of), value); err != nil {
 			return err
 		}
+		c.Variables[k] = of.Variable
 	}
 	return nil
 }
@@ -184,7 +186,7 @@ func (o *option) text(field any) string {
 
 // textOfEach returns the values of several variables. The value of a single one is not the value for all.
 func (o *option) textOfEach(variables []Variable) string {
-	text := join(variables, ";", func(v Variable) string { return o.text(o.ofVariable(&v)) })
+	text := join(variables, ";", func(v Variable) string { return o.text(o.field(&Config{Variable: v})) })
 	if len(variables) == 1 {
 		return text + ";"
 	}
