@@ -218,32 +218,17 @@ func optionOf(name string) *option {
 	return nil
 }
 
-// nearest returns the name of an option that the fewest changes of letters make of a word.
+// nearest returns the name of the option that shares the most pairs of neighboring letters with a word, of those the shortest.
 func nearest(word string) string {
-	word = strings.ToLower(word[:min(len(word), 40)])
-	best := slices.MinFunc(options, func(a, b option) int { return changes(word, a.name) - changes(word, b.name) })
-	return best.name
-}
-
-// changes returns the least number of bytes that are added, left out or replaced between two words.
-func changes(from, to string) int {
-	row := make([]int, len(to)+1) // of the beginnings of `to`, for the beginning of `from` so far
-	for j := range row {
-		row[j] = j
-	}
-	for i := range len(from) {
-		before := row[0]
-		row[0] = i + 1
-		for j := range len(to) {
-			replaced := before
-			if from[i] != to[j] {
-				replaced++
+	likeness := func(o option) (size int) {
+		for i := 1; i < min(len(word), 40); i++ {
+			if strings.Contains(o.name, strings.ToLower(word[i-1:i+1])) {
+				size += 100
 			}
-			before = row[j+1]
-			row[j+1] = min(replaced, before+1, row[j]+1)
 		}
+		return size - len(o.name)
 	}
-	return row[len(to)]
+	return slices.MaxFunc(options, func(a, b option) int { return likeness(a) - likeness(b) }).name
 }
 
 // short returns a value as errors show it.

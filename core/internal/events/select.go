@@ -260,7 +260,12 @@ func (sel *Selection[T]) Effective() float64 {
 	return sum * sum / squares
 }
 
-// UnitOfWeights returns the unit of some weights; none: all are 1.
+// Average returns an average over 200 batches with a new batch, which is number count of its kind.
+func Average(average, batch, count float64) float64 {
+	return average + max(1./200, 1/count)*(batch-average)
+}
+
+// UnitOfWeights returns the unit of some weights, or other numbers; none: all are 1.
 func UnitOfWeights[T Float](weights []T) float64 {
 	if len(weights) == 0 {
 		return 1
