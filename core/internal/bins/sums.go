@@ -170,9 +170,6 @@ func sumBins[T events.Float](sel *events.Selection[T], bins int, columns events.
 		for l := range terms {
 			terms[l] = par.Make[float64](&room.Arena, sumBlock)
 		}
-		for i := range sumBlock { // without weights these stay
-			terms[0][i], terms[1][i] = 1, 1
-		}
 		for lo, end := size*k, min(n, size*(k+1)); lo < end; lo += sumBlock {
 			hi := min(lo+sumBlock, end)
 			for l := range terms {
@@ -182,7 +179,12 @@ func sumBins[T events.Float](sel *events.Selection[T], bins int, columns events.
 			if sel.Weight != nil {
 				weigh(terms, sel.Weight[lo:hi], sel.Unit())
 			}
-			for l := 0; l < width; l += 4 {
+			first := 0
+			if sel.Weight == nil {
+				addCounted(rows[k*per:(k+1)*per], width, uint32(bins), sel.Pairs[lo:hi], terms[2], terms[3])
+				first = 4
+			}
+			for l := first; l < width; l += 4 {
 				addFour(rows[k*per+l:(k+1)*per], width, uint32(bins), sel.Pairs[lo:hi], terms[l:])
 			}
 		}
@@ -193,6 +195,9 @@ func sumBins[T events.Float](sel *events.Selection[T], bins int, columns events.
 	sums := make([][]float64, bins)
 	for b := range sums {
 		sums[b] = rows[b*width : (b+1)*width]
+		if sel.Weight == nil {
+			sums[b][1] = sums[b][0]
+		}
 	}
 	return sums
 }
@@ -205,6 +210,18 @@ func addFour(rows []float64, width int, bins uint32, pairs []uint32, terms [][]f
 		row := (*[4]float64)(rows[int(min(pair&events.BinMask, bins))*width:])
 		row[0] += first[i]
 		row[1] += second[i]
+		row[2] += third[i]
+		row[3] += fourth[i]
+	}
+}
+
+// addCounted adds events of weight 1, and their third and fourth terms, to the rows of their bins. The sums of the squares of weights are
+// the sums of weights.
+func addCounted(rows []float64, width int, bins uint32, pairs []uint32, third, fourth []float64) {
+	third, fourth = third[:len(pairs)], fourth[:len(pairs)]
+	for i, pair := range pairs {
+		row := (*[4]float64)(rows[int(min(pair&events.BinMask, bins))*width:])
+		row[0]++
 		row[2] += third[i]
 		row[3] += fourth[i]
 	}
