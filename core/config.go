@@ -25,61 +25,30 @@ const (
 	GivenEdges = bins.GivenEdges // the edges in Config.Edges
 )
 
-// Missing is the treatment of events whose mass is NaN.
-type Missing int
-
-const (
-	MissingError  Missing = iota // the first such event is an error
-	MissingIgnore                // such events take no part, as events outside the mass range
-)
-
-// MomentKind is the definition of the moments c_l in terms of the CDFs F_b.
-type MomentKind int
-
-const (
-	// Projection is the least-squares fit of the bins' mean polynomials, P_bl = (1/W_b) sum w_i P_l(x_i),
-	// A = (P'P)^-1 P'. The residuals of a polynomial response then have mean 0 in any bins.
-	Projection MomentKind = iota
-	// Quadrature is the paper's sum over bin centers, A_lb = (2l+1)/2 D_b P_l(x_b).
-	Quadrature
-)
-
-// SlopeOf is the reference of MaxSlope.
-type SlopeOf int
-
-const (
-	Rejected SlopeOf = iota // the background fraction below the score, c_0 (the paper's)
-	Selected                // the background fraction that passes a cut at the score, 1 - c_0
-)
-
-// Reduction is the combination of the bins.
-type Reduction int
-
-const (
-	Mean Reduction = iota // the sum over bins, divided by the number of bins used
-	Sum                   // the sum over bins: the paper's formula
-)
-
 // NoStrength is the Strength of a Config that has none.
 const NoStrength = -1
 
 // Config holds every option of the loss and of the law. DefaultConfig makes it. A zero is a value: the zero Config is an error, and so is a bound or a
 // range of 0. The table of options has the limits of each option.
 type Config struct {
-	Order        int        // degree of the allowed dependence on mass
-	Binning      Binning    // the source of the edges
-	Moments      MomentKind // the definition of c_l
-	SlopeOf      SlopeOf    // the reference of MaxSlope
-	Reduction    Reduction  // mean or sum over the bins
-	Monotonic    bool       // keep the response monotonic in mass
-	Biased       bool       // do not subtract the bias of a finite sample: the paper's formula
-	Joint        bool       // bin several variables together, not one by one
-	Missing      Missing    // the treatment of NaN masses
-	MaxSlope     float64    // bound on |c_1| over c_0 or 1-c_0, above 0; +Inf: none
-	SlopePenalty float64    // adds SlopePenalty * c_1^2 to the integrand
-	ScoreRange   [2]float64 // limits of the integral; {-Inf, Inf}: lowest to highest score
-	Variable                // the bins of all variables
-	Variables    []Variable // the differences between several variables; nil: all have Bins, and no limits
+	Order     int        // degree of the allowed dependence on mass
+	Binning   Binning    // the source of the edges
+	Variable             // the bins of all variables
+	Variables []Variable // the differences between several variables; nil: all have Bins, and no limits
+
+	// Quadrature takes the paper's moments, the sums over bin centers, A_lb = (2l+1)/2 D_b P_l(x_b). Otherwise they are the least-squares
+	// fit of the bins' mean polynomials, P_bl = (1/W_b) sum w_i P_l(x_i), A = (P'P)^-1 P'. The residuals of a polynomial response then
+	// have mean 0 in any bins.
+	Quadrature    bool
+	MaxSlope      float64    // bound on |c_1| over c_0, the fraction of background below the score, as in the paper; above 0; +Inf: none
+	OfSelected    bool       // MaxSlope is relative to 1 - c_0, the fraction that passes a cut at the score
+	Monotonic     bool       // keep the response monotonic in mass
+	SlopePenalty  float64    // adds SlopePenalty * c_1^2 to the integrand
+	Biased        bool       // do not subtract the bias of a finite sample: the paper's formula
+	Sum           bool       // the loss is the sum over the bins, the paper's formula, and not their mean
+	Joint         bool       // bin several variables together, not one by one
+	IgnoreMissing bool       // events with a NaN mass take no part, as events outside the mass range; otherwise the first one is an error
+	ScoreRange    [2]float64 // limits of the integral; {-Inf, Inf}: lowest to highest score
 
 	// The law of package constraint. The loss ignores these fields, but for Strength in Strengthen.
 
@@ -135,10 +104,10 @@ func (c Config) Plan(variables int, single bool) (*loss.Plan, error) {
 	}
 	p := &loss.Plan{
 		Options: moments.Options{
-			Order: c.Order, Quadrature: c.Moments == Quadrature, MaxSlope: c.MaxSlope, OfSelected: c.SlopeOf == Selected,
+			Order: c.Order, Quadrature: c.Quadrature, MaxSlope: c.MaxSlope, OfSelected: c.OfSelected,
 			Monotonic: c.Monotonic, SlopePenalty: c.SlopePenalty, Biased: c.Biased,
 		},
-		Sum:   c.Reduction == Sum,
+		Sum:   c.Sum,
 		Law:   loss.Law{Strength: c.Strength, Floor: c.Floor, TrainingEvents: c.TrainingEvents, FromLogits: c.FromLogits, Categories: c.Categories},
 		Joint: c.Joint && variables != 1, BackgroundLabel: c.BackgroundLabel, ScoreRange: c.ScoreRange,
 	}
@@ -160,7 +129,7 @@ func (c Config) Plan(variables int, single bool) (*loss.Plan, error) {
 			}
 		}
 		p.Masses = append(p.Masses, bins.Options{
-			Limits: events.Limits{Mass: round(v.MassRange), Score: round(c.ScoreRange), IgnoreMissing: c.Missing == MissingIgnore},
+			Limits: events.Limits{Mass: round(v.MassRange), Score: round(c.ScoreRange), IgnoreMissing: c.IgnoreMissing},
 			Kind:   c.Binning, Asked: cmp.Or(v.Bins, c.Bins), Edges: v.Edges, Order: c.Order,
 		})
 	}

@@ -22,7 +22,7 @@
 // of a label is the sum of the losses of each category's events, times the category's share of the label's sum of weights.
 //
 // The Legendre moments, the bounds on the slope and on higher moments, and the quantile bins are from the paper. Projection,
-// the bias, SlopeOf Selected, negative weights and the exact integral over the scores are additions.
+// the bias, OfSelected, negative weights and the exact integral over the scores are additions.
 //
 // # The route
 //

@@ -101,16 +101,15 @@ func (c *Config) read(o *option, value string) error {
 
 // read sets a field of the option to the value in a text. A number that stands for "not given" is written as none.
 func (o *option) read(field any, text string) (err error) {
-	isNone := text == "none"
+	isNone, place := text == "none", slices.Index(o.values, text)
+	if o.values != nil && place < 0 {
+		err = strconv.ErrSyntax
+	}
 	switch p := field.(type) {
 	case *bool:
-		if *p = (text == "true") != o.negated; text != "true" && text != "false" {
-			err = strconv.ErrSyntax
-		}
+		*p = place == 1
 	case *int:
-		switch *p = slices.Index(o.values, text); {
-		case o.values != nil && *p < 0:
-			err = strconv.ErrSyntax
+		switch *p = place; {
 		case o.values == nil && isNone && o.none == o.none:
 			*p = int(o.none)
 		case o.values == nil:
@@ -158,7 +157,10 @@ func (o *option) text(field any) string {
 	number := func(x float64) string { return strconv.FormatFloat(x, 'g', -1, 64) }
 	switch p := field.(type) {
 	case *bool:
-		return strconv.FormatBool(*p != o.negated)
+		if *p {
+			return o.values[1]
+		}
+		return o.values[0]
 	case *int:
 		if *p >= 0 && *p < len(o.values) {
 			return o.values[*p]

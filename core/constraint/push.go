@@ -154,7 +154,7 @@ func (g *group[T]) direct(rows Rows[T], ev *events.Events[T], signal []uint32, s
 		if !g.plan.FromLogits {
 			u, slope = g.byScore(u, float64(g.Score[k]))
 		}
-		rows.Push[i], rows.Multiplier[i], rows.Slope[i], rows.Part[i] = T(u), T(starts[cell]), T(slope), T(g.number)
+		rows.Push[i], rows.Multiplier[i], rows.Slope[i], rows.Part[i] = T(u), T(max(starts[cell], leastStart)), T(slope), T(g.number)
 	}
 	return nil
 }
@@ -174,6 +174,9 @@ func (g *group[T]) byScore(push, score float64) (u, slope float64) {
 	}
 	return push / slope, slope
 }
+
+// leastStart is the least start that float32 holds with all digits: a tiny floor does not become 0.
+const leastStart = 0x1p-126
 
 // leaveOut leaves out events of weight 0, and events outside the limits of every mass; if bins are joint, outside the limits of any mass.
 func (g *group[T]) leaveOut(sc *par.Scratch) error {

@@ -128,7 +128,7 @@ const MaxOrder = 16
 // Options are the options of moments, of the same names as in core.Config.
 type Options struct {
 	Order                  int
-	Quadrature, OfSelected bool    // Moments is Quadrature; SlopeOf is Selected
+	Quadrature, OfSelected bool
 	MaxSlope, SlopePenalty float64 // MaxSlope is +Inf for none
 	Monotonic, Biased      bool
 }
