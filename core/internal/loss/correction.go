@@ -113,7 +113,7 @@ func (co *correcting) start(of *correction, state []bin, arena *par.Arena) float
 // cross crosses the events of a block, and adds the changes of the correction to those of J. A tied event crosses the middle of its tie.
 // The other changes of a tie belong to no event: cross returns their share of an integral that ends at this score, and the share of the
 // bias that bounds add.
-func (co *correcting) cross(cr *crossing, end float64) (total sums) {
+func (co *correcting) cross(cr *crossing, end float64) (total Result) {
 	for lo, hi := 0, 0; lo < len(cr.bins); lo = hi {
 		before := co.bias
 		for hi = lo + 1; hi < len(cr.bins) && cr.scores[hi] == cr.scores[lo]; {
@@ -123,7 +123,7 @@ func (co *correcting) cross(cr *crossing, end float64) (total sums) {
 			for i := lo; i < hi; i++ {
 				co.move(cr, i, .5)
 			}
-			total.j += co.evaluate() * (end - cr.scores[lo])
+			total.Loss += co.evaluate() * (end - cr.scores[lo])
 		}
 		isTied := hi > lo+1
 		if isTied {
@@ -132,7 +132,7 @@ func (co *correcting) cross(cr *crossing, end float64) (total sums) {
 		for i := lo; i < hi; i++ {
 			if isTied {
 				co.move(cr, i, -.5)
-				total.j += co.evaluate() * (end - cr.scores[lo])
+				total.Loss += co.evaluate() * (end - cr.scores[lo])
 			}
 			co.move(cr, i, 1)
 			cr.d[i] += co.evaluate()
@@ -143,7 +143,7 @@ func (co *correcting) cross(cr *crossing, end float64) (total sums) {
 		if isTied {
 			moveHalves()
 		}
-		total.bias += (co.bias - before) * (end - cr.scores[lo])
+		total.Bias += (co.bias - before) * (end - cr.scores[lo])
 	}
 	return total
 }

@@ -37,26 +37,26 @@ const blockSize = 512
 
 var ones = slices.Repeat([]float64{1}, blockSize)
 
-// start moves to the state with these sums of weights and of squares of steps over the bins, and returns J and the bias there.
-func (cr *crossing) start(weights, squares []float64) (at sums) {
+// start moves to the state with these sums of weights and of squares of steps over the bins, and returns J, as a loss, and the bias there.
+func (cr *crossing) start(weights, squares []float64) (at Result) {
 	in := cr.in
 	cr.linear = make([]lanes.Linear, len(in.rows))
 	for g, rows := range in.rows {
 		cr.linear[g] = linearAt(rows, weights, cr.arena)
 	}
 	cr.state = stateAt(in.start, weights, squares, cr.arena)
-	at.j = in.at(cr.state, par.Make[float64](cr.arena, in.span.Size))
+	at.Loss = in.at(cr.state, par.Make[float64](cr.arena, in.span.Size))
 	tracked := cr.state
 	if in.measured {
 		cr.ofBias = stateAt(in.variances, weights, squares, cr.arena)
 		for i := range cr.ofBias {
-			at.bias += cr.ofBias[i].variance() * cr.ofBias[i].square
+			at.Bias += cr.ofBias[i].variance() * cr.ofBias[i].square
 		}
 		tracked = cr.ofBias
 	}
 	if in.correction != nil {
-		at.j += cr.bounds.start(in.correction, tracked, cr.arena)
-		at.bias += cr.bounds.bias
+		at.Loss += cr.bounds.start(in.correction, tracked, cr.arena)
+		at.Bias += cr.bounds.bias
 	}
 	cr.block = cr.arena.Mark()
 	return at
@@ -91,7 +91,7 @@ func linearAt(rows []lanes.Row, weights []float64, arena *par.Arena) lanes.Linea
 
 // cross crosses a block, the events lo..hi-1, and returns the shares of their changes of J and of the bias in integrals that end at
 // this score.
-func (cr *crossing) cross(lo, hi int, end float64) (total sums) {
+func (cr *crossing) cross(lo, hi int, end float64) (total Result) {
 	cr.arena.Release(cr.block)
 	n := hi - lo
 	cr.bins, cr.scores = par.Unset[uint32](cr.arena, n), par.Unset[float64](cr.arena, n)
@@ -109,12 +109,12 @@ func (cr *crossing) cross(lo, hi int, end float64) (total sums) {
 	if cr.in.correction != nil {
 		total = cr.bounds.cross(cr, end)
 	}
-	total.j += lanes.Integrate(cr.d, cr.scores, end)
+	total.Loss += lanes.Integrate(cr.d, cr.scores, end)
 	if cr.ofBias != nil { // the order of tied events does not matter
 		for i, number := range cr.bins {
 			b := &cr.ofBias[number]
 			e := cr.weights[i] * b.step
-			total.bias += float64(b.square*b.cross(e, e*e)) * (end - cr.scores[i])
+			total.Bias += float64(b.square*b.cross(e, e*e)) * (end - cr.scores[i])
 		}
 	}
 	return total

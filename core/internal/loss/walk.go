@@ -23,14 +23,6 @@ type walk struct {
 	topShare float64 // the part of J that each of these events gains, because the integral ends with them
 }
 
-// sums are J and the bias, or integrals of both.
-type sums struct{ j, bias float64 }
-
-// add adds other sums times a factor.
-func (s *sums) add(other sums, factor float64) {
-	s.j, s.bias = s.j+factor*other.j, s.bias+factor*other.bias
-}
-
 // integrate returns the loss of one variable, and sets the derivatives that are wanted.
 func (pr *Prepared[T]) integrate(out events.Derivatives[T], measured bool, sc *par.Scratch) (result Result, err error) {
 	defer sc.Arena.Release(sc.Arena.Mark())
@@ -63,11 +55,11 @@ func (pr *Prepared[T]) integrate(out events.Derivatives[T], measured bool, sc *p
 	top := (&crossing{walk: wa, arena: &sc.Arena}).start(rs.Row(rs.Sums, chunks), rs.Row(in.squares, chunks))
 	if wa.open { // the events of the highest score move the end
 		wa.topFrom, _ = wa.TieAt(last, 0, last+1)
-		if wa.topShare = top.j; wa.topFrom < last {
+		if wa.topShare = top.Loss; wa.topFrom < last {
 			wa.topShare /= 2 // an event of a tie moves it only upwards
 		}
 	}
-	integrals := par.Make[sums](&sc.Arena, chunks)
+	integrals := par.Make[Result](&sc.Arena, chunks)
 	sc.Run(chunks, func(k int) {
 		if curved != nil {
 			curved.walkChunk(k)
@@ -77,27 +69,27 @@ func (pr *Prepared[T]) integrate(out events.Derivatives[T], measured bool, sc *p
 	if p.ByOrder {
 		return result, nil
 	}
-	var total sums
-	total.add(top, wa.to-wa.Score(last))
+	var total Result
+	total.Add(top, wa.to-wa.Score(last), 0)
 	for _, integral := range integrals {
-		total.add(integral, 1)
+		total.Add(integral, 1, 0)
 	}
-	result.Loss = in.scale * total.j
+	result.Loss = in.scale * total.Loss
 	if measured {
 		result.Events, result.Bias = pr.sel.Effective(), math.NaN()
 	}
 	if in.measured {
-		result.Bias = in.scale * total.bias
+		result.Bias = in.scale * total.Bias
 	}
-	if events.IsFinite(total.j) && events.IsFinite(total.bias) {
+	if events.IsFinite(result.Loss) && events.IsFinite(total.Bias) {
 		return result, nil
 	}
 	return Result{}, errs.Of(errs.ErrOverflow, "the loss overflows double precision: scores, or weights relative to their sum in a bin, are too large")
 }
 
-// walkChunk crosses the events of chunk k and writes their derivatives. It returns the integrals of J and the bias from the score
-// before the chunk to its last one.
-func (wa *walk) walkChunk(k int) (total sums) {
+// walkChunk crosses the events of chunk k and writes their derivatives. It returns the integrals of J, as a loss, and of the bias from the
+// score before the chunk to its last one.
+func (wa *walk) walkChunk(k int) (total Result) {
 	room := par.Room()
 	defer room.Give()
 	cr := &crossing{walk: wa, arena: &room.Arena}
@@ -106,13 +98,13 @@ func (wa *walk) walkChunk(k int) (total sums) {
 		before = wa.Score(lo - 1)
 	}
 	end := wa.Score(hi - 1)
-	total.add(cr.start(wa.Row(wa.Sums, k), wa.Row(wa.in.squares, k)), end-before)
+	total.Add(cr.start(wa.Row(wa.Sums, k), wa.Row(wa.in.squares, k)), end-before, 0)
 	if from, to := wa.ChunksOfTie(k); to > from+1 { // a tie of several chunks: each crosses the middle of all
 		cr.start(wa.middle(wa.Sums, from, to, k, cr.arena), wa.middle(wa.in.squares, from, to, k, cr.arena))
 	}
 	for next := 0; lo < hi; lo = next {
 		next = wa.EndOfBlock(lo, hi, blockSize)
-		total.add(cr.cross(lo, next, end), 1)
+		total.Add(cr.cross(lo, next, end), 1, 0)
 		if wa.write == nil {
 			continue
 		}
