@@ -77,7 +77,7 @@ var noRange = [2]float64{math.Inf(-1), math.Inf(1)}
 func DefaultConfig() Config {
 	return Config{
 		MaxSlope:        math.Inf(1),
-		Variable:        DefaultVariable(),
+		Variable:        Variable{MassRange: noRange},
 		ScoreRange:      [2]float64{0, 1},
 		BackgroundLabel: []int32{0},
 		Strength:        NoStrength,
@@ -99,8 +99,10 @@ func (c Config) Plan(variables int, single bool) (*loss.Plan, error) {
 		return nil, errs.Of(ErrOption, "bins, mass_range or edges have one entry for each of %d variables, but mass has %d variables",
 			len(c.Variables), variables)
 	}
-	if o := c.givenForAll(); variables > 1 && o != nil {
-		return nil, errs.OfOption(o.name, o.text(o.field(&c)), "is a single value, but mass has %d variables: give one for each", variables)
+	if variables > 1 && len(c.Variables) == 0 {
+		if o := c.givenForAll(); o != nil {
+			return nil, errs.OfOption(o.name, o.text(o.field(&c)), "is a single value, but mass has %d variables: give one for each", variables)
+		}
 	}
 	p := &loss.Plan{
 		Options: moments.Options{

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strconv"
 	"strings"
 )
 
@@ -106,4 +107,46 @@ func (o *option) limits() string {
 	default:
 		return fmt.Sprintf("between %s and %v", least, o.highest)
 	}
+}
+
+// text returns the value of a field of the option as read reads it.
+func (o *option) text(field any) string {
+	number := func(x float64) string { return strconv.FormatFloat(x, 'g', -1, 64) }
+	switch p := field.(type) {
+	case *bool:
+		if *p {
+			return o.values[1]
+		}
+		return o.values[0]
+	case *int:
+		if *p >= 0 && *p < len(o.values) {
+			return o.values[*p]
+		}
+		if o.values != nil || float64(*p) != o.none {
+			return strconv.Itoa(*p)
+		}
+	case *float64:
+		if *p != o.none {
+			return number(*p)
+		}
+	case *[2]float64:
+		if *p != noRange {
+			return number(p[0]) + "," + number(p[1])
+		}
+	case *[]float64:
+		if len(*p) > 0 {
+			return join(*p, ",", number)
+		}
+	case *[]int32:
+		return join(*p, ";", func(label int32) string { return strconv.Itoa(int(label)) })
+	}
+	return "none"
+}
+
+func join[E any](list []E, between string, text func(E) string) string {
+	words := make([]string, len(list))
+	for i, element := range list {
+		words[i] = text(element)
+	}
+	return strings.Join(words, between)
 }

@@ -152,40 +152,6 @@ func (o *option) read(field any, text string) (err error) {
 	return nil
 }
 
-// text returns the value of a field of the option as read reads it.
-func (o *option) text(field any) string {
-	number := func(x float64) string { return strconv.FormatFloat(x, 'g', -1, 64) }
-	switch p := field.(type) {
-	case *bool:
-		if *p {
-			return o.values[1]
-		}
-		return o.values[0]
-	case *int:
-		if *p >= 0 && *p < len(o.values) {
-			return o.values[*p]
-		}
-		if o.values != nil || float64(*p) != o.none {
-			return strconv.Itoa(*p)
-		}
-	case *float64:
-		if *p != o.none {
-			return number(*p)
-		}
-	case *[2]float64:
-		if *p != noRange {
-			return number(p[0]) + "," + number(p[1])
-		}
-	case *[]float64:
-		if len(*p) > 0 {
-			return join(*p, ",", number)
-		}
-	case *[]int32:
-		return join(*p, ";", func(label int32) string { return strconv.Itoa(int(label)) })
-	}
-	return "none"
-}
-
 // textOfEach returns the values of several variables. The value of a single one is not the value for all.
 func (o *option) textOfEach(variables []Variable) string {
 	text := join(variables, ";", func(v Variable) string { return o.text(o.field(&Config{Variable: v})) })
@@ -193,14 +159,6 @@ func (o *option) textOfEach(variables []Variable) string {
 		return text + ";"
 	}
 	return text
-}
-
-func join[E any](list []E, between string, text func(E) string) string {
-	words := make([]string, len(list))
-	for i, element := range list {
-		words[i] = text(element)
-	}
-	return strings.Join(words, between)
 }
 
 // numbers returns the numbers of a list.

@@ -1,7 +1,6 @@
 package core
 
 import (
-	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -49,17 +48,15 @@ func (c Config) Validate() error {
 			return errs.OfOption("bins", c.Bins, "is for all variables, and variable %d has bins = %d: give one for all, or one for each", k, v.Bins)
 		}
 	}
-	return cmp.Or(
-		c.beside(c.Joint, "joint = true: cells of several variables have no single slope", "max_slope", "monotonic", "slope_penalty"),
-		c.beside(c.Joint, "joint = true, which needs moments = projection", "moments"),
-	)
-}
-
-// beside returns an error for the first of these options that is not at its default, if another option holds.
-func (c *Config) beside(holds bool, other string, names ...string) error {
-	for k := range options {
-		if o := &options[k]; holds && slices.Contains(names, o.name) && !o.isDefault(c) {
-			return errs.OfOption(o.name, o.text(o.field(c)), "cannot be combined with %s", other)
+	if c.Joint {
+		why := ": cells of several variables have no single slope"
+		for _, name := range []string{"max_slope", "monotonic", "slope_penalty", "moments"} {
+			if name == "moments" {
+				why = ", which needs moments = projection"
+			}
+			if o := optionOf(name); !o.isDefault(&c) {
+				return errs.OfOption(name, o.text(o.field(&c)), "cannot be combined with joint = true%s", why)
+			}
 		}
 	}
 	return nil
