@@ -48,8 +48,8 @@ func Apply[T events.Float](dst, gradient []T, rows Rows[T], lesson, state, norms
 	if norms == nil {
 		norms = rows.norms(gradient, parts)
 	}
-	known := le.version != 0 && events.IsFinite(floats.Sum(norms)) && events.FirstNotFinite(gradient) < 0
-	if known {
+	scales := make([]float64, parts)
+	if le.version != 0 && events.IsFinite(floats.Sum(norms)) && events.FirstNotFinite(gradient) < 0 {
 		steps := now.steps
 		*now.totals = *le.totals
 		now.steps += steps
@@ -61,13 +61,8 @@ func Apply[T events.Float](dst, gradient []T, rows Rows[T], lesson, state, norms
 				}
 				p.gradients++
 				p.gradient = events.Average(p.gradient, norm, p.gradients)
+				scales[k] = p.gradient
 			}
-		}
-	}
-	scales := make([]float64, parts)
-	for k := range scales {
-		if known && norms[k] > 0 {
-			scales[k] = now.parts[k].gradient
 		}
 	}
 	part, multiplier, push, dst := rows.Part[:len(gradient)], rows.Multiplier[:len(gradient)], rows.Push[:len(gradient)], dst[:len(gradient)]

@@ -309,11 +309,8 @@ func fewerBins(p *loss.Plan) *loss.Plan {
 			return nil
 		}
 		if o.Kind, o.Asked, o.Most = bins.Quantile, 0, most; p.Joint {
-			o.Asked = cmp.Or(most, mostOfJoint) / 2
+			o.Asked = cmp.Or(most, loss.MostPerAxis) / 2
 		}
 	}
 	return &fewer
 }
-
-// mostOfJoint is the default number of bins of each of several variables together.
-const mostOfJoint = 8

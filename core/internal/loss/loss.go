@@ -234,8 +234,8 @@ func prepareJoint[T events.Float](ev events.Events[T], index []uint32, p *Plan, 
 	return pr, nil
 }
 
-// mostPerAxis is the default number of bins of each variable for many events.
-const mostPerAxis = 8
+// MostPerAxis is the default number of bins of each of several variables together, for many events.
+const MostPerAxis = 8
 
 // axes returns the bins of each variable, for n events inside these ranges. By default cells have events enough, and there are more
 // cells than functions.
@@ -243,7 +243,7 @@ func (p *Plan) axes(ranges [events.MaxVariables][2]float64, n int) []bins.Option
 	variables := len(p.Masses)
 	cells := func(perAxis int) float64 { return math.Pow(float64(perAxis), float64(variables)) }
 	room := 1
-	for room < mostPerAxis && cells(room+1) <= float64(n/bins.InEach) {
+	for room < MostPerAxis && cells(room+1) <= float64(n/bins.InEach) {
 		room++
 	}
 	for cells(room) <= float64(len(moments.Products(variables, p.Order))) {
