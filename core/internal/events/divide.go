@@ -263,14 +263,15 @@ func Each(subs []Subset, sc *par.Scratch, f func(k int, sc *par.Scratch) error) 
 // Either is nil if it is not wanted.
 type Derivatives[T Float] struct{ Grad, Hess []T }
 
-func (d Derivatives[T]) both() [2][]T { return [...][]T{d.Grad, d.Hess} }
+// Both returns the gradient and the bound.
+func (d Derivatives[T]) Both() [2][]T { return [...][]T{d.Grad, d.Hess} }
 
 // derivativeNames are the names in errors.
 var derivativeNames = [...]string{"grad", "hess"}
 
 // CheckLengths returns an error if an array does not have n elements.
 func (d Derivatives[T]) CheckLengths(n int) error {
-	for k, array := range d.both() {
+	for k, array := range d.Both() {
 		if array != nil && len(array) != n {
 			return wrongLength(derivativeNames[k], len(array), n)
 		}
@@ -280,7 +281,7 @@ func (d Derivatives[T]) CheckLengths(n int) error {
 
 // Check returns an error for the first derivative that is beyond its type, for example if a float32 cannot hold it.
 func (d Derivatives[T]) Check(sc *par.Scratch) error {
-	for k, array := range d.both() {
+	for k, array := range d.Both() {
 		var isBad atomic.Bool
 		sc.Blocks(len(array), blockSize, func(lo, hi int) {
 			if FirstNotFinite(array[lo:hi]) >= 0 {
@@ -297,7 +298,7 @@ func (d Derivatives[T]) Check(sc *par.Scratch) error {
 
 // Clear sets all derivatives to 0.
 func (d Derivatives[T]) Clear(sc *par.Scratch) {
-	for _, array := range d.both() {
+	for _, array := range d.Both() {
 		sc.Blocks(len(array), blockSize, func(lo, hi int) { clear(array[lo:hi]) })
 	}
 }
@@ -315,8 +316,8 @@ func (d Derivatives[T]) ForEvents(n int, arena *par.Arena) (own Derivatives[T]) 
 
 // Scatter copies the derivatives of a subset, times its factor, to their places in the input.
 func (d Derivatives[T]) Scatter(own Derivatives[T], su *Subset, sc *par.Scratch) {
-	to := d.both()
-	for k, all := range own.both() {
+	to := d.Both()
+	for k, all := range own.Both() {
 		sc.Blocks(len(all), blockSize, func(lo, hi int) {
 			block := all[lo:hi]
 			for j := 0; j < len(block) && su.Factor != 1; j++ {

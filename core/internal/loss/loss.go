@@ -68,10 +68,20 @@ func (r *Result) Add(other Result, factor, share float64) {
 	r.Events += share * other.Events
 }
 
-// Evaluate returns the loss of events, and sets the derivatives that are wanted. With several labels and categories the loss
-// is the sum of the losses of each, times its share of the label's sum of weights. The bias is wanted too, whether or not it is
-// subtracted, if it is measured.
-func Evaluate[T events.Float](out events.Derivatives[T], ev events.Events[T], p *Plan, measured bool, sc *par.Scratch) (total Result, err error) {
+// Evaluate returns the loss of events, and sets the derivatives that are wanted, with this smoothing of the bound of the curvature. With
+// several labels and categories the loss is the sum of the losses of each, times its share of the label's sum of weights. The bias is
+// wanted too, whether or not it is subtracted, if it is measured.
+func Evaluate[T events.Float](out events.Derivatives[T], ev events.Events[T], cfg Planner, measured bool, smoothing float64) (total Result, err error) {
+	p, err := PlanOf(cfg, &ev)
+	if err == nil {
+		err = out.CheckLengths(len(ev.Score))
+	}
+	if err != nil {
+		return total, err
+	}
+	p.Smoothing = smoothing
+	sc := par.Take()
+	defer sc.Give()
 	sc.Expect(len(ev.Score)) // few events stay in this goroutine
 	subs, err := events.Divide(ev, p.BackgroundLabel, sc)
 	if err != nil {
@@ -182,29 +192,25 @@ func Integrate[T events.Float](out events.Derivatives[T], prs []*Prepared[T], me
 	}
 	share := 1 / float64(len(prs))
 	one := out.ForEvents(len(prs[0].sel.Score), &sc.Arena)
-	grad, hess := par.Make[float64](&sc.Arena, len(one.Grad)), par.Make[float64](&sc.Arena, len(one.Hess))
+	sums := [...][]float64{par.Make[float64](&sc.Arena, len(one.Grad)), par.Make[float64](&sc.Arena, len(one.Hess))}
 	for _, pr := range prs {
 		loss, err := pr.integrate(one, measured, sc)
 		if err != nil {
 			return Result{}, errs.OfVariable(pr.Variable, err)
 		}
 		total.Add(loss, share, share)
-		addShare(grad, one.Grad, share)
-		addShare(hess, one.Hess, share)
+		for k, own := range one.Both() {
+			for i, derivative := range own {
+				sums[k][i] += share * float64(derivative)
+			}
+		}
 	}
-	for i, sum := range grad {
-		out.Grad[i] = T(sum)
-	}
-	for i, sum := range hess {
-		out.Hess[i] = T(sum)
+	for k, to := range out.Both() {
+		for i, sum := range sums[k] {
+			to[i] = T(sum)
+		}
 	}
 	return total, nil
-}
-
-func addShare[T events.Float](sums []float64, derivatives []T, share float64) {
-	for i, derivative := range derivatives {
-		sums[i] += share * float64(derivative)
-	}
 }
 
 // prepareJoint prepares events for bins that are cells of the space of several variables. Their P are products of Legendre polynomials
