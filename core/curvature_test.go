@@ -198,3 +198,17 @@ func TestHessOfEqualScores(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, make([]float64, 100), hess)
 }
+
+// The middle of a strip is one of its scores, at both ends of double precision.
+func TestHessOfExtremeScores(t *testing.T) {
+	for _, unit := range []float64{5e-324, 1, 3e306} {
+		ev, cfg, hess := spreadEvents[float64](100, false, 0), DefaultConfig(), make([]float64, 100)
+		for i := range ev.Score {
+			ev.Score[i] = unit * float64(1+i/2)
+		}
+		cfg.ScoreRange = unbounded()
+		if _, err := Curvature(nil, hess, 0, ev, cfg); err != nil {
+			require.ErrorIs(t, err, ErrOverflow)
+		}
+	}
+}

@@ -147,7 +147,8 @@ func newStrips(wa *walk, half float64) (strips []strip) {
 	for start, end := 0, 0; start < n; start = end {
 		end = first(start, func(score float64) bool { return score > wa.Score(start)+half/4 })
 		end = max(end, wa.EndOfBlock(start, n, max(wa.in.bins, n/mostStrips)))
-		middle := wa.Score(first(start, func(score float64) bool { return score >= (wa.Score(start)+wa.Score(end-1))/2 }))
+		last := wa.Score(end - 1)
+		middle := wa.Score(first(start, func(score float64) bool { return score >= min(wa.Score(start)/2+last/2, last) }))
 		from, to := max(middle-half, wa.from), min(middle+half, wa.to)
 		lo := first(0, func(score float64) bool { return score >= from })
 		hi := first(lo, func(score float64) bool { return score > to })
