@@ -152,9 +152,6 @@ func mergeBins[T events.Float](bs *Bins, sel *events.Selection[T], to []int) {
 	}
 }
 
-// sumBlock is a number of events whose terms stay in the nearest cache.
-const sumBlock = 1 << 9
-
 // sumBins returns sums over the events of each bin: W, the sum of weights, T, the sum of their squares, and the sums of the weights times
 // each function. The weights are in a common unit. It adds up events in blocks whose size does not depend on the number of threads,
 // and then the blocks in their order.
@@ -168,10 +165,10 @@ func sumBins[T events.Float](sel *events.Selection[T], bins int, columns events.
 		defer room.Give()
 		terms := make([][]float64, width)
 		for l := range terms {
-			terms[l] = par.Make[float64](&room.Arena, sumBlock)
+			terms[l] = par.Make[float64](&room.Arena, par.Block)
 		}
-		for lo, end := size*k, min(n, size*(k+1)); lo < end; lo += sumBlock {
-			hi := min(lo+sumBlock, end)
+		for lo, end := size*k, min(n, size*(k+1)); lo < end; lo += par.Block {
+			hi := min(lo+par.Block, end)
 			for l := range terms {
 				terms[l] = terms[l][:hi-lo]
 			}

@@ -46,9 +46,6 @@ func (su *Subset) Named(err error) error {
 	return errs.Of(err, "events%s: %v", name, err)
 }
 
-// blockSize is the number of events that a goroutine handles at a time.
-const blockSize = 1 << 14
-
 // notWanted is the number of an event that has none of the labels.
 const notWanted = math.MaxUint32
 
@@ -71,19 +68,19 @@ func Divide[T Float](ev Events[T], labels []int32, sc *par.Scratch) (subs []Subs
 	}
 	sc.Expect(n)
 	index, numbers := par.Unset[uint32](&sc.Arena, n), par.Make[uint32](&sc.Arena, n)
-	chosen := make([]int, (n+blockSize-1)/blockSize)
-	sc.Blocks(n, blockSize, func(lo, hi int) {
+	chosen := make([]int, (n+par.Share-1)/par.Share)
+	sc.Blocks(n, par.Share, func(lo, hi int) {
 		if ev.Label != nil {
 			ev.Label.find(numbers[lo:hi], lo, labels)
 		}
 		if len(labels) == 1 && ev.Category == nil {
-			chosen[lo/blockSize] = choose(index[lo:hi], numbers[lo:hi], lo, 0)
+			chosen[lo/par.Share] = choose(index[lo:hi], numbers[lo:hi], lo, 0)
 		}
 	})
 	if len(labels) == 1 && ev.Category == nil {
 		count := 0
 		for k, ofBlock := range chosen {
-			count += copy(index[count:], index[k*blockSize:][:ofBlock])
+			count += copy(index[count:], index[k*par.Share:][:ofBlock])
 		}
 		subs = []Subset{{Index: index[:count]}}
 	} else {
@@ -162,7 +159,7 @@ func (ev *Events[T]) Chosen(chosen []uint32, sc *par.Scratch) Events[T] {
 			return nil
 		}
 		to := par.Unset[T](&sc.Arena, len(chosen))
-		sc.Blocks(len(to), blockSize, func(lo, hi int) { Pick(to[lo:hi], from, chosen[lo:hi]) })
+		sc.Blocks(len(to), par.Share, func(lo, hi int) { Pick(to[lo:hi], from, chosen[lo:hi]) })
 		return to
 	}
 	some := Events[T]{Score: pick(ev.Score), Mass: pick(ev.Mass), Weight: pick(ev.Weight)}
@@ -283,7 +280,7 @@ func (d Derivatives[T]) CheckLengths(n int) error {
 func (d Derivatives[T]) Check(sc *par.Scratch) error {
 	for k, array := range d.Both() {
 		var isBad atomic.Bool
-		sc.Blocks(len(array), blockSize, func(lo, hi int) {
+		sc.Blocks(len(array), par.Share, func(lo, hi int) {
 			if FirstNotFinite(array[lo:hi]) >= 0 {
 				isBad.Store(true)
 			}
@@ -299,7 +296,7 @@ func (d Derivatives[T]) Check(sc *par.Scratch) error {
 // Clear sets all derivatives to 0.
 func (d Derivatives[T]) Clear(sc *par.Scratch) {
 	for _, array := range d.Both() {
-		sc.Blocks(len(array), blockSize, func(lo, hi int) { clear(array[lo:hi]) })
+		sc.Blocks(len(array), par.Share, func(lo, hi int) { clear(array[lo:hi]) })
 	}
 }
 
@@ -318,7 +315,7 @@ func (d Derivatives[T]) ForEvents(n int, arena *par.Arena) (own Derivatives[T]) 
 func (d Derivatives[T]) Scatter(own Derivatives[T], su *Subset, sc *par.Scratch) {
 	to := d.Both()
 	for k, all := range own.Both() {
-		sc.Blocks(len(all), blockSize, func(lo, hi int) {
+		sc.Blocks(len(all), par.Share, func(lo, hi int) {
 			block := all[lo:hi]
 			for j := 0; j < len(block) && su.Factor != 1; j++ {
 				block[j] = T(float64(block[j]) * su.Factor)

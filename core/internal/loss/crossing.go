@@ -32,10 +32,7 @@ type crossing struct {
 	scores, d []float64 // d: the changes of J
 }
 
-// blockSize is a number of events that stay in cache between the loops over them.
-const blockSize = 512
-
-var ones = slices.Repeat([]float64{1}, blockSize)
+var ones = slices.Repeat([]float64{1}, par.Block)
 
 // start moves to the state with these sums of weights and of squares of steps over the bins, and returns J, as a loss, and the bias there.
 func (cr *crossing) start(weights, squares []float64) (at Result) {
@@ -97,8 +94,8 @@ func (cr *crossing) cross(lo, hi int, end float64) (total Result) {
 	cr.bins, cr.scores = par.Unset[uint32](cr.arena, n), par.Unset[float64](cr.arena, n)
 	cr.Decode(lo, hi, cr.scores, cr.bins)
 	cr.d = par.Unset[float64](cr.arena, n)
-	signs := ones[:min(n, blockSize)]
-	if n > blockSize { // the block is one tie
+	signs := ones[:min(n, par.Block)]
+	if n > par.Block { // the block is one tie
 		signs = slices.Repeat([]float64{1}, n)
 	}
 	if cr.weights = signs; cr.Weights != nil {

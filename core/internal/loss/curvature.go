@@ -107,10 +107,10 @@ func (cu *curvature) densities(sc *par.Scratch) []float64 {
 func (cu *curvature) walkChunk(k int) {
 	room := par.Room()
 	defer room.Give()
-	block := par.Unset[float64](&room.Arena, blockSize)
+	block := par.Unset[float64](&room.Arena, par.Block)
 	lo, hi := cu.Chunks[k], cu.Chunks[k+1]
 	for c := sort.Search(len(cu.strips), func(c int) bool { return cu.strips[c].end > lo }); lo < hi; {
-		next := min(hi, lo+blockSize, cu.strips[c].end)
+		next := min(hi, lo+par.Block, cu.strips[c].end)
 		h, row := block[:next-lo], cu.row(cu.table, c)
 		for i := range h {
 			b, w := cu.Bin(cu.Words[lo+i]), cu.Weight(lo+i)

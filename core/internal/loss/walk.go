@@ -103,7 +103,7 @@ func (wa *walk) walkChunk(k int) (total Result) {
 		cr.start(wa.middle(wa.Sums, from, to, k, cr.arena), wa.middle(wa.in.squares, from, to, k, cr.arena))
 	}
 	for next := 0; lo < hi; lo = next {
-		next = wa.EndOfBlock(lo, hi, blockSize)
+		next = wa.EndOfBlock(lo, hi, par.Block)
 		total.Add(cr.cross(lo, next, end), 1, 0)
 		if wa.write == nil {
 			continue
