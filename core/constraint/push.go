@@ -205,7 +205,8 @@ func (g *group[T]) leaveOut(sc *par.Scratch) error {
 		return nil
 	}
 	for v, mass := range masses {
-		if err := events.Check(events.Events[T]{Score: g.Score, Mass: mass, Weight: g.Weight}, g.Index, g.plan.Masses[v].Limits); err != nil {
+		all := events.Events[T]{Score: g.Score, Mass: mass, Weight: g.Weight}
+		if sel, err := events.Select(all, g.Index, nil, g.plan.Masses[v].Limits, sc); sel == nil { // a number is bad
 			return err
 		}
 	}

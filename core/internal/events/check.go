@@ -137,11 +137,6 @@ func (sel *Selection[T]) firstBad() error {
 	return nil
 }
 
-// Check returns the error of the first bad event.
-func Check[T Float](ev Events[T], index []uint32, limits Limits) error {
-	return newSelection(ev, index, nil, limits).firstBad()
-}
-
 // checkAll checks and counts the events lo..hi-1, and reports whether all of them are good and take part.
 func (sel *Selection[T]) checkAll(p *Part, lo, hi int) bool {
 	scores, pairs := sel.Score, sel.Pairs[lo:hi]

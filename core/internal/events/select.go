@@ -51,18 +51,14 @@ const (
 // MaxBins is the highest number of bins for which a pair has room.
 const MaxBins = BinMask
 
-func newSelection[T Float](ev Events[T], index, cellOf []uint32, limits Limits) *Selection[T] {
-	return &Selection[T]{
-		Events: ev, index: index, cellOf: cellOf, ignoreMissing: limits.IgnoreMissing, MassLo: limits.Mass[0], MassHi: limits.Mass[1],
-		scoreLo: max(limits.Score[0], -math.MaxFloat64), scoreHi: min(limits.Score[1], math.MaxFloat64),
-	}
-}
-
 // Select checks events, selects the events that take part, and counts them by cell. If there are no scores, only masses and
 // weights are checked. If the cells of several variables are given, they replace the masses, and events with NoPair take no
 // part. The error of no event comes with the selection.
 func Select[T Float](ev Events[T], index, cellOf []uint32, limits Limits, sc *par.Scratch) (*Selection[T], error) {
-	sel := newSelection(ev, index, cellOf, limits)
+	sel := &Selection[T]{
+		Events: ev, index: index, cellOf: cellOf, ignoreMissing: limits.IgnoreMissing, MassLo: limits.Mass[0], MassHi: limits.Mass[1],
+		scoreLo: max(limits.Score[0], -math.MaxFloat64), scoreHi: min(limits.Score[1], math.MaxFloat64),
+	}
 	n := len(ev.Score)
 	if ev.Score == nil {
 		n, sel.scoreLo, sel.scoreHi = len(ev.Mass), -math.MaxFloat64, math.MaxFloat64
