@@ -28,7 +28,7 @@ type brute struct {
 // paperConfig has the formula of arXiv:2010.09745, from which each test takes what it needs.
 func paperConfig() Config {
 	cfg := DefaultConfig()
-	cfg.Moments, cfg.Biased = Quadrature, true
+	cfg.Quadrature, cfg.Biased = true, true
 	return cfg
 }
 
@@ -73,7 +73,7 @@ func (br *brute) setMoments(edges, mass []float64) {
 	for b := range br.nb {
 		br.p[b], br.a[b] = make([]float64, size), make([]float64, size)
 	}
-	if br.cfg.Moments == Quadrature {
+	if br.cfg.Quadrature {
 		for b := range br.nb {
 			br.p[b] = polynomials(br.cfg.Order, x((edges[b]+edges[b+1])/2))
 			for l := range size {
@@ -226,7 +226,7 @@ func (br *brute) bound(c []float64) ([]float64, [][]float64) {
 	v[1] = slope
 	if a := br.cfg.MaxSlope; !math.IsInf(a, 1) {
 		pivot, sign := c[0], 1.0
-		if br.cfg.SlopeOf == Selected {
+		if br.cfg.OfSelected {
 			pivot, sign = 1-c[0], -1
 		}
 		if pivot < 0 {
@@ -318,7 +318,7 @@ func (br *brute) lossAndGrad() (loss float64, grad []float64) {
 		lo = hi
 	}
 	loss += below * (end - at)
-	if br.cfg.Reduction == Mean {
+	if !br.cfg.Sum {
 		floats.Scale(1/float64(br.nb), grad)
 		loss /= float64(br.nb)
 	}

@@ -25,63 +25,30 @@ const (
 	GivenEdges = bins.GivenEdges // the edges in Config.Edges
 )
 
-// Missing is the treatment of events whose mass is NaN.
-type Missing int
-
-const (
-	MissingError  Missing = iota // the first such event is an error
-	MissingIgnore                // such events take no part, as events outside the mass range
-)
-
-// MomentKind is the definition of the moments c_l in terms of the CDFs F_b.
-type MomentKind int
-
-const (
-	// Projection is the least-squares fit of the bins' mean polynomials, P_bl = (1/W_b) sum w_i P_l(x_i),
-	// A = (P'P)^-1 P'. The residuals of a polynomial response then have mean 0 in any bins.
-	Projection MomentKind = iota
-	// Quadrature is the paper's sum over bin centers, A_lb = (2l+1)/2 D_b P_l(x_b).
-	Quadrature
-)
-
-// SlopeOf is the reference of MaxSlope.
-type SlopeOf int
-
-const (
-	Rejected SlopeOf = iota // the background fraction below the score, c_0 (the paper's)
-	Selected                // the background fraction that passes a cut at the score, 1 - c_0
-)
-
-// Reduction is the combination of the bins.
-type Reduction int
-
-const (
-	Mean Reduction = iota // the sum over bins, divided by the number of bins used
-	Sum                   // the sum over bins: the paper's formula
-)
-
 // NoStrength is the Strength of a Config that has none.
 const NoStrength = -1
 
 // Config holds every option of the loss and of the law. DefaultConfig makes it. A zero is a value: the zero Config is an error, and so is a bound or a
 // range of 0. The table of options has the limits of each option.
 type Config struct {
-	Order        int        // degree of the allowed dependence on mass
-	Bins         int        // number of bins; 0: as many as the events are enough for; no effect with GivenEdges
-	Binning      Binning    // the source of the edges
-	Moments      MomentKind // the definition of c_l
-	SlopeOf      SlopeOf    // the reference of MaxSlope
-	Reduction    Reduction  // mean or sum over the bins
-	Monotonic    bool       // keep the response monotonic in mass
-	Biased       bool       // do not subtract the bias of a finite sample: the paper's formula
-	Joint        bool       // bin several variables together, not one by one
-	Missing      Missing    // the treatment of NaN masses
-	MaxSlope     float64    // bound on |c_1| over c_0 or 1-c_0, above 0; +Inf: none
-	SlopePenalty float64    // adds SlopePenalty * c_1^2 to the integrand
-	MassRange    [2]float64 // events outside take no part; {-Inf, Inf}: lowest to highest mass
-	ScoreRange   [2]float64 // limits of the integral; {-Inf, Inf}: lowest to highest score
-	Edges        []float64  // for GivenEdges: increasing, in units of mass
-	Variables    []Variable // the differences between several variables; nil: all have Bins, and no limits
+	Order     int        // degree of the allowed dependence on mass
+	Binning   Binning    // the source of the edges
+	Variable             // the bins of all variables
+	Variables []Variable // the differences between several variables; nil: all have Bins, and no limits
+
+	// Quadrature takes the paper's moments, the sums over bin centers, A_lb = (2l+1)/2 D_b P_l(x_b). Otherwise they are the least-squares
+	// fit of the bins' mean polynomials, P_bl = (1/W_b) sum w_i P_l(x_i), A = (P'P)^-1 P'. The residuals of a polynomial response then
+	// have mean 0 in any bins.
+	Quadrature    bool
+	MaxSlope      float64    // bound on |c_1| over c_0, the fraction of background below the score, as in the paper; above 0; +Inf: none
+	OfSelected    bool       // MaxSlope is relative to 1 - c_0, the fraction that passes a cut at the score
+	Monotonic     bool       // keep the response monotonic in mass
+	SlopePenalty  float64    // adds SlopePenalty * c_1^2 to the integrand
+	Biased        bool       // do not subtract the bias of a finite sample: the paper's formula
+	Sum           bool       // the loss is the sum over the bins, the paper's formula, and not their mean
+	Joint         bool       // bin several variables together, not one by one
+	IgnoreMissing bool       // events with a NaN mass take no part, as events outside the mass range; otherwise the first one is an error
+	ScoreRange    [2]float64 // limits of the integral; {-Inf, Inf}: lowest to highest score
 
 	// The law of package constraint. The loss ignores these fields, but for Strength in Strengthen.
 
@@ -96,12 +63,11 @@ type Config struct {
 	BackgroundLabel []int32
 }
 
-// Variable has the options of one of several protected variables. DefaultVariable makes it. The fields of Config with the same
-// names say what they mean.
+// Variable has the options of the bins of one protected variable, or of all. DefaultVariable makes it.
 type Variable struct {
-	Bins      int        // 0: Config.Bins
-	MassRange [2]float64 // {-Inf, Inf}: from the data
-	Edges     []float64  // for GivenEdges: increasing, in units of this mass
+	Bins      int        // number of bins; 0: that of all variables, or as many as the events are enough for; no effect with GivenEdges
+	MassRange [2]float64 // events outside take no part; {-Inf, Inf}: lowest to highest mass
+	Edges     []float64  // for GivenEdges: increasing, in units of mass
 }
 
 // noRange is a range without limits.
@@ -111,7 +77,7 @@ var noRange = [2]float64{math.Inf(-1), math.Inf(1)}
 func DefaultConfig() Config {
 	return Config{
 		MaxSlope:        math.Inf(1),
-		MassRange:       noRange,
+		Variable:        Variable{MassRange: noRange},
 		ScoreRange:      [2]float64{0, 1},
 		BackgroundLabel: []int32{0},
 		Strength:        NoStrength,
@@ -123,9 +89,6 @@ var defaults = DefaultConfig()
 // DefaultVariable returns the default options of one of several variables.
 func DefaultVariable() Variable { return Variable{MassRange: noRange} }
 
-// ofVariable names variable k in errors.
-func ofVariable(k int) string { return fmt.Sprintf(" of variable %d", k) }
-
 // Plan returns what the stages of a call read of a configuration, if it is valid for events with so many variables of mass; 0: for any.
 // Its limits are rounded to the type of the events: float32 or float64.
 func (c Config) Plan(variables int, single bool) (*loss.Plan, error) {
@@ -136,15 +99,17 @@ func (c Config) Plan(variables int, single bool) (*loss.Plan, error) {
 		return nil, errs.Of(ErrOption, "bins, mass_range or edges have one entry for each of %d variables, but mass has %d variables",
 			len(c.Variables), variables)
 	}
-	if o := c.givenForAll(); o != nil && variables > 1 {
-		return nil, errs.OfOption(o.name, o.text(o.field(&c)), "is a single value, but mass has %d variables: give one for each", variables)
+	if variables > 1 && len(c.Variables) == 0 {
+		if o := c.givenForAll(); o != nil {
+			return nil, errs.OfOption(o.name, o.text(o.field(&c)), "is a single value, but mass has %d variables: give one for each", variables)
+		}
 	}
 	p := &loss.Plan{
 		Options: moments.Options{
-			Order: c.Order, Quadrature: c.Moments == Quadrature, MaxSlope: c.MaxSlope, OfSelected: c.SlopeOf == Selected,
+			Order: c.Order, Quadrature: c.Quadrature, MaxSlope: c.MaxSlope, OfSelected: c.OfSelected,
 			Monotonic: c.Monotonic, SlopePenalty: c.SlopePenalty, Biased: c.Biased,
 		},
-		Sum:   c.Reduction == Sum,
+		Sum:   c.Sum,
 		Law:   loss.Law{Strength: c.Strength, Floor: c.Floor, TrainingEvents: c.TrainingEvents, FromLogits: c.FromLogits, Categories: c.Categories},
 		Joint: c.Joint && variables != 1, BackgroundLabel: c.BackgroundLabel, ScoreRange: c.ScoreRange,
 	}
@@ -153,7 +118,7 @@ func (c Config) Plan(variables int, single bool) (*loss.Plan, error) {
 		round = outwards
 	}
 	for k := range variables {
-		v := Variable{c.Bins, c.MassRange, c.Edges}
+		v := c.Variable
 		if len(c.Variables) > 0 {
 			v = c.Variables[k]
 		}
@@ -166,7 +131,7 @@ func (c Config) Plan(variables int, single bool) (*loss.Plan, error) {
 			}
 		}
 		p.Masses = append(p.Masses, bins.Options{
-			Limits: events.Limits{Mass: round(v.MassRange), Score: round(c.ScoreRange), IgnoreMissing: c.Missing == MissingIgnore},
+			Limits: events.Limits{Mass: round(v.MassRange), Score: round(c.ScoreRange), IgnoreMissing: c.IgnoreMissing},
 			Kind:   c.Binning, Asked: cmp.Or(v.Bins, c.Bins), Edges: v.Edges, Order: c.Order,
 		})
 	}

@@ -38,7 +38,7 @@ func TestHessOfFewScores(t *testing.T) {
 		of[i] = min(rng.IntN(12), 4) // the last has most of the events
 		ev.Score[i], ev.Mass[i], ev.Weight[i] = values[of[i]], rng.Float64(), 1+rng.NormFloat64()
 	}
-	ev.Score[0], of[0] = 0.2, -1 // one by itself, which the strip of a tie must not bring near it
+	ev.Score[0], of[0] = 0.2, -1 // one by itself, which no strip brings near a tie
 	for order := range 3 {
 		for _, width := range []float64{1, 0.7} {
 			cfg := DefaultConfig()
@@ -87,11 +87,10 @@ func windowed(br *brute, m [][]float64, score []float64, bin int, middle, smooth
 	return 4 / float64(br.nb) * found / br.sums[bin] / (hi - lo)
 }
 
-// Strips have 1/64 of the events, or 4 events a bin, or end half a window from their first event. Their densities are those of the
-// event in their middle.
+// Strips have an eighth of the width of the window, and at least 1/1024 of the events and as many as there are bins. Their densities are those of the event in their
+// middle.
 func TestHessOfStrips(t *testing.T) {
-	const smoothing = 0.25
-	for n, size := range map[int]int{80: 11, 1280: 20, 12_800: 200} {
+	for n, smoothing := range map[int]float64{80: 0.25, 1280: 0.25, 12_800: 1e-3} {
 		ev, rng := Events[float64]{}, rand.New(rand.NewPCG(33, 1))
 		for i := range n {
 			ev.Score, ev.Mass = append(ev.Score, (float64(i)+0.5)/float64(n)), append(ev.Mass, rng.Float64())
@@ -102,10 +101,16 @@ func TestHessOfStrips(t *testing.T) {
 		require.NoError(t, err)
 		br := newBrute(t, ev, cfg)
 		m := br.matrix()
-		for i := 0; i < n; i += 7 {
-			first := i / size * size
-			middle := ev.Score[(first+min(first+size, n))/2]
-			require.InEpsilon(t, windowed(br, m, ev.Score, br.bin[i], middle, smoothing), hess[i], 1e-9, "event %d of %d", i, n)
+		for first, end := 0, 0; first < n; first = end {
+			for end = min(n, first+max(5, n/1024)); end < n && ev.Score[end] <= ev.Score[first]+smoothing/8; end++ {
+			}
+			middle := ev.Score[first]
+			for k := first; middle < (ev.Score[first]+ev.Score[end-1])/2; k++ {
+				middle = ev.Score[k]
+			}
+			for i := first; i < end && first%7 == 0; i++ {
+				require.InEpsilon(t, windowed(br, m, ev.Score, br.bin[i], middle, smoothing), hess[i], 1e-9, "event %d of %d", i, n)
+			}
 		}
 		byDefault := make([]float64, n)
 		_, err = Curvature(nil, byDefault, 0, ev, cfg)
@@ -192,4 +197,18 @@ func TestHessOfEqualScores(t *testing.T) {
 	_, err := Curvature(nil, hess, 0, ev, cfg)
 	require.NoError(t, err)
 	require.Equal(t, make([]float64, 100), hess)
+}
+
+// The middle of a strip is one of its scores, at both ends of double precision.
+func TestHessOfExtremeScores(t *testing.T) {
+	for _, unit := range []float64{5e-324, 1, 3e306} {
+		ev, cfg, hess := spreadEvents[float64](100, false, 0), DefaultConfig(), make([]float64, 100)
+		for i := range ev.Score {
+			ev.Score[i] = unit * float64(1+i/2)
+		}
+		cfg.ScoreRange = unbounded()
+		if _, err := Curvature(nil, hess, 0, ev, cfg); err != nil {
+			require.ErrorIs(t, err, ErrOverflow)
+		}
+	}
 }

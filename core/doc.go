@@ -22,7 +22,7 @@
 // of a label is the sum of the losses of each category's events, times the category's share of the label's sum of weights.
 //
 // The Legendre moments, the bounds on the slope and on higher moments, and the quantile bins are from the paper. Projection,
-// the bias, SlopeOf Selected, negative weights and the exact integral over the scores are additions.
+// the bias, OfSelected, negative weights and the exact integral over the scores are additions.
 //
 // # The route
 //
@@ -40,8 +40,8 @@
 //	loss      J as a quadratic form with a bias (integrand.go), a correction for bounds (correction.go), and a walk of each chunk
 //	          (walk.go). At each event J changes by minus the derivative of the loss, which goes to the event's place in the input
 //
-// Evaluate finds the bias by a second walk. Curvature also writes a bound of the curvature, from the densities of the bins
-// in strips of the scores. Package constraint pushes events along the gradient of the loss of their ranks.
+// Evaluate also returns the bias, which the walk follows beside J. Curvature also writes a bound of the curvature, from the densities of
+// the bins in strips of the scores. Package constraint pushes events along the gradient of the loss of their ranks.
 //
 // Package disco has the distance correlation. Package par has the goroutines and the memory of a call, lanes the loops with vector
 // instructions, and errs the errors.
@@ -55,6 +55,6 @@
 // label and one category. A part is a range of events that one goroutine takes, and a block a range that stays in cache.
 // A bin is an interval of the mass, or of several variables. A cell is finer, and counts events before they have bins or an order.
 // A record is an event in order of score, packed into a word. A chunk is a range of records that is walked from its own sums, and a tie
-// has records of one score. A step is a change of F_b: 1/W_b for an event of weight 1. A strip is a range of scores with about equally many
-// events, for densities.
+// has records of one score. A step is a change of F_b: 1/W_b for an event of weight 1. A strip is a short range of scores,
+// for densities.
 package core

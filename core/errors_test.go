@@ -82,7 +82,7 @@ func TestErrorNamesTheFirstBadEvent(t *testing.T) {
 // A zero is a value in every Config, so that a sweep of a bound down to 0 does not remove the bound.
 func TestAZeroIsAValue(t *testing.T) {
 	ev := spreadEvents[float64](500, false, 0.1)
-	for _, cfg := range []Config{{}, {Order: 1}, {Order: 1, Bins: 7}} {
+	for _, cfg := range []Config{{}, {Order: 1}, {Order: 1, Variable: Variable{Bins: 7}}} {
 		_, err := Loss(ev, cfg)
 		assert.ErrorIs(t, err, ErrOption)
 		assert.ErrorContains(t, err, "DefaultConfig()")

@@ -158,7 +158,7 @@ func ExampleParse() {
 // The options that differ from their defaults.
 func ExampleConfig_Text() {
 	cfg := core.DefaultConfig()
-	cfg.Order, cfg.Moments, cfg.Biased = 2, core.Quadrature, true
+	cfg.Order, cfg.Quadrature, cfg.Biased = 2, true, true
 	fmt.Println(cfg.Text())
 	// Output: order=2 moments=quadrature unbiased=false
 }

@@ -322,9 +322,9 @@ func compareWithDefinition(t *testing.T, data []byte, relative float64) {
 	cfg.Order = in.in(6)
 	cfg.Bins = cfg.Order + 1 + in.in(9)
 	cfg.Binning = Binning(in.in(2))
-	cfg.Moments = MomentKind(in.in(2))
-	cfg.Reduction = Reduction(in.in(2))
-	cfg.SlopeOf = SlopeOf(in.in(2))
+	cfg.Quadrature = in.in(2) == 1
+	cfg.Sum = in.in(2) == 1
+	cfg.OfSelected = in.in(2) == 1
 	cfg.Biased = in.in(2) != 0
 	if cfg.Order >= 1 {
 		cfg.MaxSlope = oneOf(in, math.Inf(1), 0.01, 0.5, 3)
@@ -352,7 +352,7 @@ func compareWithDefinition(t *testing.T, data []byte, relative float64) {
 	}
 	br := newBrute(t, ev, cfg)
 	tiny := 1e-12 * br.squaredCDF()
-	if cfg.Moments == Projection {
+	if !cfg.Quadrature {
 		if br.apart < 1e-3 {
 			return
 		}

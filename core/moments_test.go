@@ -13,7 +13,7 @@ import (
 // Weights that cancel by 300 digits leave a bin's mean polynomials without any, but make no NaN.
 func TestMomentsOfWeightsThatCancel(t *testing.T) {
 	ev, cfg := spreadEvents[float64](100, false, 0), paperConfig()
-	cfg.Order, cfg.Bins, cfg.Moments = 1, 4, Projection
+	cfg.Order, cfg.Bins, cfg.Quadrature = 1, 4, false
 	ev.Weight = make([]float64, 100)
 	floats.AddConst(1, ev.Weight)
 	edges, err := Edges(ev, cfg)
@@ -68,7 +68,7 @@ func TestBoundsNearSaturation(t *testing.T) {
 	}
 	for _, change := range []func(*Config){
 		func(c *Config) { c.Order = 1; c.MaxSlope = 0.1 },
-		func(c *Config) { c.Order = 2; c.MaxSlope = 0.1; c.SlopeOf = Selected },
+		func(c *Config) { c.Order = 2; c.MaxSlope = 0.1; c.OfSelected = true },
 		func(c *Config) { c.Order = 2; c.Monotonic = true },
 		func(c *Config) { c.Order = 2; c.MaxSlope = 0.03; c.Monotonic = true; c.Biased = false },
 		func(c *Config) { c.Order = 4; c.MaxSlope = 0.3; c.Monotonic = true },
@@ -84,7 +84,7 @@ func TestBoundsNearSaturation(t *testing.T) {
 // derivatives of every moment counts in the bias.
 func TestFarKernelWithoutSlope(t *testing.T) {
 	cfg := paperConfig()
-	cfg.Order, cfg.Bins, cfg.Moments, cfg.Monotonic, cfg.Biased = 2, 6, Projection, true, false
+	cfg.Order, cfg.Bins, cfg.Quadrature, cfg.Monotonic, cfg.Biased = 2, 6, false, true, false
 	cfg.ScoreRange = unbounded()
 	ev := spreadEvents[float64](120, true, 0)
 	ev.Mass[7] = 1e6

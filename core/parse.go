@@ -55,7 +55,7 @@ func (c Config) Text() string {
 		if o.name == "binning" && c.hasEdges() {
 			usual = "edges"
 		}
-		if o.ofVariable != nil && slices.ContainsFunc(c.Variables, func(v Variable) bool { return o.text(o.ofVariable(&v)) != "none" }) {
+		if o.each && slices.ContainsFunc(c.Variables, func(v Variable) bool { return o.text(o.field(&Config{Variable: v})) != "none" }) {
 			text, forEach = o.textOfEach(c.Variables), true
 		}
 		switch text {
@@ -79,7 +79,7 @@ func (c *Config) hasEdges() bool {
 
 // read sets an option to the value in a text: for all variables, or for each.
 func (c *Config) read(o *option, value string) error {
-	if o.ofVariable == nil || !strings.Contains(value, ";") {
+	if !o.each || !strings.Contains(value, ";") {
 		return o.read(o.field(c), value)
 	}
 	each := strings.Split(strings.TrimSuffix(value, ";"), ";")
@@ -90,25 +90,26 @@ func (c *Config) read(o *option, value string) error {
 		return errs.OfOption(o.name, short(value), "has values for %d variables, and an option before it for %d", len(each), len(c.Variables))
 	}
 	for k, value := range each {
-		if err := o.read(o.ofVariable(&c.Variables[k]), value); err != nil {
+		of := Config{Variable: c.Variables[k]}
+		if err := o.read(o.field(&of), value); err != nil {
 			return err
 		}
+		c.Variables[k] = of.Variable
 	}
 	return nil
 }
 
 // read sets a field of the option to the value in a text. A number that stands for "not given" is written as none.
 func (o *option) read(field any, text string) (err error) {
-	isNone := text == "none"
+	isNone, place := text == "none", slices.Index(o.values, text)
+	if o.values != nil && place < 0 {
+		err = strconv.ErrSyntax
+	}
 	switch p := field.(type) {
 	case *bool:
-		if *p = (text == "true") != o.negated; text != "true" && text != "false" {
-			err = strconv.ErrSyntax
-		}
+		*p = place == 1
 	case *int:
-		switch *p = slices.Index(o.values, text); {
-		case o.values != nil && *p < 0:
-			err = strconv.ErrSyntax
+		switch *p = place; {
 		case o.values == nil && isNone && o.none == o.none:
 			*p = int(o.none)
 		case o.values == nil:
@@ -151,52 +152,13 @@ func (o *option) read(field any, text string) (err error) {
 	return nil
 }
 
-// text returns the value of a field of the option as read reads it.
-func (o *option) text(field any) string {
-	number := func(x float64) string { return strconv.FormatFloat(x, 'g', -1, 64) }
-	switch p := field.(type) {
-	case *bool:
-		return strconv.FormatBool(*p != o.negated)
-	case *int:
-		if *p >= 0 && *p < len(o.values) {
-			return o.values[*p]
-		}
-		if o.values != nil || float64(*p) != o.none {
-			return strconv.Itoa(*p)
-		}
-	case *float64:
-		if *p != o.none {
-			return number(*p)
-		}
-	case *[2]float64:
-		if *p != noRange {
-			return number(p[0]) + "," + number(p[1])
-		}
-	case *[]float64:
-		if len(*p) > 0 {
-			return join(*p, ",", number)
-		}
-	case *[]int32:
-		return join(*p, ";", func(label int32) string { return strconv.Itoa(int(label)) })
-	}
-	return "none"
-}
-
 // textOfEach returns the values of several variables. The value of a single one is not the value for all.
 func (o *option) textOfEach(variables []Variable) string {
-	text := join(variables, ";", func(v Variable) string { return o.text(o.ofVariable(&v)) })
+	text := join(variables, ";", func(v Variable) string { return o.text(o.field(&Config{Variable: v})) })
 	if len(variables) == 1 {
 		return text + ";"
 	}
 	return text
-}
-
-func join[E any](list []E, between string, text func(E) string) string {
-	words := make([]string, len(list))
-	for i, element := range list {
-		words[i] = text(element)
-	}
-	return strings.Join(words, between)
 }
 
 // numbers returns the numbers of a list.
@@ -216,32 +178,17 @@ func optionOf(name string) *option {
 	return nil
 }
 
-// nearest returns the name of an option that the fewest changes of letters make of a word.
+// nearest returns the name of the option that shares the most pairs of neighboring letters with a word, of those the shortest.
 func nearest(word string) string {
-	word = strings.ToLower(word[:min(len(word), 40)])
-	best := slices.MinFunc(options, func(a, b option) int { return changes(word, a.name) - changes(word, b.name) })
-	return best.name
-}
-
-// changes returns the least number of bytes that are added, left out or replaced between two words.
-func changes(from, to string) int {
-	row := make([]int, len(to)+1) // of the beginnings of `to`, for the beginning of `from` so far
-	for j := range row {
-		row[j] = j
-	}
-	for i := range len(from) {
-		before := row[0]
-		row[0] = i + 1
-		for j := range len(to) {
-			replaced := before
-			if from[i] != to[j] {
-				replaced++
+	likeness := func(o option) (size int) {
+		for i := 1; i < min(len(word), 40); i++ {
+			if strings.Contains(o.name, strings.ToLower(word[i-1:i+1])) {
+				size += 100
 			}
-			before = row[j+1]
-			row[j+1] = min(replaced, before+1, row[j]+1)
 		}
+		return size - len(o.name)
 	}
-	return row[len(to)]
+	return slices.MaxFunc(options, func(a, b option) int { return likeness(a) - likeness(b) }).name
 }
 
 // short returns a value as errors show it.

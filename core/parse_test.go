@@ -79,7 +79,9 @@ func drawConfig(r *rand.Rand) Config {
 		cfg.Variables = slices.Repeat([]Variable{DefaultVariable()}, 1+r.IntN(3))
 		for v := range cfg.Variables {
 			o := optionOf([]string{"bins", "mass_range", "edges"}[r.IntN(3)])
-			draw(o, o.ofVariable(&cfg.Variables[v]))
+			of := Config{Variable: cfg.Variables[v]}
+			draw(o, o.field(&of))
+			cfg.Variables[v] = of.Variable
 		}
 	}
 	return cfg

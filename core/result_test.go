@@ -27,7 +27,7 @@ func TestEvaluateAgreesWithTwoCalls(t *testing.T) {
 func TestEvaluateOfSeveralVariables(t *testing.T) {
 	for _, weighted := range []bool{false, true} {
 		ev, cfg := severalVariables[float64](5_000, weighted, 0.01), DefaultConfig()
-		cfg.Missing, cfg.Bins = MissingIgnore, 4
+		cfg.IgnoreMissing, cfg.Bins = true, 4
 		agreesWithTwoCalls(t, ev, cfg)
 		cfg.Joint = true
 		agreesWithTwoCalls(t, ev, cfg)

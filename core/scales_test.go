@@ -83,10 +83,10 @@ func TestRoundingOfMassesChoosesNoSide(t *testing.T) {
 	for k, e := range edges {
 		movedEdges[k] = 3.7*e + 1000
 	}
-	for _, moments := range []MomentKind{Projection, Quadrature} {
+	for _, quadrature := range []bool{false, true} {
 		for _, biased := range []bool{false, true} {
 			cfg := DefaultConfig()
-			cfg.Order, cfg.Monotonic, cfg.Moments, cfg.Biased = 2, true, moments, biased
+			cfg.Order, cfg.Monotonic, cfg.Quadrature, cfg.Biased = 2, true, quadrature, biased
 			cfg.Binning, cfg.Edges = GivenEdges, edges
 			want, got := make([]float64, 150), make([]float64, 150)
 			_, err := LossAndGrad(want, ev, cfg)

@@ -14,9 +14,6 @@ type Strength struct {
 	Averages *[3]float64 // the number of batches, and the averages of both norms over 200 batches; zeros before the first
 }
 
-// strengthBatches is how many batches the averages of norms cover.
-const strengthBatches = 200
-
 // leastDistance is the least 1 - s of an event: otherwise a single background event with a score near 1 would decide the norm.
 const leastDistance = 0.01
 
@@ -66,8 +63,7 @@ func Strengthen[T Float](grad []T, ev Events[T], cfg Config, st Strength) (float
 		return 0, errs.Of(ErrOverflow, "gradients of norms %v and %v: must be finite", entropy, gradient)
 	}
 	batches := st.Averages[0] + 1
-	rate := max(1/batches, 1.0/strengthBatches)
-	after := [3]float64{batches, st.Averages[1] + rate*(entropy-st.Averages[1]), st.Averages[2] + rate*(gradient-st.Averages[2])}
+	after := [3]float64{batches, events.Average(st.Averages[1], entropy, batches), events.Average(st.Averages[2], gradient, batches)}
 	scale := 0.0
 	if after[2] > 0 {
 		scale = cfg.Strength * after[1] / after[2]

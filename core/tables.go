@@ -68,7 +68,7 @@ func inspect[T Float](ev Events[T], cfg Config, n int, sc *par.Scratch) (*loss.P
 	if err != nil {
 		return nil, err
 	}
-	prs, err := loss.Prepare(subs[0].Events, subs[0].Index, p, sc)
+	prs, err := loss.Prepare(ev.Of(&subs[0], sc), subs[0].Index, p, sc)
 	if err != nil {
 		return nil, err
 	}

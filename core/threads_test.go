@@ -56,7 +56,7 @@ func TestThreadsOfSeveralVariables(t *testing.T) {
 	for _, n := range []int{1<<14 - 1, 1<<14 + 1, 3*(1<<14) + 5, 100_000} { // both sides of a block
 		for _, joint := range []bool{false, true} {
 			cfg := DefaultConfig()
-			cfg.Missing, cfg.Order, cfg.Bins, cfg.Joint = MissingIgnore, 2, 5, joint
+			cfg.IgnoreMissing, cfg.Order, cfg.Bins, cfg.Joint = true, 2, 5, joint
 			checkThreads(t, severalVariables[float32](n, true, 0.1), cfg)
 		}
 	}

@@ -117,7 +117,7 @@ func TestBothSidesOfFewestEffective(t *testing.T) {
 func TestBothSidesOfNumbersOfBins(t *testing.T) {
 	for _, bins := range around(32, 256) {
 		cfg := paperConfig()
-		cfg.Order, cfg.Bins, cfg.Moments = 1, bins, Projection
+		cfg.Order, cfg.Bins, cfg.Quadrature = 1, bins, false
 		requireDefinition(t, spreadEvents[float64](40*bins+7, false, 0.1), cfg, 1e-9, fmt.Sprint(bins, " bins"))
 	}
 }

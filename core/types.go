@@ -27,22 +27,14 @@ func LabelsOf[L Label](labels []L) LabelSlice { return events.LabelsOf(labels) }
 
 // Each error of this package wraps one of these, and names the argument, its value and its place.
 var (
-	// ErrOption signifies that an option is out of its range.
-	ErrOption = errs.ErrOption
-	// ErrLength signifies that two arrays differ in length, or that there are more events than can be counted.
-	ErrLength = errs.ErrLength
-	// ErrNotFinite signifies a score, mass or weight that is NaN or infinite.
-	ErrNotFinite = errs.ErrNotFinite
-	// ErrScoreRange signifies a score outside the range of the integral.
-	ErrScoreRange = errs.ErrScoreRange
-	// ErrNoEvents signifies that no event, or too few, take part.
-	ErrNoEvents = errs.ErrNoEvents
-	// ErrBin signifies a mass bin that can have no CDF.
-	ErrBin = errs.ErrBin
-	// ErrUndefined signifies events whose distance correlation is 0/0.
-	ErrUndefined = errs.ErrUndefined
-	// ErrOverflow signifies that the result is beyond double precision.
-	ErrOverflow = errs.ErrOverflow
+	ErrOption     = errs.ErrOption     // an option is out of its range
+	ErrLength     = errs.ErrLength     // two arrays differ in length, or there are more events than can be counted
+	ErrNotFinite  = errs.ErrNotFinite  // a score, mass or weight is NaN or infinite
+	ErrScoreRange = errs.ErrScoreRange // a score is outside the range of the integral
+	ErrNoEvents   = errs.ErrNoEvents   // no event, or too few, take part
+	ErrBin        = errs.ErrBin        // a mass bin can have no CDF
+	ErrUndefined  = errs.ErrUndefined  // the distance correlation of the events is 0/0
+	ErrOverflow   = errs.ErrOverflow   // the result is beyond double precision
 )
 
 // ErrorFields are the parts of an error's sentence, for callers that word errors themselves: where the name of an

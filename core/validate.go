@@ -1,9 +1,7 @@
 package core
 
 import (
-	"cmp"
 	"fmt"
-	"reflect"
 	"slices"
 	"strings"
 
@@ -28,55 +26,51 @@ func (c Config) Validate() error {
 		if o.order > c.Order && !o.isDefault(&c) {
 			return errs.OfOption(o.name, o.text(o.field(&c)), "needs order >= %d, and order is %d", o.order, c.Order)
 		}
-		for v := range c.Variables {
-			if o.ofVariable == nil {
-				break
-			}
-			if err := o.check(o.ofVariable(&c.Variables[v]), ofVariable(v)); err != nil {
+		for v := 0; v < len(c.Variables) && o.each; v++ {
+			if err := o.check(o.field(&Config{Variable: c.Variables[v]}), fmt.Sprintf(" of variable %d", v)); err != nil {
 				return err
 			}
 		}
 	}
 	if len(c.Variables) == 0 {
-		if err := c.checkBins(&Variable{c.Bins, c.MassRange, c.Edges}, ""); err != nil {
+		if err := c.checkBins(""); err != nil {
 			return err
 		}
 	} else if o := c.givenForAll(); o != nil {
 		return errs.OfOption(o.name, o.text(o.field(&c)), "cannot be given for all variables together: give one for each")
 	}
-	for k := range c.Variables {
-		if err := c.checkBins(&c.Variables[k], ofVariable(k)); err != nil {
+	for k, v := range c.Variables {
+		of := Config{Binning: c.Binning, Variable: v}
+		if err := of.checkBins(fmt.Sprintf(" of variable %d", k)); err != nil {
 			return err
 		}
-		if own := c.Variables[k].Bins; own > 0 && c.Bins > 0 {
-			return errs.OfOption("bins", c.Bins, "is for all variables, and variable %d has bins = %d: give one for all, or one for each", k, own)
+		if v.Bins > 0 && c.Bins > 0 {
+			return errs.OfOption("bins", c.Bins, "is for all variables, and variable %d has bins = %d: give one for all, or one for each", k, v.Bins)
 		}
 	}
-	return cmp.Or(
-		c.beside(c.Joint, "joint = true: cells of several variables have no single slope", "max_slope", "monotonic", "slope_penalty"),
-		c.beside(c.Joint, "joint = true, which needs moments = projection", "moments"),
-	)
-}
-
-// beside returns an error for the first of these options that is not at its default, if another option holds.
-func (c *Config) beside(holds bool, other string, names ...string) error {
-	for k := range options {
-		if o := &options[k]; holds && slices.Contains(names, o.name) && !o.isDefault(c) {
-			return errs.OfOption(o.name, o.text(o.field(c)), "cannot be combined with %s", other)
+	if c.Joint {
+		why := ": cells of several variables have no single slope"
+		for _, name := range []string{"max_slope", "monotonic", "slope_penalty", "moments"} {
+			if name == "moments" {
+				why = ", which needs moments = projection"
+			}
+			if o := optionOf(name); !o.isDefault(&c) {
+				return errs.OfOption(name, o.text(o.field(&c)), "cannot be combined with joint = true%s", why)
+			}
 		}
 	}
 	return nil
 }
 
-// checkBins checks the bins of a variable.
-func (c *Config) checkBins(v *Variable, of string) error {
+// checkBins checks the bins of a variable, or of all.
+func (c *Config) checkBins(of string) error {
 	switch {
-	case c.Binning != GivenEdges && len(v.Edges) > 0:
-		return errs.Of(ErrOption, "edges%s has length %d, but binning = %s takes none: set binning = edges, or leave them out", of, len(v.Edges), optionOf("binning").values[c.Binning])
-	case c.Binning == GivenEdges && len(v.Edges) < 2:
-		return errs.Of(ErrOption, "edges%s has length %d: binning = edges needs at least 2 edges", of, len(v.Edges))
-	case c.Binning == GivenEdges && v.MassRange != noRange:
-		return errs.OfOption("mass_range"+of, errs.Range(v.MassRange), "cannot be combined with edges: their ends are the range")
+	case c.Binning != GivenEdges && len(c.Edges) > 0:
+		return errs.Of(ErrOption, "edges%s has length %d, but binning = %s takes none: set binning = edges, or leave them out", of, len(c.Edges), optionOf("binning").values[c.Binning])
+	case c.Binning == GivenEdges && len(c.Edges) < 2:
+		return errs.Of(ErrOption, "edges%s has length %d: binning = edges needs at least 2 edges", of, len(c.Edges))
+	case c.Binning == GivenEdges && c.MassRange != noRange:
+		return errs.OfOption("mass_range"+of, errs.Range(c.MassRange), "cannot be combined with edges: their ends are the range")
 	}
 	return nil
 }
@@ -85,7 +79,7 @@ func (c *Config) checkBins(v *Variable, of string) error {
 // is none.
 func (c *Config) givenForAll() *option {
 	for k := range options {
-		if o := &options[k]; o.ofVariable != nil && o.name != "bins" && !o.isDefault(c) {
+		if o := &options[k]; o.each && o.name != "bins" && !o.isDefault(c) {
 			return o
 		}
 	}
@@ -141,14 +135,8 @@ func (o *option) checkNumber(name string, x float64) error {
 	return errs.OfOption(name, x, "must be %s", o.limits())
 }
 
-// isDefault reports whether the option is at its default. Each call of the library asks this, so it compares values and not their texts.
-func (o *option) isDefault(c *Config) bool {
-	value, usual := reflect.ValueOf(o.field(c)).Elem(), reflect.ValueOf(o.field(&defaults)).Elem()
-	if value.Kind() == reflect.Slice {
-		return value.Len() == 0 && usual.Len() == 0 || reflect.DeepEqual(value.Interface(), usual.Interface())
-	}
-	return value.Equal(usual)
-}
+// isDefault reports whether the option is at its default.
+func (o *option) isDefault(c *Config) bool { return o.text(o.field(c)) == o.text(o.field(&defaults)) }
 
 func checkRange(name string, r [2]float64) error {
 	switch {

@@ -85,7 +85,7 @@ func TestOneByOne(t *testing.T) {
 		"defaults":   func(c *Config) {},
 		"order 2":    func(c *Config) { c.Order = 2 },
 		"order 5":    func(c *Config) { c.Order, c.Bins = 5, 12 },
-		"quadrature": func(c *Config) { c.Order, c.Moments = 1, Quadrature },
+		"quadrature": func(c *Config) { c.Order, c.Quadrature = 1, true },
 		"bounds":     func(c *Config) { c.Order, c.Monotonic, c.MaxSlope = 2, true, 0.5 },
 		"paper":      func(c *Config) { *c = paperConfig() },
 		"uniform":    func(c *Config) { c.Binning, c.Bins, c.Biased = Uniform, 5, true },
@@ -100,7 +100,7 @@ func TestOneByOne(t *testing.T) {
 			for _, missing := range []float64{0, 0.3} {
 				cfg := DefaultConfig()
 				change(&cfg)
-				cfg.Missing = MissingIgnore
+				cfg.IgnoreMissing = true
 				weighted := n == 3000 && name != "uniform"
 				t.Run(name, func(t *testing.T) { testOneByOne(t, severalVariables[float64](n, weighted, missing), cfg, 1e-9) })
 				t.Run(name+", float32", func(t *testing.T) { testOneByOne(t, severalVariables[float32](n, weighted, missing), cfg, 2e-5) })

@@ -202,7 +202,7 @@ typedef struct mode_result {
                          NaN if not wanted; or if a bin has fewer than 1.05 effective events, so that it is not known */
     double events;    /* set: the effective number of events that take part, (sum w)^2 / sum w^2: the sum over labels and
                          categories, the mean over several variables one by one. NaN if not wanted */
-    int32_t quality;  /* flag: bias and events are wanted, as always with hess. Takes a third of the time more, two thirds with bounds */
+    int32_t quality;  /* flag: bias and events are wanted, as always with hess. Takes up to a sixth of the time more */
     double smoothing; /* of hess: the width of its window, finite and above 0; 0: 1/16 */
     void *hess;       /* n bounds h_i >= 0 on the curvature; NULL: not wanted */
     double *averages; /* NULL, or 3 numbers, zeros before the first batch: makes the loss a multiple of the cross entropy */
@@ -221,10 +221,9 @@ typedef struct mode_result {
  * for the curvature H of the loss. docs/how-it-works.md has the formula for positive weights, and core.Curvature in Go for
  * both signs. Densities in the score are means over a window smoothing times as wide as score_range, or as the range of the
  * inner three quarters of the scores if score_range is from the data. So h bounds moves of about that size. They count as
- * even within strips of 64 events, or of one event for every 4 events a bin if these are fewer: where scores crowd in a
- * part of a strip, h is too small. If all scores are equal and score_range is from the data, h is 0. The bound ignores
- * unbiased, max_slope and monotonic. More than 4096 bins are MODE_ERROR_OPTION; an h that overflows its type is
- * MODE_ERROR_OVERFLOW.
+ * even within strips of an eighth of a window, or of 1/1024 of the events, or of as many events as there are bins, if that
+ * is wider. If all scores are equal and score_range is from the data, h is 0. The bound ignores unbiased, max_slope and
+ * monotonic. More than 4096 bins are MODE_ERROR_OPTION; an h that overflows its type is MODE_ERROR_OVERFLOW.
  *
  * With averages the call multiplies loss, bias and grad by K |C|/|M|, where K is the option strength. C is the gradient of
  * the mean cross entropy of the batch by the scores of background, weight/(1 - score) over the number of events, where 1 -

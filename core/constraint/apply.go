@@ -2,7 +2,6 @@ package constraint
 
 import (
 	"math"
-	"slices"
 	"unsafe"
 
 	"github.com/libmode/libmode/core/internal/errs"
@@ -49,8 +48,8 @@ func Apply[T events.Float](dst, gradient []T, rows Rows[T], lesson, state, norms
 	if norms == nil {
 		norms = rows.norms(gradient, parts)
 	}
-	known := le.version != 0 && events.IsFinite(floats.Sum(norms)) && events.FirstNotFinite(gradient) < 0
-	if known {
+	scales := make([]float64, parts)
+	if le.version != 0 && events.IsFinite(floats.Sum(norms)) && events.FirstNotFinite(gradient) < 0 {
 		steps := now.steps
 		*now.totals = *le.totals
 		now.steps += steps
@@ -61,14 +60,9 @@ func Apply[T events.Float](dst, gradient []T, rows Rows[T], lesson, state, norms
 					p.gradient = math.Ldexp(p.gradient, int(math.Round(math.Log2(norm)-math.Log2(p.gradient))))
 				}
 				p.gradients++
-				toward(&p.gradient, norm, p.gradients)
+				p.gradient = events.Average(p.gradient, norm, p.gradients)
+				scales[k] = p.gradient
 			}
-		}
-	}
-	scales := make([]float64, parts)
-	for k := range scales {
-		if known && norms[k] > 0 {
-			scales[k] = now.parts[k].gradient
 		}
 	}
 	part, multiplier, push, dst := rows.Part[:len(gradient)], rows.Multiplier[:len(gradient)], rows.Push[:len(gradient)], dst[:len(gradient)]
@@ -84,32 +78,19 @@ func Apply[T events.Float](dst, gradient []T, rows Rows[T], lesson, state, norms
 // norms returns the norm of Multiplier G Slope over the events of each part.
 func (rows *Rows[T]) norms(gradient []T, parts int) []float64 {
 	part, multiplier, slope := rows.Part[:len(gradient)], rows.Multiplier[:len(gradient)], rows.Slope[:len(gradient)]
-	for unit := 1.0; ; {
-		norms, largest := make([]float64, parts), 0.0
-		for i, g := range gradient {
-			x := float64(multiplier[i]) * (float64(g) * unit * float64(slope[i]))
-			norms[int(part[i])] += x * x
-		}
-		for k, square := range norms {
-			norms[k] = math.Sqrt(square) / unit
-		}
-		if unit != 1 || !slices.ContainsFunc(norms, func(norm float64) bool { return math.IsInf(norm, 1) || norm < 1e-140 }) {
-			return norms
-		}
-		for _, g := range gradient { // a square overflows, or is near 0
-			largest = max(largest, math.Abs(float64(g)))
-		}
-		if unit = events.UnitOf(largest); unit == 1 {
-			return norms
-		}
+	norms, unit := make([]float64, parts), events.UnitOfWeights(gradient)
+	for i, g := range gradient {
+		x := float64(multiplier[i]) * (float64(g) * unit * float64(slope[i]))
+		norms[int(part[i])] += x * x
 	}
+	for k, square := range norms {
+		norms[k] = math.Sqrt(square) / unit
+	}
+	return norms
 }
 
 // Version is the first number of a state. It changes with what the numbers mean, or where they are.
 const Version = 3
-
-// rate is the least share of a batch in the averages of a state.
-const rate = 1. / 200
 
 // The cells of a mass for planing, by the number of variables. One cell more has the events without a value.
 var cellsOfMass = [...]int{1: 64, 2: 7, 3: 4}
@@ -214,17 +195,12 @@ func CheckState(numbers []float64, labels, categories int) error {
 	return nil
 }
 
-// toward moves an average toward a number of a batch, which is number count of its kind.
-func toward(average *float64, batch, count float64) {
-	*average += max(rate, 1/count) * (batch - *average)
-}
-
 // learn takes the lesson of a batch into the averages of a part.
 func (p *part) learn(le *part) {
 	if le.batches > 0 {
 		p.batches++
 		p.seen += le.seen
-		toward(&p.push, le.push, p.batches)
+		p.push = events.Average(p.push, le.push, p.batches)
 	}
 	if le.drawn > p.drawn { // the spectra start again in other cells
 		p.drawn, p.ends, p.signals = le.drawn, le.ends, 0
@@ -232,8 +208,8 @@ func (p *part) learn(le *part) {
 	if le.signals > 0 && le.ends == p.ends {
 		p.signals++
 		for c := range p.signal {
-			toward(&p.background[c], le.background[c], p.signals)
-			toward(&p.signal[c], le.signal[c], p.signals)
+			p.background[c] = events.Average(p.background[c], le.background[c], p.signals)
+			p.signal[c] = events.Average(p.signal[c], le.signal[c], p.signals)
 		}
 	}
 }

@@ -9,6 +9,6 @@
 // the densities of signal and background, with a floor, along a polynomial that the order allows. |G|, after start, and |u| are norms
 // over the background, averaged over 200 batches. K rises with the events seen so far (settings.go).
 //
-// Direction takes a batch through ranks (ranks.go) and planing (start.go), and returns the rows of the law and a lesson. Apply gives
-// them the incoming gradient, and brings the state (state.go) up to date with the lesson.
+// Direction takes a batch through ranks (push.go) and planing (start.go), and returns the rows of the law and a lesson. Apply gives
+// them the incoming gradient, and brings the state (apply.go) up to date with the lesson.
 package constraint

@@ -81,7 +81,7 @@ func Direction[T events.Float](rows Rows[T], lesson []float64, ev events.Events[
 	err = events.Each(subs, sc, func(k int, sc *par.Scratch) error {
 		su := &subs[k]
 		number := su.Label*max(p.Categories, 1) + int(su.Category)
-		groups[k] = group[T]{Subset: su, Steering: st, plan: p, number: number, taught: &taught.parts[number], known: &known.parts[number]}
+		groups[k] = group[T]{Subset: su, Events: ev.Of(su, sc), Steering: st, plan: p, number: number, taught: &taught.parts[number], known: &known.parts[number]}
 		return groups[k].direct(rows, &ev, others[su.Category], sc)
 	})
 	if err != nil {
@@ -90,10 +90,10 @@ func Direction[T events.Float](rows Rows[T], lesson []float64, ev events.Events[
 	moved, pushed := 0, make([]bool, len(p.BackgroundLabel))
 	for _, g := range groups {
 		moved += g.moved
-		pushed[g.Label] = pushed[g.Label] || g.few == nil
+		pushed[g.Subset.Label] = pushed[g.Subset.Label] || g.few == nil
 	}
 	for _, g := range groups { // categories may have too few events, unless all have
-		if !pushed[g.Label] {
+		if !pushed[g.Subset.Label] {
 			return g.Named(g.few)
 		}
 	}
@@ -109,7 +109,8 @@ func Direction[T events.Float](rows Rows[T], lesson []float64, ev events.Events[
 
 // group has the events of one label and category, and its part in the state.
 type group[T events.Float] struct {
-	*events.Subset[T]
+	*events.Subset
+	events.Events[T]
 	Steering
 	plan   *loss.Plan
 	number int   // of the part
@@ -153,7 +154,7 @@ func (g *group[T]) direct(rows Rows[T], ev *events.Events[T], signal []uint32, s
 		if !g.plan.FromLogits {
 			u, slope = g.byScore(u, float64(g.Score[k]))
 		}
-		rows.Push[i], rows.Multiplier[i], rows.Slope[i], rows.Part[i] = T(u), T(starts[cell]), T(slope), T(g.number)
+		rows.Push[i], rows.Multiplier[i], rows.Slope[i], rows.Part[i] = T(u), T(max(starts[cell], leastStart)), T(slope), T(g.number)
 	}
 	return nil
 }
@@ -173,6 +174,9 @@ func (g *group[T]) byScore(push, score float64) (u, slope float64) {
 	}
 	return push / slope, slope
 }
+
+// leastStart is the least start that float32 holds with all digits: a tiny floor does not become 0.
+const leastStart = 0x1p-126
 
 // leaveOut leaves out events of weight 0, and events outside the limits of every mass; if bins are joint, outside the limits of any mass.
 func (g *group[T]) leaveOut(sc *par.Scratch) error {
@@ -201,7 +205,8 @@ func (g *group[T]) leaveOut(sc *par.Scratch) error {
 		return nil
 	}
 	for v, mass := range masses {
-		if err := events.Check(events.Events[T]{Score: g.Score, Mass: mass, Weight: g.Weight}, g.Index, g.plan.Masses[v].Limits); err != nil {
+		all := events.Events[T]{Score: g.Score, Mass: mass, Weight: g.Weight}
+		if sel, err := events.Select(all, g.Index, nil, g.plan.Masses[v].Limits, sc); sel == nil { // a number is bad
 			return err
 		}
 	}
@@ -305,11 +310,8 @@ func fewerBins(p *loss.Plan) *loss.Plan {
 			return nil
 		}
 		if o.Kind, o.Asked, o.Most = bins.Quantile, 0, most; p.Joint {
-			o.Asked = cmp.Or(most, mostOfJoint) / 2
+			o.Asked = cmp.Or(most, loss.MostPerAxis) / 2
 		}
 	}
 	return &fewer
 }
-
-// mostOfJoint is the default number of bins of each of several variables together.
-const mostOfJoint = 8

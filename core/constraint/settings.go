@@ -85,17 +85,12 @@ func planOf[T events.Float](cfg loss.Planner, ev *events.Events[T], st *Steering
 	return p, nil
 }
 
-// checkCategories returns an error for the first event whose category is below 0 or too large.
-func checkCategories[T events.Float](subs []events.Subset[T], categories int) error {
-	var bad *events.Subset[T]
-	for k := range subs {
-		su := &subs[k]
-		if isGood := su.Category >= 0 && su.Category < int64(max(categories, 1)); !isGood && (bad == nil || su.Place(0) < bad.Place(0)) {
-			bad = su
+// checkCategories returns an error for the first event of a category below 0 or too large.
+func checkCategories(subs []events.Subset, categories int) error {
+	for _, su := range subs {
+		if su.Category < 0 || su.Category >= int64(max(categories, 1)) {
+			return errs.At(errs.ErrOption, "category", su.Place(0), " = %d: must be from 0 to %d, less than categories", su.Category, categories-1)
 		}
 	}
-	if bad == nil {
-		return nil
-	}
-	return errs.At(errs.ErrOption, "category", bad.Place(0), " = %d: must be from 0 to %d, less than categories", bad.Category, categories-1)
+	return nil
 }

@@ -183,7 +183,7 @@ func assignBins[T events.Float](sel *events.Selection[T], edges []float64, sc *p
 	for ; next < len(table); next++ {
 		table[next] = uint32(len(inner))
 	}
-	sc.Blocks(len(sel.Pairs), eventsAtATime, func(lo, hi int) {
+	sc.Blocks(len(sel.Pairs), par.Share, func(lo, hi int) {
 		pairs := sel.Pairs[lo:hi]
 		for i, pair := range pairs {
 			c := pair & events.BinMask
@@ -202,6 +202,3 @@ func assignBins[T events.Float](sel *events.Selection[T], edges []float64, sc *p
 		}
 	})
 }
-
-// eventsAtATime is the number of events that a goroutine handles at a time.
-const eventsAtATime = 1 << 14

@@ -94,8 +94,8 @@ func findRuns(counts []uint32, ranks []int, sc *par.Scratch) (runs []run, isNear
 // sortedMasses returns the masses of the cells that are near.
 func sortedMasses[T events.Float](sel *events.Selection[T], isNear []bool, sc *par.Scratch) []float64 {
 	n := len(sel.Pairs)
-	near, counts := par.Unset[T](&sc.Arena, n), par.Make[int](&sc.Arena, (n+eventsAtATime-1)/eventsAtATime) // by block of events
-	sc.Blocks(n, eventsAtATime, func(lo, hi int) {
+	near, counts := par.Unset[T](&sc.Arena, n), par.Make[int](&sc.Arena, (n+par.Share-1)/par.Share) // by block of events
+	sc.Blocks(n, par.Share, func(lo, hi int) {
 		found, masses, count := near[lo:hi], sel.Mass[lo:hi], 0
 		for i, pair := range sel.Pairs[lo:hi] {
 			if c := pair & events.BinMask; int(c) < len(isNear) && isNear[c] {
@@ -103,11 +103,11 @@ func sortedMasses[T events.Float](sel *events.Selection[T], isNear []bool, sc *p
 				count++
 			}
 		}
-		counts[lo/eventsAtATime] = count
+		counts[lo/par.Share] = count
 	})
 	masses := near[:0]
 	for k, count := range counts {
-		masses = append(masses, near[k*eventsAtATime:][:count]...)
+		masses = append(masses, near[k*par.Share:][:count]...)
 	}
 	inOrder := par.Unset[float64](&sc.Arena, len(masses))
 	for k, i := range sorted.Values(masses, sc) {

@@ -37,11 +37,15 @@ func Settle[T events.Float](bs *Bins, sel *events.Selection[T], o *Options, colu
 				sums = sumBins(sel, bs.Count(), columns, sc)
 			}
 		}
-		bs.Means = par.Make[float64](&sc.Arena, bs.Count()*(columns.Count+1))[:0]
+		totals := make([]float64, bs.Count())
 		for b, row := range sums {
-			if err := checkSum(bs, b, row[0], sel.UnitIn(b)); err != nil {
-				return false, err
-			}
+			totals[b] = row[0]
+		}
+		if err := CheckSums(bs, totals, sel); err != nil {
+			return false, err
+		}
+		bs.Means = par.Make[float64](&sc.Arena, bs.Count()*(columns.Count+1))[:0]
+		for _, row := range sums {
 			bs.Means = append(bs.Means, 1)
 			for _, sum := range row[2 : 2+columns.Count] {
 				bs.Means = append(bs.Means, sum/row[0])
@@ -148,9 +152,6 @@ func mergeBins[T events.Float](bs *Bins, sel *events.Selection[T], to []int) {
 	}
 }
 
-// sumBlock is a number of events whose terms stay in the nearest cache.
-const sumBlock = 1 << 9
-
 // sumBins returns sums over the events of each bin: W, the sum of weights, T, the sum of their squares, and the sums of the weights times
 // each function. The weights are in a common unit. It adds up events in blocks whose size does not depend on the number of threads,
 // and then the blocks in their order.
@@ -164,10 +165,10 @@ func sumBins[T events.Float](sel *events.Selection[T], bins int, columns events.
 		defer room.Give()
 		terms := make([][]float64, width)
 		for l := range terms {
-			terms[l] = par.Make[float64](&room.Arena, sumBlock)
+			terms[l] = par.Make[float64](&room.Arena, par.Block)
 		}
-		for lo, end := size*k, min(n, size*(k+1)); lo < end; lo += sumBlock {
-			hi := min(lo+sumBlock, end)
+		for lo, end := size*k, min(n, size*(k+1)); lo < end; lo += par.Block {
+			hi := min(lo+par.Block, end)
 			for l := range terms {
 				terms[l] = terms[l][:hi-lo]
 			}
@@ -238,22 +239,14 @@ func weigh[T events.Float](terms [][]float64, weights []T, unit float64) {
 // CheckSums returns an error for the first bin whose sum of weights is not positive or has an infinite inverse.
 func CheckSums[T events.Float](bs *Bins, sums []float64, sel *events.Selection[T]) error {
 	for b, sum := range sums {
-		if sum > 0 && !math.IsInf(sum, 1) && !math.IsInf(1/sum, 1) {
-			continue
+		switch {
+		case sum == 0:
+			return bs.Error(b, "has sum of weights 0: it is empty, or its weights cancel; "+
+				"use fewer or wider bins, quantile bins or larger batches")
+		case !(sum > 0) || math.IsInf(sum, 1) || math.IsInf(1/sum, 1):
+			return bs.Error(b, "has sum of weights %v, which must be positive and finite: "+
+				"use fewer or wider bins, quantile bins or larger batches", sum/sel.UnitIn(b))
 		}
-		return checkSum(bs, b, sum, sel.UnitIn(b))
-	}
-	return nil
-}
-
-func checkSum(bs *Bins, b int, sum, unit float64) error {
-	if sum == 0 {
-		return bs.Error(b, "has sum of weights 0: it is empty, or its weights cancel; "+
-			"use fewer or wider bins, quantile bins or larger batches")
-	}
-	if !(sum > 0) || math.IsInf(sum, 1) || math.IsInf(1/sum, 1) {
-		return bs.Error(b, "has sum of weights %v, which must be positive and finite: "+
-			"use fewer or wider bins, quantile bins or larger batches", sum/unit)
 	}
 	return nil
 }

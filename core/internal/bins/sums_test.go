@@ -121,16 +121,17 @@ func TestMergedBinsKeepTheirEvents(t *testing.T) {
 
 // A bin has no mean if its sum of weights is 0, negative or too small for an inverse.
 func TestSumsThatHaveNoInverse(t *testing.T) {
-	bs := &Bins{Edges: []float64{1, 2, 3}}
+	bs, sel := &Bins{Edges: []float64{1, 2, 3}}, &events.Selection[float64]{Events: events.Events[float64]{Weight: []float64{1}}}
+	sel.WeightSpan.Hi = 1 // a unit of 1/2
 	for want, sum := range map[string]float64{
 		"bin 1 of 2, mass in [2, 3], has sum of weights 0: it is empty": 0,
 		"has sum of weights -4, which must be positive and finite":      -2,
 		"has sum of weights +Inf":                                       math.Inf(1), "has sum of weights 1e-323": 5e-324,
 	} {
-		require.ErrorContains(t, checkSum(bs, 1, sum, 0.5), want)
+		require.ErrorContains(t, CheckSums(bs, []float64{1, sum}, sel), want)
 	}
-	require.NoError(t, checkSum(bs, 0, 1e-300, 1))
-	require.ErrorContains(t, checkSum(bs, 0, -1, 1), "bin 0 of 2, mass in [1, 2), has")
+	require.NoError(t, CheckSums(bs, []float64{1, 1e-300}, sel))
+	require.ErrorContains(t, CheckSums(bs, []float64{-1, -1}, sel), "bin 0 of 2, mass in [1, 2), has")
 }
 
 // Cells of two variables: quantiles of the second within each bin of the first, or a grid. A cell without events is left out.

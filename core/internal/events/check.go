@@ -35,9 +35,6 @@ type Part struct {
 	failed                  bool
 }
 
-// Block is the number of events that stay in cache between the passes over a block.
-const Block = 1 << 11
-
 // check looks at every event once. It returns the error of the first bad one, or sets the statistics and the counts of
 // cells. If no mass range is given, it becomes the range of the masses.
 func (sel *Selection[T]) check(sc *par.Scratch) error {
@@ -78,8 +75,8 @@ func (sel *Selection[T]) check(sc *par.Scratch) error {
 // checkPart checks and counts the events of a part, and reports whether all of them are good. If the selection is tidy, it checks
 // whole blocks until one of them has an event that is bad or takes no part.
 func (sel *Selection[T]) checkPart(p *Part, tidy bool) bool {
-	for lo := p.Lo; lo < p.Hi; lo += Block {
-		hi := min(lo+Block, p.Hi)
+	for lo := p.Lo; lo < p.Hi; lo += 4 * par.Block {
+		hi := min(lo+4*par.Block, p.Hi)
 		if tidy = tidy && sel.checkAll(p, lo, hi); !tidy && !sel.checkEach(p, lo, hi) {
 			return false
 		}
@@ -138,11 +135,6 @@ func (sel *Selection[T]) firstBad() error {
 		}
 	}
 	return nil
-}
-
-// Check returns the error of the first bad event.
-func Check[T Float](ev Events[T], index []uint32, limits Limits) error {
-	return newSelection(ev, index, nil, limits).firstBad()
 }
 
 // checkAll checks and counts the events lo..hi-1, and reports whether all of them are good and take part.

@@ -11,10 +11,9 @@ import (
 	"github.com/libmode/libmode/core/internal/par"
 )
 
-// Subset has copies of the events of one label and one category, in the order of the input, without labels and categories.
-type Subset[T Float] struct {
-	Events[T]
-	Index    []uint32 // the place of each event in the input; nil: the events are the input
+// Subset is the events of one label and one category.
+type Subset struct {
+	Index    []uint32 // the place of each event in the input, in increasing order; nil: the events are the input
 	Label    int      // its place in Config.BackgroundLabel
 	Category int64
 	Factor   float64 // the share of the category in the label's sum of weights, see SetFactors
@@ -25,7 +24,7 @@ type Subset[T Float] struct {
 }
 
 // Place returns the place of event i in the input.
-func (su *Subset[T]) Place(i int) int {
+func (su *Subset) Place(i int) int {
 	if su.Index == nil {
 		return i
 	}
@@ -33,7 +32,7 @@ func (su *Subset[T]) Place(i int) int {
 }
 
 // Named adds the label and the category to an error about the subset, if there are several.
-func (su *Subset[T]) Named(err error) error {
+func (su *Subset) Named(err error) error {
 	name := ""
 	if su.label != nil {
 		name = fmt.Sprintf(" with background_label = %d", *su.label)
@@ -47,128 +46,94 @@ func (su *Subset[T]) Named(err error) error {
 	return errs.Of(err, "events%s: %v", name, err)
 }
 
-// blockSize is the number of events that a goroutine handles at a time.
-const blockSize = 1 << 14
-
 // notWanted is the number of an event that has none of the labels.
 const notWanted = math.MaxUint32
 
-// Divide returns the subsets of the events that have one of the labels; without labels and categories the input. It uses the memory of
-// the scratch.
-func Divide[T Float](ev Events[T], labels []int32, sc *par.Scratch) ([]Subset[T], error) {
+// Divide returns the subsets of the events that have one of the labels, by label and category; without labels and categories the input. It
+// uses the memory of the scratch.
+func Divide[T Float](ev Events[T], labels []int32, sc *par.Scratch) (subs []Subset, err error) {
 	n := len(ev.Variables()[0])
 	if ev.Label != nil {
 		n = ev.Label.Length()
 	}
-	if n == 0 {
+	switch {
+	case n == 0:
 		return nil, errs.Of(errs.ErrNoEvents, "no event selected: mass is empty (length 0)")
-	}
-	if ev.Label == nil && ev.Category == nil {
-		return []Subset[T]{{Events: ev, Factor: 1}}, nil
-	}
-	sc.Expect(n)
-	if ev.Label == nil {
+	case ev.Label == nil && ev.Category == nil:
+		return []Subset{{Factor: 1}}, nil
+	case ev.Category != nil && !ev.Category.isWhole():
+		return nil, errs.Of(errs.ErrOption, "category has floating-point numbers, and categories are integers: give them in an integer type")
+	case ev.Label == nil:
 		labels = []int32{0}
 	}
-	index, numbers := par.Unset[uint32](&sc.Arena, n), par.Unset[uint32](&sc.Arena, n)
-	chosen := make([]int, (n+blockSize-1)/blockSize)
-	sc.Blocks(n, blockSize, func(lo, hi int) {
-		if ev.Label == nil {
-			clear(numbers[lo:hi])
-		} else {
+	sc.Expect(n)
+	index, numbers := par.Unset[uint32](&sc.Arena, n), par.Make[uint32](&sc.Arena, n)
+	chosen := make([]int, (n+par.Share-1)/par.Share)
+	sc.Blocks(n, par.Share, func(lo, hi int) {
+		if ev.Label != nil {
 			ev.Label.find(numbers[lo:hi], lo, labels)
 		}
 		if len(labels) == 1 && ev.Category == nil {
-			chosen[lo/blockSize] = choose(index[lo:hi], numbers[lo:hi], lo, 0)
+			chosen[lo/par.Share] = choose(index[lo:hi], numbers[lo:hi], lo, 0)
 		}
 	})
-	var subs []Subset[T]
 	if len(labels) == 1 && ev.Category == nil {
 		count := 0
 		for k, ofBlock := range chosen {
-			count += copy(index[count:], index[k*blockSize:][:ofBlock])
+			count += copy(index[count:], index[k*par.Share:][:ofBlock])
 		}
-		if count > 0 {
-			subs = []Subset[T]{{Index: index[:count], Factor: 1}}
-		}
+		subs = []Subset{{Index: index[:count]}}
 	} else {
-		categories, err := ranksOf(ev.Category, numbers, index)
-		if err != nil {
-			return nil, err
-		}
-		subs = arrange[T](index, numbers, len(labels), categories)
+		subs = arrange(index, numbers, len(labels), ev.Category)
 	}
-	for place, label := range labels {
-		if !slices.ContainsFunc(subs, func(su Subset[T]) bool { return su.Label == place }) {
-			return nil, errs.Of(errs.ErrNoEvents, "no event selected: none of the %d values of label equals background_label = %d: "+
-				"use larger batches, or check background_label", n, label)
-		}
-	}
-	count := 0
-	for _, su := range subs {
-		count += len(su.Index)
-	}
-	all, lo := ev.Chosen(index[:count], sc), 0
+	seen := make([]int, len(labels))
 	for k := range subs {
 		su := &subs[k]
-		su.Events, lo = all.between(lo, lo+len(su.Index)), lo+len(su.Index)
-		if len(labels) > 1 {
+		su.Factor, su.hasCategory = 1, len(subs) > len(labels)
+		if seen[su.Label] += len(su.Index); len(labels) > 1 {
 			su.label = &labels[su.Label]
 		}
-		su.hasCategory = len(subs) > len(labels)
+	}
+	if k := slices.Index(seen, 0); k >= 0 {
+		return nil, errs.Of(errs.ErrNoEvents, "no event selected: none of the %d values of label equals background_label = %d: "+
+			"use larger batches, or check background_label", n, labels[k])
 	}
 	return subs, nil
 }
 
-// ranksOf returns the categories of the events with a label, in increasing order, and turns the numbers of these events from places of
-// labels into places of label and category. It overwrites the spare array.
-func ranksOf(category LabelSlice, numbers, spare []uint32) ([]int64, error) {
-	if category == nil {
-		return []int64{0}, nil
+// arrange returns the subsets that have events, in order of label and category. The numbers of the events are the places of their labels,
+// and arrange overwrites them. It sets index to the places of the events, one subset after the other.
+func arrange(index, numbers []uint32, labels int, category LabelSlice) (subs []Subset) {
+	places, counts := map[int64]int{0: 0}, make([]int, labels) // of categories in order of appearance; of each, and in it of each label
+	if category != nil {
+		clear(places)
+		counts = nil
 	}
-	if !category.isWhole() {
-		return nil, errs.Of(errs.ErrOption, "category has floating-point numbers, and categories are integers: give them in an integer type")
-	}
-	places := make(map[int64]uint32) // of the categories in order of appearance
 	for i, number := range numbers {
-		if number != notWanted {
+		if number == notWanted {
+			continue
+		}
+		place, known := 0, true
+		if category != nil {
 			name := category.integer(i)
-			place, known := places[name]
-			if !known {
-				place = uint32(len(places))
-				places[name] = place
+			if place, known = places[name]; !known {
+				place = len(places)
+				places[name], counts = place, append(counts, make([]int, labels)...)
 			}
-			spare[i] = place
 		}
+		numbers[i] = uint32(place*labels) + number
+		counts[numbers[i]]++
 	}
-	categories, ranks := slices.Sorted(maps.Keys(places)), make([]uint32, len(places))
-	for k, name := range categories {
-		ranks[places[name]] = uint32(k)
-	}
-	for i, number := range numbers {
-		if number != notWanted {
-			numbers[i] = number*uint32(len(ranks)) + ranks[spare[i]]
+	start, next := 0, make([]int, len(counts)) // next: where the next event of each number goes
+	names := slices.Sorted(maps.Keys(places))
+	for label := range labels {
+		for _, name := range names {
+			number := places[name]*labels + label
+			next[number] = start
+			if start += counts[number]; counts[number] > 0 {
+				subs = append(subs, Subset{Label: label, Category: name, Index: index[next[number]:start]})
+			}
 		}
-	}
-	return categories, nil
-}
-
-// arrange returns the subsets that have events. The number of an event counts labels and categories. arrange sets index to the places of
-// the events in order of these numbers.
-func arrange[T Float](index, numbers []uint32, labels int, categories []int64) (subs []Subset[T]) {
-	next := make([]int, labels*len(categories)) // where the next event of each number goes
-	for _, number := range numbers {
-		if number != notWanted {
-			next[number]++
-		}
-	}
-	start := 0
-	for k, count := range next {
-		if next[k] = start; count > 0 {
-			su := Subset[T]{Label: k / len(categories), Category: categories[k%len(categories)], Index: index[start : start+count], Factor: 1}
-			subs = append(subs, su)
-		}
-		start += count
 	}
 	for i, number := range numbers {
 		if number != notWanted {
@@ -179,6 +144,14 @@ func arrange[T Float](index, numbers []uint32, labels int, categories []int64) (
 	return subs
 }
 
+// Of returns the events of a subset, without labels and categories. It uses the memory of the scratch.
+func (ev *Events[T]) Of(su *Subset, sc *par.Scratch) Events[T] {
+	if su.Index == nil {
+		return *ev
+	}
+	return ev.Chosen(su.Index, sc)
+}
+
 // Chosen returns copies of the chosen events, without labels and categories, in the memory of the scratch.
 func (ev *Events[T]) Chosen(chosen []uint32, sc *par.Scratch) Events[T] {
 	pick := func(from []T) []T {
@@ -186,22 +159,12 @@ func (ev *Events[T]) Chosen(chosen []uint32, sc *par.Scratch) Events[T] {
 			return nil
 		}
 		to := par.Unset[T](&sc.Arena, len(chosen))
-		sc.Blocks(len(to), blockSize, func(lo, hi int) { Pick(to[lo:hi], from, chosen[lo:hi]) })
+		sc.Blocks(len(to), par.Share, func(lo, hi int) { Pick(to[lo:hi], from, chosen[lo:hi]) })
 		return to
 	}
 	some := Events[T]{Score: pick(ev.Score), Mass: pick(ev.Mass), Weight: pick(ev.Weight)}
 	for _, mass := range ev.Masses {
 		some.Masses = append(some.Masses, pick(mass))
-	}
-	return some
-}
-
-// between returns the events lo..hi-1, without labels and categories.
-func (ev *Events[T]) between(lo, hi int) Events[T] {
-	cut := func(all []T) []T { return all[min(lo, len(all)):min(hi, len(all))] }
-	some := Events[T]{Score: cut(ev.Score), Mass: cut(ev.Mass), Weight: cut(ev.Weight)}
-	for _, mass := range ev.Masses {
-		some.Masses = append(some.Masses, cut(mass))
 	}
 	return some
 }
@@ -215,13 +178,13 @@ func Pick[E any](to, from []E, chosen []uint32) {
 }
 
 // SetFactors sets the factor of each subset to the share of its category in the label's sum of weights; 1 if the label has one category.
-func SetFactors[T Float](subs []Subset[T]) error {
+func SetFactors[T Float](subs []Subset, weights []T) error {
 	totals, categories, largest := map[int]float64{}, map[int]int{}, 0.0
 	for _, su := range subs {
-		for _, w := range su.Weight {
-			largest = max(largest, math.Abs(float64(w)))
-		}
 		categories[su.Label]++
+		for i := 0; i < len(su.Index) && weights != nil; i++ {
+			largest = max(largest, math.Abs(float64(weights[su.Index[i]])))
+		}
 	}
 	if len(categories) == len(subs) {
 		return nil
@@ -229,14 +192,15 @@ func SetFactors[T Float](subs []Subset[T]) error {
 	unit := UnitOf(largest)
 	for k := range subs {
 		su := &subs[k]
-		if su.Factor = 0; su.Weight == nil {
+		if su.Factor = 0; weights == nil {
 			su.Factor = float64(len(su.Index))
 		}
-		for i, w := range su.Weight {
-			if w-w != 0 {
-				return su.Named(NotFinite("weight", su.Place(i), float64(w)))
+		for i := 0; i < len(su.Index) && weights != nil; i++ {
+			w := float64(weights[su.Index[i]])
+			if !IsFinite(w) {
+				return su.Named(NotFinite("weight", su.Place(i), w))
 			}
-			su.Factor += float64(w) * unit
+			su.Factor += w * unit
 		}
 		totals[su.Label] += su.Factor
 	}
@@ -255,7 +219,7 @@ func SetFactors[T Float](subs []Subset[T]) error {
 
 // Each calls f for each subset, and returns the error of the first one that has an error, with its name. Goroutines share the work on a
 // large subset, and take small subsets one by one, with scratch of their own.
-func Each[T Float](subs []Subset[T], sc *par.Scratch, f func(k int, sc *par.Scratch) error) error {
+func Each(subs []Subset, sc *par.Scratch, f func(k int, sc *par.Scratch) error) error {
 	if len(subs) == 1 {
 		return subs[0].Named(f(0, sc))
 	}
@@ -296,14 +260,15 @@ func Each[T Float](subs []Subset[T], sc *par.Scratch, f func(k int, sc *par.Scra
 // Either is nil if it is not wanted.
 type Derivatives[T Float] struct{ Grad, Hess []T }
 
-func (d Derivatives[T]) both() [2][]T { return [...][]T{d.Grad, d.Hess} }
+// Both returns the gradient and the bound.
+func (d Derivatives[T]) Both() [2][]T { return [...][]T{d.Grad, d.Hess} }
 
 // derivativeNames are the names in errors.
 var derivativeNames = [...]string{"grad", "hess"}
 
 // CheckLengths returns an error if an array does not have n elements.
 func (d Derivatives[T]) CheckLengths(n int) error {
-	for k, array := range d.both() {
+	for k, array := range d.Both() {
 		if array != nil && len(array) != n {
 			return wrongLength(derivativeNames[k], len(array), n)
 		}
@@ -313,9 +278,9 @@ func (d Derivatives[T]) CheckLengths(n int) error {
 
 // Check returns an error for the first derivative that is beyond its type, for example if a float32 cannot hold it.
 func (d Derivatives[T]) Check(sc *par.Scratch) error {
-	for k, array := range d.both() {
+	for k, array := range d.Both() {
 		var isBad atomic.Bool
-		sc.Blocks(len(array), blockSize, func(lo, hi int) {
+		sc.Blocks(len(array), par.Share, func(lo, hi int) {
 			if FirstNotFinite(array[lo:hi]) >= 0 {
 				isBad.Store(true)
 			}
@@ -330,8 +295,8 @@ func (d Derivatives[T]) Check(sc *par.Scratch) error {
 
 // Clear sets all derivatives to 0.
 func (d Derivatives[T]) Clear(sc *par.Scratch) {
-	for _, array := range d.both() {
-		sc.Blocks(len(array), blockSize, func(lo, hi int) { clear(array[lo:hi]) })
+	for _, array := range d.Both() {
+		sc.Blocks(len(array), par.Share, func(lo, hi int) { clear(array[lo:hi]) })
 	}
 }
 
@@ -346,11 +311,11 @@ func (d Derivatives[T]) ForEvents(n int, arena *par.Arena) (own Derivatives[T]) 
 	return own
 }
 
-// Scatter copies the derivatives of the subset, times its factor, to their places in the input.
-func (su *Subset[T]) Scatter(input, own Derivatives[T], sc *par.Scratch) {
-	to := input.both()
-	for k, all := range own.both() {
-		sc.Blocks(len(all), blockSize, func(lo, hi int) {
+// Scatter copies the derivatives of a subset, times its factor, to their places in the input.
+func (d Derivatives[T]) Scatter(own Derivatives[T], su *Subset, sc *par.Scratch) {
+	to := d.Both()
+	for k, all := range own.Both() {
+		sc.Blocks(len(all), par.Share, func(lo, hi int) {
 			block := all[lo:hi]
 			for j := 0; j < len(block) && su.Factor != 1; j++ {
 				block[j] = T(float64(block[j]) * su.Factor)

@@ -54,17 +54,17 @@ func TestFactors(t *testing.T) {
 	ev.Label = LabelsOf([]int32{5, 5, 5, 6})
 	subs, err := Divide(ev, []int32{5, 6}, sc)
 	require.NoError(t, err)
-	require.NoError(t, SetFactors(subs))
+	require.NoError(t, SetFactors(subs, ev.Weight))
 	require.Equal(t, []float64{1, 1}, []float64{subs[0].Factor, subs[1].Factor})
 	ev.Weight = []float64{-1, 2, 3, 1}
 	ev.Category = LabelsOf([]int8{1, 2, 2, 2})
 	subs, err = Divide(ev, []int32{5, 6}, sc)
 	require.NoError(t, err)
-	require.ErrorContains(t, SetFactors(subs), "events with background_label = 5 of category = 1: their share of the sum of weights is -0.25")
+	require.ErrorContains(t, SetFactors(subs, ev.Weight), "events with background_label = 5 of category = 1: their share of the sum of weights is -0.25")
 	ev.Weight[1] = math.NaN()
 	subs, err = Divide(ev, []int32{5, 6}, sc)
 	require.NoError(t, err)
-	require.ErrorContains(t, SetFactors(subs), "events with background_label = 5 of category = 2: weight[1] = NaN")
+	require.ErrorContains(t, SetFactors(subs, ev.Weight), "events with background_label = 5 of category = 2: weight[1] = NaN")
 	_, err = Divide(ev, []int32{5, 9}, sc)
 	require.ErrorContains(t, err, "none of the 4 values of label equals background_label = 9")
 	ev.Category = LabelsOf([]float64{1, 2, 3, 4})
@@ -84,8 +84,8 @@ func TestDerivatives(t *testing.T) {
 	own := d.ForEvents(3, &sc.Arena)
 	require.Nil(t, own.Grad)
 	require.Len(t, own.Hess, 3)
-	for k, su := range []Subset[float32]{{Index: []uint32{3}, Factor: 1}, {Index: []uint32{0}, Factor: -0.5}} {
-		su.Scatter(d, Derivatives[float32]{Hess: []float32{float32(7 + k)}}, sc)
+	for k, su := range []Subset{{Index: []uint32{3}, Factor: 1}, {Index: []uint32{0}, Factor: -0.5}} {
+		d.Scatter(Derivatives[float32]{Hess: []float32{float32(7 + k)}}, &su, sc)
 	}
 	require.Equal(t, []float32{-4, 2, 3, 7}, d.Hess)
 	require.NoError(t, d.Check(sc))

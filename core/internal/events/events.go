@@ -20,8 +20,8 @@ type Events[T Float] struct {
 	Score []T        // finite and inside Config.ScoreRange
 	Label LabelSlice // see LabelsOf; nil: every event is selected
 	Mass  []T        // in any unit, which is also that of mass_range and edges
-	// Masses replaces Mass if there are several protected variables, at most MaxVariables. With Config.Missing =
-	// MissingIgnore the value of a variable may be NaN.
+	// Masses replaces Mass if there are several protected variables, at most MaxVariables. With
+	// Config.IgnoreMissing the value of a variable may be NaN.
 	Masses [][]T
 	Weight []T // finite, of either sign; nil: all weights are 1
 	// Category divides the events. Each category has bins of its own, and its loss counts in proportion to its share of

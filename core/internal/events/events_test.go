@@ -114,7 +114,7 @@ func checkDivision(t *testing.T, n int, wanted []int32, categories []int64) {
 	}
 	subs, err := Divide(ev, wanted, sc)
 	require.NoError(t, err)
-	require.NoError(t, SetFactors(subs))
+	require.NoError(t, SetFactors(subs, ev.Weight))
 	require.Len(t, subs, len(wanted)*max(1, len(categories)))
 	sums, shares, grad := make([]float64, 3), make([]float64, len(wanted)), make([]float64, n)
 	for i, label := range labels {
@@ -124,16 +124,16 @@ func checkDivision(t *testing.T, n int, wanted []int32, categories []int64) {
 	for _, su := range subs {
 		factor[[2]int64{int64(wanted[su.Label]), su.Category}] = su.Factor
 		var sum float64
+		own := ev.Of(&su, sc)
 		for j, i := range su.Index {
-			if labels[i] != wanted[su.Label] || of[i] != su.Category || su.Score[j] != score[i] || j > 0 && i <= su.Index[j-1] {
+			if labels[i] != wanted[su.Label] || of[i] != su.Category || own.Score[j] != score[i] || j > 0 && i <= su.Index[j-1] {
 				require.Failf(t, "an event is wrong", "event %d of a subset of %v", j, su.Category)
 			}
 			sum += weight[i]
 		}
 		require.InEpsilon(t, sum/sums[wanted[su.Label]], su.Factor, 1e-9)
 		shares[su.Label] += su.Factor
-		own := Derivatives[float64]{Grad: append([]float64(nil), su.Score...)}
-		su.Scatter(Derivatives[float64]{Grad: grad}, own, sc)
+		Derivatives[float64]{Grad: grad}.Scatter(Derivatives[float64]{Grad: slices.Clone(own.Score)}, &su, sc)
 	}
 	require.InDeltaSlice(t, slices.Repeat([]float64{1}, len(wanted)), shares, 1e-9)
 	for i, label := range labels {

@@ -51,18 +51,14 @@ const (
 // MaxBins is the highest number of bins for which a pair has room.
 const MaxBins = BinMask
 
-func newSelection[T Float](ev Events[T], index, cellOf []uint32, limits Limits) *Selection[T] {
-	return &Selection[T]{
-		Events: ev, index: index, cellOf: cellOf, ignoreMissing: limits.IgnoreMissing, MassLo: limits.Mass[0], MassHi: limits.Mass[1],
-		scoreLo: max(limits.Score[0], -math.MaxFloat64), scoreHi: min(limits.Score[1], math.MaxFloat64),
-	}
-}
-
 // Select checks events, selects the events that take part, and counts them by cell. If there are no scores, only masses and
 // weights are checked. If the cells of several variables are given, they replace the masses, and events with NoPair take no
 // part. The error of no event comes with the selection.
 func Select[T Float](ev Events[T], index, cellOf []uint32, limits Limits, sc *par.Scratch) (*Selection[T], error) {
-	sel := newSelection(ev, index, cellOf, limits)
+	sel := &Selection[T]{
+		Events: ev, index: index, cellOf: cellOf, ignoreMissing: limits.IgnoreMissing, MassLo: limits.Mass[0], MassHi: limits.Mass[1],
+		scoreLo: max(limits.Score[0], -math.MaxFloat64), scoreHi: min(limits.Score[1], math.MaxFloat64),
+	}
 	n := len(ev.Score)
 	if ev.Score == nil {
 		n, sel.scoreLo, sel.scoreHi = len(ev.Mass), -math.MaxFloat64, math.MaxFloat64
@@ -112,9 +108,9 @@ func (sel *Selection[T]) FindBins(dst []uint32, lo int) {
 	}
 }
 
-// CountMasses returns the number of masses in each cell.
+// CountMasses returns the number of masses in each cell. It adds the counts of the parts into the memory of the first.
 func (sel *Selection[T]) CountMasses() []uint32 {
-	counts := slices.Clone(sel.Parts[0].MassCounts)
+	counts := sel.Parts[0].MassCounts
 	for _, p := range sel.Parts[1:] {
 		for c, more := range p.MassCounts {
 			counts[c] += more
@@ -260,7 +256,12 @@ func (sel *Selection[T]) Effective() float64 {
 	return sum * sum / squares
 }
 
-// UnitOfWeights returns the unit of some weights; none: all are 1.
+// Average returns an average over 200 batches with a new batch, which is number count of its kind.
+func Average(average, batch, count float64) float64 {
+	return average + max(1./200, 1/count)*(batch-average)
+}
+
+// UnitOfWeights returns the unit of some weights, or other numbers; none: all are 1.
 func UnitOfWeights[T Float](weights []T) float64 {
 	if len(weights) == 0 {
 		return 1

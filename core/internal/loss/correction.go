@@ -25,23 +25,24 @@ type correction struct {
 	width    int  // of a row
 	z        int  // the place of z in a row; without z, the place of Y
 	y, x     int  // the places of Y and X in a row; without X, x is the width
+	tracks   bool // the bias
 	unbiased bool // the bias is subtracted from J
 }
 
 // newCorrection returns the correction of an integrand that is complete otherwise.
 func newCorrection(in *integrand, bo *moments.Bound, arena *par.Arena) *correction {
 	ba, size := in.basis, bo.End
-	co := &correction{Bound: bo, gram: par.Make[float64](arena, size*size), z: size, y: size, unbiased: in.unbiased}
+	co := &correction{Bound: bo, gram: par.Make[float64](arena, size*size), z: size, y: size, tracks: in.unbiased || in.measured, unbiased: in.unbiased}
 	hasZ := ba.Orthonormal == nil
 	if hasZ {
 		co.y += size
 	}
 	co.x = co.y
-	if co.unbiased {
+	if co.tracks {
 		co.x += size * (size + 1) / 2
 	}
 	co.width = co.x
-	if co.unbiased && hasZ {
+	if co.tracks && hasZ {
 		co.width += 3 * size
 	}
 	gram := par.Make[float64](arena, ba.Size*ba.Size)
@@ -110,9 +111,11 @@ func (co *correcting) start(of *correction, state []bin, arena *par.Arena) float
 }
 
 // cross crosses the events of a block, and adds the changes of the correction to those of J. A tied event crosses the middle of its tie.
-// The other changes of a tie belong to no event: cross returns their share of an integral that ends at this score.
-func (co *correcting) cross(cr *crossing, end float64) (total float64) {
+// The other changes of a tie belong to no event: cross returns their share of an integral that ends at this score, and the share of the
+// bias that bounds add.
+func (co *correcting) cross(cr *crossing, end float64) (total Result) {
 	for lo, hi := 0, 0; lo < len(cr.bins); lo = hi {
+		before := co.bias
 		for hi = lo + 1; hi < len(cr.bins) && cr.scores[hi] == cr.scores[lo]; {
 			hi++
 		}
@@ -120,7 +123,7 @@ func (co *correcting) cross(cr *crossing, end float64) (total float64) {
 			for i := lo; i < hi; i++ {
 				co.move(cr, i, .5)
 			}
-			total += co.evaluate() * (end - cr.scores[lo])
+			total.Loss += co.evaluate() * (end - cr.scores[lo])
 		}
 		isTied := hi > lo+1
 		if isTied {
@@ -129,7 +132,7 @@ func (co *correcting) cross(cr *crossing, end float64) (total float64) {
 		for i := lo; i < hi; i++ {
 			if isTied {
 				co.move(cr, i, -.5)
-				total += co.evaluate() * (end - cr.scores[lo])
+				total.Loss += co.evaluate() * (end - cr.scores[lo])
 			}
 			co.move(cr, i, 1)
 			cr.d[i] += co.evaluate()
@@ -140,6 +143,7 @@ func (co *correcting) cross(cr *crossing, end float64) (total float64) {
 		if isTied {
 			moveHalves()
 		}
+		total.Bias += (co.bias - before) * (end - cr.scores[lo])
 	}
 	return total
 }
@@ -154,7 +158,7 @@ func (co *correcting) move(cr *crossing, i int, fraction float64) {
 		changes[k] += step
 		sums[k] += step
 	}
-	if co.unbiased {
+	if co.tracks {
 		state := &co.state[b]
 		e := w * state.step
 		square := e * e
@@ -196,10 +200,11 @@ func (co *correcting) evaluate() (change float64) {
 		}
 		change += float64(co.differences[l] * along)
 	}
-	if co.unbiased {
+	if co.tracks {
 		before := co.bias
-		co.bias = co.biasNow()
-		change -= co.bias - before
+		if co.bias = co.biasNow(); co.unbiased {
+			change -= co.bias - before
+		}
 	}
 	clear(co.change)
 	return change

@@ -31,7 +31,7 @@ const binsAtATime = 8
 
 // newCurvature returns the curvature along a walk.
 func newCurvature(wa *walk, write func(int, []float64), smoothing float64, sc *par.Scratch) (*curvature, error) {
-	nb, n := wa.in.bins, len(wa.Words)
+	nb := wa.in.bins
 	if nb > mostCurvedBins {
 		return nil, errs.Of(errs.ErrOption, "hess of %d bins: at most %d are possible, use fewer", nb, mostCurvedBins)
 	}
@@ -39,8 +39,7 @@ func newCurvature(wa *walk, write func(int, []float64), smoothing float64, sc *p
 	if err != nil {
 		return nil, err
 	}
-	count := min(max(n/(4*nb), 1), mostStrips)
-	cu := &curvature{walk: wa, write: write, strips: newStrips(wa, count, half, &sc.Arena)}
+	cu := &curvature{walk: wa, write: write, strips: newStrips(wa, half)}
 	cu.table = par.Make[float64](&sc.Arena, len(cu.strips)*2*nb)
 	if half == 0 {
 		return cu, nil
@@ -108,10 +107,10 @@ func (cu *curvature) densities(sc *par.Scratch) []float64 {
 func (cu *curvature) walkChunk(k int) {
 	room := par.Room()
 	defer room.Give()
-	block := par.Unset[float64](&room.Arena, blockSize)
+	block := par.Unset[float64](&room.Arena, par.Block)
 	lo, hi := cu.Chunks[k], cu.Chunks[k+1]
 	for c := sort.Search(len(cu.strips), func(c int) bool { return cu.strips[c].end > lo }); lo < hi; {
-		next := min(hi, lo+blockSize, cu.strips[c].end)
+		next := min(hi, lo+par.Block, cu.strips[c].end)
 		h, row := block[:next-lo], cu.row(cu.table, c)
 		for i := range h {
 			b, w := cu.Bin(cu.Words[lo+i]), cu.Weight(lo+i)
@@ -127,63 +126,33 @@ func (cu *curvature) walkChunk(k int) {
 	}
 }
 
-// strip is the records start..end-1, which have one density: the mean over a window around the middle of their weight. The records
-// lo..hi-1 have scores in the window. Its width counts only inside the limits of the integral. All records of a tie are in one strip, so
-// that strips do not depend on the order in which tied events are given.
+// strip is the records start..end-1, which have one density: the mean over a window around the middle of their scores. The records
+// lo..hi-1 have scores in the window. Its width counts only inside the limits of the integral.
 type strip struct {
 	start, end, lo, hi int
 	width              float64
 }
 
-// mostStrips is the number of strips of many events, so that each has 1/64 of the weight. The statistical error of the
-// densities averages out in a sum of curvatures over the leaf of a tree.
-const mostStrips = 64
+// mostStrips is about the largest number of strips, whatever the scores are. Strips have as many records as there are bins, too: the time
+// of a strip grows with the square of the number of bins.
+const mostStrips = 1024
 
-// leastOfStrip is the part of the usual weight that a strip has at least, before it ends since its window does not reach further.
-const leastOfStrip = 0.25
-
-// newStrips divides sorted records into about count strips with equal sums of |w|, so that an event of weight 2 counts as two events.
-// Windows have this half width. A strip ends early where the next score is out of reach of its window, if it has a quarter of the usual
-// weight.
-func newStrips(wa *walk, count int, half float64, arena *par.Arena) []strip {
-	rs := wa.Records
-	n := len(rs.Words)
-	below := func(i int) float64 { return float64(i) } // the weight of the records before i
-	if rs.Weights != nil {
-		sums := par.Make[float64](arena, n+1)
-		for i, w := range rs.Weights[:n] {
-			sums[i+1] = sums[i] + math.Abs(w)
-		}
-		below = func(i int) float64 { return sums[i] }
-	}
-	// at returns the record in which the weight is reached.
-	at := func(weight float64) int {
-		weight *= 1 + 1e-12 // sums of equal weights round
-		return min(sort.Search(n, func(i int) bool { return below(i+1) > weight }), n-1)
-	}
+// newStrips divides sorted records into strips of an eighth of the width of a window, whose half this is. If that makes too many, strips
+// of few records are wider. All records of a tie are in one strip.
+func newStrips(wa *walk, half float64) (strips []strip) {
+	n := len(wa.Words)
 	first := func(from int, is func(score float64) bool) int {
-		return from + sort.Search(n-from, func(i int) bool { return is(rs.Score(from + i)) })
+		return from + sort.Search(n-from, func(i int) bool { return is(wa.Score(from + i)) })
 	}
-	share := below(n) / float64(count)
-	strips := make([]strip, 0, 2*count+1)
-	for start := 0; start < n; {
-		end := n
-		if below(n) > (below(start)+share)*(1+1e-12) {
-			lo, hi := rs.TieAt(at(below(start)+share), start, n)
-			if end = lo; lo == start {
-				end = hi
-			}
-		}
-		if far := first(start, func(score float64) bool { return score > rs.Score(start)+half }); far < end {
-			least, _ := rs.TieAt(at(below(start)+share*leastOfStrip), start, n)
-			end = min(end, max(far, least))
-		}
-		middle := rs.Score(min(at((below(start)+below(end))/2), end-1))
+	for start, end := 0, 0; start < n; start = end {
+		end = first(start, func(score float64) bool { return score > wa.Score(start)+half/4 })
+		end = max(end, wa.EndOfBlock(start, n, max(wa.in.bins, n/mostStrips)))
+		last := wa.Score(end - 1)
+		middle := wa.Score(first(start, func(score float64) bool { return score >= min(wa.Score(start)/2+last/2, last) }))
 		from, to := max(middle-half, wa.from), min(middle+half, wa.to)
 		lo := first(0, func(score float64) bool { return score >= from })
 		hi := first(lo, func(score float64) bool { return score > to })
 		strips = append(strips, strip{start, end, lo, hi, to - from})
-		start = end
 	}
 	return strips
 }

@@ -19,7 +19,9 @@ type integrand struct {
 	step       []float64 // 1/W_b: by how much an event of weight 1 moves F_b
 	start      []bin     // the constants of each bin, with F_b = 0
 	squares    []float64 // sums of the squares of steps, in rows like Records.Sums; nil: the weights are equal
+	variances  []bin     // start with the constants of V_b, if the bias is subtracted or measured
 	unbiased   bool      // the bias is subtracted
+	measured   bool      // the integral of the bias is wanted, and can be known
 	basis      *moments.Basis
 	correction *correction // nil: no moment is bounded
 
@@ -30,11 +32,12 @@ type integrand struct {
 	// rows are columns times sqrt(2)/W_b, three of x and three of y at a time. The first have 2 F_b/W_b too, and where all weights
 	// are 1, the terms of M_bb e^2 and V_b, see crossing.
 	rows [][]lanes.Row
+	back []float64 // where all weights are 1: half of what the rows leave out of the change of J if an event of a bin is taken back
 }
 
-// newIntegrand returns the integrand of sorted records.
-func newIntegrand(p *Plan, unbiased bool, ba *moments.Basis, bs *bins.Bins, rs *sorted.Records, sc *par.Scratch) (*integrand, error) {
-	in := &integrand{bins: bs.Count(), scale: 1, basis: ba, unbiased: unbiased}
+// newIntegrand returns the integrand of sorted records, for a bias that is measured, subtracted or neither.
+func newIntegrand(p *Plan, measured bool, ba *moments.Basis, bs *bins.Bins, rs *sorted.Records, sc *par.Scratch) (*integrand, error) {
+	in := &integrand{bins: bs.Count(), scale: 1, basis: ba, unbiased: !p.Biased}
 	if !p.Sum {
 		in.scale /= float64(in.bins)
 	}
@@ -43,17 +46,25 @@ func newIntegrand(p *Plan, unbiased bool, ba *moments.Basis, bs *bins.Bins, rs *
 		in.step[b] = 1 / sum
 	}
 	in.setLinear(p.SlopePenalty, &sc.Arena)
-	if unbiased {
-		if err := in.setVariance(bs, rs, sc); err != nil {
+	if in.unbiased || measured {
+		err := in.setVariance(bs, rs, sc)
+		if in.measured = measured && err == nil; in.unbiased && err != nil {
 			return nil, err
 		}
 	}
-	for i := 0; i < in.bins && rs.Weights == nil; i++ { // rows get the terms of M_bb e^2 and of V_b, where e = 1/W_b at each event
+	if in.unbiased {
+		in.start = in.variances
+	}
+	if rs.Weights == nil {
+		in.back = par.Unset[float64](&sc.Arena, in.bins)
+	}
+	for i := range in.back { // rows get the terms of M_bb e^2 and of V_b, where e = 1/W_b at each event
 		b, row := &in.start[i], &in.rows[0][i]
 		own := b.square * b.step * b.step
 		g := own * b.factor // 0 if the bias is not subtracted
 		row.Y[3] = own - g*(1-b.step)
 		row.X[3] += 2 * g * b.step
+		in.back[i] = own + g*b.step
 	}
 	if p.Bounded() {
 		in.correction = newCorrection(in, moments.NewBound(&p.Options, ba), &sc.Arena)
@@ -164,12 +175,13 @@ type bin struct {
 	cdf, squares  float64 // F_b and S_b
 }
 
-// setVariance sets the constants of V_b in the bins of the integrand, and the squares of the steps if weights differ.
+// setVariance sets the constants of V_b, and the squares of the steps if weights differ.
 func (in *integrand) setVariance(bs *bins.Bins, rs *sorted.Records, sc *par.Scratch) error {
 	var thirds []float64
 	if rs.Weights != nil {
 		in.squares, thirds = rs.Powers(in.step, sc)
 	}
+	in.variances = append(par.Unset[bin](&sc.Arena, in.bins)[:0], in.start...)
 	for b, total := range in.step { // the sum of n squares of steps of 1/n
 		if thirds != nil {
 			total = in.squares[(len(rs.Chunks)-1)*len(in.step)+b]
@@ -183,7 +195,7 @@ func (in *integrand) setVariance(bs *bins.Bins, rs *sorted.Records, sc *par.Scra
 		if thirds != nil {
 			third = thirds[b]
 		}
-		in.start[b].total, in.start[b].factor = total, 1/(1-2*third/total+total)
+		in.variances[b].total, in.variances[b].factor = total, 1/(1-2*third/total+total)
 	}
 	return nil
 }

@@ -68,17 +68,27 @@ func (r *Result) Add(other Result, factor, share float64) {
 	r.Events += share * other.Events
 }
 
-// Evaluate returns the loss of events, and sets the derivatives that are wanted. With several labels and categories the loss
-// is the sum of the losses of each, times its share of the label's sum of weights. The bias is wanted too, whether or not it is
-// subtracted, if it is measured.
-func Evaluate[T events.Float](out events.Derivatives[T], ev events.Events[T], p *Plan, measured bool, sc *par.Scratch) (total Result, err error) {
+// Evaluate returns the loss of events, and sets the derivatives that are wanted, with this smoothing of the bound of the curvature. With
+// several labels and categories the loss is the sum of the losses of each, times its share of the label's sum of weights. The bias is
+// wanted too, whether or not it is subtracted, if it is measured.
+func Evaluate[T events.Float](out events.Derivatives[T], ev events.Events[T], cfg Planner, measured bool, smoothing float64) (total Result, err error) {
+	p, err := PlanOf(cfg, &ev)
+	if err == nil {
+		err = out.CheckLengths(len(ev.Score))
+	}
+	if err != nil {
+		return total, err
+	}
+	p.Smoothing = smoothing
+	sc := par.Take()
+	defer sc.Give()
 	sc.Expect(len(ev.Score)) // few events stay in this goroutine
 	subs, err := events.Divide(ev, p.BackgroundLabel, sc)
 	if err != nil {
 		return total, err
 	}
 	if len(subs) > 1 {
-		if err := events.SetFactors(subs); err != nil {
+		if err := events.SetFactors(subs, ev.Weight); err != nil {
 			return total, err
 		}
 	}
@@ -92,12 +102,12 @@ func Evaluate[T events.Float](out events.Derivatives[T], ev events.Events[T], p 
 		if su.Index != nil {
 			own = out.ForEvents(len(su.Index), &sc.Arena)
 		}
-		prs, err := Prepare(su.Events, su.Index, p, sc)
+		prs, err := Prepare(ev.Of(su, sc), su.Index, p, sc)
 		if err == nil {
 			results[k], err = Integrate(own, prs, measured, sc)
 		}
 		if err == nil && su.Index != nil {
-			su.Scatter(out, own, sc)
+			out.Scatter(own, su, sc)
 		}
 		return err
 	})
@@ -182,29 +192,25 @@ func Integrate[T events.Float](out events.Derivatives[T], prs []*Prepared[T], me
 	}
 	share := 1 / float64(len(prs))
 	one := out.ForEvents(len(prs[0].sel.Score), &sc.Arena)
-	grad, hess := par.Make[float64](&sc.Arena, len(one.Grad)), par.Make[float64](&sc.Arena, len(one.Hess))
+	sums := [...][]float64{par.Make[float64](&sc.Arena, len(one.Grad)), par.Make[float64](&sc.Arena, len(one.Hess))}
 	for _, pr := range prs {
 		loss, err := pr.integrate(one, measured, sc)
 		if err != nil {
 			return Result{}, errs.OfVariable(pr.Variable, err)
 		}
 		total.Add(loss, share, share)
-		addShare(grad, one.Grad, share)
-		addShare(hess, one.Hess, share)
+		for k, own := range one.Both() {
+			for i, derivative := range own {
+				sums[k][i] += share * float64(derivative)
+			}
+		}
 	}
-	for i, sum := range grad {
-		out.Grad[i] = T(sum)
-	}
-	for i, sum := range hess {
-		out.Hess[i] = T(sum)
+	for k, to := range out.Both() {
+		for i, sum := range sums[k] {
+			to[i] = T(sum)
+		}
 	}
 	return total, nil
-}
-
-func addShare[T events.Float](sums []float64, derivatives []T, share float64) {
-	for i, derivative := range derivatives {
-		sums[i] += share * float64(derivative)
-	}
 }
 
 // prepareJoint prepares events for bins that are cells of the space of several variables. Their P are products of Legendre polynomials
@@ -234,8 +240,8 @@ func prepareJoint[T events.Float](ev events.Events[T], index []uint32, p *Plan, 
 	return pr, nil
 }
 
-// mostPerAxis is the default number of bins of each variable for many events.
-const mostPerAxis = 8
+// MostPerAxis is the default number of bins of each of several variables together, for many events.
+const MostPerAxis = 8
 
 // axes returns the bins of each variable, for n events inside these ranges. By default cells have events enough, and there are more
 // cells than functions.
@@ -243,7 +249,7 @@ func (p *Plan) axes(ranges [events.MaxVariables][2]float64, n int) []bins.Option
 	variables := len(p.Masses)
 	cells := func(perAxis int) float64 { return math.Pow(float64(perAxis), float64(variables)) }
 	room := 1
-	for room < mostPerAxis && cells(room+1) <= float64(n/bins.InEach) {
+	for room < MostPerAxis && cells(room+1) <= float64(n/bins.InEach) {
 		room++
 	}
 	for cells(room) <= float64(len(moments.Products(variables, p.Order))) {

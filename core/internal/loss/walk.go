@@ -1,7 +1,6 @@
 package loss
 
 import (
-	"errors"
 	"math"
 
 	"github.com/libmode/libmode/core/internal/bins"
@@ -24,33 +23,16 @@ type walk struct {
 	topShare float64 // the part of J that each of these events gains, because the integral ends with them
 }
 
-// integrate returns the loss of one variable, and sets the derivatives that are wanted. The bias that is measured is the difference between
-// the losses with and without it.
+// integrate returns the loss of one variable, and sets the derivatives that are wanted.
 func (pr *Prepared[T]) integrate(out events.Derivatives[T], measured bool, sc *par.Scratch) (result Result, err error) {
-	if err := bins.CheckSums(pr.Bins, pr.rs.Totals(), pr.sel); err != nil {
-		return result, err
-	}
-	if result.Loss, err = pr.walkAll(out, !pr.plan.Biased, sc); err != nil || !measured {
-		return result, err
-	}
-	other, err := pr.walkAll(events.Derivatives[T]{}, pr.plan.Biased, sc)
-	result.Events, result.Bias = pr.sel.Effective(), other-result.Loss
-	if pr.plan.Biased {
-		result.Bias = -result.Bias
-	}
-	if errors.Is(err, errs.ErrBin) { // a bin has too few events for a variance
-		result.Bias, err = math.NaN(), nil
-	}
-	return result, err
-}
-
-// walkAll returns the loss, with or without its bias, and sets the derivatives that are wanted.
-func (pr *Prepared[T]) walkAll(out events.Derivatives[T], unbiased bool, sc *par.Scratch) (float64, error) {
 	defer sc.Arena.Release(sc.Arena.Mark())
 	p, rs := pr.plan, pr.rs
-	in, err := newIntegrand(p, unbiased, pr.Basis, pr.Bins, rs, sc)
+	if err := bins.CheckSums(pr.Bins, rs.Totals(), pr.sel); err != nil {
+		return result, err
+	}
+	in, err := newIntegrand(p, measured, pr.Basis, pr.Bins, rs, sc)
 	if err != nil {
-		return 0, err
+		return result, err
 	}
 	if pr.sel.N < len(pr.sel.Score) { // the walk writes no others
 		out.Clear(sc)
@@ -66,18 +48,18 @@ func (pr *Prepared[T]) walkAll(out events.Derivatives[T], unbiased bool, sc *par
 	var curved *curvature
 	if out.Hess != nil {
 		if curved, err = newCurvature(wa, pr.writer(out.Hess, in.scale), p.Smoothing, sc); err != nil {
-			return 0, err
+			return result, err
 		}
 	}
 	chunks, last := len(rs.Chunks)-1, len(rs.Words)-1
 	top := (&crossing{walk: wa, arena: &sc.Arena}).start(rs.Row(rs.Sums, chunks), rs.Row(in.squares, chunks))
 	if wa.open { // the events of the highest score move the end
 		wa.topFrom, _ = wa.TieAt(last, 0, last+1)
-		if wa.topShare = top; wa.topFrom < last {
+		if wa.topShare = top.Loss; wa.topFrom < last {
 			wa.topShare /= 2 // an event of a tie moves it only upwards
 		}
 	}
-	integrals := par.Make[float64](&sc.Arena, chunks)
+	integrals := par.Make[Result](&sc.Arena, chunks)
 	sc.Run(chunks, func(k int) {
 		if curved != nil {
 			curved.walkChunk(k)
@@ -85,21 +67,29 @@ func (pr *Prepared[T]) walkAll(out events.Derivatives[T], unbiased bool, sc *par
 		integrals[k] = wa.walkChunk(k)
 	})
 	if p.ByOrder {
-		return 0, nil
+		return result, nil
 	}
-	total := top * (wa.to - wa.Score(last))
+	var total Result
+	total.Add(top, wa.to-wa.Score(last), 0)
 	for _, integral := range integrals {
-		total += integral
+		total.Add(integral, 1, 0)
 	}
-	if loss := in.scale * total; events.IsFinite(loss) {
-		return loss, nil
+	result.Loss = in.scale * total.Loss
+	if measured {
+		result.Events, result.Bias = pr.sel.Effective(), math.NaN()
 	}
-	return 0, errs.Of(errs.ErrOverflow, "the loss overflows double precision: scores, or weights relative to their sum in a bin, are too large")
+	if in.measured {
+		result.Bias = in.scale * total.Bias
+	}
+	if events.IsFinite(result.Loss) && events.IsFinite(total.Bias) {
+		return result, nil
+	}
+	return Result{}, errs.Of(errs.ErrOverflow, "the loss overflows double precision: scores, or weights relative to their sum in a bin, are too large")
 }
 
-// walkChunk crosses the events of chunk k and writes their derivatives. It returns the integral of J from the score before the chunk to
-// its last one.
-func (wa *walk) walkChunk(k int) float64 {
+// walkChunk crosses the events of chunk k and writes their derivatives. It returns the integrals of J, as a loss, and of the bias from the
+// score before the chunk to its last one.
+func (wa *walk) walkChunk(k int) (total Result) {
 	room := par.Room()
 	defer room.Give()
 	cr := &crossing{walk: wa, arena: &room.Arena}
@@ -108,13 +98,14 @@ func (wa *walk) walkChunk(k int) float64 {
 		before = wa.Score(lo - 1)
 	}
 	end := wa.Score(hi - 1)
-	total := cr.start(wa.Row(wa.Sums, k), wa.Row(wa.in.squares, k)) * (end - before)
+	total.Add(cr.start(wa.Row(wa.Sums, k), wa.Row(wa.in.squares, k)), end-before, 0)
 	if from, to := wa.ChunksOfTie(k); to > from+1 { // a tie of several chunks: each crosses the middle of all
 		cr.start(wa.middle(wa.Sums, from, to, k, cr.arena), wa.middle(wa.in.squares, from, to, k, cr.arena))
 	}
 	for next := 0; lo < hi; lo = next {
-		next = wa.EndOfBlock(lo, hi, blockSize)
-		if total += cr.cross(lo, next, end); wa.write == nil {
+		next = wa.EndOfBlock(lo, hi, par.Block)
+		total.Add(cr.cross(lo, next, end), 1, 0)
+		if wa.write == nil {
 			continue
 		}
 		for i := max(lo, wa.topFrom); i < next; i++ {

@@ -128,7 +128,7 @@ const MaxOrder = 16
 // Options are the options of moments, of the same names as in core.Config.
 type Options struct {
 	Order                  int
-	Quadrature, OfSelected bool    // Moments is Quadrature; SlopeOf is Selected
+	Quadrature, OfSelected bool
 	MaxSlope, SlopePenalty float64 // MaxSlope is +Inf for none
 	Monotonic, Biased      bool
 }
@@ -178,7 +178,8 @@ func JointColumns[T events.Float](masses [][]T, ranges [events.MaxVariables][2]f
 		var p [events.MaxVariables]Numbers
 		for i := range values[0] {
 			for k, mass := range masses {
-				Legendre(p[k][:order+1], position(float64(mass[lo+i]), ranges[k][0], ranges[k][1]))
+				m, r := float64(mass[lo+i]), ranges[k]
+				Legendre(p[k][:order+1], ((m-r[0])-(r[1]-m))/(r[1]-r[0]))
 			}
 			for j, powers := range degrees {
 				product := p[0][powers[0]]
@@ -214,9 +215,6 @@ func Products(variables, order int) (all [][events.MaxVariables]int) {
 
 // Numbers has one number for each moment.
 type Numbers [MaxOrder + 1]float64
-
-// position maps [lo, hi] to [-1, 1].
-func position(m, lo, hi float64) float64 { return ((m - lo) - (hi - m)) / (hi - lo) }
 
 // Legendre sets dst[l] = P_l(x) by Bonnet's recursion, (l+1) P_{l+1}(x) = (2l+1) x P_l(x) - l P_{l-1}(x).
 func Legendre(dst []float64, x float64) {

@@ -11,7 +11,7 @@ import (
 
 // A fit of masses far from each other may lose digits. To find out how many, setProjection fits twice, the second time with columns
 // that differ in their last digits. That takes time, so it does this only if the rms of a column without the columns before it is less
-// than farBelow, or if the sum of |A_bl| over the bins exceeds farFrom for a moment.
+// than farBelow, or if single moments matter.
 const (
 	shake    = 0x1p-52
 	farBelow = 1e-3
@@ -45,7 +45,7 @@ func (ba *Basis) setProjection(edges, means []float64, events int, c *Options, a
 	for l := range size {
 		least = min(least, fit.R[l*size+l]/math.Sqrt(float64(nb)))
 	}
-	if least >= farBelow && (to == 0 || !ba.isFar()) {
+	if least >= farBelow && to == 0 {
 		return nil
 	}
 	shaken := columnsOf(means, nb, size, arena)
@@ -111,17 +111,6 @@ func (qr *QR) compare(other *QR, from, to int, unbiased bool) (functions, moment
 		}
 	}
 	return functions, moments
-}
-
-// isFar reports whether a moment is the difference of large terms, because few masses stretch the range.
-func (ba *Basis) isFar() bool {
-	var sums Numbers
-	for b := range len(ba.P) / ba.Size {
-		for l, a := range ba.RowA(b) {
-			sums[l] += math.Abs(a)
-		}
-	}
-	return slices.Max(sums[:ba.Size]) > farFrom
 }
 
 // used returns the moments from..to-1 whose own values matter: c_1 for a penalty, c_0 and c_1 for max_slope, and all for

@@ -71,6 +71,12 @@ func (sc *Scratch) Expect(n int) {
 	}
 }
 
+// Block is a number of events that stay in the nearest cache between the loops over them, and Share one that pays for a goroutine to take.
+const (
+	Block = 512
+	Share = 1 << 14
+)
+
 // Blocks calls f(lo, hi) for blocks lo..hi-1 of n elements, several at a time. All blocks but the last have size elements.
 func (sc *Scratch) Blocks(n, size int, f func(lo, hi int)) {
 	if 0 < n && n <= size { // a function for Run would take memory

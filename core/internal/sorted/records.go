@@ -54,9 +54,6 @@ func fetch[T events.Float](dst []float64, words []uint64, mask uint64, from []T,
 	}
 }
 
-// fillBlock is the number of records that stay in the nearest cache.
-const fillBlock = 512
-
 // byCell returns the records of a selection by cell of score and, within a cell, by index, with the starts of the cells
 // and the end.
 func byCell[T events.Float](sel *events.Selection[T], layout Layout, sc *par.Scratch) (records []uint64, starts []uint32) {
@@ -82,9 +79,9 @@ func byCell[T events.Float](sel *events.Selection[T], layout Layout, sc *par.Scr
 	sc.Run(len(sel.Parts), func(k int) {
 		room := par.Room()
 		defer room.Give()
-		p, next, made := &sel.Parts[k], next[k], par.Unset[uint64](&room.Arena, fillBlock)
-		for lo := p.Lo; lo < p.Hi; lo += fillBlock {
-			hi := min(lo+fillBlock, p.Hi)
+		p, next, made := &sel.Parts[k], next[k], par.Unset[uint64](&room.Arena, par.Block)
+		for lo := p.Lo; lo < p.Hi; lo += par.Block {
+			hi := min(lo+par.Block, p.Hi)
 			pairs, words := sel.Pairs[lo:hi][:hi-lo], made[:hi-lo]
 			pack(words, layout, sel.Score[lo:hi], pairs, events.BinMask, lo)
 			for i, pair := range pairs {
@@ -189,6 +186,9 @@ func (rs *Records) ChunksOfTie(k int) (from, to int) {
 func (rs *Records) EndOfBlock(lo, hi, size int) int {
 	if hi-lo <= size {
 		return hi
+	}
+	if !rs.Tied(lo+size-1, lo+size) {
+		return lo + size
 	}
 	from, to := rs.TieAt(lo+size, lo, hi)
 	if from > lo {
