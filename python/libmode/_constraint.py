@@ -132,14 +132,7 @@ class Constraint:
             rows, lesson = np.ascontiguousarray(rows), np.ascontiguousarray(lesson, np.float64)
             gradient = None if gradient is None else np.ascontiguousarray(gradient, rows.dtype).reshape(-1)
         with self.lock.held:
-            now = None
-            if state is not None:  # the core goes on after an interrupt, and the state must not change
-                now = kind.doubles(self.size)
-                now[:] = state
-            result = push_apply(gradient, rows, lesson, now, norms, kind)
-            if state is not None:
-                state[:] = now
-        return result
+            return push_apply(gradient, rows, lesson, state, norms, kind)
 
     def skipped(self, like: Any, count: int) -> tuple[NDArray[np.float64], Any]:
         """The lesson and the rows of a batch that is skipped, whose gradient stays as it is."""
@@ -204,7 +197,7 @@ class Constraint:
         if state.shape != (self.size,):
             counts = f"{len(self.labels)} labels and {self.settings['categories']} categories"
             raise ValueError(f"state has length {state.size}, and must have {self.size} for {counts}")
-        call("mode_state_check", self.options, address(state), held=state)
+        call("mode_state_check", self.options, address(state))
 
     def scores(self, pred: Any) -> Any:
         """The scores of predictions."""

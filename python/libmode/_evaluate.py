@@ -100,13 +100,10 @@ class Call:
             batch,
         )
 
-    def run(self, name: str, said: Said, held: object, *arguments: Any) -> None:
-        """Calls a function of mode.h, explains its errors, and warns of masses that are wrong.
-
-        ``held`` are the objects whose memory the arguments are; ``said`` knows earlier warnings.
-        """
+    def run(self, name: str, said: Said, *arguments: Any) -> None:
+        """Calls a function of mode.h, explains its errors, and warns of wrong masses unless it is ``said`` before."""
         try:
-            call(name, self.options, self.struct, *arguments, n=self.struct.n, held=(self, held))
+            call(name, self.options, self.struct, *arguments)
         except ValueError as error:
             raise self.explained(error) from None
         said.calls += 1
@@ -150,7 +147,7 @@ def derivatives(
     if options.loss == "disco":
         result.loss = _disco(ready, None if slope is None else kind.as_numpy(slope))
     else:
-        ready.run("mode_loss", said, (slope, bound, averages), result, None if slope is None else where(slope))
+        ready.run("mode_loss", said, result, None if slope is None else where(slope))
     return result, slope, bound
 
 
@@ -172,7 +169,7 @@ def _disco(ready: Call, grad: NDArray[Any] | None) -> float:
         part = None if grad is None else np.empty(len(own), grad.dtype)
         addresses = (*map(address, arrays), None, address(part))
         try:
-            loss += correlation(ready.struct.dtype, len(own), addresses, unbiased, (arrays, part))
+            loss += correlation(ready.struct.dtype, len(own), addresses, unbiased)
         except ValueError as error:
             several = known.label is not None and len(labels) > 1
             before = f"events with background_label = {background}: " if several else ""
@@ -182,10 +179,10 @@ def _disco(ready: Call, grad: NDArray[Any] | None) -> float:
     return loss
 
 
-def correlation(dtype: int, n: int, addresses: Sequence[int | None], unbiased: bool, held: Any) -> float:
+def correlation(dtype: int, n: int, addresses: Sequence[int | None], unbiased: bool) -> float:
     """DCorr^2 of x and y with weights, at three addresses; the derivatives by x and y go to two more."""
     value, (x, y, weight, *grads) = c_double(), addresses
-    call("mode_distance_correlation", None, n, dtype, x, y, weight, unbiased, value, *grads, n=n, held=held)
+    call("mode_distance_correlation", None, n, dtype, x, y, weight, unbiased, value, *grads)
     return value.value
 
 
@@ -202,7 +199,7 @@ def push_rows(options: Options, events: Events, count: int, state: Any, said: Sa
     ready, where = Call(options, events, kind, count), kind.address
     rows, lesson = kind.new(ready.arrays.score, (4, count)), kind.doubles(options.state_size)
     before = None if state is None else where(state)
-    ready.run("mode_push_rows", said, (rows, lesson, state), before, where(rows), where(lesson))
+    ready.run("mode_push_rows", said, before, where(rows), where(lesson))
     return lesson, rows
 
 
@@ -215,8 +212,7 @@ def push_apply(gradient: Any, rows: Any, lesson: Any, state: Any, norms: Any, ki
         return None if array is None else kind.address(array)
 
     to = at(gradient), at(result), at(state), at(norms)
-    given = count, kind.types[rows.dtype], at(rows), at(lesson), len(lesson), *to
-    call("mode_push_apply", None, *given, n=count, held=(gradient, result, state, norms, rows, lesson))
+    call("mode_push_apply", None, count, kind.types[rows.dtype], at(rows), at(lesson), len(lesson), *to)
     return result
 
 

@@ -254,7 +254,7 @@ def _table(options: Options, events: Events, **wanted: Any) -> int:
     """Fills the arrays that are wanted of the parts of a loss, in double. Returns the number of bins."""
     values = {name: address(one) if isinstance(one, np.ndarray) else one for name, one in wanted.items()}
     table = ModeTable(sizeof(ModeTable), **values)
-    Call(options, events, IN_DOUBLE).run("mode_table_of", IN_LINES, wanted, table)
+    Call(options, events, IN_DOUBLE).run("mode_table_of", IN_LINES, table)
     bins: int = table.n_bins
     return bins
 

@@ -12,11 +12,10 @@ import sys
 import tempfile
 import threading
 import weakref
-from functools import cache, cached_property, partial
+from functools import cache, cached_property
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from ._interruptible import LARGE, interruptible
 from ._messages import Fault
 from ._read import whole
 
@@ -233,14 +232,8 @@ def address(array: Any) -> int | None:
     return start
 
 
-def call(name: str, of: Handle | None, *arguments: Any, n: int = 0, held: object = None) -> None:
-    """Calls the function of mode.h with this name, for a handle or without, and raises its error.
-
-    A call for many events goes on after an interrupt of the caller: ``held`` are the objects whose memory it uses.
-    """
-    if n >= LARGE:  # both calls in the same other thread: the library keeps an error for the thread of the call
-        interruptible(partial(call, name, of, *arguments), of, held)
-        return
+def call(name: str, of: Handle | None, *arguments: Any) -> None:
+    """Calls the function of mode.h with this name, for a handle or without, and raises its error."""
     loaded = _library or library()
     if of is not None:
         arguments = of.address if of.made_by is loaded else of.renewed(), *arguments

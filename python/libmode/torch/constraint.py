@@ -260,7 +260,10 @@ class MoDeConstraint(CoreModule):
         if self.gather and processes(self.process_group) > 1:
             parts = len(self._constraint.labels) * (self.categories or 1)
             norms = norms_of_all(gradient, rows, parts, self.process_group)
-        changed = self._constraint.apply(gradient, rows, lesson, self.state, norms, TENSORS)
+        state = self.state.to("cpu", torch.float64)
+        changed = self._constraint.apply(gradient, rows, lesson, state, norms, TENSORS)
+        if not self.state.is_cpu:
+            self.state.copy_(state)
         return back_to(incoming.device, incoming.dtype, changed.reshape(incoming.shape))
 
     def get_extra_state(self) -> Tensor:

@@ -103,7 +103,7 @@ class _Function:
         addresses += [grad.data_ptr() if needed else None for grad, needed in zip(grads, self.wanted, strict=True)]
         try:
             number = DOUBLE if double else FLOAT
-            value = _evaluate.correlation(number, len(x), addresses, self.unbiased, (arrays, grads))
+            value = _evaluate.correlation(number, len(x), addresses, self.unbiased)
         except ValueError as error:
             raise _evaluate.named(error, self.names) from None
         return value, grads.to(x.device)
