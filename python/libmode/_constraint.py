@@ -53,8 +53,9 @@ class State(NamedTuple):
 
         ``jax.lax.scan`` needs it, whose carry must keep its shape.
         """
-        options = {"order": 0, "background_label": range(whole("labels", labels, 1))}
-        return cls(np.zeros(check("mode", options, categories=categories or 0).state_size))
+        labels = whole("labels", labels, 1)
+        options = {"order": 0, "background_label": range(labels), "categories": categories}
+        return cls(Constraint(options).start())
 
     @property
     def steps(self) -> Any:
@@ -86,9 +87,8 @@ class Constraint:
         *,
         said: Said | None = None,
         owner: Callable[..., Any] | None = None,
-        **settings: Any,
     ) -> None:
-        self.options, self.odds = check("mode", options, owner, **settings), False
+        self.options, self.odds = check("mode", options, owner, OF_LAYER), False
         """Whether the scores are log odds of outputs of a softmax, which are logits."""
         self.settings = {name: self.options.values[name] for name in OF_LAYER}
         self.from_logits: bool = self.settings["from_logits"]

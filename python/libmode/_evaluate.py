@@ -23,7 +23,7 @@ _SIZE, _SIZE_OF_RESULT = sizeof(ModeEvents), sizeof(ModeResult)
 
 
 class Result(NamedTuple):
-    """A loss, its significance and its derivatives, see :func:`libmode.mode_evaluate`."""
+    """A loss, its significance and its derivatives."""
 
     loss: float  #: the value of :func:`libmode.mode_loss`
     bias: float  #: the mean excess of the plain loss over the loss of an infinite sample

@@ -2,21 +2,18 @@
 
 from __future__ import annotations
 
-import linecache
-import re
 from ctypes import sizeof
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from . import option_types
-from ._evaluate import IN_DOUBLE, Call, Result, evaluate, loss_and_grad
+from ._evaluate import IN_DOUBLE, Call, evaluate, loss_and_grad
 from ._events import Events
 from ._native import ModeTable, address
-from ._options import Options, check
+from ._options import Options, check, with_options
 from ._problems import IN_LINES
-from ._read import as_array, flag, together, vector
+from ._read import as_array, together, vector
 from ._typing import Unpack
 from .option_types import Loss, LossOptions
 
@@ -149,68 +146,6 @@ def mode_loss_and_grad(
     return loss_and_grad(check(loss, options), score, label, mass, weight, category)
 
 
-def mode_evaluate(
-    score: Any,
-    mass: Any,
-    *,
-    weight: Any = None,
-    label: Any = None,
-    category: Any = None,
-    grad: bool = True,
-    hess: bool = False,
-    **options: Unpack[LossOptions],
-) -> Result:
-    """The MoDe loss, with its bias, its effective number of events, and its derivatives.
-
-    Takes the arguments of :func:`mode_loss` except ``loss``, and ``grad`` and ``hess``. ``bias`` is the mean excess
-    of the plain loss over the loss of an infinite sample, which ``unbiased`` subtracts. With ``unbiased=False`` it is
-    NaN if a bin has fewer than 1.05 effective events, so that it cannot be known. ``events`` is the effective
-    number of events, (sum w)^2 / sum w^2. A test with N events sees no dependence if ``loss / (bias * events / N)``
-    is at most 1 (with ``unbiased=False``, use ``loss - bias`` in place of loss).
-
-    ``hess`` is a diagonal bound on the curvature, for instance for boosted trees: along v the curvature is at most
-    sum h_i v_i^2 (docs/how-it-works.md has the formula). Its densities of scores are means over a window around s_i, of
-    1/16 of ``score_range`` or, if it is None, of the range of the inner three quarters of the scores. So h bounds the
-    curvature along moves of about that size. It ignores ``unbiased``, ``max_slope`` and ``monotonic``.
-
-    Parameters
-    ----------
-    grad, hess : bool, default True and False
-        Whether to compute them.
-
-    Returns
-    -------
-    Result
-        ``loss``, ``bias`` and ``events``; ``grad``, as in :func:`mode_loss_and_grad`, or None; and ``hess``, the h_i,
-        of the same shape and type, in units of the loss per score^2, or None. Events that take no part have exactly 0
-        in both. With ``score_range=None`` and equal scores, all h_i are 0.
-
-    Raises
-    ------
-    BatchError, ValueError, TypeError
-        As :func:`mode_loss`. With ``hess=True`` also a ValueError for more than 4096 bins, for an h that overflows
-        its type, and for scores that differ by little more than their rounding errors.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from libmode import mode_evaluate
-    >>> rng = np.random.default_rng(1)
-    >>> mass, score = rng.exponential(60, 10_000), rng.random(10_000)
-    >>> score[mass > 100] **= 1.5
-    >>> result = mode_evaluate(score, mass, order=0, grad=False)
-    >>> for n in (10_000, 500):  # a test with 10,000 events sees the dependence, and one with 500 does not
-    ...     print(f"{result.loss / (result.bias * result.events / n):.2f}")
-    2.56
-    0.13
-    >>> result = mode_evaluate(score, mass, order=0, hess=True)
-    >>> result.hess.shape, bool(result.hess.min() >= 0)
-    ((10000,), True)
-    """
-    checked, grad, hess = check("mode", options), flag("grad", grad), flag("hess", hess)
-    return evaluate(checked, score, label, mass, weight, category, grad=grad, hess=hess, quality=True)
-
-
 def mode_edges(
     mass: Any, *, weight: Any = None, label: Any = None, **options: Unpack[LossOptions]
 ) -> NDArray[np.float64]:
@@ -310,13 +245,4 @@ def mode_moments(
     return Moments(at, edges, cdf, moments, bounded)
 
 
-def _with_options(doc: str) -> str:
-    """``doc`` with the rows of LossOptions and the sentences of each row, in the place of {options}."""
-    source = "".join(linecache.getlines(option_types.__file__, vars(option_types)))
-    rows = re.findall(r'^    (\w+: .+)\n    """((?:.|\n)+?)"""', source, re.MULTILINE)
-    text = "\n".join(f"{row.replace(':', ' :', 1)}\n    {sentences}" for row, sentences in rows)
-    return re.sub(r"( *)\{options\}", lambda place: place[1] + text.replace("\n", f"\n{place[1]}"), doc)
-
-
-if mode_loss.__doc__:  # not with python -OO
-    mode_loss.__doc__ = _with_options(mode_loss.__doc__)
+mode_loss.__doc__ = with_options(mode_loss.__doc__, "LossOptions")

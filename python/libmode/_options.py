@@ -6,17 +6,20 @@ Values of a user become text at once, since arrays and tensors may change later.
 from __future__ import annotations
 
 import inspect
+import linecache
+import re
 from collections.abc import Callable, Iterable, Mapping
 from functools import lru_cache
 from itertools import chain
 from typing import Any, Literal, get_origin
 
+from . import option_types
 from ._events import NOT_WEIGHT
 from ._limits import dtype_name, exact, rounded
 from ._messages import ORDER, near, shown
 from ._native import Handle, Row, options_table
 from ._read import as_python, each_of, is_for_each
-from .option_types import Loss, LossOptions
+from .option_types import LayerOptions, Loss, LossOptions
 
 _KINDS: dict[str, Any] = LossOptions.__annotations__
 # The options that each loss takes, and the settings of a layer, which are options of the core too.
@@ -24,7 +27,7 @@ TAKEN: dict[Loss, tuple[str, ...]] = {
     "mode": tuple(_KINDS),
     "disco": ("unbiased", "background_label"),
 }
-OF_LAYER = ("strength", "floor", "training_events", "from_logits", "categories")
+OF_LAYER = tuple(name for name in LayerOptions.__annotations__ if name not in _KINDS)
 _WORDS = {name for name, kind in _KINDS.items() if get_origin(kind) is Literal}
 # Options of one number: several numbers are for several variables of mass, or are several labels.
 _LISTS = ("bins", "background_label")
@@ -157,32 +160,31 @@ def _word(name: str, value: Any) -> str:
 _cached = lru_cache(maxsize=256)(Options)
 
 
-def check(loss: Loss, options: Mapping[str, Any], owner: Callable[..., Any] | None = None, **of_layer: Any) -> Options:
-    """The checked options of a user.
+def check(
+    loss: Loss, options: Mapping[str, Any], owner: Callable[..., Any] | None = None, more: Iterable[str] = ()
+) -> Options:
+    """The checked options of a user, which may have ``more`` names.
 
-    ``owner`` is the function that has them beside keywords of its own, which an error lists too. ``of_layer`` are
-    settings of a layer.
+    ``owner`` is the function that has them beside keywords of its own, which an error lists too.
     """
     if not isinstance(loss, str) or loss not in TAKEN:
         raise ValueError(f"loss = {shown(loss)}: must be one of {', '.join(map(repr, TAKEN))}")
-    names = TAKEN[loss]
+    names = (*TAKEN[loss], *more)
     for name in options:
         if name not in names:
-            known = names if owner is None else (*names, *keywords(owner))
+            known = names if owner is None else dict.fromkeys((*names, *keywords(owner)))
             raise TypeError(f"unknown option {name!r}: {_suggestion(name, known)} options are {', '.join(known)}")
     if loss == "mode" and "order" not in options:
         raise TypeError(ORDER)
-    plain = {"unbiased": False, **options} if loss == "disco" else dict(options)
-    if loss == "mode":
-        plain |= {name: value for name, value in of_layer.items() if value is not None}
-    return _cached(loss, as_text(plain))
+    plain = {name: value for name, value in options.items() if value is not None or name in TAKEN[loss]}
+    return _cached(loss, as_text({"unbiased": False, **plain} if loss == "disco" else plain))
 
 
 def check_scaled(
     loss: Loss, options: Mapping[str, Any], strength: float | None, owner: Callable[..., Any] | None = None
 ) -> Options:
     """The checked options of a loss that has a strength, or None."""
-    checked = check(loss, options, owner, strength=strength)
+    checked = check(loss, {**options, "strength": strength}, owner, ("strength",))
     if strength is not None and (loss != "mode" or checked.values["score_range"] != (0, 1)):
         what = "score_range other than (0, 1)" if loss == "mode" else f"loss = {loss!r}"
         raise ValueError(
@@ -201,6 +203,15 @@ def keywords(function: Callable[..., Any]) -> tuple[str, ...]:
     """The names that a function takes by keyword alone."""
     parameters = inspect.signature(function).parameters.values()
     return tuple(one.name for one in parameters if one.kind is one.KEYWORD_ONLY)
+
+
+def with_options(doc: str | None, kind: str) -> str | None:
+    """``doc`` with the rows and the sentences of a class of option_types, in the place of {options}."""
+    source = "".join(linecache.getlines(option_types.__file__, vars(option_types)))
+    source = source.partition(f"class {kind}(")[2].partition("\nclass ")[0]
+    rows = re.findall(r'^    (\w+: .+)\n    """((?:.|\n)+?)"""', source, re.MULTILINE)
+    text = "\n".join(f"{row.replace(':', ' :', 1)}\n    {sentences}" for row, sentences in rows)
+    return doc and re.sub(r"( *)\{options\}", lambda place: place[1] + text.replace("\n", f"\n{place[1]}"), doc)
 
 
 def _suggestion(name: str, known: Iterable[str]) -> str:

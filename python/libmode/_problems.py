@@ -145,7 +145,7 @@ def look_at_type(said: Said, kind: Any, mass: Any = None) -> None:
 def say_if_far(mass: NDArray[Any], remedy: str) -> bool:
     """Warns if a few masses, (n,), are far from the others, with advice to give ``remedy``. Returns whether it did."""
     if sentence := far(mass):
-        warnings.warn(f"{sentence}: leave out events without a mass; give {remedy}", stacklevel=level_of_the_user())
+        warnings.warn(f"{sentence}: leave out events without a mass, and give {remedy}", stacklevel=level_of_the_user())
     return sentence is not None
 
 

@@ -56,6 +56,25 @@ class LossOptions(TypedDict, total=False):
     each with its own bins. Without labels, every event takes part."""
 
 
+class LayerOptions(LossOptions, total=False):
+    """The options of MoDeConstraint: those of its MoDe loss, and its own."""
+
+    strength: float | None
+    """K, the push over the gradient. By default 24 at order 0 and else 12, times (T/150,000)^(1/4) for T
+    ``training_events``. K of order 0 rises: it is multiplied by 1 - exp(-max(n/512,000, k/1,000)) after n background
+    events in k batches."""
+    floor: float | None
+    """The least start, above 0 and at most 1, which is no planing. By default 0.1 (150,000/T)^(1/2), at most 1."""
+    training_events: float | None
+    """T, how many background events the whole training has, over all processes and labels. Few events teach less
+    flatness, and planing leaves few of them. Left out, T counts as 150,000."""
+    from_logits: bool
+    """Whether predictions are logits instead of scores from 0 to 1, the default."""
+    categories: int | None
+    """The number of values of ``category``, which are 0, 1 and so on. Each has a push and a memory of its own. A
+    category with too few events in a batch for bins gets no push from it."""
+
+
 class CheckOptions(TypedDict, total=False):
     """The keyword arguments of :func:`libmode.metrics.check` but for the events."""
 

@@ -4,6 +4,7 @@ import libmode
 import numpy as np
 import pandas as pd
 import pytest
+from evaluated import mode_evaluate
 from libmode import metrics
 
 N = 400
@@ -46,7 +47,7 @@ def test_series_of_another_index_are_an_error(function):
 SWAPPED = [
     libmode.mode_loss,
     libmode.mode_loss_and_grad,
-    libmode.mode_evaluate,
+    mode_evaluate,
     libmode.mode_moments,
 ]
 

@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from defaults import DEFAULTS, of_signature
+from evaluated import mode_evaluate
 from libmode import metrics
 
 N = 400
@@ -109,7 +110,7 @@ def numbers(result):
 OF_LOSS = [
     libmode.mode_loss,
     libmode.mode_loss_and_grad,
-    libmode.mode_evaluate,
+    mode_evaluate,
     libmode.mode_moments,
     metrics.efficiency,
 ]

@@ -42,7 +42,6 @@ OTHERS = {
     "categories = -1 must be at least 0": lambda: layer(categories=-1),
     "score_range = (0.0, 2.0) and from_logits = True": lambda: layer(from_logits=True, score_range=(0, 2)),
     "on_bad_batch = 'pass'": lambda: layer(on_bad_batch="pass"),
-    "on_device = True: MoDeConstraint has no kernels": lambda: layer(on_device=True),
     "lies outside score_range = [0, 1]: give from_logits=True for raw outputs": lambda: layer(9 * SCORE),
     "reference is tuple: give Events(score, label, mass, weight)": lambda: layer(reference=(SCORE, MASS)),
     "reference has weight, and the batch has none": lambda: layer(reference=Events(SCORE, None, MASS, ONES)),

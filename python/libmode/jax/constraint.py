@@ -16,7 +16,7 @@ from .._events import Events, read_events, read_reference, takes_events
 from .._host_constraint import FunctionConstraint, HostConstraint
 from .._problems import IN_LINES
 from .._typing import Unpack
-from ..option_types import LossOptions
+from ..option_types import LayerOptions
 from ._arrays import as_jax, known_to_numpy, warn_of_parts
 from .loss import call_back, like
 
@@ -35,16 +35,11 @@ def mode_constraint(
     *,
     category: Any = None,
     reference: Events | None = None,
-    strength: float | None = None,
-    floor: float | None = None,
-    training_events: float | None = None,
     state: State | None = None,
-    from_logits: bool = False,
     signal: int = -1,
-    categories: int | None = None,
     background_only: bool = True,
     on_bad_batch: OnBadBatch = "skip",
-    **options: Unpack[LossOptions],
+    **options: Unpack[LayerOptions],
 ) -> Any:
     """The scores, unchanged; their gradient keeps the response to background smooth in the mass.
 
@@ -63,7 +58,7 @@ def mode_constraint(
         The state after the last batch, ``State()`` for the first. With a state the function returns ``(score,
         state)``; without differentiation the state does not change. The first batch sets the length of ``numbers``,
         which ``jax.lax.scan`` must know before: see :meth:`State.start`.
-    strength, floor, training_events, from_logits, signal, categories, background_only, on_bad_batch, **options
+    signal, background_only, on_bad_batch, **options
         See :class:`libmode.torch.MoDeConstraint`. "skip" only warns, and counts nothing. All but the arrays and the
         state are static under ``jit``.
 
@@ -99,10 +94,7 @@ def mode_constraint(
         raise TypeError(
             f"state is {type(state).__name__}: give libmode.jax.State(), or the state that the last call returned"
         )
-    constraint, after = Constraint(
-        options, strength=strength, floor=floor, training_events=training_events, from_logits=from_logits,
-        categories=categories, said=IN_LINES, owner=mode_constraint,
-    ), state  # fmt: skip
+    constraint, after = Constraint(options, said=IN_LINES, owner=mode_constraint), state
     function = FunctionConstraint(constraint, on_bad_batch)
     function.on_host(None)  # raises the error of on_bad_batch now
     label = as_jax("label", label) if background_only else None

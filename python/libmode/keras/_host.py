@@ -108,8 +108,7 @@ class Layer(_Remembers, HostConstraint):
     def __init__(
         self, *, signal: int, background_only: bool, on_bad_batch: OnBadBatch, monitor: bool, **arguments: Any
     ) -> None:
-        names = "strength", "floor", "training_events", "from_logits", "categories"
-        constraint = Constraint(**{name: arguments.pop(name) for name in names}, options=arguments)
+        constraint = Constraint(arguments)
         super().__init__(
             constraint,
             name="MoDeConstraint",

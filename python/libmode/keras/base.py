@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from .._host_constraint import HostConstraint
 from .._messages import shown
-from .._options import check
+from .._options import OF_LAYER, check
 from .._read import as_python, flat, same_length
 from ._backend import replicas
 from .events import Columns, unpack
@@ -32,8 +32,10 @@ class WithBase(keras.losses.Loss):
     ) -> None:
         super().__init__(name=name, dtype=dtype)
         self.base, self._base = base, keras.losses.get(base)
-        checked = check("mode", options, type(self).__init__)
+        more = OF_LAYER if "signal" in arguments else ()
+        checked = check("mode", options, type(self).__init__, more)
         self.options = {name: checked.values[name] for name in options}
+        self.__dict__.update({name: checked.values[name] for name in more})
         self._arguments = {"base": base, **arguments}
         self.__dict__.update(arguments)
         self._more: dict[str, bool] = {}

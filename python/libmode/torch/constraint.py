@@ -16,11 +16,11 @@ from .._bad_batches import OnBadBatch
 from .._constraint import Constraint, training_step
 from .._events import Events
 from .._native import BatchError
-from .._options import parse_options
+from .._options import parse_options, with_options
 from .._problems import Monitor
 from .._read import flag, whole
 from .._typing import Unpack
-from ..option_types import LossOptions
+from ..option_types import LayerOptions
 from ._gather import Group, checked_group, gather_events, naming_ranks, norms_of_all, only_a_part, processes, read_batch
 from ._module import NO_LABELS, CoreModule, as_arguments, in_python
 from ._op import Tied, find_owner, in_torch_func, no_second_derivative, run_by_operator
@@ -51,24 +51,11 @@ class MoDeConstraint(CoreModule):
 
     Parameters
     ----------
-    strength : float, optional
-        K, the push over the gradient. By default 24 at order 0 and else 12, times (T/150,000)^(1/4) for T
-        ``training_events``. K of order 0 rises: it is multiplied by 1 - exp(-max(n/512,000, k/1,000)) after n
-        background events in k batches.
-    floor : float, optional
-        The least start, above 0 and at most 1, which is no planing. By default 0.1 (150,000/T)^(1/2), at most 1.
-    training_events : float, optional
-        T, how many background events the whole training has, over all processes and labels. Few events teach less
-        flatness, and planing leaves few of them. Left out, T counts as 150,000.
-    from_logits : bool, default False
-        Whether predictions are logits instead of scores from 0 to 1.
+    {options}
     signal : int, default -1
         Of outputs of a softmax, (n, k): the column of signal, by default the last. The score is then the log odds of
         signal against the classes that ``background_label`` names, and other classes take no part. So two logits and
         ``cross_entropy`` just work.
-    categories : int, optional
-        The number of values of ``category``, which are 0, 1 and so on. Each has a push and a memory of its own. A
-        category with too few events in a batch for bins gets no push from it.
     on_bad_batch : {"raise", "skip"}, default "skip"
         "skip" changes no gradient of a batch without background, or with too little for any bins, counts it in
         ``skipped`` and warns at the first. Ten bad batches before the first good one, or a hundred in a row, are an
@@ -77,12 +64,8 @@ class MoDeConstraint(CoreModule):
         Warn, once, if the scores collapse to a constant (:class:`libmode.TrainingWarning`).
     background_only, gather, process_group
         As for :class:`MoDeLoss`. All processes share one state.
-    on_device : bool, optional
-        True is an error: only :class:`MoDeLoss` has kernels for the GPU. The core computes the push, on the CPU.
-    order : int
-        Degree of the polynomial in mass that the background efficiency may follow: 0 constant, 1 linear, 2 quadratic.
     **options
-        The other options of :func:`libmode.mode_loss`, which are those of L.
+        Those of :func:`libmode.mode_loss`, of L.
 
     Raises
     ------
@@ -127,42 +110,23 @@ class MoDeConstraint(CoreModule):
     def __init__(
         self,
         *,
-        strength: float | None = None,
-        floor: float | None = None,
-        training_events: float | None = None,
-        from_logits: bool = False,
         signal: int = -1,
-        categories: int | None = None,
         background_only: bool = True,
         on_bad_batch: OnBadBatch = "skip",
         monitor: bool = True,
         gather: bool = False,
         process_group: Group = None,
-        on_device: bool | None = None,
-        **options: Unpack[LossOptions],
+        **options: Unpack[LayerOptions],
     ) -> None:
         super().__init__()
         self.gather, self.process_group = checked_group(gather, process_group)
         self._set_on_bad_batch(on_bad_batch)
-        self._constraint = Constraint(
-            options,
-            strength=strength,
-            floor=floor,
-            training_events=training_events,
-            from_logits=from_logits,
-            categories=categories,
-            owner=type(self).__init__,
-        )
+        self._constraint = Constraint(options, owner=type(self).__init__)
         self.options = {name: self._constraint.options.values[name] for name in options}
         self.__dict__.update(self._constraint.settings)
         self.background_only = flag("background_only", background_only)
         self.signal = whole("signal", signal)
         self._monitor = Monitor() if flag("monitor", monitor) else None
-        if on_device:
-            raise ValueError(
-                "on_device = True: MoDeConstraint has no kernels for the GPU; leave on_device out, and the core "
-                "computes the push on the CPU, with copies of tensors on a GPU (MoDeLoss takes on_device=True)"
-            )
         self._hold(self._constraint.start())
         self._register()
 
@@ -298,8 +262,10 @@ class MoDeConstraint(CoreModule):
 
     def extra_repr(self) -> str:
         """The options, and other arguments that differ from their defaults."""
-        defaults = {"strength": None, "floor": None, "training_events": None, "categories": 0, "gather": False}
-        return as_arguments(self.options, self, defaults)
+        return as_arguments(self.options, self, {"gather": False})
+
+
+MoDeConstraint.__doc__ = with_options(MoDeConstraint.__doc__, "LayerOptions")
 
 
 class Constrained(torch.autograd.Function):
