@@ -6,7 +6,6 @@ docs/how-it-works.md has the law.
 from __future__ import annotations
 
 import threading
-import warnings
 from collections.abc import Callable, Mapping
 from functools import cached_property
 from typing import Any, NamedTuple
@@ -16,10 +15,10 @@ from numpy.typing import NDArray
 
 from ._evaluate import NUMPY, Kind, push_apply, push_rows
 from ._events import Events
-from ._messages import SIGMOID, level_of_the_user, reworded
+from ._messages import SIGMOID, reworded
 from ._native import address, call
 from ._options import OF_LAYER, Options, check
-from ._problems import Said, TrainingWarning
+from ._problems import Said
 from ._read import whole
 
 _STEPS = 1  # the place in a state, as in mode.h
@@ -101,7 +100,6 @@ class Constraint:
             )
         self.size = self.options.state_size
         self.lock = Lock()  # threads that share a layer take turns
-        self._named = "background_label" in options
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Constraint) and (self.options, self.odds) == (other.options, other.odds)
@@ -164,8 +162,8 @@ class Constraint:
             )
         return column, background
 
-    def look_at_rows(self, score: NDArray[Any], named: int) -> None:
-        """Raises ValueError for rows that are no outputs of a softmax, and warns if options leave classes out."""
+    def look_at_rows(self, score: NDArray[Any]) -> None:
+        """Raises ValueError for rows that are no outputs of a softmax."""
         sums = score.sum(axis=1, dtype=float)
         far = np.abs(sums - 1) > _ROUNDING_OF_SUMS
         if self.from_logits and not far.any() and np.all(score >= 0):
@@ -178,14 +176,6 @@ class Constraint:
             raise ValueError(
                 f"score[{row}] has the sum {sums[row]:.3g}: rows of (n, k) must be probabilities of a softmax, with "
                 "sums of 1. Give from_logits=True for logits; labels that do not exclude each other need a layer each"
-            )
-        if not self._named and score.shape[1] > named:
-            warnings.warn(
-                f"score has {score.shape[1]} classes, and {score.shape[1] - named} of them take no part: flat becomes "
-                f"the ratio of signal to class {self.labels[0]}, and not a cut on the probability of signal. Name all "
-                "classes of background, for instance background_label=(0, 1)",
-                TrainingWarning,
-                stacklevel=level_of_the_user(),
             )
 
     def start(self) -> NDArray[np.float64]:

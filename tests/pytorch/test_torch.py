@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 import torch
 from libmode.torch import MoDeConstraint, MoDeLoss, distance_correlation, mode_loss
-from torch.autograd import forward_ad
 
 N = 120
 
@@ -115,14 +114,3 @@ def test_a_second_derivative_is_a_clear_error(route):
     (grad,) = torch.autograd.grad(ROUTES[route](torch.sigmoid(score), mass, target), score, create_graph=True)
     with pytest.raises(RuntimeError, match="no second derivative.*piecewise linear"):
         torch.autograd.grad(grad.square().sum(), score)
-
-
-# What PyTorch itself does when forward mode is first used.
-@pytest.mark.filterwarnings("ignore:`torch.jit.script` is:FutureWarning", "ignore::DeprecationWarning:torch")
-def test_forward_mode():
-    score, target, mass, *_ = events()
-    loss, direction = MoDeLoss(order=1, bins=4), torch.linspace(-1, 1, N, dtype=torch.float64)
-    want = grad_of(loss(score, target, mass), score) @ direction
-    with forward_ad.dual_level():
-        dual = loss(forward_ad.make_dual(score.detach(), direction), target, mass)
-        torch.testing.assert_close(forward_ad.unpack_dual(dual).tangent, want)

@@ -1,4 +1,4 @@
-"""Arrays of JAX, whose numbers have 32 bits by default, and their places on a mesh of devices."""
+"""Arrays of JAX, whose numbers have 32 bits by default."""
 
 from __future__ import annotations
 
@@ -73,30 +73,3 @@ def _refuse_to_change(name: str, values: Any, dtype: np.dtype[Any]) -> None:
                     f"mass[0] = {some[0]}: {_WITHOUT} rounds the masses to {dtype}, in which {different} different "
                     f"masses have only {left} values: subtract a constant from the masses, or {_ENABLE}"
                 )
-
-
-def warn_of_parts(function: str, score: Any) -> None:
-    """Warns, once for a line of the program, inside of a shard_map that gives each device a part of the scores."""
-    if axes := sorted(map(str, _varying(score))):
-        IN_LINES.warn(
-            "parts",
-            f"{function} sees the events of one device of the mesh axis {', '.join(axes)} at a time, and the mean over "
-            "devices is not the result for all events: call it on sharded arrays inside jit, outside of shard_map",
-        )
-
-
-def as_varied_as(array: Any, result: Any) -> Any:
-    """The result of a callback, marked as different on the devices of a shard_map if the array is different there."""
-    axes = tuple(_varying(array) - _varying(result))
-    if not axes:
-        return result
-    if hasattr(jax.lax, "pcast"):
-        return jax.lax.pcast(result, axes, to="varying")
-    return jax.lax.pvary(result, axes)  # type: ignore[attr-defined]  # before JAX 0.8
-
-
-def _varying(array: Any) -> frozenset[Any]:
-    """The axes along which an array inside of a shard_map differs; none if JAX does not check that."""
-    kind = jax.typeof(array)
-    manual = getattr(kind, "manual_axis_type", None)
-    return getattr(kind, "vma", frozenset()) if manual is None else manual.varying

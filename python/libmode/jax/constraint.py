@@ -17,7 +17,7 @@ from .._host_constraint import FunctionConstraint, HostConstraint
 from .._problems import IN_LINES
 from .._typing import Unpack
 from ..option_types import LayerOptions
-from ._arrays import as_jax, known_to_numpy, warn_of_parts
+from ._arrays import as_jax, known_to_numpy
 from .loss import call_back, like
 
 _OPS = _softmax.Ops(
@@ -102,7 +102,6 @@ def mode_constraint(
     def constrain(score: Any) -> Any:
         nonlocal after
         batch = read_events(as_jax, score, label, mass, weight, category)
-        warn_of_parts("mode_constraint", batch.score)
         further = () if reference is None else read_reference(reference, partial(read_events, as_jax))
         before = None if state is None else _numbers(state, constraint)
         same, numbers = _same(function, batch.score, (batch[1:], before, further))

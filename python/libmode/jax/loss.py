@@ -20,7 +20,7 @@ from .._messages import NO_SECOND_DERIVATIVE
 from .._options import Options, check_scaled
 from .._typing import Unpack
 from ..option_types import Loss, LossOptions
-from ._arrays import as_jax, as_varied_as, known_to_numpy, warn_of_parts
+from ._arrays import as_jax, known_to_numpy
 
 try:
     from jax.experimental.buffer_callback import buffer_callback
@@ -109,7 +109,6 @@ def core_loss(options: Options, events: Events, evaluate: Any = loss_and_grad, s
     the loss and this state.
     """
     batch = read_events(as_jax, *events)
-    warn_of_parts("mode_loss", batch.score)
     options = options.rounded_to(batch.score.dtype, batch.mass.dtype)
     arrays = *map(known_to_numpy, batch), *(() if state is None else (state,))
     values = _loss(partial(evaluate, options), *arrays)
@@ -146,8 +145,7 @@ def call_back(compute: Compute, results: tuple[jax.ShapeDtypeStruct, ...], array
     except jax.errors.TracerArrayConversionError:
         elsewhere = partial(_elsewhere, compute, results)
         on_cpu = elsewhere if buffer_callback is None else partial(_on_cpu, compute, results)
-        values = jax.lax.platform_dependent(*arrays, cpu=on_cpu, default=elsewhere)
-        return tuple(as_varied_as(arrays[0], value) for value in values)
+        return jax.lax.platform_dependent(*arrays, cpu=on_cpu, default=elsewhere)
     return tuple(jnp.asarray(value, kind.dtype) for value, kind in zip(compute(*known), results, strict=True))
 
 

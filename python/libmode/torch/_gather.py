@@ -19,9 +19,7 @@ from torch import Tensor
 from .. import _events
 from .._arrays import check_reference
 from .._events import Events
-from .._messages import Fault, reworded
-from .._problems import Monitor
-from ._op import in_torch_func
+from .._native import BatchError
 from ._tensors import as_arrays, as_numpy, as_tensor, read_tensors
 
 #: A group of processes; None is the group of all processes.
@@ -34,7 +32,7 @@ class Batch(NamedTuple):
     events: Events
     size: int  #: the number of events of batches
     own: slice = slice(None)  #: the place of this process's batch
-    sizes: Sequence[tuple[int, int]] = ()  #: the numbers of batch and reference events of each process
+    processes: int = 1  #: how many processes the events are of
 
 
 def read_batch(
@@ -55,7 +53,7 @@ def _joined(batch: Events, reference: Any, labels: Sequence[int]) -> Events:
 
 def _check(label: Tensor, labels: Sequence[int]) -> None:
     """Checks labels whose values are on the CPU."""
-    if label.is_cpu and not (torch.compiler.is_compiling() or in_torch_func()):
+    if label.is_cpu and not torch.compiler.is_compiling():
         check_reference(as_numpy(label), labels)
 
 
@@ -84,20 +82,8 @@ def checked_group(gather: bool, group: Group) -> tuple[bool, Group]:
     return bool(gather), group
 
 
-def only_a_part(monitor: Monitor, name: str) -> None:
-    """Warns, on the first of several processes, that a loss sees the events of one process."""
-    if (count := processes(None)) > 1 and dist.get_rank() == 0:
-        monitor.say(
-            "parts",
-            f"{name} sees the events of one of {count} processes at a time, and the mean of {count} such losses is not "
-            "the loss of all events: give gather=True",
-        )
-
-
 def gather_events(make: Callable[[], Batch], options: str, group: Group) -> Batch:
     """The batches that ``make`` returns in all processes, by rank; an error in one is a RuntimeError in the others."""
-    if in_torch_func():
-        raise RuntimeError("torch.func cannot transform a loss with gather = True, whose processes wait for each other")
     batch, error = None, None
     own: Any  # what the other processes get
     try:
@@ -116,15 +102,15 @@ def gather_events(make: Callable[[], Batch], options: str, group: Group) -> Batc
         for name, value in other[0].items():
             if value != (first := every[0][0][name]):
                 raise ValueError(f"{name} is {first} on rank 0 and {value} on rank {rank}")
-    sizes = [(size, len(arrays.score) - size) for _, size, arrays in every]
     batches = [arrays.where(slice(size)) for _, size, arrays in every]
     references = [arrays.where(slice(size, None)) for _, size, arrays in every]
     columns = zip(batch.events, *batches, *references, strict=True)
     events = Events(
         *(None if like is None else torch.from_numpy(np.concatenate(parts)).to(like) for like, *parts in columns)
     )
-    start = sum(size for size, _ in sizes[: dist.get_rank(group)])
-    return Batch(events, sum(size for size, _ in sizes), slice(start, start + batch.size), sizes)
+    ends = np.cumsum([size for _, size, _ in every])
+    end = int(ends[dist.get_rank(group)])
+    return Batch(events, int(ends[-1]), slice(end - batch.size, end), len(every))
 
 
 def _description(batch: Batch, options: str) -> dict[str, Any]:
@@ -134,41 +120,20 @@ def _description(batch: Batch, options: str) -> dict[str, Any]:
 
 
 @contextmanager
-def naming_ranks(batch: Batch) -> Iterator[None]:
-    """Turns an error about one of the gathered events into an error with its rank and its place there."""
+def among_all(gathers: bool) -> Iterator[None]:
+    """Says of an error that its place is among the events of all processes."""
     try:
         yield
     except ValueError as error:
-        fault: Fault | None = getattr(error, "fault", None)
-        if not batch.sizes or fault is None or fault.place is None:
+        if not gathers or isinstance(error, BatchError):
             raise
-        rank, place = _place(fault.place, batch.sizes)
-        raise reworded(error, before=f"on rank {rank}: {fault.before}", place=place) from None
-
-
-def _place(place: int, sizes: Sequence[tuple[int, int]]) -> tuple[int, int]:
-    """The rank of the event at this place among all, and its place among the events of the rank."""
-    for is_reference in (False, True):
-        for rank, (batch, reference) in enumerate(sizes):
-            size = reference if is_reference else batch
-            if place < size:
-                return rank, place + is_reference * batch
-            place -= size
-    raise IndexError(place)
+        raise ValueError(f"among the events of all processes, by rank: {error}") from None
 
 
 def norms_of_all(gradient: Tensor, rows: Tensor, parts: int, group: Group) -> Tensor:
     """The norms of a gradient, after the rows of a constraint, over the events of all processes, for each part."""
     _, multiplier, slope, part = rows.double()
-    products = multiplier * slope * gradient
-    squares = torch.bincount(part.long(), products**2, parts).to(_device(group))
-    dist.all_reduce(squares, group=group)
-    return squares.sqrt().cpu()
-
-
-def _device(group: Group) -> torch.device:
-    """The device of the group's backend: the CPU for gloo, a GPU for NCCL."""
-    kinds = [part.partition(":")[0] for part in dist.get_backend_config(group).split(",")]
-    if "cpu" in kinds:
-        return torch.device("cpu")
-    return torch.device(kinds[0], torch.get_device_module(kinds[0]).current_device())
+    own = torch.bincount(part.long(), (multiplier * slope * gradient) ** 2, parts)
+    every: list[Any] = [None] * processes(group)
+    dist.all_gather_object(every, own, group=group)
+    return torch.stack(every).sum(dim=0).sqrt()

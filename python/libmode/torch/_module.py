@@ -9,17 +9,10 @@ import torch
 from torch import Tensor, nn
 
 from .._bad_batches import SkipsBadBatches
-from ._op import in_torch_func, register
+from ._op import register
 from ._tensors import state_type
 
-F = TypeVar("F", bound=Callable[..., Any])
 M = TypeVar("M", bound="CoreModule")
-
-
-def in_python(forward: F) -> F:
-    """A method that TorchScript leaves to Python. Unlike with ``torch.jit.ignore``, it keeps its type."""
-    ignored: F = torch.jit.ignore(forward)  # type: ignore[no-untyped-call]
-    return ignored
 
 
 #: The TypeError of a layer that counts background only, called without labels.
@@ -56,7 +49,7 @@ class CoreModule(SkipsBadBatches, nn.Module):
     def _buffer(self) -> Tensor:
         """The buffer in double precision. FSDP may have made it float32; shorter types are an error."""
         buffer: Tensor = getattr(self, self._name)
-        if torch.compiler.is_dynamo_compiling() or in_torch_func() or buffer.dtype is state_type(buffer.device):
+        if torch.compiler.is_dynamo_compiling() or buffer.dtype is state_type(buffer.device):
             return buffer
         if buffer.dtype is not torch.float32:
             raise ValueError(

@@ -141,7 +141,6 @@ class Linked(torch.autograd.Function):
     @staticmethod
     def forward(ctx: Any, number: float | Tensor, *pairs: Tensor | None) -> Tensor:
         ctx.save_for_backward(*pairs)
-        ctx.save_for_forward(*pairs)
         x, grad = pairs[:2]
         assert x is not None and grad is not None
         if isinstance(number, Tensor):
@@ -153,16 +152,10 @@ class Linked(torch.autograd.Function):
         pairs: Any = ctx.saved_tensors
         products: list[Any] = [None]
         for x, grad in zip(pairs[::2], pairs[1::2], strict=True):
-            if grad is not None and torch.is_grad_enabled():  # create_graph, and always in torch.func
+            if grad is not None and torch.is_grad_enabled():  # create_graph
                 grad = Tied.apply(grad, x)
             products += [None if grad is None else _product(incoming, grad, x), None]
         return tuple(products)
-
-    @staticmethod
-    def jvp(ctx: Any, *tangents: Any) -> Tensor:
-        x, grad = ctx.saved_tensors
-        product: Tensor = Tied.apply(grad, x) * tangents[1]
-        return product.sum()
 
 
 class Tied(torch.autograd.Function):
@@ -176,16 +169,7 @@ class Tied(torch.autograd.Function):
     def setup_context(ctx: Any, inputs: tuple[Any, ...], output: Tensor) -> None:
         """Keeps nothing."""
 
-    backward = jvp = staticmethod(no_second_derivative)
-
-
-#: Whether a transform of torch.func is active. PyTorch without this function refuses to transform the losses by itself.
-in_torch_func = getattr(torch._C, "_are_functorch_transforms_active", bool)
-
-NO_TORCH_FUNC = (
-    "torch.func cannot transform the losses of libmode, which the core computes: use torch.autograd.grad, one batch at "
-    "a time, or libmode.jax"
-)
+    backward = staticmethod(no_second_derivative)
 
 
 def with_gradient(owner: Any, state: Tensor | None, score: Tensor, *others: Any, reference: Any = None) -> Tensor:
@@ -199,8 +183,6 @@ def with_gradient(owner: Any, state: Tensor | None, score: Tensor, *others: Any,
     ):
         number, grad = run_by_operator(owner, state, score, *others, reference=reference)
         loss = linked_op(number, [score], [grad])
-    elif in_torch_func():
-        raise RuntimeError(NO_TORCH_FUNC)
     else:
         number, grad = owner._run(state, score, *others, reference)
         loss = Linked.apply(number, score, grad)

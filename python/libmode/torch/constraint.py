@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from contextlib import nullcontext
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import torch
@@ -21,9 +20,9 @@ from .._problems import Monitor
 from .._read import flag, whole
 from .._typing import Unpack
 from ..option_types import LayerOptions
-from ._gather import Group, checked_group, gather_events, naming_ranks, norms_of_all, only_a_part, processes, read_batch
-from ._module import NO_LABELS, CoreModule, as_arguments, in_python
-from ._op import Tied, find_owner, in_torch_func, no_second_derivative, run_by_operator
+from ._gather import Group, among_all, checked_group, gather_events, norms_of_all, processes, read_batch
+from ._module import NO_LABELS, CoreModule, as_arguments
+from ._op import Tied, find_owner, no_second_derivative, run_by_operator
 from ._tensors import OWN_TYPES, TENSORS, as_numpy, as_tensor, back_to, on_host, read_tensors
 
 _OPS = _softmax.Ops(
@@ -31,7 +30,6 @@ _OPS = _softmax.Ops(
     lambda column: column.float() if column.device.type == "mps" else column.double(),
 )
 _ROWS = 4  # push, multiplier, slope and part
-_AS_THEY_ARE = nullcontext()  # errors of a process by itself
 
 
 class MoDeConstraint(CoreModule):
@@ -99,12 +97,8 @@ class MoDeConstraint(CoreModule):
     (0, None, None, None, 0)
     """
 
-    if TYPE_CHECKING:  # TorchScript reads annotations of classes, but no texts
-        state: Tensor
-        strength: float | None
-        floor: float | None
-        training_events: float | None
-        categories: int
+    state: Tensor
+    categories: int
     _gets, _name = "no gradient of MoDe", "state"
 
     def __init__(
@@ -130,7 +124,6 @@ class MoDeConstraint(CoreModule):
         self._hold(self._constraint.start())
         self._register()
 
-    @in_python
     def forward(
         self,
         score: Tensor,
@@ -164,8 +157,6 @@ class MoDeConstraint(CoreModule):
         if torch.compiler.is_dynamo_compiling() or type(score) not in OWN_TYPES:  # is_traced, with a call less
             found = run_by_operator(self, state, score, *events, reference=reference, outputs=outputs, rows=_ROWS)
             same = _constrained_op(self.key, score, *found)
-        elif in_torch_func():
-            raise RuntimeError("torch.func cannot transform a MoDeConstraint, which has a state: use MoDeLoss")
         else:
             lesson, rows = self._run(state, score, *events, reference, outputs=outputs)
             if not self._unproven:  # a bad batch passes as it is
@@ -177,11 +168,8 @@ class MoDeConstraint(CoreModule):
         constraint = self._constraint
         constraint.odds = outputs is not None
         monitor = self._monitor
-        if monitor is not None and monitor.calls == 0:
-            if outputs is not None:
-                constraint.look_at_rows(as_numpy(outputs), len(constraint.labels) + 1)
-            if not self.gather:
-                only_a_part(monitor, type(self).__name__)
+        if outputs is not None and monitor is not None and monitor.calls == 0:
+            constraint.look_at_rows(as_numpy(outputs))
         gathers, where, batch = self.gather and processes(self.process_group) > 1, "", None
         try:
             if gathers or others[-1] is not None:
@@ -197,7 +185,7 @@ class MoDeConstraint(CoreModule):
                 where = f", where events from {count} on are reference events"
             if score.is_cuda:
                 events = on_host(events)
-            with naming_ranks(batch) if batch else _AS_THEY_ARE:
+            with among_all(gathers):
                 before = state if state.is_cpu else state.to("cpu", torch.float64)
                 lesson, rows = constraint.direction(before, events, count, TENSORS)
         except BatchError as error:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import lru_cache, partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import torch
@@ -19,8 +19,8 @@ from .._read import check_averages, flag, is_background
 from .._typing import Unpack
 from ..option_types import Loss, LossOptions
 from ._device import device_loss, is_on_device, refuse_options
-from ._gather import Group, checked_group, gather_events, naming_ranks, only_a_part, processes, read_batch
-from ._module import NO_LABELS, CoreModule, as_arguments, in_python
+from ._gather import Group, among_all, checked_group, gather_events, processes, read_batch
+from ._module import NO_LABELS, CoreModule, as_arguments
 from ._op import register, with_gradient
 from ._tensors import as_numpy, of_tensors, read_tensors, result_type
 
@@ -160,8 +160,7 @@ class MoDeLoss(CoreModule):
     (torch.Size([]), torch.Size([1, 3]))
     """
 
-    if TYPE_CHECKING:
-        norms: Tensor  # TorchScript reads annotations of classes, but no texts
+    norms: Tensor
     _name = "norms"
     _defaults: dict[str, Any] = {"background_only": True, "on_bad_batch": "skip", "strength": None}
     _defaults |= {"gather": False, "on_device": None}
@@ -198,7 +197,6 @@ class MoDeLoss(CoreModule):
         check_averages(saved.get(f"{prefix}norms", ()))
         super()._load_from_state_dict(saved, prefix, *others)
 
-    @in_python
     def forward(
         self,
         score: Tensor,
@@ -256,9 +254,9 @@ class MoDeLoss(CoreModule):
                 torch.ones(len(events.score)) if events.label is None else is_background(events.label, self._labels)
             )
             factor = counted.sum(dtype=torch.float64) / counted[:count].sum().clamp(min=1)
-        with naming_ranks(batch):
+        with among_all(batch.processes > 1):
             loss, grad = self._of_events(state, events, count)
-        grad = max(1, len(batch.sizes)) * grad[:count][batch.own]
+        grad = batch.processes * grad[:count][batch.own]
         return loss, grad if factor is None else grad * factor.to(grad)
 
     def _of_events(self, state: Tensor | None, events: Events, count: int = 0) -> tuple[Any, Tensor]:
@@ -268,8 +266,6 @@ class MoDeLoss(CoreModule):
             return device_loss(events, options, skip=self.on_bad_batch == "skip")
         monitor = self._monitor
         if monitor is not None and self.training:
-            if monitor.calls == 0 and not self.gather:
-                only_a_part(monitor, type(self).__name__)
             monitor.look(lambda: as_numpy(events.score))
         if state is None:
             return of_tensors(options, events, self._said)
