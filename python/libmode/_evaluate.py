@@ -16,7 +16,7 @@ from ._events import Events, read_events
 from ._messages import Fault, reworded
 from ._native import DOUBLE, FLOAT, TYPES, BatchError, ModeEvents, ModeResult, address, call
 from ._options import Options
-from ._problems import IN_LINES, SELDOM, Said, look_at_masses, look_at_type
+from ._problems import OF_FUNCTIONS, SELDOM, Said, look_at_masses
 from ._read import as_array, check_labels
 
 _SIZE, _SIZE_OF_RESULT = sizeof(ModeEvents), sizeof(ModeResult)
@@ -107,10 +107,8 @@ class Call:
         except ValueError as error:
             raise self.explained(error) from None
         said.calls += 1
-        if said.in_lines or said.calls <= 10 or said.calls % SELDOM == 0:  # a look takes the time of 1,000 events
+        if said.of_functions or said.calls <= 10 or said.calls % SELDOM == 0:  # a look takes the time of 1,000 events
             look_at_masses(said, self.options, self.arrays.mass, self.arrays.label)
-        if self.given.mass.dtype.itemsize == 2:
-            look_at_type(said, self.given.mass.dtype, self.arrays.mass)
 
     def explained(self, error: ValueError) -> Any:
         """An error of the core in the words of a user of arrays."""
@@ -216,7 +214,7 @@ def push_apply(gradient: Any, rows: Any, lesson: Any, state: Any, norms: Any, ki
     return result
 
 
-def evaluate(options: Options, score: Any, *others: Any, said: Said = IN_LINES, **wanted: Any) -> Result:
+def evaluate(options: Options, score: Any, *others: Any, said: Said = OF_FUNCTIONS, **wanted: Any) -> Result:
     """:func:`derivatives` for anything that NumPy turns into arrays, of the shape of the score and of its type."""
     events = read_events(as_array, score, *others)
     value, *both = derivatives(options, events, NUMPY, said, **wanted)

@@ -12,7 +12,7 @@ from ._evaluate import IN_DOUBLE, Call, evaluate, loss_and_grad
 from ._events import Events
 from ._native import ModeTable, address
 from ._options import Options, check, with_options
-from ._problems import IN_LINES
+from ._problems import OF_FUNCTIONS
 from ._read import as_array, together, vector
 from ._typing import Unpack
 from .option_types import Loss, LossOptions
@@ -189,7 +189,7 @@ def _table(options: Options, events: Events, **wanted: Any) -> int:
     """Fills the arrays that are wanted of the parts of a loss, in double. Returns the number of bins."""
     values = {name: address(one) if isinstance(one, np.ndarray) else one for name, one in wanted.items()}
     table = ModeTable(sizeof(ModeTable), **values)
-    Call(options, events, IN_DOUBLE).run("mode_table_of", IN_LINES, table)
+    Call(options, events, IN_DOUBLE).run("mode_table_of", OF_FUNCTIONS, table)
     bins: int = table.n_bins
     return bins
 

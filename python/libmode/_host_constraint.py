@@ -12,7 +12,7 @@ from ._bad_batches import OnBadBatch, SkipsBadBatches
 from ._constraint import Constraint, training_step
 from ._events import Events, joined, read_events
 from ._native import BatchError
-from ._problems import IN_LINES, Monitor, Said
+from ._problems import OF_FUNCTIONS, Monitor, Said
 from ._read import as_array
 
 
@@ -109,7 +109,7 @@ class FunctionConstraint(NamedTuple):
     def on_host(self, memory: NDArray[np.float64] | None) -> HostConstraint:
         """The constraint with this state."""
         host = HostConstraint(
-            self.constraint, name="mode_constraint", on_bad_batch=self.on_bad_batch, memory=memory, said=IN_LINES
+            self.constraint, name="mode_constraint", on_bad_batch=self.on_bad_batch, memory=memory, said=OF_FUNCTIONS
         )
         host._counts = ""
         return host

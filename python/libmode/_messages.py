@@ -89,13 +89,6 @@ def level_of_the_user() -> int:
     return level
 
 
-def line_of_the_user() -> tuple[str, int]:
-    """The file and the line of the user who calls; of a thread of a framework the package itself."""
-    frame = sys._getframe(level_of_the_user() - 1)
-    known = frame.f_back is not None or frame.f_globals.get("__name__") == "__main__"
-    return (frame.f_code.co_filename, frame.f_lineno) if known else ("libmode", 0)
-
-
 @contextmanager
 def needed(package: str, by: str, extra: str) -> Iterator[None]:
     """Around imports: turns "No module named package" into an ImportError with the command that installs it."""

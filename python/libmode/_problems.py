@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import warnings
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
@@ -10,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ._messages import level_of_the_user, line_of_the_user
+from ._messages import level_of_the_user
 from ._read import is_background, is_for_each
 
 if TYPE_CHECKING:
@@ -45,27 +44,20 @@ class TrainingWarning(UserWarning):
 
 
 class Said:
-    """The warnings of one object: each thing once, or once for each line of the program that calls."""
+    """The warnings of one object, each thing once; those of functions each time, which Python's filters sort."""
 
-    def __init__(self, in_lines: bool = False) -> None:
-        self.calls, self.in_lines = 0, in_lines
+    def __init__(self, of_functions: bool = False) -> None:
+        self.calls, self.of_functions = 0, of_functions
         self.things: set[str] = set()
-        self._filters: dict[str, Any] = {}
 
     def warn(self, thing: str, sentence: str, category: type[Warning] = TrainingWarning) -> None:
-        """Warns, unless it has warned of this thing before, of the user's line."""
-        if self.in_lines:
-            thing = f"{thing} in {line_of_the_user()}"
-            before, content = self._filters.get(thing, (None, None))
-            if before is not warnings.filters or content != list(before):  # then it warns again, as Python does
-                self.things.discard(thing)
-                self._filters[thing] = warnings.filters, list(warnings.filters)
+        """Warns of the user's line, unless it has warned of this thing before."""
         if thing not in self.things:
-            self.things.add(thing)
             warnings.warn(sentence, category, stacklevel=level_of_the_user())
+            self.things |= set() if self.of_functions else {thing}
 
 
-IN_LINES = Said(in_lines=True)
+OF_FUNCTIONS = Said(of_functions=True)
 
 
 class Monitor(Said):
@@ -98,48 +90,19 @@ class Monitor(Said):
 # Masses that are wrong: a missing mass often stands as -999, and 1 % of such events turn a line into a constant.
 FAR = 5.0  # the range of all masses over the range of the bulk, at most
 _SAMPLE, _LEAST = 1_000, 20  # events for the percentiles, and the least number of them
-FAR_MASSES, _HALF = "far masses", "half masses"
-_DIGITS = {"float16": 11, "bfloat16": 8}  # of the types of half precision, binary
+FAR_MASSES = "far masses"
 
 
 def look_at_masses(said: Said, options: Options, mass: Any, label: Any) -> None:
-    """Warns, once, if a few of the selected masses, (n,) or (d, n), are far from the others, or if they are labels."""
+    """Warns, once, if a few of the selected masses, (n,) or (d, n), are far from the others."""
     if options.loss != "mode" or FAR_MASSES in said.things:
         return
     limits = [value for name in ("mass_range", "edges") if (value := options.values[name])]
-    label = None if label is None else np.asarray(label)
+    chosen = slice(None) if label is None else is_background(np.asarray(label), options.labels)
     for k, row in enumerate(np.atleast_2d(mass)):
-        if any(value[k] if is_for_each(value) else value for value in limits):
-            continue
-        low, high = row.min(initial=np.inf), row.max(initial=-np.inf)
-        alike = label is None and len(row) >= _LEAST and low in (-1, 0) and high == 1
-        if alike and ((row == low) | (row == high)).all():
-            said.warn(
-                FAR_MASSES,
-                f"mass has only the values {low:g} and {high:g}, as labels have, and label is not given: "
-                "a loss takes (score, mass, label=label). For two groups of events give edges between them",
-            )
-        elif sentence := far(row if label is None else row[is_background(label, options.labels)]):
+        has_limits = any(value[k] if is_for_each(value) else value for value in limits)
+        if not has_limits and (sentence := far(row[chosen])):
             said.warn(FAR_MASSES, f"{sentence}: leave out events without a mass, and give mass_range")
-
-
-def look_at_type(said: Said, kind: Any, mass: Any = None) -> None:
-    """Warns, once, of masses of a type of half precision; ``mass`` has their values, if they are known."""
-    name = str(kind).removeprefix("torch.")
-    if name not in _DIGITS:
-        return
-    what = f"mass is in {name}, of {_DIGITS[name]} binary digits"
-    if mass is not None:
-        mass = np.asarray(mass, np.float64)
-        values = np.unique(mass[np.isfinite(mass)])
-        top = float(np.abs(values).max(initial=0))
-        step = 2.0 ** (math.floor(math.log2(top)) + 1 - _DIGITS[name]) if top > 0 else 0.0
-        what += f": masses near {top:.6g} are {step:.3g} apart, and {mass.size} masses have {len(values)} values"
-    said.warn(
-        _HALF,
-        f"{what}. Give the masses in float32, and keep them out of what casts inputs, such as FSDP's "
-        "cast_forward_inputs or a training in half precision",
-    )
 
 
 def say_if_far(mass: NDArray[Any], remedy: str) -> bool:

@@ -52,7 +52,6 @@ KINDS = {
 }
 
 
-@pytest.mark.filterwarnings("ignore:mass is in float16")
 @pytest.mark.parametrize("kind", KINDS)
 def test_every_kind_of_array_gives_the_same_numbers(events, kind):
     score, mass, weight = (KINDS[kind](array) for array in events)

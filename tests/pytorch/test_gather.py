@@ -89,8 +89,6 @@ def found_by(of_processes, part):
     return [result[part.__name__] for result in of_processes]
 
 
-@pytest.mark.filterwarnings("ignore:mass is in float16")
-@pytest.mark.filterwarnings("ignore:mass is in bfloat16")
 @pytest.mark.parametrize("name", CASES)
 def test_loss_and_gradient_are_those_of_one_process(of_processes, name):
     """Each takes its own part of the gradient, times the number of processes, by which DDP divides the sum."""

@@ -14,7 +14,7 @@ from .._bad_batches import OnBadBatch
 from .._constraint import Constraint, State
 from .._events import Events, read_events, read_reference, takes_events
 from .._host_constraint import FunctionConstraint, HostConstraint
-from .._problems import IN_LINES
+from .._problems import OF_FUNCTIONS
 from .._typing import Unpack
 from ..option_types import LayerOptions
 from ._arrays import as_jax, known_to_numpy
@@ -94,7 +94,7 @@ def mode_constraint(
         raise TypeError(
             f"state is {type(state).__name__}: give libmode.jax.State(), or the state that the last call returned"
         )
-    constraint, after = Constraint(options, said=IN_LINES, owner=mode_constraint), state
+    constraint, after = Constraint(options, said=OF_FUNCTIONS, owner=mode_constraint), state
     function = FunctionConstraint(constraint, on_bad_batch)
     function.on_host(None)  # raises the error of on_bad_batch now
     label = as_jax("label", label) if background_only else None

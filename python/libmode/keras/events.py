@@ -6,11 +6,10 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
-from keras import backend, ops
+from keras import ops
 from numpy.typing import NDArray
 
 from .._events import takes_events
-from .._problems import IN_LINES, look_at_type
 from .._read import as_array, flat, missing_label, same_length, variables, vector
 from ._backend import by_column
 
@@ -67,7 +66,6 @@ def pack(label: Any, mass: Any, weight: Any = None, category: Any = None, *, bas
     if (missing := np.isnan(labels).any(axis=1)).any():
         raise missing_label(missing)
     masses = variables(as_array("mass", mass))
-    look_at_type(IN_LINES, masses.dtype, masses)
     weights = np.ones(len(labels), np.float32) if weight is None else vector("weight", weight)
     of_base = weights if base_weight is None else vector("base_weight", base_weight)
     numbers = np.zeros(len(labels)) if category is None else vector("category", category)
@@ -117,7 +115,6 @@ def unpack(y_true: Any) -> Columns:
             f"y_true has shape {shape}: expected the columns that libmode.keras.pack(label, mass, weight, category) "
             "makes"
         )
-    look_at_type(IN_LINES, backend.standardize_dtype(y_true.dtype))
     columns = by_column(y_true)
     category = ops.cast(columns[0, 0, 1], "int32") if has_category else None
     packed = columns[:, :, 0] if has_category else columns
