@@ -112,8 +112,8 @@ class Call:
 
     def explained(self, error: ValueError) -> Any:
         """An error of the core in the words of a user of arrays."""
-        score, label, mass = (None if array is None else self.kind.as_numpy(array) for array in self.arrays[:3])
-        return explained(error, score, mass, label, self.options, self.given.mass.dtype)
+        label, mass = (None if array is None else self.kind.as_numpy(array) for array in self.arrays[1:3])
+        return explained(error, mass, label, self.options, self.given.mass.dtype)
 
 
 def derivatives(

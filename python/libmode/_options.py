@@ -14,7 +14,6 @@ from itertools import chain
 from typing import Any, Literal, get_origin
 
 from . import option_types
-from ._events import NOT_WEIGHT
 from ._limits import dtype_name, exact, rounded
 from ._messages import ORDER, near, shown
 from ._native import Handle, Row, options_table
@@ -34,16 +33,7 @@ _LISTS = ("bins", "background_label")
 # The options that limit scores or masses.
 _LIMITS = ("score_range", "mass_range", "edges")
 
-# Names of the arguments of the losses in other packages.
-_OTHER_NAMES = {
-    "score": ("scores", "pred", "preds", "y_pred", "output", "input"),
-    "mass": ("masses", "x_biased"),
-    "weight": NOT_WEIGHT,
-    "label": ("labels", "target", "targets", "y_true"),
-    "category": ("categories", "group", "groups"),
-    "background_label": ("background_labels", "background"),
-}
-_MEANT = {other: name for name, others in _OTHER_NAMES.items() for other in others}
+_OF_EVENTS = ("score", "mass", "label", "weight", "category")
 
 
 class Options(Handle):
@@ -173,7 +163,9 @@ def check(
     for name in options:
         if name not in names:
             known = names if owner is None else dict.fromkeys((*names, *keywords(owner)))
-            raise TypeError(f"unknown option {name!r}: {_suggestion(name, known)} options are {', '.join(known)}")
+            meant = near(name, {*known, *_OF_EVENTS})
+            text = f"did you mean {meant}? The" if meant else "the"
+            raise TypeError(f"unknown option {name!r}: {text} options are {', '.join(known)}")
     if loss == "mode" and "order" not in options:
         raise TypeError(ORDER)
     plain = {name: value for name, value in options.items() if value is not None or name in TAKEN[loss]}
@@ -212,10 +204,3 @@ def with_options(doc: str | None, kind: str) -> str | None:
     rows = re.findall(r'^    (\w+: .+)\n    """((?:.|\n)+?)"""', source, re.MULTILINE)
     text = "\n".join(f"{row.replace(':', ' :', 1)}\n    {sentences}" for row, sentences in rows)
     return doc and re.sub(r"( *)\{options\}", lambda place: place[1] + text.replace("\n", f"\n{place[1]}"), doc)
-
-
-def _suggestion(name: str, known: Iterable[str]) -> str:
-    """The part of a sentence with the name that the caller may have meant."""
-    names = {*known, *_OTHER_NAMES} - {name}
-    meant = _MEANT.get(name) or near(name, names)
-    return f"did you mean {meant}? The" if meant in names else "the"
