@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ctypes import sizeof
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,19 +13,9 @@ from ._events import Events
 from ._native import ModeTable, address
 from ._options import Options, check, with_options
 from ._problems import OF_FUNCTIONS
-from ._read import as_array, together, vector
+from ._read import as_array, together
 from ._typing import Unpack
 from .option_types import Loss, LossOptions
-
-
-class Moments(NamedTuple):
-    """The parts of the loss, see :func:`mode_moments`."""
-
-    at: NDArray[np.float64]  #: (k,) the scores s
-    edges: NDArray[np.float64]  #: (bins + 1,) edges of the mass bins, in units of mass
-    cdf: NDArray[np.float64]  #: (k, bins) F_b(s), the weight fraction of bin b with scores <= s
-    moments: NDArray[np.float64]  #: (k, order + 1) the Legendre moments c_l(s)
-    bounded: NDArray[np.float64]  #: (k, order + 1) c~_l(s), which differ where max_slope or monotonic is set
 
 
 def mode_loss(
@@ -192,57 +182,6 @@ def _table(options: Options, events: Events, **wanted: Any) -> int:
     Call(options, events, IN_DOUBLE).run("mode_table_of", OF_FUNCTIONS, table)
     bins: int = table.n_bins
     return bins
-
-
-def mode_moments(
-    score: Any, mass: Any, *, at: Any = None, weight: Any = None, label: Any = None, **options: Unpack[LossOptions]
-) -> Moments:
-    """F_b, c_l and c~_l at given scores: the parts of the loss, for plots.
-
-    Takes the arguments of :func:`mode_loss`, for one variable, one category and one background label at a time.
-
-    Parameters
-    ----------
-    at : (k,) scores, optional
-        By default 101 scores over ``score_range``, or over the range of the scores if it is None.
-
-    Returns
-    -------
-    Moments
-        Arrays with a row for each score of ``at``.
-
-    Raises
-    ------
-    BatchError, ValueError, TypeError
-        As :func:`mode_edges`; ValueError too for an ``at`` that is NaN.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from libmode import mode_moments
-    >>> rng = np.random.default_rng(1)
-    >>> mass = rng.uniform(50, 300, 30_000)
-    >>> score = (mass / 300 + rng.random(30_000)) / 2  # at higher masses fewer events are below a score
-    >>> parts = mode_moments(score, mass, at=[0.5], order=1, bins=3)
-    >>> parts.cdf.round(2), parts.moments.round(2)
-    (array([[0.7 , 0.42, 0.14]]), array([[ 0.42, -0.42]]))
-    """
-    events = Events(*together(as_array, score=score, label=label, mass=mass, weight=weight))
-    checked = check("mode", options)
-    edges = _edges(checked, events._replace(score=None))
-    if at is None:
-        limits = checked.values["score_range"]
-        if limits is None:
-            inside = (events.mass >= edges[0]) & (events.mass <= edges[-1])
-            if events.label is not None:
-                inside &= events.label == checked.labels[0]
-            limits = events.score[inside].min(), events.score[inside].max()
-        at = np.linspace(limits[0], limits[1], 101)
-    at = np.ascontiguousarray(vector("at", at), dtype=np.float64)
-    size = checked.values["order"] + 1
-    cdf, moments, bounded = (np.empty((len(at), columns)) for columns in (len(edges) - 1, size, size))
-    _table(checked, events, n_at=len(at), at=at, capacity=len(edges) - 1, cdf=cdf, moments=moments, bounded=bounded)
-    return Moments(at, edges, cdf, moments, bounded)
 
 
 mode_loss.__doc__ = with_options(mode_loss.__doc__, "LossOptions")

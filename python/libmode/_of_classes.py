@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 import warnings
 from collections.abc import Sequence
 from typing import Any
@@ -18,6 +17,7 @@ from ._options import check as of_options
 from ._problems import TrainingWarning
 from .metrics import Check
 from .metrics import check as judge
+from .metrics._settings import Settings
 from .torch import MoDeConstraint, MoDeLoss
 from .torch.constraint import _OPS
 
@@ -60,7 +60,7 @@ class MoDeOfClasses(torch.nn.Module):
         of_loss = {name: options[name] for name in TAKEN["mode"] if name in options and name != "background_label"}
         taken = of_options("mode", of_loss).of_check() | {"training_events": options.get("training_events")}
         self.given, self.settings = options, taken | (check or {})
-        inspect.signature(judge).bind(None, None, None, **self.settings)  # now, and not after an epoch
+        Settings(**self.settings)  # its errors now, and not after an epoch
         labels = tuple(range(1, len(self.background) + 1)) if each_class else 1
         options = {**options, "gather": True, "background_label": labels}  # a process by itself gathers nothing
         self.mode: MoDeConstraint | MoDeLoss | None = None

@@ -10,7 +10,6 @@ N = 400
 ARRAYS = {"score", "mass", "weight", "label", "category"}
 TAKERS = {
     libmode.mode_loss: ("score", "mass", "weight", "label", "category", "order"),
-    libmode.mode_moments: ("score", "mass", "weight", "label", "order"),
     libmode.mode_edges: ("mass", "weight", "label", "order"),
     metrics.roc: ("score", "label", "weight"),
     metrics.efficiency: ("score", "label", "mass", "weight", "signal_efficiency"),

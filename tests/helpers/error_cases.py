@@ -204,9 +204,8 @@ del score; mass = mass[:0]; del weight, label | TOO_FEW | no event selected: mas
         """
 order = 16; moments = 'quadrature'; bins = 1; weight[:] = 0.05; weight[:2] = 1e308, -1e308; at = [0.012] | OVERFLOW | moments overflow double precision
 at = (0, nan) | NOT_FINITE | at[1] = NaN
-at = ((0, 1),) | ValueError | at has shape (1, 2)
-weight[7] = nan | NOT_FINITE | weight[7] = NaN
-label = np.zeros(60); label[7] = nan | ValueError | label[7] = nan
+at = [0.5]; weight[7] = nan | NOT_FINITE | weight[7] = NaN
+at = [0.5]; label = np.zeros(60); label[7] = nan | ValueError | label[7] = nan
 """,
         "mode_moments",
     ),
