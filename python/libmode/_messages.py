@@ -31,12 +31,6 @@ _ADVICE = {
 _LONGEST = 200  # characters; of a longer value both ends are shown
 
 
-def in_keras(error: Exception) -> Exception:
-    """An error of the core about raw outputs, with the advice for Keras's MoDeLoss."""
-    advice = "apply a sigmoid to raw outputs: give score=keras.ops.sigmoid, and from_logits=True to base"
-    return reworded(error, {SIGMOID: advice})
-
-
 class Fault(NamedTuple):
     """The parts of the sentence of an error: what comes before the name of an argument, its name, and so on."""
 

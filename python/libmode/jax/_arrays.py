@@ -10,12 +10,6 @@ import numpy as np
 
 from .. import _read
 
-# Enough to see whether float32 keeps masses apart.
-_MASSES_LOOKED_AT = 1000
-
-_WITHOUT = "JAX without jax_enable_x64"
-_ENABLE = 'call jax.config.update("jax_enable_x64", True)'
-
 
 def as_jax(name: str, values: Any) -> jax.Array:
     """``values`` as an array of real numbers; scores must be floating, and categories integers."""
@@ -47,7 +41,7 @@ def known_to_numpy(array: jax.Array | None) -> jax.Array | None:
 
 
 def _refuse_to_change(name: str, values: Any, dtype: np.dtype[Any]) -> None:
-    """Raises ValueError if integers would change in this type of JAX, or if most different masses would be equal."""
+    """Raises ValueError if integers would change in this type of JAX."""
     before = getattr(values, "dtype", None)
     if isinstance(values, jax.Array) or not isinstance(before, np.dtype) or before.itemsize <= dtype.itemsize:
         return
@@ -57,16 +51,6 @@ def _refuse_to_change(name: str, values: Any, dtype: np.dtype[Any]) -> None:
             where = ", ".join(map(str, place))
             numbers = " or number the categories by numpy.unique(category, return_inverse=True)[1]"
             raise ValueError(
-                f"{name}[{where}] = {array[tuple(place)]}: exceeds the integers of {_WITHOUT}: {_ENABLE}"
-                f"{numbers if name == 'category' else ''}"
+                f"{name}[{where}] = {array[tuple(place)]}: exceeds the integers of JAX without jax_enable_x64: call "
+                f'jax.config.update("jax_enable_x64", True){numbers if name == "category" else ""}'
             )
-    elif name == "mass":
-        for column in array.reshape(len(array), -1).T:
-            some = column[:: max(1, len(column) // _MASSES_LOOKED_AT)]
-            with np.errstate(over="ignore"):
-                different, left = len(np.unique(some)), len(np.unique(some.astype(dtype)))
-            if 2 * left < different:
-                raise ValueError(
-                    f"mass[0] = {some[0]}: {_WITHOUT} rounds the masses to {dtype}, in which {different} different "
-                    f"masses have only {left} values: subtract a constant from the masses, or {_ENABLE}"
-                )
