@@ -13,13 +13,14 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from ._arrays import check_reference
 from ._evaluate import NUMPY, Kind, push_apply, push_rows
-from ._events import Events
+from ._events import Events, joined, read_events
 from ._messages import SIGMOID, reworded
-from ._native import address, call
+from ._native import BatchError, address, call
 from ._options import OF_LAYER, Options, check
-from ._problems import Said
-from ._read import whole
+from ._problems import OF_FUNCTIONS, Monitor, OnBadBatch, Said, SkipsBadBatches
+from ._read import as_array, whole
 
 _STEPS = 1  # the place in a state, as in mode.h
 _ROUNDING_OF_SUMS = 0.02  # of probabilities in half precision
@@ -198,3 +199,102 @@ def sigmoid(logit: Any) -> NDArray[np.float64]:
     """The probabilities for an array of logits, for monitors."""
     probability: NDArray[np.float64] = 0.5 + 0.5 * np.tanh(0.5 * np.asarray(logit, np.float64))
     return probability
+
+
+class HostConstraint(SkipsBadBatches):
+    """A constraint whose batches come to the host as NumPy arrays."""
+
+    _gets = "no gradient of MoDe"
+    _without_last = "a data set made with batch(..., drop_remainder=True)"
+
+    def __init__(
+        self,
+        constraint: Constraint,
+        *,
+        name: str,
+        on_bad_batch: OnBadBatch,
+        memory: NDArray[np.float64] | None = None,
+        monitor: bool = False,
+        said: Said | None = None,
+    ) -> None:
+        self._set_on_bad_batch(on_bad_batch, said)
+        self._constraint, self._memory = constraint, memory
+        self._called, self._monitor = name, Monitor() if monitor else None
+
+    def direction(self, *events: Any) -> tuple[NDArray[np.float64], NDArray[Any]]:
+        """The lesson and the rows of a batch.
+
+        The events are the arrays of the batch, followed by the arrays of the reference events, if there are any.
+        """
+        constraint, count, state = self._constraint, len(Events._fields), self._memory
+        batch, reference, score = Events(*events[:count]), events[count:], events[0]
+        where = [] if state is None else [training_step(state)]
+        if reference:
+            where.append(f"events from {len(score)} on are reference events")
+        try:
+            every = read_events(as_array, *batch)
+            if reference:
+                every = joined(
+                    every, Events(*reference), constraint.labels, as_array, _filled, _concatenated, check_reference
+                )
+            found = constraint.direction(state, every, len(score))
+        except BatchError as error:
+            self._skip(error)
+            return constraint.skipped(score.dtype, score.size)
+        except ValueError as error:
+            raise ValueError(f"{error} ({', '.join(where)})" if where else str(error)) from None
+        self._succeed()
+        if self._monitor is not None:
+            self._monitor.look(lambda: constraint.scores(every.score))
+        return found
+
+    def apply(self, gradient: Any, lesson: Any, rows: Any) -> tuple[NDArray[Any]]:
+        """The gradient with the push, for the lesson and the rows of a batch."""
+        return (self._constraint.apply(gradient, rows, lesson, self._memory),)
+
+    def outgoing(self, gradient: Any, *events: Any) -> tuple[NDArray[Any]]:
+        """The gradient with the push for a batch."""
+        return self.apply(gradient, *self.direction(*events))
+
+
+def _filled(score: NDArray[Any], value: int, like: NDArray[Any]) -> NDArray[Any]:
+    return np.full(len(score), value, like.dtype)
+
+
+def _concatenated(_: str, batch: NDArray[Any], reference: NDArray[Any]) -> NDArray[Any]:
+    return np.concatenate([batch, reference])
+
+
+class FunctionConstraint(NamedTuple):
+    """A function that constrains, whose caller keeps the state. Equal ones share compiled programs."""
+
+    constraint: Constraint
+    on_bad_batch: OnBadBatch
+
+    def direction(self, *events: Any) -> tuple[NDArray[np.float64], NDArray[Any]]:
+        """As :meth:`HostConstraint.direction`."""
+        return self.on_host(None).direction(*events)
+
+    def direction_from(self, *events: Any) -> tuple[NDArray[np.float64], NDArray[Any], NDArray[Any]]:
+        """As :meth:`direction`, with the state before the batch after the events, and the state after it at the end.
+
+        A function cannot remember the norm of a gradient, which is known later. So the push follows the norm of each
+        batch.
+        """
+        *arrays, before = events
+        state = np.array(before, np.float64)
+        lesson, rows = self.on_host(state).direction(*arrays)
+        self.constraint.apply(None, rows, lesson, state)
+        return lesson, rows, state
+
+    def apply(self, gradient: Any, lesson: Any, rows: Any) -> tuple[NDArray[Any]]:
+        """As :meth:`HostConstraint.apply`, without a memory."""
+        return (self.constraint.apply(gradient, rows, lesson, None),)
+
+    def on_host(self, memory: NDArray[np.float64] | None) -> HostConstraint:
+        """The constraint with this state."""
+        host = HostConstraint(
+            self.constraint, name="mode_constraint", on_bad_batch=self.on_bad_batch, memory=memory, said=OF_FUNCTIONS
+        )
+        host._counts = ""
+        return host

@@ -14,8 +14,7 @@ from ._native import ModeTable, address
 from ._options import Options, check, with_options
 from ._problems import OF_FUNCTIONS
 from ._read import as_array, together
-from ._typing import Unpack
-from .option_types import Loss, LossOptions
+from .option_types import Loss, LossOptions, Unpack
 
 
 def mode_loss(

@@ -17,7 +17,7 @@ from ._options import check as of_options
 from ._problems import TrainingWarning
 from .metrics import Check
 from .metrics import check as judge
-from .metrics._settings import Settings
+from .metrics._sample import Settings
 from .torch import MoDeConstraint, MoDeLoss
 from .torch.constraint import _OPS
 

@@ -24,11 +24,9 @@ with needed("sklearn", "libmode.xgboost", "xgboost"):
 
 from scipy.special import expit
 
-from ._trees.multipliers import checked
+from ._trees.multipliers import Stopping, checked
 from ._trees.objective import Objective
-from ._trees.watched import Stopping
-from ._typing import Unpack
-from .option_types import LossOptions
+from .option_types import LossOptions, Unpack
 
 __all__ = ["MoDeXGBClassifier", "objective"]
 

@@ -18,7 +18,7 @@ import libmode
 import pytest
 from libmode import _native, prefix
 from libmode._options import OF_LAYER, TAKEN
-from libmode.metrics._settings import Settings
+from libmode.metrics._sample import Settings
 from libmode.option_types import LossOptions
 from programs import run
 

@@ -14,9 +14,9 @@ import numpy as np
 import tensorflow as tf
 
 from .. import _read
+from .._constraint import HostConstraint
 from .._evaluate import loss_and_grad
 from .._events import Events
-from .._host_constraint import HostConstraint
 from .._messages import NO_SECOND_DERIVATIVE
 from .._options import Options
 

@@ -21,9 +21,8 @@ from .._options import TAKEN
 from .._problems import Said, TrainingWarning
 from .._read import as_array, of_one_index, real, together, variables, whole
 from ..metrics._judge import keys
-from ..metrics._settings import Settings as Judged
-from .multipliers import Boosting, Settings, checked, refuse_missing, sums_of_weights, unsettled
-from .watched import Stopping, Watched
+from ..metrics._sample import Settings as Judged
+from .multipliers import Boosting, Settings, Stopping, Watched, checked, refuse_missing, sums_of_weights, unsettled
 
 # The defaults of min_child_weight and reg_lambda, over the sum of the absolute weights. Trees with smaller leaves are
 # flat on the events of the training, and not on others.

@@ -10,15 +10,11 @@ import jax.numpy as jnp
 import numpy as np
 
 from .. import _softmax
-from .._bad_batches import OnBadBatch
-from .._constraint import Constraint, State
+from .._constraint import Constraint, FunctionConstraint, HostConstraint, State
 from .._events import Events, read_events, read_reference, takes_events
-from .._host_constraint import FunctionConstraint, HostConstraint
-from .._problems import OF_FUNCTIONS
-from .._typing import Unpack
-from ..option_types import LayerOptions
-from ._arrays import as_jax, known_to_numpy
-from .loss import call_back, like
+from .._problems import OF_FUNCTIONS, OnBadBatch
+from ..option_types import LayerOptions, Unpack
+from .loss import as_jax, call_back, known_to_numpy, like
 
 _OPS = _softmax.Ops(
     *(jnp.where, jnp.stack, jnp.log, jax.nn.logsumexp, jnp.max, jax.lax.stop_gradient, jnp.astype),

@@ -10,14 +10,12 @@ from keras import ops
 from numpy.typing import NDArray
 
 from .. import _softmax
-from .._bad_batches import OnBadBatch, SkipsBadBatches
-from .._constraint import Constraint
+from .._constraint import Constraint, HostConstraint
 from .._evaluate import loss_and_grad
 from .._events import Events
-from .._host_constraint import HostConstraint
 from .._native import BatchError
 from .._options import Options, check_scaled
-from .._problems import Said
+from .._problems import OnBadBatch, Said, SkipsBadBatches
 from .._read import flat, whole
 
 if keras.backend.backend() == "jax":

@@ -11,7 +11,7 @@ import numpy as np
 from keras import ops
 from numpy.typing import NDArray
 
-from .._host_constraint import HostConstraint
+from .._constraint import HostConstraint
 from .._messages import shown
 from .._options import OF_LAYER, check
 from .._read import as_python, flat, same_length

@@ -10,9 +10,8 @@ from keras import ops
 from .._constraint import sigmoid
 from .._events import takes_events
 from .._read import as_array, same_length, together
-from .._typing import Unpack
 from ..metrics._judge import Check, Judge, Settings
-from ..option_types import CheckOptions
+from ..option_types import CheckOptions, Unpack
 from .constraint import MoDeConstraint
 from .events import Score, pick_score
 

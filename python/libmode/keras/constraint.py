@@ -9,9 +9,8 @@ import numpy as np
 from keras import ops
 from numpy.typing import NDArray
 
-from .._bad_batches import OnBadBatch
-from .._typing import Unpack
-from ..option_types import LayerOptions
+from .._problems import OnBadBatch
+from ..option_types import LayerOptions, Unpack
 from ._backend import Layer, devices
 from .base import WithBase
 from .events import Columns, pick_score

@@ -9,10 +9,9 @@ import numpy as np
 from keras import ops
 from numpy.typing import NDArray
 
-from .._bad_batches import OnBadBatch
+from .._problems import OnBadBatch
 from .._read import check_averages
-from .._typing import Unpack
-from ..option_types import LossOptions
+from ..option_types import LossOptions, Unpack
 from ._backend import Loss, replicas
 from .base import WithBase
 from .events import Columns, Score, pick_score

@@ -7,12 +7,10 @@ from typing import Any
 
 from .._events import takes_events
 from .._read import number, numbers
-from .._typing import Unpack
-from ..option_types import CheckOptions
+from ..option_types import CheckOptions, Unpack
 from ._judge import Judge
 from ._result import Check
-from ._sample import examine
-from ._settings import Settings
+from ._sample import Settings, examine
 
 
 @takes_events

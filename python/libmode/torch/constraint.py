@@ -11,18 +11,15 @@ import torch
 from torch import Tensor
 
 from .. import _softmax
-from .._bad_batches import OnBadBatch
 from .._constraint import Constraint, training_step
 from .._events import Events
 from .._native import BatchError
 from .._options import parse_options, with_options
-from .._problems import Monitor
+from .._problems import Monitor, OnBadBatch
 from .._read import flag, whole
-from .._typing import Unpack
-from ..option_types import LayerOptions
+from ..option_types import LayerOptions, Unpack
 from ._gather import Group, among_all, checked_group, gather_events, norms_of_all, processes, read_batch
-from ._module import NO_LABELS, CoreModule, as_arguments
-from ._op import Tied, find_owner, no_second_derivative, run_by_operator
+from ._op import NO_LABELS, CoreModule, Tied, as_arguments, find_owner, no_second_derivative, run_by_operator
 from ._tensors import OWN_TYPES, TENSORS, as_numpy, as_tensor, back_to, on_host, read_tensors
 
 _OPS = _softmax.Ops(

@@ -10,18 +10,15 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from .._bad_batches import OnBadBatch
 from .._events import Events
 from .._native import BatchError
 from .._options import Options, check, check_scaled
-from .._problems import Monitor, Said
+from .._problems import Monitor, OnBadBatch, Said
 from .._read import check_averages, flag, is_background
-from .._typing import Unpack
-from ..option_types import Loss, LossOptions
+from ..option_types import Loss, LossOptions, Unpack
 from ._device import device_loss, is_on_device, refuse_options
 from ._gather import Group, among_all, checked_group, gather_events, processes, read_batch
-from ._module import NO_LABELS, CoreModule, as_arguments
-from ._op import register, with_gradient
+from ._op import NO_LABELS, CoreModule, as_arguments, register, with_gradient
 from ._tensors import as_numpy, of_tensors, read_tensors, result_type
 
 

@@ -12,9 +12,8 @@ from torch import Tensor
 
 from .._events import takes_events
 from .._read import flag, numbers
-from .._typing import Unpack
 from ..metrics._judge import Check, Judge, Settings
-from ..option_types import CheckOptions
+from ..option_types import CheckOptions, Unpack
 from ._gather import processes
 from ._tensors import as_numpy, read_tensors
 
