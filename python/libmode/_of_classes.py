@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Sequence
 from typing import Any
 
@@ -14,7 +13,6 @@ from . import _softmax
 from ._messages import shown
 from ._options import TAKEN
 from ._options import check as of_options
-from ._problems import TrainingWarning
 from .metrics import Check
 from .metrics import check as judge
 from .metrics._sample import Settings
@@ -115,16 +113,3 @@ class MoDeOfClasses(torch.nn.Module):
         columns[0] = columns[0].round(4)  # other batches round otherwise
         (score, background, masses, own), count = np.unique(np.stack(columns), axis=1, return_counts=True)
         return judge(score, background, masses, weight=own * count, background_label=1, **self.settings)
-
-
-def warn_in(log: Any) -> None:
-    """Warnings of the layer go to a log, where users look, also the last one, at the end of the process."""
-    usual = warnings.showwarning
-
-    def show(message: Any, category: Any, *where: Any, **named: Any) -> None:
-        if issubclass(category, TrainingWarning):
-            log.warning("MoDe: %s", message)
-        else:
-            usual(message, category, *where, **named)
-
-    warnings.showwarning = show

@@ -53,7 +53,7 @@ def objective(
         Of the rows of the training set, in their order, or the field of the DMatrix that has them, as on Dask.
     weight : (n,) real numbers of either sign, or such a field, optional
         For cross entropy and MoDe; by default the weights of the DMatrix, which cannot be negative. XGBoost's
-        thresholds are in units of the weights, so a mean size below 1e-3 gives a warning.
+        thresholds are in units of the weights.
     label : (n,) integers, optional
         Labels for ``background_label``, to tell several backgrounds apart; by default the 0 and 1 of the DMatrix.
     category : (n,) integers, optional

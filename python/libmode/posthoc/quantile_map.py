@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import warnings
 from collections.abc import Sequence
 from contextlib import suppress
 from typing import Any
@@ -11,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .._messages import ORDER, level_of_the_user, needed
+from .._messages import ORDER, needed
 from .._problems import say_if_far
 from .._read import as_array, finite, together, variables, whole
 
@@ -28,7 +27,6 @@ HIGHEST_ORDER = 16
 _DEGREE = 3  # of the splines
 _LEVELS = 512  # of the score, with equal numbers of events between neighbors
 _IN_TAIL = 10  # events beyond the last level but one, on either side
-_JUMP = 0.01  # share of the events at one score from which fit warns
 _MOST_INTERVALS = (100, 20, 7)  # of the mass, by the number of variables
 _CHUNK = 1 << 16  # events at a time, which stay in cache
 _GRID = (32, 8, 8)  # cells of each interval, in which the mean stands for all masses, by the number of variables
@@ -128,11 +126,6 @@ class QuantileMap(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None): 
         ValueError, TypeError
             For bad options, arrays that do not fit each other, values that are not finite, fewer than 100
             effective events, (sum w)^2 / sum w^2, scores that are all equal, and weights whose sum is not positive.
-
-        Warns
-        -----
-        UserWarning
-            If over 1 % of the events have one score, other than the lowest.
         """
         order = _order(self.order)
         scores, masses, weights = _events(score, mass, sample_weight)
@@ -158,7 +151,6 @@ class QuantileMap(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None): 
                 "sum w^2: at least 100 are needed"
             )
         self.levels_ = _levels(scores)
-        _warn_of_jumps(scores, self.levels_)
         if self.intervals is None:
             usual = (2 * math.sqrt(round(weights.sum()))) ** (1 / len(ranges))  # rounding of weights moves no knot
             intervals = min(max(int(usual), 1), _MOST_INTERVALS[len(ranges) - 1])
@@ -290,13 +282,11 @@ class QuantileMap(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None): 
 
 
 def _order(order: Any) -> int | None:
-    if order is None:
-        return None
     if order == "missing":
         raise TypeError(ORDER)
-    if isinstance(order, bool) or not isinstance(order, (int, np.integer)) or not 0 <= order <= HIGHEST_ORDER:
-        raise ValueError(f"order = {order!r}: must be an integer from 0 to {HIGHEST_ORDER}, or None")
-    return int(order)
+    if order is not None and whole("order", order, 0) > HIGHEST_ORDER:
+        raise ValueError(f"order = {order}: must be an integer from 0 to {HIGHEST_ORDER}, or None")
+    return None if order is None else int(order)
 
 
 def _events(score: Any, mass: Any, weight: Any) -> tuple[Doubles, ...]:
@@ -338,20 +328,6 @@ def _levels(scores: Doubles) -> Doubles:
     if len(levels) < 2:
         raise ValueError(f"all scores are {ordered[0]:g}: there is nothing to map")
     return levels
-
-
-def _warn_of_jumps(scores: Doubles, levels: Doubles) -> None:
-    """Warns if many of the sorted scores are one number, which no map can divide: in the upper half, where cuts are."""
-    levels = np.append(levels[0], levels[1:][levels[1:] >= scores[len(scores) // 2]])
-    starts, ends = (np.searchsorted(scores, levels[1:], side) for side in ("left", "right"))
-    shares = (ends - starts) / len(scores)
-    most = int(shares.argmax())
-    if shares[most] > _JUMP:
-        warnings.warn(
-            f"{100 * shares[most]:.1f} % of the events have score = {levels[1 + most]:g}, and no cut divides them: "
-            "near this score the background efficiency still depends on the mass. Give a score of more values",
-            stacklevel=level_of_the_user(),
-        )
 
 
 def _knots(mass: Doubles, ends: tuple[float, float], intervals: int) -> Doubles:
