@@ -203,14 +203,10 @@ def push_rows(options: Options, events: Events, count: int, state: Any, said: Sa
 
 def push_apply(gradient: Any, rows: Any, lesson: Any, state: Any, norms: Any, kind: Kind) -> Any:
     """The gradient with the push, all contiguous and in the type of the rows. It changes the state, if there is one."""
-    count = rows.shape[1]
-    result = None if gradient is None else kind.new(rows, (count,))
-
-    def at(array: Any) -> int | None:
-        return None if array is None else kind.address(array)
-
-    to = at(gradient), at(result), at(state), at(norms)
-    call("mode_push_apply", None, count, kind.types[rows.dtype], at(rows), at(lesson), len(lesson), *to)
+    result = None if gradient is None else kind.new(rows, gradient.shape)
+    memory = (None if one is None else kind.address(one) for one in (gradient, result, state, norms))
+    given = rows.shape[1], kind.types[rows.dtype], kind.address(rows), kind.address(lesson), len(lesson)
+    call("mode_push_apply", None, *given, *memory)
     return result
 
 

@@ -184,9 +184,9 @@ def calls_with_errors(last):
         "ValueError: weight is None on rank 0 and torch.float32 on rank 2": lambda: loss(score, target, mass, score if last else None),
         "ValueError: shape of mass is ('n',) on rank 0 and ('n', 2) on rank 2": lambda: loss(score, target, torch.stack([mass] * 2, 1) if last else mass),
         'the loss is MoDeLoss(order=0, gather=True) on rank 0 and MoDeLoss(order=1': lambda: MoDeLoss(gather=True, order=int(last))(score, target, mass),
-        "ValueError: among the events of all processes, by rank: score[116] = NaN": lambda: loss(bad if last else score, target, mass),
-        "(in training step 0)": lambda: layer((bad if last else score).requires_grad_(), target, mass),
-        "ValueError: among the events of all processes, by rank: mass[203] = NaN": lambda: loss(score, target, mass, reference=reference),
+        "ValueError: score[116] = NaN": lambda: loss(bad if last else score, target, mass),
+        "(in training step 0, where events of all processes follow each other)": lambda: layer((bad if last else score).requires_grad_(), target, mass),
+        "ValueError: mass[203] = NaN": lambda: loss(score, target, mass, reference=reference),
         "BatchError: no event selected: none of the 120 values of label": lambda: loss(score, target + 1, mass),
     }  # fmt: skip
 

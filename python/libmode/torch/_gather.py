@@ -7,8 +7,7 @@ that loss.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -19,7 +18,6 @@ from torch import Tensor
 from .. import _events
 from .._arrays import check_reference
 from .._events import Events
-from .._native import BatchError
 from ._tensors import as_arrays, as_numpy, as_tensor, read_tensors
 
 #: A group of processes; None is the group of all processes.
@@ -117,17 +115,6 @@ def _description(batch: Batch, options: str) -> dict[str, Any]:
     """The values that must agree in all processes."""
     kinds = {name: None if one is None else one.dtype for name, one in batch.events._asdict().items()}
     return {"the loss": options, "shape of mass": ("n", *batch.events.mass.shape[1:]), **kinds}
-
-
-@contextmanager
-def among_all(gathers: bool) -> Iterator[None]:
-    """Says of an error that its place is among the events of all processes."""
-    try:
-        yield
-    except ValueError as error:
-        if not gathers or isinstance(error, BatchError):
-            raise
-        raise ValueError(f"among the events of all processes, by rank: {error}") from None
 
 
 def norms_of_all(gradient: Tensor, rows: Tensor, parts: int, group: Group) -> Tensor:

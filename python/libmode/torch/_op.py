@@ -186,7 +186,7 @@ def with_gradient(owner: Any, state: Tensor | None, score: Tensor, *others: Any,
         number, grad = run_by_operator(owner, state, score, *others, reference=reference)
         loss = linked_op(number, [score], [grad])
     else:
-        number, grad = owner._run(state, score, *others, reference)
+        number, grad = owner._run(state, score.detach() if isinstance(score, Tensor) else score, *others, reference)
         loss = Linked.apply(number, score, grad)
     return loss
 

@@ -18,7 +18,7 @@ from .._options import parse_options, with_options
 from .._problems import Monitor, OnBadBatch
 from .._read import flag, whole
 from ..option_types import LayerOptions, Unpack
-from ._gather import Group, among_all, checked_group, gather_events, norms_of_all, processes, read_batch
+from ._gather import Group, checked_group, gather_events, norms_of_all, processes, read_batch
 from ._op import NO_LABELS, CoreModule, Tied, as_arguments, find_owner, no_second_derivative, run_by_operator
 from ._tensors import OWN_TYPES, TENSORS, as_numpy, as_tensor, back_to, on_host, read_tensors
 
@@ -178,13 +178,14 @@ class MoDeConstraint(CoreModule):
                 count = events.score.shape[0]
             if not self.background_only:
                 events = events._replace(label=None)
-            if not gathers and events.score.shape[0] > count:
+            if gathers:
+                where = ", where events of all processes follow each other"
+            elif events.score.shape[0] > count:
                 where = f", where events from {count} on are reference events"
             if score.is_cuda:
                 events = on_host(events)
-            with among_all(gathers):
-                before = state if state.is_cpu else state.to("cpu", torch.float64)
-                lesson, rows = constraint.direction(before, events, count, TENSORS)
+            before = state if state.is_cpu else state.to("cpu", torch.float64)
+            lesson, rows = constraint.direction(before, events, count, TENSORS)
         except BatchError as error:
             self._skip(error)
             found = constraint.skipped(np.float64, score.numel())
@@ -203,17 +204,19 @@ class MoDeConstraint(CoreModule):
 
     def _outgoing(self, incoming: Tensor, lesson: Tensor, rows: Tensor) -> Tensor:
         """The gradient with the push; the state remembers the batch."""
-        rows, lesson = rows.to("cpu").contiguous(), lesson.to("cpu", torch.float64)
-        gradient = incoming.detach().to("cpu", rows.dtype).reshape(-1).contiguous()
-        norms = None
+        state, norms = self.state, None
+        if not (rows.is_cpu and state.is_cpu):
+            rows, lesson, state = rows.cpu(), lesson.cpu(), state.to("cpu", torch.float64)
+        rows, gradient = rows.contiguous(), incoming.detach()
+        if not (gradient.is_cpu and gradient.dtype is rows.dtype and gradient.is_contiguous()):
+            gradient = gradient.to("cpu", rows.dtype).contiguous()
         if self.gather and processes(self.process_group) > 1:
             parts = len(self._constraint.labels) * (self.categories or 1)
-            norms = norms_of_all(gradient, rows, parts, self.process_group)
-        state = self.state.to("cpu", torch.float64)
+            norms = norms_of_all(gradient.reshape(-1), rows, parts, self.process_group)
         changed = self._constraint.apply(gradient, rows, lesson, state, norms, TENSORS)
-        if not self.state.is_cpu:
+        if state is not self.state:
             self.state.copy_(state)
-        return back_to(incoming.device, incoming.dtype, changed.reshape(incoming.shape))
+        return back_to(incoming.device, incoming.dtype, changed)
 
     def get_extra_state(self) -> Tensor:
         """The options of the state, as the bytes of a text, since some file formats hold only tensors."""
@@ -265,8 +268,7 @@ class Constrained(torch.autograd.Function):
     @staticmethod
     def backward(ctx: Any, incoming: Tensor) -> tuple[Tensor | None, ...]:
         rows, lesson, score = ctx.saved_tensors
-        with torch.no_grad():
-            pushed = ctx.owner._outgoing(incoming, lesson, rows)
+        pushed = ctx.owner._outgoing(incoming, lesson, rows)
         if torch.is_grad_enabled():  # with create_graph
             for tensor in (score, incoming):
                 pushed = Tied.apply(pushed, tensor)

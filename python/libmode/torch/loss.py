@@ -17,7 +17,7 @@ from .._problems import Monitor, OnBadBatch, Said
 from .._read import check_averages, flag, is_background
 from ..option_types import Loss, LossOptions, Unpack
 from ._device import device_loss, is_on_device, refuse_options
-from ._gather import Group, among_all, checked_group, gather_events, processes, read_batch
+from ._gather import Group, checked_group, gather_events, processes, read_batch
 from ._op import NO_LABELS, CoreModule, as_arguments, register, with_gradient
 from ._tensors import as_numpy, of_tensors, read_tensors, result_type
 
@@ -251,8 +251,12 @@ class MoDeLoss(CoreModule):
                 torch.ones(len(events.score)) if events.label is None else is_background(events.label, self._labels)
             )
             factor = counted.sum(dtype=torch.float64) / counted[:count].sum().clamp(min=1)
-        with among_all(batch.processes > 1):
+        try:
             loss, grad = self._of_events(state, events, count)
+        except ValueError as error:
+            if not gathers or isinstance(error, BatchError):
+                raise
+            raise ValueError(f"{error} (where events of all processes follow each other)") from None
         grad = batch.processes * grad[:count][batch.own]
         return loss, grad if factor is None else grad * factor.to(grad)
 
