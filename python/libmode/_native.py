@@ -259,24 +259,14 @@ def options_table() -> dict[str, Row]:
 def set_threads(threads: int) -> None:
     """Limits the threads that one call may use; 0 restores the default, all available.
 
-    It holds for the whole process and its forked children. Results are identical, bit for bit, for any number.
-
-    Parameters
-    ----------
-    threads : int, at least 0
-        More than 1024 count as 1024. Small inputs always use one thread.
-
-    Raises
-    ------
-    ValueError, TypeError
-        If ``threads`` is below 0, or is no integer.
+    It holds for the whole process and its forked children. Results are identical, bit for bit, for any number. More
+    than 1024 ``threads`` count as 1024, and small inputs use one. ValueError or TypeError for other values.
 
     Examples
     --------
     >>> import libmode
-    >>> libmode.set_threads(1)
-    >>> print(f"{libmode.mode_loss([0.2, 0.7, 0.4, 0.5], [80, 90, 120, 130], order=0, bins=2):.4f}")
-    -0.0125
+    >>> print(libmode.set_threads(1))
+    None
     >>> libmode.set_threads(0)
     """
     global _threads

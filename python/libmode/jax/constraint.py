@@ -66,8 +66,7 @@ def mode_constraint(
     Raises
     ------
     BatchError, ValueError, TypeError
-        As :func:`libmode.jax.mode_loss`, in the pass that is differentiated; ValueError too for a state of
-        another number of labels, and a reference that does not fit the batch.
+        As :func:`libmode.jax.mode_loss`, in the pass that is differentiated.
 
     Examples
     --------

@@ -36,18 +36,12 @@ class MoDeCallback(keras.callbacks.Callback):
     batch_size : int, optional
         The argument of ``model.predict``.
     prefix : str, by default ``"val_mode_"``
-        The start of each name, as in ``val_mode_rank``, the best choice of a checkpoint: the larger the better.
+        As for :class:`libmode.torch.MoDeMetrics`.
 
     Attributes
     ----------
     check : :class:`libmode.metrics.Check` or None
         Of the last epoch: print it for the verdict. In the logs unknown numbers are NaN.
-
-    Raises
-    ------
-    ValueError, TypeError
-        At once for bad options and for arrays of different lengths; at the end of an epoch as
-        :func:`libmode.metrics.check`.
 
     Examples
     --------

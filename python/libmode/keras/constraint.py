@@ -35,18 +35,6 @@ class MoDeConstraint(WithBase):
     signal : int, default -1
         The column of signal among the outputs of a softmax, for several outputs without ``score``.
 
-    Attributes
-    ----------
-    skipped : int
-        The number of skipped batches of the training.
-
-    Raises
-    ------
-    ValueError, TypeError
-        At once for options that are out of range or unknown.
-    BatchError, ValueError, TypeError
-        In a training: as :class:`MoDeLoss`; BatchError only with ``on_bad_batch="raise"``.
-
     Notes
     -----
     A saved model has the arguments and the state; a file of its weights has neither. Keras has no place for reference

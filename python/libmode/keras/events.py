@@ -45,11 +45,6 @@ def pack(label: Any, mass: Any, weight: Any = None, category: Any = None, *, bas
         float32 if masses and weights fit in it.
         A metric of Keras without :func:`on_label` fails at this shape, where it would compare scores with masses.
 
-    Raises
-    ------
-    ValueError, TypeError
-        For lengths that differ, other shapes and types, and with its place a NaN label or a category beyond 2^24.
-
     Examples
     --------
     >>> from libmode.keras import pack
@@ -147,24 +142,19 @@ class OnLabel(keras.metrics.Metric):
         self.metric = metric
 
     def update_state(self, y_true: Any, y_pred: Any, sample_weight: Any = None) -> None:
-        """Updates the metric with the labels."""
         self.metric.update_state(unpack(y_true)[0], y_pred, sample_weight=sample_weight)
 
     def result(self) -> Any:
-        """The result of the metric."""
         return self.metric.result()
 
     def reset_state(self) -> None:
-        """Resets the metric."""
         self.metric.reset_state()
 
     def get_config(self) -> dict[str, Any]:
-        """The metric in the form that Keras saves."""
         return {**super().get_config(), "metric": keras.saving.serialize_keras_object(self.metric)}
 
     @classmethod
     def from_config(cls, config: dict[str, Any]) -> OnLabel:
-        """The metric that :meth:`get_config` describes."""
         return cls(**{**config, "metric": keras.saving.deserialize_keras_object(config["metric"])})
 
 
@@ -181,13 +171,8 @@ def on_label(metric: Any, name: str | None = None) -> OnLabel:
     Returns
     -------
     OnLabel
-        A metric of Keras that passes only the labels on. It gets ``sample_weight`` as one of the
-        ``weighted_metrics``, but never the weights of :func:`pack`.
-
-    Raises
-    ------
-    ValueError
-        For "accuracy" and "acc", and for metrics that Keras does not know.
+        A metric that passes only the labels on, and ``sample_weight`` as one of the ``weighted_metrics``, but never
+        the weights of :func:`pack`.
 
     Examples
     --------

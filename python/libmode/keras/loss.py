@@ -43,11 +43,9 @@ class MoDeLoss(WithBase):
 
     Raises
     ------
-    ValueError, TypeError
-        At once for options that are out of range or unknown.
     BatchError, ValueError, TypeError
-        When called: as :func:`libmode.mode_loss`. In a compiled program of TensorFlow or JAX bad values of a
-        batch raise the framework's own error, which ends with the same sentence.
+        As :func:`libmode.mode_loss`, for options at once. In a compiled program of TensorFlow or JAX bad values of a
+        batch raise the framework's own error, which has the same sentence.
 
     Notes
     -----

@@ -118,25 +118,15 @@ def events_needed(background_efficiency: float, bump: float, errors: float = 1.0
     """How many background events before the cut, about, show a ``bump`` in an eighth of the events, before a training.
 
     At a background efficiency f, n events leave a response that is flat with a scatter of sqrt(8 / (f n)) in eight
-    bins. So ``8 errors^2 / (f bump^2)`` events show a bump of this height with this many standard deviations.
+    bins. So ``8 errors^2 / (f bump^2)`` events, a float, show a bump with this many standard deviations. A value out of
+    range is a ValueError.
 
     Parameters
     ----------
     background_efficiency : number above 0, at most 1
         At your cut.
-    bump : number above 0
-        The height of the bump over the background under it, such as 0.1.
-    errors : number above 0
-        The standard deviations of the bump, 1 by default.
-
-    Returns
-    -------
-    float
-
-    Raises
-    ------
-    ValueError, TypeError
-        For values out of range.
+    bump, errors : numbers above 0
+        The height of the bump over the background under it, such as 0.1, and its standard deviations.
 
     Examples
     --------

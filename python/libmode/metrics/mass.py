@@ -62,8 +62,8 @@ def efficiency(
     Returns
     -------
     Efficiency
-        NaN, with a RuntimeWarning that names the bins, in a bin without events or without a positive sum of weights;
-        without a warning in an empty cell of several masses. Negative weights can give values outside [0, 1].
+        NaN, with a RuntimeWarning, in a bin without a positive sum of weights; without a warning in an empty cell of
+        several masses. Negative weights can give values outside [0, 1].
 
     Raises
     ------

@@ -77,20 +77,12 @@ class QuantileMap(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None): 
     knots_ : list of arrays, of each variable the ends of its intervals
     coefficients_ : (k, functions), of G at each level
     targets_ : (k, p + 1) the H_k at each level, or None
-    ranges_ : list of (low, high), of each variable
-
-    Raises
-    ------
-    ValueError, TypeError
-        In :meth:`fit` and :meth:`transform`, for bad options and events; NotFittedError without a fit.
 
     Notes
     -----
-    Scores above the fitted range keep their distance from its end, and so do scores below; order None gives 1 and 0
-    there. Equal scores of equal mass stay equal, as from a few trees, and no cut can separate them. The same map
-    moves the signal, which changes its shape in mass (docs/posthoc.md).
-
-    Neither a common factor of the weights nor the order of the events matters.
+    Scores outside the fitted range keep their distance from its end; order None gives 1 and 0 there. Equal scores of
+    equal mass stay equal, as from a few trees. The same map moves the signal, which changes its shape in mass
+    (docs/posthoc.md). Neither a common factor of the weights nor the order of the events matters.
 
     Examples
     --------
@@ -121,11 +113,8 @@ class QuantileMap(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None): 
     def fit(self, score: Any, mass: Any, *, sample_weight: Any = None) -> QuantileMap:
         """Fits the map to background: scores (n,), masses (n,) or (n, d), d up to 3, and ``sample_weight`` (n,).
 
-        Raises
-        ------
-        ValueError, TypeError
-            For bad options, arrays that do not fit each other, values that are not finite, fewer than 100
-            effective events, (sum w)^2 / sum w^2, scores that are all equal, and weights whose sum is not positive.
+        ValueError or TypeError for bad options, arrays that do not fit each other, values that are not finite, fewer
+        than 100 effective events, (sum w)^2 / sum w^2, equal scores, and weights whose sum is not positive.
         """
         order = _order(self.order)
         scores, masses, weights = _events(score, mass, sample_weight)
@@ -223,24 +212,10 @@ class QuantileMap(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None): 
     def to_correction(self, name: str = "quantile_map") -> dict[str, Any]:
         """The map as a correction of correctionlib (schema v2), which C++, Python and coffea evaluate.
 
-        Its inputs are "score" and "mass". It is the map at the nodes of a grid, with lines between. The nodes are every
-        fourth level of the score, and two or more of each interval of the mass. A file has 6 to 10 MB, and a quarter
-        as .json.gz.
-
-        Parameters
-        ----------
-        name : str
-            Of the correction.
-
-        Returns
-        -------
-        dict
-            For JSON, in the list "corrections" of a file with "schema_version" 2.
-
-        Raises
-        ------
-        ValueError, NotFittedError
-            For a map of several variables of mass; without a fit.
+        Its ``name`` is yours, and its inputs are "score" and "mass". It is the map at the nodes of a grid, with lines
+        between: every fourth level of the score, and two or more of each interval of the mass. The dictionary is for
+        JSON, in the list "corrections" of a file with "schema_version" 2, of 6 to 10 MB and a quarter as .json.gz.
+        ValueError for a map of several variables of mass, NotFittedError without a fit.
         """
         check_is_fitted(self)
         if len(self.knots_) > 1:

@@ -64,10 +64,8 @@ class MoDeConstraint(CoreModule):
 
     Raises
     ------
-    ValueError, TypeError
-        For options that are out of range or unknown.
     BatchError, ValueError, TypeError
-        When called: as :func:`libmode.mode_loss`, a ValueError with the training step; BatchError only with
+        As :func:`libmode.mode_loss`, for options at once, later with the training step; BatchError only with
         ``on_bad_batch="raise"``.
 
     Notes

@@ -39,16 +39,12 @@ def distance_correlation(x: Tensor, y: Tensor, *, weight: Tensor | None = None, 
 
     Returns
     -------
-    Tensor of shape (), float64 if x or y is, and float32 otherwise, on the device of ``x``. Where two values of x
-    are equal, the derivative of their distance counts as 0, the mean of both sides; likewise for y.
+    Tensor of shape (), float64 if x or y is, and float32 otherwise. The derivative of a distance of 0 counts as 0.
 
     Raises
     ------
-    BatchError
-        If x or y has one value alone, or the weights have no positive sum, so that the result would be 0/0; and for
-        fewer than 2 events, or 4 with ``unbiased``.
-    ValueError, TypeError
-        For values that are not finite, arrays of different lengths, and a weight that wants a gradient.
+    BatchError, ValueError, TypeError
+        As DisCo of :func:`libmode.mode_loss`; ValueError too for a weight that wants a gradient.
 
     Examples
     --------

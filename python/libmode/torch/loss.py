@@ -134,10 +134,8 @@ class MoDeLoss(CoreModule):
 
     Raises
     ------
-    ValueError, TypeError
-        For options that are out of range or unknown.
     BatchError, ValueError, TypeError
-        When called: as :func:`libmode.mode_loss`.
+        As :func:`libmode.mode_loss`, for options at once.
 
     Examples
     --------
