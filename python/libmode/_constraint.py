@@ -68,26 +68,15 @@ def training_step(memory: NDArray[Any]) -> str:
     return f"in training step {memory[_STEPS]:.0f}"
 
 
-class Lock:
-    """A lock between threads, ``held``. Copies of its owner have one of their own."""
-
-    def __init__(self) -> None:
-        self.held = threading.RLock()
-
-    def __reduce__(self) -> tuple[type[Lock], tuple[()]]:
-        return Lock, ()
+_TURNS = threading.RLock()  # of threads that may share a layer
 
 
 class Constraint:
     """The checked settings of a constraint, and the push of a batch."""
 
     def __init__(
-        self,
-        options: Mapping[str, Any],
-        *,
-        said: Said | None = None,
-        owner: Callable[..., Any] | None = None,
-    ) -> None:
+        self, options: Mapping[str, Any], *, said: Said | None = None, owner: Callable[..., Any] | None = None,
+    ) -> None:  # fmt: skip
         self.options, self.odds = check("mode", options, owner, OF_LAYER), False
         """Whether the scores are log odds of outputs of a softmax, which are logits."""
         self.settings = {name: self.options.values[name] for name in OF_LAYER}
@@ -100,7 +89,6 @@ class Constraint:
                 "which is (0, 1) for logits"
             )
         self.size = self.options.state_size
-        self.lock = Lock()  # threads that share a layer take turns
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Constraint) and (self.options, self.odds) == (other.options, other.odds)
@@ -119,7 +107,7 @@ class Constraint:
         The scores of the events are predictions. The state does not change.
         """
         options = self._of_logits if self.odds else self.options
-        with self.lock.held:
+        with _TURNS:
             try:
                 return push_rows(options, events, count, state, self.said, kind)
             except ValueError as error:
@@ -130,7 +118,7 @@ class Constraint:
         if kind is NUMPY:
             rows, lesson = np.ascontiguousarray(rows), np.ascontiguousarray(lesson, np.float64)
             gradient = None if gradient is None else np.ascontiguousarray(gradient, rows.dtype).reshape(-1)
-        with self.lock.held:
+        with _TURNS:
             return push_apply(gradient, rows, lesson, state, norms, kind)
 
     def skipped(self, like: Any, count: int) -> tuple[NDArray[np.float64], Any]:
@@ -208,15 +196,9 @@ class HostConstraint(SkipsBadBatches):
     _without_last = "a data set made with batch(..., drop_remainder=True)"
 
     def __init__(
-        self,
-        constraint: Constraint,
-        *,
-        name: str,
-        on_bad_batch: OnBadBatch,
-        memory: NDArray[np.float64] | None = None,
-        monitor: bool = False,
-        said: Said | None = None,
-    ) -> None:
+        self, constraint: Constraint, *, name: str, on_bad_batch: OnBadBatch, memory: NDArray[np.float64] | None = None,
+        monitor: bool = False, said: Said | None = None,
+    ) -> None:  # fmt: skip
         self._set_on_bad_batch(on_bad_batch, said)
         self._constraint, self._memory = constraint, memory
         self._called, self._monitor = name, Monitor() if monitor else None

@@ -117,17 +117,9 @@ class Call:
 
 
 def derivatives(
-    options: Options,
-    events: Events,
-    kind: Kind,
-    said: Said,
-    *,
-    grad: bool = True,
-    hess: bool = False,
-    quality: bool = False,
-    averages: Any = None,
-    batch: int = 0,
-) -> tuple[Structure, Any, Any]:
+    options: Options, events: Events, kind: Kind, said: Said, *, grad: bool = True, hess: bool = False,
+    quality: bool = False, averages: Any = None, batch: int = 0,
+) -> tuple[Structure, Any, Any]:  # fmt: skip
     """What the core finds for checked events, and the wanted derivatives; bias and events with ``quality`` alone.
 
     With ``averages``, three numbers in the memory of an array, loss and gradient are multiples of the cross entropy.
@@ -150,30 +142,25 @@ def derivatives(
 
 
 def _disco(ready: Call, grad: NDArray[Any] | None) -> float:
-    """DisCo of each background label, the distance correlation of mass and score; ``grad`` gets its derivatives."""
+    """DisCo, the distance correlation of mass and score; ``grad`` gets its derivatives."""
     labels, unbiased = ready.options.labels, ready.options.values["unbiased"]
     known: Any = Events(*(None if one is None else ready.kind.as_numpy(one) for one in ready.arrays))
-    if known.category is not None or known.mass.ndim > 1:
-        what = f"mass has {len(known.mass)} variables" if known.category is None else "category is given"
-        raise ValueError(f"{what}, and loss = 'disco' takes one mass and no category: call it for each of them")
+    if known.category is not None or known.mass.ndim > 1 or len(labels) > 1:
+        given = f"background_label = {labels}" if len(labels) > 1 else "category is given"
+        given = f"mass has {len(known.mass)} variables" if known.mass.ndim > 1 else given
+        raise ValueError(f"{given}, and loss = 'disco' takes one mass and label, no category: call it for each")
+    own = np.arange(len(known.score)) if known.label is None else np.flatnonzero(known.label == labels[0])
+    if known.label is not None and not len(own):
+        raise BatchError(no_background(known.label, labels[0]))
+    arrays = [None if one is None else one[own] for one in (known.mass, known.score, known.weight)]
+    part = None if grad is None else np.empty(len(own), grad.dtype)
+    try:
+        loss = correlation(ready.struct.dtype, len(own), (*map(address, arrays), None, address(part)), unbiased)
+    except ValueError as error:
+        raise ready.explained(_named(error, own)) from None
     if grad is not None:
         grad[:] = 0
-    loss, names = 0.0, ("mass", "score", "weight", "grad")
-    for background in labels[: None if known.label is not None else 1]:
-        own = np.arange(len(known.score)) if known.label is None else np.flatnonzero(known.label == background)
-        if known.label is not None and not len(own):
-            raise BatchError(no_background(known.label, background))
-        arrays = [None if one is None else one[own] for one in (known.mass, known.score, known.weight)]
-        part = None if grad is None else np.empty(len(own), grad.dtype)
-        addresses = (*map(address, arrays), None, address(part))
-        try:
-            loss += correlation(ready.struct.dtype, len(own), addresses, unbiased)
-        except ValueError as error:
-            several = known.label is not None and len(labels) > 1
-            before = f"events with background_label = {background}: " if several else ""
-            raise ready.explained(named(error, names, own, before)) from None
-        if grad is not None:
-            grad[own] = part
+        grad[own] = part
     return loss
 
 
@@ -184,12 +171,11 @@ def correlation(dtype: int, n: int, addresses: Sequence[int | None], unbiased: b
     return value.value
 
 
-def named(error: Exception, names: Sequence[str], index: NDArray[Any] | None = None, before: str = "") -> Any:
-    """An error of the core about x, y, weight and grad_y, with these names, and places in the input."""
+def _named(error: Exception, index: NDArray[Any]) -> Any:
+    """An error of the core about x, y and grad_y, with the names of a loss, and places in the input."""
     fault: Fault = getattr(error, "fault", Fault("", None, ""))
-    name = dict(zip(("x", "y", "weight", "grad_y"), names, strict=False)).get(fault.argument, fault.argument)
-    place = fault.place if fault.place is None or index is None else int(index[fault.place])
-    return reworded(error, before=before + fault.before, argument=name, place=place)
+    name = {"x": "mass", "y": "score", "grad_y": "grad"}.get(fault.argument, fault.argument)
+    return reworded(error, argument=name, place=fault.place if fault.place is None else int(index[fault.place]))
 
 
 def push_rows(options: Options, events: Events, count: int, state: Any, said: Said, kind: Kind) -> tuple[Any, Any]:

@@ -59,14 +59,10 @@ def read_reference(reference: Any, make: Callable[..., Any]) -> Any:
 
 
 def joined(
-    batch: Events,
-    reference: Any,
-    labels: Sequence[int],
-    convert: Callable[[str, Any], Any],
-    filled: Callable[[Any, int, Any], Any],
-    concatenated: Callable[[str, Any, Any], Any],
+    batch: Events, reference: Any, labels: Sequence[int], convert: Callable[[str, Any], Any],
+    filled: Callable[[Any, int, Any], Any], concatenated: Callable[[str, Any, Any], Any],
     check: Callable[[Any, Sequence[int]], None],
-) -> Events:
+) -> Events:  # fmt: skip
     """The checked events of a batch, followed by the reference events, which are background unless they have labels.
 
     ``filled(score, value, like)`` returns an array like ``score`` of one value, of the type of ``like``. ``check`` is

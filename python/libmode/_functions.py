@@ -18,15 +18,9 @@ from .option_types import Loss, LossOptions, Unpack
 
 
 def mode_loss(
-    score: Any,
-    mass: Any,
-    *,
-    weight: Any = None,
-    label: Any = None,
-    category: Any = None,
-    loss: Loss = "mode",
+    score: Any, mass: Any, *, weight: Any = None, label: Any = None, category: Any = None, loss: Loss = "mode",
     **options: Unpack[LossOptions],
-) -> float:
+) -> float:  # fmt: skip
     r"""The MoDe loss of arXiv:2010.09745, integrated exactly over the scores; or DisCo, for comparison.
 
     The loss is the squared distance of the score distributions F_b of the mass bins b from their best polynomials of
@@ -99,15 +93,9 @@ def mode_loss(
 
 
 def mode_loss_and_grad(
-    score: Any,
-    mass: Any,
-    *,
-    weight: Any = None,
-    label: Any = None,
-    category: Any = None,
-    loss: Loss = "mode",
+    score: Any, mass: Any, *, weight: Any = None, label: Any = None, category: Any = None, loss: Loss = "mode",
     **options: Unpack[LossOptions],
-) -> tuple[float, NDArray[Any]]:
+) -> tuple[float, NDArray[Any]]:  # fmt: skip
     """The MoDe loss and its gradient with respect to the scores.
 
     Takes the arguments of :func:`mode_loss`. The gradient has the shape and the floating type of ``score``, but

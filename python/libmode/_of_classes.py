@@ -26,16 +26,9 @@ class MoDeOfClasses(torch.nn.Module):
     """The layer or the loss for one class of signal against the background classes; other classes take no part."""
 
     def __init__(
-        self,
-        names: Sequence[str],
-        *,
-        signal_class: str | None = None,
-        background_classes: Sequence[str] | None = None,
-        each_class: bool = False,
-        method: str = "layer",
-        check: dict[str, Any] | None = None,
-        **options: Any,
-    ) -> None:
+        self, names: Sequence[str], *, signal_class: str | None = None, background_classes: Sequence[str] | None = None,
+        each_class: bool = False, method: str = "layer", check: dict[str, Any] | None = None, **options: Any,
+    ) -> None:  # fmt: skip
         super().__init__()
         self.names, self.method, self.each_class = list(names), method, each_class
         if method not in METHODS:

@@ -32,14 +32,9 @@ __all__ = ["MoDeXGBClassifier", "objective"]
 
 
 def objective(
-    mass: Any,
-    *,
-    weight: Any = None,
-    label: Any = None,
-    category: Any = None,
-    background_only: bool = True,
+    mass: Any, *, weight: Any = None, label: Any = None, category: Any = None, background_only: bool = True,
     **options: Unpack[LossOptions],
-) -> Objective:
+) -> Objective:  # fmt: skip
     """Cross entropy and MoDe (arXiv:2010.09745) for ``obj=`` of ``xgboost.train``, as on Dask.
 
     Give ``"objective": "binary:logistic"`` with it, so that the model predicts probabilities, and ``base_score``, the

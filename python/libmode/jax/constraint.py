@@ -24,19 +24,10 @@ _OPS = _softmax.Ops(
 
 @takes_events
 def mode_constraint(
-    score: Any,
-    label: Any,
-    mass: Any,
-    weight: Any = None,
-    *,
-    category: Any = None,
-    reference: Events | None = None,
-    state: State | None = None,
-    signal: int = -1,
-    background_only: bool = True,
-    on_bad_batch: OnBadBatch = "skip",
+    score: Any, label: Any, mass: Any, weight: Any = None, *, category: Any = None, reference: Events | None = None,
+    state: State | None = None, signal: int = -1, background_only: bool = True, on_bad_batch: OnBadBatch = "skip",
     **options: Unpack[LayerOptions],
-) -> Any:
+) -> Any:  # fmt: skip
     """The scores, unchanged; their gradient keeps the response to background smooth in the mass.
 
     Put it between network and loss, with a state. It changes the gradient like :class:`libmode.torch.MoDeConstraint`.

@@ -77,17 +77,9 @@ Compute = Callable[..., tuple[Any, ...]]
 
 
 def mode_loss(
-    score: Any,
-    mass: Any,
-    *,
-    weight: Any = None,
-    label: Any = None,
-    category: Any = None,
-    loss: Loss = "mode",
-    strength: float | None = None,
-    state: Any = None,
-    **options: Unpack[LossOptions],
-) -> Any:
+    score: Any, mass: Any, *, weight: Any = None, label: Any = None, category: Any = None, loss: Loss = "mode",
+    strength: float | None = None, state: Any = None, **options: Unpack[LossOptions],
+) -> Any:  # fmt: skip
     """The MoDe loss (arXiv:2010.09745) of JAX arrays, differentiable in ``score``.
 
     Parameters

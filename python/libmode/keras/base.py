@@ -71,12 +71,6 @@ class WithBase(keras.losses.Loss):
         y_pred, events = ops.convert_to_tensor(y_pred, dtype=self.dtype), unpack(y_true)
         same_length("mass", events.mass, "y_pred", y_pred)
         if sample_weight is not None:
-            shape = tuple(sample_weight.shape)
-            if len(shape) > 1 and shape[-1] != 1:
-                raise ValueError(
-                    f"sample_weight has shape {shape}: expected (n,) or (n, 1). From packed labels class_weight makes "
-                    "such a shape: leave class_weight out, and give pack(..., base_weight=np.where(label == 1, 2, 1))"
-                )
             sample_weight = flat("sample_weight", ops.convert_to_tensor(sample_weight, dtype=events.weight.dtype))
             same_length("sample_weight", sample_weight, "y_true", events.weight)
             of_base = events.base_weight * sample_weight

@@ -63,17 +63,9 @@ class MoDeCallback(keras.callbacks.Callback):
 
     @takes_events
     def __init__(
-        self,
-        x: Any,
-        label: Any,
-        mass: Any,
-        weight: Any = None,
-        *,
-        score: Score = None,
-        batch_size: int | None = None,
-        prefix: str = "val_mode_",
-        **settings: Unpack[CheckOptions],
-    ) -> None:
+        self, x: Any, label: Any, mass: Any, weight: Any = None, *, score: Score = None, batch_size: int | None = None,
+        prefix: str = "val_mode_", **settings: Unpack[CheckOptions],
+    ) -> None:  # fmt: skip
         super().__init__()
         self._label, self._mass, self._weight = together(
             as_array, label=as_array("label", label), mass=mass, weight=weight

@@ -61,18 +61,10 @@ class MoDeConstraint(WithBase):
     score: int | None
 
     def __init__(
-        self,
-        *,
-        base: Any = "binary_crossentropy",
-        score: int | None = None,
-        signal: int = -1,
-        background_only: bool = True,
-        on_bad_batch: OnBadBatch = "skip",
-        monitor: bool = True,
-        name: str | None = None,
-        dtype: Any = None,
-        **options: Unpack[LayerOptions],
-    ) -> None:
+        self, *, base: Any = "binary_crossentropy", score: int | None = None, signal: int = -1,
+        background_only: bool = True, on_bad_batch: OnBadBatch = "skip", monitor: bool = True, name: str | None = None,
+        dtype: Any = None, **options: Unpack[LayerOptions],
+    ) -> None:  # fmt: skip
         arguments: dict[str, Any] = {
             "signal": signal,
             "background_only": background_only,

@@ -74,17 +74,10 @@ class MoDeLoss(WithBase):
     score: Score
 
     def __init__(
-        self,
-        *,
-        strength: float | None = None,
-        base: Any = "binary_crossentropy",
-        score: Score = None,
-        background_only: bool = True,
-        on_bad_batch: OnBadBatch = "skip",
-        name: str | None = None,
-        dtype: Any = None,
+        self, *, strength: float | None = None, base: Any = "binary_crossentropy", score: Score = None,
+        background_only: bool = True, on_bad_batch: OnBadBatch = "skip", name: str | None = None, dtype: Any = None,
         **options: Unpack[LossOptions],
-    ) -> None:
+    ) -> None:  # fmt: skip
         others: dict[str, Any] = {"background_only": background_only, "on_bad_batch": on_bad_batch}
         super().__init__(name or "mode_loss", dtype, base, options, {"score": score, "strength": strength, **others})
         if not (score is None or callable(score) or isinstance(score, int)):

@@ -86,7 +86,7 @@ def gather_events(make: Callable[[], Batch], options: str, group: Group) -> Batc
     own: Any  # what the other processes get
     try:
         batch = make()
-        own = _description(batch, options), batch.size, as_arrays(batch.events)
+        own = options, batch.size, as_arrays(batch.events)
     except Exception as caught:
         error, own = caught, f"{type(caught).__name__}: {caught}"
     every: list[Any] = [None] * processes(group)
@@ -97,9 +97,11 @@ def gather_events(make: Callable[[], Batch], options: str, group: Group) -> Batc
     for rank, other in enumerate(every):
         if isinstance(other, str):
             raise RuntimeError(f"on rank {rank}: {other}")
-        for name, value in other[0].items():
-            if value != (first := every[0][0][name]):
-                raise ValueError(f"{name} is {first} on rank 0 and {value} on rank {rank}")
+        if other[0] != every[0][0]:
+            raise ValueError(f"the loss is {every[0][0]} on rank 0 and {other[0]} on rank {rank}")
+        for name, first, here in zip(Events._fields, every[0][2], other[2], strict=True):
+            if (kind := getattr(here, "dtype", None)) != (usual := getattr(first, "dtype", None)):
+                raise ValueError(f"{name} is {usual} on rank 0 and {kind} on rank {rank}")
     batches = [arrays.where(slice(size)) for _, size, arrays in every]
     references = [arrays.where(slice(size, None)) for _, size, arrays in every]
     columns = zip(batch.events, *batches, *references, strict=True)
@@ -109,12 +111,6 @@ def gather_events(make: Callable[[], Batch], options: str, group: Group) -> Batc
     ends = np.cumsum([size for _, size, _ in every])
     end = int(ends[dist.get_rank(group)])
     return Batch(events, int(ends[-1]), slice(end - batch.size, end), len(every))
-
-
-def _description(batch: Batch, options: str) -> dict[str, Any]:
-    """The values that must agree in all processes."""
-    kinds = {name: None if one is None else one.dtype for name, one in batch.events._asdict().items()}
-    return {"the loss": options, "shape of mass": ("n", *batch.events.mass.shape[1:]), **kinds}
 
 
 def norms_of_all(gradient: Tensor, rows: Tensor, parts: int, group: Group) -> Tensor:

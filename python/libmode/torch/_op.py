@@ -76,13 +76,8 @@ run_op.register_fake(_like_run)
 
 
 def run_by_operator(
-    owner: Any,
-    state: Tensor | None,
-    *events: Any,
-    reference: Any = None,
-    outputs: Tensor | None = None,
-    rows: int = 0,
-) -> tuple[Tensor, Tensor]:
+    owner: Any, state: Tensor | None, *events: Any, reference: Any = None, outputs: Tensor | None = None, rows: int = 0,
+) -> tuple[Tensor, Tensor]:  # fmt: skip
     """The results of ``owner._run`` by the operator: numbers, and a tensor with these rows or like the first one."""
     further = () if reference is None else read_reference(reference, lambda *tensors: tensors)
     names = (*Events._fields, *(f"reference.{name}" for name in Events._fields))

@@ -97,16 +97,9 @@ class MoDeConstraint(CoreModule):
     _gets, _name = "no gradient of MoDe", "state"
 
     def __init__(
-        self,
-        *,
-        signal: int = -1,
-        background_only: bool = True,
-        on_bad_batch: OnBadBatch = "skip",
-        monitor: bool = True,
-        gather: bool = False,
-        process_group: Group = None,
-        **options: Unpack[LayerOptions],
-    ) -> None:
+        self, *, signal: int = -1, background_only: bool = True, on_bad_batch: OnBadBatch = "skip",
+        monitor: bool = True, gather: bool = False, process_group: Group = None, **options: Unpack[LayerOptions],
+    ) -> None:  # fmt: skip
         super().__init__()
         self.gather, self.process_group = checked_group(gather, process_group)
         self._set_on_bad_batch(on_bad_batch)
@@ -120,15 +113,9 @@ class MoDeConstraint(CoreModule):
         self._register()
 
     def forward(
-        self,
-        score: Tensor,
-        label: Tensor,
-        mass: Tensor,
-        weight: Tensor | None = None,
-        *,
-        category: Tensor | None = None,
-        reference: Events | None = None,
-    ) -> Tensor:
+        self, score: Tensor, label: Tensor, mass: Tensor, weight: Tensor | None = None, *,
+        category: Tensor | None = None, reference: Events | None = None,
+    ) -> Tensor:  # fmt: skip
         """Predictions of shape (n,), (n, 1) or (n, k), unchanged; :class:`MoDeLoss` has the same arguments."""
         if not isinstance(score, Tensor):
             as_tensor("score", score)  # raises the error

@@ -23,16 +23,9 @@ from ._tensors import as_numpy, of_tensors, read_tensors, result_type
 
 
 def mode_loss(
-    score: Tensor,
-    mass: Tensor,
-    *,
-    weight: Tensor | None = None,
-    label: Tensor | None = None,
-    category: Tensor | None = None,
-    loss: Loss = "mode",
-    on_device: bool | None = None,
-    **options: Unpack[LossOptions],
-) -> Tensor:
+    score: Tensor, mass: Tensor, *, weight: Tensor | None = None, label: Tensor | None = None,
+    category: Tensor | None = None, loss: Loss = "mode", on_device: bool | None = None, **options: Unpack[LossOptions],
+) -> Tensor:  # fmt: skip
     """The MoDe loss (arXiv:2010.09745) of tensors, differentiable in ``score``.
 
     Parameters
@@ -161,17 +154,10 @@ class MoDeLoss(CoreModule):
     _defaults |= {"gather": False, "on_device": None}
 
     def __init__(
-        self,
-        *,
-        background_only: bool = True,
-        on_bad_batch: OnBadBatch | None = None,
-        strength: float | None = None,
-        monitor: bool = True,
-        gather: bool = False,
-        process_group: Group = None,
-        on_device: bool | None = None,
+        self, *, background_only: bool = True, on_bad_batch: OnBadBatch | None = None, strength: float | None = None,
+        monitor: bool = True, gather: bool = False, process_group: Group = None, on_device: bool | None = None,
         **options: Unpack[LossOptions],
-    ) -> None:
+    ) -> None:  # fmt: skip
         super().__init__()
         self._set_on_bad_batch("skip" if on_bad_batch is None and not on_device else on_bad_batch or "raise")
         self.background_only = flag("background_only", background_only)
@@ -193,15 +179,9 @@ class MoDeLoss(CoreModule):
         super()._load_from_state_dict(saved, prefix, *others)
 
     def forward(
-        self,
-        score: Tensor,
-        label: Tensor,
-        mass: Tensor,
-        weight: Tensor | None = None,
-        *,
-        category: Tensor | None = None,
-        reference: Events | None = None,
-    ) -> Tensor:
+        self, score: Tensor, label: Tensor, mass: Tensor, weight: Tensor | None = None, *,
+        category: Tensor | None = None, reference: Events | None = None,
+    ) -> Tensor:  # fmt: skip
         """The loss of a batch, shape ().
 
         Each argument has shape (n,) or (n, 1), and mass also (n, d) for d variables. ``reference`` are further events
