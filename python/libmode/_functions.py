@@ -31,10 +31,8 @@ def mode_loss(
         \mathrm{loss} = \frac{1}{\mathrm{bins}} \int \sum_b \Big( F_b(s) - \sum_l c_l(s) P_{bl} \Big)^2 ds
         - \mathrm{bias}
 
-    DisCo is the squared distance correlation of mass and score (G. Kasieczka and D. Shih, arXiv:2001.05310), as in
-    the authors' code for power 1; :func:`libmode.torch.distance_correlation` has its formula.
-
-    Both take O(n log n) time and O(n) memory. Scores of DisCo have no limits.
+    DisCo is the squared distance correlation of mass and score (G. Kasieczka and D. Shih, arXiv:2001.05310), whose
+    formula :func:`libmode.torch.distance_correlation` has. Both take O(n log n) time and O(n) memory.
 
     Parameters
     ----------
@@ -54,9 +52,8 @@ def mode_loss(
         of its events alone, in its own bins, times its share of the sum of weights of all selected events. By default
         all events are one category.
     loss : "mode" or "disco", default "mode"
-        "disco" takes one mass, no category, and only the options ``unbiased`` and ``background_label``. Its
-        ``unbiased`` is False by default; True takes the mean <> over different events. For equal weights this is the
-        bias-corrected distance correlation of G. Szekely and M. Rizzo, arXiv:1310.2926, which may be negative.
+        "disco" takes one mass, no category, any score, and only the options ``unbiased``, False by default, and
+        ``background_label``.
     {options}
 
     Returns
@@ -96,17 +93,11 @@ def mode_loss_and_grad(
     score: Any, mass: Any, *, weight: Any = None, label: Any = None, category: Any = None, loss: Loss = "mode",
     **options: Unpack[LossOptions],
 ) -> tuple[float, NDArray[Any]]:  # fmt: skip
-    """The MoDe loss and its gradient with respect to the scores.
+    """The MoDe loss, a float, and its gradient d loss/d score.
 
     Takes the arguments of :func:`mode_loss`. The gradient has the shape and the floating type of ``score``, but
     float32 for float16 (where most of it would be 0) and float64 for integers. Events that take no part have gradient
     exactly 0. At equal scores the derivative of DisCo's abs(s_i - s_j) counts as 0, the mean of both sides.
-
-    Returns
-    -------
-    loss : float
-    grad : array of the shape of ``score``
-        d loss / d score.
 
     Examples
     --------
@@ -136,11 +127,6 @@ def mode_edges(
     -------
     (bins + 1,) float64
         Increasing, in units of mass. Each bin holds its lower edge, the last one its upper edge too.
-
-    Raises
-    ------
-    BatchError, ValueError, TypeError
-        As :func:`mode_loss`; ValueError too for several variables or background labels.
 
     Examples
     --------

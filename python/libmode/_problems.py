@@ -29,16 +29,10 @@ class TrainingWarning(UserWarning):
     Examples
     --------
     >>> import warnings
-    >>> import torch
     >>> from libmode import TrainingWarning
-    >>> from libmode.torch import MoDeLoss
     >>> warnings.simplefilter("error", TrainingWarning)  # now it ends the training
-    >>> mode, label, mass = MoDeLoss(order=0), torch.zeros(100), torch.rand(100)
-    >>> for step in range(100):
-    ...     loss = mode(torch.full((100,), 0.5), label, mass)
-    Traceback (most recent call last):
-        ...
-    libmode.TrainingWarning: the scores of a batch are nearly equal (mean 0.5, standard deviation ...
+    >>> issubclass(TrainingWarning, UserWarning)
+    True
     """
 
     __module__ = "libmode"  # the name by which it is imported, and so printed

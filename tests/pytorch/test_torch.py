@@ -29,18 +29,15 @@ def test_opcheck(everything, dtype):
     loss = MoDeLoss(order=1, bins=4, strength=3)
     layer = MoDeConstraint(order=1, bins=4, monitor=False, categories=2 if everything else None)
     loss.background_only = layer.background_only = everything
-    state, number = layer.state, torch.tensor(2.0, dtype=torch.float64)
+    state = layer.state
     lesson, rows = layer._run(state, *given, None)
     called = {
         "run": [(loss.key, 0, loss.norms, given, None), (layer.key, 4, state, given, None)],
-        "linked": [(number, [score], [score.detach()])],
-        "constrained": [(layer.key, score, lesson, rows)],
-        "product": [(number, score.detach(), score)],
         "outgoing": [(layer.key, score.detach(), lesson, rows, score)],
     }
     for name, every in called.items():
         for arguments in every:
-            first = name not in ("product", "outgoing")  # derivatives, which have none of their own
+            first = name == "run"  # the other is a derivative, which has none of its own
             tests = (
                 "test_schema",
                 "test_faketensor",
@@ -94,17 +91,11 @@ def test_targets_and_categories_of_every_type_select_the_same_events(name, backg
     assert (grad_of(loss, score)[~mine] == 0).all()
 
 
-def by_operators(loss, score, target, mass):
-    number, grad = torch.ops.libmode.run(loss.key, 0, None, [score.detach(), target, mass, None, None], None)
-    return torch.ops.libmode.linked(number, [score], [grad])
-
-
 ROUTES = {
     "module": lambda score, mass, target: MoDeLoss(bins=5, order=0)(score, target, mass),
     "function": lambda score, mass, target: mode_loss(score, mass, label=target, bins=5, order=0),
     "disco": lambda score, mass, target: mode_loss(score, mass[:, 0], label=target, loss="disco"),
     "correlation": lambda score, mass, target: distance_correlation(score, mass[:, 0]),
-    "operators": lambda score, mass, target: by_operators(MoDeLoss(bins=5, order=0), score, target, mass),
 }
 
 

@@ -56,9 +56,8 @@ _DESCRIPTION = """A classifier of {library} that keeps the response to backgroun
     order, background_only
         As for :func:`libmode.xgboost.objective`. Without ``order`` fit is an error.
     n_estimators : int, optional
-        Rounds: by default 200 with up to 20,000 events, more as the root of their number, and 500 above 125,000 and
-        with early stopping. Twice the effective events of the rarer class count as the number of events. The push
-        settles sooner if rounds are fewer, but needs 60.
+        Rounds: by default 200 with up to 20,000 events, twice those of the rarer class, more as the root of their
+        number, and 500 above 125,000 and with early stopping. The push needs 60.
     learning_rate : float, default 0.15
     max_depth : int, optional
         4 by default, and 3 with fewer than 20,000 events.
@@ -104,8 +103,6 @@ _DESCRIPTION = """A classifier of {library} that keeps the response to backgroun
         The number of rounds after which the push had settled, and so the least ``best_iteration_ + 1``. None if it has
         not settled.
     feature_importances_ : (features,), the share of each feature in the gain of all splits
-    n_features_in_, feature_names_in_
-        As for every estimator.
 
     Examples
     --------
@@ -238,9 +235,8 @@ class BoostedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         Warns
         -----
         TrainingWarning
-            If ``check_`` is not flat. If ``eval_set`` is too small to tell, or has rows of the training. If the push
-            has not settled, or the training depends on the mass again in the end, and no other events say that it is
-            flat. Once in a process, if nothing is kept to judge the trees, or too little.
+            If ``check_`` is not flat, or ``eval_set`` is too small to tell or has rows of the training. If the push has
+            not settled, and no other events say that the trees are flat. Once, if too little is kept to judge them.
         """
         events = self._read_events(X, y, mass, sample_weight, category, training=True)
         settings, judging, parameters = self._checked(callbacks)

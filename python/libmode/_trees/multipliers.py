@@ -99,14 +99,10 @@ def checked(background_only: Any, options: Mapping[str, Any]) -> Settings:
 class Boosting:
     """The objective of a training: cross entropy, and the push that keeps the background smooth in the mass."""
 
-    loss = np.nan
-    """MoDe of the last round, of the scores W(s); NaN before the first."""
-    rounds = 0
-    """The rounds so far in which the push grew."""
-    settled: int | None = None
-    """The number of rounds after which the push had settled: a test with the training events sees no dependence."""
-    dependence = np.nan
-    """The dependence of the training events on the mass at the last look, over its value by chance."""
+    loss = np.nan  #: MoDe of the last round, of the scores W(s); NaN before the first
+    rounds = 0  #: in which the push grew, so far
+    settled: int | None = None  #: the rounds after which a test with the training events saw no dependence
+    dependence = np.nan  #: of the training events on the mass at the last look, over its value by chance
 
     def __init__(self, settings: Settings, events: Events | None = None) -> None:
         self.settings = settings

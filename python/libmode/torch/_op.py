@@ -94,42 +94,9 @@ def _product(incoming: Tensor, grad: Tensor, x: Tensor) -> Tensor:
     return product if product.dtype is x.dtype else product.to(x.dtype)
 
 
-product_op = torch.library.custom_op(
-    "libmode::product", _product, mutates_args=(), schema="(Tensor incoming, Tensor grad, Tensor x) -> Tensor"
-)
-product_op.register_fake(lambda incoming, grad, x: torch.empty_like(grad, dtype=x.dtype))
-
-
 def no_second_derivative(ctx: Any, *incoming: Tensor) -> Any:
     """The error of a derivative of a gradient."""
     raise RuntimeError(NO_SECOND_DERIVATIVE)
-
-
-product_op.register_autograd(no_second_derivative)
-
-
-def _linked(number: Tensor, inputs: list[Tensor], grads: list[Tensor]) -> Tensor:
-    return number.to(grads[0].dtype, copy=True)
-
-
-linked_op = torch.library.custom_op(
-    "libmode::linked", _linked, mutates_args=(), schema="(Tensor number, Tensor[] inputs, Tensor[] grads) -> Tensor"
-)
-linked_op.register_fake(lambda number, inputs, grads: torch.empty_like(number, dtype=grads[0].dtype))
-
-
-def _keep(ctx: Any, inputs: tuple[Any, ...], output: Tensor) -> None:
-    ctx.save_for_backward(*inputs[1], *inputs[2])
-
-
-def _backward(ctx: Any, incoming: Tensor) -> tuple[Any, ...]:
-    tensors = ctx.saved_tensors
-    inputs, grads = tensors[: len(tensors) // 2], tensors[len(tensors) // 2 :]
-    products = [product_op(incoming, grad, x) for x, grad in zip(inputs, grads, strict=True)]
-    return None, products, [None] * len(grads)
-
-
-linked_op.register_autograd(_backward, setup_context=_keep)
 
 
 class Linked(torch.autograd.Function):
@@ -171,7 +138,6 @@ class Tied(torch.autograd.Function):
 
 def with_gradient(owner: Any, state: Tensor | None, score: Tensor, *others: Any, reference: Any = None) -> Tensor:
     """The loss that an owner computes of a batch, differentiable in the score."""
-    loss: Tensor
     # As is_traced, with a call less.
     if (
         torch.compiler.is_dynamo_compiling()
@@ -179,10 +145,9 @@ def with_gradient(owner: Any, state: Tensor | None, score: Tensor, *others: Any,
         and (type(score) not in OWN_TYPES or score.is_meta)
     ):
         number, grad = run_by_operator(owner, state, score, *others, reference=reference)
-        loss = linked_op(number, [score], [grad])
     else:
         number, grad = owner._run(state, score.detach() if isinstance(score, Tensor) else score, *others, reference)
-        loss = Linked.apply(number, score, grad)
+    loss: Tensor = Linked.apply(number, score, grad)
     return loss
 
 

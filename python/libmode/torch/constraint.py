@@ -137,12 +137,14 @@ class MoDeConstraint(CoreModule):
             raise TypeError(NO_LABELS)
         state, same = self.state if self.state.dtype is torch.float64 else self._buffer(), score
         if torch.compiler.is_dynamo_compiling() or type(score) not in OWN_TYPES:  # is_traced, with a call less
-            found = run_by_operator(self, state, score, *events, reference=reference, outputs=outputs, rows=_ROWS)
-            same = _constrained_op(self.key, score, *found)
+            lesson, rows = run_by_operator(
+                self, state, score, *events, reference=reference, outputs=outputs, rows=_ROWS
+            )
+            same = Constrained.apply(score, rows, lesson, self.key)
         else:
             lesson, rows = self._run(state, score, *events, reference, outputs=outputs)
             if not self._unproven:  # a bad batch passes as it is
-                same = Constrained.apply(score, rows, lesson, self)
+                same = Constrained.apply(score, rows, lesson, self.key, self)
         return same
 
     def _run(self, state: Tensor, score: Tensor, *others: Any, outputs: Tensor | None = None) -> tuple[Tensor, Tensor]:
@@ -242,32 +244,25 @@ MoDeConstraint.__doc__ = with_options(MoDeConstraint.__doc__, "LayerOptions")
 
 
 class Constrained(torch.autograd.Function):
-    """The predictions. Backward multiplies the incoming gradient, and adds the push."""
+    """The predictions. Backward multiplies the incoming gradient, and adds the push of an owner, or of its key."""
 
     @staticmethod
-    def forward(ctx: Any, score: Tensor, rows: Tensor, lesson: Tensor, owner: MoDeConstraint) -> Tensor:
-        ctx.save_for_backward(rows, lesson, score)
+    def forward(ctx: Any, score: Tensor, rows: Tensor, lesson: Tensor, key: Tensor, owner: Any = None) -> Tensor:
+        ctx.save_for_backward(rows, lesson, score, key)
         ctx.owner = owner
         return score.clone()  # a program may change it in place, as by clamp_
 
     @staticmethod
     def backward(ctx: Any, incoming: Tensor) -> tuple[Tensor | None, ...]:
-        rows, lesson, score = ctx.saved_tensors
+        rows, lesson, score, key = ctx.saved_tensors
+        if ctx.owner is None:
+            return _outgoing_op(key, incoming, lesson, rows, score), None, None, None, None
         pushed = ctx.owner._outgoing(incoming, lesson, rows)
         if torch.is_grad_enabled():  # with create_graph
             for tensor in (score, incoming):
                 pushed = Tied.apply(pushed, tensor)
-        return pushed, None, None, None
+        return pushed, None, None, None, None
 
-
-# The same two for graphs: the predictions, whose gradient goes through the layer with this key.
-_constrained_op = torch.library.custom_op(
-    "libmode::constrained",
-    lambda key, score, lesson, rows: score.clone(),
-    mutates_args=(),
-    schema="(Tensor key, Tensor score, Tensor lesson, Tensor rows) -> Tensor",
-)
-_constrained_op.register_fake(lambda key, score, lesson, rows: torch.empty_like(score))
 
 _outgoing_op = torch.library.custom_op(
     "libmode::outgoing",
@@ -277,16 +272,3 @@ _outgoing_op = torch.library.custom_op(
 )
 _outgoing_op.register_fake(lambda key, incoming, lesson, rows, score: torch.empty_like(incoming))
 _outgoing_op.register_autograd(no_second_derivative)
-
-
-def _backward(ctx: Any, incoming: Tensor) -> tuple[Tensor | None, ...]:
-    key, *others = ctx.saved_tensors
-    return None, _outgoing_op(key, incoming, *others), None, None
-
-
-def _keep(ctx: Any, inputs: tuple[Any, ...], output: Tensor) -> None:
-    key, score, lesson, rows = inputs
-    ctx.save_for_backward(key, lesson, rows, score)
-
-
-_constrained_op.register_autograd(_backward, setup_context=_keep)

@@ -11,7 +11,7 @@ from torch import Tensor
 from .._evaluate import correlation
 from .._native import DOUBLE, FLOAT
 from .._read import together
-from ._op import Linked, linked_op, register, run_by_operator
+from ._op import Linked, register, run_by_operator
 from ._tensors import as_tensor, is_traced, ready, result_type
 
 
@@ -62,15 +62,12 @@ def distance_correlation(x: Tensor, y: Tensor, *, weight: Tensor | None = None, 
         raise ValueError("weight requires a gradient, and there is none by the weights: use weight.detach()")
     first, second, *weights = together(_floating, x=x, y=y, **{} if weight is None else {"weight": weight})
     function = _function(bool(unbiased), first.requires_grad, second.requires_grad)
-    value: Tensor
     if is_traced(first):
         kind = torch.promote_types(result_type(first), result_type(second))
         number, grads = run_by_operator(function, None, *(one.to(kind) for one in (first, second, *weights)), rows=2)
-        pairs = [(one, grad) for one, grad in zip((first, second), grads, strict=True) if one.requires_grad]
-        value = linked_op(number, [one for one, _ in pairs], [grad for _, grad in pairs]) if pairs else number.to(kind)
     else:
         number, grads = function._run(None, first, second, *weights)
-        value = Linked.apply(number, first, grads[0], second, grads[1])
+    value: Tensor = Linked.apply(number, first, grads[0], second, grads[1])
     return value
 
 
