@@ -62,10 +62,11 @@ def from_numpy(
 
 def with_hess(events: Events, weighted: bool = False, order: int = 2) -> peers.Call:
     """libmode's loss, bias, gradient and bound of the curvature from NumPy arrays."""
-    import libmode
+    from libmode._evaluate import evaluate
+    from libmode._options import check
 
-    weight = events.weight if weighted else None
-    return lambda: libmode.mode_evaluate(events.score, events.mass, weight=weight, order=order, hess=True).grad
+    options, weight = check("mode", {"order": order}), events.weight if weighted else None
+    return lambda: evaluate(options, events.score, None, events.mass, weight, hess=True, quality=True).grad
 
 
 def baseline(events: Events, **options: Any) -> peers.Call:

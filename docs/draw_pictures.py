@@ -158,10 +158,10 @@ def one_event() -> None:
     bin_of = np.clip(np.searchsorted(edges, mass, "right") - 1, 0, 7)
     chosen = int(np.flatnonzero(bin_of == 3)[np.argsort(score[bin_of == 3])[9]])
     s, own = score[chosen], int(bin_of[chosen])
-    inside = libmode.mode_moments(score, mass, order=1, bins=8, at=[s])
+    below = np.bincount(bin_of, score <= s) / np.bincount(bin_of)
     grad = libmode.mode_loss_and_grad(score, mass, order=1, bins=8, unbiased=False)[1]
     center = np.array([mass[bin_of == k].mean() for k in range(8)])
-    line = np.polynomial.Polynomial.fit(center, inside.cdf[0], 1)
+    line = np.polynomial.Polynomial.fit(center, below, 1)
 
     figure, (first, second, third, fourth) = plt.subplots(1, 4, figsize=(13.5, 3.5), gridspec_kw=GAP)
     blue, red = OKABE_ITO["blue"], OKABE_ITO["vermillion"]
@@ -176,11 +176,11 @@ def one_event() -> None:
     second.axvline(s, color=red, lw=1, ls=":")
     second.set(title="2. it is a step of the bin's CDF", xlabel="score s", ylabel="$F_b(s)$", xlim=(0, 1))
 
-    third.plot(center, inside.cdf[0], "o", color="0.6")
-    third.plot(center[own], inside.cdf[0, own], "o", color=blue)
+    third.plot(center, below, "o", color="0.6")
+    third.plot(center[own], below[own], "o", color=blue)
     third.plot(center, line(center), color=OKABE_ITO["bluish green"], lw=2)
     for k in range(8):
-        third.plot([center[k]] * 2, [inside.cdf[0, k], line(center[k])], color=blue if k == own else "0.6", lw=1)
+        third.plot([center[k]] * 2, [below[k], line(center[k])], color=blue if k == own else "0.6", lw=1)
     third.set(
         title="3. at its score, all bins: a line?", xlabel="mass [GeV]", ylabel="$F_b(s)$ at its score", ylim=(0, 1.05)
     )
@@ -197,7 +197,7 @@ def one_event() -> None:
     for axes, at in (
         (first, (mass[chosen], s)),
         (second, (s, 10 / len(levels))),
-        (third, (center[own], inside.cdf[0, own])),
+        (third, (center[own], below[own])),
     ):
         axes.plot(*at, "o", mfc="none", mec=red, ms=12, mew=2)
     for axes in figure.axes:

@@ -11,7 +11,8 @@ BEGIN, END = "<!-- options, written by docs/write_options.py -->\n", "<!-- end o
 
 def table() -> str:
     """A row for each option."""
-    rows = re.findall(r'^    (\w+): .+\n    """((?:.|\n)+?)"""', ROWS.read_text(encoding="utf-8"), re.MULTILINE)
+    source = ROWS.read_text(encoding="utf-8").partition("class LayerOptions")[0]
+    rows = re.findall(r'^    (\w+): .+\n    """((?:.|\n)+?)"""', source, re.MULTILINE)
     lines = [f"| `{name}` | {' '.join(sentences.split()).replace('``', '`')} |" for name, sentences in rows]
     return "\n".join(["| option | meaning |", "|---|---|", *lines, ""])
 

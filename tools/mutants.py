@@ -61,13 +61,13 @@ NEAREST = {
     r"_trees|xgboost|lightgbm": "trees",
     r"_device": "pytorch/test_on_device.py",
     r"jax/": "frameworks/test_jax.py frameworks/test_jax_constraint.py",
-    r"keras/|_tensorflow|_host_constraint": "frameworks/on_keras*.py frameworks/test_tensorflow.py",
+    r"keras/|_tensorflow": "frameworks/on_keras*.py frameworks/test_tensorflow.py",
     r"posthoc": "posthoc",
     r"weaver|salt|_of_classes": "recipes/test_weaver.py",
     r"report": "report",
     r"plots": "peers/test_metrics.py",
     r"metrics/": "core/test_[bcdhmo]*.py peers/test_[cms]*.py",
-    r"torch/|_constraint|_bad_batches": "pytorch",
+    r"torch/|_constraint|_problems": "pytorch",
     r"": "core pytorch/test_constraint.py pytorch/test_distance_correlation.py pytorch/test_traps.py",
 }
 

@@ -6,7 +6,6 @@ docs/how-it-works.md has the law.
 from __future__ import annotations
 
 import threading
-import warnings
 from collections.abc import Callable, Mapping
 from functools import cached_property
 from typing import Any, NamedTuple
@@ -14,13 +13,14 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from ._arrays import check_reference
 from ._evaluate import NUMPY, Kind, push_apply, push_rows
-from ._events import Events
-from ._messages import SIGMOID, level_of_the_user, reworded
-from ._native import address, call
+from ._events import Events, joined, read_events
+from ._messages import SIGMOID, reworded
+from ._native import BatchError, address, call
 from ._options import OF_LAYER, Options, check
-from ._problems import Said, TrainingWarning
-from ._read import whole
+from ._problems import OF_FUNCTIONS, Monitor, OnBadBatch, Said, SkipsBadBatches
+from ._read import as_array, whole
 
 _STEPS = 1  # the place in a state, as in mode.h
 _ROUNDING_OF_SUMS = 0.02  # of probabilities in half precision
@@ -32,17 +32,9 @@ class State(NamedTuple):
 
     Examples
     --------
-    >>> import jax
-    >>> import numpy as np
-    >>> from libmode.jax import State, mode_constraint
-    >>> rng = np.random.default_rng(1)
-    >>> label, mass, score = rng.integers(0, 2, 4_000), rng.uniform(50, 300, 4_000), rng.random(4_000)
-    >>> def loss(score, state):
-    ...     score, state = mode_constraint(score, label, mass, order=1, state=state)
-    ...     return ((score - label) ** 2).mean(), state
-    >>> _, state = jax.grad(loss, has_aux=True)(score, State.start())
-    >>> int(state.steps)
-    1
+    >>> from libmode.jax import State  # mode_constraint has a whole step
+    >>> float(State.start(labels=2).steps)
+    0.0
     """
 
     numbers: Any = ()  #: as the core reads them; () before the first batch
@@ -53,8 +45,9 @@ class State(NamedTuple):
 
         ``jax.lax.scan`` needs it, whose carry must keep its shape.
         """
-        options = {"order": 0, "background_label": range(whole("labels", labels, 1))}
-        return cls(np.zeros(check("mode", options, categories=categories or 0).state_size))
+        labels = whole("labels", labels, 1)
+        options = {"order": 0, "background_label": range(labels), "categories": categories}
+        return cls(Constraint(options).start())
 
     @property
     def steps(self) -> Any:
@@ -67,28 +60,16 @@ def training_step(memory: NDArray[Any]) -> str:
     return f"in training step {memory[_STEPS]:.0f}"
 
 
-class Lock:
-    """A lock between threads, ``held``. Copies of its owner have one of their own."""
-
-    def __init__(self) -> None:
-        self.held = threading.RLock()
-
-    def __reduce__(self) -> tuple[type[Lock], tuple[()]]:
-        return Lock, ()
+_TURNS = threading.RLock()  # of threads that may share a layer
 
 
 class Constraint:
     """The checked settings of a constraint, and the push of a batch."""
 
     def __init__(
-        self,
-        options: Mapping[str, Any],
-        *,
-        said: Said | None = None,
-        owner: Callable[..., Any] | None = None,
-        **settings: Any,
-    ) -> None:
-        self.options, self.odds = check("mode", options, owner, **settings), False
+        self, options: Mapping[str, Any], *, said: Said | None = None, owner: Callable[..., Any] | None = None,
+    ) -> None:  # fmt: skip
+        self.options, self.odds = check("mode", options, owner, OF_LAYER), False
         """Whether the scores are log odds of outputs of a softmax, which are logits."""
         self.settings = {name: self.options.values[name] for name in OF_LAYER}
         self.from_logits: bool = self.settings["from_logits"]
@@ -100,8 +81,6 @@ class Constraint:
                 "which is (0, 1) for logits"
             )
         self.size = self.options.state_size
-        self.lock = Lock()  # threads that share a layer take turns
-        self._named = "background_label" in options
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Constraint) and (self.options, self.odds) == (other.options, other.odds)
@@ -120,7 +99,7 @@ class Constraint:
         The scores of the events are predictions. The state does not change.
         """
         options = self._of_logits if self.odds else self.options
-        with self.lock.held:
+        with _TURNS:
             try:
                 return push_rows(options, events, count, state, self.said, kind)
             except ValueError as error:
@@ -131,15 +110,8 @@ class Constraint:
         if kind is NUMPY:
             rows, lesson = np.ascontiguousarray(rows), np.ascontiguousarray(lesson, np.float64)
             gradient = None if gradient is None else np.ascontiguousarray(gradient, rows.dtype).reshape(-1)
-        with self.lock.held:
-            now = None
-            if state is not None:  # the core goes on after an interrupt, and the state must not change
-                now = kind.doubles(self.size)
-                now[:] = state
-            result = push_apply(gradient, rows, lesson, now, norms, kind)
-            if state is not None:
-                state[:] = now
-        return result
+        with _TURNS:
+            return push_apply(gradient, rows, lesson, state, norms, kind)
 
     def skipped(self, like: Any, count: int) -> tuple[NDArray[np.float64], Any]:
         """The lesson and the rows of a batch that is skipped, whose gradient stays as it is."""
@@ -171,8 +143,8 @@ class Constraint:
             )
         return column, background
 
-    def look_at_rows(self, score: NDArray[Any], named: int) -> None:
-        """Raises ValueError for rows that are no outputs of a softmax, and warns if options leave classes out."""
+    def look_at_rows(self, score: NDArray[Any]) -> None:
+        """Raises ValueError for rows that are no outputs of a softmax."""
         sums = score.sum(axis=1, dtype=float)
         far = np.abs(sums - 1) > _ROUNDING_OF_SUMS
         if self.from_logits and not far.any() and np.all(score >= 0):
@@ -186,14 +158,6 @@ class Constraint:
                 f"score[{row}] has the sum {sums[row]:.3g}: rows of (n, k) must be probabilities of a softmax, with "
                 "sums of 1. Give from_logits=True for logits; labels that do not exclude each other need a layer each"
             )
-        if not self._named and score.shape[1] > named:
-            warnings.warn(
-                f"score has {score.shape[1]} classes, and {score.shape[1] - named} of them take no part: flat becomes "
-                f"the ratio of signal to class {self.labels[0]}, and not a cut on the probability of signal. Name all "
-                "classes of background, for instance background_label=(0, 1)",
-                TrainingWarning,
-                stacklevel=level_of_the_user(),
-            )
 
     def start(self) -> NDArray[np.float64]:
         """The state before the first batch, as one array."""
@@ -204,7 +168,7 @@ class Constraint:
         if state.shape != (self.size,):
             counts = f"{len(self.labels)} labels and {self.settings['categories']} categories"
             raise ValueError(f"state has length {state.size}, and must have {self.size} for {counts}")
-        call("mode_state_check", self.options, address(state), held=state)
+        call("mode_state_check", self.options, address(state))
 
     def scores(self, pred: Any) -> Any:
         """The scores of predictions."""
@@ -215,3 +179,96 @@ def sigmoid(logit: Any) -> NDArray[np.float64]:
     """The probabilities for an array of logits, for monitors."""
     probability: NDArray[np.float64] = 0.5 + 0.5 * np.tanh(0.5 * np.asarray(logit, np.float64))
     return probability
+
+
+class HostConstraint(SkipsBadBatches):
+    """A constraint whose batches come to the host as NumPy arrays."""
+
+    _gets = "no gradient of MoDe"
+    _without_last = "a data set made with batch(..., drop_remainder=True)"
+
+    def __init__(
+        self, constraint: Constraint, *, name: str, on_bad_batch: OnBadBatch, memory: NDArray[np.float64] | None = None,
+        monitor: bool = False, said: Said | None = None,
+    ) -> None:  # fmt: skip
+        self._set_on_bad_batch(on_bad_batch, said)
+        self._constraint, self._memory = constraint, memory
+        self._called, self._monitor = name, Monitor() if monitor else None
+
+    def direction(self, *events: Any) -> tuple[NDArray[np.float64], NDArray[Any]]:
+        """The lesson and the rows of a batch.
+
+        The events are the arrays of the batch, followed by the arrays of the reference events, if there are any.
+        """
+        constraint, count, state = self._constraint, len(Events._fields), self._memory
+        batch, reference, score = Events(*events[:count]), events[count:], events[0]
+        where = [] if state is None else [training_step(state)]
+        if reference:
+            where.append(f"events from {len(score)} on are reference events")
+        try:
+            every = read_events(as_array, *batch)
+            if reference:
+                every = joined(
+                    every, Events(*reference), constraint.labels, as_array, _filled, _concatenated, check_reference
+                )
+            found = constraint.direction(state, every, len(score))
+        except BatchError as error:
+            self._skip(error)
+            return constraint.skipped(score.dtype, score.size)
+        except ValueError as error:
+            raise ValueError(f"{error} ({', '.join(where)})" if where else str(error)) from None
+        self._succeed()
+        if self._monitor is not None:
+            self._monitor.look(lambda: constraint.scores(every.score))
+        return found
+
+    def apply(self, gradient: Any, lesson: Any, rows: Any) -> tuple[NDArray[Any]]:
+        """The gradient with the push, for the lesson and the rows of a batch."""
+        return (self._constraint.apply(gradient, rows, lesson, self._memory),)
+
+    def outgoing(self, gradient: Any, *events: Any) -> tuple[NDArray[Any]]:
+        """The gradient with the push for a batch."""
+        return self.apply(gradient, *self.direction(*events))
+
+
+def _filled(score: NDArray[Any], value: int, like: NDArray[Any]) -> NDArray[Any]:
+    return np.full(len(score), value, like.dtype)
+
+
+def _concatenated(_: str, batch: NDArray[Any], reference: NDArray[Any]) -> NDArray[Any]:
+    return np.concatenate([batch, reference])
+
+
+class FunctionConstraint(NamedTuple):
+    """A function that constrains, whose caller keeps the state. Equal ones share compiled programs."""
+
+    constraint: Constraint
+    on_bad_batch: OnBadBatch
+
+    def direction(self, *events: Any) -> tuple[NDArray[np.float64], NDArray[Any]]:
+        """As :meth:`HostConstraint.direction`."""
+        return self.on_host(None).direction(*events)
+
+    def direction_from(self, *events: Any) -> tuple[NDArray[np.float64], NDArray[Any], NDArray[Any]]:
+        """As :meth:`direction`, with the state before the batch after the events, and the state after it at the end.
+
+        A function cannot remember the norm of a gradient, which is known later. So the push follows the norm of each
+        batch.
+        """
+        *arrays, before = events
+        state = np.array(before, np.float64)
+        lesson, rows = self.on_host(state).direction(*arrays)
+        self.constraint.apply(None, rows, lesson, state)
+        return lesson, rows, state
+
+    def apply(self, gradient: Any, lesson: Any, rows: Any) -> tuple[NDArray[Any]]:
+        """As :meth:`HostConstraint.apply`, without a memory."""
+        return (self.constraint.apply(gradient, rows, lesson, None),)
+
+    def on_host(self, memory: NDArray[np.float64] | None) -> HostConstraint:
+        """The constraint with this state."""
+        host = HostConstraint(
+            self.constraint, name="mode_constraint", on_bad_batch=self.on_bad_batch, memory=memory, said=OF_FUNCTIONS
+        )
+        host._counts = ""
+        return host

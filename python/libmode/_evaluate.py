@@ -16,14 +16,14 @@ from ._events import Events, read_events
 from ._messages import Fault, reworded
 from ._native import DOUBLE, FLOAT, TYPES, BatchError, ModeEvents, ModeResult, address, call
 from ._options import Options
-from ._problems import IN_LINES, SELDOM, Said, look_at_masses, look_at_type
+from ._problems import OF_FUNCTIONS, SELDOM, Said, look_at_masses
 from ._read import as_array, check_labels
 
 _SIZE, _SIZE_OF_RESULT = sizeof(ModeEvents), sizeof(ModeResult)
 
 
 class Result(NamedTuple):
-    """A loss, its significance and its derivatives, see :func:`libmode.mode_evaluate`."""
+    """A loss, its significance and its derivatives."""
 
     loss: float  #: the value of :func:`libmode.mode_loss`
     bias: float  #: the mean excess of the plain loss over the loss of an infinite sample
@@ -100,39 +100,26 @@ class Call:
             batch,
         )
 
-    def run(self, name: str, said: Said, held: object, *arguments: Any) -> None:
-        """Calls a function of mode.h, explains its errors, and warns of masses that are wrong.
-
-        ``held`` are the objects whose memory the arguments are; ``said`` knows earlier warnings.
-        """
+    def run(self, name: str, said: Said, *arguments: Any) -> None:
+        """Calls a function of mode.h, explains its errors, and warns of wrong masses unless it is ``said`` before."""
         try:
-            call(name, self.options, self.struct, *arguments, n=self.struct.n, held=(self, held))
+            call(name, self.options, self.struct, *arguments)
         except ValueError as error:
             raise self.explained(error) from None
         said.calls += 1
-        if said.in_lines or said.calls <= 10 or said.calls % SELDOM == 0:  # a look takes the time of 1,000 events
+        if said.of_functions or said.calls <= 10 or said.calls % SELDOM == 0:  # a look takes the time of 1,000 events
             look_at_masses(said, self.options, self.arrays.mass, self.arrays.label)
-        if self.given.mass.dtype.itemsize == 2:
-            look_at_type(said, self.given.mass.dtype, self.arrays.mass)
 
     def explained(self, error: ValueError) -> Any:
         """An error of the core in the words of a user of arrays."""
-        score, label, mass = (None if array is None else self.kind.as_numpy(array) for array in self.arrays[:3])
-        return explained(error, score, mass, label, self.options, self.given.mass.dtype)
+        label, mass = (None if array is None else self.kind.as_numpy(array) for array in self.arrays[1:3])
+        return explained(error, mass, label, self.options, self.given.mass.dtype)
 
 
 def derivatives(
-    options: Options,
-    events: Events,
-    kind: Kind,
-    said: Said,
-    *,
-    grad: bool = True,
-    hess: bool = False,
-    quality: bool = False,
-    averages: Any = None,
-    batch: int = 0,
-) -> tuple[Structure, Any, Any]:
+    options: Options, events: Events, kind: Kind, said: Said, *, grad: bool = True, hess: bool = False,
+    quality: bool = False, averages: Any = None, batch: int = 0,
+) -> tuple[Structure, Any, Any]:  # fmt: skip
     """What the core finds for checked events, and the wanted derivatives; bias and events with ``quality`` alone.
 
     With ``averages``, three numbers in the memory of an array, loss and gradient are multiples of the cross entropy.
@@ -150,51 +137,45 @@ def derivatives(
     if options.loss == "disco":
         result.loss = _disco(ready, None if slope is None else kind.as_numpy(slope))
     else:
-        ready.run("mode_loss", said, (slope, bound, averages), result, None if slope is None else where(slope))
+        ready.run("mode_loss", said, result, None if slope is None else where(slope))
     return result, slope, bound
 
 
 def _disco(ready: Call, grad: NDArray[Any] | None) -> float:
-    """DisCo of each background label, the distance correlation of mass and score; ``grad`` gets its derivatives."""
+    """DisCo, the distance correlation of mass and score; ``grad`` gets its derivatives."""
     labels, unbiased = ready.options.labels, ready.options.values["unbiased"]
     known: Any = Events(*(None if one is None else ready.kind.as_numpy(one) for one in ready.arrays))
-    if known.category is not None or known.mass.ndim > 1:
-        what = f"mass has {len(known.mass)} variables" if known.category is None else "category is given"
-        raise ValueError(f"{what}, and loss = 'disco' takes one mass and no category: call it for each of them")
+    if known.category is not None or known.mass.ndim > 1 or len(labels) > 1:
+        given = f"background_label = {labels}" if len(labels) > 1 else "category is given"
+        given = f"mass has {len(known.mass)} variables" if known.mass.ndim > 1 else given
+        raise ValueError(f"{given}, and loss = 'disco' takes one mass and label, no category: call it for each")
+    own = np.arange(len(known.score)) if known.label is None else np.flatnonzero(known.label == labels[0])
+    if known.label is not None and not len(own):
+        raise BatchError(no_background(known.label, labels[0]))
+    arrays = [None if one is None else one[own] for one in (known.mass, known.score, known.weight)]
+    part = None if grad is None else np.empty(len(own), grad.dtype)
+    try:
+        loss = correlation(ready.struct.dtype, len(own), (*map(address, arrays), None, address(part)), unbiased)
+    except ValueError as error:
+        raise ready.explained(_named(error, own)) from None
     if grad is not None:
         grad[:] = 0
-    loss, names = 0.0, ("mass", "score", "weight", "grad")
-    for background in labels[: None if known.label is not None else 1]:
-        own = np.arange(len(known.score)) if known.label is None else np.flatnonzero(known.label == background)
-        if known.label is not None and not len(own):
-            raise BatchError(no_background(known.label, background))
-        arrays = [None if one is None else one[own] for one in (known.mass, known.score, known.weight)]
-        part = None if grad is None else np.empty(len(own), grad.dtype)
-        addresses = (*map(address, arrays), None, address(part))
-        try:
-            loss += correlation(ready.struct.dtype, len(own), addresses, unbiased, (arrays, part))
-        except ValueError as error:
-            several = known.label is not None and len(labels) > 1
-            before = f"events with background_label = {background}: " if several else ""
-            raise ready.explained(named(error, names, own, before)) from None
-        if grad is not None:
-            grad[own] = part
+        grad[own] = part
     return loss
 
 
-def correlation(dtype: int, n: int, addresses: Sequence[int | None], unbiased: bool, held: Any) -> float:
+def correlation(dtype: int, n: int, addresses: Sequence[int | None], unbiased: bool) -> float:
     """DCorr^2 of x and y with weights, at three addresses; the derivatives by x and y go to two more."""
     value, (x, y, weight, *grads) = c_double(), addresses
-    call("mode_distance_correlation", None, n, dtype, x, y, weight, unbiased, value, *grads, n=n, held=held)
+    call("mode_distance_correlation", None, n, dtype, x, y, weight, unbiased, value, *grads)
     return value.value
 
 
-def named(error: Exception, names: Sequence[str], index: NDArray[Any] | None = None, before: str = "") -> Any:
-    """An error of the core about x, y, weight and grad_y, with these names, and places in the input."""
+def _named(error: Exception, index: NDArray[Any]) -> Any:
+    """An error of the core about x, y and grad_y, with the names of a loss, and places in the input."""
     fault: Fault = getattr(error, "fault", Fault("", None, ""))
-    name = dict(zip(("x", "y", "weight", "grad_y"), names, strict=False)).get(fault.argument, fault.argument)
-    place = fault.place if fault.place is None or index is None else int(index[fault.place])
-    return reworded(error, before=before + fault.before, argument=name, place=place)
+    name = {"x": "mass", "y": "score", "grad_y": "grad"}.get(fault.argument, fault.argument)
+    return reworded(error, argument=name, place=fault.place if fault.place is None else int(index[fault.place]))
 
 
 def push_rows(options: Options, events: Events, count: int, state: Any, said: Said, kind: Kind) -> tuple[Any, Any]:
@@ -202,25 +183,20 @@ def push_rows(options: Options, events: Events, count: int, state: Any, said: Sa
     ready, where = Call(options, events, kind, count), kind.address
     rows, lesson = kind.new(ready.arrays.score, (4, count)), kind.doubles(options.state_size)
     before = None if state is None else where(state)
-    ready.run("mode_push_rows", said, (rows, lesson, state), before, where(rows), where(lesson))
+    ready.run("mode_push_rows", said, before, where(rows), where(lesson))
     return lesson, rows
 
 
 def push_apply(gradient: Any, rows: Any, lesson: Any, state: Any, norms: Any, kind: Kind) -> Any:
     """The gradient with the push, all contiguous and in the type of the rows. It changes the state, if there is one."""
-    count = rows.shape[1]
-    result = None if gradient is None else kind.new(rows, (count,))
-
-    def at(array: Any) -> int | None:
-        return None if array is None else kind.address(array)
-
-    to = at(gradient), at(result), at(state), at(norms)
-    given = count, kind.types[rows.dtype], at(rows), at(lesson), len(lesson), *to
-    call("mode_push_apply", None, *given, n=count, held=(gradient, result, state, norms, rows, lesson))
+    result = None if gradient is None else kind.new(rows, gradient.shape)
+    memory = (None if one is None else kind.address(one) for one in (gradient, result, state, norms))
+    given = rows.shape[1], kind.types[rows.dtype], kind.address(rows), kind.address(lesson), len(lesson)
+    call("mode_push_apply", None, *given, *memory)
     return result
 
 
-def evaluate(options: Options, score: Any, *others: Any, said: Said = IN_LINES, **wanted: Any) -> Result:
+def evaluate(options: Options, score: Any, *others: Any, said: Said = OF_FUNCTIONS, **wanted: Any) -> Result:
     """:func:`derivatives` for anything that NumPy turns into arrays, of the shape of the score and of its type."""
     events = read_events(as_array, score, *others)
     value, *both = derivatives(options, events, NUMPY, said, **wanted)

@@ -12,9 +12,6 @@ from ._read import of_one_index, together, variables
 P = ParamSpec("P")
 R = TypeVar("R")
 
-#: Names of the argument ``weight`` in other packages.
-NOT_WEIGHT = ("weights", "sample_weight", "sample_weights")
-
 #: The arguments with one value for each event.
 _OF_EVENTS = ("x", "score", "second", "label", "mass", "weight", "category")
 
@@ -62,14 +59,10 @@ def read_reference(reference: Any, make: Callable[..., Any]) -> Any:
 
 
 def joined(
-    batch: Events,
-    reference: Any,
-    labels: Sequence[int],
-    convert: Callable[[str, Any], Any],
-    filled: Callable[[Any, int, Any], Any],
-    concatenated: Callable[[str, Any, Any], Any],
+    batch: Events, reference: Any, labels: Sequence[int], convert: Callable[[str, Any], Any],
+    filled: Callable[[Any, int, Any], Any], concatenated: Callable[[str, Any, Any], Any],
     check: Callable[[Any, Sequence[int]], None],
-) -> Events:
+) -> Events:  # fmt: skip
     """The checked events of a batch, followed by the reference events, which are background unless they have labels.
 
     ``filled(score, value, like)`` returns an array like ``score`` of one value, of the type of ``like``. ``check`` is
@@ -96,14 +89,10 @@ def joined(
 
 
 def takes_events(function: Callable[P, R]) -> Callable[P, R]:
-    """Adds two checks to a function: a TypeError for other names of ``weight``, and :func:`of_one_index`."""
+    """Adds :func:`of_one_index` to a function."""
 
     @wraps(function)
     def checked(*args: P.args, **kwargs: P.kwargs) -> R:
-        if kwargs:
-            for name in NOT_WEIGHT:
-                if name in kwargs:
-                    raise TypeError(f"unknown argument {name!r} of {function.__qualname__}: did you mean weight?")
         for value in (*args, *kwargs.values()):
             if hasattr(type(value), "loc"):  # of pandas; a call here would cost small batches time
                 values = {**inspect.signature(function).bind(*args, **kwargs).arguments, **kwargs}

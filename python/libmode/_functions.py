@@ -2,45 +2,25 @@
 
 from __future__ import annotations
 
-import linecache
-import re
 from ctypes import sizeof
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from . import option_types
-from ._evaluate import IN_DOUBLE, Call, Result, evaluate, loss_and_grad
+from ._evaluate import IN_DOUBLE, Call, evaluate, loss_and_grad
 from ._events import Events
 from ._native import ModeTable, address
-from ._options import Options, check
-from ._problems import IN_LINES
-from ._read import as_array, flag, together, vector
-from ._typing import Unpack
-from .option_types import Loss, LossOptions
-
-
-class Moments(NamedTuple):
-    """The parts of the loss, see :func:`mode_moments`."""
-
-    at: NDArray[np.float64]  #: (k,) the scores s
-    edges: NDArray[np.float64]  #: (bins + 1,) edges of the mass bins, in units of mass
-    cdf: NDArray[np.float64]  #: (k, bins) F_b(s), the weight fraction of bin b with scores <= s
-    moments: NDArray[np.float64]  #: (k, order + 1) the Legendre moments c_l(s)
-    bounded: NDArray[np.float64]  #: (k, order + 1) c~_l(s), which differ where max_slope or monotonic is set
+from ._options import Options, check, with_options
+from ._problems import OF_FUNCTIONS
+from ._read import as_array, together
+from .option_types import Loss, LossOptions, Unpack
 
 
 def mode_loss(
-    score: Any,
-    mass: Any,
-    *,
-    weight: Any = None,
-    label: Any = None,
-    category: Any = None,
-    loss: Loss = "mode",
+    score: Any, mass: Any, *, weight: Any = None, label: Any = None, category: Any = None, loss: Loss = "mode",
     **options: Unpack[LossOptions],
-) -> float:
+) -> float:  # fmt: skip
     r"""The MoDe loss of arXiv:2010.09745, integrated exactly over the scores; or DisCo, for comparison.
 
     The loss is the squared distance of the score distributions F_b of the mass bins b from their best polynomials of
@@ -51,10 +31,8 @@ def mode_loss(
         \mathrm{loss} = \frac{1}{\mathrm{bins}} \int \sum_b \Big( F_b(s) - \sum_l c_l(s) P_{bl} \Big)^2 ds
         - \mathrm{bias}
 
-    DisCo is the squared distance correlation of mass and score (G. Kasieczka and D. Shih, arXiv:2001.05310), as in
-    the authors' code for power 1; :func:`libmode.torch.distance_correlation` has its formula.
-
-    Both take O(n log n) time and O(n) memory. Scores of DisCo have no limits.
+    DisCo is the squared distance correlation of mass and score (G. Kasieczka and D. Shih, arXiv:2001.05310), whose
+    formula :func:`libmode.torch.distance_correlation` has. Both take O(n log n) time and O(n) memory.
 
     Parameters
     ----------
@@ -74,9 +52,8 @@ def mode_loss(
         of its events alone, in its own bins, times its share of the sum of weights of all selected events. By default
         all events are one category.
     loss : "mode" or "disco", default "mode"
-        "disco" takes one mass, no category, and only the options ``unbiased`` and ``background_label``. Its
-        ``unbiased`` is False by default; True takes the mean <> over different events. For equal weights this is the
-        bias-corrected distance correlation of G. Szekely and M. Rizzo, arXiv:1310.2926, which may be negative.
+        "disco" takes one mass, no category, any score, and only the options ``unbiased``, False by default, and
+        ``background_label``.
     {options}
 
     Returns
@@ -113,26 +90,14 @@ def mode_loss(
 
 
 def mode_loss_and_grad(
-    score: Any,
-    mass: Any,
-    *,
-    weight: Any = None,
-    label: Any = None,
-    category: Any = None,
-    loss: Loss = "mode",
+    score: Any, mass: Any, *, weight: Any = None, label: Any = None, category: Any = None, loss: Loss = "mode",
     **options: Unpack[LossOptions],
-) -> tuple[float, NDArray[Any]]:
-    """The MoDe loss and its gradient with respect to the scores.
+) -> tuple[float, NDArray[Any]]:  # fmt: skip
+    """The MoDe loss, a float, and its gradient d loss/d score.
 
     Takes the arguments of :func:`mode_loss`. The gradient has the shape and the floating type of ``score``, but
     float32 for float16 (where most of it would be 0) and float64 for integers. Events that take no part have gradient
     exactly 0. At equal scores the derivative of DisCo's abs(s_i - s_j) counts as 0, the mean of both sides.
-
-    Returns
-    -------
-    loss : float
-    grad : array of the shape of ``score``
-        d loss / d score.
 
     Examples
     --------
@@ -149,68 +114,6 @@ def mode_loss_and_grad(
     return loss_and_grad(check(loss, options), score, label, mass, weight, category)
 
 
-def mode_evaluate(
-    score: Any,
-    mass: Any,
-    *,
-    weight: Any = None,
-    label: Any = None,
-    category: Any = None,
-    grad: bool = True,
-    hess: bool = False,
-    **options: Unpack[LossOptions],
-) -> Result:
-    """The MoDe loss, with its bias, its effective number of events, and its derivatives.
-
-    Takes the arguments of :func:`mode_loss` except ``loss``, and ``grad`` and ``hess``. ``bias`` is the mean excess
-    of the plain loss over the loss of an infinite sample, which ``unbiased`` subtracts. With ``unbiased=False`` it is
-    NaN if a bin has fewer than 1.05 effective events, so that it cannot be known. ``events`` is the effective
-    number of events, (sum w)^2 / sum w^2. A test with N events sees no dependence if ``loss / (bias * events / N)``
-    is at most 1 (with ``unbiased=False``, use ``loss - bias`` in place of loss).
-
-    ``hess`` is a diagonal bound on the curvature, for instance for boosted trees: along v the curvature is at most
-    sum h_i v_i^2 (docs/how-it-works.md has the formula). Its densities of scores are means over a window around s_i, of
-    1/16 of ``score_range`` or, if it is None, of the range of the inner three quarters of the scores. So h bounds the
-    curvature along moves of about that size. It ignores ``unbiased``, ``max_slope`` and ``monotonic``.
-
-    Parameters
-    ----------
-    grad, hess : bool, default True and False
-        Whether to compute them.
-
-    Returns
-    -------
-    Result
-        ``loss``, ``bias`` and ``events``; ``grad``, as in :func:`mode_loss_and_grad`, or None; and ``hess``, the h_i,
-        of the same shape and type, in units of the loss per score^2, or None. Events that take no part have exactly 0
-        in both. With ``score_range=None`` and equal scores, all h_i are 0.
-
-    Raises
-    ------
-    BatchError, ValueError, TypeError
-        As :func:`mode_loss`. With ``hess=True`` also a ValueError for more than 4096 bins, for an h that overflows
-        its type, and for scores that differ by little more than their rounding errors.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from libmode import mode_evaluate
-    >>> rng = np.random.default_rng(1)
-    >>> mass, score = rng.exponential(60, 10_000), rng.random(10_000)
-    >>> score[mass > 100] **= 1.5
-    >>> result = mode_evaluate(score, mass, order=0, grad=False)
-    >>> for n in (10_000, 500):  # a test with 10,000 events sees the dependence, and one with 500 does not
-    ...     print(f"{result.loss / (result.bias * result.events / n):.2f}")
-    2.56
-    0.13
-    >>> result = mode_evaluate(score, mass, order=0, hess=True)
-    >>> result.hess.shape, bool(result.hess.min() >= 0)
-    ((10000,), True)
-    """
-    checked, grad, hess = check("mode", options), flag("grad", grad), flag("hess", hess)
-    return evaluate(checked, score, label, mass, weight, category, grad=grad, hess=hess, quality=True)
-
-
 def mode_edges(
     mass: Any, *, weight: Any = None, label: Any = None, **options: Unpack[LossOptions]
 ) -> NDArray[np.float64]:
@@ -224,11 +127,6 @@ def mode_edges(
     -------
     (bins + 1,) float64
         Increasing, in units of mass. Each bin holds its lower edge, the last one its upper edge too.
-
-    Raises
-    ------
-    BatchError, ValueError, TypeError
-        As :func:`mode_loss`; ValueError too for several variables or background labels.
 
     Examples
     --------
@@ -254,69 +152,9 @@ def _table(options: Options, events: Events, **wanted: Any) -> int:
     """Fills the arrays that are wanted of the parts of a loss, in double. Returns the number of bins."""
     values = {name: address(one) if isinstance(one, np.ndarray) else one for name, one in wanted.items()}
     table = ModeTable(sizeof(ModeTable), **values)
-    Call(options, events, IN_DOUBLE).run("mode_table_of", IN_LINES, wanted, table)
+    Call(options, events, IN_DOUBLE).run("mode_table_of", OF_FUNCTIONS, table)
     bins: int = table.n_bins
     return bins
 
 
-def mode_moments(
-    score: Any, mass: Any, *, at: Any = None, weight: Any = None, label: Any = None, **options: Unpack[LossOptions]
-) -> Moments:
-    """F_b, c_l and c~_l at given scores: the parts of the loss, for plots.
-
-    Takes the arguments of :func:`mode_loss`, for one variable, one category and one background label at a time.
-
-    Parameters
-    ----------
-    at : (k,) scores, optional
-        By default 101 scores over ``score_range``, or over the range of the scores if it is None.
-
-    Returns
-    -------
-    Moments
-        Arrays with a row for each score of ``at``.
-
-    Raises
-    ------
-    BatchError, ValueError, TypeError
-        As :func:`mode_edges`; ValueError too for an ``at`` that is NaN.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from libmode import mode_moments
-    >>> rng = np.random.default_rng(1)
-    >>> mass = rng.uniform(50, 300, 30_000)
-    >>> score = (mass / 300 + rng.random(30_000)) / 2  # at higher masses fewer events are below a score
-    >>> parts = mode_moments(score, mass, at=[0.5], order=1, bins=3)
-    >>> parts.cdf.round(2), parts.moments.round(2)
-    (array([[0.7 , 0.42, 0.14]]), array([[ 0.42, -0.42]]))
-    """
-    events = Events(*together(as_array, score=score, label=label, mass=mass, weight=weight))
-    checked = check("mode", options)
-    edges = _edges(checked, events._replace(score=None))
-    if at is None:
-        limits = checked.values["score_range"]
-        if limits is None:
-            inside = (events.mass >= edges[0]) & (events.mass <= edges[-1])
-            if events.label is not None:
-                inside &= events.label == checked.labels[0]
-            limits = events.score[inside].min(), events.score[inside].max()
-        at = np.linspace(limits[0], limits[1], 101)
-    at = np.ascontiguousarray(vector("at", at), dtype=np.float64)
-    size = checked.values["order"] + 1
-    cdf, moments, bounded = (np.empty((len(at), columns)) for columns in (len(edges) - 1, size, size))
-    _table(checked, events, n_at=len(at), at=at, capacity=len(edges) - 1, cdf=cdf, moments=moments, bounded=bounded)
-    return Moments(at, edges, cdf, moments, bounded)
-
-
-def _with_options(doc: str) -> str:
-    """``doc`` with the rows of LossOptions and the sentences of each row, in the place of {options}."""
-    source = "".join(linecache.getlines(option_types.__file__, vars(option_types)))
-    rows = re.findall(r'^    (\w+: .+)\n    """((?:.|\n)+?)"""', source, re.MULTILINE)
-    text = "\n".join(f"{row.replace(':', ' :', 1)}\n    {sentences}" for row, sentences in rows)
-    return re.sub(r"( *)\{options\}", lambda place: place[1] + text.replace("\n", f"\n{place[1]}"), doc)
-
-
-if mode_loss.__doc__:  # not with python -OO
-    mode_loss.__doc__ = _with_options(mode_loss.__doc__)
+mode_loss.__doc__ = with_options(mode_loss.__doc__, "LossOptions")

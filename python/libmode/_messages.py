@@ -31,12 +31,6 @@ _ADVICE = {
 _LONGEST = 200  # characters; of a longer value both ends are shown
 
 
-def in_keras(error: Exception) -> Exception:
-    """An error of the core about raw outputs, with the advice for Keras's MoDeLoss."""
-    advice = "apply a sigmoid to raw outputs: give score=keras.ops.sigmoid, and from_logits=True to base"
-    return reworded(error, {SIGMOID: advice})
-
-
 class Fault(NamedTuple):
     """The parts of the sentence of an error: what comes before the name of an argument, its name, and so on."""
 
@@ -87,13 +81,6 @@ def level_of_the_user() -> int:
     while frame.f_back and frame.f_globals.get("__name__", "").partition(".")[0] in _LIBRARIES:
         level, frame = level + 1, frame.f_back
     return level
-
-
-def line_of_the_user() -> tuple[str, int]:
-    """The file and the line of the user who calls; of a thread of a framework the package itself."""
-    frame = sys._getframe(level_of_the_user() - 1)
-    known = frame.f_back is not None or frame.f_globals.get("__name__") == "__main__"
-    return (frame.f_code.co_filename, frame.f_lineno) if known else ("libmode", 0)
 
 
 @contextmanager

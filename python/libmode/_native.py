@@ -1,7 +1,7 @@
 """Finds, loads and calls libmode.so, by ctypes.
 
 The first call loads the library, not the import. A forked process cannot use its parent's copy, whose Go threads are
-gone. It loads a fresh copy of the file, from memory or from a temporary directory.
+gone. It loads a fresh copy of the file, from a temporary directory.
 """
 
 from __future__ import annotations
@@ -12,11 +12,10 @@ import sys
 import tempfile
 import threading
 import weakref
-from functools import cache, cached_property, partial
+from functools import cache, cached_property
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from ._interruptible import LARGE, interruptible
 from ._messages import Fault
 from ._read import whole
 
@@ -142,7 +141,7 @@ def _load() -> ctypes.CDLL:
         try:
             loaded = _open_copy(path) if _dead_copies else ctypes.CDLL(os.fspath(path.resolve()))
         except OSError as error:
-            tried.append(f"  {path}: {_reason(path, error)}")
+            tried.append(f"  {path}: {str(error).removeprefix(f'{path.resolve()}: ')}")  # the loader repeats the path
         else:
             _declare(loaded, path)
             _check(loaded, loaded.mode_set_threads(_threads))
@@ -153,48 +152,20 @@ def _load() -> ctypes.CDLL:
     )
 
 
-def _reason(path: Path, error: OSError) -> str:
-    archive = next((parent for parent in path.parents if parent.is_file()), None)
-    if archive:
-        return f"{archive} is a file, and a library cannot be loaded from inside an archive: install libmode beside it"
-    # The loader's message repeats the path.
-    return str(error).removeprefix(f"{path.resolve()}: ")
-
-
 def _open_copy(path: Path) -> ctypes.CDLL:
     """Loads a copy of the file, which gets a Go runtime of its own."""
     content = path.read_bytes()
-    failures = []
-    for open_copy in (_open_in_memory, _open_in_temporary_directory):
-        try:
-            return open_copy(content)
-        except OSError as error:
-            failures.append(str(error))
-    raise OSError(
-        "this process was forked from one that had loaded libmode, so it needs a copy of the library, which cannot be "
-        f"loaded from memory ({failures[0]}) nor from a temporary directory ({failures[1]}): set TMPDIR to a directory "
-        "where files may be written and executed, or start the process by spawn instead of fork"
-    )
-
-
-def _open_in_memory(content: bytes) -> ctypes.CDLL:
-    if not hasattr(os, "memfd_create"):
-        raise OSError("only Linux can")
-    descriptor = os.memfd_create("libmode")
     try:
-        with open(descriptor, "wb", closefd=False) as file:
-            file.write(content)
-        # The loader returns the dead copy for a path that it knows, so every copy has another number of "./".
-        return ctypes.CDLL(f"/proc/self/{'./' * _dead_copies}fd/{descriptor}")
-    finally:
-        os.close(descriptor)
-
-
-def _open_in_temporary_directory(content: bytes) -> ctypes.CDLL:
-    with tempfile.TemporaryDirectory(prefix="libmode-") as directory:
-        path = Path(directory, _NAME)
-        path.write_bytes(content)
-        return ctypes.CDLL(os.fspath(path))
+        with tempfile.TemporaryDirectory(prefix="libmode-") as directory:
+            copy = Path(directory, _NAME)
+            copy.write_bytes(content)
+            return ctypes.CDLL(os.fspath(copy))
+    except OSError as error:
+        raise OSError(
+            "this process was forked from one that had loaded libmode, so it needs a copy of the library, which cannot "
+            f"be loaded from a temporary directory ({error}): set TMPDIR to a directory where files may be written "
+            "and executed, or start the process by spawn instead of fork"
+        ) from None
 
 
 def _declare(loaded: ctypes.CDLL, path: Path) -> None:
@@ -233,14 +204,8 @@ def address(array: Any) -> int | None:
     return start
 
 
-def call(name: str, of: Handle | None, *arguments: Any, n: int = 0, held: object = None) -> None:
-    """Calls the function of mode.h with this name, for a handle or without, and raises its error.
-
-    A call for many events goes on after an interrupt of the caller: ``held`` are the objects whose memory it uses.
-    """
-    if n >= LARGE:  # both calls in the same other thread: the library keeps an error for the thread of the call
-        interruptible(partial(call, name, of, *arguments), of, held)
-        return
+def call(name: str, of: Handle | None, *arguments: Any) -> None:
+    """Calls the function of mode.h with this name, for a handle or without, and raises its error."""
     loaded = _library or library()
     if of is not None:
         arguments = of.address if of.made_by is loaded else of.renewed(), *arguments
@@ -294,24 +259,14 @@ def options_table() -> dict[str, Row]:
 def set_threads(threads: int) -> None:
     """Limits the threads that one call may use; 0 restores the default, all available.
 
-    It holds for the whole process and its forked children. Results are identical, bit for bit, for any number.
-
-    Parameters
-    ----------
-    threads : int, at least 0
-        More than 1024 count as 1024. Small inputs always use one thread.
-
-    Raises
-    ------
-    ValueError, TypeError
-        If ``threads`` is below 0, or is no integer.
+    It holds for the whole process and its forked children. Results are identical, bit for bit, for any number. More
+    than 1024 ``threads`` count as 1024, and small inputs use one. ValueError or TypeError for other values.
 
     Examples
     --------
     >>> import libmode
-    >>> libmode.set_threads(1)
-    >>> print(f"{libmode.mode_loss([0.2, 0.7, 0.4, 0.5], [80, 90, 120, 130], order=0, bins=2):.4f}")
-    -0.0125
+    >>> print(libmode.set_threads(1))
+    None
     >>> libmode.set_threads(0)
     """
     global _threads

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
-import warnings
 from collections.abc import Sequence
 from typing import Any
 
@@ -15,9 +13,9 @@ from . import _softmax
 from ._messages import shown
 from ._options import TAKEN
 from ._options import check as of_options
-from ._problems import TrainingWarning
 from .metrics import Check
 from .metrics import check as judge
+from .metrics._sample import Settings
 from .torch import MoDeConstraint, MoDeLoss
 from .torch.constraint import _OPS
 
@@ -28,16 +26,9 @@ class MoDeOfClasses(torch.nn.Module):
     """The layer or the loss for one class of signal against the background classes; other classes take no part."""
 
     def __init__(
-        self,
-        names: Sequence[str],
-        *,
-        signal_class: str | None = None,
-        background_classes: Sequence[str] | None = None,
-        each_class: bool = False,
-        method: str = "layer",
-        check: dict[str, Any] | None = None,
-        **options: Any,
-    ) -> None:
+        self, names: Sequence[str], *, signal_class: str | None = None, background_classes: Sequence[str] | None = None,
+        each_class: bool = False, method: str = "layer", check: dict[str, Any] | None = None, **options: Any,
+    ) -> None:  # fmt: skip
         super().__init__()
         self.names, self.method, self.each_class = list(names), method, each_class
         if method not in METHODS:
@@ -60,7 +51,7 @@ class MoDeOfClasses(torch.nn.Module):
         of_loss = {name: options[name] for name in TAKEN["mode"] if name in options and name != "background_label"}
         taken = of_options("mode", of_loss).of_check() | {"training_events": options.get("training_events")}
         self.given, self.settings = options, taken | (check or {})
-        inspect.signature(judge).bind(None, None, None, **self.settings)  # now, and not after an epoch
+        Settings(**self.settings)  # its errors now, and not after an epoch
         labels = tuple(range(1, len(self.background) + 1)) if each_class else 1
         options = {**options, "gather": True, "background_label": labels}  # a process by itself gathers nothing
         self.mode: MoDeConstraint | MoDeLoss | None = None
@@ -115,16 +106,3 @@ class MoDeOfClasses(torch.nn.Module):
         columns[0] = columns[0].round(4)  # other batches round otherwise
         (score, background, masses, own), count = np.unique(np.stack(columns), axis=1, return_counts=True)
         return judge(score, background, masses, weight=own * count, background_label=1, **self.settings)
-
-
-def warn_in(log: Any) -> None:
-    """Warnings of the layer go to a log, where users look, also the last one, at the end of the process."""
-    usual = warnings.showwarning
-
-    def show(message: Any, category: Any, *where: Any, **named: Any) -> None:
-        if issubclass(category, TrainingWarning):
-            log.warning("MoDe: %s", message)
-        else:
-            usual(message, category, *where, **named)
-
-    warnings.showwarning = show

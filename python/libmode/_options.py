@@ -6,17 +6,49 @@ Values of a user become text at once, since arrays and tensors may change later.
 from __future__ import annotations
 
 import inspect
+import linecache
+import math
+import re
 from collections.abc import Callable, Iterable, Mapping
 from functools import lru_cache
 from itertools import chain
 from typing import Any, Literal, get_origin
 
-from ._events import NOT_WEIGHT
-from ._limits import dtype_name, exact, rounded
+from . import option_types
 from ._messages import ORDER, near, shown
 from ._native import Handle, Row, options_table
 from ._read import as_python, each_of, is_for_each
-from .option_types import Loss, LossOptions
+from .option_types import LayerOptions, Loss, LossOptions
+
+# Of the types that are less precise than Python's float: binary digits, and the largest exponent.
+_NARROW = {"float16": (11, 15), "bfloat16": (8, 127), "float32": (24, 127)}
+
+
+def rounded(limits: tuple[float, ...], kind: str) -> tuple[float, ...]:
+    """Increasing limits in the type of this name: both ends rounded outwards, and others to the nearest number."""
+    low, *inner, high = limits
+    return _near(low, kind, math.floor), *(_near(edge, kind, round) for edge in inner), _near(high, kind, math.ceil)
+
+
+def exact(value: float) -> bool:
+    """Whether a limit is exact in every type."""
+    return all(_near(value, kind, round) == value for kind in _NARROW)
+
+
+def dtype_name(dtype: Any) -> str:
+    """The name of a dtype of NumPy, JAX, TensorFlow or PyTorch, for instance "float32"."""
+    return str(getattr(dtype, "name", dtype)).removeprefix("torch.")
+
+
+def _near(value: float, kind: str, to_integer: Callable[[float], int]) -> float:
+    """A number of a type near the value; the value itself if the type does not reach it."""
+    if kind not in _NARROW or math.isinf(value):
+        return value
+    digits, largest = _NARROW[kind]
+    step = 2.0 ** max(math.frexp(value)[1] - digits, 2 - largest - digits)  # between neighboring numbers of the type
+    near = to_integer(value / step) * step
+    return value if abs(near) >= 2.0 ** (largest + 1) else near
+
 
 _KINDS: dict[str, Any] = LossOptions.__annotations__
 # The options that each loss takes, and the settings of a layer, which are options of the core too.
@@ -24,23 +56,14 @@ TAKEN: dict[Loss, tuple[str, ...]] = {
     "mode": tuple(_KINDS),
     "disco": ("unbiased", "background_label"),
 }
-OF_LAYER = ("strength", "floor", "training_events", "from_logits", "categories")
+OF_LAYER = tuple(name for name in LayerOptions.__annotations__ if name not in _KINDS)
 _WORDS = {name for name, kind in _KINDS.items() if get_origin(kind) is Literal}
 # Options of one number: several numbers are for several variables of mass, or are several labels.
 _LISTS = ("bins", "background_label")
 # The options that limit scores or masses.
 _LIMITS = ("score_range", "mass_range", "edges")
 
-# Names of the arguments of the losses in other packages.
-_OTHER_NAMES = {
-    "score": ("scores", "pred", "preds", "y_pred", "output", "input"),
-    "mass": ("masses", "x_biased"),
-    "weight": NOT_WEIGHT,
-    "label": ("labels", "target", "targets", "y_true"),
-    "category": ("categories", "group", "groups"),
-    "background_label": ("background_labels", "background"),
-}
-_MEANT = {other: name for name, others in _OTHER_NAMES.items() for other in others}
+_OF_EVENTS = ("score", "mass", "label", "weight", "category")
 
 
 class Options(Handle):
@@ -157,32 +180,33 @@ def _word(name: str, value: Any) -> str:
 _cached = lru_cache(maxsize=256)(Options)
 
 
-def check(loss: Loss, options: Mapping[str, Any], owner: Callable[..., Any] | None = None, **of_layer: Any) -> Options:
-    """The checked options of a user.
+def check(
+    loss: Loss, options: Mapping[str, Any], owner: Callable[..., Any] | None = None, more: Iterable[str] = ()
+) -> Options:
+    """The checked options of a user, which may have ``more`` names.
 
-    ``owner`` is the function that has them beside keywords of its own, which an error lists too. ``of_layer`` are
-    settings of a layer.
+    ``owner`` is the function that has them beside keywords of its own, which an error lists too.
     """
     if not isinstance(loss, str) or loss not in TAKEN:
         raise ValueError(f"loss = {shown(loss)}: must be one of {', '.join(map(repr, TAKEN))}")
-    names = TAKEN[loss]
+    names = (*TAKEN[loss], *more)
     for name in options:
         if name not in names:
-            known = names if owner is None else (*names, *keywords(owner))
-            raise TypeError(f"unknown option {name!r}: {_suggestion(name, known)} options are {', '.join(known)}")
+            known = names if owner is None else dict.fromkeys((*names, *keywords(owner)))
+            meant = near(name, {*known, *_OF_EVENTS})
+            text = f"did you mean {meant}? The" if meant else "the"
+            raise TypeError(f"unknown option {name!r}: {text} options are {', '.join(known)}")
     if loss == "mode" and "order" not in options:
         raise TypeError(ORDER)
-    plain = {"unbiased": False, **options} if loss == "disco" else dict(options)
-    if loss == "mode":
-        plain |= {name: value for name, value in of_layer.items() if value is not None}
-    return _cached(loss, as_text(plain))
+    plain = {name: value for name, value in options.items() if value is not None or name in TAKEN[loss]}
+    return _cached(loss, as_text({"unbiased": False, **plain} if loss == "disco" else plain))
 
 
 def check_scaled(
     loss: Loss, options: Mapping[str, Any], strength: float | None, owner: Callable[..., Any] | None = None
 ) -> Options:
     """The checked options of a loss that has a strength, or None."""
-    checked = check(loss, options, owner, strength=strength)
+    checked = check(loss, {**options, "strength": strength}, owner, ("strength",))
     if strength is not None and (loss != "mode" or checked.values["score_range"] != (0, 1)):
         what = "score_range other than (0, 1)" if loss == "mode" else f"loss = {loss!r}"
         raise ValueError(
@@ -203,8 +227,10 @@ def keywords(function: Callable[..., Any]) -> tuple[str, ...]:
     return tuple(one.name for one in parameters if one.kind is one.KEYWORD_ONLY)
 
 
-def _suggestion(name: str, known: Iterable[str]) -> str:
-    """The part of a sentence with the name that the caller may have meant."""
-    names = {*known, *_OTHER_NAMES} - {name}
-    meant = _MEANT.get(name) or near(name, names)
-    return f"did you mean {meant}? The" if meant in names else "the"
+def with_options(doc: str | None, kind: str) -> str | None:
+    """``doc`` with the rows and the sentences of a class of option_types, in the place of {options}."""
+    source = "".join(linecache.getlines(option_types.__file__, vars(option_types)))
+    source = source.partition(f"class {kind}(")[2].partition("\nclass ")[0]
+    rows = re.findall(r'^    (\w+: .+)\n    """((?:.|\n)+?)"""', source, re.MULTILINE)
+    text = "\n".join(f"{row.replace(':', ' :', 1)}\n    {sentences}" for row, sentences in rows)
+    return doc and re.sub(r"( *)\{options\}", lambda place: place[1] + text.replace("\n", f"\n{place[1]}"), doc)

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import math
 import warnings
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ._messages import level_of_the_user, line_of_the_user
+from ._messages import level_of_the_user
+from ._native import BatchError
 from ._read import is_background, is_for_each
 
 if TYPE_CHECKING:
@@ -29,43 +29,30 @@ class TrainingWarning(UserWarning):
     Examples
     --------
     >>> import warnings
-    >>> import torch
     >>> from libmode import TrainingWarning
-    >>> from libmode.torch import MoDeLoss
     >>> warnings.simplefilter("error", TrainingWarning)  # now it ends the training
-    >>> mode, label, mass = MoDeLoss(order=0), torch.zeros(100), torch.rand(100)
-    >>> for step in range(100):
-    ...     loss = mode(torch.full((100,), 0.5), label, mass)
-    Traceback (most recent call last):
-        ...
-    libmode.TrainingWarning: the scores of a batch are nearly equal (mean 0.5, standard deviation ...
+    >>> issubclass(TrainingWarning, UserWarning)
+    True
     """
 
     __module__ = "libmode"  # the name by which it is imported, and so printed
 
 
 class Said:
-    """The warnings of one object: each thing once, or once for each line of the program that calls."""
+    """The warnings of one object, each thing once; those of functions each time, which Python's filters sort."""
 
-    def __init__(self, in_lines: bool = False) -> None:
-        self.calls, self.in_lines = 0, in_lines
+    def __init__(self, of_functions: bool = False) -> None:
+        self.calls, self.of_functions = 0, of_functions
         self.things: set[str] = set()
-        self._filters: dict[str, Any] = {}
 
     def warn(self, thing: str, sentence: str, category: type[Warning] = TrainingWarning) -> None:
-        """Warns, unless it has warned of this thing before, of the user's line."""
-        if self.in_lines:
-            thing = f"{thing} in {line_of_the_user()}"
-            before, content = self._filters.get(thing, (None, None))
-            if before is not warnings.filters or content != list(before):  # then it warns again, as Python does
-                self.things.discard(thing)
-                self._filters[thing] = warnings.filters, list(warnings.filters)
+        """Warns of the user's line, unless it has warned of this thing before."""
         if thing not in self.things:
-            self.things.add(thing)
             warnings.warn(sentence, category, stacklevel=level_of_the_user())
+            self.things |= set() if self.of_functions else {thing}
 
 
-IN_LINES = Said(in_lines=True)
+OF_FUNCTIONS = Said(of_functions=True)
 
 
 class Monitor(Said):
@@ -98,48 +85,19 @@ class Monitor(Said):
 # Masses that are wrong: a missing mass often stands as -999, and 1 % of such events turn a line into a constant.
 FAR = 5.0  # the range of all masses over the range of the bulk, at most
 _SAMPLE, _LEAST = 1_000, 20  # events for the percentiles, and the least number of them
-FAR_MASSES, _HALF = "far masses", "half masses"
-_DIGITS = {"float16": 11, "bfloat16": 8}  # of the types of half precision, binary
+FAR_MASSES = "far masses"
 
 
 def look_at_masses(said: Said, options: Options, mass: Any, label: Any) -> None:
-    """Warns, once, if a few of the selected masses, (n,) or (d, n), are far from the others, or if they are labels."""
+    """Warns, once, if a few of the selected masses, (n,) or (d, n), are far from the others."""
     if options.loss != "mode" or FAR_MASSES in said.things:
         return
     limits = [value for name in ("mass_range", "edges") if (value := options.values[name])]
-    label = None if label is None else np.asarray(label)
+    chosen = slice(None) if label is None else is_background(np.asarray(label), options.labels)
     for k, row in enumerate(np.atleast_2d(mass)):
-        if any(value[k] if is_for_each(value) else value for value in limits):
-            continue
-        low, high = row.min(initial=np.inf), row.max(initial=-np.inf)
-        alike = label is None and len(row) >= _LEAST and low in (-1, 0) and high == 1
-        if alike and ((row == low) | (row == high)).all():
-            said.warn(
-                FAR_MASSES,
-                f"mass has only the values {low:g} and {high:g}, as labels have, and label is not given: "
-                "a loss takes (score, mass, label=label). For two groups of events give edges between them",
-            )
-        elif sentence := far(row if label is None else row[is_background(label, options.labels)]):
+        has_limits = any(value[k] if is_for_each(value) else value for value in limits)
+        if not has_limits and (sentence := far(row[chosen])):
             said.warn(FAR_MASSES, f"{sentence} mass_range")
-
-
-def look_at_type(said: Said, kind: Any, mass: Any = None) -> None:
-    """Warns, once, of masses of a type of half precision; ``mass`` has their values, if they are known."""
-    name = str(kind).removeprefix("torch.")
-    if name not in _DIGITS:
-        return
-    what = f"mass is in {name}, of {_DIGITS[name]} binary digits"
-    if mass is not None:
-        mass = np.asarray(mass, np.float64)
-        values = np.unique(mass[np.isfinite(mass)])
-        top = float(np.abs(values).max(initial=0))
-        step = 2.0 ** (math.floor(math.log2(top)) + 1 - _DIGITS[name]) if top > 0 else 0.0
-        what += f": masses near {top:.6g} are {step:.3g} apart, and {mass.size} masses have {len(values)} values"
-    said.warn(
-        _HALF,
-        f"{what}. Give the masses in float32, and keep them out of what casts inputs, such as FSDP's "
-        "cast_forward_inputs or a training in half precision",
-    )
 
 
 def say_if_far(mass: NDArray[Any], remedy: str) -> bool:
@@ -173,3 +131,51 @@ def far(mass: NDArray[Any]) -> str | None:
         f"{low:.6g} to {high:.6g}, is {(float(high) - float(low)) / width:.0f} times that from the 1st to the 99th "
         f"percentile of the others, {first:.6g} to {last:.6g}: leave out events without a mass, and give"
     )
+
+
+OnBadBatch = Literal["raise", "skip"]
+
+# The most batches in a row that are skipped: before the first batch with a loss, and later.
+_AT_FIRST, _LATER = 10, 100
+
+
+class SkipsBadBatches:
+    """The part of a module that skips batches with a :class:`libmode.BatchError`, or raises the error."""
+
+    # Parts of the sentences of the error and the warning:
+    _without_last = "DataLoader(..., drop_last=True)"  #: how to leave out a last batch that is too small
+    _skipping = "on_bad_batch='skip'"  #: the argument that skips bad batches
+    _gets = "the loss 0"  #: what a bad batch gets
+    _counts = ", and counts further ones in .skipped"  #: the end of the warning
+    _called: str | None = None  #: the name of the module, by default the name of its class
+
+    def _set_on_bad_batch(self, on_bad_batch: OnBadBatch, said: Said | None = None) -> None:
+        if on_bad_batch not in get_args(OnBadBatch):
+            raise ValueError(f"on_bad_batch = {on_bad_batch!r}: must be 'raise' or 'skip'")
+        self.on_bad_batch: OnBadBatch = on_bad_batch
+        self.skipped = 0
+        """How many batches were skipped."""
+        self._in_a_row, self._most_in_a_row, self._said_of_bad = 0, _AT_FIRST, said or Said()
+        self._unproven = True  # until a batch with a loss follows: to ask takes less time than a call
+
+    def _succeed(self) -> None:
+        """Takes note of a batch with a loss."""
+        self._in_a_row, self._most_in_a_row, self._unproven = 0, _LATER, False
+
+    def _skip(self, error: BatchError) -> None:
+        """Counts a bad batch and warns at the first, or raises ``error``: by option, or after many in a row."""
+        if self.on_bad_batch == "raise":
+            raise BatchError(
+                f"{error}. If this is the last batch and smaller than the others, {self._without_last} leaves it out; "
+                f"{self._skipping} gives every such batch {self._gets}"
+            ) from None
+        self.skipped += 1
+        self._in_a_row, self._unproven = self._in_a_row + 1, True
+        if self._in_a_row >= self._most_in_a_row:
+            which = "first" if self._most_in_a_row == _AT_FIRST else "last"
+            raise BatchError(
+                f"{self._called or type(self).__name__} has skipped the {which} {self._in_a_row} batches, so it "
+                f"does nothing. The last one: {error}"
+            ) from None
+        sentence = f"{self._called or type(self).__name__} gives a batch {self._gets}{self._counts}: {error}"
+        self._said_of_bad.warn("bad batch", sentence, RuntimeWarning)

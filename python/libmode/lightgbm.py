@@ -16,7 +16,7 @@ with needed("lightgbm", "libmode.lightgbm", "lightgbm"):
 with needed("sklearn", "libmode.lightgbm", "lightgbm"):
     from ._trees.classifier import BoostedClassifier, History, Training, described, of_parts
 
-from ._trees.watched import Stopping
+from ._trees.multipliers import Stopping
 
 __all__ = ["MoDeLGBMClassifier"]
 

@@ -4,8 +4,22 @@ The core has the limits and defaults. The sentences appear in ``help(libmode.mod
 """
 
 # Annotations stay objects here: libmode._options reads the types.
+import sys
 from collections.abc import Iterable, Sequence
-from typing import Any, Literal, TypedDict
+from typing import TYPE_CHECKING, Any, Literal, TypedDict
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack as Unpack
+elif sys.version_info >= (3, 11):
+    from typing import Unpack as Unpack
+else:  # Python 3.10 has it only in typing_extensions, which may not be installed
+
+    class Unpack:
+        """Unpack[T] is T."""
+
+        def __class_getitem__(cls, item):
+            return item
+
 
 Loss = Literal["mode", "disco"]
 
@@ -54,6 +68,25 @@ class LossOptions(TypedDict, total=False):
     background_label: int | Sequence[int]
     """Only events with this label take part, 0 by default. With several labels, the loss is the sum over labels,
     each with its own bins. Without labels, every event takes part."""
+
+
+class LayerOptions(LossOptions, total=False):
+    """The options of MoDeConstraint: those of its MoDe loss, and its own."""
+
+    strength: float | None
+    """K, the push over the gradient. By default 24 at order 0 and else 12, times (T/150,000)^(1/4) for T
+    ``training_events``. K of order 0 rises: it is multiplied by 1 - exp(-max(n/512,000, k/1,000)) after n background
+    events in k batches."""
+    floor: float | None
+    """The least start, above 0 and at most 1, which is no planing. By default 0.1 (150,000/T)^(1/2), at most 1."""
+    training_events: float | None
+    """T, how many background events the whole training has, over all processes and labels. Few events teach less
+    flatness, and planing leaves few of them. Left out, T counts as 150,000."""
+    from_logits: bool
+    """Whether predictions are logits instead of scores from 0 to 1, the default."""
+    categories: int | None
+    """The number of values of ``category``, which are 0, 1 and so on. Each has a push and a memory of its own. A
+    category with too few events in a batch for bins gets no push from it."""
 
 
 class CheckOptions(TypedDict, total=False):

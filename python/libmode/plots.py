@@ -25,13 +25,7 @@ def roc(axes: Any, roc: Any, *, label: str | None = None, **style: Any) -> Any:
 
     Returns
     -------
-    matplotlib Axes
-        The given ones.
-
-    Raises
-    ------
-    ValueError, TypeError
-        By matplotlib for arrays that do not fit each other.
+    matplotlib Axes, the given ones
 
     Examples
     --------

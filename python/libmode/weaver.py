@@ -16,7 +16,7 @@ import torch
 from torch import Tensor
 
 from ._messages import needed
-from ._of_classes import MoDeOfClasses, warn_in
+from ._of_classes import MoDeOfClasses
 
 with needed("weaver", by="libmode.weaver", extra="weaver"):
     from weaver.utils.logger import _logger
@@ -102,7 +102,6 @@ class Train:
         if self.classes is None:
             self.classes = classes
             _logger.info("%s, mass %s, weight %s", classes, *batches.names, color="bold")
-            warn_in(_logger)
             if args.load_epoch is not None and Path(before := f"{file}{args.load_epoch}.pt").exists():
                 saved = torch.load(before, map_location="cpu")
                 if saved.keys() != classes.state_dict().keys():

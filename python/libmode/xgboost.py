@@ -24,24 +24,17 @@ with needed("sklearn", "libmode.xgboost", "xgboost"):
 
 from scipy.special import expit
 
-from ._trees.multipliers import checked
+from ._trees.multipliers import Stopping, checked
 from ._trees.objective import Objective
-from ._trees.watched import Stopping
-from ._typing import Unpack
-from .option_types import LossOptions
+from .option_types import LossOptions, Unpack
 
 __all__ = ["MoDeXGBClassifier", "objective"]
 
 
 def objective(
-    mass: Any,
-    *,
-    weight: Any = None,
-    label: Any = None,
-    category: Any = None,
-    background_only: bool = True,
+    mass: Any, *, weight: Any = None, label: Any = None, category: Any = None, background_only: bool = True,
     **options: Unpack[LossOptions],
-) -> Objective:
+) -> Objective:  # fmt: skip
     """Cross entropy and MoDe (arXiv:2010.09745) for ``obj=`` of ``xgboost.train``, as on Dask.
 
     Give ``"objective": "binary:logistic"`` with it, so that the model predicts probabilities, and ``base_score``, the
@@ -55,7 +48,7 @@ def objective(
         Of the rows of the training set, in their order, or the field of the DMatrix that has them, as on Dask.
     weight : (n,) real numbers of either sign, or such a field, optional
         For cross entropy and MoDe; by default the weights of the DMatrix, which cannot be negative. XGBoost's
-        thresholds are in units of the weights, so a mean size below 1e-3 gives a warning.
+        thresholds are in units of the weights.
     label : (n,) integers, optional
         Labels for ``background_label``, to tell several backgrounds apart; by default the 0 and 1 of the DMatrix.
     category : (n,) integers, optional

@@ -10,9 +10,9 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-import libmode
 import numpy as np
 from libmode import metrics
+from numpy.polynomial.legendre import legvander
 from scipy.spatial.distance import jensenshannon
 
 from ..command import command
@@ -63,12 +63,11 @@ def _background(score: np.ndarray, test: Events, threshold: float) -> dict[str, 
 
 def _moments(score: np.ndarray, test: Events, threshold: float) -> list[float]:
     """c_0, c_1 and c_2 of the background at a score, from a fit to 20 bins."""
-    background = test.label == 0
-    moments = libmode.mode_moments(
-        score[background], test.mass[background], at=[threshold],
-        order=2, binning="uniform", bins=20, mass_range=(-1, 1),
-    )  # fmt: skip
-    return moments.moments[0].tolist()
+    mass, below = test.mass[test.label == 0], score[test.label == 0] <= threshold
+    bins = np.clip(((mass + 1) * 10).astype(int), 0, 19)
+    in_bin, *columns = (np.bincount(bins, own, 20) for own in (np.ones(len(mass)), below, *legvander(mass, 2).T))
+    fraction, *design = (own / in_bin for own in columns)
+    return np.linalg.lstsq(np.transpose(design), fraction, rcond=None)[0].tolist()
 
 
 def tasks(size: Size) -> dict[str, Task]:

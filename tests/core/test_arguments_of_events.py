@@ -10,7 +10,6 @@ N = 400
 ARRAYS = {"score", "mass", "weight", "label", "category"}
 TAKERS = {
     libmode.mode_loss: ("score", "mass", "weight", "label", "category", "order"),
-    libmode.mode_moments: ("score", "mass", "weight", "label", "order"),
     libmode.mode_edges: ("mass", "weight", "label", "order"),
     metrics.roc: ("score", "label", "weight"),
     metrics.efficiency: ("score", "label", "mass", "weight", "signal_efficiency"),
@@ -41,25 +40,3 @@ def test_series_of_another_index_are_an_error(function):
                 match=f"({name} and {other}|{other} and {name}) have different indexes, and libmode matches events",
             ):
                 function(**{**given, other: series[other], name: one})
-
-
-SWAPPED = [
-    libmode.mode_loss,
-    libmode.mode_loss_and_grad,
-    libmode.mode_evaluate,
-    libmode.mode_moments,
-]
-
-
-@pytest.mark.parametrize("function", SWAPPED)
-def test_mass_and_score_that_are_swapped_are_recognized(function):
-    rng = np.random.default_rng(1)
-    score, mass = rng.random(N), 50 + rng.exponential(60, N)
-    said = rf"score\[0\] = {mass[0]:g} lies outside score_range = \[0, 1\], in which all masses lie: .* are swapped"
-    with pytest.raises(ValueError, match=said):
-        function(mass, score, order=0)
-    for outputs, masses in [(10 * score - 5, score), (mass, mass), (mass, score - 0.5)]:  # raw outputs, it seems
-        with pytest.raises(ValueError, match="lies outside score_range = \\[0, 1\\]: apply a sigmoid"):
-            function(outputs, masses, order=0)
-    with pytest.raises(ValueError, match=r"weight\[3\] = nan|weight\[3\] = NaN"):
-        function(score, mass, order=0, weight=np.where(np.arange(N) == 3, np.nan, 1.0))

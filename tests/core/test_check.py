@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 from libmode import metrics
 from libmode.metrics._judge import Judge
-from libmode.metrics._settings import Settings
+from libmode.metrics._sample import Settings
 
 WIDTH, MASS = 8.0, 120.0
 

@@ -1,8 +1,9 @@
-"""The hess of mode_evaluate: its bound against second differences of the loss, and against densities known in closed form."""
+"""The hess of the loss, for trees: its bound against second differences of the loss, and against densities known in closed form."""
 
 import libmode
 import numpy as np
 import pytest
+from evaluated import mode_evaluate
 
 STEP = 1 / 16  # the default smoothing
 
@@ -68,7 +69,7 @@ def test_hess_bounds_what_moves_of_many_events_bend(name, unbiased):
             options[key] = rng.integers(0, options[key], n)
     if variables == 2:
         mass = np.stack([mass, rng.normal(score)], axis=1)
-    hess = libmode.mode_evaluate(score, mass, grad=False, hess=True, **options).hess
+    hess = mode_evaluate(score, mass, grad=False, hess=True, **options).hess
     largest = 0
     for v in directions(rng, score, x):
         for signed in (v, v * sign):

@@ -5,11 +5,14 @@ from functools import partial
 import error_cases
 import libmode
 import pytest
+from evaluated import mode_evaluate, mode_moments
 
 FUNCTIONS = {
     "mode_loss": [libmode.mode_loss, libmode.mode_loss_and_grad],
     "disco_loss": [partial(libmode.mode_loss_and_grad, loss="disco")],
-    **{name: [getattr(libmode, name)] for name in ("mode_evaluate", "mode_edges", "mode_moments")},
+    "mode_evaluate": [mode_evaluate],
+    "mode_moments": [mode_moments],
+    "mode_edges": [libmode.mode_edges],
 }
 CASES = [
     *(error_cases.OPTIONS + error_cases.EVENTS + error_cases.LOOKING),

@@ -59,7 +59,6 @@ def test_few_masses_far_from_all_others(lost, value, start):
     [
         libmode.mode_loss,
         libmode.mode_loss_and_grad,
-        libmode.mode_evaluate,
         lambda score, mass, **given: metrics.check(score, None, mass, background_efficiency=0.5, **given),
     ],
 )

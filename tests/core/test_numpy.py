@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from defaults import DEFAULTS, of_signature
+from evaluated import mode_evaluate
 from libmode import metrics
 
 N = 400
@@ -51,7 +52,6 @@ KINDS = {
 }
 
 
-@pytest.mark.filterwarnings("ignore:mass is in float16")
 @pytest.mark.parametrize("kind", KINDS)
 def test_every_kind_of_array_gives_the_same_numbers(events, kind):
     score, mass, weight = (KINDS[kind](array) for array in events)
@@ -89,14 +89,6 @@ def test_labels_of_every_type_select_the_same_events(events, dtype, background):
     assert ((want_grad != 0) <= np.isin(label, background)).all()
 
 
-def test_default_scores_of_moments_are_those_of_the_selected_events(events):
-    score, mass, _ = events
-    label = np.arange(N) % 2
-    raw = np.where(label == 0, score, np.nan)
-    found = libmode.mode_moments(raw, mass, label=label, score_range=None, **OPTIONS).at
-    assert (found[0], found[-1]) == (score[::2].min(), score[::2].max())
-
-
 def numbers(result):
     """The numbers of a result: a number, an array, a tuple or a dataclass of them."""
     if dataclasses.is_dataclass(result):
@@ -109,8 +101,7 @@ def numbers(result):
 OF_LOSS = [
     libmode.mode_loss,
     libmode.mode_loss_and_grad,
-    libmode.mode_evaluate,
-    libmode.mode_moments,
+    mode_evaluate,
     metrics.efficiency,
 ]
 

@@ -11,7 +11,6 @@ import stat
 import subprocess
 import sys
 import tempfile
-import zipapp
 from pathlib import Path
 from typing import Literal, get_args, get_origin
 
@@ -19,7 +18,7 @@ import libmode
 import pytest
 from libmode import _native, prefix
 from libmode._options import OF_LAYER, TAKEN
-from libmode.metrics._settings import Settings
+from libmode.metrics._sample import Settings
 from libmode.option_types import LossOptions
 from programs import run
 
@@ -111,19 +110,8 @@ def test_without_an_override_every_place_is_listed(tmp_path):
         assert f"  {place / 'lib' / 'libmode.so'}: cannot open" in result.stderr
 
 
-def test_inside_an_archive_the_error_says_so(tmp_path):
-    (tmp_path / "source").mkdir()
-    shutil.copytree(prefix.PREFIX, tmp_path / "source" / "libmode")
-    (tmp_path / "source" / "__main__.py").write_text(USE)
-    archive = tmp_path / "app.pyz"
-    zipapp.create_archive(tmp_path / "source", archive)
-    result = subprocess.run([sys.executable, str(archive)], capture_output=True, text=True, timeout=60)
-    assert result.returncode == 1
-    assert f"{archive} is a file, and a library cannot be loaded from inside an archive" in result.stderr
-
-
 def test_a_copy_in_a_file_is_private_and_goes(tmp_path, monkeypatch):
-    """What a forked process loads where memory will not do: nobody else can read, replace or plant it."""
+    """What a forked process loads: nobody else can read, replace or plant it."""
     seen = []
 
     def load(path):
@@ -136,7 +124,7 @@ def test_a_copy_in_a_file_is_private_and_goes(tmp_path, monkeypatch):
     before = os.umask(0)  # with which files are open to all
     try:
         for _ in range(2):
-            assert _native._open_in_temporary_directory(b"content") == "the library"
+            assert _native._open_copy(Path(__file__)) == "the library"
     finally:
         os.umask(before)
     for path, regular, mode, *owners in seen:

@@ -3,6 +3,7 @@
 import libmode
 import numpy as np
 import pytest
+from evaluated import mode_moments
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.polynomial.legendre import legval
@@ -89,7 +90,7 @@ def test_a_monotonic_response_has_no_extremum_inside(order, bound, rng):
         "moments": "projection" if order <= 8 else "quadrature",
         "monotonic": True,
     }  # few events
-    found = libmode.mode_moments(score, mass, at=np.unique(score), weight=weight, order=order, **options, **bound)
+    found = mode_moments(score, mass, at=np.unique(score), weight=weight, order=order, **options, **bound)
     steps = np.diff(legval(FINE, found.bounded.T), axis=1)
     sign = np.sign(found.bounded[:, 1:2])
     assert (steps * sign >= -1e-15 * np.abs(found.bounded).sum(axis=1, keepdims=True)).all()

@@ -1,8 +1,8 @@
 """Whether ``unbiased`` removes what a finite batch adds to the loss: statistical tests with fixed seeds."""
 
-import libmode
 import numpy as np
 import pytest
+from evaluated import mode_evaluate
 
 
 def signs(share):
@@ -47,7 +47,7 @@ def test_mean_unbiased_loss_is_zero_for_weights_of_any_size_and_sign(weights, la
             weight = WEIGHTS[weights](rng, n)
         score = rng.random(n)
         for j, options in enumerate(MOMENTS):
-            losses[k, j], removed[k, j], *_ = libmode.mode_evaluate(
+            losses[k, j], removed[k, j], *_ = mode_evaluate(
                 score, mass, weight=weight, edges=edges, grad=False, **options
             )
     mean, error = losses.mean(axis=0), losses.std(axis=0, ddof=1) / np.sqrt(batches)

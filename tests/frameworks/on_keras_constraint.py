@@ -191,12 +191,6 @@ def test_a_resumed_training_equals_one_that_went_on(make, tmp_path):
     assert "memory" not in make(order=0, score=0).get_config()
 
 
-def test_class_weight_says_where_weights_belong():
-    """What Keras makes of it reaches the loss in a data set; of arrays Keras refuses it itself."""
-    with pytest.raises(ValueError, match=r"sample_weight has shape \(500, 2\).* leave class_weight out, and give pack"):
-        MoDeConstraint(order=0)(Y[:500], network()(X[:500]), sample_weight=np.ones((500, 2)))
-
-
 def test_the_callback_reads_the_logits_of_the_constraint():
     model = keras.Sequential([keras.layers.Input((2,)), keras.layers.Dense(1)])
     model.compile("adam", MoDeConstraint(order=0, from_logits=True))

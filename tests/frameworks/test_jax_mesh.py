@@ -7,7 +7,6 @@ import libmode
 from programs import run
 
 ON_A_MESH = """
-import warnings
 import jax, jax.numpy as jnp, numpy as np
 from jax.sharding import AxisType, NamedSharding, PartitionSpec as P
 from libmode.jax import mode_constraint, mode_loss
@@ -36,21 +35,6 @@ for kind in (AxisType.Auto, AxisType.Explicit):
     sharded = [jax.device_put(array, NamedSharding(mesh, P("data"))) for array in arrays]
     compare(jax.jit(jax.value_and_grad(loss))(theta, *sharded))
 
-
-def in_parts(score, label, mass, weight):
-    mode_loss(score, mass, order=1)
-    mode_constraint(score, label, mass, order=1)
-    return score
-
-
-with warnings.catch_warnings(record=True) as caught:
-    warnings.simplefilter("always")
-    for _ in range(2):
-        given = jax.nn.sigmoid(sharded[0]), sharded[3], *sharded[1:3]
-        jax.jit(jax.shard_map(in_parts, mesh=mesh, in_specs=P("data"), out_specs=P("data")))(*given)
-for warning in caught:
-    print(warning.category.__name__, warning.message)
-
 bad = jax.device_put(arrays[0].at[4].set(jnp.nan), NamedSharding(mesh, P("data")))
 try:
     jax.block_until_ready(jax.jit(loss)(theta, bad, *sharded[1:]))
@@ -65,10 +49,5 @@ def on_eight_devices(program):
     return run(sys.executable, "-c", program, PYTHONPATH=str(Path(libmode.__file__).parents[1]), **settings)
 
 
-def test_on_a_mesh_it_is_the_loss_of_the_union_and_parts_are_said():
-    *warned, error = on_eight_devices(ON_A_MESH).splitlines()
-    assert "score[4] = NaN: every score of a selected event must be finite" in error
-    names = ["mode_loss", "mode_constraint"]
-    assert [line.partition(" at a time")[0] for line in warned] == [
-        f"TrainingWarning {name} sees the events of one device of the mesh axis data" for name in names
-    ]
+def test_on_a_mesh_it_is_the_loss_of_the_union():
+    assert "score[4] = NaN: every score of a selected event must be finite" in on_eight_devices(ON_A_MESH)

@@ -5,6 +5,7 @@ import libmode.xgboost
 import lightgbm
 import numpy as np
 import xgboost
+from evaluated import mode_evaluate
 
 from studies.simple_model.data import simple_model
 
@@ -63,5 +64,5 @@ def probabilities(rounds, objective=None, **parameters):
 
 def beyond_flat(probability, order, events=TEST):
     """By how many times the noise of 50,000 events the response is not a polynomial in mass: 0 in the mean for one."""
-    found = libmode.mode_evaluate(probability, events.mass, label=events.label, order=order)
+    found = mode_evaluate(probability, events.mass, label=events.label, order=order)
     return found.loss / found.bias

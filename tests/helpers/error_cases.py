@@ -172,9 +172,9 @@ del bins; weight[:] = -2 | UNDEFINED | weight: the 60 events have sum of weights
 del bins; unbiased = True; weight[3:] = 0 | UNDEFINED | weight: with unbiased, the means over 4 different events have a sum of weights of 0
 del bins; weight[1:] = 0 | UNDEFINED | mass: the distance variance of the 60 events is 0
 del bins, weight, label; score = np.array([0, 1, 2, 4]) * 5e-324; mass = mass[:4] | OVERFLOW | grad[0] = -Inf: the derivative overflows its type
-del bins; label = np.arange(60) % 2; score[7] = nan; background_label = (0, 1) | NOT_FINITE | events with background_label = 1: score[7] = NaN
+del bins; label = np.arange(60) % 2; background_label = (0, 1) | ValueError | background_label = (0, 1), and loss = 'disco' takes one
 del bins; mass = two(mass) | ValueError | mass has 2 variables, and loss = 'disco' takes one mass
-del bins; category = np.arange(60) % 2 | ValueError | category is given, and loss = 'disco' takes one mass and no category
+del bins; category = np.arange(60) % 2 | ValueError | category is given, and loss = 'disco' takes one mass and label, no category
 """,
     "disco_loss",
 )
@@ -204,9 +204,8 @@ del score; mass = mass[:0]; del weight, label | TOO_FEW | no event selected: mas
         """
 order = 16; moments = 'quadrature'; bins = 1; weight[:] = 0.05; weight[:2] = 1e308, -1e308; at = [0.012] | OVERFLOW | moments overflow double precision
 at = (0, nan) | NOT_FINITE | at[1] = NaN
-at = ((0, 1),) | ValueError | at has shape (1, 2)
-weight[7] = nan | NOT_FINITE | weight[7] = NaN
-label = np.zeros(60); label[7] = nan | ValueError | label[7] = nan
+at = [0.5]; weight[7] = nan | NOT_FINITE | weight[7] = NaN
+at = [0.5]; label = np.zeros(60); label[7] = nan | ValueError | label[7] = nan
 """,
         "mode_moments",
     ),

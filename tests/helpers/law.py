@@ -148,11 +148,8 @@ class Law:
 class Core:
     """The law of the core for arrays of NumPy, with a state, or None."""
 
-    def __init__(
-        self, *, from_logits=True, categories=None, strength=None, floor=None, training_events=None, **options
-    ):
-        more = {"strength": strength, "floor": floor, "training_events": training_events}
-        self.constraint = Constraint(options, from_logits=from_logits, categories=categories, **more)
+    def __init__(self, *, from_logits=True, **options):
+        self.constraint = Constraint(options | {"from_logits": from_logits})
         self.state = self.constraint.start()
 
     def forward(self, score, label, mass, weight=None, category=None, count=None):

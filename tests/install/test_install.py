@@ -76,19 +76,6 @@ def test_python_and_c_need_only_the_wheel(wheel, environment, tmp_path):
     assert "loss" in run(tmp_path / "program")
 
 
-@pytest.mark.full
-def test_pyinstaller_packs_the_library(wheel, environment, tmp_path):
-    environment.install(wheel, "pyinstaller", "jinja2")
-    loss = "libmode.mode_loss([.1, .9], [60, 70], order=0, bins=2, unbiased=False)"
-    (tmp_path / "program.py").write_text(f"import libmode.report\nprint({loss})\n")
-    run(environment.bin / "pyinstaller", "--noconfirm", "program.py", cwd=tmp_path)
-    packed = tmp_path / "dist" / "program"
-    (environment.bin.parent).rename(tmp_path / "gone")  # the program must not need it
-    # F is 1 in one of the two bins and 0 in the other from .1 to .9: (1/2)^2 in both.
-    assert float(run(packed / "program")) == pytest.approx(0.8 * 0.25)
-    assert next(packed.rglob("page.html"))
-
-
 def test_the_sdist_is_the_tree(sdist):
     """With all that its tests import, and nothing that was built."""
     with tarfile.open(sdist) as archive:

@@ -183,7 +183,7 @@ def test_the_correction_at_nodes_and_beyond(order):
 
 
 @pytest.mark.parametrize("options, changes, message", [
-    ({"order": -1}, {}, "order = -1: must be an integer from 0 to 16, or None"),
+    ({"order": -1}, {}, "order = -1: must be at least 0"),
     ({"mass_range": (1, 0)}, {}, r"mass_range = \(1, 0\): must be two finite numbers"),
     ({"mass_range": (5, 6)}, {}, "0 events inside mass_range count as 0 by their weights, .*: at least 100 are needed"),
     ({"order": 1}, {"mass": np.ones((1000, 2))}, "need order 0 or None"),
@@ -229,11 +229,10 @@ def test_the_order_of_rows_changes_nothing(variables, order):
 
 
 def test_equal_scores_and_few_events():
-    """A classifier with four values: no crash and no NaN, but a warning."""
+    """A classifier with four values: no crash and no NaN."""
     rng = np.random.default_rng(10)
     score, mass = rng.integers(0, 4, 5000) / 4, rng.exponential(1, 5000)
-    with pytest.warns(UserWarning, match="of the events have score = 0.25, and no cut divides them"):
-        fitted = QuantileMap(0).fit(score, mass)
+    fitted = QuantileMap(0).fit(score, mass)
     assert np.isfinite(fitted.transform(score, mass)).all()
     few = QuantileMap(2).fit(score[:100] + 0.01 * mass[:100], mass[:100])
     assert np.isfinite(few.transform(score, mass)).all()

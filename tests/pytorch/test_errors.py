@@ -5,7 +5,6 @@ import math
 import libmode
 import pytest
 import torch
-from libmode import metrics
 from libmode.torch import Events, MoDeConstraint, MoDeLoss, MoDeMetrics, distance_correlation, mode_loss
 
 N = 60
@@ -30,7 +29,7 @@ OTHERS = {
     "score is a sparse_coo tensor": lambda: mode_loss(HALF.to_sparse(), MASS, order=0),
     "mass is a nested tensor": lambda: mode_loss(HALF, torch.nested.nested_tensor([HALF] * 2, layout=torch.jagged), order=0),
     "weight is on the device meta": lambda: mode_loss(HALF, MASS, weight=torch.ones(N, device="meta"), order=0),
-    "unknown option 'target': did you mean label?": lambda: mode_loss(SCORE, MASS, order=0, target=MASS),
+    "unknown option 'lable': did you mean label?": lambda: mode_loss(SCORE, MASS, order=0, lable=MASS),
     "order is missing: it says which dependence of the background efficiency": lambda: MoDeLoss(bins=4),
     "unknown option 'strenght': did you mean strength?": lambda: layer(strenght=3),
     "strength = +Inf must be finite and at least 0": lambda: MoDeLoss(order=1, strength=math.inf),
@@ -42,7 +41,6 @@ OTHERS = {
     "categories = -1 must be at least 0": lambda: layer(categories=-1),
     "score_range = (0.0, 2.0) and from_logits = True": lambda: layer(from_logits=True, score_range=(0, 2)),
     "on_bad_batch = 'pass'": lambda: layer(on_bad_batch="pass"),
-    "on_device = True: MoDeConstraint has no kernels": lambda: layer(on_device=True),
     "lies outside score_range = [0, 1]: give from_logits=True for raw outputs": lambda: layer(9 * SCORE),
     "reference is tuple: give Events(score, label, mass, weight)": lambda: layer(reference=(SCORE, MASS)),
     "reference has weight, and the batch has none": lambda: layer(reference=Events(SCORE, None, MASS, ONES)),
@@ -61,8 +59,6 @@ OTHERS = {
     "mass has shape (60, 3)": lambda: MoDeMetrics(order=0).update(SCORE, LABEL, ROWS),
     "mass[0] = nan": lambda: MoDeMetrics(order=0).update(SCORE, LABEL, MASS * math.nan),
     "there are no events: call update": lambda: MoDeMetrics(order=0).compute(),
-    "'weights' of MoDeMetrics.update: did you mean weight": lambda: MoDeMetrics(order=0).update(HALF, HALF, MASS, weights=HALF),
-    "'weights' of efficiency: did you mean weight": lambda: metrics.efficiency(HALF, HALF, MASS, weights=HALF),
 }  # fmt: skip
 
 

@@ -4,8 +4,8 @@ import libmode
 import numpy as np
 import pytest
 import torch
-from libmode import TrainingWarning
-from libmode.torch import MoDeConstraint, MoDeLoss, mode_loss
+from evaluated import mode_moments
+from libmode.torch import MoDeLoss, mode_loss
 
 SCALE = 65536.0  # what torch.amp.GradScaler starts with: float16 ends below it
 
@@ -40,36 +40,7 @@ def test_the_gradient_is_that_of_float32_times_the_scale_rounded_once(name, dtyp
     assert torch.isfinite(grad).all()
 
 
-MASS = 5_279 + 20 * torch.randn(2_000, generator=torch.Generator().manual_seed(1), dtype=torch.float64)  # MeV
-LABEL = (torch.arange(2_000) % 2).float()
-
-
-def score(kind):
-    values = torch.rand(2_000, generator=torch.Generator().manual_seed(2)).to(kind)
-    return values.requires_grad_()
-
-
-@pytest.mark.parametrize("kind", [torch.bfloat16, torch.float16], ids=str)
-@pytest.mark.parametrize("call", [
-    lambda mass, kind: MoDeLoss(order=0)(score(kind), LABEL, mass),
-    lambda mass, kind: MoDeConstraint(order=0, monitor=False)(score(kind), LABEL, mass),
-    lambda mass, kind: mode_loss(score(kind), mass, label=LABEL, order=0),
-], ids=["loss", "constraint", "function"])  # fmt: skip
-def test_what_the_masses_have_become(call, kind):
-    mass = MASS.to(kind)
-    exact = mass.double()
-    values = exact.unique()
-    apart = (values[1:] - values[:-1]).min()
-    with pytest.warns(TrainingWarning) as caught:
-        call(mass, kind)
-    (sentence,) = [str(one.message) for one in caught if "mass is in" in str(one.message)]
-    assert str(kind).removeprefix("torch.") in sentence
-    assert f"are {apart:.3g} apart, and 2000 masses have {len(values)} values" in sentence
-    assert caught[0].filename == __file__
-
-
 N = 100
-pytestmark = pytest.mark.filterwarnings("ignore:mass is in")  # half precision, which is said
 
 TYPES = pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16, torch.float32, torch.float64], ids=str)
 # Of the plain loss: what crossing the first or last event of a bin adds to it, the bias takes away.
@@ -99,5 +70,5 @@ def test_events_on_a_limit_of_mass_take_part(options, dtype):
     mass, score = mass.numpy(), score.detach().numpy()
     edges = libmode.mode_edges(mass, **options)
     assert edges[0] <= mass.min() and mass.max() <= edges[-1]
-    moments, last = libmode.mode_moments(score, mass, at=[0.5], order=0, **options), mass >= edges[-2]
+    moments, last = mode_moments(score, mass, at=[0.5], order=0, **options), mass >= edges[-2]
     assert moments.cdf[0, -1] == pytest.approx((last & (score <= 0.5)).sum() / last.sum())

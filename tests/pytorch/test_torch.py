@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 import torch
 from libmode.torch import MoDeConstraint, MoDeLoss, distance_correlation, mode_loss
-from torch.autograd import forward_ad
 
 N = 120
 
@@ -30,18 +29,15 @@ def test_opcheck(everything, dtype):
     loss = MoDeLoss(order=1, bins=4, strength=3)
     layer = MoDeConstraint(order=1, bins=4, monitor=False, categories=2 if everything else None)
     loss.background_only = layer.background_only = everything
-    state, number = layer.state, torch.tensor(2.0, dtype=torch.float64)
+    state = layer.state
     lesson, rows = layer._run(state, *given, None)
     called = {
         "run": [(loss.key, 0, loss.norms, given, None), (layer.key, 4, state, given, None)],
-        "linked": [(number, [score], [score.detach()])],
-        "constrained": [(layer.key, score, lesson, rows)],
-        "product": [(number, score.detach(), score)],
         "outgoing": [(layer.key, score.detach(), lesson, rows, score)],
     }
     for name, every in called.items():
         for arguments in every:
-            first = name not in ("product", "outgoing")  # derivatives, which have none of their own
+            first = name == "run"  # the other is a derivative, which has none of its own
             tests = (
                 "test_schema",
                 "test_faketensor",
@@ -95,17 +91,11 @@ def test_targets_and_categories_of_every_type_select_the_same_events(name, backg
     assert (grad_of(loss, score)[~mine] == 0).all()
 
 
-def by_operators(loss, score, target, mass):
-    number, grad = torch.ops.libmode.run(loss.key, 0, None, [score.detach(), target, mass, None, None], None)
-    return torch.ops.libmode.linked(number, [score], [grad])
-
-
 ROUTES = {
     "module": lambda score, mass, target: MoDeLoss(bins=5, order=0)(score, target, mass),
     "function": lambda score, mass, target: mode_loss(score, mass, label=target, bins=5, order=0),
     "disco": lambda score, mass, target: mode_loss(score, mass[:, 0], label=target, loss="disco"),
     "correlation": lambda score, mass, target: distance_correlation(score, mass[:, 0]),
-    "operators": lambda score, mass, target: by_operators(MoDeLoss(bins=5, order=0), score, target, mass),
 }
 
 
@@ -115,14 +105,3 @@ def test_a_second_derivative_is_a_clear_error(route):
     (grad,) = torch.autograd.grad(ROUTES[route](torch.sigmoid(score), mass, target), score, create_graph=True)
     with pytest.raises(RuntimeError, match="no second derivative.*piecewise linear"):
         torch.autograd.grad(grad.square().sum(), score)
-
-
-# What PyTorch itself does when forward mode is first used.
-@pytest.mark.filterwarnings("ignore:`torch.jit.script` is:FutureWarning", "ignore::DeprecationWarning:torch")
-def test_forward_mode():
-    score, target, mass, *_ = events()
-    loss, direction = MoDeLoss(order=1, bins=4), torch.linspace(-1, 1, N, dtype=torch.float64)
-    want = grad_of(loss(score, target, mass), score) @ direction
-    with forward_ad.dual_level():
-        dual = loss(forward_ad.make_dual(score.detach(), direction), target, mass)
-        torch.testing.assert_close(forward_ad.unpack_dual(dual).tangent, want)

@@ -4,8 +4,6 @@ import numpy as np
 import pytest
 import report_toys
 from libmode import metrics
-from libmode.report import judge, sample
-from libmode.report.events import Events, Wanted
 from numpy.testing import assert_allclose
 
 SCORES = ("flat", "carved")
@@ -47,15 +45,3 @@ def test_numbers_of_a_score(labeled, passing, place):
     at = [0, *np.searchsorted(-whole.threshold, -np.array(thinned["threshold"][1:]))]
     for name in ("signal_efficiency", "false_positive_rate"):
         assert_allclose(thinned[name], getattr(whole, name)[at], rtol=1e-12)
-
-
-def test_the_checks_use_a_random_part_of_many_events(monkeypatch):
-    monkeypatch.setattr(sample, "MOST", 20_000)
-    rng = np.random.default_rng(0)
-    label, mass = rng.random(100_000) < 0.3, rng.exponential(60, 100_000)
-    of_file = Events(rng.random((100_000, 1)), mass, np.ones(100_000), label)
-    wanted, looked = Wanted(("s",), "m", label="l"), sample.look([(100_000, of_file), (100_000, of_file)])
-    settings = {"order": 0, "background_efficiency": 0.3}
-    found = judge.numbers(wanted, looked, settings, list(judge.judge(wanted, looked, settings)))
-    assert (found["entries"], found["background"], found["tested"]) == (200_000, 2 * np.sum(~label), 20_000)
-    assert abs(looked.background.mass.mean() - 60) < 4 * 60 / np.sqrt(20_000)

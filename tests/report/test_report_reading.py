@@ -8,16 +8,15 @@ import pyarrow
 import pytest
 import report_toys
 import uproot
-from libmode.report.events import Events, Wanted, read
-from libmode.report.formats import find
-from libmode.report.problem import Problem
+from libmode.report.events import Wanted, read_all
+from libmode.report.formats import Problem, find
 from pyarrow import parquet
 
 
 def taken(*arguments, **expressions):
     """The events of files, with ``flat`` and ``mass`` unless others are given."""
     wanted = Wanted(**{"scores": ("flat",), "mass": "mass"} | expressions)
-    return Events.joined([read(source, wanted)[1] for one in arguments for source in find(str(one))])
+    return read_all([source for one in arguments for source in find(str(one))], wanted)[1]
 
 
 @pytest.mark.parametrize("suffix", report_toys.SUFFIXES)

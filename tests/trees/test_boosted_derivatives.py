@@ -4,6 +4,7 @@ import libmode
 import numpy as np
 import pytest
 from boosted import data
+from evaluated import mode_evaluate
 from libmode.xgboost import objective
 from numpy.testing import assert_allclose
 
@@ -87,7 +88,7 @@ def test_margins_where_single_precision_has_no_scores_are_ranked(shift):
     grad, _ = mode(margin, sample.data)
     exact, background = margin.astype(float), sample.target == 0
     prob = 1 / (1 + np.exp(-exact))
-    want = libmode.mode_evaluate(odds(prob)[background], sample.mass[background, 0], order=1)
+    want = mode_evaluate(odds(prob)[background], sample.mass[background, 0], order=1)
     assert mode.loss == pytest.approx(want.loss, rel=1e-9)
     slope = 0.39 / (1.3 - prob) ** 2 * prob / (1 + np.exp(exact))  # d score/d margin
     push, want = sample.pushed(exact, grad)[background], want.grad * slope[background]

@@ -21,9 +21,8 @@ from .._options import TAKEN
 from .._problems import Said, TrainingWarning
 from .._read import as_array, of_one_index, real, together, variables, whole
 from ..metrics._judge import keys
-from ..metrics._settings import Settings as Judged
-from .multipliers import Boosting, Settings, checked, refuse_missing, sums_of_weights, unsettled
-from .watched import Stopping, Watched
+from ..metrics._sample import Settings as Judged
+from .multipliers import Boosting, Settings, Stopping, Watched, checked, refuse_missing, sums_of_weights, unsettled
 
 # The defaults of min_child_weight and reg_lambda, over the sum of the absolute weights. Trees with smaller leaves are
 # flat on the events of the training, and not on others.
@@ -57,9 +56,8 @@ _DESCRIPTION = """A classifier of {library} that keeps the response to backgroun
     order, background_only
         As for :func:`libmode.xgboost.objective`. Without ``order`` fit is an error.
     n_estimators : int, optional
-        Rounds: by default 200 with up to 20,000 events, more as the root of their number, and 500 above 125,000 and
-        with early stopping. Twice the effective events of the rarer class count as the number of events. The push
-        settles sooner if rounds are fewer, but needs 60.
+        Rounds: by default 200 with up to 20,000 events, twice those of the rarer class, more as the root of their
+        number, and 500 above 125,000 and with early stopping. The push needs 60.
     learning_rate : float, default 0.15
     max_depth : int, optional
         4 by default, and 3 with fewer than 20,000 events.
@@ -105,8 +103,6 @@ _DESCRIPTION = """A classifier of {library} that keeps the response to backgroun
         The number of rounds after which the push had settled, and so the least ``best_iteration_ + 1``. None if it has
         not settled.
     feature_importances_ : (features,), the share of each feature in the gain of all splits
-    n_features_in_, feature_names_in_
-        As for every estimator.
 
     Examples
     --------
@@ -239,9 +235,8 @@ class BoostedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         Warns
         -----
         TrainingWarning
-            If ``check_`` is not flat. If ``eval_set`` is too small to tell, has rows of the training, or lacks their
-            weights. If the push has not settled, or the training depends on the mass again in the end, and no other
-            events say that it is flat. Once in a process, if nothing is kept to judge the trees, or too little.
+            If ``check_`` is not flat, or ``eval_set`` is too small to tell or has rows of the training. If the push has
+            not settled, and no other events say that the trees are flat. Once, if too little is kept to judge them.
         """
         events = self._read_events(X, y, mass, sample_weight, category, training=True)
         settings, judging, parameters = self._checked(callbacks)
@@ -249,7 +244,7 @@ class BoostedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         evaluated, name = self._evaluated(eval_set or (), lists, events, settings), "validation_fraction"
         if evaluated:
             name = f"eval_set[{len(evaluated) - 1}]"
-            copied = self._warn_of_set(name, evaluated[-1], eval_sample_weight, events)
+            copied = self._has_rows_of(events, name, evaluated[-1])
         else:
             copied, (events, *evaluated) = False, self._kept(*events, settings, parameters["random_state"])
         training = self._training([events, *evaluated], settings, judging, parameters)
@@ -396,22 +391,16 @@ class BoostedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
                 raise kind(f"eval_set[{k}]: {error}") from None
         return evaluated
 
-    def _warn_of_set(self, name: str, last: Set, weights: Any, training: Set) -> bool:
-        """Warns of rows of the training in an evaluation set, and of weights that it lacks. Returns whether of rows."""
-        said, weight, label = [], training[1].weight, training[1].label
+    def _has_rows_of(self, training: Set, name: str, last: Set) -> bool:
+        """Whether an evaluation set has rows of the training, with a warning."""
         copied = _copied(*(keys([*features.T, *np.atleast_2d(own.mass.T)]) for features, own in (training, last)))
         if copied:
-            said.append(
+            warnings.warn(
                 f"{name} has rows of the training, mass included, so it judges nothing: trees know these events by "
-                "heart. Give other events"
+                "heart. Give other events",
+                TrainingWarning,
+                stacklevel=level_of_the_user(),
             )
-        if weight is not None and weights is None and any(np.ptp(weight[label == one]) > 0 for one in (0, 1)):
-            said.append(
-                "sample_weight differs within a class, and eval_sample_weight is left out: each event of eval_set "
-                "counts once, and the sets are judged with another spectrum. Give eval_sample_weight"
-            )
-        for sentence in said:
-            warnings.warn(sentence, TrainingWarning, stacklevel=level_of_the_user())
         return copied
 
     def _kept(self, X: NDArray[Any], events: Events, settings: Settings, seed: int) -> list[Set]:

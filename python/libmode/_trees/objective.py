@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 import weakref
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -13,14 +12,11 @@ from numpy.typing import NDArray
 from xgboost import collective
 
 from .._events import Events
-from .._messages import level_of_the_user
 from .._read import as_array, of_one_index, together, variables
 from .multipliers import Boosting, Pushed, Settings, refuse_missing, targets
 
 #: The fields of a DMatrix that may have masses or weights: binary:logistic reads neither.
 _FIELDS = ("label_lower_bound", "label_upper_bound")
-# With weights of this size, XGBoost's least gain of a split, 1e-6, corresponds to a thousandth of an event.
-_SMALL_WEIGHT = 1e-3
 _BY_FOLDS = (
     "xgboost.cv trains on parts of its rows in turn: use cross_validate of scikit-learn with MoDeXGBClassifier "
     "instead, whose fit takes the masses of each part"
@@ -60,14 +56,6 @@ class Objective(Boosting):
                 if workers.count > 1:  # the core would name a place among the rows of all
                     refuse_missing(events.mass, self.settings.options, self.settings.taking_part(events))
             self._begin(Events(*map(workers.gathered, events)))
-            size = np.abs(1.0 if self._weight is None else self._weight)
-            if (mean := np.sum(size) / np.count_nonzero(size)) < _SMALL_WEIGHT:
-                warnings.warn(
-                    f"the mean absolute weight is {mean:.3g}, and trees may stop splitting: min_child_weight and "
-                    "XGBoost's least gain of a split, 1e-6, are in units of the weights. Divide the weights by this "
-                    "mean",
-                    stacklevel=level_of_the_user(),
-                )
             self._known, self._first = [*self._known, weakref.ref(data)], margin.copy()
         grad, hess = super().__call__(margin)
         return workers.own(grad), workers.own(hess)

@@ -10,15 +10,11 @@ import jax.numpy as jnp
 import numpy as np
 
 from .. import _softmax
-from .._bad_batches import OnBadBatch
-from .._constraint import Constraint, State
+from .._constraint import Constraint, FunctionConstraint, HostConstraint, State
 from .._events import Events, read_events, read_reference, takes_events
-from .._host_constraint import FunctionConstraint, HostConstraint
-from .._problems import IN_LINES
-from .._typing import Unpack
-from ..option_types import LossOptions
-from ._arrays import as_jax, known_to_numpy, warn_of_parts
-from .loss import call_back, like
+from .._problems import OF_FUNCTIONS, OnBadBatch
+from ..option_types import LayerOptions, Unpack
+from .loss import as_jax, call_back, known_to_numpy, like
 
 _OPS = _softmax.Ops(
     *(jnp.where, jnp.stack, jnp.log, jax.nn.logsumexp, jnp.max, jax.lax.stop_gradient, jnp.astype),
@@ -28,24 +24,10 @@ _OPS = _softmax.Ops(
 
 @takes_events
 def mode_constraint(
-    score: Any,
-    label: Any,
-    mass: Any,
-    weight: Any = None,
-    *,
-    category: Any = None,
-    reference: Events | None = None,
-    strength: float | None = None,
-    floor: float | None = None,
-    training_events: float | None = None,
-    state: State | None = None,
-    from_logits: bool = False,
-    signal: int = -1,
-    categories: int | None = None,
-    background_only: bool = True,
-    on_bad_batch: OnBadBatch = "skip",
-    **options: Unpack[LossOptions],
-) -> Any:
+    score: Any, label: Any, mass: Any, weight: Any = None, *, category: Any = None, reference: Events | None = None,
+    state: State | None = None, signal: int = -1, background_only: bool = True, on_bad_batch: OnBadBatch = "skip",
+    **options: Unpack[LayerOptions],
+) -> Any:  # fmt: skip
     """The scores, unchanged; their gradient keeps the response to background smooth in the mass.
 
     Put it between network and loss, with a state. It changes the gradient like :class:`libmode.torch.MoDeConstraint`.
@@ -63,7 +45,7 @@ def mode_constraint(
         The state after the last batch, ``State()`` for the first. With a state the function returns ``(score,
         state)``; without differentiation the state does not change. The first batch sets the length of ``numbers``,
         which ``jax.lax.scan`` must know before: see :meth:`State.start`.
-    strength, floor, training_events, from_logits, signal, categories, background_only, on_bad_batch, **options
+    signal, background_only, on_bad_batch, **options
         See :class:`libmode.torch.MoDeConstraint`. "skip" only warns, and counts nothing. All but the arrays and the
         state are static under ``jit``.
 
@@ -75,8 +57,7 @@ def mode_constraint(
     Raises
     ------
     BatchError, ValueError, TypeError
-        As :func:`libmode.jax.mode_loss`, in the pass that is differentiated; ValueError too for a state of
-        another number of labels, and a reference that does not fit the batch.
+        As :func:`libmode.jax.mode_loss`, in the pass that is differentiated.
 
     Examples
     --------
@@ -99,10 +80,7 @@ def mode_constraint(
         raise TypeError(
             f"state is {type(state).__name__}: give libmode.jax.State(), or the state that the last call returned"
         )
-    constraint, after = Constraint(
-        options, strength=strength, floor=floor, training_events=training_events, from_logits=from_logits,
-        categories=categories, said=IN_LINES, owner=mode_constraint,
-    ), state  # fmt: skip
+    constraint, after = Constraint(options, said=OF_FUNCTIONS, owner=mode_constraint), state
     function = FunctionConstraint(constraint, on_bad_batch)
     function.on_host(None)  # raises the error of on_bad_batch now
     label = as_jax("label", label) if background_only else None
@@ -110,7 +88,6 @@ def mode_constraint(
     def constrain(score: Any) -> Any:
         nonlocal after
         batch = read_events(as_jax, score, label, mass, weight, category)
-        warn_of_parts("mode_constraint", batch.score)
         further = () if reference is None else read_reference(reference, partial(read_events, as_jax))
         before = None if state is None else _numbers(state, constraint)
         same, numbers = _same(function, batch.score, (batch[1:], before, further))

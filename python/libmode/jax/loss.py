@@ -14,13 +14,58 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from .. import _read
 from .._evaluate import loss_and_grad
 from .._events import Events, read_events
 from .._messages import NO_SECOND_DERIVATIVE
 from .._options import Options, check_scaled
-from .._typing import Unpack
-from ..option_types import Loss, LossOptions
-from ._arrays import as_jax, as_varied_as, known_to_numpy, warn_of_parts
+from ..option_types import Loss, LossOptions, Unpack
+
+
+def as_jax(name: str, values: Any) -> jax.Array:
+    """``values`` as an array of real numbers; scores must be floating, and categories integers."""
+    if values is None:
+        raise TypeError(f"{name} is None: expected an array of real numbers")
+    values = _read.without_masks(name, values)
+    try:
+        with np.errstate(over="ignore"):  # a number beyond float32 becomes infinite, with an error of its own
+            array = jnp.asarray(values)
+    except (TypeError, ValueError, OverflowError) as error:  # strings, objects, ragged lists
+        _read.as_array(name, values)  # raises its error
+        raise TypeError(f"{name} cannot be made an array of JAX: {error}") from None
+    floating = jnp.issubdtype(array.dtype, jnp.floating)
+    whole = jnp.issubdtype(array.dtype, jnp.integer) or array.dtype == bool
+    expected, fits = {"score": ("a floating type", floating), "category": ("integers", whole)}.get(
+        name, ("real numbers", floating or whole)
+    )
+    if not fits:
+        raise TypeError(f"{name} has dtype {array.dtype}: expected {expected}")
+    _refuse_to_change(name, values, array.dtype)
+    return array
+
+
+def known_to_numpy(array: jax.Array | None) -> jax.Array | None:
+    """The array, in float32 if its floating type is a smaller one, which NumPy may lack."""
+    if array is not None and jnp.issubdtype(array.dtype, jnp.floating) and array.dtype.itemsize < 4:
+        return array.astype(jnp.float32)
+    return array
+
+
+def _refuse_to_change(name: str, values: Any, dtype: np.dtype[Any]) -> None:
+    """Raises ValueError if integers would change in this type of JAX."""
+    before = getattr(values, "dtype", None)
+    if isinstance(values, jax.Array) or not isinstance(before, np.dtype) or before.itemsize <= dtype.itemsize:
+        return
+    array = np.asarray(values)
+    if array.dtype.kind in "iu":
+        for place in np.argwhere(array != array.astype(dtype))[:1]:
+            where = ", ".join(map(str, place))
+            numbers = " or number the categories by numpy.unique(category, return_inverse=True)[1]"
+            raise ValueError(
+                f"{name}[{where}] = {array[tuple(place)]}: exceeds the integers of JAX without jax_enable_x64: call "
+                f'jax.config.update("jax_enable_x64", True){numbers if name == "category" else ""}'
+            )
+
 
 try:
     from jax.experimental.buffer_callback import buffer_callback
@@ -32,17 +77,9 @@ Compute = Callable[..., tuple[Any, ...]]
 
 
 def mode_loss(
-    score: Any,
-    mass: Any,
-    *,
-    weight: Any = None,
-    label: Any = None,
-    category: Any = None,
-    loss: Loss = "mode",
-    strength: float | None = None,
-    state: Any = None,
-    **options: Unpack[LossOptions],
-) -> Any:
+    score: Any, mass: Any, *, weight: Any = None, label: Any = None, category: Any = None, loss: Loss = "mode",
+    strength: float | None = None, state: Any = None, **options: Unpack[LossOptions],
+) -> Any:  # fmt: skip
     """The MoDe loss (arXiv:2010.09745) of JAX arrays, differentiable in ``score``.
 
     Parameters
@@ -109,7 +146,6 @@ def core_loss(options: Options, events: Events, evaluate: Any = loss_and_grad, s
     the loss and this state.
     """
     batch = read_events(as_jax, *events)
-    warn_of_parts("mode_loss", batch.score)
     options = options.rounded_to(batch.score.dtype, batch.mass.dtype)
     arrays = *map(known_to_numpy, batch), *(() if state is None else (state,))
     values = _loss(partial(evaluate, options), *arrays)
@@ -146,8 +182,7 @@ def call_back(compute: Compute, results: tuple[jax.ShapeDtypeStruct, ...], array
     except jax.errors.TracerArrayConversionError:
         elsewhere = partial(_elsewhere, compute, results)
         on_cpu = elsewhere if buffer_callback is None else partial(_on_cpu, compute, results)
-        values = jax.lax.platform_dependent(*arrays, cpu=on_cpu, default=elsewhere)
-        return tuple(as_varied_as(arrays[0], value) for value in values)
+        return jax.lax.platform_dependent(*arrays, cpu=on_cpu, default=elsewhere)
     return tuple(jnp.asarray(value, kind.dtype) for value, kind in zip(compute(*known), results, strict=True))
 
 

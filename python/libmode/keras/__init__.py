@@ -11,8 +11,7 @@ from .._messages import needed
 with needed("keras", by="libmode.keras", extra="keras"):
     from .callback import MoDeCallback
     from .constraint import MoDeConstraint
-    from .events import pack
+    from .events import on_label, pack
     from .loss import MoDeLoss
-    from .metric import on_label
 
 __all__ = ["MoDeCallback", "MoDeConstraint", "MoDeLoss", "on_label", "pack"]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import threading
 from typing import Any
 
 import keras
@@ -11,15 +10,12 @@ from keras import ops
 from numpy.typing import NDArray
 
 from .. import _softmax
-from .._bad_batches import OnBadBatch, SkipsBadBatches
-from .._constraint import Constraint
+from .._constraint import Constraint, HostConstraint
 from .._evaluate import loss_and_grad
 from .._events import Events
-from .._host_constraint import HostConstraint
-from .._messages import in_keras
 from .._native import BatchError
 from .._options import Options, check_scaled
-from .._problems import Said
+from .._problems import OnBadBatch, Said, SkipsBadBatches
 from .._read import flat, whole
 
 if keras.backend.backend() == "jax":
@@ -33,9 +29,6 @@ else:
     from .._tensorflow.loss import constrained, core_loss
 
     WIDE = "float64"
-
-# The devices of a distribution call from threads of their own.
-_ONE_CALL_AT_A_TIME = threading.Lock()
 
 _OPS = _softmax.Ops(
     *(ops.where, ops.stack, ops.log, ops.logsumexp, ops.max, ops.stop_gradient, ops.cast),
@@ -65,8 +58,7 @@ class Loss(_Remembers, SkipsBadBatches):
     ) -> None:
         self._set_on_bad_batch(on_bad_batch)
         self._options, self._said = check_scaled("mode", options, strength), Said()
-        self._memory = self._memory_before = np.zeros(3)
-        self._last_score: NDArray[Any] | None = None
+        self._memory = np.zeros(3)
         self.strength = self._options.values["strength"]
         self._background_only = background_only
 
@@ -78,27 +70,13 @@ class Loss(_Remembers, SkipsBadBatches):
     def _evaluate(self, options: Options, score: Any, *others: Any) -> tuple[float, NDArray[Any]]:
         """The loss and its gradient on the host, where bad batches are skipped in compiled programs too."""
         try:
-            if self.strength is None:
-                loss, grad = loss_and_grad(options, score, *others, said=self._said)
-            else:
-                loss, grad = self._strengthened(options, score, *others)
+            after = None if self.strength is None else self._memory.copy()
+            loss, grad = loss_and_grad(options, score, *others, said=self._said, averages=after)
         except BatchError as error:
             self._skip(error)
             return 0.0, np.zeros_like(score)
-        except ValueError as error:
-            raise in_keras(error) from None
         self._succeed()
-        return loss, grad
-
-    def _strengthened(self, options: Options, score: Any, *others: Any) -> tuple[float, NDArray[Any]]:
-        with _ONE_CALL_AT_A_TIME:
-            # With JAX, each device of a distribution calls with all events of the batch. The batch counts once.
-            before = self._memory
-            if self._last_score is not None and np.array_equal(score, self._last_score):
-                before = self._memory_before
-            after = before.copy()
-            loss, grad = loss_and_grad(options, score, *others, said=self._said, averages=after)
-            self._last_score, self._memory_before, self._memory = score.copy(), before, after
+        self._memory = self._memory if after is None else after
         return loss, grad
 
 
@@ -108,8 +86,7 @@ class Layer(_Remembers, HostConstraint):
     def __init__(
         self, *, signal: int, background_only: bool, on_bad_batch: OnBadBatch, monitor: bool, **arguments: Any
     ) -> None:
-        names = "strength", "floor", "training_events", "from_logits", "categories"
-        constraint = Constraint(**{name: arguments.pop(name) for name in names}, options=arguments)
+        constraint = Constraint(arguments)
         super().__init__(
             constraint,
             name="MoDeConstraint",

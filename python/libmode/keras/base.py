@@ -11,9 +11,9 @@ import numpy as np
 from keras import ops
 from numpy.typing import NDArray
 
-from .._host_constraint import HostConstraint
+from .._constraint import HostConstraint
 from .._messages import shown
-from .._options import check
+from .._options import OF_LAYER, check
 from .._read import as_python, flat, same_length
 from ._backend import replicas
 from .events import Columns, unpack
@@ -32,8 +32,10 @@ class WithBase(keras.losses.Loss):
     ) -> None:
         super().__init__(name=name, dtype=dtype)
         self.base, self._base = base, keras.losses.get(base)
-        checked = check("mode", options, type(self).__init__)
+        more = OF_LAYER if "signal" in arguments else ()
+        checked = check("mode", options, type(self).__init__, more)
         self.options = {name: checked.values[name] for name in options}
+        self.__dict__.update({name: checked.values[name] for name in more})
         self._arguments = {"base": base, **arguments}
         self.__dict__.update(arguments)
         self._more: dict[str, bool] = {}
@@ -69,12 +71,6 @@ class WithBase(keras.losses.Loss):
         y_pred, events = ops.convert_to_tensor(y_pred, dtype=self.dtype), unpack(y_true)
         same_length("mass", events.mass, "y_pred", y_pred)
         if sample_weight is not None:
-            shape = tuple(sample_weight.shape)
-            if len(shape) > 1 and shape[-1] != 1:
-                raise ValueError(
-                    f"sample_weight has shape {shape}: expected (n,) or (n, 1). From packed labels class_weight makes "
-                    "such a shape: leave class_weight out, and give pack(..., base_weight=np.where(label == 1, 2, 1))"
-                )
             sample_weight = flat("sample_weight", ops.convert_to_tensor(sample_weight, dtype=events.weight.dtype))
             same_length("sample_weight", sample_weight, "y_true", events.weight)
             of_base = events.base_weight * sample_weight

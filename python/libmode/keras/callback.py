@@ -10,9 +10,8 @@ from keras import ops
 from .._constraint import sigmoid
 from .._events import takes_events
 from .._read import as_array, same_length, together
-from .._typing import Unpack
 from ..metrics._judge import Check, Judge, Settings
-from ..option_types import CheckOptions
+from ..option_types import CheckOptions, Unpack
 from .constraint import MoDeConstraint
 from .events import Score, pick_score
 
@@ -37,18 +36,12 @@ class MoDeCallback(keras.callbacks.Callback):
     batch_size : int, optional
         The argument of ``model.predict``.
     prefix : str, by default ``"val_mode_"``
-        The start of each name, as in ``val_mode_rank``, the best choice of a checkpoint: the larger the better.
+        As for :class:`libmode.torch.MoDeMetrics`.
 
     Attributes
     ----------
     check : :class:`libmode.metrics.Check` or None
         Of the last epoch: print it for the verdict. In the logs unknown numbers are NaN.
-
-    Raises
-    ------
-    ValueError, TypeError
-        At once for bad options and for arrays of different lengths; at the end of an epoch as
-        :func:`libmode.metrics.check`.
 
     Examples
     --------
@@ -70,17 +63,9 @@ class MoDeCallback(keras.callbacks.Callback):
 
     @takes_events
     def __init__(
-        self,
-        x: Any,
-        label: Any,
-        mass: Any,
-        weight: Any = None,
-        *,
-        score: Score = None,
-        batch_size: int | None = None,
-        prefix: str = "val_mode_",
-        **settings: Unpack[CheckOptions],
-    ) -> None:
+        self, x: Any, label: Any, mass: Any, weight: Any = None, *, score: Score = None, batch_size: int | None = None,
+        prefix: str = "val_mode_", **settings: Unpack[CheckOptions],
+    ) -> None:  # fmt: skip
         super().__init__()
         self._label, self._mass, self._weight = together(
             as_array, label=as_array("label", label), mass=mass, weight=weight

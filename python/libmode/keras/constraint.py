@@ -9,9 +9,8 @@ import numpy as np
 from keras import ops
 from numpy.typing import NDArray
 
-from .._bad_batches import OnBadBatch
-from .._typing import Unpack
-from ..option_types import LossOptions
+from .._problems import OnBadBatch
+from ..option_types import LayerOptions, Unpack
 from ._backend import Layer, devices
 from .base import WithBase
 from .events import Columns, pick_score
@@ -28,27 +27,13 @@ class MoDeConstraint(WithBase):
     ----------
     base, background_only, name, dtype
         As for :class:`MoDeLoss`; the default base is "binary_crossentropy".
-    strength, floor, training_events, categories, on_bad_batch, monitor, **options
-        See :class:`libmode.torch.MoDeConstraint`.
-    from_logits : bool, default False
-        Whether outputs are logits instead of scores from 0 to 1, also for a ``base`` given by its name. An object
-        must have the same ``from_logits``.
+    on_bad_batch, monitor, **options
+        See :class:`libmode.torch.MoDeConstraint`. A ``base`` given by its name has the same ``from_logits``, and an
+        object must have it.
     score : int, optional
         The column of ``y_pred`` that is the score, if each output is an independent score or logit.
     signal : int, default -1
         The column of signal among the outputs of a softmax, for several outputs without ``score``.
-
-    Attributes
-    ----------
-    skipped : int
-        The number of skipped batches of the training.
-
-    Raises
-    ------
-    ValueError, TypeError
-        At once for options that are out of range or unknown.
-    BatchError, ValueError, TypeError
-        In a training: as :class:`MoDeLoss`; BatchError only with ``on_bad_batch="raise"``.
 
     Notes
     -----
@@ -76,30 +61,12 @@ class MoDeConstraint(WithBase):
     score: int | None
 
     def __init__(
-        self,
-        *,
-        base: Any = "binary_crossentropy",
-        strength: float | None = None,
-        floor: float | None = None,
-        training_events: float | None = None,
-        from_logits: bool = False,
-        score: int | None = None,
-        signal: int = -1,
-        categories: int | None = None,
-        background_only: bool = True,
-        on_bad_batch: OnBadBatch = "skip",
-        monitor: bool = True,
-        name: str | None = None,
-        dtype: Any = None,
-        **options: Unpack[LossOptions],
-    ) -> None:
+        self, *, base: Any = "binary_crossentropy", score: int | None = None, signal: int = -1,
+        background_only: bool = True, on_bad_batch: OnBadBatch = "skip", monitor: bool = True, name: str | None = None,
+        dtype: Any = None, **options: Unpack[LayerOptions],
+    ) -> None:  # fmt: skip
         arguments: dict[str, Any] = {
-            "strength": strength,
-            "floor": floor,
-            "training_events": training_events,
-            "from_logits": from_logits,
             "signal": signal,
-            "categories": categories,
             "background_only": background_only,
             "on_bad_batch": on_bad_batch,
             "monitor": monitor,

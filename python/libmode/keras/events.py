@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
+import keras
 import numpy as np
-from keras import backend, ops
+from keras import ops
 from numpy.typing import NDArray
 
 from .._events import takes_events
-from .._problems import IN_LINES, look_at_type
 from .._read import as_array, flat, missing_label, same_length, variables, vector
 from ._backend import by_column
 
@@ -45,11 +45,6 @@ def pack(label: Any, mass: Any, weight: Any = None, category: Any = None, *, bas
         float32 if masses and weights fit in it.
         A metric of Keras without :func:`on_label` fails at this shape, where it would compare scores with masses.
 
-    Raises
-    ------
-    ValueError, TypeError
-        For lengths that differ, other shapes and types, and with its place a NaN label or a category beyond 2^24.
-
     Examples
     --------
     >>> from libmode.keras import pack
@@ -67,7 +62,6 @@ def pack(label: Any, mass: Any, weight: Any = None, category: Any = None, *, bas
     if (missing := np.isnan(labels).any(axis=1)).any():
         raise missing_label(missing)
     masses = variables(as_array("mass", mass))
-    look_at_type(IN_LINES, masses.dtype, masses)
     weights = np.ones(len(labels), np.float32) if weight is None else vector("weight", weight)
     of_base = weights if base_weight is None else vector("base_weight", base_weight)
     numbers = np.zeros(len(labels)) if category is None else vector("category", category)
@@ -117,7 +111,6 @@ def unpack(y_true: Any) -> Columns:
             f"y_true has shape {shape}: expected the columns that libmode.keras.pack(label, mass, weight, category) "
             "makes"
         )
-    look_at_type(IN_LINES, backend.standardize_dtype(y_true.dtype))
     columns = by_column(y_true)
     category = ops.cast(columns[0, 0, 1], "int32") if has_category else None
     packed = columns[:, :, 0] if has_category else columns
@@ -138,3 +131,63 @@ def pick_score(y_pred: Any, score: Score) -> Any:
     if len(shape) != 2 or not 0 <= score < shape[1]:
         raise ValueError(f"score = {score}: y_pred of shape {shape} has no such column")
     return y_pred[:, score]
+
+
+@keras.saving.register_keras_serializable(package="libmode")
+class OnLabel(keras.metrics.Metric):
+    """A metric of the labels, the result of :func:`on_label`."""
+
+    def __init__(self, metric: Any, name: str | None = None, dtype: Any = None) -> None:
+        super().__init__(name=name or metric.name, dtype=dtype)
+        self.metric = metric
+
+    def update_state(self, y_true: Any, y_pred: Any, sample_weight: Any = None) -> None:
+        self.metric.update_state(unpack(y_true)[0], y_pred, sample_weight=sample_weight)
+
+    def result(self) -> Any:
+        return self.metric.result()
+
+    def reset_state(self) -> None:
+        self.metric.reset_state()
+
+    def get_config(self) -> dict[str, Any]:
+        return {**super().get_config(), "metric": keras.saving.serialize_keras_object(self.metric)}
+
+    @classmethod
+    def from_config(cls, config: dict[str, Any]) -> OnLabel:
+        return cls(**{**config, "metric": keras.saving.deserialize_keras_object(config["metric"])})
+
+
+def on_label(metric: Any, name: str | None = None) -> OnLabel:
+    """A metric of Keras for the packed ``y_true`` of :func:`libmode.keras.pack`.
+
+    Parameters
+    ----------
+    metric : Metric, function or str
+        An argument of ``keras.metrics.get``, except "accuracy": Keras has several accuracies.
+    name : str, optional
+        By default the name of the metric.
+
+    Returns
+    -------
+    OnLabel
+        A metric that passes only the labels on, and ``sample_weight`` as one of the ``weighted_metrics``, but never
+        the weights of :func:`pack`.
+
+    Examples
+    --------
+    >>> import keras
+    >>> import numpy as np
+    >>> from libmode.keras import on_label, pack
+    >>> metric = on_label("AUC")
+    >>> metric.update_state(pack([0, 0, 1, 1], [80.0, 90.0, 120.0, 95.0]), np.array([[0.1], [0.4], [0.35], [0.8]]))
+    >>> print(f"{float(metric.result()):.2f}")
+    0.75
+    """
+    if metric in ("accuracy", "acc"):
+        exact = "'binary_accuracy', 'sparse_categorical_accuracy' or 'categorical_accuracy'"
+        raise ValueError(f"metric = {metric!r}: Keras has several accuracies, give {exact}")
+    known = keras.metrics.get(metric)
+    if not isinstance(known, keras.metrics.Metric):
+        known = keras.metrics.MeanMetricWrapper(known, name=getattr(known, "__name__", None))
+    return OnLabel(known, name)

@@ -9,13 +9,11 @@ import numpy as np
 from keras import ops
 from numpy.typing import NDArray
 
-from .._bad_batches import OnBadBatch
-from .._messages import in_keras
+from .._problems import OnBadBatch
 from .._read import check_averages
-from .._typing import Unpack
-from ..option_types import LossOptions
+from ..option_types import LossOptions, Unpack
 from ._backend import Loss, replicas
-from .base import WithBase, takes_logits
+from .base import WithBase
 from .events import Columns, Score, pick_score
 
 
@@ -33,7 +31,8 @@ class MoDeLoss(WithBase):
         value for each event; the mean over events is used.
     score : int or callable, optional
         Which column of ``y_pred`` is the score, or a function that returns it, shape (n,) or (n, 1), for instance
-        ``keras.ops.sigmoid`` for logits, which ``base`` must take too. To be saved, it must be registered with Keras.
+        ``keras.ops.sigmoid`` for logits, which a ``base`` given by its name then takes too. To be saved, it must be
+        registered with Keras.
     background_only, on_bad_batch
         See :class:`libmode.torch.MoDeLoss`; for one-hot labels, the label is the class. ``skipped`` also counts
         batches of an evaluation.
@@ -44,11 +43,9 @@ class MoDeLoss(WithBase):
 
     Raises
     ------
-    ValueError, TypeError
-        At once for options that are out of range or unknown.
     BatchError, ValueError, TypeError
-        When called: as :func:`libmode.mode_loss`. In a compiled program of TensorFlow or JAX bad values of a
-        batch raise the framework's own error, which ends with the same sentence.
+        As :func:`libmode.mode_loss`, for options at once. In a compiled program of TensorFlow or JAX bad values of a
+        batch raise the framework's own error, which has the same sentence.
 
     Notes
     -----
@@ -77,21 +74,16 @@ class MoDeLoss(WithBase):
     score: Score
 
     def __init__(
-        self,
-        *,
-        strength: float | None = None,
-        base: Any = "binary_crossentropy",
-        score: Score = None,
-        background_only: bool = True,
-        on_bad_batch: OnBadBatch = "skip",
-        name: str | None = None,
-        dtype: Any = None,
+        self, *, strength: float | None = None, base: Any = "binary_crossentropy", score: Score = None,
+        background_only: bool = True, on_bad_batch: OnBadBatch = "skip", name: str | None = None, dtype: Any = None,
         **options: Unpack[LossOptions],
-    ) -> None:
+    ) -> None:  # fmt: skip
         others: dict[str, Any] = {"background_only": background_only, "on_bad_batch": on_bad_batch}
         super().__init__(name or "mode_loss", dtype, base, options, {"score": score, "strength": strength, **others})
         if not (score is None or callable(score) or isinstance(score, int)):
             raise TypeError(f"score = {score!r}: must be the number of an output or a function")
+        if score in (ops.sigmoid, keras.activations.sigmoid):
+            self._base_of_logits(True)
         self._hold(Loss(strength=strength, **others, monitor=False, **self.options))
 
     def _check_memory(self, numbers: NDArray[np.float64]) -> None:
@@ -99,23 +91,6 @@ class MoDeLoss(WithBase):
 
     def _loss(self, events: Columns, y_pred: Any) -> Any:
         score = pick_score(y_pred, self.score)
-        if callable(self.score) and takes_logits(self._base) is False:
-            score = _beyond_the_range_for_logits(score, y_pred)
-        try:
-            loss = self._layer(score, events.classes(), events.mass, events.weight, category=events.category)
-        except ValueError as error:
-            raise in_keras(error) from None
+        loss = self._layer(score, events.classes(), events.mass, events.weight, category=events.category)
         loss = ops.cast(loss, self.dtype) / replicas()
         return loss if self._base is None else self._base_loss(events, y_pred) + loss
-
-
-def _beyond_the_range_for_logits(score: Any, y_pred: Any) -> Any:
-    """The scores, above 1 for each event with an output outside [0, 1].
-
-    A base without ``from_logits`` takes such logits for scores, and trains nothing. The core's error about scores
-    outside of score_range says so in compiled programs too.
-    """
-    distance = ops.abs(y_pred - 0.5) + 0.5  # from 0.5 to 1 for a score
-    if len(y_pred.shape) == 2:
-        distance = ops.max(distance, axis=1)
-    return ops.where(distance > 1.01, ops.cast(distance, score.dtype), score)

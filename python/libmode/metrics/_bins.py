@@ -72,15 +72,6 @@ class Bins:
         powers = sorted((p for p in np.ndindex(*[order + 1] * mass.shape[1]) if sum(p) <= order), key=sum)
         return np.array([np.prod([factors[:, k, p] for k, p in enumerate(each)], axis=0) for each in powers])
 
-    def name(self, place: int) -> str:
-        """The name of a bin in errors."""
-        index = [int(k) for k in np.unravel_index(place, self.shape)]
-        ranges = [
-            f"[{edges[k]:g}, {edges[k + 1]:g}{']' if k == len(edges) - 2 else ')'}"
-            for edges, k in zip(self.axes, index, strict=True)
-        ]
-        return f"bin {place}, {ranges[0]}" if len(index) == 1 else f"cell {tuple(index)}, {' x '.join(ranges)}"
-
 
 def _edges(bins: Any, mass: Doubles, mass_range: Any, name: str, mass_name: str) -> Doubles:
     """Increasing edges: ``bins`` themselves, or the edges of this number of bins with equal numbers of events."""

@@ -16,8 +16,7 @@ from ._bins import Doubles, sums
 from ._response import CUTS, Binned, Grid, Null, all_cuts, residual, slope, turns
 from ._result import AtCut, Check, shown
 from ._rule import Context, Test, judge_scan, of_all_cuts, of_bound, sentence, unknown, verdict
-from ._sample import Sample, read_labels, variables, weights, wrong_way
-from ._settings import Settings
+from ._sample import Sample, Settings, read_labels, variables, weights, wrong_way
 from ._templates import SMALL, TEN, WIDTHS, Cells, Variable, cells, scan
 from .roc import area, curve
 

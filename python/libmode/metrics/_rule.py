@@ -12,7 +12,7 @@ import numpy as np
 
 from ._bins import Doubles
 from ._result import AtCut, rounded
-from ._settings import Settings
+from ._sample import Settings
 from ._templates import HALF, TEN, Scan
 
 # The rule, see :func:`libmode.metrics.check`.

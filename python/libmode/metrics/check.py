@@ -3,24 +3,20 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any, Literal
+from typing import Any
 
 from .._events import takes_events
 from .._read import number, numbers
+from ..option_types import CheckOptions, Unpack
 from ._judge import Judge
 from ._result import Check
-from ._sample import examine
-from ._settings import Settings
+from ._sample import Settings, examine
 
 
 @takes_events
 def check(
     score: Any, label: Any = None, mass: Any = None, *, weight: Any = None, category: Any = None,
-    order: int | None = None, background_label: Any = 0, signal_efficiency: Any = None,
-    background_efficiency: Any = None, threshold: Any = None, bins: Any = 20, mass_range: Any = None,
-    missing: Literal["error", "ignore"] = "error", signal_mass: Any = None, signal_width: Any = None,
-    search_events: float | None = None, flat_below: float = 5.0, training_events: float | None = None,
-    max_slope: float | None = None, monotonic: bool = False,
+    **settings: Unpack[CheckOptions],
 ) -> Check:  # fmt: skip
     r"""Is the background flat in mass at your cut, within what ``order`` allows? Give events outside the training.
 
@@ -113,13 +109,7 @@ def check(
     >>> sculpted.flat
     False
     """
-    settings = Settings(
-        order=order, background_label=background_label, signal_efficiency=signal_efficiency,
-        background_efficiency=background_efficiency, threshold=threshold, bins=bins, mass_range=mass_range,
-        missing=missing, signal_mass=signal_mass, signal_width=signal_width, search_events=search_events,
-        flat_below=flat_below, training_events=training_events, max_slope=max_slope, monotonic=monotonic,
-    )  # fmt: skip
-    judge = Judge(settings, label, mass, weight, category)
+    judge = Judge(Settings(**settings), label, mass, weight, category)
     examine(replace(judge.events, score=numbers("score", score, "mass", judge.events.mass)))
     return judge(score)
 
@@ -128,25 +118,15 @@ def events_needed(background_efficiency: float, bump: float, errors: float = 1.0
     """How many background events before the cut, about, show a ``bump`` in an eighth of the events, before a training.
 
     At a background efficiency f, n events leave a response that is flat with a scatter of sqrt(8 / (f n)) in eight
-    bins. So ``8 errors^2 / (f bump^2)`` events show a bump of this height with this many standard deviations.
+    bins. So ``8 errors^2 / (f bump^2)`` events, a float, show a bump with this many standard deviations. A value out of
+    range is a ValueError.
 
     Parameters
     ----------
     background_efficiency : number above 0, at most 1
         At your cut.
-    bump : number above 0
-        The height of the bump over the background under it, such as 0.1.
-    errors : number above 0
-        The standard deviations of the bump, 1 by default.
-
-    Returns
-    -------
-    float
-
-    Raises
-    ------
-    ValueError, TypeError
-        For values out of range.
+    bump, errors : numbers above 0
+        The height of the bump over the background under it, such as 0.1, and its standard deviations.
 
     Examples
     --------

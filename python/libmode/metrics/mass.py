@@ -62,8 +62,8 @@ def efficiency(
     Returns
     -------
     Efficiency
-        NaN, with a RuntimeWarning that names the bins, in a bin without events or without a positive sum of weights;
-        without a warning in an empty cell of several masses. Negative weights can give values outside [0, 1].
+        NaN, with a RuntimeWarning, in a bin without a positive sum of weights; without a warning in an empty cell of
+        several masses. Negative weights can give values outside [0, 1].
 
     Raises
     ------
@@ -96,8 +96,7 @@ def efficiency(
     filled = np.bincount(place, minlength=bins.count) > 0  # cells of several masses may be empty
     unknown = np.flatnonzero((total.sum(axis=0) <= 0) & (filled | (len(bins.axes) == 1))).tolist()
     if unknown:
-        shown = "; ".join(map(bins.name, unknown[:5])) + (f"; and {len(unknown) - 5} more" if len(unknown) > 5 else "")
-        warnings.warn(f"efficiency is NaN without a positive sum of weights, in {shown}", RuntimeWarning, stacklevel=3)
+        warnings.warn(f"efficiency is NaN in bins {unknown}: no positive sum of weights", RuntimeWarning, stacklevel=3)
     flat = rates(bins.edges, total, squares)
     return replace(flat, **{name: each.reshape(bins.shape) for name, each in vars(flat).items() if name != "edges"})
 

@@ -43,7 +43,6 @@ def roc(score: Any, label: Any = None, *, weight: Any = None, background_label: 
     Returns
     -------
     Roc
-        Arrays with a point for each distinct score.
 
     Raises
     ------
@@ -85,20 +84,14 @@ def curve(events: Sample) -> Roc:
 def auc(score: Any, label: Any = None, *, weight: Any = None, background_label: Any = 0) -> float:
     """The area under the ROC curve: how probably a signal event scores above a background event.
 
-    A tied pair counts one half, each pair with the product of its weights. Takes the arguments of :func:`roc`.
-
-    Returns
-    -------
-    float
-        1 for perfect separation, 0.5 for none.
+    A tied pair counts one half, each pair with the product of its weights. It is 1 for perfect separation, and 0.5 for
+    none. Takes the arguments of :func:`roc`.
 
     Examples
     --------
     >>> from libmode.metrics import auc
     >>> auc([0.1, 0.4, 0.35, 0.8], [0, 0, 1, 1])  # one of four pairs is in the wrong order
     0.75
-    >>> auc([0.1, 0.4, 0.35, 0.8], [0, 0, 1, 1], weight=[1, 1, 1, 3])
-    0.875
     """
     return area(roc(score, label, weight=weight, background_label=background_label))
 
@@ -116,22 +109,12 @@ def threshold(
 ) -> float:  # fmt: skip
     """The largest threshold that keeps at least this weight fraction of the signal, or of the background.
 
-    It is the score of an event. Takes the events of :func:`roc`.
+    It is the score of an event, and a float. Takes the events of :func:`roc`, and raises its errors.
 
     Parameters
     ----------
     signal_efficiency, background_efficiency : number above 0, at most 1
         One of them is the fraction, and counts as equal within 1e-12.
-
-    Returns
-    -------
-    float
-        In units of the score.
-
-    Raises
-    ------
-    ValueError, TypeError
-        For a fraction that is out of range, and as :func:`roc`.
 
     Examples
     --------
@@ -150,22 +133,13 @@ def rejection(
 ) -> float:  # fmt: skip
     """1 / false positive rate at a working point: R50 where the signal efficiency is 0.5 (arXiv:2010.09745).
 
-    Takes the events of :func:`roc`.
+    It is a float, and at least 1 with weights above 0. Takes the events of :func:`roc`, and raises its errors, and
+    ValueError if no background of positive weight passes.
 
     Parameters
     ----------
     signal_efficiency, threshold : number
         The working point, one of the two.
-
-    Returns
-    -------
-    float
-        At least 1 with weights above 0.
-
-    Raises
-    ------
-    ValueError, TypeError
-        If no background of positive weight passes; and as :func:`roc`.
 
     Examples
     --------

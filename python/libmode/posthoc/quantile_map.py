@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import warnings
 from collections.abc import Sequence
 from contextlib import suppress
 from typing import Any
@@ -11,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .._messages import ORDER, level_of_the_user, needed
+from .._messages import ORDER, needed
 from .._problems import say_if_far
 from .._read import as_array, finite, together, variables, whole
 
@@ -28,7 +27,6 @@ HIGHEST_ORDER = 16
 _DEGREE = 3  # of the splines
 _LEVELS = 512  # of the score, with equal numbers of events between neighbors
 _IN_TAIL = 10  # events beyond the last level but one, on either side
-_JUMP = 0.01  # share of the events at one score from which fit warns
 _MOST_INTERVALS = (100, 20, 7)  # of the mass, by the number of variables
 _CHUNK = 1 << 16  # events at a time, which stay in cache
 _GRID = (32, 8, 8)  # cells of each interval, in which the mean stands for all masses, by the number of variables
@@ -79,20 +77,12 @@ class QuantileMap(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None): 
     knots_ : list of arrays, of each variable the ends of its intervals
     coefficients_ : (k, functions), of G at each level
     targets_ : (k, p + 1) the H_k at each level, or None
-    ranges_ : list of (low, high), of each variable
-
-    Raises
-    ------
-    ValueError, TypeError
-        In :meth:`fit` and :meth:`transform`, for bad options and events; NotFittedError without a fit.
 
     Notes
     -----
-    Scores above the fitted range keep their distance from its end, and so do scores below; order None gives 1 and 0
-    there. Equal scores of equal mass stay equal, as from a few trees, and no cut can separate them. The same map
-    moves the signal, which changes its shape in mass (docs/posthoc.md).
-
-    Neither a common factor of the weights nor the order of the events matters.
+    Scores outside the fitted range keep their distance from its end; order None gives 1 and 0 there. Equal scores of
+    equal mass stay equal, as from a few trees. The same map moves the signal, which changes its shape in mass
+    (docs/posthoc.md). Neither a common factor of the weights nor the order of the events matters.
 
     Examples
     --------
@@ -123,16 +113,8 @@ class QuantileMap(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None): 
     def fit(self, score: Any, mass: Any, *, sample_weight: Any = None) -> QuantileMap:
         """Fits the map to background: scores (n,), masses (n,) or (n, d), d up to 3, and ``sample_weight`` (n,).
 
-        Raises
-        ------
-        ValueError, TypeError
-            For bad options, arrays that do not fit each other, values that are not finite, fewer than 100
-            effective events, (sum w)^2 / sum w^2, scores that are all equal, and weights whose sum is not positive.
-
-        Warns
-        -----
-        UserWarning
-            If over 1 % of the events have one score, other than the lowest.
+        ValueError or TypeError for bad options, arrays that do not fit each other, values that are not finite, fewer
+        than 100 effective events, (sum w)^2 / sum w^2, equal scores, and weights whose sum is not positive.
         """
         order = _order(self.order)
         scores, masses, weights = _events(score, mass, sample_weight)
@@ -158,7 +140,6 @@ class QuantileMap(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None): 
                 "sum w^2: at least 100 are needed"
             )
         self.levels_ = _levels(scores)
-        _warn_of_jumps(scores, self.levels_)
         if self.intervals is None:
             usual = (2 * math.sqrt(round(weights.sum()))) ** (1 / len(ranges))  # rounding of weights moves no knot
             intervals = min(max(int(usual), 1), _MOST_INTERVALS[len(ranges) - 1])
@@ -231,24 +212,10 @@ class QuantileMap(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None): 
     def to_correction(self, name: str = "quantile_map") -> dict[str, Any]:
         """The map as a correction of correctionlib (schema v2), which C++, Python and coffea evaluate.
 
-        Its inputs are "score" and "mass". It is the map at the nodes of a grid, with lines between. The nodes are every
-        fourth level of the score, and two or more of each interval of the mass. A file has 6 to 10 MB, and a quarter
-        as .json.gz.
-
-        Parameters
-        ----------
-        name : str
-            Of the correction.
-
-        Returns
-        -------
-        dict
-            For JSON, in the list "corrections" of a file with "schema_version" 2.
-
-        Raises
-        ------
-        ValueError, NotFittedError
-            For a map of several variables of mass; without a fit.
+        Its ``name`` is yours, and its inputs are "score" and "mass". It is the map at the nodes of a grid, with lines
+        between: every fourth level of the score, and two or more of each interval of the mass. The dictionary is for
+        JSON, in the list "corrections" of a file with "schema_version" 2, of 6 to 10 MB and a quarter as .json.gz.
+        ValueError for a map of several variables of mass, NotFittedError without a fit.
         """
         check_is_fitted(self)
         if len(self.knots_) > 1:
@@ -290,13 +257,11 @@ class QuantileMap(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None): 
 
 
 def _order(order: Any) -> int | None:
-    if order is None:
-        return None
     if order == "missing":
         raise TypeError(ORDER)
-    if isinstance(order, bool) or not isinstance(order, (int, np.integer)) or not 0 <= order <= HIGHEST_ORDER:
-        raise ValueError(f"order = {order!r}: must be an integer from 0 to {HIGHEST_ORDER}, or None")
-    return int(order)
+    if order is not None and whole("order", order, 0) > HIGHEST_ORDER:
+        raise ValueError(f"order = {order}: must be an integer from 0 to {HIGHEST_ORDER}, or None")
+    return None if order is None else int(order)
 
 
 def _events(score: Any, mass: Any, weight: Any) -> tuple[Doubles, ...]:
@@ -338,20 +303,6 @@ def _levels(scores: Doubles) -> Doubles:
     if len(levels) < 2:
         raise ValueError(f"all scores are {ordered[0]:g}: there is nothing to map")
     return levels
-
-
-def _warn_of_jumps(scores: Doubles, levels: Doubles) -> None:
-    """Warns if many of the sorted scores are one number, which no map can divide: in the upper half, where cuts are."""
-    levels = np.append(levels[0], levels[1:][levels[1:] >= scores[len(scores) // 2]])
-    starts, ends = (np.searchsorted(scores, levels[1:], side) for side in ("left", "right"))
-    shares = (ends - starts) / len(scores)
-    most = int(shares.argmax())
-    if shares[most] > _JUMP:
-        warnings.warn(
-            f"{100 * shares[most]:.1f} % of the events have score = {levels[1 + most]:g}, and no cut divides them: "
-            "near this score the background efficiency still depends on the mass. Give a score of more values",
-            stacklevel=level_of_the_user(),
-        )
 
 
 def _knots(mass: Doubles, ends: tuple[float, float], intervals: int) -> Doubles:

@@ -12,12 +12,10 @@ import click
 
 from .. import __version__
 from ..metrics._sample import POINTS
-from .events import Wanted, read
+from .events import Wanted, read_all
 from .figures import page
-from .formats import find
-from .judge import Judged, judge, numbers
-from .problem import Problem
-from .sample import look
+from .formats import Problem, find
+from .judge import Judged, judge, plain
 
 FAILED, BROKEN = 1, 2
 USUAL = {"signal_efficiency": [0.8, 0.5, 0.2], "background_efficiency": [0.5, 0.2, 0.05]}
@@ -118,14 +116,16 @@ def _report(
     sources = list(dict.fromkeys(source for argument in files for source in find(argument)))
     bar: Any = click.progressbar(sources, label="reading", file=sys.stderr)
     with bar as progress:
-        sample = look(read(source, wanted) for source in progress)
-    scores = list(judge(wanted, sample, settings))
-    contents = numbers(wanted, sample, settings, scores)
-    contents |= {"libmode": __version__, "files": list(map(str, sources)), "max_dependence": max_dependence}
-    if max_dependence is None:
-        contents["passed"] = None
-    else:  # a p-value that is not known fails
-        contents["passed"] = all(one.check.p_value >= max_dependence for one in scores)
+        entries, events = read_all(progress, wanted)
+    scores, signal = list(judge(wanted, events, settings)), int(events.label.sum())
+    # A p-value that is not known fails.
+    passed = None if max_dependence is None else all(one.check.p_value >= max_dependence for one in scores)
+    contents: dict[str, Any] = plain({
+        **wanted._asdict(), "order": settings["order"], "entries": entries, "background": len(events.mass) - signal,
+        "signal": signal if wanted.label else None, "scores": [one._asdict() for one in scores],
+        "warnings": list(dict.fromkeys(f"{one.score}: {text}" for one in scores for text in one.warnings)),
+        "libmode": __version__, "files": list(map(str, sources)), "max_dependence": max_dependence, "passed": passed,
+    })  # fmt: skip
     (out / "report.json").write_text(json.dumps(contents, indent=1, allow_nan=False) + "\n", encoding="utf-8")
     (out / "report.html").write_text(page(contents, scores, mass_label), encoding="utf-8")
     return contents, scores

@@ -11,8 +11,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from .formats import Source, Table, opened
-from .problem import Problem, known
+from .formats import Problem, Source, Table, known, opened
 
 # How pandas computes: without numexpr, and without the variables of this program.
 ALONE: dict[str, Any] = {"engine": "python", "local_dict": {}, "global_dict": {}}
@@ -37,14 +36,16 @@ class Events(NamedTuple):
     weight: NDArray[np.float64]  #: (n,) 1 without weights
     label: NDArray[np.bool_]  #: (n,) True for signal; False without labels
 
-    def where(self, chosen: NDArray[Any]) -> Events:
-        """The events that ``chosen`` selects, as an index of NumPy."""
-        return Events(*(array[chosen] for array in self))
 
-    @staticmethod
-    def joined(parts: Iterable[Events]) -> Events:
-        """All events of the parts, in their order."""
-        return Events(*(np.concatenate(arrays) for arrays in zip(*parts, strict=True)))
+def read_all(sources: Iterable[Source], wanted: Wanted) -> tuple[int, Events]:
+    """The number of entries of all files, and their events that pass the cut."""
+    counts, parts = zip(*(read(source, wanted) for source in sources), strict=True)
+    events = Events(*(np.concatenate(arrays) for arrays in zip(*parts, strict=True)))
+    if not len(events.mass):
+        raise Problem(f"--cut is passed by none of the {sum(counts)} entries.")
+    if events.label.all():
+        raise Problem("--label is 1 for all events: expected background, which has label 0.")
+    return sum(counts), events
 
 
 def read(source: Source, wanted: Wanted) -> tuple[int, Events]:

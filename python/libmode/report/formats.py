@@ -1,18 +1,33 @@
-"""The columns of ROOT, Parquet, HDF5 and CSV files."""
+"""The columns of ROOT, Parquet, HDF5 and CSV files, and the errors that their user can fix."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
+from difflib import get_close_matches
 from glob import glob
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import click
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from .problem import Problem, known
+MOST_NAMES = 20
+
+
+class Problem(click.ClickException):
+    """One sentence that names the option or the file. The command ends with status 2."""
+
+    exit_code = 2
+
+
+def known(names: Iterable[str], wanted: str) -> str:
+    """At most 20 of the names that exist, beginning with the names most like ``wanted``."""
+    there = list(names)
+    shown = get_close_matches(wanted, there, n=MOST_NAMES, cutoff=0) or ["none"]
+    return ", ".join(shown) + (f" and {len(there) - MOST_NAMES} more" if len(there) > MOST_NAMES else "")
 
 
 class Source(NamedTuple):

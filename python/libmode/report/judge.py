@@ -14,7 +14,6 @@ from .. import metrics
 from ..metrics import Check
 from ..metrics.roc import Roc, area
 from .events import Events, Wanted
-from .sample import Sample
 
 ROC_POINTS = 500  # evenly spaced among all, and the same number towards the highest scores
 
@@ -29,32 +28,17 @@ class Judged(NamedTuple):
     warnings: list[str]  #: of libmode.metrics
 
 
-def judge(wanted: Wanted, sample: Sample, settings: dict[str, Any]) -> Iterator[Judged]:
+def judge(wanted: Wanted, events: Events, settings: dict[str, Any]) -> Iterator[Judged]:
     """The results for each score; ``settings`` are arguments of :func:`metrics.check`."""
-    labeled = wanted.label is not None
-    events = Events.joined([sample.background, sample.signal]) if labeled else sample.background
-    label = events.label if labeled else None
+    label = None if wanted.label is None else events.label
     for name, score in zip(wanted.scores, events.scores.T, strict=True):
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
-            points = metrics.roc(score, label, weight=events.weight) if labeled else None
+            points = None if label is None else metrics.roc(score, label, weight=events.weight)
             check = metrics.check(score, label, events.mass, weight=events.weight, **settings)
         said = [str(one.message).replace("give mass_range", "take the others by --cut") for one in caught]
         auc, thinned = (area(points), _thinned(points)) if points else (None, None)
         yield Judged(name, check, auc, thinned, list(dict.fromkeys(said)))
-
-
-def numbers(wanted: Wanted, sample: Sample, settings: dict[str, Any], scores: list[Judged]) -> dict[str, Any]:
-    """The contents of report.json, in which None is a number that is not known."""
-    background, signal = sample.events
-    said = dict.fromkeys(f"{one.score}: {text}" for one in scores for text in one.warnings)
-    of_all = {
-        **wanted._asdict(), "order": settings["order"], "entries": sample.entries, "background": background,
-        "signal": signal if wanted.label else None, "tested": len(sample.background.mass), "warnings": list(said),
-        "scores": [one._asdict() for one in scores],
-    }  # fmt: skip
-    contents: dict[str, Any] = plain(of_all)
-    return contents
 
 
 def _thinned(curve: Roc) -> Roc:

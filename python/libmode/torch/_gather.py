@@ -7,8 +7,7 @@ that loss.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -19,9 +18,6 @@ from torch import Tensor
 from .. import _events
 from .._arrays import check_reference
 from .._events import Events
-from .._messages import Fault, reworded
-from .._problems import Monitor
-from ._op import in_torch_func
 from ._tensors import as_arrays, as_numpy, as_tensor, read_tensors
 
 #: A group of processes; None is the group of all processes.
@@ -34,7 +30,7 @@ class Batch(NamedTuple):
     events: Events
     size: int  #: the number of events of batches
     own: slice = slice(None)  #: the place of this process's batch
-    sizes: Sequence[tuple[int, int]] = ()  #: the numbers of batch and reference events of each process
+    processes: int = 1  #: how many processes the events are of
 
 
 def read_batch(
@@ -55,7 +51,7 @@ def _joined(batch: Events, reference: Any, labels: Sequence[int]) -> Events:
 
 def _check(label: Tensor, labels: Sequence[int]) -> None:
     """Checks labels whose values are on the CPU."""
-    if label.is_cpu and not (torch.compiler.is_compiling() or in_torch_func()):
+    if label.is_cpu and not torch.compiler.is_compiling():
         check_reference(as_numpy(label), labels)
 
 
@@ -84,25 +80,13 @@ def checked_group(gather: bool, group: Group) -> tuple[bool, Group]:
     return bool(gather), group
 
 
-def only_a_part(monitor: Monitor, name: str) -> None:
-    """Warns, on the first of several processes, that a loss sees the events of one process."""
-    if (count := processes(None)) > 1 and dist.get_rank() == 0:
-        monitor.say(
-            "parts",
-            f"{name} sees the events of one of {count} processes at a time, and the mean of {count} such losses is not "
-            "the loss of all events: give gather=True",
-        )
-
-
 def gather_events(make: Callable[[], Batch], options: str, group: Group) -> Batch:
     """The batches that ``make`` returns in all processes, by rank; an error in one is a RuntimeError in the others."""
-    if in_torch_func():
-        raise RuntimeError("torch.func cannot transform a loss with gather = True, whose processes wait for each other")
     batch, error = None, None
     own: Any  # what the other processes get
     try:
         batch = make()
-        own = _description(batch, options), batch.size, as_arrays(batch.events)
+        own = options, batch.size, as_arrays(batch.events)
     except Exception as caught:
         error, own = caught, f"{type(caught).__name__}: {caught}"
     every: list[Any] = [None] * processes(group)
@@ -113,62 +97,26 @@ def gather_events(make: Callable[[], Batch], options: str, group: Group) -> Batc
     for rank, other in enumerate(every):
         if isinstance(other, str):
             raise RuntimeError(f"on rank {rank}: {other}")
-        for name, value in other[0].items():
-            if value != (first := every[0][0][name]):
-                raise ValueError(f"{name} is {first} on rank 0 and {value} on rank {rank}")
-    sizes = [(size, len(arrays.score) - size) for _, size, arrays in every]
+        if other[0] != every[0][0]:
+            raise ValueError(f"the loss is {every[0][0]} on rank 0 and {other[0]} on rank {rank}")
+        for name, first, here in zip(Events._fields, every[0][2], other[2], strict=True):
+            if (kind := getattr(here, "dtype", None)) != (usual := getattr(first, "dtype", None)):
+                raise ValueError(f"{name} is {usual} on rank 0 and {kind} on rank {rank}")
     batches = [arrays.where(slice(size)) for _, size, arrays in every]
     references = [arrays.where(slice(size, None)) for _, size, arrays in every]
     columns = zip(batch.events, *batches, *references, strict=True)
     events = Events(
         *(None if like is None else torch.from_numpy(np.concatenate(parts)).to(like) for like, *parts in columns)
     )
-    start = sum(size for size, _ in sizes[: dist.get_rank(group)])
-    return Batch(events, sum(size for size, _ in sizes), slice(start, start + batch.size), sizes)
-
-
-def _description(batch: Batch, options: str) -> dict[str, Any]:
-    """The values that must agree in all processes."""
-    kinds = {name: None if one is None else one.dtype for name, one in batch.events._asdict().items()}
-    return {"the loss": options, "shape of mass": ("n", *batch.events.mass.shape[1:]), **kinds}
-
-
-@contextmanager
-def naming_ranks(batch: Batch) -> Iterator[None]:
-    """Turns an error about one of the gathered events into an error with its rank and its place there."""
-    try:
-        yield
-    except ValueError as error:
-        fault: Fault | None = getattr(error, "fault", None)
-        if not batch.sizes or fault is None or fault.place is None:
-            raise
-        rank, place = _place(fault.place, batch.sizes)
-        raise reworded(error, before=f"on rank {rank}: {fault.before}", place=place) from None
-
-
-def _place(place: int, sizes: Sequence[tuple[int, int]]) -> tuple[int, int]:
-    """The rank of the event at this place among all, and its place among the events of the rank."""
-    for is_reference in (False, True):
-        for rank, (batch, reference) in enumerate(sizes):
-            size = reference if is_reference else batch
-            if place < size:
-                return rank, place + is_reference * batch
-            place -= size
-    raise IndexError(place)
+    ends = np.cumsum([size for _, size, _ in every])
+    end = int(ends[dist.get_rank(group)])
+    return Batch(events, int(ends[-1]), slice(end - batch.size, end), len(every))
 
 
 def norms_of_all(gradient: Tensor, rows: Tensor, parts: int, group: Group) -> Tensor:
     """The norms of a gradient, after the rows of a constraint, over the events of all processes, for each part."""
     _, multiplier, slope, part = rows.double()
-    products = multiplier * slope * gradient
-    squares = torch.bincount(part.long(), products**2, parts).to(_device(group))
-    dist.all_reduce(squares, group=group)
-    return squares.sqrt().cpu()
-
-
-def _device(group: Group) -> torch.device:
-    """The device of the group's backend: the CPU for gloo, a GPU for NCCL."""
-    kinds = [part.partition(":")[0] for part in dist.get_backend_config(group).split(",")]
-    if "cpu" in kinds:
-        return torch.device("cpu")
-    return torch.device(kinds[0], torch.get_device_module(kinds[0]).current_device())
+    own = torch.bincount(part.long(), (multiplier * slope * gradient) ** 2, parts)
+    every: list[Any] = [None] * processes(group)
+    dist.all_gather_object(every, own, group=group)
+    return torch.stack(every).sum(dim=0).sqrt()

@@ -10,15 +10,17 @@ which may change the state, and others have the derivatives. The functions take 
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from itertools import count
-from typing import Any
+from typing import Any, TypeVar
 from weakref import WeakValueDictionary
 
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 
 from .._events import Events, read_reference
 from .._messages import NO_SECOND_DERIVATIVE
+from .._problems import SkipsBadBatches
 from ._tensors import OWN_TYPES, as_tensor, result_type, state_type
 
 # A graph of PyTorch holds no objects but tensors, so it has the key as one. On a string or a number PyTorch would put a
@@ -74,13 +76,8 @@ run_op.register_fake(_like_run)
 
 
 def run_by_operator(
-    owner: Any,
-    state: Tensor | None,
-    *events: Any,
-    reference: Any = None,
-    outputs: Tensor | None = None,
-    rows: int = 0,
-) -> tuple[Tensor, Tensor]:
+    owner: Any, state: Tensor | None, *events: Any, reference: Any = None, outputs: Tensor | None = None, rows: int = 0,
+) -> tuple[Tensor, Tensor]:  # fmt: skip
     """The results of ``owner._run`` by the operator: numbers, and a tensor with these rows or like the first one."""
     further = () if reference is None else read_reference(reference, lambda *tensors: tensors)
     names = (*Events._fields, *(f"reference.{name}" for name in Events._fields))
@@ -97,42 +94,9 @@ def _product(incoming: Tensor, grad: Tensor, x: Tensor) -> Tensor:
     return product if product.dtype is x.dtype else product.to(x.dtype)
 
 
-product_op = torch.library.custom_op(
-    "libmode::product", _product, mutates_args=(), schema="(Tensor incoming, Tensor grad, Tensor x) -> Tensor"
-)
-product_op.register_fake(lambda incoming, grad, x: torch.empty_like(grad, dtype=x.dtype))
-
-
 def no_second_derivative(ctx: Any, *incoming: Tensor) -> Any:
     """The error of a derivative of a gradient."""
     raise RuntimeError(NO_SECOND_DERIVATIVE)
-
-
-product_op.register_autograd(no_second_derivative)
-
-
-def _linked(number: Tensor, inputs: list[Tensor], grads: list[Tensor]) -> Tensor:
-    return number.to(grads[0].dtype, copy=True)
-
-
-linked_op = torch.library.custom_op(
-    "libmode::linked", _linked, mutates_args=(), schema="(Tensor number, Tensor[] inputs, Tensor[] grads) -> Tensor"
-)
-linked_op.register_fake(lambda number, inputs, grads: torch.empty_like(number, dtype=grads[0].dtype))
-
-
-def _keep(ctx: Any, inputs: tuple[Any, ...], output: Tensor) -> None:
-    ctx.save_for_backward(*inputs[1], *inputs[2])
-
-
-def _backward(ctx: Any, incoming: Tensor) -> tuple[Any, ...]:
-    tensors = ctx.saved_tensors
-    inputs, grads = tensors[: len(tensors) // 2], tensors[len(tensors) // 2 :]
-    products = [product_op(incoming, grad, x) for x, grad in zip(inputs, grads, strict=True)]
-    return None, products, [None] * len(grads)
-
-
-linked_op.register_autograd(_backward, setup_context=_keep)
 
 
 class Linked(torch.autograd.Function):
@@ -141,7 +105,6 @@ class Linked(torch.autograd.Function):
     @staticmethod
     def forward(ctx: Any, number: float | Tensor, *pairs: Tensor | None) -> Tensor:
         ctx.save_for_backward(*pairs)
-        ctx.save_for_forward(*pairs)
         x, grad = pairs[:2]
         assert x is not None and grad is not None
         if isinstance(number, Tensor):
@@ -153,16 +116,10 @@ class Linked(torch.autograd.Function):
         pairs: Any = ctx.saved_tensors
         products: list[Any] = [None]
         for x, grad in zip(pairs[::2], pairs[1::2], strict=True):
-            if grad is not None and torch.is_grad_enabled():  # create_graph, and always in torch.func
+            if grad is not None and torch.is_grad_enabled():  # create_graph
                 grad = Tied.apply(grad, x)
             products += [None if grad is None else _product(incoming, grad, x), None]
         return tuple(products)
-
-    @staticmethod
-    def jvp(ctx: Any, *tangents: Any) -> Tensor:
-        x, grad = ctx.saved_tensors
-        product: Tensor = Tied.apply(grad, x) * tangents[1]
-        return product.sum()
 
 
 class Tied(torch.autograd.Function):
@@ -176,21 +133,11 @@ class Tied(torch.autograd.Function):
     def setup_context(ctx: Any, inputs: tuple[Any, ...], output: Tensor) -> None:
         """Keeps nothing."""
 
-    backward = jvp = staticmethod(no_second_derivative)
-
-
-#: Whether a transform of torch.func is active. PyTorch without this function refuses to transform the losses by itself.
-in_torch_func = getattr(torch._C, "_are_functorch_transforms_active", bool)
-
-NO_TORCH_FUNC = (
-    "torch.func cannot transform the losses of libmode, which the core computes: use torch.autograd.grad, one batch at "
-    "a time, or libmode.jax"
-)
+    backward = staticmethod(no_second_derivative)
 
 
 def with_gradient(owner: Any, state: Tensor | None, score: Tensor, *others: Any, reference: Any = None) -> Tensor:
     """The loss that an owner computes of a batch, differentiable in the score."""
-    loss: Tensor
     # As is_traced, with a call less.
     if (
         torch.compiler.is_dynamo_compiling()
@@ -198,10 +145,71 @@ def with_gradient(owner: Any, state: Tensor | None, score: Tensor, *others: Any,
         and (type(score) not in OWN_TYPES or score.is_meta)
     ):
         number, grad = run_by_operator(owner, state, score, *others, reference=reference)
-        loss = linked_op(number, [score], [grad])
-    elif in_torch_func():
-        raise RuntimeError(NO_TORCH_FUNC)
     else:
-        number, grad = owner._run(state, score, *others, reference)
-        loss = Linked.apply(number, score, grad)
+        number, grad = owner._run(state, score.detach() if isinstance(score, Tensor) else score, *others, reference)
+    loss: Tensor = Linked.apply(number, score, grad)
     return loss
+
+
+M = TypeVar("M", bound="CoreModule")
+
+
+#: The TypeError of a layer that counts background only, called without labels.
+NO_LABELS = (
+    "label is None, which would count signal as background: give the labels, or background_only=False if all events "
+    "are to count"
+)
+
+
+def as_arguments(options: Mapping[str, Any], owner: object, defaults: Mapping[str, Any]) -> str:
+    """The options, and the owner's attributes that differ from their defaults, as the arguments of a call."""
+    others = {name: getattr(owner, name) for name in defaults}
+    shown = {**options, **{name: value for name, value in others.items() if value != defaults[name]}}
+    return ", ".join(f"{name}={value!r}" for name, value in shown.items())
+
+
+class CoreModule(SkipsBadBatches, nn.Module):
+    """A module whose numbers come from the core.
+
+    The operators find it by its key. It may have one buffer, which stays in double precision if its device has doubles.
+    """
+
+    _name = ""  #: of the buffer
+
+    def _hold(self, start: Any) -> None:
+        """Makes the buffer from an array."""
+        self.register_buffer(self._name, torch.from_numpy(start))
+
+    def _remembered(self) -> Any:
+        """The buffer as an array, which Keras saves; None without a buffer."""
+        buffer = getattr(self, self._name, None)
+        return None if buffer is None else buffer.numpy(force=True).copy()
+
+    def _buffer(self) -> Tensor:
+        """The buffer in double precision. FSDP may have made it float32; shorter types are an error."""
+        buffer: Tensor = getattr(self, self._name)
+        if torch.compiler.is_dynamo_compiling() or buffer.dtype is state_type(buffer.device):
+            return buffer
+        if buffer.dtype is not torch.float32:
+            raise ValueError(
+                f"{self._name} has {buffer.dtype}, which rounds it: give buffer_dtype=torch.float32 to MixedPrecision"
+            )
+        buffer.data = buffer.to(state_type(buffer.device))
+        return buffer
+
+    def _apply(self: M, fn: Callable[[Tensor], Tensor], recurse: bool = True) -> M:
+        # The buffer moves to the device, but keeps its digits.
+        before = getattr(self, self._name, None)
+        super()._apply(fn, recurse)  # type: ignore[no-untyped-call]
+        if before is not None:
+            device = getattr(self, self._name).device
+            setattr(self, self._name, before.to(device, state_type(device)))
+        return self
+
+    def _register(self) -> None:
+        """Gives the module a key of its own."""
+        self.key = register(self)
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        super().__setstate__(state)  # type: ignore[no-untyped-call]
+        self._register()

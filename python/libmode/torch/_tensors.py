@@ -12,7 +12,7 @@ from .._evaluate import Kind, derivatives
 from .._events import Events, read_events
 from .._native import DOUBLE, FLOAT, TYPES
 from .._options import Options
-from .._problems import IN_LINES, Said
+from .._problems import OF_FUNCTIONS, Said
 
 # Other types become float64, which holds every background label.
 _TYPES = {getattr(torch, name): number for name, number in TYPES.items()}
@@ -138,7 +138,7 @@ def result_type(score: Tensor) -> torch.dtype:
     return torch.float64 if score.dtype is torch.float64 else torch.float32
 
 
-def of_tensors(options: Options, events: Events, said: Said = IN_LINES, **wanted: Any) -> tuple[float, Tensor]:
+def of_tensors(options: Options, events: Events, said: Said = OF_FUNCTIONS, **wanted: Any) -> tuple[float, Tensor]:
     """A loss of the core and its gradient, on the device of the score: float64 for float64 scores, else float32."""
     score = events.score
     result, grad, _ = derivatives(options, on_host(events) if score.is_cuda else events, TENSORS, said, **wanted)

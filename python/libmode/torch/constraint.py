@@ -3,27 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from contextlib import nullcontext
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import torch
 from torch import Tensor
 
 from .. import _softmax
-from .._bad_batches import OnBadBatch
 from .._constraint import Constraint, training_step
 from .._events import Events
 from .._native import BatchError
-from .._options import parse_options
-from .._problems import Monitor
+from .._options import parse_options, with_options
+from .._problems import Monitor, OnBadBatch
 from .._read import flag, whole
-from .._typing import Unpack
-from ..option_types import LossOptions
-from ._gather import Group, checked_group, gather_events, naming_ranks, norms_of_all, only_a_part, processes, read_batch
-from ._module import NO_LABELS, CoreModule, as_arguments, in_python
-from ._op import Tied, find_owner, in_torch_func, no_second_derivative, run_by_operator
+from ..option_types import LayerOptions, Unpack
+from ._gather import Group, checked_group, gather_events, norms_of_all, processes, read_batch
+from ._op import NO_LABELS, CoreModule, Tied, as_arguments, find_owner, no_second_derivative, run_by_operator
 from ._tensors import OWN_TYPES, TENSORS, as_numpy, as_tensor, back_to, on_host, read_tensors
 
 _OPS = _softmax.Ops(
@@ -31,7 +27,6 @@ _OPS = _softmax.Ops(
     lambda column: column.float() if column.device.type == "mps" else column.double(),
 )
 _ROWS = 4  # push, multiplier, slope and part
-_AS_THEY_ARE = nullcontext()  # errors of a process by itself
 
 
 class MoDeConstraint(CoreModule):
@@ -51,24 +46,11 @@ class MoDeConstraint(CoreModule):
 
     Parameters
     ----------
-    strength : float, optional
-        K, the push over the gradient. By default 24 at order 0 and else 12, times (T/150,000)^(1/4) for T
-        ``training_events``. K of order 0 rises: it is multiplied by 1 - exp(-max(n/512,000, k/1,000)) after n
-        background events in k batches.
-    floor : float, optional
-        The least start, above 0 and at most 1, which is no planing. By default 0.1 (150,000/T)^(1/2), at most 1.
-    training_events : float, optional
-        T, how many background events the whole training has, over all processes and labels. Few events teach less
-        flatness, and planing leaves few of them. Left out, T counts as 150,000.
-    from_logits : bool, default False
-        Whether predictions are logits instead of scores from 0 to 1.
+    {options}
     signal : int, default -1
         Of outputs of a softmax, (n, k): the column of signal, by default the last. The score is then the log odds of
         signal against the classes that ``background_label`` names, and other classes take no part. So two logits and
         ``cross_entropy`` just work.
-    categories : int, optional
-        The number of values of ``category``, which are 0, 1 and so on. Each has a push and a memory of its own. A
-        category with too few events in a batch for bins gets no push from it.
     on_bad_batch : {"raise", "skip"}, default "skip"
         "skip" changes no gradient of a batch without background, or with too little for any bins, counts it in
         ``skipped`` and warns at the first. Ten bad batches before the first good one, or a hundred in a row, are an
@@ -77,19 +59,13 @@ class MoDeConstraint(CoreModule):
         Warn, once, if the scores collapse to a constant (:class:`libmode.TrainingWarning`).
     background_only, gather, process_group
         As for :class:`MoDeLoss`. All processes share one state.
-    on_device : bool, optional
-        True is an error: only :class:`MoDeLoss` has kernels for the GPU. The core computes the push, on the CPU.
-    order : int
-        Degree of the polynomial in mass that the background efficiency may follow: 0 constant, 1 linear, 2 quadratic.
     **options
-        The other options of :func:`libmode.mode_loss`, which are those of L.
+        Those of :func:`libmode.mode_loss`, of L.
 
     Raises
     ------
-    ValueError, TypeError
-        For options that are out of range or unknown.
     BatchError, ValueError, TypeError
-        When called: as :func:`libmode.mode_loss`, a ValueError with the training step; BatchError only with
+        As :func:`libmode.mode_loss`, for options at once, later with the training step; BatchError only with
         ``on_bad_batch="raise"``.
 
     Notes
@@ -116,67 +92,30 @@ class MoDeConstraint(CoreModule):
     (0, None, None, None, 0)
     """
 
-    if TYPE_CHECKING:  # TorchScript reads annotations of classes, but no texts
-        state: Tensor
-        strength: float | None
-        floor: float | None
-        training_events: float | None
-        categories: int
+    state: Tensor
+    categories: int
     _gets, _name = "no gradient of MoDe", "state"
 
     def __init__(
-        self,
-        *,
-        strength: float | None = None,
-        floor: float | None = None,
-        training_events: float | None = None,
-        from_logits: bool = False,
-        signal: int = -1,
-        categories: int | None = None,
-        background_only: bool = True,
-        on_bad_batch: OnBadBatch = "skip",
-        monitor: bool = True,
-        gather: bool = False,
-        process_group: Group = None,
-        on_device: bool | None = None,
-        **options: Unpack[LossOptions],
-    ) -> None:
+        self, *, signal: int = -1, background_only: bool = True, on_bad_batch: OnBadBatch = "skip",
+        monitor: bool = True, gather: bool = False, process_group: Group = None, **options: Unpack[LayerOptions],
+    ) -> None:  # fmt: skip
         super().__init__()
         self.gather, self.process_group = checked_group(gather, process_group)
         self._set_on_bad_batch(on_bad_batch)
-        self._constraint = Constraint(
-            options,
-            strength=strength,
-            floor=floor,
-            training_events=training_events,
-            from_logits=from_logits,
-            categories=categories,
-            owner=type(self).__init__,
-        )
+        self._constraint = Constraint(options, owner=type(self).__init__)
         self.options = {name: self._constraint.options.values[name] for name in options}
         self.__dict__.update(self._constraint.settings)
         self.background_only = flag("background_only", background_only)
         self.signal = whole("signal", signal)
         self._monitor = Monitor() if flag("monitor", monitor) else None
-        if on_device:
-            raise ValueError(
-                "on_device = True: MoDeConstraint has no kernels for the GPU; leave on_device out, and the core "
-                "computes the push on the CPU, with copies of tensors on a GPU (MoDeLoss takes on_device=True)"
-            )
         self._hold(self._constraint.start())
         self._register()
 
-    @in_python
     def forward(
-        self,
-        score: Tensor,
-        label: Tensor,
-        mass: Tensor,
-        weight: Tensor | None = None,
-        *,
-        category: Tensor | None = None,
-        reference: Events | None = None,
-    ) -> Tensor:
+        self, score: Tensor, label: Tensor, mass: Tensor, weight: Tensor | None = None, *,
+        category: Tensor | None = None, reference: Events | None = None,
+    ) -> Tensor:  # fmt: skip
         """Predictions of shape (n,), (n, 1) or (n, k), unchanged; :class:`MoDeLoss` has the same arguments."""
         if not isinstance(score, Tensor):
             as_tensor("score", score)  # raises the error
@@ -198,14 +137,14 @@ class MoDeConstraint(CoreModule):
             raise TypeError(NO_LABELS)
         state, same = self.state if self.state.dtype is torch.float64 else self._buffer(), score
         if torch.compiler.is_dynamo_compiling() or type(score) not in OWN_TYPES:  # is_traced, with a call less
-            found = run_by_operator(self, state, score, *events, reference=reference, outputs=outputs, rows=_ROWS)
-            same = _constrained_op(self.key, score, *found)
-        elif in_torch_func():
-            raise RuntimeError("torch.func cannot transform a MoDeConstraint, which has a state: use MoDeLoss")
+            lesson, rows = run_by_operator(
+                self, state, score, *events, reference=reference, outputs=outputs, rows=_ROWS
+            )
+            same = Constrained.apply(score, rows, lesson, self.key)
         else:
             lesson, rows = self._run(state, score, *events, reference, outputs=outputs)
             if not self._unproven:  # a bad batch passes as it is
-                same = Constrained.apply(score, rows, lesson, self)
+                same = Constrained.apply(score, rows, lesson, self.key, self)
         return same
 
     def _run(self, state: Tensor, score: Tensor, *others: Any, outputs: Tensor | None = None) -> tuple[Tensor, Tensor]:
@@ -213,11 +152,8 @@ class MoDeConstraint(CoreModule):
         constraint = self._constraint
         constraint.odds = outputs is not None
         monitor = self._monitor
-        if monitor is not None and monitor.calls == 0:
-            if outputs is not None:
-                constraint.look_at_rows(as_numpy(outputs), len(constraint.labels) + 1)
-            if not self.gather:
-                only_a_part(monitor, type(self).__name__)
+        if outputs is not None and monitor is not None and monitor.calls == 0:
+            constraint.look_at_rows(as_numpy(outputs))
         gathers, where, batch = self.gather and processes(self.process_group) > 1, "", None
         try:
             if gathers or others[-1] is not None:
@@ -229,13 +165,14 @@ class MoDeConstraint(CoreModule):
                 count = events.score.shape[0]
             if not self.background_only:
                 events = events._replace(label=None)
-            if not gathers and events.score.shape[0] > count:
+            if gathers:
+                where = ", where events of all processes follow each other"
+            elif events.score.shape[0] > count:
                 where = f", where events from {count} on are reference events"
             if score.is_cuda:
                 events = on_host(events)
-            with naming_ranks(batch) if batch else _AS_THEY_ARE:
-                before = state if state.is_cpu else state.to("cpu", torch.float64)
-                lesson, rows = constraint.direction(before, events, count, TENSORS)
+            before = state if state.is_cpu else state.to("cpu", torch.float64)
+            lesson, rows = constraint.direction(before, events, count, TENSORS)
         except BatchError as error:
             self._skip(error)
             found = constraint.skipped(np.float64, score.numel())
@@ -254,14 +191,19 @@ class MoDeConstraint(CoreModule):
 
     def _outgoing(self, incoming: Tensor, lesson: Tensor, rows: Tensor) -> Tensor:
         """The gradient with the push; the state remembers the batch."""
-        rows, lesson = rows.to("cpu").contiguous(), lesson.to("cpu", torch.float64)
-        gradient = incoming.detach().to("cpu", rows.dtype).reshape(-1).contiguous()
-        norms = None
+        state, norms = self.state, None
+        if not (rows.is_cpu and state.is_cpu):
+            rows, lesson, state = rows.cpu(), lesson.cpu(), state.to("cpu", torch.float64)
+        rows, gradient = rows.contiguous(), incoming.detach()
+        if not (gradient.is_cpu and gradient.dtype is rows.dtype and gradient.is_contiguous()):
+            gradient = gradient.to("cpu", rows.dtype).contiguous()
         if self.gather and processes(self.process_group) > 1:
             parts = len(self._constraint.labels) * (self.categories or 1)
-            norms = norms_of_all(gradient, rows, parts, self.process_group)
-        changed = self._constraint.apply(gradient, rows, lesson, self.state, norms, TENSORS)
-        return back_to(incoming.device, incoming.dtype, changed.reshape(incoming.shape))
+            norms = norms_of_all(gradient.reshape(-1), rows, parts, self.process_group)
+        changed = self._constraint.apply(gradient, rows, lesson, state, norms, TENSORS)
+        if state is not self.state:
+            self.state.copy_(state)
+        return back_to(incoming.device, incoming.dtype, changed)
 
     def get_extra_state(self) -> Tensor:
         """The options of the state, as the bytes of a text, since some file formats hold only tensors."""
@@ -295,38 +237,32 @@ class MoDeConstraint(CoreModule):
 
     def extra_repr(self) -> str:
         """The options, and other arguments that differ from their defaults."""
-        defaults = {"strength": None, "floor": None, "training_events": None, "categories": 0, "gather": False}
-        return as_arguments(self.options, self, defaults)
+        return as_arguments(self.options, self, {"gather": False})
+
+
+MoDeConstraint.__doc__ = with_options(MoDeConstraint.__doc__, "LayerOptions")
 
 
 class Constrained(torch.autograd.Function):
-    """The predictions. Backward multiplies the incoming gradient, and adds the push."""
+    """The predictions. Backward multiplies the incoming gradient, and adds the push of an owner, or of its key."""
 
     @staticmethod
-    def forward(ctx: Any, score: Tensor, rows: Tensor, lesson: Tensor, owner: MoDeConstraint) -> Tensor:
-        ctx.save_for_backward(rows, lesson, score)
+    def forward(ctx: Any, score: Tensor, rows: Tensor, lesson: Tensor, key: Tensor, owner: Any = None) -> Tensor:
+        ctx.save_for_backward(rows, lesson, score, key)
         ctx.owner = owner
         return score.clone()  # a program may change it in place, as by clamp_
 
     @staticmethod
     def backward(ctx: Any, incoming: Tensor) -> tuple[Tensor | None, ...]:
-        rows, lesson, score = ctx.saved_tensors
-        with torch.no_grad():
-            pushed = ctx.owner._outgoing(incoming, lesson, rows)
+        rows, lesson, score, key = ctx.saved_tensors
+        if ctx.owner is None:
+            return _outgoing_op(key, incoming, lesson, rows, score), None, None, None, None
+        pushed = ctx.owner._outgoing(incoming, lesson, rows)
         if torch.is_grad_enabled():  # with create_graph
             for tensor in (score, incoming):
                 pushed = Tied.apply(pushed, tensor)
-        return pushed, None, None, None
+        return pushed, None, None, None, None
 
-
-# The same two for graphs: the predictions, whose gradient goes through the layer with this key.
-_constrained_op = torch.library.custom_op(
-    "libmode::constrained",
-    lambda key, score, lesson, rows: score.clone(),
-    mutates_args=(),
-    schema="(Tensor key, Tensor score, Tensor lesson, Tensor rows) -> Tensor",
-)
-_constrained_op.register_fake(lambda key, score, lesson, rows: torch.empty_like(score))
 
 _outgoing_op = torch.library.custom_op(
     "libmode::outgoing",
@@ -336,16 +272,3 @@ _outgoing_op = torch.library.custom_op(
 )
 _outgoing_op.register_fake(lambda key, incoming, lesson, rows, score: torch.empty_like(incoming))
 _outgoing_op.register_autograd(no_second_derivative)
-
-
-def _backward(ctx: Any, incoming: Tensor) -> tuple[Tensor | None, ...]:
-    key, *others = ctx.saved_tensors
-    return None, _outgoing_op(key, incoming, *others), None, None
-
-
-def _keep(ctx: Any, inputs: tuple[Any, ...], output: Tensor) -> None:
-    key, score, lesson, rows = inputs
-    ctx.save_for_backward(key, lesson, rows, score)
-
-
-_constrained_op.register_autograd(_backward, setup_context=_keep)

@@ -8,10 +8,10 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from .. import _evaluate
+from .._evaluate import correlation
 from .._native import DOUBLE, FLOAT
 from .._read import together
-from ._op import Linked, linked_op, register, run_by_operator
+from ._op import Linked, register, run_by_operator
 from ._tensors import as_tensor, is_traced, ready, result_type
 
 
@@ -39,16 +39,12 @@ def distance_correlation(x: Tensor, y: Tensor, *, weight: Tensor | None = None, 
 
     Returns
     -------
-    Tensor of shape (), float64 if x or y is, and float32 otherwise, on the device of ``x``. Where two values of x
-    are equal, the derivative of their distance counts as 0, the mean of both sides; likewise for y.
+    Tensor of shape (), float64 if x or y is, and float32 otherwise. The derivative of a distance of 0 counts as 0.
 
     Raises
     ------
-    BatchError
-        If x or y has one value alone, or the weights have no positive sum, so that the result would be 0/0; and for
-        fewer than 2 events, or 4 with ``unbiased``.
-    ValueError, TypeError
-        For values that are not finite, arrays of different lengths, and a weight that wants a gradient.
+    BatchError, ValueError, TypeError
+        As DisCo of :func:`libmode.mode_loss`; ValueError too for a weight that wants a gradient.
 
     Examples
     --------
@@ -62,50 +58,35 @@ def distance_correlation(x: Tensor, y: Tensor, *, weight: Tensor | None = None, 
     >>> print(f"{value.item():.3f}", x.grad.shape, y.grad.shape)
     0.163 torch.Size([2000]) torch.Size([2000])
     """
-    return correlation(x, y, weight, unbiased, ("x", "y", "weight"))
-
-
-def correlation(x: Any, y: Any, weight: Any, unbiased: bool, names: tuple[str, str, str]) -> Tensor:
-    """:func:`distance_correlation`, with other names of the arguments in errors."""
     if isinstance(weight, Tensor) and weight.requires_grad:
-        raise ValueError(f"{names[2]} requires a gradient, and there is none by the weights: use {names[2]}.detach()")
-    arguments = dict(zip(names, (x, y, weight), strict=True))
-    if weight is None:
-        del arguments[names[2]]
-    first, second, *weights = together(_floating, **arguments)
-    function = _function(bool(unbiased), names, first.requires_grad, second.requires_grad)
-    value: Tensor
+        raise ValueError("weight requires a gradient, and there is none by the weights: use weight.detach()")
+    first, second, *weights = together(_floating, x=x, y=y, **{} if weight is None else {"weight": weight})
+    function = _function(bool(unbiased), first.requires_grad, second.requires_grad)
     if is_traced(first):
         kind = torch.promote_types(result_type(first), result_type(second))
         number, grads = run_by_operator(function, None, *(one.to(kind) for one in (first, second, *weights)), rows=2)
-        pairs = [(one, grad) for one, grad in zip((first, second), grads, strict=True) if one.requires_grad]
-        value = linked_op(number, [one for one, _ in pairs], [grad for _, grad in pairs]) if pairs else number.to(kind)
     else:
         number, grads = function._run(None, first, second, *weights)
-        value = Linked.apply(number, first, grads[0], second, grads[1])
+    value: Tensor = Linked.apply(number, first, grads[0], second, grads[1])
     return value
 
 
 class _Function:
     """The correlation, and its derivatives by x and y as far as they are wanted; others are 0."""
 
-    def __init__(self, unbiased: bool, names: tuple[str, str, str], *wanted: bool) -> None:
-        self.unbiased, self.names, self.wanted = unbiased, names, wanted
+    def __init__(self, unbiased: bool, *wanted: bool) -> None:
+        self.unbiased, self.wanted = unbiased, wanted
         self.key = register(self)
 
     def _run(self, state: None, x: Tensor, y: Tensor, weight: Tensor | None = None) -> tuple[float, Tensor]:
         """The correlation, and its gradients, (2, n)."""
         double = torch.float64 in (x.dtype, y.dtype)
-        kind, named_arrays = torch.float64 if double else torch.float32, zip(self.names, (x, y, weight), strict=True)
-        arrays = [None if array is None else ready(name, array, kind) for name, array in named_arrays]
+        kind, named = torch.float64 if double else torch.float32, {"x": x, "y": y, "weight": weight}
+        arrays = [None if array is None else ready(name, array, kind) for name, array in named.items()]
         grads = x.new_zeros((2, len(x)), dtype=kind, device="cpu")
         addresses = [None if array is None else array.data_ptr() for array in arrays]
         addresses += [grad.data_ptr() if needed else None for grad, needed in zip(grads, self.wanted, strict=True)]
-        try:
-            number = DOUBLE if double else FLOAT
-            value = _evaluate.correlation(number, len(x), addresses, self.unbiased, (arrays, grads))
-        except ValueError as error:
-            raise _evaluate.named(error, self.names) from None
+        value = correlation(DOUBLE if double else FLOAT, len(x), addresses, self.unbiased)
         return value, grads.to(x.device)
 
 

@@ -4,38 +4,28 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import lru_cache, partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import torch
 from torch import Tensor
 
-from .._bad_batches import OnBadBatch
 from .._events import Events
 from .._native import BatchError
 from .._options import Options, check, check_scaled
-from .._problems import Monitor, Said
+from .._problems import Monitor, OnBadBatch, Said
 from .._read import check_averages, flag, is_background
-from .._typing import Unpack
-from ..option_types import Loss, LossOptions
+from ..option_types import Loss, LossOptions, Unpack
 from ._device import device_loss, is_on_device, refuse_options
-from ._gather import Group, checked_group, gather_events, naming_ranks, only_a_part, processes, read_batch
-from ._module import NO_LABELS, CoreModule, as_arguments, in_python
-from ._op import register, with_gradient
+from ._gather import Group, checked_group, gather_events, processes, read_batch
+from ._op import NO_LABELS, CoreModule, as_arguments, register, with_gradient
 from ._tensors import as_numpy, of_tensors, read_tensors, result_type
 
 
 def mode_loss(
-    score: Tensor,
-    mass: Tensor,
-    *,
-    weight: Tensor | None = None,
-    label: Tensor | None = None,
-    category: Tensor | None = None,
-    loss: Loss = "mode",
-    on_device: bool | None = None,
-    **options: Unpack[LossOptions],
-) -> Tensor:
+    score: Tensor, mass: Tensor, *, weight: Tensor | None = None, label: Tensor | None = None,
+    category: Tensor | None = None, loss: Loss = "mode", on_device: bool | None = None, **options: Unpack[LossOptions],
+) -> Tensor:  # fmt: skip
     """The MoDe loss (arXiv:2010.09745) of tensors, differentiable in ``score``.
 
     Parameters
@@ -137,10 +127,8 @@ class MoDeLoss(CoreModule):
 
     Raises
     ------
-    ValueError, TypeError
-        For options that are out of range or unknown.
     BatchError, ValueError, TypeError
-        When called: as :func:`libmode.mode_loss`.
+        As :func:`libmode.mode_loss`, for options at once.
 
     Examples
     --------
@@ -160,24 +148,16 @@ class MoDeLoss(CoreModule):
     (torch.Size([]), torch.Size([1, 3]))
     """
 
-    if TYPE_CHECKING:
-        norms: Tensor  # TorchScript reads annotations of classes, but no texts
+    norms: Tensor
     _name = "norms"
     _defaults: dict[str, Any] = {"background_only": True, "on_bad_batch": "skip", "strength": None}
     _defaults |= {"gather": False, "on_device": None}
 
     def __init__(
-        self,
-        *,
-        background_only: bool = True,
-        on_bad_batch: OnBadBatch | None = None,
-        strength: float | None = None,
-        monitor: bool = True,
-        gather: bool = False,
-        process_group: Group = None,
-        on_device: bool | None = None,
+        self, *, background_only: bool = True, on_bad_batch: OnBadBatch | None = None, strength: float | None = None,
+        monitor: bool = True, gather: bool = False, process_group: Group = None, on_device: bool | None = None,
         **options: Unpack[LossOptions],
-    ) -> None:
+    ) -> None:  # fmt: skip
         super().__init__()
         self._set_on_bad_batch("skip" if on_bad_batch is None and not on_device else on_bad_batch or "raise")
         self.background_only = flag("background_only", background_only)
@@ -198,17 +178,10 @@ class MoDeLoss(CoreModule):
         check_averages(saved.get(f"{prefix}norms", ()))
         super()._load_from_state_dict(saved, prefix, *others)
 
-    @in_python
     def forward(
-        self,
-        score: Tensor,
-        label: Tensor,
-        mass: Tensor,
-        weight: Tensor | None = None,
-        *,
-        category: Tensor | None = None,
-        reference: Events | None = None,
-    ) -> Tensor:
+        self, score: Tensor, label: Tensor, mass: Tensor, weight: Tensor | None = None, *,
+        category: Tensor | None = None, reference: Events | None = None,
+    ) -> Tensor:  # fmt: skip
         """The loss of a batch, shape ().
 
         Each argument has shape (n,) or (n, 1), and mass also (n, d) for d variables. ``reference`` are further events
@@ -256,9 +229,13 @@ class MoDeLoss(CoreModule):
                 torch.ones(len(events.score)) if events.label is None else is_background(events.label, self._labels)
             )
             factor = counted.sum(dtype=torch.float64) / counted[:count].sum().clamp(min=1)
-        with naming_ranks(batch):
+        try:
             loss, grad = self._of_events(state, events, count)
-        grad = max(1, len(batch.sizes)) * grad[:count][batch.own]
+        except ValueError as error:
+            if not gathers or isinstance(error, BatchError):
+                raise
+            raise ValueError(f"{error} (where events of all processes follow each other)") from None
+        grad = batch.processes * grad[:count][batch.own]
         return loss, grad if factor is None else grad * factor.to(grad)
 
     def _of_events(self, state: Tensor | None, events: Events, count: int = 0) -> tuple[Any, Tensor]:
@@ -268,8 +245,6 @@ class MoDeLoss(CoreModule):
             return device_loss(events, options, skip=self.on_bad_batch == "skip")
         monitor = self._monitor
         if monitor is not None and self.training:
-            if monitor.calls == 0 and not self.gather:
-                only_a_part(monitor, type(self).__name__)
             monitor.look(lambda: as_numpy(events.score))
         if state is None:
             return of_tensors(options, events, self._said)

@@ -12,9 +12,8 @@ from torch import Tensor
 
 from .._events import takes_events
 from .._read import flag, numbers
-from .._typing import Unpack
 from ..metrics._judge import Check, Judge, Settings
-from ..option_types import CheckOptions
+from ..option_types import CheckOptions, Unpack
 from ._gather import processes
 from ._tensors import as_numpy, read_tensors
 
@@ -42,15 +41,10 @@ class MoDeMetrics:
     check : :class:`libmode.metrics.Check` or None
         Of the last :meth:`compute`: print it for the verdict.
 
-    Raises
-    ------
-    ValueError, TypeError
-        At once for bad options, and in :meth:`update` and :meth:`compute` for bad events.
-
     Notes
     -----
-    Events stay in memory of the host, 16 bytes of float32 each, until :meth:`reset`. With ``torch.distributed``,
-    ``compute`` uses the events of all processes. Events that a DistributedSampler repeats count twice.
+    Bad settings are an error at once. Events stay in memory of the host, 16 bytes of float32 each, until
+    :meth:`reset`. With ``torch.distributed``, ``compute`` uses the events of all processes.
 
     Examples
     --------
