@@ -24,7 +24,7 @@ LISTED = re.findall(r"currentmodule:: (\S+)\n\n.*\n(?:   :.*\n)+\n((?:   \w+\n)+
 PUBLIC = [f"{module}.{name}" for module, names in LISTED for name in names.split()]
 #: What a reader of one may want next, besides names that are the same elsewhere.
 TOGETHER = (
-    ("mode_loss", "mode_loss_and_grad", "mode_edges"),
+    ("mode_loss", "mode_loss_and_grad", "mode_evaluate", "mode_moments", "mode_edges"),
     ("torch.MoDeConstraint", "torch.MoDeLoss", "torch.MoDeMetrics"),
     ("keras.MoDeConstraint", "keras.MoDeLoss", "keras.MoDeCallback", "keras.pack", "keras.on_label"),
     ("jax.mode_constraint", "jax.mode_loss", "jax.State"),

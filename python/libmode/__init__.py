@@ -7,7 +7,7 @@ how to install a missing one. The first call loads the library libmode.so.
 
 from typing import Any
 
-from ._functions import mode_edges, mode_loss, mode_loss_and_grad
+from ._functions import mode_edges, mode_evaluate, mode_loss, mode_loss_and_grad, mode_moments
 from ._native import BatchError, set_threads
 from ._planing import planing_weights
 from ._problems import TrainingWarning
@@ -16,8 +16,10 @@ __all__ = [
     "BatchError",
     "TrainingWarning",
     "mode_edges",
+    "mode_evaluate",
     "mode_loss",
     "mode_loss_and_grad",
+    "mode_moments",
     "planing_weights",
     "set_threads",
 ]

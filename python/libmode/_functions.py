@@ -3,18 +3,28 @@
 from __future__ import annotations
 
 from ctypes import sizeof
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ._evaluate import IN_DOUBLE, Call, evaluate, loss_and_grad
+from ._evaluate import IN_DOUBLE, Call, Result, evaluate, loss_and_grad
 from ._events import Events
 from ._native import ModeTable, address
 from ._options import Options, check, with_options
 from ._problems import OF_FUNCTIONS
-from ._read import as_array, together
+from ._read import as_array, flag, together, vector
 from .option_types import Loss, LossOptions, Unpack
+
+
+class Moments(NamedTuple):
+    """The parts of the loss, see :func:`mode_moments`."""
+
+    at: NDArray[np.float64]  #: (k,) the scores s
+    edges: NDArray[np.float64]  #: (bins + 1,) edges of the mass bins, in units of mass
+    cdf: NDArray[np.float64]  #: (k, bins) F_b(s), the weight fraction of bin b with scores <= s
+    moments: NDArray[np.float64]  #: (k, order + 1) the Legendre moments c_l(s)
+    bounded: NDArray[np.float64]  #: (k, order + 1) c~_l(s), which differ where max_slope or monotonic is set
 
 
 def mode_loss(
@@ -114,6 +124,47 @@ def mode_loss_and_grad(
     return loss_and_grad(check(loss, options), score, label, mass, weight, category)
 
 
+def mode_evaluate(
+    score: Any, mass: Any, *, weight: Any = None, label: Any = None, category: Any = None,
+    grad: bool = True, hess: bool = False, **options: Unpack[LossOptions],
+) -> Result:  # fmt: skip
+    """The MoDe loss, with its bias, its effective number of events, and its derivatives.
+
+    Takes the arguments of :func:`mode_loss` except ``loss``. A test with N events sees no dependence if
+    ``loss / (bias * events / N)`` is at most 1 (with ``unbiased=False``, use ``loss - bias`` in place of loss).
+
+    Parameters
+    ----------
+    grad : bool, default True
+        Whether to compute the gradient, as :func:`mode_loss_and_grad`.
+    hess : bool, default False
+        Whether to compute h_i >= 0, a diagonal bound on the curvature for boosted trees: along v the curvature is at
+        most sum h_i v_i^2, for moves of about 1/16 of ``score_range`` (docs/how-it-works.md has the formula).
+
+    Returns
+    -------
+    Result
+        ``loss``; ``bias``, the mean excess of the plain loss over the loss of an infinite sample, which ``unbiased``
+        subtracts, or NaN if a bin has fewer than 1.05 effective events; ``events``, (sum w)^2 / sum w^2; ``grad`` and
+        ``hess``, of the shape of ``score``, or None.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from libmode import mode_evaluate
+    >>> rng = np.random.default_rng(1)
+    >>> mass, score = rng.exponential(60, 10_000), rng.random(10_000)
+    >>> score[mass > 100] **= 1.5
+    >>> result = mode_evaluate(score, mass, order=0, grad=False)
+    >>> for n in (10_000, 500):  # a test with 10,000 events sees the dependence, and one with 500 does not
+    ...     print(f"{result.loss / (result.bias * result.events / n):.2f}")
+    2.56
+    0.13
+    """
+    checked, grad, hess = check("mode", options), flag("grad", grad), flag("hess", hess)
+    return evaluate(checked, score, label, mass, weight, category, grad=grad, hess=hess, quality=True)
+
+
 def mode_edges(
     mass: Any, *, weight: Any = None, label: Any = None, **options: Unpack[LossOptions]
 ) -> NDArray[np.float64]:
@@ -155,6 +206,43 @@ def _table(options: Options, events: Events, **wanted: Any) -> int:
     Call(options, events, IN_DOUBLE).run("mode_table_of", OF_FUNCTIONS, table)
     bins: int = table.n_bins
     return bins
+
+
+def mode_moments(
+    score: Any, mass: Any, *, at: Any = None, weight: Any = None, label: Any = None, **options: Unpack[LossOptions]
+) -> Moments:
+    """F_b, c_l and c~_l at given scores: the parts of the loss, for plots.
+
+    Takes the arguments of :func:`mode_loss`, for one variable, one category and one background label at a time, and
+    ``at``, (k,) scores: by default 101 over ``score_range``, or over the range of the scores if it is None.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from libmode import mode_moments
+    >>> rng = np.random.default_rng(1)
+    >>> mass = rng.uniform(50, 300, 30_000)
+    >>> score = (mass / 300 + rng.random(30_000)) / 2  # at higher masses fewer events are below a score
+    >>> parts = mode_moments(score, mass, at=[0.5], order=1, bins=3)
+    >>> parts.cdf.round(2), parts.moments.round(2)
+    (array([[0.7 , 0.42, 0.14]]), array([[ 0.42, -0.42]]))
+    """
+    events = Events(*together(as_array, score=score, label=label, mass=mass, weight=weight))
+    checked = check("mode", options)
+    edges = _edges(checked, events._replace(score=None))
+    if at is None:
+        limits = checked.values["score_range"]
+        if limits is None:
+            inside = (events.mass >= edges[0]) & (events.mass <= edges[-1])
+            if events.label is not None:
+                inside &= events.label == checked.labels[0]
+            limits = events.score[inside].min(), events.score[inside].max()
+        at = np.linspace(limits[0], limits[1], 101)
+    at = np.ascontiguousarray(vector("at", at), dtype=np.float64)
+    size = checked.values["order"] + 1
+    cdf, moments, bounded = (np.empty((len(at), columns)) for columns in (len(edges) - 1, size, size))
+    _table(checked, events, n_at=len(at), at=at, capacity=len(edges) - 1, cdf=cdf, moments=moments, bounded=bounded)
+    return Moments(at, edges, cdf, moments, bounded)
 
 
 mode_loss.__doc__ = with_options(mode_loss.__doc__, "LossOptions")

@@ -18,7 +18,7 @@ from ._options import check
 from ._problems import FAR_MASSES, Said, TrainingWarning, say_if_far
 from ._read import as_array, check_labels, coded, finite, is_background, number, refuse, together, variables
 
-_MOST = 150  # the largest start of the core
+_MOST, _FEW = 150, 300  # the largest start of the core, and fewer events with it than this are learned by heart
 _ROUNDING = 1e-9
 
 
@@ -82,9 +82,9 @@ def planing_weights(
     Warns
     -----
     TrainingWarning, UserWarning
-        If there are too few events for two cells, if the effective number of background events falls to less than a
-        hundredth (at the masses of signal is nearly no background), or if a few masses are far from all others, as a
-        sentinel for a missing mass is.
+        If there are too few events for two cells, if less than 300 background events would count as more than 150 (at
+        the masses of signal is nearly no background), or if a few masses are far from all others, as a sentinel for a
+        missing mass is.
 
     Examples
     --------
@@ -107,8 +107,9 @@ def planing_weights(
     label, mass, weight = together(as_array, variables, label=label, mass=mass, weight=weight)
     floor = number("floor", floor, least=0, most=1)
     planed = finite("weight", np.ones(len(mass)) if weight is None else weight.astype(np.float64), "a finite number")
+    law = {"strength": 0, "floor": max(floor, sys.float_info.min)}  # a floor of 0 means the default
     loss = {"order": order, "background_label": background_label, "joint": mass.ndim > 1}
-    options = check("mode", loss, strength=0, floor=max(floor, sys.float_info.min))  # a floor of 0 means the default
+    options = check("mode", loss | law, more=law)
     check_labels(label, options.labels)
     of_background, missing = is_background(label, options.labels), ~np.isfinite(mass)
     refuse("mass", mass, (missing.T & of_background).T, "a finite number of background; leave such events out")
@@ -130,7 +131,8 @@ def planing_weights(
         planed[own] *= start[own]
         planed[own] *= before / planed[own].sum()
         spread = floor == 1 or np.ptp(start[own]) > 0
-        _say_if_few(of_signal, known, _effective(planed[own], name), spread, start[own].max() >= _MOST, name)
+        bare = bool(0 < np.count_nonzero(start[own] >= _MOST) < _FEW)
+        _say_if_few(of_signal, known, _effective(planed[own], name), spread, bare, name)
     return planed
 
 

@@ -4,7 +4,7 @@ import libmode
 import numpy as np
 import pytest
 from cells import default_edges
-from evaluated import mode_evaluate
+from libmode import mode_evaluate
 from reference import bin_of
 
 OPTIONS = dict(order=1, moments="projection", unbiased=True)

@@ -3,7 +3,7 @@
 import libmode
 import numpy as np
 import pytest
-from evaluated import mode_evaluate
+from libmode import mode_evaluate
 
 STEP = 1 / 16  # the default smoothing
 

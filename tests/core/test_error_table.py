@@ -5,7 +5,7 @@ from functools import partial
 import error_cases
 import libmode
 import pytest
-from evaluated import mode_evaluate, mode_moments
+from libmode import mode_evaluate, mode_moments
 
 FUNCTIONS = {
     "mode_loss": [libmode.mode_loss, libmode.mode_loss_and_grad],

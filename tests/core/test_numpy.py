@@ -8,8 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from defaults import DEFAULTS, of_signature
-from evaluated import mode_evaluate
-from libmode import metrics
+from libmode import metrics, mode_evaluate
 
 N = 400
 OPTIONS = dict(order=1, bins=5)

@@ -3,9 +3,9 @@
 import libmode
 import numpy as np
 import pytest
-from evaluated import mode_moments
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from libmode import mode_moments
 from numpy.polynomial.legendre import legval
 
 #: Generators of random numbers.

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from evaluated import mode_evaluate
+from libmode import mode_evaluate
 
 
 def signs(share):

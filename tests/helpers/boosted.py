@@ -5,7 +5,7 @@ import libmode.xgboost
 import lightgbm
 import numpy as np
 import xgboost
-from evaluated import mode_evaluate
+from libmode import mode_evaluate
 
 from studies.simple_model.data import simple_model
 

@@ -4,7 +4,7 @@ import libmode
 import numpy as np
 import pytest
 import torch
-from evaluated import mode_moments
+from libmode import mode_moments
 from libmode.torch import MoDeLoss, mode_loss
 
 SCALE = 65536.0  # what torch.amp.GradScaler starts with: float16 ends below it

@@ -4,7 +4,7 @@ import libmode
 import numpy as np
 import pytest
 from boosted import data
-from evaluated import mode_evaluate
+from libmode import mode_evaluate
 from libmode.xgboost import objective
 from numpy.testing import assert_allclose
 
