@@ -2,6 +2,7 @@
 
 import json
 import math
+import re
 from functools import partial
 
 import libmode
@@ -294,6 +295,20 @@ def test_the_number_of_events_that_is_asked_for_tells():
     assert metrics.events_needed(0.1, 0.2) == pytest.approx(8 / (0.1 * 0.2**2))
     with pytest.raises(ValueError, match="bump = 0: must be positive"):
         metrics.events_needed(0.1, 0)
+
+
+@pytest.mark.parametrize("n", [100_000, 300_000])
+def test_no_number_of_events_tells_what_a_small_training_leaves(n):
+    rng, cuts = np.random.default_rng(32), {"background_efficiency": (0.02, 0.1), "mass_range": (60, 300)}
+    found = metrics.check(
+        rng.random(n), None, np.minimum(60 + rng.exponential(60, n), 300), order=1, signal_mass=125, signal_width=8,
+        search_events=60_000, training_events=28_000, **cuts,
+    )  # fmt: skip
+    assert found.why.startswith("not known at order 1: a bump of ") and "at mass 2" in found.why
+    assert found.why.endswith("; no number of them would tell, but a larger training")
+    said = r"a bump at mass 125 is at most (\d+) % at 2 % background efficiency, (\d+) % at 10 % background efficiency"
+    first, second = map(int, re.search(said, str(found)).groups())
+    assert first > second
 
 
 # ---------------------------------------------------------------- what else is judged

@@ -288,9 +288,12 @@ class Judge:
         for cut in part.cuts[: len(self.variables) == 1]:
             if cut.low > wide.low or cut.high < wide.high:
                 said[0] += f"; at {cut.wanted} those at {cut.low:.4g} to {cut.high:.4g} have {TEN} events"
-            if math.isfinite(cut.bump) and (len(self._signal_mass) or settings.signal_mass is not None):
-                most = f"{100 * cut.bump:.2g} % of the background"
-                said.append(f"a bump at mass {self._sought[0][0]:.4g} is at most {most}")
+        known = [cut for cut in part.cuts if math.isfinite(cut.bump) and len(self.variables) == 1]
+        if known and (len(self._signal_mass) or settings.signal_mass is not None):
+            most = ", ".join(f"{100 * cut.bump:.2g} % at {cut.wanted}" for cut in known)
+            if len(part.cuts) == 1:
+                most = f"{100 * known[0].bump:.2g} % of the background"
+            said.append(f"a bump at mass {self._sought[0][0]:.4g} is at most {most}")
         if at.taught > 1:
             chance = math.sqrt(at.search / settings.training_events)
             said.append(f"a training with {settings.training_events:,.0f} events leaves {chance:.2g} errors by chance")

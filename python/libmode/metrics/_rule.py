@@ -75,10 +75,11 @@ def judge_scan(cut: AtCut, found: Scan, needed: Doubles, name: str, at: Context)
     if not math.isnan(found.width[seen]):
         said += f", {100 * found.signal[seen] * found.height[seen]:+.0f} % of the background"
     hides = f"{upper[high]:.1f} errors of a search with {rounded(at.search)} events"
+    growth = _growth(abs(signal[high]), found.size[high], at.taught, limit)
     if upper[high] < limit:
         hides = f"a bump of {100 * here[high] * found.height[high]:.0f} % of the background"
+        growth = _growth(abs(found.signal[high]) * found.height[high], found.height[high], at.taught, HALF)
     hides += f" could hide at {found.place(high, name)}"
-    growth = _growth(abs(signal[high]), found.size[high], at.taught, limit)
     tests.append(Test(f"{said}, {cut.wanted}", p_of(z[seen]), len(z), passed, f"{hides}, {cut.wanted}", growth))
     k, before = seen if z[seen] > Z_ALONE else high, cut.upper
     cut = replace(cut, upper=max(float(upper.max()), 0.0 if math.isnan(before) else before))
