@@ -127,7 +127,8 @@ def _added(
         return None
     options = {"background_label": problem.flat} | problem.options
     if strength is not None:
-        return _Loss(strength, options) if method == "MoDeLoss" else _DisCo(strength, problem.flat)
+        with_its_bins = options | {"edges": None}  # batches leave some of the given ones empty
+        return _Loss(strength, with_its_bins) if method == "MoDeLoss" else _DisCo(strength, problem.flat)
     inputs, mass, label, weight = training
     background = label == problem.flat
     constraint = MoDeConstraint(from_logits=True, training_events=int(background.sum()), **options)
