@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 import warnings
-from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -73,12 +72,9 @@ class Monitor(Said):
 
     _in_a_row = 0
 
-    def look(self, scores: Callable[[], NDArray[Any]]) -> None:
-        """Looks at scores, (n,), in each twentieth call, and warns if they are nearly equal in several in a row."""
-        self.calls += 1
-        if self.calls % EVERY:
-            return
-        score = scores().astype(np.float64)
+    def look(self, score: NDArray[Any]) -> None:
+        """Looks at scores, (n,), and warns if they are nearly equal in several looks in a row."""
+        score = score.astype(np.float64)
         mean, spread = float(score.mean()), float(score.std())
         inside = 0 <= score.min() <= score.max() <= 1
         collapsed = spread <= LEAST_SPREAD * (mean * (1 - mean) if inside else 1) or inside and mean > SATURATED
