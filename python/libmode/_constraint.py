@@ -211,7 +211,6 @@ class Constraint:
         return sigmoid(pred) if self.odds or self.from_logits else pred
 
 
-def sigmoid(logit: Any) -> NDArray[np.float64]:
+def sigmoid(logit: Any) -> Any:
     """The probabilities for an array of logits, for monitors."""
-    probability: NDArray[np.float64] = 0.5 + 0.5 * np.tanh(0.5 * np.asarray(logit, np.float64))
-    return probability
+    return 0.5 + 0.5 * np.tanh(0.5 * np.asarray(logit, np.float64))

@@ -12,7 +12,7 @@ from ._bad_batches import OnBadBatch, SkipsBadBatches
 from ._constraint import Constraint, training_step
 from ._events import Events, joined, read_events
 from ._native import BatchError
-from ._problems import IN_LINES, Monitor, Said
+from ._problems import EVERY, IN_LINES, Monitor, Said
 from ._read import as_array
 
 
@@ -49,9 +49,7 @@ class HostConstraint(SkipsBadBatches):
         try:
             every = read_events(as_array, *batch)
             if reference:
-                every = joined(
-                    every, Events(*reference), constraint.labels, as_array, _filled, _concatenated, check_reference
-                )
+                every = joined(every, Events(*reference), constraint.labels, as_array, _filled, _both, check_reference)
             found = constraint.direction(state, every, len(score))
         except BatchError as error:
             self._skip(error)
@@ -60,7 +58,9 @@ class HostConstraint(SkipsBadBatches):
             raise ValueError(f"{error} ({', '.join(where)})" if where else str(error)) from None
         self._succeed()
         if self._monitor is not None:
-            self._monitor.look(lambda: constraint.scores(every.score))
+            self._monitor.calls += 1
+            if self._monitor.calls % EVERY == 0:
+                self._monitor.look(constraint.scores(every.score))
         return found
 
     def apply(self, gradient: Any, lesson: Any, rows: Any) -> tuple[NDArray[Any]]:
@@ -76,7 +76,7 @@ def _filled(score: NDArray[Any], value: int, like: NDArray[Any]) -> NDArray[Any]
     return np.full(len(score), value, like.dtype)
 
 
-def _concatenated(_: str, batch: NDArray[Any], reference: NDArray[Any]) -> NDArray[Any]:
+def _both(_: str, batch: NDArray[Any], reference: NDArray[Any]) -> NDArray[Any]:
     return np.concatenate([batch, reference])
 
 

@@ -17,7 +17,7 @@ from .._constraint import Constraint, training_step
 from .._events import Events
 from .._native import BatchError
 from .._options import parse_options
-from .._problems import Monitor
+from .._problems import EVERY, Monitor
 from .._read import flag, whole
 from .._typing import Unpack
 from ..option_types import LossOptions
@@ -213,10 +213,11 @@ class MoDeConstraint(CoreModule):
         constraint = self._constraint
         constraint.odds = outputs is not None
         monitor = self._monitor
-        if monitor is not None and monitor.calls == 0:
-            if outputs is not None:
+        if monitor is not None:
+            monitor.calls += 1
+            if monitor.calls == 1 and outputs is not None:
                 constraint.look_at_rows(as_numpy(outputs), len(constraint.labels) + 1)
-            if not self.gather:
+            if monitor.calls == 1 and not self.gather:
                 only_a_part(monitor, type(self).__name__)
         gathers, where, batch = self.gather and processes(self.process_group) > 1, "", None
         try:
@@ -247,8 +248,8 @@ class MoDeConstraint(CoreModule):
                 self._succeed()
             if gathers and batch:
                 rows = rows[:, batch.own]
-            if monitor is not None:
-                monitor.look(lambda: constraint.scores(as_numpy(events.score)))
+            if monitor is not None and monitor.calls % EVERY == 0:
+                monitor.look(constraint.scores(as_numpy(events.score)))
         kind = torch.float64 if score.dtype is torch.float64 else torch.float32  # result_type, with a call less
         return lesson, rows if rows.dtype is kind and score.is_cpu else back_to(score.device, kind, rows)
 

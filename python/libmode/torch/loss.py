@@ -14,7 +14,7 @@ from .._bad_batches import OnBadBatch
 from .._events import Events
 from .._native import BatchError
 from .._options import Options, check, check_scaled
-from .._problems import Monitor, Said
+from .._problems import EVERY, Monitor, Said
 from .._read import check_averages, flag, is_background
 from .._typing import Unpack
 from ..option_types import Loss, LossOptions
@@ -268,9 +268,11 @@ class MoDeLoss(CoreModule):
             return device_loss(events, options, skip=self.on_bad_batch == "skip")
         monitor = self._monitor
         if monitor is not None and self.training:
-            if monitor.calls == 0 and not self.gather:
+            monitor.calls += 1
+            if monitor.calls == 1 and not self.gather:
                 only_a_part(monitor, type(self).__name__)
-            monitor.look(lambda: as_numpy(events.score))
+            if monitor.calls % EVERY == 0:
+                monitor.look(as_numpy(events.score))
         if state is None:
             return of_tensors(options, events, self._said)
         averages = state.detach().to("cpu", torch.float64, copy=not self.training)
