@@ -21,6 +21,7 @@ type curvature struct {
 	write  func(lo int, h []float64) // over the scale of the loss
 	strips []strip
 	table  []float64 // for each strip, a row with h of an event of weight 1, without the scale, by sign and bin
+	width  int       // of a row: without negative weights it has one sign
 }
 
 // mostCurvedBins is the largest number of bins. The time grows with its square, and is about a second there.
@@ -39,8 +40,11 @@ func newCurvature(wa *walk, write func(int, []float64), smoothing float64, sc *p
 	if err != nil {
 		return nil, err
 	}
-	cu := &curvature{walk: wa, write: write, strips: newStrips(wa, half)}
-	cu.table = par.Make[float64](&sc.Arena, len(cu.strips)*2*nb)
+	cu := &curvature{walk: wa, write: write, strips: newStrips(wa, half), width: nb}
+	if wa.Weights != nil && slices.Min(wa.Weights) < 0 {
+		cu.width *= 2
+	}
+	cu.table = par.Make[float64](&sc.Arena, len(cu.strips)*cu.width)
 	if half == 0 {
 		return cu, nil
 	}
@@ -55,8 +59,10 @@ func newCurvature(wa *walk, write func(int, []float64), smoothing float64, sc *p
 			factor := 4 * wa.in.step[b]
 			for c := range cu.strips { // events of the other sign bend the loss the other way
 				f, h := cu.row(densities, c), cu.row(cu.table, c)
-				h[b] = factor * (floats.Dot(up, f[:nb]) + floats.Dot(down, f[nb:]))
-				h[nb+b] = factor * (floats.Dot(down, f[:nb]) + floats.Dot(up, f[nb:]))
+				if h[b] = factor * floats.Dot(up, f[:nb]); cu.width > nb {
+					h[b] += factor * floats.Dot(down, f[nb:])
+					h[nb+b] = factor * (floats.Dot(down, f[:nb]) + floats.Dot(up, f[nb:]))
+				}
 			}
 		}
 	})
@@ -64,10 +70,7 @@ func newCurvature(wa *walk, write func(int, []float64), smoothing float64, sc *p
 }
 
 // row returns the numbers of strip c of a table, by sign and bin.
-func (cu *curvature) row(table []float64, c int) []float64 {
-	width := 2 * cu.in.bins
-	return table[c*width : (c+1)*width]
-}
+func (cu *curvature) row(table []float64, c int) []float64 { return table[c*cu.width : (c+1)*cu.width] }
 
 // densities returns the sums of |e| over the windows of the strips by their widths, by sign and bin. The ends of the windows divide
 // the records into parts, and each part is summed once.
@@ -79,7 +82,7 @@ func (cu *curvature) densities(sc *par.Scratch) []float64 {
 	}
 	slices.Sort(ends)
 	ends = slices.Compact(ends)
-	sums := par.Make[float64](&sc.Arena, 2*nb*(len(ends)-1))
+	sums := par.Make[float64](&sc.Arena, cu.width*(len(ends)-1))
 	sc.Run(len(ends)-1, func(k int) {
 		row := cu.row(sums, k)
 		for i := ends[k]; i < ends[k+1]; i++ {
