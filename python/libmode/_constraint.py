@@ -185,7 +185,6 @@ class HostConstraint(SkipsBadBatches):
     """A constraint whose batches come to the host as NumPy arrays."""
 
     _gets = "no gradient of MoDe"
-    _without_last = "a data set made with batch(..., drop_remainder=True)"
 
     def __init__(
         self, constraint: Constraint, *, name: str, on_bad_batch: OnBadBatch, memory: NDArray[np.float64] | None = None,
@@ -267,8 +266,6 @@ class FunctionConstraint(NamedTuple):
 
     def on_host(self, memory: NDArray[np.float64] | None) -> HostConstraint:
         """The constraint with this state."""
-        host = HostConstraint(
+        return HostConstraint(
             self.constraint, name="mode_constraint", on_bad_batch=self.on_bad_batch, memory=memory, said=OF_FUNCTIONS
         )
-        host._counts = ""
-        return host

@@ -111,7 +111,7 @@ def test_a_batch_without_background_adds_nothing():
             _, grad = value_and_grad(lambda p: loss(signal, p), SCORE)
             assert_close(grad, entropy_and_gradient(SCORE, 1)[1], rtol=1e-4)
     assert loss.skipped == 3 and len(caught) == 1
-    with pytest.raises(Exception, match="no event selected.*drop_remainder=True.*no gradient of MoDe"):
+    with pytest.raises(Exception, match="no event selected.*no gradient of MoDe"):
         value_and_grad(lambda p: MoDeConstraint(on_bad_batch="raise", order=1)(signal, p), SCORE)
 
 

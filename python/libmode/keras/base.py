@@ -11,7 +11,6 @@ import numpy as np
 from keras import ops
 from numpy.typing import NDArray
 
-from .._constraint import HostConstraint
 from .._messages import shown
 from .._options import OF_LAYER, check
 from .._read import as_python, flat, same_length
@@ -53,11 +52,6 @@ class WithBase(keras.losses.Loss):
             f"{from_logits}: both read the same outputs, so give both from_logits=True for logits, and False for "
             "scores from 0 to 1"
         )
-
-    def _hold(self, layer: Any) -> None:
-        """Keeps the framework's loss or layer. Its errors advise in Keras's words to leave out a last batch."""
-        layer._without_last = HostConstraint._without_last
-        self._layer = layer
 
     @property
     def skipped(self) -> int:

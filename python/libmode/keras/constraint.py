@@ -76,7 +76,7 @@ class MoDeConstraint(WithBase):
             raise ValueError("base = None: MoDeConstraint adds to the gradient of another loss, give that loss as base")
         if isinstance(score, bool) or not (score is None or isinstance(score, int)):
             raise TypeError(f"score = {score!r}: must be the number of an output")
-        self._hold(Layer(**arguments, **self.options))
+        self._layer = Layer(**arguments, **self.options)
 
     def _loss(self, events: Columns, y_pred: Any) -> Any:
         self._base_of_logits(bool(self.from_logits))
