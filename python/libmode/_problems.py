@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
 import numpy as np
@@ -60,12 +59,9 @@ class Monitor(Said):
 
     _in_a_row = 0
 
-    def look(self, scores: Callable[[], NDArray[Any]]) -> None:
-        """Looks at scores, (n,), in each twentieth call, and warns if they are nearly equal in several in a row."""
-        self.calls += 1
-        if self.calls % EVERY:
-            return
-        score = scores().astype(np.float64)
+    def look(self, score: NDArray[Any]) -> None:
+        """Looks at scores, (n,), and warns if they are nearly equal in several looks in a row."""
+        score = score.astype(np.float64)
         mean, spread = float(score.mean()), float(score.std())
         inside = 0 <= score.min() <= score.max() <= 1
         collapsed = spread <= LEAST_SPREAD * (mean * (1 - mean) if inside else 1) or inside and mean > SATURATED
@@ -94,18 +90,18 @@ def look_at_masses(said: Said, options: Options, mass: Any, label: Any) -> None:
     for k, row in enumerate(np.atleast_2d(mass)):
         has_limits = any(value[k] if is_for_each(value) else value for value in limits)
         if not has_limits and (sentence := far(row[chosen])):
-            said.warn(FAR_MASSES, f"{sentence}: leave out events without a mass, and give mass_range")
+            said.warn(FAR_MASSES, f"{sentence} mass_range")
 
 
 def say_if_far(mass: NDArray[Any], remedy: str) -> bool:
     """Warns if a few masses, (n,), are far from the others, with advice to give ``remedy``. Returns whether it did."""
     if sentence := far(mass):
-        warnings.warn(f"{sentence}: leave out events without a mass, and give {remedy}", stacklevel=level_of_the_user())
+        warnings.warn(f"{sentence} {remedy}", stacklevel=level_of_the_user())
     return sentence is not None
 
 
 def far(mass: NDArray[Any]) -> str | None:
-    """A sentence about the few masses, (n,), that are far from the others; None if there are none."""
+    """The beginning of a sentence about few masses, (n,), far from the others; None if there are none."""
     mass = mass[np.isfinite(mass)]  # a missing mass is NaN
     low, high = mass.min(initial=np.inf), mass.max(initial=-np.inf)
     some = mass[:: max(1, len(mass) // _SAMPLE)]
@@ -126,7 +122,7 @@ def far(mass: NDArray[Any]) -> str | None:
     return (
         f"mass is {several}{end:.6g} for {count} of {len(mass)} events ({100 * count / len(mass):.2g} %): its range, "
         f"{low:.6g} to {high:.6g}, is {(float(high) - float(low)) / width:.0f} times that from the 1st to the 99th "
-        f"percentile of the others, {first:.6g} to {last:.6g}"
+        f"percentile of the others, {first:.6g} to {last:.6g}: leave out events without a mass, and give"
     )
 
 

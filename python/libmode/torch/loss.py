@@ -13,7 +13,7 @@ from torch import Tensor
 from .._events import Events
 from .._native import BatchError
 from .._options import Options, check, check_scaled
-from .._problems import Monitor, OnBadBatch, Said
+from .._problems import EVERY, Monitor, OnBadBatch, Said
 from .._read import check_averages, flag, is_background
 from ..option_types import Loss, LossOptions, Unpack
 from ._device import device_loss, is_on_device, refuse_options
@@ -245,7 +245,9 @@ class MoDeLoss(CoreModule):
             return device_loss(events, options, skip=self.on_bad_batch == "skip")
         monitor = self._monitor
         if monitor is not None and self.training:
-            monitor.look(lambda: as_numpy(events.score))
+            monitor.calls += 1
+            if monitor.calls % EVERY == 0:
+                monitor.look(as_numpy(events.score))
         if state is None:
             return of_tensors(options, events, self._said)
         averages = state.detach().to("cpu", torch.float64, copy=not self.training)
