@@ -52,10 +52,7 @@ def _near(value: float, kind: str, to_integer: Callable[[float], int]) -> float:
 
 _KINDS: dict[str, Any] = LossOptions.__annotations__
 # The options that each loss takes, and the settings of a layer, which are options of the core too.
-TAKEN: dict[Loss, tuple[str, ...]] = {
-    "mode": tuple(_KINDS),
-    "disco": ("unbiased", "background_label"),
-}
+TAKEN: dict[Loss, tuple[str, ...]] = {"mode": tuple(_KINDS), "disco": ("unbiased", "background_label")}
 OF_LAYER = tuple(name for name in LayerOptions.__annotations__ if name not in _KINDS)
 _WORDS = {name for name, kind in _KINDS.items() if get_origin(kind) is Literal}
 # Options of one number: several numbers are for several variables of mass, or are several labels.

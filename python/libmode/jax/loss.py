@@ -112,8 +112,6 @@ def mode_loss(
     >>> loss, grad = jax.value_and_grad(mode_loss)(score, mass, order=0)
     >>> print(f"{loss:.4f}, gradient of shape {grad.shape}")
     0.0242, gradient of shape (10000,)
-    >>> print(f"{mode_loss(score, mass, loss='disco'):.3f}")
-    0.352
     """
     return core_loss(check(loss, options), Events(score, label, mass, weight, category))
 

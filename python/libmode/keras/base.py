@@ -9,7 +9,6 @@ from typing import Any
 import keras
 import numpy as np
 from keras import ops
-from numpy.typing import NDArray
 
 from .._messages import shown
 from .._options import OF_LAYER, check
@@ -128,9 +127,6 @@ class WithBase(keras.losses.Loss):
             loss._check_memory(numbers)
             loss._layer._hold(numbers)
         return loss
-
-    def _check_memory(self, numbers: NDArray[np.float64]) -> None:
-        """Raises ValueError for numbers that it cannot go on from."""
 
 
 def takes_logits(base: Any) -> bool | None:

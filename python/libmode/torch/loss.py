@@ -58,8 +58,6 @@ def mode_loss(
     >>> loss.backward()
     >>> print(f"{loss.item():.3f}, gradient of shape {tuple(score.grad.shape)}")
     0.024, gradient of shape (10000,)
-    >>> print(f"{mode_loss(score, mass, loss='disco').item():.3f}")
-    0.352
     """
     function = _function(loss, bool(on_device), **options)
     return with_gradient(function, None, score, label, mass, weight, category)
