@@ -189,7 +189,8 @@ def check(
     names = (*TAKEN[loss], *more)
     for name in options:
         if name not in names:
-            known = names if owner is None else dict.fromkeys((*names, *keywords(owner)))
+            own = {} if owner is None else inspect.signature(owner).parameters
+            known = dict.fromkeys((*names, *(name for name, one in own.items() if one.kind is one.KEYWORD_ONLY)))
             meant = near(name, {*known, *_OF_EVENTS})
             text = f"did you mean {meant}? The" if meant else "the"
             raise TypeError(f"unknown option {name!r}: {text} options are {', '.join(known)}")
@@ -213,15 +214,8 @@ def check_scaled(
     return checked
 
 
-def parse_options(text: str) -> Options:
-    """The options of a MoDe loss with this ``text``."""
-    return _cached("mode", text)
-
-
-def keywords(function: Callable[..., Any]) -> tuple[str, ...]:
-    """The names that a function takes by keyword alone."""
-    parameters = inspect.signature(function).parameters.values()
-    return tuple(one.name for one in parameters if one.kind is one.KEYWORD_ONLY)
+#: The options of a loss with this text.
+parse_options = _cached
 
 
 def with_options(doc: str | None, kind: str) -> str | None:

@@ -213,7 +213,9 @@ class MoDeConstraint(CoreModule):
 
     def set_extra_state(self, state: Tensor) -> None:
         """Raises ValueError if the loaded state has other options."""
-        for name, own, saved in self._constraint.options.differing(parse_options(bytes(state.tolist()).decode())):
+        for name, own, saved in self._constraint.options.differing(
+            parse_options("mode", bytes(state.tolist()).decode())
+        ):
             raise ValueError(
                 f"{name} = {own!r}, and the loaded state comes from a MoDeConstraint with {name} = {saved!r}, whose "
                 "numbers mean something else"
