@@ -90,11 +90,11 @@ class Options(Handle):
         return hash(self.text)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _cached, (self.loss, self.text)
+        return parse_options, (self.loss, self.text)
 
     def changed(self, **values: Any) -> Options:
         """These options with other values of some."""
-        return _cached(self.loss, as_text({name: self.values[name] for name in self.given} | values))
+        return parse_options(self.loss, as_text({name: self.values[name] for name in self.given} | values))
 
     def rounded_to(self, score: Any, mass: Any) -> Options:
         """These options, with limits and edges rounded to the dtypes of scores and masses."""
@@ -174,7 +174,8 @@ def _word(name: str, value: Any) -> str:
     return text + ";" if several and len(each) == 1 and name != "background_label" else text
 
 
-_cached = lru_cache(maxsize=256)(Options)
+#: The options of a loss with this text.
+parse_options = lru_cache(maxsize=256)(Options)
 
 
 def check(
@@ -197,7 +198,7 @@ def check(
     if loss == "mode" and "order" not in options:
         raise TypeError(ORDER)
     plain = {name: value for name, value in options.items() if value is not None or name in TAKEN[loss]}
-    return _cached(loss, as_text({"unbiased": False, **plain} if loss == "disco" else plain))
+    return parse_options(loss, as_text({"unbiased": False, **plain} if loss == "disco" else plain))
 
 
 def check_scaled(
@@ -212,10 +213,6 @@ def check_scaled(
             "1; leave it out, and multiply the loss by a number of your own"
         )
     return checked
-
-
-#: The options of a loss with this text.
-parse_options = _cached
 
 
 def with_options(doc: str | None, kind: str) -> str | None:
