@@ -19,7 +19,7 @@ from ._events import Events, joined, read_events
 from ._messages import SIGMOID, reworded
 from ._native import BatchError, address, call
 from ._options import OF_LAYER, Options, check
-from ._problems import OF_FUNCTIONS, Monitor, OnBadBatch, Said, SkipsBadBatches
+from ._problems import EVERY, OF_FUNCTIONS, Monitor, OnBadBatch, Said, SkipsBadBatches
 from ._read import as_array, whole
 
 _STEPS = 1  # the place in a state, as in mode.h
@@ -175,17 +175,15 @@ class Constraint:
         return sigmoid(pred) if self.odds or self.from_logits else pred
 
 
-def sigmoid(logit: Any) -> NDArray[np.float64]:
+def sigmoid(logit: Any) -> Any:
     """The probabilities for an array of logits, for monitors."""
-    probability: NDArray[np.float64] = 0.5 + 0.5 * np.tanh(0.5 * np.asarray(logit, np.float64))
-    return probability
+    return 0.5 + 0.5 * np.tanh(0.5 * np.asarray(logit, np.float64))
 
 
 class HostConstraint(SkipsBadBatches):
     """A constraint whose batches come to the host as NumPy arrays."""
 
     _gets = "no gradient of MoDe"
-    _without_last = "a data set made with batch(..., drop_remainder=True)"
 
     def __init__(
         self, constraint: Constraint, *, name: str, on_bad_batch: OnBadBatch, memory: NDArray[np.float64] | None = None,
@@ -208,9 +206,7 @@ class HostConstraint(SkipsBadBatches):
         try:
             every = read_events(as_array, *batch)
             if reference:
-                every = joined(
-                    every, Events(*reference), constraint.labels, as_array, _filled, _concatenated, check_reference
-                )
+                every = joined(every, Events(*reference), constraint.labels, as_array, _filled, _both, check_reference)
             found = constraint.direction(state, every, len(score))
         except BatchError as error:
             self._skip(error)
@@ -219,7 +215,9 @@ class HostConstraint(SkipsBadBatches):
             raise ValueError(f"{error} ({', '.join(where)})" if where else str(error)) from None
         self._succeed()
         if self._monitor is not None:
-            self._monitor.look(lambda: constraint.scores(every.score))
+            self._monitor.calls += 1
+            if self._monitor.calls % EVERY == 0:
+                self._monitor.look(constraint.scores(every.score))
         return found
 
     def apply(self, gradient: Any, lesson: Any, rows: Any) -> tuple[NDArray[Any]]:
@@ -235,7 +233,7 @@ def _filled(score: NDArray[Any], value: int, like: NDArray[Any]) -> NDArray[Any]
     return np.full(len(score), value, like.dtype)
 
 
-def _concatenated(_: str, batch: NDArray[Any], reference: NDArray[Any]) -> NDArray[Any]:
+def _both(_: str, batch: NDArray[Any], reference: NDArray[Any]) -> NDArray[Any]:
     return np.concatenate([batch, reference])
 
 
@@ -267,8 +265,6 @@ class FunctionConstraint(NamedTuple):
 
     def on_host(self, memory: NDArray[np.float64] | None) -> HostConstraint:
         """The constraint with this state."""
-        host = HostConstraint(
+        return HostConstraint(
             self.constraint, name="mode_constraint", on_bad_batch=self.on_bad_batch, memory=memory, said=OF_FUNCTIONS
         )
-        host._counts = ""
-        return host

@@ -246,7 +246,7 @@ class Row(NamedTuple):
 
     kind: str  #: integer, flag, choice, number, range, numbers or labels
     default: str
-    allowed: str  #: which values are allowed
+    allowed: str
 
 
 @cache

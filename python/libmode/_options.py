@@ -52,10 +52,7 @@ def _near(value: float, kind: str, to_integer: Callable[[float], int]) -> float:
 
 _KINDS: dict[str, Any] = LossOptions.__annotations__
 # The options that each loss takes, and the settings of a layer, which are options of the core too.
-TAKEN: dict[Loss, tuple[str, ...]] = {
-    "mode": tuple(_KINDS),
-    "disco": ("unbiased", "background_label"),
-}
+TAKEN: dict[Loss, tuple[str, ...]] = {"mode": tuple(_KINDS), "disco": ("unbiased", "background_label")}
 OF_LAYER = tuple(name for name in LayerOptions.__annotations__ if name not in _KINDS)
 _WORDS = {name for name, kind in _KINDS.items() if get_origin(kind) is Literal}
 # Options of one number: several numbers are for several variables of mass, or are several labels.
@@ -93,11 +90,11 @@ class Options(Handle):
         return hash(self.text)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _cached, (self.loss, self.text)
+        return parse_options, (self.loss, self.text)
 
     def changed(self, **values: Any) -> Options:
         """These options with other values of some."""
-        return _cached(self.loss, as_text({name: self.values[name] for name in self.given} | values))
+        return parse_options(self.loss, as_text({name: self.values[name] for name in self.given} | values))
 
     def rounded_to(self, score: Any, mass: Any) -> Options:
         """These options, with limits and edges rounded to the dtypes of scores and masses."""
@@ -177,7 +174,8 @@ def _word(name: str, value: Any) -> str:
     return text + ";" if several and len(each) == 1 and name != "background_label" else text
 
 
-_cached = lru_cache(maxsize=256)(Options)
+#: The options of a loss with this text.
+parse_options = lru_cache(maxsize=256)(Options)
 
 
 def check(
@@ -192,14 +190,15 @@ def check(
     names = (*TAKEN[loss], *more)
     for name in options:
         if name not in names:
-            known = names if owner is None else dict.fromkeys((*names, *keywords(owner)))
+            own = {} if owner is None else inspect.signature(owner).parameters
+            known = dict.fromkeys((*names, *(name for name, one in own.items() if one.kind is one.KEYWORD_ONLY)))
             meant = near(name, {*known, *_OF_EVENTS})
             text = f"did you mean {meant}? The" if meant else "the"
             raise TypeError(f"unknown option {name!r}: {text} options are {', '.join(known)}")
     if loss == "mode" and "order" not in options:
         raise TypeError(ORDER)
     plain = {name: value for name, value in options.items() if value is not None or name in TAKEN[loss]}
-    return _cached(loss, as_text({"unbiased": False, **plain} if loss == "disco" else plain))
+    return parse_options(loss, as_text({"unbiased": False, **plain} if loss == "disco" else plain))
 
 
 def check_scaled(
@@ -214,17 +213,6 @@ def check_scaled(
             "1; leave it out, and multiply the loss by a number of your own"
         )
     return checked
-
-
-def parse_options(text: str) -> Options:
-    """The options of a MoDe loss with this ``text``."""
-    return _cached("mode", text)
-
-
-def keywords(function: Callable[..., Any]) -> tuple[str, ...]:
-    """The names that a function takes by keyword alone."""
-    parameters = inspect.signature(function).parameters.values()
-    return tuple(one.name for one in parameters if one.kind is one.KEYWORD_ONLY)
 
 
 def with_options(doc: str | None, kind: str) -> str | None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
 import numpy as np
@@ -60,26 +59,20 @@ class Monitor(Said):
 
     _in_a_row = 0
 
-    def look(self, scores: Callable[[], NDArray[Any]]) -> None:
-        """Looks at scores, (n,), in each twentieth call, and warns if they are nearly equal in several in a row."""
-        self.calls += 1
-        if self.calls % EVERY:
-            return
-        score = scores().astype(np.float64)
+    def look(self, score: NDArray[Any]) -> None:
+        """Looks at scores, (n,), and warns if they are nearly equal in several looks in a row."""
+        score = score.astype(np.float64)
         mean, spread = float(score.mean()), float(score.std())
         inside = 0 <= score.min() <= score.max() <= 1
         collapsed = spread <= LEAST_SPREAD * (mean * (1 - mean) if inside else 1) or inside and mean > SATURATED
         self._in_a_row = self._in_a_row + 1 if collapsed else 0
         if self._in_a_row >= PATIENCE:
-            self.say(
+            self.warn(
                 "collapsed",
                 f"the scores of a batch are nearly equal (mean {mean:.3g}, standard deviation {spread:.1e}): the "
-                "network collapsed to a constant. Lower the strength or learning rate, or give reference events",
+                "network collapsed to a constant. Lower the strength or learning rate, or give reference events. "
+                "(monitor=False turns such warnings off.)",
             )
-
-    def say(self, what: str, sentence: str) -> None:
-        """Warns, once."""
-        self.warn(what, f"{sentence}. (monitor=False turns such warnings off.)")
 
 
 # Masses that are wrong: a missing mass often stands as -999, and 1 % of such events turn a line into a constant.
@@ -142,11 +135,7 @@ _AT_FIRST, _LATER = 10, 100
 class SkipsBadBatches:
     """The part of a module that skips batches with a :class:`libmode.BatchError`, or raises the error."""
 
-    # Parts of the sentences of the error and the warning:
-    _without_last = "DataLoader(..., drop_last=True)"  #: how to leave out a last batch that is too small
-    _skipping = "on_bad_batch='skip'"  #: the argument that skips bad batches
     _gets = "the loss 0"  #: what a bad batch gets
-    _counts = ", and counts further ones in .skipped"  #: the end of the warning
     _called: str | None = None  #: the name of the module, by default the name of its class
 
     def _set_on_bad_batch(self, on_bad_batch: OnBadBatch, said: Said | None = None) -> None:
@@ -165,17 +154,10 @@ class SkipsBadBatches:
     def _skip(self, error: BatchError) -> None:
         """Counts a bad batch and warns at the first, or raises ``error``: by option, or after many in a row."""
         if self.on_bad_batch == "raise":
-            raise BatchError(
-                f"{error}. If this is the last batch and smaller than the others, {self._without_last} leaves it out; "
-                f"{self._skipping} gives every such batch {self._gets}"
-            ) from None
+            advice = f"Leave a small last batch out, or give on_bad_batch='skip', and it gets {self._gets}"
+            raise BatchError(f"{error}. {advice}") from None
         self.skipped += 1
-        self._in_a_row, self._unproven = self._in_a_row + 1, True
+        self._in_a_row, self._unproven, name = self._in_a_row + 1, True, self._called or type(self).__name__
         if self._in_a_row >= self._most_in_a_row:
-            which = "first" if self._most_in_a_row == _AT_FIRST else "last"
-            raise BatchError(
-                f"{self._called or type(self).__name__} has skipped the {which} {self._in_a_row} batches, so it "
-                f"does nothing. The last one: {error}"
-            ) from None
-        sentence = f"{self._called or type(self).__name__} gives a batch {self._gets}{self._counts}: {error}"
-        self._said_of_bad.warn("bad batch", sentence, RuntimeWarning)
+            raise BatchError(f"{name} skipped {self._in_a_row} batches in a row. The last one: {error}") from None
+        self._said_of_bad.warn("bad batch", f"{name} gives a batch {self._gets}: {error}", RuntimeWarning)

@@ -51,11 +51,6 @@ def number(
     raise ValueError(f"{name} = {shown(value)}: must be {' and '.join(limits)}")
 
 
-def positive(name: str, value: Any) -> float | None:
-    """``value`` as a positive and finite number, or None."""
-    return None if value is None else number(name, value, above=0)
-
-
 def check_averages(averages: Any) -> None:
     """Raises ValueError for averages of a loss with a strength that would make all further losses NaN or 0."""
     for place, value in enumerate(averages):

@@ -14,9 +14,7 @@ elif sys.version_info >= (3, 11):
     from typing import Unpack as Unpack
 else:  # Python 3.10 has it only in typing_extensions, which may not be installed
 
-    class Unpack:
-        """Unpack[T] is T."""
-
+    class Unpack:  # Unpack[T] is T
         def __class_getitem__(cls, item):
             return item
 

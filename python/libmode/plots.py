@@ -23,10 +23,6 @@ def roc(axes: Any, roc: Any, *, label: str | None = None, **style: Any) -> Any:
     **style
         Of the line, a Line2D.
 
-    Returns
-    -------
-    matplotlib Axes, the given ones
-
     Examples
     --------
     >>> from matplotlib.figure import Figure

@@ -15,7 +15,6 @@ from pathlib import Path
 
 from . import __version__
 
-#: The directory that holds include/mode.h, lib/libmode.so, lib/pkgconfig and lib/cmake.
 PREFIX = Path(__file__).resolve().parent
 
 

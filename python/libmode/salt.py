@@ -29,20 +29,14 @@ class MoDeClassificationTask(ClassificationTask):
     ----------
     targets : str
         The mass: a variable of the jets in the H5 file, which salt loads with the labels. It is no input.
-    order : int
-        Degree of the polynomial in mass that the background efficiency may follow.
-    background_classes : list of str
-        Those of ``class_names`` that are background.
-    signal_class : str, optional
-        By default the class that is left.
+    background_classes, signal_class : list of str, str
+        Those of ``class_names`` that are background, and by default the class that is left.
     each_class : bool
         Makes each of the background classes flat, in place of their sum.
     method : "layer", "loss" or "none"
         :class:`libmode.torch.MoDeConstraint`, :class:`libmode.torch.MoDeLoss` or neither.
-    options : dict, optional
-        Further arguments of the layer or the loss, such as ``mass_range``.
-    check : dict, optional
-        Arguments of :func:`libmode.metrics.check`, such as ``signal_efficiency``.
+    order, options, check : int, dict, dict
+        Arguments of the layer or the loss, such as ``mass_range``, and of :func:`libmode.metrics.check`.
     **kwargs
         Those of ``ClassificationTask``. ``sample_weight`` weights MoDe too.
     """

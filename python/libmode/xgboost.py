@@ -82,9 +82,8 @@ def objective(
     >>> parameters = {"objective": "binary:logistic", "base_score": label.mean(), "max_depth": 3, "nthread": 1}
     >>> mode = objective(mass, order=1)
     >>> booster = xgboost.train(parameters, xgboost.DMatrix(x, label), num_boost_round=80, obj=mode)
-    >>> probability = booster.predict(xgboost.DMatrix(x))
-    >>> bool(probability.min() > 0), bool(probability.max() < 1), mode.settled
-    (True, True, 60)
+    >>> mode.settled
+    60
     """
     settings = checked(background_only, options)
     return Objective(settings, mass=mass, weight=weight, label=label, category=category)

@@ -97,12 +97,7 @@ def numbers(result):
     return [] if result is None else np.ravel(result).tolist()
 
 
-OF_LOSS = [
-    libmode.mode_loss,
-    libmode.mode_loss_and_grad,
-    mode_evaluate,
-    metrics.efficiency,
-]
+OF_LOSS = [libmode.mode_loss, libmode.mode_loss_and_grad, mode_evaluate, metrics.efficiency]
 
 
 @pytest.mark.parametrize("function", [*OF_LOSS, metrics.check], ids=lambda one: one.__name__)

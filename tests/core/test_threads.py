@@ -15,11 +15,7 @@ from programs import run
 
 LIMITED = {"timeout": 120, "PYTHONPATH": os.pathsep.join(sys.path)}  # seconds: many times what any needs
 
-OPTIONS = [
-    dict(order=1),
-    dict(order=2, max_slope=0.5, monotonic=True),
-    dict(order=1, bins=8),
-]
+OPTIONS = [dict(order=1), dict(order=2, max_slope=0.5, monotonic=True), dict(order=1, bins=8)]
 
 
 def call(k, n):

@@ -308,7 +308,7 @@ TRACING_WARNS = pytest.mark.filterwarnings("ignore:The .grad attribute of a Tens
 def test_a_batch_without_background_is_skipped_if_that_is_wanted():
     label, mass, _, score = events()
     signal = pack(np.ones(N), mass)
-    with pytest.raises(Exception, match="drop_remainder=True.*on_bad_batch='skip'"):
+    with pytest.raises(Exception, match="small last batch.*on_bad_batch='skip'"):
         MoDeLoss(on_bad_batch="raise", **OPTIONS)(signal, score)
     loss = MoDeLoss(base=None, **OPTIONS)
     with pytest.warns(RuntimeWarning, match="MoDeLoss gives a batch the loss 0.*no event selected") as caught:

@@ -11,7 +11,7 @@ import pyarrow
 import uproot
 from click.testing import CliRunner
 from libmode.report import cli
-from libmode.report import figures as figures_of_page
+from libmode.report import judge as figures_of_page
 from pyarrow import parquet
 
 SUFFIXES = ("root", "parquet", "h5", "csv")

@@ -18,11 +18,7 @@ def events(seed=0, n=2000, ties=False, kind="unit"):
     label = rng.integers(0, 2, n)
     mass = rng.uniform(-1.1, 1.1, n)
     score = 1 / (1 + np.exp(-rng.normal(label + 0.5 * mass)))
-    weight = {
-        "unit": None,
-        "positive": rng.exponential(1, n),
-        "signed": rng.choice([1.0, -1.0], n, p=[0.9, 0.1]),
-    }[kind]
+    weight = {"unit": None, "positive": rng.exponential(1, n), "signed": rng.choice([1.0, -1.0], n, p=[0.9, 0.1])}[kind]
     return (score.round(1) if ties else score), label, mass, weight
 
 

@@ -20,10 +20,7 @@ DEFAULT = ["--mass", "mass", "--label", "label"]
 # ------------------------------------------------------------------ status
 
 
-@pytest.mark.parametrize(
-    "score, order, status",
-    [("carved", 2, 1), ("linear", 0, 1), ("linear", 1, 0)],
-)
+@pytest.mark.parametrize("score, order, status", [("carved", 2, 1), ("linear", 0, 1), ("linear", 1, 0)])
 def test_the_status_says_whether_a_dependence_is_seen(file, tmp_path, score, order, status):
     options = ["--score", score, "--mass", "mass", "--cut", "label == 0", "--order", order, "--out", tmp_path]
     found, printed = report_toys.report(file, *options, "--background-efficiency", "0.3", "--max-dependence", 1e-3)

@@ -131,10 +131,7 @@ def test_a_field_of_the_dmatrix_has_the_masses():
 
 @pytest.fixture(scope="module")
 def client():
-    with (
-        LocalCluster(n_workers=4, threads_per_worker=1, dashboard_address=None) as cluster,
-        Client(cluster) as client,
-    ):
+    with LocalCluster(n_workers=4, threads_per_worker=1, dashboard_address=None) as cluster, Client(cluster) as client:
         yield client
 
 

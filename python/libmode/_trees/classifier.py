@@ -58,16 +58,11 @@ _DESCRIPTION = """A classifier of {library} that keeps the response to backgroun
     n_estimators : int, optional
         Rounds: by default 200 with up to 20,000 events, twice those of the rarer class, more as the root of their
         number, and 500 above 125,000 and with early stopping. The push needs 60.
-    learning_rate : float, default 0.15
-    max_depth : int, optional
-        4 by default, and 3 with fewer than 20,000 events.
-    min_child_weight : float, optional
-        The least sum of Hessians in a leaf, in units of the mean size of the weights. By default 0.2 % of the number
-        of events, and at least 60 effective events, or 1 % of fewer than 6,000.
-    subsample, colsample_bytree : float, default 1
-        Shares of rows and features for each tree. MoDe always sees all rows.
-    reg_lambda : float, optional
-        Added to that sum; by default 0.1 % of the number of events.
+    learning_rate, max_depth, subsample, colsample_bytree
+        0.15; 4, and 3 with fewer than 20,000 events; 1; 1, by default. MoDe always sees all rows.
+    min_child_weight, reg_lambda : float, optional
+        The least sum of Hessians in a leaf, in units of the mean size of the weights, and what is added to it. By
+        default 0.2 % of the number of events, and at least 60 effective events, or 1 % of fewer than 6,000; 0.1 %.
     early_stopping_rounds : int, optional
         Stop where the ``sensitivity`` of ``check_`` has not grown for so many rounds, and predict with the best. With
         several variables of mass, or without ``background_only``, the logloss decides. A round counts after the push
@@ -76,13 +71,12 @@ _DESCRIPTION = """A classifier of {library} that keeps the response to backgroun
         The working point of ``check_`` and of early stopping, by default a signal efficiency of 0.5. Without
         ``background_only`` it is a share of all events.
     validation_fraction : float, "auto" or None
-        The share of the events that fit keeps without ``eval_set``, stratified by label and category, for ``check_``
-        and early stopping. "auto": a tenth, at most 20,000, if 1,000 of them are background. None: nothing is kept.
+        The share of the events that fit keeps without ``eval_set`` for ``check_`` and early stopping, or none. "auto":
+        a tenth, at most 20,000, if 1,000 of them are background.
     events : float, optional
         N, the background events of the search, for ``check_``; by default as many as judge.
-    random_state : int or RandomState, optional
-    n_jobs : int, optional
-        Threads; by default those of the library.
+    random_state, n_jobs
+        As for every estimator of scikit-learn.
     **parameters
         Further options of the MoDe loss, whose ``background_label`` is the class of background in ``y``, and further
         parameters of {library}, by their own names. What {library} ignores with an objective is an error.
@@ -95,13 +89,11 @@ _DESCRIPTION = """A classifier of {library} that keeps the response to backgroun
     check_ : :class:`libmode.metrics.Check` or None
         What the last of ``eval_set``, or the events that fit kept, say of the finished trees; None without such events.
     evals_result_ : dict
-        By the names validation_0, ... a list for each of logloss and inverse_sensitivity; the latter is left out where
-        the logloss stops the training.
+        By the names validation_0, ... a list for each of logloss and, unless that stops, inverse_sensitivity.
     best_iteration_ : int or None
         The best round of early stopping, counted from 0 as {library} does: ``booster_`` has one round more.
     settled_round_ : int or None
-        The number of rounds after which the push had settled, and so the least ``best_iteration_ + 1``. None if it has
-        not settled.
+        The number of rounds after which the push had settled, and so the least ``best_iteration_ + 1``.
     feature_importances_ : (features,), the share of each feature in the gain of all splits
 
     Examples

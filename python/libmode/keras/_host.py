@@ -88,11 +88,7 @@ class Layer(_Remembers, HostConstraint):
     ) -> None:
         constraint = Constraint(arguments)
         super().__init__(
-            constraint,
-            name="MoDeConstraint",
-            on_bad_batch=on_bad_batch,
-            memory=constraint.start(),
-            monitor=monitor,
+            constraint, name="MoDeConstraint", on_bad_batch=on_bad_batch, memory=constraint.start(), monitor=monitor
         )
         self.signal, self._background_only = whole("signal", signal), background_only
 

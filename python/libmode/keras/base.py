@@ -9,9 +9,7 @@ from typing import Any
 import keras
 import numpy as np
 from keras import ops
-from numpy.typing import NDArray
 
-from .._constraint import HostConstraint
 from .._messages import shown
 from .._options import OF_LAYER, check
 from .._read import as_python, flat, same_length
@@ -53,11 +51,6 @@ class WithBase(keras.losses.Loss):
             f"{from_logits}: both read the same outputs, so give both from_logits=True for logits, and False for "
             "scores from 0 to 1"
         )
-
-    def _hold(self, layer: Any) -> None:
-        """Keeps the framework's loss or layer. Its errors advise in Keras's words to leave out a last batch."""
-        layer._without_last = HostConstraint._without_last
-        self._layer = layer
 
     @property
     def skipped(self) -> int:
@@ -134,9 +127,6 @@ class WithBase(keras.losses.Loss):
             loss._check_memory(numbers)
             loss._layer._hold(numbers)
         return loss
-
-    def _check_memory(self, numbers: NDArray[np.float64]) -> None:
-        """Raises ValueError for numbers that it cannot go on from."""
 
 
 def takes_logits(base: Any) -> bool | None:

@@ -54,11 +54,10 @@ class MoDeCallback(keras.callbacks.Callback):
     >>> model = keras.Sequential([keras.layers.Dense(1, "sigmoid")])
     >>> model.compile("adam", MoDeConstraint(order=1))
     >>> judge = MoDeCallback(x[4_000:], label[4_000:], mass[4_000:], order=1)
-    >>> stop = keras.callbacks.EarlyStopping(monitor="val_mode_rank", mode="max", patience=5)
     >>> target = pack(label[:4_000], mass[:4_000])
-    >>> history = model.fit(x[:4_000], target, batch_size=2_000, verbose=0, callbacks=[judge, stop])
-    >>> len(history.history["val_mode_rank"]), len(history.history["val_mode_auc"])
-    (1, 1)
+    >>> history = model.fit(x[:4_000], target, batch_size=2_000, verbose=0, callbacks=[judge])
+    >>> len(history.history["val_mode_rank"])
+    1
     """
 
     @takes_events

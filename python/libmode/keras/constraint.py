@@ -65,18 +65,14 @@ class MoDeConstraint(WithBase):
         background_only: bool = True, on_bad_batch: OnBadBatch = "skip", monitor: bool = True, name: str | None = None,
         dtype: Any = None, **options: Unpack[LayerOptions],
     ) -> None:  # fmt: skip
-        arguments: dict[str, Any] = {
-            "signal": signal,
-            "background_only": background_only,
-            "on_bad_batch": on_bad_batch,
-            "monitor": monitor,
-        }
+        arguments: dict[str, Any] = {"signal": signal, "background_only": background_only}
+        arguments |= {"on_bad_batch": on_bad_batch, "monitor": monitor}
         super().__init__(name or "mode_constraint", dtype, base, options, {"score": score, **arguments})
         if self._base is None:
             raise ValueError("base = None: MoDeConstraint adds to the gradient of another loss, give that loss as base")
         if isinstance(score, bool) or not (score is None or isinstance(score, int)):
             raise TypeError(f"score = {score!r}: must be the number of an output")
-        self._hold(Layer(**arguments, **self.options))
+        self._layer = Layer(**arguments, **self.options)
 
     def _loss(self, events: Columns, y_pred: Any) -> Any:
         self._base_of_logits(bool(self.from_logits))

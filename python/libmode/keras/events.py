@@ -48,9 +48,6 @@ def pack(label: Any, mass: Any, weight: Any = None, category: Any = None, *, bas
     Examples
     --------
     >>> from libmode.keras import pack
-    >>> pack([0, 1, 0], [80.0, 120.0, 95.0])[1]
-    array([[  1.,   1.],
-           [120.,   1.]])
     >>> pack([0, 1, 0], [[80.0, 300.0], [120.0, 410.0], [95.0, 350.0]], weight=[1, 2, 1], category=[0, 0, 1]).shape
     (3, 2, 3, 2)
     """

@@ -84,7 +84,7 @@ class MoDeLoss(WithBase):
             raise TypeError(f"score = {score!r}: must be the number of an output or a function")
         if score in (ops.sigmoid, keras.activations.sigmoid):
             self._base_of_logits(True)
-        self._hold(Loss(strength=strength, **others, monitor=False, **self.options))
+        self._layer = Loss(strength=strength, **others, monitor=False, **self.options)
 
     def _check_memory(self, numbers: NDArray[np.float64]) -> None:
         check_averages(numbers)

@@ -20,7 +20,6 @@ from .._read import (
     flag,
     number,
     numbers,
-    positive,
     refuse,
     same_length,
     vector,
@@ -214,9 +213,10 @@ class Settings:
         for name in ("signal_mass", "signal_width"):
             if (given := getattr(self, name)) is not None:
                 setattr(self, name, numbers(name, np.atleast_1d(given)))
-        self.search_events = positive("search_events", self.search_events)
+        for name in ("search_events", "training_events"):
+            if (given := getattr(self, name)) is not None:
+                setattr(self, name, number(name, given, above=0))
         self.flat_below = number("flat_below", self.flat_below, above=0)
-        self.training_events = positive("training_events", self.training_events)
         if self.max_slope is not None:
             slope = number("max_slope", self.max_slope, above=0)
             if order < 1:

@@ -105,8 +105,7 @@ def check(
     >>> score = rng.normal(1.5 * label)
     >>> check(score, label, mass, order=0).flat
     True
-    >>> sculpted = check(score + np.exp(-(((mass - 120) / 10) ** 2)), label, mass, order=0)
-    >>> sculpted.flat
+    >>> check(score + np.exp(-(((mass - 120) / 10) ** 2)), label, mass, order=0).flat
     False
     """
     judge = Judge(Settings(**settings), label, mass, weight, category)

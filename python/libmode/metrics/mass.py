@@ -34,10 +34,7 @@ def efficiency(
 
     With p_i = 1 for selected background events and 0 for others, in each bin::
 
-        value = sum_i w_i p_i / sum_i w_i
-        error = sqrt(sum_i w_i^2 (p_i - value)^2) / |sum_i w_i|
-
-    For unit weights the error is the binomial sqrt(value (1 - value) / n), so 0 where all or none are selected.
+        value = sum_i w_i p_i / sum_i w_i,    error = sqrt(sum_i w_i^2 (p_i - value)^2) / |sum_i w_i|
 
     Parameters
     ----------

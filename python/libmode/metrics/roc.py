@@ -52,9 +52,8 @@ def roc(score: Any, label: Any = None, *, weight: Any = None, background_label: 
     Examples
     --------
     >>> from libmode.metrics import roc
-    >>> curve = roc([0.1, 0.4, 0.35, 0.8], [0, 0, 1, 1], weight=[1, 1, 1, 3])
-    >>> curve.signal_efficiency, curve.false_positive_rate
-    (array([0.  , 0.75, 0.75, 1.  , 1.  ]), array([0. , 0. , 0.5, 0.5, 1. ]))
+    >>> roc([0.1, 0.4, 0.35, 0.8], [0, 0, 1, 1], weight=[1, 1, 1, 3]).signal_efficiency
+    array([0.  , 0.75, 0.75, 1.  , 1.  ])
     """
     return curve(_both(score, label, weight, background_label))
 

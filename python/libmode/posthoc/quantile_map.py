@@ -92,15 +92,10 @@ class QuantileMap(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None): 
     >>> rng = np.random.default_rng(1)
     >>> mass = 50 + rng.exponential(60, 10_000)  # of background
     >>> score = rng.random(10_000) ** (mass / 100)
-    >>> ddt = QuantileMap(order=0).fit(score, mass)
-    >>> flat = ddt.transform(score, mass)
-    >>> for response in (score, flat):
-    ...     cut = check(response, None, mass, order=0, background_efficiency=0.2).cuts[0]
-    ...     print(f"residual {cut.residual:.2f}, by statistics alone {cut.expected:.2f}")
-    residual 0.38, by statistics alone 0.09
+    >>> flat = QuantileMap(order=0).fit(score, mass).transform(score, mass)
+    >>> cut = check(flat, None, mass, order=0, background_efficiency=0.2).cuts[0]
+    >>> print(f"residual {cut.residual:.2f}, by statistics alone {cut.expected:.2f}")  # 0.38 before
     residual 0.04, by statistics alone 0.09
-    >>> ddt.to_correction()["inputs"]
-    [{'name': 'score', 'type': 'real'}, {'name': 'mass', 'type': 'real'}]
     """
 
     def __init__(

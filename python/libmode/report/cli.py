@@ -13,9 +13,8 @@ import click
 from .. import __version__
 from ..metrics._sample import POINTS
 from .events import Wanted, read_all
-from .figures import page
 from .formats import Problem, find
-from .judge import Judged, judge, plain
+from .judge import Judged, judge, page, plain
 
 FAILED, BROKEN = 1, 2
 USUAL = {"signal_efficiency": [0.8, 0.5, 0.2], "background_efficiency": [0.5, 0.2, 0.05]}

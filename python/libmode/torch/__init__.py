@@ -9,11 +9,4 @@ with needed("torch", by="libmode.torch", extra="torch"):
     from .loss import MoDeLoss, mode_loss
     from .metrics import MoDeMetrics
 
-__all__ = [
-    "Events",
-    "MoDeConstraint",
-    "MoDeLoss",
-    "MoDeMetrics",
-    "distance_correlation",
-    "mode_loss",
-]
+__all__ = ["Events", "MoDeConstraint", "MoDeLoss", "MoDeMetrics", "distance_correlation", "mode_loss"]

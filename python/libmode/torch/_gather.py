@@ -18,7 +18,7 @@ from torch import Tensor
 from .. import _events
 from .._arrays import check_reference
 from .._events import Events
-from ._tensors import as_arrays, as_numpy, as_tensor, read_tensors
+from ._tensors import as_numpy, as_tensor, read_tensors
 
 #: A group of processes; None is the group of all processes.
 Group = Any
@@ -86,7 +86,7 @@ def gather_events(make: Callable[[], Batch], options: str, group: Group) -> Batc
     own: Any  # what the other processes get
     try:
         batch = make()
-        own = options, batch.size, as_arrays(batch.events)
+        own = options, batch.size, Events(*(None if one is None else as_numpy(one) for one in batch.events))
     except Exception as caught:
         error, own = caught, f"{type(caught).__name__}: {caught}"
     every: list[Any] = [None] * processes(group)

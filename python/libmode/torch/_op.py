@@ -126,12 +126,8 @@ class Tied(torch.autograd.Function):
     """The gradient. Its derivative by the score is an error."""
 
     @staticmethod
-    def forward(grad: Tensor, score: Tensor) -> Tensor:
+    def forward(ctx: Any, grad: Tensor, score: Tensor) -> Tensor:
         return grad.view_as(grad)
-
-    @staticmethod
-    def setup_context(ctx: Any, inputs: tuple[Any, ...], output: Tensor) -> None:
-        """Keeps nothing."""
 
     backward = staticmethod(no_second_derivative)
 

@@ -68,11 +68,6 @@ def as_numpy(tensor: Tensor) -> Any:
     return (tensor.float() if tensor.dtype is torch.bfloat16 else tensor).numpy(force=True)
 
 
-def as_arrays(events: Events) -> Events:
-    """Events as arrays."""
-    return Events(*(None if tensor is None else as_numpy(tensor) for tensor in events))
-
-
 def on_host(events: Events) -> Events:
     """The events on the CPU. They travel through pinned memory, and the host waits once for all copies."""
     copies: list[Tensor | None] = []

@@ -15,7 +15,7 @@ from .._constraint import Constraint, training_step
 from .._events import Events
 from .._native import BatchError
 from .._options import parse_options, with_options
-from .._problems import Monitor, OnBadBatch
+from .._problems import EVERY, Monitor, OnBadBatch
 from .._read import flag, whole
 from ..option_types import LayerOptions, Unpack
 from ._gather import Group, checked_group, gather_events, norms_of_all, processes, read_batch
@@ -152,8 +152,10 @@ class MoDeConstraint(CoreModule):
         constraint = self._constraint
         constraint.odds = outputs is not None
         monitor = self._monitor
-        if outputs is not None and monitor is not None and monitor.calls == 0:
-            constraint.look_at_rows(as_numpy(outputs))
+        if monitor is not None:
+            monitor.calls += 1
+            if monitor.calls == 1 and outputs is not None:
+                constraint.look_at_rows(as_numpy(outputs))
         gathers, where, batch = self.gather and processes(self.process_group) > 1, "", None
         try:
             if gathers or others[-1] is not None:
@@ -184,8 +186,8 @@ class MoDeConstraint(CoreModule):
                 self._succeed()
             if gathers and batch:
                 rows = rows[:, batch.own]
-            if monitor is not None:
-                monitor.look(lambda: constraint.scores(as_numpy(events.score)))
+            if monitor is not None and monitor.calls % EVERY == 0:
+                monitor.look(constraint.scores(as_numpy(events.score)))
         kind = torch.float64 if score.dtype is torch.float64 else torch.float32  # result_type, with a call less
         return lesson, rows if rows.dtype is kind and score.is_cpu else back_to(score.device, kind, rows)
 
@@ -211,7 +213,9 @@ class MoDeConstraint(CoreModule):
 
     def set_extra_state(self, state: Tensor) -> None:
         """Raises ValueError if the loaded state has other options."""
-        for name, own, saved in self._constraint.options.differing(parse_options(bytes(state.tolist()).decode())):
+        for name, own, saved in self._constraint.options.differing(
+            parse_options("mode", bytes(state.tolist()).decode())
+        ):
             raise ValueError(
                 f"{name} = {own!r}, and the loaded state comes from a MoDeConstraint with {name} = {saved!r}, whose "
                 "numbers mean something else"

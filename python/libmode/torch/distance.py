@@ -29,10 +29,8 @@ def distance_correlation(x: Tensor, y: Tensor, *, weight: Tensor | None = None, 
 
     Parameters
     ----------
-    x, y : Tensors of shape (n,) or (n, 1), floating
-        In any unit, on any device; half precision is computed in float32.
-    weight : Tensor of shape (n,) or (n, 1), optional
-        Of either sign; their sum is positive. 1 by default. They get no gradient.
+    x, y, weight : Tensors of shape (n,) or (n, 1), floating, weight optional
+        In any unit, on any device; half precision is computed in float32. Weights of either sign get no gradient.
     unbiased : bool, default True
         For independent x and y the mean is 0. The mean of the plain form is of order 1/n, which in a small batch
         hides dependences.
