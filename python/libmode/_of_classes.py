@@ -20,6 +20,7 @@ from .torch import MoDeConstraint, MoDeLoss
 from .torch.constraint import _OPS
 
 METHODS = "layer", "loss", "none"
+WORKING_POINTS = {"signal_efficiency", "background_efficiency", "threshold"}
 
 
 class MoDeOfClasses(torch.nn.Module):
@@ -50,7 +51,8 @@ class MoDeOfClasses(torch.nn.Module):
             raise ValueError("method = 'loss' needs strength: without it the loss is far smaller than a cross entropy")
         of_loss = {name: options[name] for name in TAKEN["mode"] if name in options and name != "background_label"}
         taken = of_options("mode", of_loss).of_check() | {"training_events": options.get("training_events")}
-        self.given, self.settings = options, taken | (check or {})
+        cuts: dict[str, Any] = {} if WORKING_POINTS & {*(check or ())} else {"signal_efficiency": (0.8, 0.5, 0.2)}
+        self.given, self.settings = options, taken | cuts | (check or {})  # the cuts of libmode report
         Settings(**self.settings)  # its errors now, and not after an epoch
         labels = tuple(range(1, len(self.background) + 1)) if each_class else 1
         options = {**options, "gather": True, "background_label": labels}  # a process by itself gathers nothing
@@ -68,7 +70,9 @@ class MoDeOfClasses(torch.nn.Module):
     def __str__(self) -> str:
         classes = f"{self.names[self.signal]} against {' + '.join(self.names[k] for k in self.background)}"
         how = ", ".join([self.method, *(f"{name}={value!r}" for name, value in self.given.items())])
-        return f"MoDe is {'off' if self.mode is None else f'on ({how})'}, {classes}"
+        others = [name for k, name in enumerate(self.names) if k not in (self.signal, *self.background)]
+        without = f"; {', '.join(others)} take no part, and nothing judges them" if others else ""
+        return f"MoDe is {'off' if self.mode is None else f'on ({how})'}, {classes}{without}"
 
     def _events(self, logits: Tensor, label: Tensor) -> tuple[Tensor, Tensor, Tensor]:
         """The log odds of signal against background, (n,), the events of both, and their labels, 0 of signal."""

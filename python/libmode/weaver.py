@@ -73,7 +73,8 @@ class Batches:
         self.names = mass, weight
         for what, name in [("mass", mass), ("weight", weight)][: 1 if weight is None else 2]:
             if name not in known:
-                raise ValueError(f"mode: {what} = {name!r}: expected one of monitor_variables, {list(known)}")
+                where = f"monitor_variables, {list(known)}; weaver hands no observers to a training"
+                raise ValueError(f"mode: {what} = {name!r}: expected one of {where}")
             if config.preprocess_params.get(name, {}).get("center") is not None:
                 raise ValueError(f"{what} = {name!r} is a scaled input: give a copy, of another name in new_variables")
 
