@@ -106,9 +106,7 @@ def test_a_label_that_is_missing_is_an_error():
 
 def test_a_batch_without_background_adds_nothing():
     signal, loss = pack(np.ones(N), MASS), MoDeConstraint(order=1)
-    with pytest.warns(
-        RuntimeWarning, match="MoDeConstraint gives a batch no gradient of MoDe: no event selected"
-    ) as caught:
+    with pytest.warns(RuntimeWarning, match="MoDeConstraint gives a batch no gradient of MoDe: no event") as caught:
         for _ in range(3):
             _, grad = value_and_grad(lambda p: loss(signal, p), SCORE)
             assert_close(grad, entropy_and_gradient(SCORE, 1)[1], rtol=1e-4)
