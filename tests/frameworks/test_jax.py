@@ -113,6 +113,30 @@ def test_the_gradient_of_small_floats_is_scaled_before_it_is_rounded(transform, 
     assert (got == want.astype(dtype)).all()
 
 
+@WAYS
+def test_a_strength_is_relative_to_the_gradient_of_cross_entropy(transform):
+    def norms(score, mass, weight, label):
+        grad = jax.grad(loss_of)(score, mass, weight, label)
+        return np.linalg.norm((weight / (1 - score))[label == 0]) / N, np.linalg.norm(grad)
+
+    def strengthened(score, mass, weight, label, **state):
+        return mode_loss(score, mass, weight=weight, label=label, strength=3, **state, **OPTIONS)
+
+    batches = [events(seed=seed) for seed in range(3)]
+    entropy, mode = norms(*batches[0])
+    value, grad = transform(jax.value_and_grad(strengthened))(*batches[0])
+    np.testing.assert_allclose(value, 3 * entropy / mode * loss_of(*batches[0]), rtol=1e-4)
+    np.testing.assert_allclose(np.linalg.norm(grad), 3 * entropy, rtol=1e-4)
+    state, step = jnp.zeros(3), lambda state, *batch: strengthened(*batch, state=state)
+    step = transform(jax.value_and_grad(step, argnums=1, has_aux=True))
+    for batch in batches:
+        (value, state), grad = step(state, *batch)
+    entropy, mode = np.mean([norms(*batch) for batch in batches], axis=0)
+    np.testing.assert_allclose(state, [3, entropy, mode], rtol=1e-4)
+    np.testing.assert_allclose(value, 3 * entropy / mode * loss_of(*batches[-1]), rtol=1e-4)
+    np.testing.assert_allclose(grad, 3 * entropy / mode * jax.grad(loss_of)(*batches[-1]), rtol=1e-4, atol=1e-7)
+
+
 # On one processor JAX has one thread, and a callback that waits for JAX waits for ever.
 ONE_PROCESSOR = """if True:
     import os, sys

@@ -15,11 +15,13 @@ jax.config.update("jax_enable_x64", True)
 rng = np.random.default_rng(0)
 arrays = [jnp.asarray(array) for array in (rng.normal(size=800), rng.random(800), rng.random(800), np.arange(800) % 2)]
 theta = jnp.array([1.0, 0.5])
+KINDS = {}, {"strength": 3}
 
 
 def loss(theta, x, mass, weight, label):
     score = jax.nn.sigmoid(theta[0] * x + theta[1] * mass)
-    return mode_loss(score, mass, weight=weight, label=label, order=1, bins=8)
+    plain, strong = (mode_loss(score, mass, weight=weight, label=label, order=1, bins=8, **k) for k in KINDS)
+    return plain + strong
 
 
 def compare(found):

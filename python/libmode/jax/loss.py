@@ -18,7 +18,7 @@ from .. import _read
 from .._evaluate import loss_and_grad
 from .._events import Events, read_events
 from .._messages import NO_SECOND_DERIVATIVE
-from .._options import Options, check
+from .._options import Options, check_scaled
 from ..option_types import Loss, LossOptions, Unpack
 
 
@@ -78,7 +78,7 @@ Compute = Callable[..., tuple[Any, ...]]
 
 def mode_loss(
     score: Any, mass: Any, *, weight: Any = None, label: Any = None, category: Any = None, loss: Loss = "mode",
-    **options: Unpack[LossOptions],
+    strength: float | None = None, state: Any = None, **options: Unpack[LossOptions],
 ) -> Any:  # fmt: skip
     """The MoDe loss (arXiv:2010.09745) of JAX arrays, differentiable in ``score``.
 
@@ -90,6 +90,11 @@ def mode_loss(
     mass, weight, label, category : arrays of shape (n,) or (n, 1), mass also (n, d)
     loss, **options
         As for :func:`libmode.mode_loss`. Arrays have the derivative 0; the loss and options are static under ``jit``.
+    strength : float, optional
+        K multiplies the loss by ``K |C|/|M|``, as for :class:`libmode.torch.MoDeLoss`.
+    state : array of shape (3,), optional
+        The number of batches and the averages of both norms over 200 batches, which replace the norms of this batch.
+        ``jnp.zeros(3)`` for the first batch. With a state, the function returns ``(loss, state)``.
 
     Returns
     -------
@@ -113,29 +118,53 @@ def mode_loss(
     >>> print(f"{loss:.4f}, gradient of shape {grad.shape}")
     0.0242, gradient of shape (10000,)
     """
-    return core_loss(check(loss, options), Events(score, label, mass, weight, category))
+    checked, events = check_scaled(loss, options, strength), Events(score, label, mass, weight, category)
+    if strength is None:
+        if state is not None:
+            raise ValueError("state is given, and strength = None: only a strength has averages, give strength too")
+        return core_loss(checked, events)
+    before = jnp.zeros(3) if state is None else jnp.asarray(state, float)
+    if before.shape != (3,):
+        raise ValueError(f"state has shape {before.shape}: expected (3,), as jnp.zeros(3) has")
+    value, after = core_loss(checked, events, _strengthened, before)
+    return value if state is None else (value, after)
 
 
-def core_loss(options: Options, events: Events, evaluate: Any = loss_and_grad) -> Any:
-    """The loss of checked options, by :func:`loss_and_grad` or a function like it."""
+def _strengthened(options: Options, *arrays: Any) -> tuple[Any, ...]:
+    """Loss and gradient of events times K |C|/|M|, and the averages after the batch."""
+    *events, state = arrays
+    after = np.array(state, np.float64)
+    return *loss_and_grad(options, *events, averages=after), after
+
+
+def core_loss(options: Options, events: Events, evaluate: Any = loss_and_grad, state: Any = None) -> Any:
+    """The loss of checked options, by :func:`loss_and_grad` or a function like it.
+
+    With a state, the function takes it after the events, and returns the next one after the gradient: the result is
+    the loss and this state.
+    """
     batch = read_events(as_jax, *events)
     options = options.rounded_to(batch.score.dtype, batch.mass.dtype)
-    return _loss(partial(evaluate, options), *map(known_to_numpy, batch))
+    arrays = *map(known_to_numpy, batch), *(() if state is None else (state,))
+    values = _loss(partial(evaluate, options), *arrays)
+    return values[0] if state is None else values
 
 
 @partial(jax.custom_jvp, nondiff_argnums=(0,))
 def _loss(compute: Compute, *arrays: Any) -> Any:
-    return _loss_and_grad(compute, arrays)[0]
+    loss, _, *after = _loss_and_grad(compute, arrays)
+    return loss, *after
 
 
 @_loss.defjvp
 def _(compute: Compute, arrays: Any, tangents: Any) -> Any:
-    loss, grad = _loss_and_grad(compute, arrays)
-    return loss, jnp.sum(grad * tangents[0])
+    loss, grad, *after = _loss_and_grad(compute, arrays)
+    return (loss, *after), (jnp.sum(grad * tangents[0]), *map(jnp.zeros_like, after))
 
 
 def _loss_and_grad(compute: Compute, arrays: tuple[Any, ...]) -> Any:
-    return call_back(compute, (jax.ShapeDtypeStruct((), arrays[0].dtype), like(arrays[0])), arrays)
+    score, *state = arrays[0], *arrays[len(Events._fields) :]
+    return call_back(compute, (jax.ShapeDtypeStruct((), score.dtype), *map(like, (score, *state))), arrays)
 
 
 def like(array: Any) -> jax.ShapeDtypeStruct:
