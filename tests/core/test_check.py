@@ -293,6 +293,7 @@ def test_the_number_of_events_that_is_asked_for_tells():
     assert 10_000 < needed < 40_000
     assert sum(one.flat is True for one in judged(int(1.5 * needed), search_events=20_000)) >= 8
     assert metrics.events_needed(0.1, 0.2) == pytest.approx(8 / (0.1 * 0.2**2))
+    assert metrics.events_needed(0.1, 0.2, share=0.01) == pytest.approx(100 / (0.1 * 0.2**2))
     with pytest.raises(ValueError, match="bump = 0: must be positive"):
         metrics.events_needed(0.1, 0)
 

@@ -113,11 +113,11 @@ def check(
     return judge(score)
 
 
-def events_needed(background_efficiency: float, bump: float, errors: float = 1.0) -> float:
-    """How many background events before the cut, about, show a ``bump`` in an eighth of the events, before a training.
+def events_needed(background_efficiency: float, bump: float, errors: float = 1.0, *, share: float = 1 / 8) -> float:
+    """How many background events before the cut, about, show a ``bump`` in a ``share`` of the events.
 
-    At a background efficiency f, n events leave a response that is flat with a scatter of sqrt(8 / (f n)) in eight
-    bins. So ``8 errors^2 / (f bump^2)`` events, a float, show a bump with this many standard deviations. A value out of
+    At a background efficiency f, n events leave a flat response with a scatter of sqrt(1 / (share f n)) in a bin. So
+    ``errors^2 / (share f bump^2)`` events, a float, show a bump with this many standard deviations. A value out of
     range is a ValueError.
 
     Parameters
@@ -126,6 +126,8 @@ def events_needed(background_efficiency: float, bump: float, errors: float = 1.0
         At your cut.
     bump, errors : numbers above 0
         The height of the bump over the background under it, such as 0.1, and its standard deviations.
+    share : number above 0, at most 1
+        The part of the background under the signal, 0.01 on a steep tail.
 
     Examples
     --------
@@ -134,4 +136,5 @@ def events_needed(background_efficiency: float, bump: float, errors: float = 1.0
     (3200.0, 80000.0)
     """
     efficiency = number("background_efficiency", background_efficiency, above=0, most=1)
-    return 8 * number("errors", errors, above=0) ** 2 / (efficiency * number("bump", bump, above=0) ** 2)
+    selected = efficiency * number("share", share, above=0, most=1)
+    return number("errors", errors, above=0) ** 2 / (selected * number("bump", bump, above=0) ** 2)
