@@ -103,8 +103,8 @@ func cutsOf(points []point, most int) (cuts []float64) {
 			}
 		}
 		if parts = slices.Delete(parts, largest, largest+1); cut > 0 {
-			low, high := points[cut-1].mass, points[cut].mass
-			cuts, parts = append(cuts, low+(high-low)/2), append(parts, [2]int{lo, cut}, [2]int{cut, hi})
+			cuts = append(cuts, points[cut-1].mass/2+points[cut].mass/2)
+			parts = append(parts, [2]int{lo, cut}, [2]int{cut, hi})
 		}
 	}
 	return cuts

@@ -39,7 +39,7 @@ def cuts(background, weight, signal, signal_weight, most):
         sizes = [size[own].sum() for own in open_parts]
         own = open_parts.pop(int(np.argmax(np.array(sizes) > max(sizes) - 1e-9)))
         values = np.unique(mass[own])
-        middles = values[:-1] + (values[1:] - values[:-1]) / 2
+        middles = values[:-1] / 2 + values[1:] / 2
         halves = [(own & (mass < m), own & (mass >= m)) for m in middles]
         apart = np.array([abs(size[a].sum() - size[b].sum()) if enough(a) and enough(b) else np.inf for a, b in halves])
         if np.isfinite(apart).any():
