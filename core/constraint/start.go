@@ -40,7 +40,7 @@ func draw[T events.Float](c *cells, background, signal *events.Events[T]) {
 		points := append(pointsOf(c, background, v, false), pointsOf(c, signal, v, true)...)
 		slices.SortFunc(points, func(a, b point) int { return cmp.Compare(a.mass, b.mass) })
 		ends := c.endsOf(v)
-		cuts := append(cutsOf(points, len(ends)), -math.MaxFloat64)
+		cuts := append(cutsOf(points, len(ends)), -math.MaxFloat32) // JAX may keep a state in float32
 		slices.Sort(cuts)
 		for k := range ends {
 			ends[k] = cuts[max(0, k+len(cuts)-len(ends))]
