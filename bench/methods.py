@@ -114,7 +114,7 @@ def _all() -> list[Method]:
     methods += [
         Method(PLAIN_TORCH, partial(from_torch, **PAPER)),
         Method(f"{PLAIN_TORCH} all three", partial(from_torch, **PAPER | BOUNDS["all three"])),
-        Method("Go order 2", None, at_most=largest, go_flags=flags(Order=2)),
+        Method("Go order 2", None, at_most=largest, go_flags=flags(order=2)),
         Method(PLAIN_GO, None, at_most=largest, go_flags=flags(**GO_PAPER)),
         Method(f"{PLAIN_GO} 1 thread", None, go_flags=flags("-threads=1", **GO_PAPER)),
         Method(f"{PLAIN_GO} all three", None, go_flags=flags(**GO_PAPER | ALL_BOUNDS)),
