@@ -33,14 +33,16 @@ func (g *group[T]) cells(p *part) *cells { return &cells{p, g.plan, cellsOfMass[
 func (c *cells) endsOf(v int) []float64 { return c.ends[v*(c.each-1):][:c.each-1] }
 
 // draw sets the ends of the cells: halves of halves of background and signal in equal parts. Signal on a tail of the background would
-// lie in one cell of the background's own quantiles. Cells that are too many for the events are empty, and lie below the others.
+// lie in one cell of the background's own quantiles. Cells that are too many for the events are empty: they begin and end at the first cut.
 func draw[T events.Float](c *cells, background, signal *events.Events[T]) {
 	c.drawn = float64(len(background.Variables()[0]) + len(signal.Variables()[0]))
 	for v := range c.plan.Masses {
 		points := append(pointsOf(c, background, v, false), pointsOf(c, signal, v, true)...)
 		slices.SortFunc(points, func(a, b point) int { return cmp.Compare(a.mass, b.mass) })
-		ends := c.endsOf(v)
-		cuts := append(cutsOf(points, len(ends)), -math.MaxFloat32) // JAX may keep a state in float32
+		ends, cuts := c.endsOf(v), cutsOf(points, len(c.endsOf(v)))
+		if len(cuts) == 0 {
+			cuts = []float64{-math.MaxFloat32} // one cell for all; JAX may keep a state in float32
+		}
 		slices.Sort(cuts)
 		for k := range ends {
 			ends[k] = cuts[max(0, k+len(cuts)-len(ends))]
@@ -56,7 +58,7 @@ type point struct {
 
 // pointsOf returns the events of a class that have a value of a variable.
 func pointsOf[T events.Float](c *cells, ev *events.Events[T], variable int, isSignal bool) (points []point) {
-	unit, limits := unitOf(ev.Weight), c.plan.Masses[variable].Mass
+	unit, limits := events.UnitOfWeights(ev.Weight), c.plan.Masses[variable].Mass
 	for i, m := range ev.Variables()[variable] {
 		p := point{float64(m), 1, 0, isSignal}
 		if ev.Weight != nil {
@@ -125,17 +127,6 @@ func haveEnough(from, to sums) bool {
 // strips is the number of strips of equal width, in which place looks for a cell first. Most strips have no end of a cell inside.
 const strips = 1024
 
-// unitOf returns the unit of weights of which some may not be finite.
-func unitOf[T events.Float](weights []T) float64 {
-	largest := 0.0
-	for _, w := range weights {
-		if w := math.Abs(float64(w)); events.IsFinite(w) {
-			largest = max(largest, w)
-		}
-	}
-	return events.UnitOf(largest)
-}
-
 // place sets the cells of events from their masses, and adds the part of the weights in each cell to a spectrum. A weight that is not
 // finite is that of signal, and does not count. It reports whether any event takes part.
 func place[T events.Float](c *cells, spectrum []float64, ev *events.Events[T], cell []uint8) bool {
@@ -170,7 +161,7 @@ func place[T events.Float](c *cells, spectrum []float64, ev *events.Events[T], c
 			cell[i] = cell[i]*uint8(each+1) + uint8(own)
 		}
 	}
-	needed, sizes, unit := 1, 0.0, unitOf(ev.Weight)
+	needed, sizes, unit := 1, 0.0, events.UnitOfWeights(ev.Weight)
 	if c.plan.Joint {
 		needed = len(c.plan.Masses)
 	}

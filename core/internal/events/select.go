@@ -3,7 +3,6 @@ package events
 import (
 	"math"
 	"math/bits"
-	"slices"
 
 	"github.com/libmode/libmode/core/internal/errs"
 	"github.com/libmode/libmode/core/internal/lanes"
@@ -261,12 +260,15 @@ func Average(average, batch, count float64) float64 {
 	return average + max(1./200, 1/count)*(batch-average)
 }
 
-// UnitOfWeights returns the unit of some weights, or other numbers; none: all are 1.
+// UnitOfWeights returns the unit of the finite ones of some weights, or other numbers; none: all are 1.
 func UnitOfWeights[T Float](weights []T) float64 {
-	if len(weights) == 0 {
-		return 1
+	largest := 0.0
+	for _, w := range weights {
+		if size := math.Abs(float64(w)); IsFinite(size) {
+			largest = max(largest, size)
+		}
 	}
-	return UnitOf(max(float64(slices.Max(weights)), -float64(slices.Min(weights))))
+	return UnitOf(largest)
 }
 
 // UnitOf returns a power of two by which numbers up to largest become about 1, so that their squares do not overflow.
