@@ -135,7 +135,7 @@ func (g *group[T]) direct(rows Rows[T], ev *events.Events[T], signal []uint32, s
 	}
 	scale := 0.0
 	if g.known.learn(g.taught); g.taught.push > 0 {
-		scale = g.plan.Strength / g.known.push
+		scale = strength(g.plan, len(g.Score)) / g.known.push
 		if g.State != nil && g.plan.Order == 0 { // without a memory each batch would be the first
 			scale *= -math.Expm1(-max(g.known.seen/warmEvents, g.known.batches/warmBatches))
 		}

@@ -20,13 +20,16 @@ type Steering struct {
 // The numbers of the law. The strength is 12, times (T/150,000)^(1/4) for T training events, and the floor 0.1 (150,000/T)^(1/2): few
 // events teach less flatness, and planing leaves few effective events of them. Order 0, which forbids lines too, needs 24, and there the
 // strength rises as 1 - exp(-x), where x is 1 after 512,000 background events or 1,000 batches, whichever is sooner: a network that
-// knows nothing yet learns nothing, if the push is 24 times its gradient. The exponential that keeps the means counts to the power tilt:
+// knows nothing yet learns nothing, if the push is 24 times its gradient. Of n background events in a batch, with reference events, the
+// part of u that is no noise grows as sqrt(n). So from 512 on the strength falls as (512/n)^(1/2): the response is as flat in larger
+// batches, which learn nothing either at a larger strength. The exponential that keeps the means counts to the power tilt:
 // with the power 1 a steep spectrum of order 1 is less flat. A monotonic response needs all of it, which says on which side it rises:
 // at 0.6 some networks for a tail select the other side too. studies/zoo has the study behind each number.
 const (
 	usual        = 150_000
 	ofFlat       = 24
 	ofOthers     = 12
+	usualBatch   = 512 // background events
 	defaultFloor = 0.1
 	warmEvents   = 512_000
 	warmBatches  = 1_000 // for categories of few events
@@ -62,15 +65,8 @@ func planOf[T events.Float](cfg loss.Planner, ev *events.Events[T], st *Steering
 	if st.Batch == 0 {
 		st.Batch = n
 	}
-	relative, strength := cmp.Or(p.TrainingEvents, usual)/usual, float64(ofOthers)
-	if p.Order == 0 {
-		strength = ofFlat
-	}
-	if p.Strength < 0 {
-		p.Strength = strength * math.Pow(relative, 0.25)
-	}
 	if p.Floor == 0 {
-		p.Floor = min(1, defaultFloor/math.Sqrt(relative))
+		p.Floor = min(1, defaultFloor*math.Sqrt(usual/trainingEvents(p)))
 	}
 	if p.FromLogits {
 		p.ScoreRange = [2]float64{math.Inf(-1), math.Inf(1)}
@@ -83,6 +79,20 @@ func planOf[T events.Float](cfg loss.Planner, ev *events.Events[T], st *Steering
 	}
 	p.ByOrder = true
 	return p, nil
+}
+
+func trainingEvents(p *loss.Plan) float64 { return cmp.Or(p.TrainingEvents, usual) }
+
+// strength returns K for n background events.
+func strength(p *loss.Plan, n int) float64 {
+	k := float64(ofOthers)
+	switch {
+	case p.Strength >= 0:
+		return p.Strength
+	case p.Order == 0:
+		k = ofFlat
+	}
+	return k * math.Pow(trainingEvents(p)/usual, 0.25) * math.Sqrt(min(1, usualBatch/float64(n)))
 }
 
 // checkCategories returns an error for the first event of a category below 0 or too large.

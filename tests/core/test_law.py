@@ -271,10 +271,13 @@ def test_rounding_never_makes_a_push(order, equal):
     assert not found[0].any() and np.isfinite(found).all()
 
 
-def test_the_defaults_follow_the_training_events():
-    for order, events in ((0, 1_000), (1, 150_000), (2, 10_000_000)):
-        strength, floor = defaults(order, events)
-        found = rows(batch(1), {"order": order}, training_events=events)
-        close(found, rows(batch(1), {"order": order, "strength": strength, "floor": floor}))
+def test_the_defaults_follow_the_events():
+    for order, events, n in ((0, 1_000, N), (1, 150_000, 1_024), (2, 10_000_000, 8_000)):
+        strength, floor = defaults(order, max(events, n), n // 2)
+        found = rows(batch(1, n=n), {"order": order}, training_events=max(events, n))
+        close(found, rows(batch(1, n=n), {"order": order, "strength": strength, "floor": floor}))
+    core, given = Core(order=0), Core(order=0, strength=defaults(0, batch=2_000)[0])
+    of_reference = batch(1, n=4_000)
+    close(core.forward(*of_reference, count=N), given.forward(*of_reference, count=N))
     with pytest.raises(ValueError, match="training_events = 20: this batch has 450 background events"):
         rows(batch(1), {"order": 1}, training_events=20)

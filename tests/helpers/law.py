@@ -13,9 +13,10 @@ WARM_UP = 512_000  # background events, over which the strength of order 0 rises
 BATCHES, SEEN, PUSH, GRADIENTS, GRADIENT = range(4, 9)
 
 
-def defaults(order, events=150_000):
-    """The strength and the floor for so many training events."""
-    return (12 if order else 24) * (events / 150_000) ** 0.25, min(1, 0.1 * (150_000 / events) ** 0.5)
+def defaults(order, events=150_000, batch=512):
+    """The strength and the floor for so many training events, and background events in a batch."""
+    strength = (12 if order else 24) * (events / 150_000) ** 0.25 * min(1, 512 / batch) ** 0.5
+    return strength, min(1, 0.1 * (150_000 / events) ** 0.5)
 
 
 def average(known, new, count):
@@ -53,7 +54,7 @@ class Law:
     """The law of one label and category, for logits."""
 
     def __init__(self, **options):
-        (self.strength, self.floor), self.options = defaults(options["order"]), options
+        (_, self.floor), self.options = defaults(options["order"]), options
         self.batches = self.seen = self.signals = self.gradients = self.drawn = 0
         self.size = self.norm = 0.0
 
@@ -124,7 +125,7 @@ class Law:
         self.size = average(self.size, np.linalg.norm(u), self.batches)
         self.seen += count
         rise = 1.0 if self.options["order"] else 1 - np.exp(-max(self.batches / 1000, self.seen / WARM_UP))
-        push[own] = self.strength * rise * u / self.size
+        push[own] = defaults(self.options["order"], batch=count)[0] * rise * u / self.size
         cell, background = self.spectrum(mass, weight)
         known = self.takes_part(signal_mass)
         if known.any():
