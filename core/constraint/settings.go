@@ -20,11 +20,10 @@ type Steering struct {
 // The numbers of the law. The strength is 12, times (T/150,000)^(1/4) for T training events, and the floor 0.1 (150,000/T)^(1/2): few
 // events teach less flatness, and planing leaves few effective events of them. Order 0, which forbids lines too, needs 24, and there the
 // strength rises as 1 - exp(-x), where x is 1 after 512,000 background events or 1,000 batches, whichever is sooner: a network that
-// knows nothing yet learns nothing, if the push is 24 times its gradient. Of n background events in a batch, with reference events, the
-// part of u that is no noise grows as sqrt(n). So from 512 on the strength falls as (512/n)^(1/2): the response is as flat in larger
-// batches, which learn nothing either at a larger strength. The exponential that keeps the means counts to the power tilt:
-// with the power 1 a steep spectrum of order 1 is less flat. A monotonic response needs all of it, which says on which side it rises:
-// at 0.6 some networks for a tail select the other side too. studies/zoo has the study behind each number.
+// knows nothing yet learns nothing from a push of 24 times its gradient. Nor does it from large batches, where less of u is noise: of n
+// events, with reference events, a part in proportion to n^(-1/2), so from 512 on the strength falls as (512/n)^(1/2). The exponential
+// that keeps the means counts to the power tilt: with 1 a steep spectrum of order 1 is less flat. A monotonic response needs all of it,
+// or some networks for a tail select both sides. studies/zoo has the study behind each number.
 const (
 	usual        = 150_000
 	ofFlat       = 24
@@ -66,7 +65,7 @@ func planOf[T events.Float](cfg loss.Planner, ev *events.Events[T], st *Steering
 		st.Batch = n
 	}
 	if p.Floor == 0 {
-		p.Floor = min(1, defaultFloor*math.Sqrt(usual/trainingEvents(p)))
+		p.Floor = min(1, defaultFloor*math.Sqrt(usual/cmp.Or(p.TrainingEvents, usual)))
 	}
 	if p.FromLogits {
 		p.ScoreRange = [2]float64{math.Inf(-1), math.Inf(1)}
@@ -81,18 +80,13 @@ func planOf[T events.Float](cfg loss.Planner, ev *events.Events[T], st *Steering
 	return p, nil
 }
 
-func trainingEvents(p *loss.Plan) float64 { return cmp.Or(p.TrainingEvents, usual) }
-
 // strength returns K for n background events.
 func strength(p *loss.Plan, n int) float64 {
-	k := float64(ofOthers)
-	switch {
-	case p.Strength >= 0:
+	if p.Strength >= 0 {
 		return p.Strength
-	case p.Order == 0:
-		k = ofFlat
 	}
-	return k * math.Pow(trainingEvents(p)/usual, 0.25) * math.Sqrt(min(1, usualBatch/float64(n)))
+	k := map[bool]float64{true: ofFlat, false: ofOthers}[p.Order == 0]
+	return k * math.Pow(cmp.Or(p.TrainingEvents, usual)/usual, 0.25) * math.Sqrt(min(1, usualBatch/float64(n)))
 }
 
 // checkCategories returns an error for the first event of a category below 0 or too large.

@@ -1,8 +1,6 @@
 package moments
 
-import (
-	"math"
-)
+import "math"
 
 // Bound makes c~ out of c:
 //
@@ -55,11 +53,8 @@ func (bo *Bound) Apply(c []float64) []float64 {
 	if math.Abs(c[1]) <= bo.Limits[1].floor {
 		bounded[1] = 0
 	}
-	if bo.First == 1 {
-		bounded[1], _, _ = bo.Limits[1].At(bounded[1], c[0])
-	}
-	for l := 2; l < bo.End; l++ {
-		bounded[l], _, _ = bo.Limits[l].At(c[l], bounded[1])
+	for l := bo.First; l < bo.End; l++ {
+		bounded[l], _, _ = bo.Limits[l].At(bounded[l], bounded[min(l-1, 1)])
 	}
 	return bounded
 }
