@@ -14,6 +14,7 @@ PACKAGES = ("numpy", "torch", "libmode", "modeloss", "hep_ml")
 def describe() -> dict[str, object]:
     """Processor, memory, system and versions, for the JSON file."""
     return {
+        "commit": _commit(),
         "processor": processor(),
         "cores": cores(),
         "cache": _line("/proc/cpuinfo", "cache size"),
@@ -34,6 +35,11 @@ def processor() -> str:
 def cores() -> int:
     """The number of cores that this process may use."""
     return len(os.sched_getaffinity(0))
+
+
+def _commit() -> str:
+    git = subprocess.run(["git", "describe", "--always", "--dirty"], capture_output=True, text=True)
+    return git.stdout.strip() or "unknown"
 
 
 def _line(path: str, field: str) -> str:

@@ -47,7 +47,7 @@ def tables() -> dict[str, str]:
     results, of_device = (json.loads(path.read_text()) for path in (RESULTS, RESULTS.with_name("device.json")))
     times = {(row["method"], row["n"]): row["median"] for row in results["times"]}
     return {
-        "cpu": _lines(_sizes(times), _steps(results)),
+        "cpu": f"Commit {results['machine']['commit']}. {_lines(_sizes(times), _steps(results))}",
         "gpu": _lines(_events(of_device)),
     }
 
