@@ -254,13 +254,13 @@ MODE_API int mode_state_check(const mode_handle *m, const double *state);
  * a floor, and |G| (after start) and |u| are norms over the background, averaged over 200 batches: docs/how-it-works.md.
  *
  * Options of the law. strength is K, 0 for planing alone; none: 24 at order 0 and else 12, times (training_events /
- * 150000)^(1/4), times (512 / b)^(1/2) for b > 512 background events, with reference events, of the label and category.
- * With a state, K of order 0 is multiplied by 1 - exp(-max(n / 512000, k / 1000)) after n background events in k
- * batches. floor is the least start, at most 1, which is no planing; none: 0.1 (150000 /
- * training_events)^(1/2). training_events is the number of background events of the whole training; none: unknown, as
- * 150000. from_logits: the scores are logits, gradients are by them, and score_range is 0,1. categories: the events'
- * category is from 0 to categories - 1, and each has a push and a part of the state of its own; one with too few events
- * for bins gets no push from a batch.
+ * 150000)^(1/4), times (c / b)^(1/2) for b > c background events, with reference events, of the label and category,
+ * with c = 512 at order 0 and else 1024. With a state, K of order 0 is multiplied by 1 - exp(-max(n / 512000, k /
+ * 1000)) after n background events in k batches. floor is the least start, at most 1, which is no planing; none: 0.1
+ * (150000 / training_events)^(1/2). training_events is the number of background events of the whole training; none:
+ * unknown, as 150000. from_logits: the scores are logits, gradients are by them, and score_range is 0,1. categories:
+ * the events' category is from 0 to categories - 1, and each has a push and a part of the state of its own; one with
+ * too few events for bins gets no push from a batch.
  *
  * L has the bins, moments, bounds and bias of the options; a batch with too few effective events for these bins gets fewer.
  * Signal events have none of the background labels: their masses and weights alone are read, and a mass that is not finite

@@ -21,19 +21,19 @@ type Steering struct {
 // events teach less flatness, and planing leaves few effective events of them. Order 0, which forbids lines too, needs 24, and there the
 // strength rises as 1 - exp(-x), where x is 1 after 512,000 background events or 1,000 batches, whichever is sooner: a network that
 // knows nothing yet learns nothing from a push of 24 times its gradient. Nor does it from large batches, where less of u is noise: of n
-// events, with reference events, a part in proportion to n^(-1/2), so from 512 on the strength falls as (512/n)^(1/2). The exponential
-// that keeps the means counts to the power tilt: with 1 a steep spectrum of order 1 is less flat. A monotonic response needs all of it,
-// or some networks for a tail select both sides. studies/zoo has the study behind each number.
+// events, with reference events, a part in proportion to n^(-1/2). So the strength falls as n^(-1/2) from 512 events on, 1,024 above
+// order 0. The exponential that keeps the means counts to the power tilt: with 1 a steep spectrum of order 1 is less flat. A monotonic
+// response needs all of it, or some networks for a tail select both sides. studies/zoo has the study behind each number.
 const (
 	usual        = 150_000
-	ofFlat       = 24
-	ofOthers     = 12
-	usualBatch   = 512 // background events
 	defaultFloor = 0.1
 	warmEvents   = 512_000
 	warmBatches  = 1_000 // for categories of few events
 	tilt         = 0.6   // the power of the exponential
 )
+
+// ofOrder has the strength, and the background events of a batch from which on it falls, of order 0 and of others.
+var ofOrder = [2]struct{ strength, batch float64 }{{24, 512}, {12, 1_024}}
 
 // planOf returns the plan of a batch, and replaces what is not given by its default. It returns an error for options, a batch, categories or
 // a state that do not match the events.
@@ -85,8 +85,8 @@ func strength(p *loss.Plan, n int) float64 {
 	if p.Strength >= 0 {
 		return p.Strength
 	}
-	k := map[bool]float64{true: ofFlat, false: ofOthers}[p.Order == 0]
-	return k * math.Pow(cmp.Or(p.TrainingEvents, usual)/usual, 0.25) * math.Sqrt(min(1, usualBatch/float64(n)))
+	of := ofOrder[min(p.Order, 1)]
+	return of.strength * math.Pow(cmp.Or(p.TrainingEvents, usual)/usual, 0.25) * math.Sqrt(min(1, of.batch/float64(n)))
 }
 
 // checkCategories returns an error for the first event of a category below 0 or too large.

@@ -73,9 +73,9 @@ class LayerOptions(LossOptions, total=False):
 
     strength: float | None
     """K, the push over the gradient. By default 24 at order 0 and else 12, times (T/150,000)^(1/4) for T
-    ``training_events``, times (512/b)^(1/2) for b background events in a batch, if they and the reference events are
-    more than 512. K of order 0 rises: it is multiplied by 1 - exp(-max(n/512,000, k/1,000)) after n background events
-    in k batches."""
+    ``training_events``, times (c/b)^(1/2) if a batch has b > c background events, with reference events; c is 512 at order
+    0 and else 1,024. K of order 0 rises: it is multiplied by 1 - exp(-max(n/512,000, k/1,000)) after n background
+    events in k batches."""
     floor: float | None
     """The least start, above 0 and at most 1, which is no planing. By default 0.1 (150,000/T)^(1/2), at most 1."""
     training_events: float | None

@@ -15,7 +15,7 @@ BATCHES, SEEN, PUSH, GRADIENTS, GRADIENT = range(4, 9)
 
 def defaults(order, events=150_000, batch=512):
     """The strength and the floor for so many training events, and background events in a batch."""
-    strength = (12 if order else 24) * (events / 150_000) ** 0.25 * min(1, 512 / batch) ** 0.5
+    strength = (12 if order else 24) * (events / 150_000) ** 0.25 * min(1, (1_024 if order else 512) / batch) ** 0.5
     return strength, min(1, 0.1 * (150_000 / events) ** 0.5)
 
 
