@@ -29,7 +29,7 @@ def resampled(kind, pt, rng):
 if __name__ == "__main__":
     folder, count = Path(sys.argv[1]), int(sys.argv[2]) if len(sys.argv) > 2 else 50_000
     for seed, name in enumerate(["train", "valid", "test"]):
-        columns = jets(count if name == "train" else count // 3, seed)
+        columns = jets(count if name != "test" else count // 3, seed)
         kind = np.argmax([columns[f"label_{one}"] for one in CLASSES], axis=0)
         chosen = (
             np.arange(len(kind)) if name == "test" else resampled(kind, columns["jet_pt"], np.random.default_rng(seed))
