@@ -189,7 +189,7 @@ func place[T events.Float](c *cells, spectrum []float64, ev *events.Events[T], c
 func (g *group[T]) setSpectra(ev *events.Events[T], signal []uint32, sc *par.Scratch) []uint8 {
 	masses := events.Events[T]{Mass: ev.Mass, Masses: ev.Masses, Weight: ev.Weight}
 	masses = masses.Chosen(signal, sc)
-	if len(g.Score)+len(signal) < 2*int(g.known.drawn) {
+	if len(signal) == 0 || len(g.Score)+len(signal) < 2*int(g.known.drawn) {
 		g.taught.drawn, g.taught.ends = g.known.drawn, g.known.ends
 	} else {
 		draw(g.cells(g.taught), &g.Events, &masses)
