@@ -250,10 +250,9 @@ func (g *group[T]) push(sc *par.Scratch) ([]float64, error) {
 	n, score, weight, unit := len(order), g.Score, g.Weight, events.UnitOfWeights(g.Weight)
 	scores, sizes := par.Unset[float64](&sc.Arena, n), par.Unset[float64](&sc.Arena, n) // in order of score; sizes are |w|
 	for k, i := range order {
-		scores[k], sizes[k] = float64(score[i]), 1
-	}
-	for k := 0; k < n && weight != nil; k++ {
-		sizes[k] = math.Abs(float64(weight[order[k]])) * unit
+		if scores[k], sizes[k] = float64(score[i]), 1; weight != nil {
+			sizes[k] = math.Abs(float64(weight[i])) * unit
+		}
 	}
 	total, below, least, square := floats.Sum(sizes), 0.0, leastRank/float64(n), 0.0
 	u := par.Unset[float64](&sc.Arena, len(score))
@@ -302,14 +301,11 @@ func fewerBins(p *loss.Plan) *loss.Plan {
 	fewer.Masses = slices.Clone(p.Masses)
 	for k := range fewer.Masses {
 		o := &fewer.Masses[k]
-		most := o.Asked
-		if o.Kind == bins.GivenEdges {
-			most = len(o.Edges) - 1
-		}
+		most := cmp.Or(max(0, len(o.Edges)-1), o.Asked)
 		if o.Merges() && !p.Joint || most == 1 {
 			return nil
 		}
-		if o.Kind, o.Asked, o.Most = bins.Quantile, 0, most; p.Joint {
+		if o.Kind, o.Asked, o.Most, o.Edges = bins.Quantile, 0, most, nil; p.Joint {
 			o.Asked = cmp.Or(most, loss.MostPerAxis) / 2
 		}
 	}

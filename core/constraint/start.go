@@ -189,7 +189,7 @@ func place[T events.Float](c *cells, spectrum []float64, ev *events.Events[T], c
 func (g *group[T]) setSpectra(ev *events.Events[T], signal []uint32, sc *par.Scratch) []uint8 {
 	masses := events.Events[T]{Mass: ev.Mass, Masses: ev.Masses, Weight: ev.Weight}
 	masses = masses.Chosen(signal, sc)
-	if len(g.Score)+len(signal) < 2*int(g.known.drawn) {
+	if len(signal) == 0 || len(g.Score)+len(signal) < 2*int(g.known.drawn) {
 		g.taught.drawn, g.taught.ends = g.known.drawn, g.known.ends
 	} else {
 		draw(g.cells(g.taught), &g.Events, &masses)
@@ -223,52 +223,53 @@ func (c *cells) starts(order int, floor float64) []float64 {
 	return starts
 }
 
-// Of the polynomials of keepMeans: the largest degree, the most Newton steps, and the largest change of the exponent in one.
+// Of keepMeans: the largest degree, the most Newton steps, the largest change of the exponent in one, the least size of a free polynomial.
 const (
 	largestDegree = 2
 	mostSteps     = 100
 	largestStep   = 2.0
+	dependent     = 1e-6
 )
 
 // keepMeans multiplies starts by the exponential of a polynomial of the rank of the mass. With it the planed background has the means of
 // the polynomials that the background has, and its size. The multipliers of the exact limit have these means too: along a polynomial that
 // the order allows no residual counts, and cross entropy alone decides, with the background as it is. Of all multipliers with these means
-// they have the least entropy relative to planing. Newton's method finds them, for one polynomial at a time.
+// they have the least entropy relative to planing. Newton's method finds them.
 func (c *cells) keepMeans(starts []float64, degree int) {
 	background, exponent, planed := make([]float64, mostCells), make([]float64, mostCells), make([]float64, mostCells)
 	for k, b := range c.background {
 		background[k] = max(0, b)
 	}
 	total, polynomials := floats.Sum(background), c.polynomials(degree)
+	free, term := make([][]float64, len(polynomials)), make([]float64, mostCells)
 	for range mostSteps {
-		largest := 0.0
-		for _, p := range polynomials {
-			for k, b := range background {
-				if planed[k] = 0; b > 0 {
-					planed[k] = b * starts[k] * math.Exp(exponent[k])
-				}
-			}
-			sum := floats.Sum(planed)
-			mean, variance := floats.Dot(planed, p)/sum, 0.0
-			for k, x := range p {
-				variance += planed[k] / sum * (x - mean) * (x - mean)
-			}
-			if variance > 0 {
-				step := max(-largestStep, min(largestStep, (floats.Dot(background, p)/total-mean)/variance))
-				floats.AddScaled(exponent, step, p)
-				largest = max(largest, math.Abs(step))
-			}
+		for k, b := range background {
+			planed[k] = b * starts[k] * math.Exp(exponent[k])
 		}
-		if largest < 1e-10 {
+		floats.Scale(1/floats.Sum(planed), planed)
+		step := make([]float64, mostCells)
+		for l, p := range polynomials { // what it has beside a constant and the polynomials before it, with the mean square 1
+			free[l] = append(free[l][:0], p...)
+			floats.AddConst(-floats.Dot(planed, p), free[l])
+			for _, other := range free[:l] {
+				floats.AddScaled(free[l], -floats.Dot(floats.MulTo(term, planed, other), free[l]), other)
+			}
+			size := math.Sqrt(floats.Dot(floats.MulTo(term, planed, free[l]), free[l]))
+			if floats.Scale(1/size, free[l]); !(size > dependent) {
+				clear(free[l])
+			}
+			floats.AddScaled(step, floats.Dot(background, free[l])/total, free[l])
+		}
+		change := floats.Norm(step, math.Inf(1))
+		if floats.AddScaled(exponent, min(1, largestStep/change), step); !(change >= 1e-10) {
 			break
 		}
 	}
-	power := 1.0
 	if !c.plan.Monotonic {
-		power = tilt
+		floats.Scale(tilt, exponent)
 	}
 	for k, x := range exponent {
-		starts[k] *= math.Exp(power * x)
+		starts[k] *= math.Exp(x)
 	}
 	floats.Scale(total/floats.Dot(background, starts), starts)
 }

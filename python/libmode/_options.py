@@ -90,7 +90,7 @@ class Options(Handle):
         return hash(self.text)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return parse_options, (self.loss, self.text)
+        return Options, (self.loss, self.text)
 
     def changed(self, **values: Any) -> Options:
         """These options with other values of some."""

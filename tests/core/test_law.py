@@ -14,11 +14,11 @@ ONE_MASS = {
 ONE_MASS |= {"edges": {"order": 1, "edges": (0.0, 20, 50, 90, 200)}, "range": {"order": 2, "mass_range": (10, 150)}}
 ONE_MASS |= {"plain": {"order": 1, "unbiased": False, "moments": "quadrature", "bins": 8, "slope_penalty": 1}}
 SEVERAL = {"one by one": {"order": 1, "bins": 6}, "joint": {"order": 1, "joint": True, "bins": 3}}
-SEVERAL |= {"grid": {"order": 0, "joint": True}}
+SEVERAL |= {"grid": {"order": 0, "joint": True}, "alike": {"order": 2, "bins": 6}}
 WEIGHTS = ["none", "positive", "signed", "falling"]
 
 
-def batch(seed, variables=1, weights="none", n=N, absent=0.0, ties=True):
+def batch(seed, variables=1, weights="none", n=N, absent=0.0, ties=True, alike=0.0):
     """Logit, label, mass and weight of events with a score that follows the mass. Masses are multiples of 1/1024.
 
     Half of the logits are tied. No logit lies beyond 8.
@@ -27,6 +27,7 @@ def batch(seed, variables=1, weights="none", n=N, absent=0.0, ties=True):
     label = np.arange(n) % 2
     mass = np.round(1024 * rng.exponential(40, (n, variables)).clip(max=199)) / 1024
     mass[label == 1] = np.round(1024 * rng.normal(60, 15, (label.sum(), variables)).clip(0, 199)) / 1024
+    mass += alike * (mass[:, :1] - mass)
     logit = (rng.normal(label) + mass[:, 0] / 60 - 1).clip(-8, 8)
     if ties:
         logit[::2] = np.round(4 * logit[::2]) / 4
@@ -66,21 +67,20 @@ def close(found, want, digits=1e-9):
 
 @pytest.mark.parametrize("variables, name, options, weights", CASES, ids=[f"{c[0]} {c[1]} {c[3]}" for c in CASES])
 def test_it_is_the_law_of_the_text(variables, name, options, weights):
-    """Over batches of several sizes, of which the last sets new cells of mass, and the third has no signal."""
-    options = {"order": 0, "missing": "ignore"} | options
+    """Over batches of several sizes: the first and the third, a large one, have no signal, and the last sets new cells."""
+    options = {"order": 0, "missing": "ignore", "unbiased": weights != "signed"} | options
     if name == "grid":
         options["edges"] = [(0, 20, 50, 200)] * variables
-    if weights == "signed":
-        options |= {"unbiased": False}
     layer, law = Core(**options), Law(**options)
-    for step, n in enumerate((N, N - 100, N, 2 * N)):
-        events = batch(step, variables, weights, n, absent=0.1 * (variables > 1 and not options.get("joint")))
-        if step == 2:
+    for step, n in enumerate((N, N - 100, 4 * N, N, 2 * N)):
+        absent, alike = 0.1 * (variables > 1 and not options.get("joint")), 0.99 * (name == "alike")
+        events = batch(step, variables, weights, n, absent, alike=alike)
+        if step in (0, 2):
             events = tuple(None if a is None else a[events[1] == 0] for a in events)
         gradient = incoming(step, len(events[0]))
         push, multiplier = by_the_law(law, *events)
         close(layer.forward(*events)[:2], [push, multiplier])
-        own = (events[1] == 0) & ((push != 0) | (multiplier != 1))
+        own = layer.rows[2] == 1  # the slope of those that take part
         want = np.where(own, law.backward(np.where(own, gradient, 0), push, multiplier), gradient)
         close(layer.backward(gradient), want)
 

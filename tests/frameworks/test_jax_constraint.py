@@ -88,12 +88,12 @@ def test_without_a_state_each_batch_is_the_first(way):
 @pytest.mark.parametrize("shape", [(N,), (N, 1)])
 @pytest.mark.parametrize("dtype", [jnp.float32, jnp.bfloat16], ids=["float32", "bfloat16"])
 def test_the_scores_are_unchanged(way, shape, dtype):
-    score = jnp.asarray(SCORE, dtype).reshape(shape)
-    same, pullback = jax.vjp(way(lambda s: mode_constraint(s, LABEL, MASS, order=1)), score)
+    score, mass = jnp.asarray(SCORE, dtype).reshape(shape), jnp.asarray(np.minimum(MASS, 0.6), dtype)
+    same, pullback = jax.vjp(way(lambda s: mode_constraint(s, LABEL, mass, order=1, mass_range=(0, 0.6))), score)
     assert same.dtype == dtype and same.shape == shape and (same == score).all()
     (grad,) = pullback(same)
     assert grad.dtype == dtype and grad.shape == shape and jnp.isfinite(grad).all()
-    assert (grad != same).any()
+    assert (grad != same)[LABEL == 0].mean() > 0.95  # also of masses on the limit, which is rounded to their type
 
 
 def test_vmap_over_batches_of_equal_size():

@@ -154,6 +154,7 @@ mass = np.repeat((0, 3.0, 5, 7, 9, 12), 10); weight = np.repeat((-3.0, 6, 1, 1, 
 mass[59] = 1e15; order = 2; slope_penalty = 0.1 | OVERFLOW | mass = 1e+15 is so far from most others ... order = 2
 mass = two(mass); joint = True; edges = (range(300), range(300)); del bins | OPTION | bins (or edges) of all variables make 89401 cells
 mass = np.stack([mass, mass * 7 % 60], axis=1); joint = True; order = 2; bins = 2 | OPTION | 6 functions of the mass fit 4 bins exactly
+score, mass, weight, label = first(3, given); mass = np.stack([mass, mass**2], axis=1); joint = True; order = 1; del bins | TOO_FEW | 3 functions of the mass fit 3 bins exactly
 score = np.where(label == np.arange(60) % 2, -1.7e308, 1.7e308); score_range = None | OVERFLOW | the loss overflows double precision
 category = np.arange(60) // 58; bins = 4 | TOO_FEW | events of category = 1: too few events
 category = np.arange(60) % 2; score[7] = 2 | SCORE_RANGE | events of category = 1: score[7] = 2

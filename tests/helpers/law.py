@@ -110,7 +110,7 @@ class Law:
         own = self.takes_part(mass) & (weight != 0)
         push, multiplier, count = np.zeros(len(own)), np.ones(len(own)), own.sum()
         score, mass, weight = score[own], mass[own], weight[own]
-        if count + len(signal_mass) >= 2 * self.drawn:
+        if len(signal_mass) and count + len(signal_mass) >= 2 * self.drawn:
             self.drawn, self.signals, self.each = count + len(signal_mass), 0, CELLS[mass.shape[1]]
             self.ends = []
             for b, s in zip(mass.T, signal_mass.T, strict=True):
@@ -126,14 +126,14 @@ class Law:
         self.seen += count
         rise = 1.0 if self.options["order"] else 1 - np.exp(-max(self.batches / 1000, self.seen / WARM_UP))
         push[own] = defaults(self.options["order"], batch=count)[0] * rise * u / self.size
-        cell, background = self.spectrum(mass, weight)
         known = self.takes_part(signal_mass)
         if known.any():
-            both = np.array([background, self.spectrum(signal_mass[known], signal_weight[known])[1]])
+            of_signal = self.spectrum(signal_mass[known], signal_weight[known])[1]
+            both = np.array([self.spectrum(mass, weight)[1], of_signal])
             self.signals += 1
             self.spectra = both if self.signals == 1 else average(self.spectra, both, self.signals)
         if self.signals:
-            multiplier[own] = self.start()[cell]
+            multiplier[own] = self.start()[self.spectrum(mass, weight)[0]]
         return push, multiplier
 
     def backward(self, gradient, push, multiplier):

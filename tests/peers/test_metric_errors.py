@@ -49,6 +49,7 @@ at(MASS + 100, LABEL, SCORE, threshold=0.5) | ValueError | score and mass are sw
 cut(degree=1) | TypeError | unexpected keyword argument 'degree'
 cut(signal_eficiency=0.5) | TypeError | unexpected keyword argument 'signal_eficiency'
 metrics.roc(np.arange(40.0), np.arange(40)) | ValueError | label has more than 20 different values: are these masses? metrics take (score, label, mass) in this order
+metrics.check(SCORE, None, MASS, category=np.ma.masked_equal(LABEL, 1), order=0, threshold=0.5) | TypeError | category[1] is masked
 metrics.auc(SCORE, LABEL, background_label=7) | ValueError | background_label = 7: expected one of label's 0, 1
 """
 ROWS = [row.split(" | ") for row in BAD.strip().splitlines()]

@@ -54,22 +54,19 @@ def test_bad_use_is_one_sentence_and_status_2(file, tmp_path, change, message):
     assert "Traceback" not in printed
 
 
+def test_a_cut_with_too_few_events_has_a_page_without_a_picture(file, tmp_path):
+    given = ["--score", "carved", "--mass", "mass", "--order", 0, "--background-efficiency", 1e-4, "--out", tmp_path]
+    status, printed = report_toys.report(file, *given)
+    assert status == 0, printed
+    assert "data:image" not in (tmp_path / "report.html").read_text(encoding="utf-8")
+
+
 def test_options_are_those_of_check(file, toy, tmp_path):
     """Bins, the bounds of the polynomial, and the events of the training."""
     background = toy["label"] == 0
     score, mass = toy["linear"][background], toy["mass"][background]
-    given = [
-        "--score",
-        "linear",
-        "--mass",
-        "mass",
-        "--cut",
-        "label == 0",
-        "--background-efficiency",
-        "0.3",
-        "--out",
-        tmp_path,
-    ]
+    given = ["--score", "linear", "--mass", "mass", "--cut", "label == 0", "--background-efficiency", 0.3]
+    given += ["--out", tmp_path]
     for options, given_so in (
         ({"order": 2, "monotonic": True, "max_slope": 0.1, "training_events": 5000.0, "bins": 7},
          ["--monotonic", "--max-slope", 0.1, "--training-events", 5000, "--bins", 7]),

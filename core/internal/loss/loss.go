@@ -3,6 +3,7 @@
 package loss
 
 import (
+	"cmp"
 	"math"
 	"slices"
 
@@ -223,7 +224,8 @@ func prepareJoint[T events.Float](ev events.Events[T], index []uint32, p *Plan, 
 	}
 	pr := &Prepared[T]{plan: p}
 	var cellOf []uint32
-	if pr.Bins, cellOf, err = bins.JointCells(ev.Masses, index, p.axes(ranges, len(inside)), inside, sc); err != nil {
+	axes, most := p.axes(ranges, len(inside))
+	if pr.Bins, cellOf, err = bins.JointCells(ev.Masses, index, axes, inside, sc); err != nil {
 		return nil, err
 	}
 	if pr.sel, err = events.Select(ev, index, cellOf, p.Masses[0].Limits, sc); err != nil {
@@ -233,7 +235,7 @@ func prepareJoint[T events.Float](ev events.Events[T], index []uint32, p *Plan, 
 	if _, err := bins.Settle(pr.Bins, pr.sel, &bins.Options{Kind: bins.GivenEdges}, columns, sc); err != nil {
 		return nil, err
 	}
-	if pr.Basis, err = moments.NewSpan(pr.Means, pr.Count(), &sc.Arena); err != nil {
+	if pr.Basis, err = moments.NewSpan(pr.Means, pr.Count(), most, &sc.Arena); err != nil {
 		return nil, err
 	}
 	pr.rs = sorted.Sort(pr.sel, pr.Count(), sc)
@@ -243,9 +245,9 @@ func prepareJoint[T events.Float](ev events.Events[T], index []uint32, p *Plan, 
 // MostPerAxis is the default number of bins of each of several variables together, for many events.
 const MostPerAxis = 8
 
-// axes returns the bins of each variable, for n events inside these ranges. By default cells have events enough, and there are more
-// cells than functions.
-func (p *Plan) axes(ranges [events.MaxVariables][2]float64, n int) []bins.Options {
+// axes returns the bins of each variable, for n events inside these ranges, and the number of cells. By default cells have events
+// enough, and there are more cells than functions.
+func (p *Plan) axes(ranges [events.MaxVariables][2]float64, n int) (axes []bins.Options, number float64) {
 	variables := len(p.Masses)
 	cells := func(perAxis int) float64 { return math.Pow(float64(perAxis), float64(variables)) }
 	room := 1
@@ -255,16 +257,14 @@ func (p *Plan) axes(ranges [events.MaxVariables][2]float64, n int) []bins.Option
 	for cells(room) <= float64(len(moments.Products(variables, p.Order))) {
 		room++
 	}
-	axes := slices.Clone(p.Masses)
+	axes, number = slices.Clone(p.Masses), 1
 	for k := range axes {
-		if axes[k].Asked == 0 {
-			axes[k].Asked = room
-		}
-		if axes[k].Kind != bins.GivenEdges {
+		axes[k].Asked = cmp.Or(max(0, len(axes[k].Edges)-1), axes[k].Asked, room)
+		if number *= float64(axes[k].Asked); axes[k].Kind != bins.GivenEdges {
 			axes[k].Mass = ranges[k]
 		}
 	}
-	return axes
+	return axes, number
 }
 
 // Order returns the places of the events in order of score.

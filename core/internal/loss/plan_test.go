@@ -1,6 +1,7 @@
 package loss
 
 import (
+	"math"
 	"testing"
 
 	"github.com/libmode/libmode/core/internal/bins"
@@ -16,8 +17,9 @@ func TestDefaultCells(t *testing.T) {
 	} {
 		p := Plan{Options: moments.Options{Order: c.order}, Masses: make([]bins.Options, c.variables)}
 		ranges := [3][2]float64{{1, 2}, {3, 4}, {5, 6}}
-		p.Masses[1].Asked, p.Masses[1].Kind = 5, bins.GivenEdges
-		axes := p.axes(ranges, c.events)
+		p.Masses[1].Edges, p.Masses[1].Kind = make([]float64, 6), bins.GivenEdges
+		axes, number := p.axes(ranges, c.events)
+		require.Equal(t, 5*math.Pow(float64(c.want), float64(c.variables-1)), number)
 		require.Equal(t, []int{c.want, 5}, []int{axes[0].Asked, axes[1].Asked}, c)
 		require.Equal(t, [][2]float64{{1, 2}, {}}, [][2]float64{axes[0].Mass, axes[1].Mass}, "the ends of given edges stay")
 		require.Zero(t, p.Masses[0].Asked)

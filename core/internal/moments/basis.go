@@ -53,13 +53,16 @@ func New(means, edges []float64, events int, c *Options, arena *par.Arena) (*Bas
 }
 
 // NewSpan returns the orthonormal basis of the functions whose means over the bins are given, without the functions that
-// depend on others before them.
-func NewSpan(means []float64, nb int, arena *par.Arena) (*Basis, error) {
+// depend on others before them. At most so many bins are asked for: those without events are left out.
+func NewSpan(means []float64, nb int, most float64, arena *par.Arena) (*Basis, error) {
 	size := len(means) / nb
 	qr := NewQR(columnsOf(means, nb, size, arena), size, roundingFloor, arena)
 	if qr.Rank >= nb {
-		return nil, errs.Of(errs.ErrOption, "%d functions of the mass fit %d bins exactly, so no dependence is left to measure: "+
-			"use more bins or a lower order", size, nb)
+		kind, more := errs.ErrOption, "bins"
+		if most > float64(size) {
+			kind, more = errs.ErrNoEvents, "events"
+		}
+		return nil, errs.Of(kind, "%d functions of the mass fit %d bins exactly, so no dependence is left to measure: use more %s or a lower order", size, nb, more)
 	}
 	kept := par.Make[float64](arena, qr.Rank*nb)[:0]
 	for l := range size {

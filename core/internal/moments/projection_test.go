@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/libmode/libmode/core/internal/bins"
+	"github.com/libmode/libmode/core/internal/errs"
 	"github.com/libmode/libmode/core/internal/events"
 	"github.com/libmode/libmode/core/internal/par"
 	"github.com/stretchr/testify/require"
@@ -168,7 +169,7 @@ func TestSpan(t *testing.T) {
 	sc := par.Take()
 	defer sc.Give()
 	means := []float64{1, 2, 4, 1, 3, 6, 1, 5, 10, 1, 9, 18} // the third is twice the second
-	ba, err := NewSpan(means, 4, &sc.Arena)
+	ba, err := NewSpan(means, 4, 4, &sc.Arena)
 	require.NoError(t, err)
 	require.Equal(t, 2, ba.Size)
 	require.True(t, ba.IsOrthonormal)
@@ -186,6 +187,9 @@ func TestSpan(t *testing.T) {
 		require.InDeltaSlice(t, want, gram, 1e-14)
 	}
 	means = []float64{1, 0, 0, 0, 1, 1, 0, 0, 1, 0, 1, 0, 1, 0, 0, 1}
-	_, err = NewSpan(means, 4, &sc.Arena)
-	require.ErrorContains(t, err, "4 functions of the mass fit 4 bins exactly")
+	for most, want := range map[float64]error{4: errs.ErrOption, 9: errs.ErrNoEvents} { // other events may fill more of the bins
+		_, err = NewSpan(means, 4, most, &sc.Arena)
+		require.ErrorContains(t, err, "4 functions of the mass fit 4 bins exactly")
+		require.ErrorIs(t, err, want)
+	}
 }

@@ -88,11 +88,11 @@ def mode_constraint(
     def constrain(score: Any) -> Any:
         nonlocal after
         batch = read_events(as_jax, score, label, mass, weight, category)
+        constraint.options = constraint.options.rounded_to(batch.score.dtype, batch.mass.dtype)
         further = () if reference is None else read_reference(reference, partial(read_events, as_jax))
         before = None if state is None else _numbers(state, constraint)
         same, numbers = _same(function, batch.score, (batch[1:], before, further))
-        if state is not None:
-            after = State(numbers)
+        after = None if state is None else State(numbers)
         return same.reshape(jnp.shape(score))
 
     if jnp.ndim(score) != 2 or jnp.shape(score)[1] == 1:

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._problems import say_if_far
-from .._read import as_array, flat, number, numbers, same_length, vector
+from .._read import as_array, flat, number, numbers, same_length, vector, without_masks
 from ._bins import Doubles, sums
 from ._response import CUTS, Binned, Grid, Null, all_cuts, residual, slope, turns
 from ._result import AtCut, Check, shown
@@ -83,7 +83,7 @@ class Judge:
         within = ((events.mass >= low) & (events.mass <= high)).all(axis=1)
         self._inside = np.flatnonzero(finite & within)
         if not len(self._inside):
-            raise ValueError(f"mass has no background inside mass_range = {settings.mass_range}")
+            raise ValueError(f"mass has no background inside {limits.tolist()}, mass_range or bins")
         self._weight = own = events.weight[self._inside]
         if own.sum() <= 0:
             raise ValueError(f"weight sums to {own.sum():g} over the background: expected a positive sum")
@@ -104,7 +104,7 @@ class Judge:
         self._groups: dict[Any, Group] = {None: self._group(slice(None))}
         self._kinds: list[NDArray[np.intp]] = []  # numbers of the categories, if there are some
         if category is not None:
-            kinds = flat("category", np.asarray(category))
+            kinds = flat("category", np.asarray(without_masks("category", category)))
             same_length("category", kinds, "mass", events.signal)
             self._names_of_kinds, place = np.unique(kinds, return_inverse=True)
             self._kinds = [place]

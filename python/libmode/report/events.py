@@ -42,7 +42,7 @@ def read_all(sources: Iterable[Source], wanted: Wanted) -> tuple[int, Events]:
     counts, parts = zip(*(read(source, wanted) for source in sources), strict=True)
     events = Events(*(np.concatenate(arrays) for arrays in zip(*parts, strict=True)))
     if not len(events.mass):
-        raise Problem(f"--cut is passed by none of the {sum(counts)} entries.")
+        raise Problem(f"--cut is passed by none of {sum(counts)} entries." if any(counts) else "the files are empty.")
     if events.label.all():
         raise Problem("--label is 1 for all events: expected background, which has label 0.")
     return sum(counts), events

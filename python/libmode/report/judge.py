@@ -77,7 +77,7 @@ VERDICTS = {True: "flat", False: "not flat", None: "not known"}
 
 def of_check(one: Judged, mass_label: str) -> str:
     """The picture of a check as a data address for a page; "" for a check without a picture."""
-    if not any(cut.efficiency for cut in one.check.cuts):
+    if not any(cut.efficiency and cut.scan is not None for cut in one.check.cuts):
         return ""
     figure = one.check.plot(mass_label=mass_label)
     figure.suptitle("")  # the page says it
