@@ -16,8 +16,6 @@ with needed("lightgbm", "libmode.lightgbm", "lightgbm"):
 with needed("sklearn", "libmode.lightgbm", "lightgbm"):
     from ._trees.classifier import BoostedClassifier, History, Training, described, of_parts
 
-from ._trees.multipliers import Stopping
-
 __all__ = ["MoDeLGBMClassifier"]
 
 
@@ -45,18 +43,6 @@ def _with_link(booster: lightgbm.Booster, start: float, rounds: int | None) -> A
     for leaf in range(model.dump_model(num_iteration=1)["tree_info"][0]["num_leaves"]):
         model.set_leaf_output(0, leaf, model.get_leaf_output(0, leaf) + start)
     return model
-
-
-class _Stop:
-    """Stops a training."""
-
-    def __init__(self, stopping: Stopping) -> None:
-        self._stopping = stopping
-        self.order = 30  # as LightGBM's own callback: after the records
-
-    def __call__(self, env: Any) -> None:
-        if self._stopping.over(env.iteration):
-            raise lightgbm.callback.EarlyStopException(self._stopping.best, env.evaluation_result_list)
 
 
 class MoDeLGBMClassifier(BoostedClassifier):
@@ -101,7 +87,13 @@ class MoDeLGBMClassifier(BoostedClassifier):
         if verbose and sets:
             callbacks.append(lightgbm.log_evaluation(int(verbose)))
         if stopping:
-            callbacks.append(_Stop(stopping))
+
+            def stop(env: Any) -> None:
+                if stopping.over(env.iteration):
+                    raise lightgbm.callback.EarlyStopException(stopping.best, env.evaluation_result_list)
+
+            stop.order = 30  # type: ignore[attr-defined] # as LightGBM's own callback: after the records
+            callbacks.append(stop)
         depth = training.parameters["max_depth"]
         booster = lightgbm.train(
             {

@@ -157,7 +157,5 @@ class MoDeXGBClassifier(BoostedClassifier):
 
 
 #: XGBoost's other names of arguments of the classifier.
-_OTHER_NAMES = {
-    **{"eta": "learning_rate", "lambda": "reg_lambda", "seed": "random_state", "nthread": "n_jobs"},
-    "num_boost_round": "n_estimators",
-}
+_OTHER_NAMES = {"eta": "learning_rate", "lambda": "reg_lambda", "seed": "random_state", "nthread": "n_jobs"}
+_OTHER_NAMES["num_boost_round"] = "n_estimators"
