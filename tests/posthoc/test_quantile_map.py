@@ -183,7 +183,7 @@ def test_the_correction_at_nodes_and_beyond(order):
 
 
 @pytest.mark.parametrize("options, changes, message", [
-    ({"order": -1}, {}, "order = -1: must be at least 0"),
+    ({"order": -1}, {}, "order = -1 must be between 0 and 16"),
     ({"mass_range": (1, 0)}, {}, r"mass_range = \(1, 0\): must be two finite numbers"),
     ({"mass_range": (5, 6)}, {}, "0 events inside mass_range count as 0 by their weights, .*: at least 100 are needed"),
     ({"order": 1}, {"mass": np.ones((1000, 2))}, "need order 0 or None"),
