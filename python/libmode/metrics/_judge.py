@@ -11,12 +11,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._problems import say_if_far
-from .._read import as_array, flat, number, numbers, same_length, vector
+from .._read import as_array, each_of, flat, number, numbers, same_length, vector
 from ._bins import Doubles, sums
 from ._response import CUTS, Binned, Grid, Null, all_cuts, residual, slope, turns
 from ._result import AtCut, Check, shown
 from ._rule import Context, Test, judge_scan, of_all_cuts, of_bound, sentence, unknown, verdict
-from ._sample import Sample, Settings, read_labels, variables, weights, wrong_way
+from ._sample import Sample, Settings, effective, read_labels, variables, weights, wrong_way
 from ._templates import SMALL, TEN, WIDTHS, Cells, Variable, cells, scan
 from .roc import area, curve
 
@@ -78,6 +78,8 @@ class Judge:
         finite = ~events.signal & np.isfinite(events.mass).all(axis=1)
         if not finite.any():
             raise ValueError("mass is nan for all background events: expected masses")
+        d = events.mass.shape[1]
+        self._names = ["mass"] if d == 1 else [f"mass[:, {k}]" for k in range(d)]
         limits = self._limits(finite)
         low, high = (each.astype(events.mass.dtype) for each in limits.T)  # as the loss rounds limits
         within = ((events.mass >= low) & (events.mass <= high)).all(axis=1)
@@ -91,8 +93,6 @@ class Judge:
         self._constant = bool((own == own[0]).all())
         signals = events.mass[events.signal & within]
         self._signal_mass, self._signal_weight = signals[:, 0], events.weight[events.signal & within]
-        d = self._mass.shape[1]
-        self._names = ["mass"] if d == 1 else [f"mass[:, {k}]" for k in range(d)]
         self._repeats: list[str] = []
         found = [self._looked_for(*each) for each in zip(signals.T, self._mass.T, limits, strict=True)]
         widths, self._sought, self._how = zip(*found, strict=True)
@@ -100,6 +100,8 @@ class Judge:
             Variable(column.astype(float), (ends[0], ends[1]), own, settings.order)
             for column, ends, own in zip(self._mass.T, limits.tolist(), widths, strict=True)
         ]
+        has_mass = d == 1 and (len(signals) or settings.signal_mass is not None)
+        self._signal_masses = tuple(self._sought[0].tolist()) if has_mass else ()
         self._limits_of_bins = limits
         self._groups: dict[Any, Group] = {None: self._group(slice(None))}
         self._kinds: list[NDArray[np.intp]] = []  # numbers of the categories, if there are some
@@ -113,25 +115,24 @@ class Judge:
                 self._groups |= {kind: self._group(which)} if len(which) else {}
 
     def _limits(self, finite: NDArray[np.bool_]) -> Doubles:
-        """The range of each variable, (d, 2)."""
+        """The range of each variable, (d, 2): as given, or from the lowest to the highest mass."""
         settings, columns = self._settings, self.events.mass[finite].T
-        edges, d = settings.bins, len(columns)
-        if settings.mass_range is not None:
-            pairs = [settings.mass_range] if d == 1 else settings.mass_range
-            given = [vector("mass_range", pair) for pair in pairs]
-            if len(given) != d or any(len(pair) != 2 or not pair[0] < pair[1] for pair in given):
-                raise ValueError(f"mass_range = {settings.mass_range!r}: expected {d} pairs (low, high)")
-            return np.array(given, float)
-        if np.ndim(edges) and d == 1:
-            return np.array([vector("bins", edges)[[0, -1]]], float)
-        for column in columns:  # a sentinel, rather than the tail of a steep spectrum
-            if any(np.count_nonzero(column == end) > 1 for end in (column.min(), column.max())):
-                say_if_far(column, "mass_range")
-        limits = np.array([(column.min(), column.max()) for column in columns], float)
-        for k, (low, high) in enumerate(limits):
-            if low == high:
-                raise ValueError(f"mass{f'[:, {k}]' * (d > 1)}: all background has the same mass {low:g}")
-        return limits
+        given: Sequence[Any] = each_of(settings.mass_range)
+        if settings.mass_range is None:
+            has_edges = np.ndim(settings.bins) and len(columns) == 1
+            given = [vector("bins", settings.bins)[[0, -1]]] if has_edges else [None] * len(columns)
+        if len(given) != len(columns):
+            raise ValueError(f"mass_range = {settings.mass_range!r}: expected {len(columns)} pairs (low, high)")
+        limits = []
+        for name, column, ends in zip(self._names, columns, given, strict=True):
+            if ends is None:
+                ends = low, high = column.min(), column.max()
+                if any(np.count_nonzero(column == end) > 1 for end in ends):  # a sentinel, and no tail of a spectrum
+                    say_if_far(column, "mass_range")
+                if low == high:
+                    raise ValueError(f"{name}: all background has the same mass {low:g}")
+            limits.append(ends)
+        return np.array(limits, float)
 
     def _looked_for(self, signal: Doubles, background: Doubles, ends: Doubles) -> tuple[Doubles, Doubles, str]:
         """The widths of the templates of a variable, masses that must be known, and what gave the widths."""
@@ -160,18 +161,20 @@ class Judge:
         bins, limits = settings.bins, self._limits_of_bins
         if np.ndim(bins) == 0:  # a bin that lacks events joins another, which mode_edges refuses
             bins = min(bins, max(len(mass) // TEN, 2))
-        ranges = None if np.ndim(bins) and len(limits) == 1 else limits[0] if len(limits) == 1 else limits
+        ranges = limits if len(limits) > 1 else None if np.ndim(bins) else limits[0]
         try:
-            grid = Grid(mass, weight, settings.order, bins, ranges)
+            grid: Grid | str = Grid(mass, weight, settings.order, bins, ranges)
         except ValueError as error:
-            return Group(which, str(error), before)
-        filled = f"the masses fill {grid.count} {'bin' if grid.count == 1 else 'bins'} of {TEN} effective events"
-        few = f"{filled}, and order = {settings.order} needs {grid.terms + 1}"
-        return Group(which, grid if grid.count > grid.terms else few, before)
+            grid = str(error)
+        return Group(which, grid, before)
+
+    def scored(self, score: Any) -> Sample:
+        """The events with their scores, (n,)."""
+        return replace(self.events, score=numbers("score", score, "mass", self.events.mass))
 
     def __call__(self, score: Any) -> Check:
         """The check of scores, (n,)."""
-        events = replace(self.events, score=numbers("score", score, "mass", self.events.mass))
+        events = self.scored(score)
         own = events.score[self._inside]
         if self._repeated(own):
             return self._again(events)
@@ -180,7 +183,7 @@ class Judge:
         thresholds = np.unique(np.r_[_quantiles(own), [cut.threshold for cut in started]])
         thresholds = thresholds[thresholds > -np.inf]
         scores = Scores(own, np.searchsorted(thresholds, own, "right"), thresholds)
-        n = float(weight.sum() ** 2 / np.sum(weight**2))
+        n = effective(weight)
         taught = math.sqrt(1 + n / (settings.training_events or math.inf))
         at = Context(settings, n, settings.search_events or n, taught)
         parts = {kind: self._part(group, scores, started, at) for kind, group in self._groups.items()}
@@ -188,10 +191,9 @@ class Judge:
         parts = {kind: part.concluded(count, at) for kind, part in parts.items()}
         categories = {kind: self._check({None: part}, count, at) for kind, part in parts.items() if kind is not None}
         remarks = [*self._repeats, *self._remarks(parts[None], at)]
-        known = len(self.variables) == 1 and (len(self._signal_mass) or settings.signal_mass is not None)
         found = replace(
             self._check(parts, count, at), categories=categories, remarks=tuple(remarks),
-            flat_below=settings.flat_below, signal_masses=tuple(self._sought[0].tolist()) if known else (),
+            flat_below=settings.flat_below, signal_masses=self._signal_masses,
         )  # fmt: skip
         backwards = events.signal.any() and wrong_way(events)
         return replace(found, why=f"the label or the score is the wrong way round: {found.why}") if backwards else found
@@ -199,8 +201,7 @@ class Judge:
     def log(self, score: Any) -> tuple[Check, dict[str, float]]:
         """The check, and its numbers as floats with the AUC. An unknown number is NaN."""
         check = self(score)
-        events = replace(self.events, score=numbers("score", score, "mass", self.events.mass))
-        values = {"auc": area(curve(events)), **check.to_dict()}
+        values = {"auc": area(curve(self.scored(score))), **check.to_dict()}
         known = {name: value for name, value in values.items() if not isinstance(value, str)}
         return check, {name: math.nan if value is None else float(value) for name, value in known.items()}
 
@@ -209,10 +210,9 @@ class Judge:
         if isinstance(group.grid, str):
             return Part(started, [[unknown(group.grid)] for _ in started], [], math.nan)
         table = group.grid.table(own.column, len(own.thresholds) + 1)
-        response = all_cuts(table, group.grid.terms, min(at.search / at.events, 1.0), at.taught)
-        both = [self._at_cut(group, group.grid, table, own, cut, at) for cut in started]
-        p = math.nan if response is None else response[0]
-        return Part([cut for cut, _ in both], [tests for _, tests in both], of_all_cuts(response), p)
+        p, of_search = all_cuts(table, group.grid.terms, min(at.search / at.events, 1.0), at.taught)
+        cuts, tests = zip(*[self._at_cut(group, group.grid, table, own, cut, at) for cut in started], strict=True)
+        return Part([*cuts], [*tests], of_all_cuts(p, of_search), p)
 
     def _at_cut(
         self, group: Group, grid: Grid, table: Binned, scores: Scores, cut: AtCut, at: Context
@@ -224,7 +224,7 @@ class Judge:
         if not (min(chosen.sum(), weight.sum()) > 0 and every - square > 1e-12 * square):
             return cut, [unknown(f"{cut.wanted} selects {'all' if chosen.sum() > 0 else 'none'} of the background")]
         cut = replace(cut, selected=float(chosen.sum() ** 2 / square))
-        column = int(np.searchsorted(scores.thresholds, cut.threshold)) + 1 if cut.threshold > -np.inf else 0
+        column = int(np.searchsorted(scores.thresholds, cut.threshold, "right"))
         unit, tests = self._weight.sum() / at.search if settings.search_events else None, []
         for k, (one, before) in enumerate(zip(self.variables, group.before, strict=True)):
             places = one.place[group.which][passed]
@@ -241,9 +241,8 @@ class Judge:
         cut = replace(cut, residual=rms, expected=chance, chi2=chi2, ndof=null.ndof)
         if grid.edges is None:
             return cut, tests
-        cut = replace(cut, efficiency=response, polynomial=null.expected[:, 0] / null.weight)
-        steep, error = slope(null)
-        cut = replace(cut, slope=steep, slope_error=error)
+        (steep, error), polynomial = slope(null), null.expected[:, 0] / null.weight
+        cut = replace(cut, efficiency=response, polynomial=polynomial, slope=steep, slope_error=error)
         if settings.max_slope is not None:
             said = f"a slope of {steep:.2g} +- {error:.1g}, above max_slope = {settings.max_slope:g}, {cut.wanted}"
             tests.append(of_bound(said, (steep - (1 + SMALL) * settings.max_slope) / error, at))
@@ -288,12 +287,12 @@ class Judge:
         for cut in part.cuts[: len(self.variables) == 1]:
             if cut.low > wide.low or cut.high < wide.high:
                 said[0] += f"; at {cut.wanted} those at {cut.low:.4g} to {cut.high:.4g} have {TEN} events"
-        known = [cut for cut in part.cuts if math.isfinite(cut.bump) and len(self.variables) == 1]
-        if known and (len(self._signal_mass) or settings.signal_mass is not None):
+        known = [cut for cut in part.cuts if math.isfinite(cut.bump)]
+        if known and self._signal_masses:
             most = ", ".join(f"{100 * cut.bump:.2g} % at {cut.wanted}" for cut in known)
             if len(part.cuts) == 1:
                 most = f"{100 * known[0].bump:.2g} % of the background"
-            said.append(f"a bump at mass {self._sought[0][0]:.4g} is at most {most}")
+            said.append(f"a bump at mass {self._signal_masses[0]:.4g} is at most {most}")
         if at.taught > 1:
             chance = math.sqrt(at.search / settings.training_events)
             said.append(f"a training with {settings.training_events:,.0f} events leaves {chance:.2g} errors by chance")
@@ -306,8 +305,7 @@ class Judge:
     def _repeated(self, score: Doubles) -> bool:
         """Whether whole rows of background repeat, although nearly all scores and masses differ."""
         key = keys([score, *self._mass.T, *(place[self._inside] for place in self._kinds)])
-        ordered = np.sort(key)
-        if not (ordered[1:] == ordered[:-1]).any():
+        if len(np.unique(key)) == len(key):
             return False
         first = np.unique(key, return_index=True)[1]
         columns = [score[first], *self._mass[first].T]

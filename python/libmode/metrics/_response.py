@@ -38,12 +38,14 @@ class Grid:
         if len(grid.axes) > 1:  # cells without events, as outside a Dalitz plot, are left out
             kept = (total > 0) & (total**2 >= TEN / 2 * square)
             row, self.count = np.where(kept, np.cumsum(kept) - 1, -1), int(kept.sum())
-            if not self.count:
-                raise ValueError(f"the masses fill 0 bins of {TEN} effective events")
         else:
             merged = _merged(total, square)
             self.edges, self.count = grid.axes[0][merged], len(merged) - 1
             row = np.searchsorted(merged, np.arange(grid.count), "right") - 1
+        self.terms = math.comb(order + len(grid.axes), order)
+        if self.count <= self.terms:
+            filled = f"the masses fill {self.count} {'bin' if self.count == 1 else 'bins'} of {TEN} effective events"
+            raise ValueError(f"{filled}, and order = {order} needs {self.terms + 1}")
         self.place, self.weight = row[place], weight
         self.which: Any = slice(None)
         if (self.place < 0).any():  # events of cells that are left out
@@ -55,7 +57,6 @@ class Grid:
         degree = max(order, 1) if self.edges is not None else order  # a slope needs degree 1
         terms = grid.polynomials(mass.astype(float), degree)
         self.design = np.stack([sums(self.place, self.weight * term, self.count) for term in terms], axis=1)
-        self.terms = math.comb(order + len(grid.axes), order)
 
     def _by_weight(self) -> None:
         """Classes of events by the size of the weight, relative to its bin: the heaviest, twice as many, and so on."""
@@ -142,10 +143,10 @@ def residual(null: Null, edges: Doubles | None) -> tuple[float, float, Efficienc
     return rms, chance * math.sqrt(null.ndof / len(means)), response
 
 
-def all_cuts(table: Binned, terms: int, share: float, taught: float) -> tuple[float, float] | None:
+def all_cuts(table: Binned, terms: int, share: float, taught: float) -> tuple[float, float]:
     """The p-values here, and in a search with this ``share`` of the events, of the mean over all cuts of chi^2.
 
-    T. W. Anderson, D. A. Darling, Ann. Math. Statist. 23 (1952) 193. None where no cut leaves enough events.
+    T. W. Anderson, D. A. Darling, Ann. Math. Statist. 23 (1952) 193. NaN where no cut leaves enough events.
     """
     bins, ndof = len(table.weight), len(table.weight) - terms
     above, squares = (values.sum(axis=0)[::-1].cumsum()[::-1] for values in (table.weight, table.square))
@@ -154,8 +155,8 @@ def all_cuts(table: Binned, terms: int, share: float, taught: float) -> tuple[fl
         others = (above[0] - above) ** 2 / np.maximum(squares[0] - squares, 1e-300)
     cuts = np.flatnonzero((np.minimum(passed, others) >= TEN * bins) & (above <= HALF * above[0]))
     cuts = cuts[cuts > 0]
-    if not len(cuts) or ndof < 1:
-        return None
+    if not len(cuts):
+        return math.nan, math.nan
     null = Null(table, terms, cuts)
     value = float(np.mean(null.pulls**2, axis=1).sum()) / taught**2
     e, q = null.efficiency, null.part

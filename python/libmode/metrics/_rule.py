@@ -61,7 +61,7 @@ def judge_scan(cut: AtCut, found: Scan, needed: Doubles, name: str, at: Context)
             tests.append(unknown(f"only {few}, and {TEN} are needed", TEN / max(found.events[k], 0.1)))
         elif mass == needed[0]:
             cut = replace(cut, bump=float(found.height[k] * (abs(found.signal[k]) + SIGMAS * at.taught)))
-    found = found.where(found.known)
+    found = Scan(*(each[found.known] for each in found))  # type: ignore[arg-type]
     if not len(found.at):
         return cut, tests
     signal, error = found.signal * found.size, found.size * at.taught
@@ -114,13 +114,13 @@ def of_bound(said: str, above: float, at: Context) -> Test:
     return Test(said, p_of(z), 1, z < SIGMAS, said, max((Z_ALONE / max(z, 0.1)) ** 2, 1.1))
 
 
-def of_all_cuts(p: tuple[float, float] | None) -> list[Test]:
+def of_all_cuts(p: float, of_search: float) -> list[Test]:
     """The test of the response at all cuts, from its p-value here and the one in the search."""
-    if p is None:
+    if math.isnan(p):
         return []
-    growth = max(math.log(ALONE) / min(math.log(max(p[0], 1e-300)), -1e-3), 1.1)
-    return [Test("the response over all cuts depends on the mass", p[0], 1, p[1] >= ALONE,
-                 "a dependence of the response over all cuts could hide", growth)]  # fmt: skip
+    growth = max(math.log(ALONE) / min(math.log(max(p, 1e-300)), -1e-3), 1.1)
+    hides = "a dependence of the response over all cuts could hide"
+    return [Test("the response over all cuts depends on the mass", p, 1, of_search >= ALONE, hides, growth)]
 
 
 def verdict(tests: Sequence[Test], number: int) -> tuple[bool | None, float, Test | None]:

@@ -12,7 +12,7 @@ import numpy as np
 
 from .._events import takes_events
 from ._bins import Doubles, sums
-from ._sample import CLASSES, POINTS, Sample, point, read_events
+from ._sample import CLASSES, Sample, point, read_events
 
 
 @dataclass(frozen=True, eq=False)
@@ -122,7 +122,7 @@ def threshold(
     0.35
     """
     wanted = {"signal_efficiency": signal_efficiency, "background_efficiency": background_efficiency}
-    return _both(score, label, weight, background_label).cut(*point(wanted, POINTS[:2]))
+    return _both(score, label, weight, background_label).cut(*point(wanted))
 
 
 @takes_events
@@ -148,8 +148,7 @@ def rejection(
     """
     events = _both(score, label, weight, background_label)
     wanted = {"signal_efficiency": signal_efficiency, "threshold": threshold}
-    cut = events.cut(*point(wanted, tuple(wanted)))
-    points = curve(events)
+    cut, points = events.cut(*point(wanted)), curve(events)
     rate = points.false_positive_rate[np.flatnonzero(points.threshold >= cut)[-1]]
     if rate <= 0:
         raise ValueError(
