@@ -27,14 +27,6 @@ NARROWEST = 1 / 1000  # of the range: a width
 DISTINCT = 0.9  # the share of scores, and of masses, that differ where repeated events count once
 
 
-class Scores(NamedTuple):
-    """Scores of background, and the interval between thresholds in which each lies."""
-
-    score: Doubles
-    column: NDArray[np.intp]
-    thresholds: Doubles
-
-
 class Part(NamedTuple):
     """The cuts and tests of all events, or of a category."""
 
@@ -89,6 +81,9 @@ class Judge:
         self._weight = own = events.weight[self._inside]
         if own.sum() <= 0:
             raise ValueError(f"weight sums to {own.sum():g} over the background: expected a positive sum")
+        n = effective(own)
+        taught = math.sqrt(1 + n / (settings.training_events or math.inf))
+        self._at = Context(settings, n, settings.search_events or n, taught)
         self._mass = events.mass[self._inside]
         self._constant = bool((own == own[0]).all())
         signals = events.mass[events.signal & within]
@@ -178,23 +173,16 @@ class Judge:
         own = events.score[self._inside]
         if self._repeated(own):
             return self._again(events)
-        settings, weight = self._settings, self._weight
+        settings = self._settings
         started = [_started(events, *point) for point in settings.points]
         thresholds = np.unique(np.r_[_quantiles(own), [cut.threshold for cut in started]])
         thresholds = thresholds[thresholds > -np.inf]
-        scores = Scores(own, np.searchsorted(thresholds, own, "right"), thresholds)
-        n = effective(weight)
-        taught = math.sqrt(1 + n / (settings.training_events or math.inf))
-        at = Context(settings, n, settings.search_events or n, taught)
-        parts = {kind: self._part(group, scores, started, at) for kind, group in self._groups.items()}
+        parts = {kind: self._part(group, own[group.which], thresholds, started) for kind, group in self._groups.items()}
         count = sum(test.number for part in parts.values() for test in part.tests)
-        parts = {kind: part.concluded(count, at) for kind, part in parts.items()}
-        categories = {kind: self._check({None: part}, count, at) for kind, part in parts.items() if kind is not None}
-        remarks = [*self._repeats, *self._remarks(parts[None], at)]
-        found = replace(
-            self._check(parts, count, at), categories=categories, remarks=tuple(remarks),
-            flat_below=settings.flat_below, signal_masses=self._signal_masses,
-        )  # fmt: skip
+        parts = {kind: part.concluded(count, self._at) for kind, part in parts.items()}
+        categories = {kind: self._check({None: part}, count) for kind, part in parts.items() if kind is not None}
+        more = {"remarks": (*self._repeats, *self._remarks(parts[None])), "signal_masses": self._signal_masses}
+        found = self._check(parts, count, categories=categories, flat_below=settings.flat_below, **more)
         backwards = events.signal.any() and wrong_way(events)
         return replace(found, why=f"the label or the score is the wrong way round: {found.why}") if backwards else found
 
@@ -205,26 +193,25 @@ class Judge:
         known = {name: value for name, value in values.items() if not isinstance(value, str)}
         return check, {name: math.nan if value is None else float(value) for name, value in known.items()}
 
-    def _part(self, group: Group, scores: Scores, started: list[AtCut], at: Context) -> Part:
-        own = Scores(scores.score[group.which], scores.column[group.which], scores.thresholds)
+    def _part(self, group: Group, score: Doubles, thresholds: Doubles, started: list[AtCut]) -> Part:
+        """The numbers and tests of a group with these scores."""
         if isinstance(group.grid, str):
             return Part(started, [[unknown(group.grid)] for _ in started], [], math.nan)
-        table = group.grid.table(own.column, len(own.thresholds) + 1)
-        p, of_search = all_cuts(table, group.grid.terms, min(at.search / at.events, 1.0), at.taught)
-        cuts, tests = zip(*[self._at_cut(group, group.grid, table, own, cut, at) for cut in started], strict=True)
+        table = group.grid.table(np.searchsorted(thresholds, score, "right"), len(thresholds) + 1)
+        p, of_search = all_cuts(table, min(self._at.search / self._at.events, 1.0), self._at.taught)
+        columns = np.searchsorted(thresholds, [cut.threshold for cut in started], "right")
+        each = zip(started, columns, strict=True)
+        cuts, tests = zip(*[self._at_cut(group, table, score, cut, column) for cut, column in each], strict=True)
         return Part([*cuts], [*tests], of_all_cuts(p, of_search), p)
 
-    def _at_cut(
-        self, group: Group, grid: Grid, table: Binned, scores: Scores, cut: AtCut, at: Context
-    ) -> tuple[AtCut, list[Test]]:
-        """The numbers of a cut, and its tests."""
-        settings, weight, passed = self._settings, self._weight[group.which], scores.score >= cut.threshold
+    def _at_cut(self, group: Group, table: Binned, score: Doubles, cut: AtCut, column: int) -> tuple[AtCut, list[Test]]:
+        """The numbers of a cut, which is a column of the table, and its tests."""
+        settings, at, weight, passed = self._settings, self._at, self._weight[group.which], score >= cut.threshold
         chosen = weight[passed]
         square, every = float(np.sum(chosen**2)), float(np.sum(weight**2))
         if not (min(chosen.sum(), weight.sum()) > 0 and every - square > 1e-12 * square):
             return cut, [unknown(f"{cut.wanted} selects {'all' if chosen.sum() > 0 else 'none'} of the background")]
         cut = replace(cut, selected=float(chosen.sum() ** 2 / square))
-        column = int(np.searchsorted(scores.thresholds, cut.threshold, "right"))
         unit, tests = self._weight.sum() / at.search if settings.search_events else None, []
         for k, (one, before) in enumerate(zip(self.variables, group.before, strict=True)):
             places = one.place[group.which][passed]
@@ -235,11 +222,11 @@ class Judge:
             tests += own
             if len(self.variables) == 1:
                 cut = replace(cut, spectrum=np.stack([one.edges[:-1], one.edges[1:], before.weight, counts]))
-        null = Null(table, grid.terms, [column])
-        rms, chance, response = residual(null, grid.edges)
+        null = Null(table, [column])
+        rms, chance, response = residual(null)
         chi2 = float(np.sum(null.pulls[:, 0] ** 2))
         cut = replace(cut, residual=rms, expected=chance, chi2=chi2, ndof=null.ndof)
-        if grid.edges is None:
+        if table.edges is None:
             return cut, tests
         (steep, error), polynomial = slope(null), null.expected[:, 0] / null.weight
         cut = replace(cut, efficiency=response, polynomial=polynomial, slope=steep, slope_error=error)
@@ -250,37 +237,37 @@ class Judge:
             z = turns(null)
             tests.append(of_bound(f"a response that rises and falls by {z:.1f} errors, {cut.wanted}", z, at))
         if isinstance(group.which, slice) and len(self._signal_mass):
-            cut = replace(cut, sensitivity=self._sensitivity(cut, null, grid.edges, at))
+            cut = replace(cut, sensitivity=self._sensitivity(cut, null, table.edges))
         return cut, tests
 
-    def _sensitivity(self, cut: AtCut, null: Null, edges: Doubles, at: Context) -> float:
+    def _sensitivity(self, cut: AtCut, null: Null, edges: Doubles) -> float:
         """The significance of a signal over its value without a selection, with the residual as a systematic error."""
         place = np.searchsorted(edges[:-1], self._signal_mass, "right") * (self._signal_mass <= edges[-1])
         of_signal = np.maximum(sums(place, self._signal_weight, len(edges))[1:], 0.0)
-        means = null.table.design[:, : null.terms] / null.weight[:, None]
+        means = null.table.design[:, : null.table.terms] / null.weight[:, None]
         efficiency = null.selected[:, 0] / null.weight
         polynomial = means @ np.linalg.lstsq(means, efficiency, rcond=None)[0]
         of_signal = of_signal if of_signal.sum() > 0 else np.ones(len(efficiency))
         under = max(float(np.average(each, weights=of_signal)) for each in (efficiency, polynomial))
         if not under > 0:
             return math.nan
-        square = max(cut.residual**2 - cut.expected**2, 0.0)
-        return float(cut.signal_efficiency / math.sqrt(under * (1 + square * under * at.search / len(efficiency))))
+        square, search = max(cut.residual**2 - cut.expected**2, 0.0), self._at.search
+        return float(cut.signal_efficiency / math.sqrt(under * (1 + square * under * search / len(efficiency))))
 
-    def _check(self, parts: dict[Any, Part], count: int, at: Context) -> Check:
-        """The check of all events, None, and of categories; its own categories and remarks come later."""
-        tests = []
+    def _check(self, parts: dict[Any, Part], count: int, categories: Any = (), **more: Any) -> Check:
+        """The check of all events, None, and of categories."""
+        tests, at = [], self._at
         for kind, part in parts.items():
             name = "" if kind is None else f"category {kind}: "
             tests += [test._replace(said=name + test.said, hides=name + test.hides) for test in part.tests]
         flat, p, decides = verdict(tests, count)
         why = sentence(flat, decides, shown(p), [cut for part in parts.values() for cut in part.cuts], at)
         first, numbers = parts[None], (at.settings.order, at.events, at.search)
-        return Check(flat, why, p, count, first.p_all_cuts, *numbers, tuple(first.cuts), {})
+        return Check(flat, why, p, count, first.p_all_cuts, *numbers, tuple(first.cuts), dict(categories), **more)
 
-    def _remarks(self, part: Part, at: Context) -> list[str]:
+    def _remarks(self, part: Part) -> list[str]:
         """What stands below the table: widths and masses, what a training leaves, bounds."""
-        settings, said, wide = self._settings, [], self.variables[0]
+        settings, at, said, wide = self._settings, self._at, [], self.variables[0]
         for variable, how, name in zip(self.variables, self._how, self._names, strict=True):
             widths = " and ".join(f"{width:.3g}" for width in np.unique(variable.widths)[::-1])
             said.append(f"templates at {name} {variable.low:.4g} to {variable.high:.4g}, of width {widths} ({how})")

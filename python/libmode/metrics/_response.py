@@ -24,6 +24,8 @@ class Binned(NamedTuple):
     square: Doubles  #: (b, c) of weights
     design: Doubles  #: (b, t) sums of w P_l(x), or products of P_l of several masses
     heavier: Doubles  #: (2, c) the selected share of w^2, and of |w|^3, over that of w, for a cut at each column
+    terms: int  #: of the polynomial, the first ones of the design
+    edges: Doubles | None  #: (b + 1,) of one mass
 
 
 class Grid:
@@ -76,14 +78,16 @@ class Grid:
         cell = self.place * columns + column
         weight = sums(cell, self.weight, self.count * columns).reshape(-1, columns)
         if self.classes is None:
-            return Binned(weight, self.weight[0] * weight, self.design, np.ones((2, columns)))
+            square, heavier = self.weight[0] * weight, np.ones((2, columns))
+            return Binned(weight, square, self.design, heavier, self.terms, self.edges)
         square = sums(cell, self.weight**2, self.count * columns).reshape(-1, columns)
         # By chance the heaviest events all pass a cut, or none does: the share of a class counts, not of an event.
         kinds = self.powers.shape[1]
         number = np.bincount(self.classes * columns + column, minlength=kinds * columns).reshape(-1, columns)
         passed = number[:, ::-1].cumsum(axis=1)[:, ::-1] / np.maximum(number.sum(axis=1), 1)[:, None]
         shares = self.powers @ passed / self.powers.sum(axis=1)[:, None]
-        return Binned(weight, square, self.design, shares[1:] / np.maximum(shares[0], 1e-300))
+        heavier = shares[1:] / np.maximum(shares[0], 1e-300)
+        return Binned(weight, square, self.design, heavier, self.terms, self.edges)
 
 
 def _merged(total: Doubles, square: Doubles) -> list[int]:
@@ -102,11 +106,11 @@ def _merged(total: Doubles, square: Doubles) -> list[int]:
 class Null:
     """Selected background at each cut, and what the nearest polynomial expects, by weighted least squares."""
 
-    def __init__(self, table: Binned, terms: int, cuts: Any) -> None:
+    def __init__(self, table: Binned, cuts: Any) -> None:
         """``cuts`` are columns of the table: events there, and in later columns, are selected."""
-        self.table, self.terms = table, terms
+        self.table = table
         self.weight, self.square = table.weight.sum(axis=1), table.square.sum(axis=1)
-        self.ndof = len(self.weight) - terms
+        self.ndof = len(self.weight) - table.terms
         cuts = np.asarray(cuts, np.intp)
         self.selected, self.squares = (  # (b, k) sums of selected weights, and of their squares
             values[:, ::-1].cumsum(axis=1)[:, ::-1][:, cuts] for values in (table.weight, table.square)
@@ -117,8 +121,8 @@ class Null:
             self.part = np.clip(of_square * self.efficiency, 0, 1)  # of the squares that is selected
             spread = self.part * (1 - self.efficiency) ** 2 + (1 - self.part) * self.efficiency**2
             self.variance = np.maximum(self.square[:, None] * spread, 1e-12 * self.square.max())
-            self.coefficients, _ = self.fit(terms)
-            self.expected = table.design[:, :terms] @ self.coefficients  # (b, k)
+            self.coefficients, _ = self.fit(table.terms)
+            self.expected = table.design[:, : table.terms] @ self.coefficients  # (b, k)
             value = self.expected / self.weight[:, None]
             self.efficiency = np.clip(value, SMALL * mean, 1 - SMALL * (1 - mean))
         #: (b, k) distances from the polynomial in standard deviations of the bin
@@ -132,39 +136,38 @@ class Null:
         return np.einsum("kts,ksb,bk->tk", covariance, scaled, self.selected), covariance
 
 
-def residual(null: Null, edges: Doubles | None) -> tuple[float, float, Efficiency]:
+def residual(null: Null) -> tuple[float, float, Efficiency]:
     """The rms distance of the efficiency from its best polynomial over its mean, that by chance, the efficiency."""
     others = np.stack([null.selected[:, 0], null.weight - null.selected[:, 0]])
     squares = np.stack([null.squares[:, 0], np.maximum(null.square - null.squares[:, 0], 0)])
-    response = rates(edges, others, squares)
-    means, mean = null.table.design[:, : null.terms] / null.weight[:, None], float(response.value.mean())
+    response = rates(null.table.edges, others, squares)
+    means, mean = null.table.design[:, : null.table.terms] / null.weight[:, None], float(response.value.mean())
     away = response.value - means @ np.linalg.lstsq(means, response.value, rcond=None)[0]
     rms, chance = (float(np.sqrt(np.mean(each**2))) / (mean if mean > 0 else np.nan) for each in (away, response.error))
     return rms, chance * math.sqrt(null.ndof / len(means)), response
 
 
-def all_cuts(table: Binned, terms: int, share: float, taught: float) -> tuple[float, float]:
+def all_cuts(table: Binned, share: float, taught: float) -> tuple[float, float]:
     """The p-values here, and in a search with this ``share`` of the events, of the mean over all cuts of chi^2.
 
     T. W. Anderson, D. A. Darling, Ann. Math. Statist. 23 (1952) 193. NaN where no cut leaves enough events.
     """
-    bins, ndof = len(table.weight), len(table.weight) - terms
     above, squares = (values.sum(axis=0)[::-1].cumsum()[::-1] for values in (table.weight, table.square))
     with np.errstate(divide="ignore", invalid="ignore"):
         passed = np.where(squares > 0, above**2 / squares, 0)
         others = (above[0] - above) ** 2 / np.maximum(squares[0] - squares, 1e-300)
-    cuts = np.flatnonzero((np.minimum(passed, others) >= TEN * bins) & (above <= HALF * above[0]))
+    cuts = np.flatnonzero((np.minimum(passed, others) >= TEN * len(table.weight)) & (above <= HALF * above[0]))
     cuts = cuts[cuts > 0]
     if not len(cuts):
         return math.nan, math.nan
-    null = Null(table, terms, cuts)
+    null = Null(table, cuts)
     value = float(np.mean(null.pulls**2, axis=1).sum()) / taught**2
     e, q = null.efficiency, null.part
     both = q[:, np.maximum.outer(np.arange(len(cuts)), np.arange(len(cuts)))]  # later columns select fewer
     cross = both - q[:, :, None] * e[:, None] - q[:, None] * e[:, :, None] + e[:, :, None] * e[:, None]
     scale = np.sqrt(null.variance)
     cross = cross * null.square[:, None, None] / (scale[:, :, None] * scale[:, None])
-    scales = np.repeat(np.maximum(np.linalg.eigvalsh(cross.mean(axis=0)), 0) / len(cuts), ndof)
+    scales = np.repeat(np.maximum(np.linalg.eigvalsh(cross.mean(axis=0)), 0) / len(cuts), null.ndof)
     mean = float(scales.sum())
     return tail(value, scales), tail(max(mean + (value - mean) * share, 0.0), scales)
 
@@ -188,8 +191,8 @@ def slope(null: Null) -> tuple[float, float]:
 
 def turns(null: Null) -> float:
     """By how many standard deviations the best polynomial is neither rising nor falling; 0 if it is one of both."""
-    coefficients, (covariance,) = null.coefficients[:, 0], null.fit(null.terms)[1]
+    coefficients, (covariance,) = null.coefficients[:, 0], null.fit(null.table.terms)[1]
     x = np.linspace(-1, 1, 41)
-    slopes = np.stack([legval(x, legder(unit)) for unit in np.eye(null.terms)], axis=1)
+    slopes = np.stack([legval(x, legder(unit)) for unit in np.eye(null.table.terms)], axis=1)
     pulls = slopes @ coefficients / np.sqrt(np.einsum("xi,ij,xj->x", slopes, covariance, slopes))
     return float(max(min(pulls.max(), -pulls.min()), 0.0))

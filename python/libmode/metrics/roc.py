@@ -32,13 +32,9 @@ def roc(score: Any, label: Any = None, *, weight: Any = None, background_label: 
 
     Parameters
     ----------
-    score : (n,) real numbers
-        The higher, the more like signal.
-    label : (n,) labels
-        ``background_label`` for background; all others are signal.
-    weight : (n,) real numbers of either sign, optional
-        All 1 by default. With negative weights the curve need not be monotonic, nor stay inside [0, 1].
-    background_label : a label or several, 0 by default
+    score, label, weight, background_label
+        As for :func:`libmode.metrics.efficiency`; labels of both classes. With negative weights the curve need not be
+        monotonic, nor stay inside [0, 1].
 
     Returns
     -------
