@@ -341,7 +341,7 @@ def _read(settings: Settings, label: Any, mass: Any, weight: Any) -> Sample:
     masses = as_array("mass", mass)
     if settings.missing == "ignore" and masses.dtype.kind == "f":
         masses = np.where(np.isnan(masses), np.inf, masses)
-    masses = variables(masses, infinite=settings.missing == "ignore")
+    masses = variables(masses, settings.missing == "ignore")
     signal = read_labels(label, settings.background_label, "mass", masses)
     weigh = weights(weight, "mass", masses)
     if settings.points[0][0] == "signal_efficiency" and not signal.any():

@@ -72,25 +72,26 @@ def judge_scan(cut: AtCut, found: Scan, needed: Doubles, name: str, at: Context)
     seen, high = int(np.argmax(z)), int(np.argmax(excess))
     passed = bool(excess[high] < 1 and not ((z > Z_ALONE) & (upper > HARMLESS)).any())
     said = f"a spurious signal of {signal[seen]:+.1f} +- {error[seen]:.1f} errors at {found.place(seen, name)}"
-    if not math.isnan(found.width[seen]):
-        said += f", {100 * found.signal[seen] * found.height[seen]:+.0f} % of the background"
+    if math.isnan(found.width[seen]):
+        said += f", {cut.wanted}; take order {found.at[seen]:.0f} if your fit absorbs it, or a narrower range of mass"
+    else:
+        said += f", {100 * found.signal[seen] * found.height[seen]:+.0f} % of the background, {cut.wanted}"
     hides = f"{upper[high]:.1f} errors of a search with {rounded(at.search)} events"
     growth = _growth(abs(signal[high]), found.size[high], at.taught, limit)
     if upper[high] < limit:
         hides = f"a bump of {100 * here[high] * found.height[high]:.0f} % of the background"
         growth = _growth(abs(found.signal[high]) * found.height[high], found.height[high], at.taught, HALF)
     hides += f" could hide at {found.place(high, name)}"
-    tests.append(Test(f"{said}, {cut.wanted}", p_of(z[seen]), len(z), passed, f"{hides}, {cut.wanted}", growth))
-    k, before = seen if z[seen] > Z_ALONE else high, cut.upper
-    cut = replace(cut, upper=max(float(upper.max()), 0.0 if math.isnan(before) else before))
-    if before >= upper.max():  # another variable decides
+    tests.append(Test(said, p_of(z[seen]), len(z), passed, f"{hides}, {cut.wanted}", growth))
+    if cut.upper >= upper.max():  # another variable decides
         return cut, tests
+    k = seen if z[seen] > Z_ALONE else high
     gauss = ~np.isnan(found.width)
     wide = found.at[found.width == found.width[gauss].max(initial=0)]
-    low, high_end = (float(wide.min()), float(wide.max())) if len(wide) else (math.nan, math.nan)
     return replace(
         cut, at=found.place(k, name), mass=float(found.at[k]) if gauss[k] else math.nan, width=float(found.width[k]),
-        spurious_signal=float(signal[k]), spurious_error=float(error[k]), low=low, high=high_end,
+        spurious_signal=float(signal[k]), spurious_error=float(error[k]), upper=float(upper.max()),
+        low=float(min(wide, default=math.nan)), high=float(max(wide, default=math.nan)),
         height=float(found.signal[k] * found.height[k]), height_error=float(found.height[k] * at.taught),
         scan=np.column_stack([found.at, found.width, signal, error])[gauss],
     ), tests  # fmt: skip

@@ -37,8 +37,8 @@ BELOW, SURE = 0.1, 5.0  # the least distance of the AUC below 0.5, absolute and 
 LOOKED_AT = 1_000  # events of each class
 
 
-def variables(mass: Any, like_name: str = "", like: NDArray[Any] | None = None, infinite: bool = False) -> Doubles:
-    """Finite masses of shape (n, d) for the events of ``like``; (n,) becomes (n, 1).
+def variables(mass: Any, infinite: bool = False) -> Doubles:
+    """Finite masses of shape (n, d); (n,) becomes (n, 1).
 
     float32 stays float32, since limits are rounded to the type of the masses. Masses may be ``infinite``: outside.
     """
@@ -46,8 +46,6 @@ def variables(mass: Any, like_name: str = "", like: NDArray[Any] | None = None, 
     array = array[:, None] if array.ndim == 1 else array
     if array.ndim != 2 or 0 in array.shape:
         raise ValueError(f"mass has shape {array.shape}: expected (n,) or (n, d), neither of them 0")
-    if like is not None:
-        same_length("mass", array, like_name, like)
     if array.dtype != np.float32:
         array = array.astype(np.float64, copy=False)
     if not infinite:
@@ -136,7 +134,8 @@ def effective(weight: Doubles) -> float:
 def read_events(score: Any, label: Any, mass: Any, weight: Any, background: Any = 0, needs_mass: bool = True) -> Sample:
     """Checks the events; ``label`` and ``weight`` may be None."""
     scores = numbers("score", score)
-    masses = variables(mass, "score", scores) if needs_mass else np.empty((len(scores), 0))
+    masses = variables(mass) if needs_mass else np.empty((len(scores), 0))
+    same_length("mass", masses, "score", scores)
     signal = read_labels(label, background, "score", scores)
     events = Sample(scores, signal, masses, weights(weight, "score", scores))
     examine(events)
