@@ -24,7 +24,7 @@ with needed("sklearn", "libmode.xgboost", "xgboost"):
 
 from scipy.special import expit
 
-from ._trees.multipliers import Stopping, checked
+from ._trees.multipliers import checked
 from ._trees.objective import Objective
 from .option_types import LossOptions, Unpack
 
@@ -89,17 +89,6 @@ def objective(
     return Objective(settings, mass=mass, weight=weight, label=label, category=category)
 
 
-class _Stop(xgboost.callback.TrainingCallback):  # type: ignore[misc]
-    """Stops a training."""
-
-    def __init__(self, stopping: Stopping) -> None:
-        super().__init__()
-        self._stopping = stopping
-
-    def after_iteration(self, model: Any, epoch: int, evals_log: Any) -> bool:
-        return self._stopping.over(epoch)
-
-
 class MoDeXGBClassifier(BoostedClassifier):
     __doc__ = described("XGBoost", "MoDeXGBClassifier", "json")
 
@@ -132,6 +121,14 @@ class MoDeXGBClassifier(BoostedClassifier):
         own |= {"base_score": float(expit(training.start)), **training.parameters}
         data, *sets = [self._data(*arrays) for arrays in training.arrays]
         stopping, history = training.stopping, History()
+        if stopping:
+            over = stopping.over
+
+            class Stop(xgboost.callback.TrainingCallback):  # type: ignore[misc]
+                def after_iteration(self, model: Any, epoch: int, evals_log: Any) -> bool:
+                    return over(epoch)
+
+            callbacks = [*callbacks, Stop()]
         booster = xgboost.train(
             own,
             data,
@@ -141,7 +138,7 @@ class MoDeXGBClassifier(BoostedClassifier):
             custom_metric=training.metric(sets) if sets else None,
             evals_result=history,
             verbose_eval=verbose,
-            callbacks=[*callbacks, *([_Stop(stopping)] if stopping else [])],
+            callbacks=callbacks,
         )
         # gblinear has no part
         self.booster_ = booster if not stopping or stopping.best is None else booster[: stopping.best + 1]
