@@ -1,4 +1,4 @@
-"""A map of scores that makes their distribution in the background flat in the mass, or a polynomial of it."""
+"""Maps of the scores of a finished classifier, which remove their dependence on the mass or make it smooth."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .._messages import needed
-from .._options import check
-from .._problems import say_if_far
-from .._read import as_array, finite, together, variables, whole
+from ._messages import needed
+from ._options import check
+from ._problems import say_if_far
+from ._read import as_array, finite, together, variables, whole
 
 with needed("sklearn", "libmode.posthoc", "posthoc"):
     from scipy.interpolate import BSpline
@@ -22,6 +22,8 @@ with needed("sklearn", "libmode.posthoc", "posthoc"):
     from sklearn.base import BaseEstimator, TransformerMixin
     from sklearn.isotonic import isotonic_regression
     from sklearn.utils.validation import check_is_fitted
+
+__all__ = ["QuantileMap"]
 
 Doubles = NDArray[np.float64]
 _DEGREE = 3  # of the splines
