@@ -14,7 +14,6 @@ from .mass import Efficiency
 
 LINES = 12  # of the text
 HEAD = ["cut", "background", "residual (by chance)", "chi2/ndof", "spurious signal [errors]", "at most", "global p"]
-NO_NUMBERS = ("wanted", "name", "at", "flat", "why", "efficiency", "polynomial", "spectrum", "scan")
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,7 +60,7 @@ class AtCut:
     scan: Doubles | None = field(repr=False, default=None)
 
 
-NUMBERS = [each.name for each in fields(AtCut) if each.name not in NO_NUMBERS]
+NUMBERS = [each.name for each in fields(AtCut) if each.type in ("float", "int")]
 
 
 @dataclass(frozen=True, eq=False)
