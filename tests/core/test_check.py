@@ -121,6 +121,18 @@ def test_a_bump_is_seen_at_any_mass(name):
     assert all(abs(found.cuts[0].mass - at) < 3 * width for found in larger)
 
 
+@pytest.mark.full
+@pytest.mark.parametrize("name", SITUATIONS)
+def test_the_rates_of_verdicts_on_bumps_and_flat_toys(name):
+    """Of bumps of 5 errors one in 15 may be flat, of 7 errors none; of flat toys 1 % are False, and few not known."""
+    rng = np.random.default_rng(7)
+    found = {errors: [toy(rng, name, errors).flat for _ in range(200)] for errors in (0, 5, 7)}
+    assert found[5].count(True) <= 200 / 15 and found[7].count(True) == 0
+    assert found[0].count(False) <= 6  # more have a chance of .5 %
+    many = SITUATIONS[name][1] in (None, "wrong pairings") or SITUATIONS[name][0] == "two"  # widths in the range
+    assert found[0].count(None) <= (50 if many else 20)
+
+
 FLAT = [{}, {"spectrum": "steep"}, {"spectrum": "rounded"}, {"spectrum": "few"}]
 FLAT += [{"weights": name} for name in ("both signs", "rising", "heavy", "by mass", "ties", "lognormal")]
 
@@ -134,6 +146,16 @@ def test_flat_responses_are_flat(kind):
         point = {"signal_efficiency": 0.5 if kind.get("weights") != "heavy" else 0.9}  # 200 effective events and more
         found.append(metrics.check(score, label, mass, weight=weight, order=0, **point).flat)
     assert found.count(False) < 4 and found.count(None) <= 10
+
+
+@pytest.mark.full
+@pytest.mark.parametrize("kind", FLAT, ids=str)
+def test_the_rates_of_verdicts_with_weights_and_few_masses(kind):
+    rng, found = np.random.default_rng(8), []
+    for _ in range(400):
+        score, label, mass, weight = events(rng, 20_000, 4_000, **kind)
+        found.append(metrics.check(score, label, mass, weight=weight, order=0).flat)
+    assert found.count(False) <= 10 and found.count(None) <= 48
 
 
 def test_the_p_values_are_uniform():
