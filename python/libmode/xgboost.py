@@ -94,11 +94,9 @@ class MoDeXGBClassifier(BoostedClassifier):
 
     _stops = xgboost.callback.EarlyStopping
     _forest = ("booster", "dart", "gblinear")
+    _names = {"eta": "learning_rate", "lambda": "reg_lambda", "seed": "random_state", "nthread": "n_jobs"}
+    _names["num_boost_round"] = "n_estimators"
     _own = ("objective", "scale_pos_weight", "base_score", "num_class", "eval_metric", "disable_default_eval_metric")
-
-    @staticmethod
-    def _main_name(name: str) -> str:
-        return _OTHER_NAMES.get(name, name)
 
     @staticmethod
     def _unknown(parameters: Mapping[str, Any]) -> list[str]:
@@ -151,8 +149,3 @@ class MoDeXGBClassifier(BoostedClassifier):
         gains: Any = self.booster_.get_score(importance_type="total_gain")
         names = self.booster_.feature_names or [f"f{place}" for place in range(self.n_features_in_)]
         return np.array([gains.get(name, 0.0) for name in names])
-
-
-#: XGBoost's other names of arguments of the classifier.
-_OTHER_NAMES = {"eta": "learning_rate", "lambda": "reg_lambda", "seed": "random_state", "nthread": "n_jobs"}
-_OTHER_NAMES["num_boost_round"] = "n_estimators"

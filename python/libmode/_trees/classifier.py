@@ -19,8 +19,9 @@ from .._events import Events
 from .._messages import level_of_the_user, near, shown
 from .._options import TAKEN
 from .._problems import Said, TrainingWarning
-from .._read import as_array, of_one_index, real, together, variables, whole
+from .._read import as_array, number, of_one_index, real, together, variables, whole
 from ..metrics._judge import keys
+from ..metrics._sample import Settings as Judged
 from .multipliers import Boosting, Settings, Stopping, Watched, checked, refuse_missing, sums_of_weights, unsettled
 
 # The defaults of min_child_weight and reg_lambda, over the sum of the absolute weights. Trees with smaller leaves are
@@ -148,7 +149,7 @@ class BoostedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     _stops: type  # the library's own callback of early stopping
     _forest: tuple[str, ...]  # a parameter, and its values with which later rounds change earlier trees
     _own: tuple[str, ...]  # parameters that the classifier sets, or that have no effect with an objective
-    _main_name: Callable[..., str]  # the library's name of a parameter that has several
+    _names: Mapping[str, str]  # the name of a parameter here, or the library's main one, by its other names
     _unknown: Callable[..., list[str]]  # which of these parameters the library has not
     # Sets booster_, and returns the values by evaluation set; takes Training, callbacks and verbose.
     _train: Callable[..., History]
@@ -271,7 +272,7 @@ class BoostedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         options = {} if self.order is None else {"order": self.order}
         others, ours = {}, self._get_param_names()
         for name, value in self.parameters.items():
-            main = self._main_name(name)
+            main = self._names.get(name, name)
             if name in TAKEN["mode"]:
                 options[name] = value
             elif main in ours:
@@ -298,7 +299,14 @@ class BoostedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
                 f"{name} = {kind!r} and early_stopping_rounds = {self.early_stopping_rounds}: the first trees are not "
                 "the model of the best round; leave one of them out"
             )
-        return settings.judging(self.events, self.signal_efficiency, self.background_efficiency), parameters
+        signal, background = self.signal_efficiency, self.background_efficiency
+        if not self.background_only and (signal is None or background is None):  # a share of all events
+            share = background if signal is None else signal
+            signal, background = None, 0.5 if share is None else share
+        search = None if self.events is None else number("events", self.events, above=0)
+        points = {"signal_efficiency": signal, "background_efficiency": background}
+        judged = Judged(search_events=search, **points, **settings.options.of_check())
+        return settings._replace(of_check=judged), parameters
 
     def _read_events(self, X: Any, y: Any, mass: Any, weight: Any, category: Any, training: bool = False) -> Set:
         """The training, or an evaluation set as the training had it."""

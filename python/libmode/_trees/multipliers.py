@@ -17,9 +17,8 @@ from .._messages import shown
 from .._native import BatchError
 from .._options import Options, check
 from .._problems import Said
-from .._read import each_of, finite, flag, number
+from .._read import each_of, finite, flag
 from ..metrics._judge import Check, Judge
-from ..metrics._sample import Settings as Judged
 
 # MoDe is applied to W(s) = c s / (1 + c - s) of scores from 0 to 1, about c times the odds, and finite: so tight cuts
 # count more.
@@ -68,15 +67,6 @@ class Settings(NamedTuple):
         if events.label is None:
             return np.ones(len(events.score), bool)
         return np.isin(events.label, self.options.labels)
-
-    def judging(self, events: float | None, signal: Any, background: Any) -> Settings:
-        """Those with which check judges a training at an efficiency of either class, for labels 0 and 1."""
-        if not self.background_only and (signal is None or background is None):  # a share of all events
-            share = background if signal is None else signal
-            signal, background = None, 0.5 if share is None else share
-        search = None if events is None else number("events", events, above=0)
-        points = {"signal_efficiency": signal, "background_efficiency": background}
-        return self._replace(of_check=Judged(search_events=search, **points, **self.options.of_check()))
 
     def judge(self, events: Events) -> Judge:
         """The judge of events, which are all background if the loss sees all of them."""
