@@ -40,11 +40,6 @@ class Bins:
         self.shape = tuple(len(edges) - 1 for edges in self.axes)
         self.count = int(np.prod(self.shape))
 
-    @property
-    def edges(self) -> Edges:
-        """The edges of the one mass, or of each mass in a tuple."""
-        return self.axes[0] if len(self.axes) == 1 else tuple(self.axes)
-
     def find(self, mass: Doubles) -> NDArray[np.intp]:
         """The bin of each event, (n, d), and -1 for those outside."""
         places = []

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._problems import say_if_far
-from .._read import as_array, each_of, flat, number, numbers, same_length, vector
+from .._read import each_of, flat, number, numbers, same_length, vector
 from ._bins import Doubles, sums
 from ._response import CUTS, Binned, Grid, Null, all_cuts, residual, slope, turns
 from ._result import AtCut, Check, shown
@@ -30,24 +30,23 @@ DISTINCT = 0.9  # the share of scores, and of masses, that differ where repeated
 class Part(NamedTuple):
     """The cuts and tests of all events, or of a category."""
 
-    cuts: list[AtCut]
-    at_cuts: list[list[Test]]  #: of each cut
+    cuts: list[tuple[AtCut, list[Test]]]
     at_all: list[Test]
     p_all_cuts: float
 
     @property
     def tests(self) -> list[Test]:
         """All tests."""
-        return [test for own in self.at_cuts for test in own] + self.at_all
+        return [test for _, own in self.cuts for test in own] + self.at_all
 
     def concluded(self, count: int, at: Context) -> Part:
         """The part with the verdict on each cut, of ``count`` tests in all."""
         cuts = []
-        for cut, tests in zip(self.cuts, self.at_cuts, strict=True):
+        for cut, tests in self.cuts:
             flat, p, decides = verdict(tests, count)
             needed = math.nan if flat is not None or decides is None else decides.growth * at.events
             why = sentence(flat, decides, shown(p), [cut], at)
-            cuts.append(replace(cut, flat=flat, why=why, p_value=p, needed=needed))
+            cuts.append((replace(cut, flat=flat, why=why, p_value=p, needed=needed), tests))
         return self._replace(cuts=cuts)
 
 
@@ -181,7 +180,10 @@ class Judge:
         count = sum(test.number for part in parts.values() for test in part.tests)
         parts = {kind: part.concluded(count, self._at) for kind, part in parts.items()}
         categories = {kind: self._check({None: part}, count) for kind, part in parts.items() if kind is not None}
-        more = {"remarks": (*self._repeats, *self._remarks(parts[None])), "signal_masses": self._signal_masses}
+        more = {
+            "remarks": (*self._repeats, *self._remarks([cut for cut, _ in parts[None].cuts])),
+            "signal_masses": self._signal_masses,
+        }
         found = self._check(parts, count, categories=categories, flat_below=settings.flat_below, **more)
         backwards = events.signal.any() and wrong_way(events)
         return replace(found, why=f"the label or the score is the wrong way round: {found.why}") if backwards else found
@@ -196,13 +198,13 @@ class Judge:
     def _part(self, group: Group, score: Doubles, thresholds: Doubles, started: list[AtCut]) -> Part:
         """The numbers and tests of a group with these scores."""
         if isinstance(group.grid, str):
-            return Part(started, [[unknown(group.grid)] for _ in started], [], math.nan)
+            return Part([(cut, [unknown(group.grid)]) for cut in started], [], math.nan)
         table = group.grid.table(np.searchsorted(thresholds, score, "right"), len(thresholds) + 1)
         p, of_search = all_cuts(table, min(self._at.search / self._at.events, 1.0), self._at.taught)
         columns = np.searchsorted(thresholds, [cut.threshold for cut in started], "right")
         each = zip(started, columns, strict=True)
-        cuts, tests = zip(*[self._at_cut(group, table, score, cut, column) for cut, column in each], strict=True)
-        return Part([*cuts], [*tests], of_all_cuts(p, of_search), p)
+        cuts = [self._at_cut(group, table, score, cut, column) for cut, column in each]
+        return Part(cuts, of_all_cuts(p, of_search), p)
 
     def _at_cut(self, group: Group, table: Binned, score: Doubles, cut: AtCut, column: int) -> tuple[AtCut, list[Test]]:
         """The numbers of a cut, which is a column of the table, and its tests."""
@@ -261,29 +263,29 @@ class Judge:
             name = "" if kind is None else f"category {kind}: "
             tests += [test._replace(said=name + test.said, hides=name + test.hides) for test in part.tests]
         flat, p, decides = verdict(tests, count)
-        why = sentence(flat, decides, shown(p), [cut for part in parts.values() for cut in part.cuts], at)
-        first, numbers = parts[None], (at.settings.order, at.events, at.search)
-        return Check(flat, why, p, count, first.p_all_cuts, *numbers, tuple(first.cuts), dict(categories), **more)
+        why = sentence(flat, decides, shown(p), [cut for part in parts.values() for cut, _ in part.cuts], at)
+        cuts, numbers = tuple(cut for cut, _ in parts[None].cuts), (at.settings.order, at.events, at.search)
+        return Check(flat, why, p, count, parts[None].p_all_cuts, *numbers, cuts, dict(categories), **more)
 
-    def _remarks(self, part: Part) -> list[str]:
+    def _remarks(self, cuts: list[AtCut]) -> list[str]:
         """What stands below the table: widths and masses, what a training leaves, bounds."""
         settings, at, said, wide = self._settings, self._at, [], self.variables[0]
         for variable, how, name in zip(self.variables, self._how, self._names, strict=True):
             widths = " and ".join(f"{width:.3g}" for width in np.unique(variable.widths)[::-1])
             said.append(f"templates at {name} {variable.low:.4g} to {variable.high:.4g}, of width {widths} ({how})")
-        for cut in part.cuts[: len(self.variables) == 1]:
+        for cut in cuts[: len(self.variables) == 1]:
             if cut.low > wide.low or cut.high < wide.high:
                 said[0] += f"; at {cut.wanted} those at {cut.low:.4g} to {cut.high:.4g} have {TEN} events"
-        known = [cut for cut in part.cuts if math.isfinite(cut.bump)]
+        known = [cut for cut in cuts if math.isfinite(cut.bump)]
         if known and self._signal_masses:
             most = ", ".join(f"{100 * cut.bump:.2g} % at {cut.wanted}" for cut in known)
-            if len(part.cuts) == 1:
+            if len(cuts) == 1:
                 most = f"{100 * known[0].bump:.2g} % of the background"
             said.append(f"a bump at mass {self._signal_masses[0]:.4g} is at most {most}")
         if at.taught > 1:
             chance = math.sqrt(at.search / settings.training_events)
             said.append(f"a training with {settings.training_events:,.0f} events leaves {chance:.2g} errors by chance")
-        for cut in part.cuts:
+        for cut in cuts:
             if settings.max_slope is not None and math.isfinite(cut.slope):
                 slope = f"slope {cut.slope:.2g} +- {cut.slope_error:.1g}, max_slope {settings.max_slope:g}"
                 said.append(f"{slope} ({cut.wanted})")
@@ -338,10 +340,7 @@ def keys(columns: Sequence[NDArray[Any]]) -> NDArray[np.uint64]:
 
 def _read(settings: Settings, label: Any, mass: Any, weight: Any) -> Sample:
     """The events of a check but for their scores."""
-    masses = as_array("mass", mass)
-    if settings.missing == "ignore" and masses.dtype.kind == "f":
-        masses = np.where(np.isnan(masses), np.inf, masses)
-    masses = variables(masses, settings.missing == "ignore")
+    masses = variables(mass, settings.missing == "ignore")
     signal = read_labels(label, settings.background_label, "mass", masses)
     weigh = weights(weight, "mass", masses)
     if settings.points[0][0] == "signal_efficiency" and not signal.any():

@@ -159,7 +159,19 @@ class Check:
         -------
         matplotlib Figure
         """
-        return draw(self, figure, mass_label)
+        from matplotlib.figure import Figure
+
+        drawn = [cut for cut in self.cuts if cut.scan is not None and cut.efficiency is not None]
+        if not drawn:
+            wanted = ", ".join(cut.wanted for cut in self.cuts)
+            raise ValueError(f"plot: at {wanted} there is no spectrum of one mass to draw; {self.why}")
+        made = figure or Figure(figsize=(6 * len(drawn), 8.5), layout="constrained")
+        axes = made.subplots(3, len(drawn), sharex="col", squeeze=False, height_ratios=[3, 2, 2])
+        for cut, *column in zip(drawn, *axes, strict=True):
+            draw(self, cut, *column)
+            column[-1].set_xlabel(mass_label)
+        made.suptitle("\n".join(textwrap.wrap(self.why, 40 + 50 * len(drawn))), fontsize="medium")
+        return made
 
 
 def cells(cut: AtCut) -> list[str]:
@@ -189,24 +201,7 @@ def rounded(number: float) -> str:
 BINS = 80  # of the spectra
 
 
-def draw(check: Check, figure: Any, mass_label: str) -> Any:
-    """The figure of :meth:`Check.plot`."""
-    from matplotlib.figure import Figure
-
-    drawn = [cut for cut in check.cuts if cut.scan is not None and cut.efficiency is not None]
-    if not drawn:
-        wanted = ", ".join(cut.wanted for cut in check.cuts)
-        raise ValueError(f"plot: at {wanted} there is no spectrum of one mass to draw; {check.why}")
-    made = figure or Figure(figsize=(6 * len(drawn), 8.5), layout="constrained")
-    axes = made.subplots(3, len(drawn), sharex="col", squeeze=False, height_ratios=[3, 2, 2])
-    for cut, *column in zip(drawn, *axes, strict=True):
-        _draw(check, cut, *column)
-        column[-1].set_xlabel(mass_label)
-    made.suptitle("\n".join(textwrap.wrap(check.why, 40 + 50 * len(drawn))), fontsize="medium")
-    return made
-
-
-def _draw(check: Check, cut: Any, above: Any, middle: Any, below: Any) -> None:
+def draw(check: Check, cut: Any, above: Any, middle: Any, below: Any) -> None:
     """The spectra, the efficiency with the allowed polynomial, and the spurious signal, on three Axes."""
     step = max(1, cut.spectrum.shape[1] // BINS)
     starts = np.arange(0, cut.spectrum.shape[1], step)

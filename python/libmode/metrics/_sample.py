@@ -197,7 +197,14 @@ class Settings:
         options = {name: getattr(self, name) for name in names if getattr(self, name) is not None}
         values = check("mode", options, more=("training_events",)).values  # the core refuses bad ones
         vars(self).update((name, values[name]) for name in names)
-        self.points = self._points()
+        chosen = {name: value for name in POINTS if (value := getattr(self, name)) is not None} or {POINTS[0]: 0.5}
+        ((name, points), *others) = chosen.items()
+        if others or np.ndim(points) == 0:
+            self.points = [point(chosen)]
+        elif not len(points):
+            raise ValueError(f"{name} is empty: expected at least one number")
+        else:
+            self.points = [point({name: each}, f"[{k}]") for k, each in enumerate(points)]
         for name in ("signal_mass", "signal_width"):
             if (given := getattr(self, name)) is not None:
                 setattr(self, name, numbers(name, np.atleast_1d(given)))
@@ -206,12 +213,3 @@ class Settings:
         self.flat_below = number("flat_below", self.flat_below, above=0)
         if np.ndim(self.bins) == 0:
             whole("bins", self.bins, 2)
-
-    def _points(self) -> list[tuple[str, float]]:
-        chosen = {name: value for name in POINTS if (value := getattr(self, name)) is not None} or {POINTS[0]: 0.5}
-        name, values = next(iter(chosen.items()))
-        if len(chosen) > 1 or np.ndim(values) == 0:
-            return [point(chosen)]
-        if not len(values):
-            raise ValueError(f"{name} is empty: expected at least one number")
-        return [point({name: each}, f"[{k}]") for k, each in enumerate(values)]

@@ -94,7 +94,7 @@ def efficiency(
     unknown = np.flatnonzero((total.sum(axis=0) <= 0) & (filled | (len(bins.axes) == 1))).tolist()
     if unknown:
         warnings.warn(f"efficiency is NaN in bins {unknown}: no positive sum of weights", RuntimeWarning, stacklevel=3)
-    flat = rates(bins.edges, total, squares)
+    flat = rates(bins.axes[0] if len(bins.axes) == 1 else tuple(bins.axes), total, squares)
     return replace(flat, **{name: each.reshape(bins.shape) for name, each in vars(flat).items() if name != "edges"})
 
 
