@@ -102,10 +102,8 @@ class Workers:
 
     def _each(self, own: float) -> NDArray[Any]:
         """The numbers of all workers, (workers,)."""
-        rows = np.zeros(self.count)
-        rows[self._rank] = own
-        sums: NDArray[Any] = collective.allreduce(rows, collective.Op.SUM)
-        return sums
+        rows = np.where(np.arange(self.count) == self._rank, own, 0.0)
+        return np.asarray(collective.allreduce(rows, collective.Op.SUM))
 
     @contextmanager
     def agreed(self) -> Iterator[None]:

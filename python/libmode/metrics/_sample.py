@@ -13,18 +13,7 @@ from numpy.typing import NDArray
 
 from .._messages import level_of_the_user
 from .._options import check
-from .._read import (
-    as_array,
-    check_labels,
-    coded,
-    finite,
-    number,
-    numbers,
-    refuse,
-    same_length,
-    vector,
-    whole,
-)
+from .._read import as_array, check_labels, coded, finite, number, numbers, refuse, same_length, vector, whole
 from ._bins import Doubles
 
 MOST_LABELS = 20  # an array with more is no label

@@ -106,17 +106,13 @@ def _computed(frame: pd.DataFrame, text: str, named: str, file: str, columns: Co
             formula = " ".join(text.split())
             tree = ast.parse(QUOTED.sub("_", formula), mode="eval")
             if any(isinstance(part, ast.Attribute) for part in ast.walk(tree)):
-                raise ValueError(
-                    "a name with a dot needs backticks, and methods, which may write files, are not called"
-                )
+                raise ValueError("a name with a dot needs backticks; methods, which may write files, are not called")
             if any(map(_is_endless, ast.walk(tree))):
                 raise ValueError("it has a power of numbers alone: write its value")
             with np.errstate(all="ignore"):
                 values = np.asarray(frame.eval(formula, **ALONE))
             if values.dtype.kind == "b" and isinstance(getattr(tree.body, "op", None), ast.Add):
-                raise ValueError(
-                    "it adds what is true or false: expected numbers, as in 1 * (pt > 300) + 1 * (pt > 400)"
-                )
+                raise ValueError("it adds what is true or false: expected numbers, as in 1 * (pt > 300) + 1 * passed")
         return np.broadcast_to(values.astype(float), len(frame))
     except pd.errors.UndefinedVariableError as error:
         there = known(columns, str(error).split("'")[1])
