@@ -228,7 +228,7 @@ class Judge:
         rms, chance, response = residual(null)
         chi2 = float(np.sum(null.pulls[:, 0] ** 2))
         cut = replace(cut, residual=rms, expected=chance, chi2=chi2, ndof=null.ndof)
-        if table.edges is None:
+        if table.grid.edges is None:
             return cut, tests
         (steep, error), polynomial = slope(null), null.expected[:, 0] / null.weight
         cut = replace(cut, efficiency=response, polynomial=polynomial, slope=steep, slope_error=error)
@@ -239,14 +239,14 @@ class Judge:
             z = turns(null)
             tests.append(of_bound(f"a response that rises and falls by {z:.1f} errors, {cut.wanted}", z, at))
         if isinstance(group.which, slice) and len(self._signal_mass):
-            cut = replace(cut, sensitivity=self._sensitivity(cut, null, table.edges))
+            cut = replace(cut, sensitivity=self._sensitivity(cut, null, table.grid.edges))
         return cut, tests
 
     def _sensitivity(self, cut: AtCut, null: Null, edges: Doubles) -> float:
         """The significance of a signal over its value without a selection, with the residual as a systematic error."""
         place = np.searchsorted(edges[:-1], self._signal_mass, "right") * (self._signal_mass <= edges[-1])
         of_signal = np.maximum(sums(place, self._signal_weight, len(edges))[1:], 0.0)
-        means = null.table.design[:, : null.table.terms] / null.weight[:, None]
+        means = null.grid.design[:, : null.grid.terms] / null.weight[:, None]
         efficiency = null.selected[:, 0] / null.weight
         polynomial = means @ np.linalg.lstsq(means, efficiency, rcond=None)[0]
         of_signal = of_signal if of_signal.sum() > 0 else np.ones(len(efficiency))
