@@ -340,10 +340,10 @@ def test_one_of_several_categories_is_named():
     passed = np.where(flat[1] == 0, rng.random(len(flat[0])) < 0.05, 1.0)
     score, label, mass = np.append(passed, bump[0]), np.append(flat[1], bump[1]), np.append(flat[2], bump[2])
     category = np.repeat(["b-tag", "no tag"], [len(passed), len(bump[0])])
-    found = metrics.check(score, label, mass, order=0, threshold=0.5, category=category)
+    found = metrics.check(score, label, mass, order=0, threshold=0.5, category=category, flat_below=4.9)
     assert found.flat is False and found.to_dict()["category_no tag_flat"] is False
     assert found.categories["b-tag"].flat is True and found.categories["no tag"].flat is False
-    assert len(str(found).splitlines()) <= 12
+    assert len(str(found).splitlines()) <= 12 and found.categories["no tag"].flat_below == 4.9
 
 
 def test_two_masses():

@@ -172,19 +172,14 @@ class Judge:
         own = events.score[self._inside]
         if self._repeated(own):
             return self._again(events)
-        settings = self._settings
-        started = [_started(events, *point) for point in settings.points]
+        started = [_started(events, *point) for point in self._settings.points]
         thresholds = np.unique(np.r_[_quantiles(own), [cut.threshold for cut in started]])
-        thresholds = thresholds[thresholds > -np.inf]
         parts = {kind: self._part(group, own[group.which], thresholds, started) for kind, group in self._groups.items()}
         count = sum(test.number for part in parts.values() for test in part.tests)
         parts = {kind: part.concluded(count, self._at) for kind, part in parts.items()}
         categories = {kind: self._check({None: part}, count) for kind, part in parts.items() if kind is not None}
-        more = {
-            "remarks": (*self._repeats, *self._remarks([cut for cut, _ in parts[None].cuts])),
-            "signal_masses": self._signal_masses,
-        }
-        found = self._check(parts, count, categories=categories, flat_below=settings.flat_below, **more)
+        remarks = (*self._repeats, *self._remarks([cut for cut, _ in parts[None].cuts]))
+        found = self._check(parts, count, categories, remarks)
         backwards = events.signal.any() and wrong_way(events)
         return replace(found, why=f"the label or the score is the wrong way round: {found.why}") if backwards else found
 
@@ -256,16 +251,17 @@ class Judge:
         square, search = max(cut.residual**2 - cut.expected**2, 0.0), self._at.search
         return float(cut.signal_efficiency / math.sqrt(under * (1 + square * under * search / len(efficiency))))
 
-    def _check(self, parts: dict[Any, Part], count: int, categories: Any = (), **more: Any) -> Check:
+    def _check(self, parts: dict[Any, Part], count: int, categories: Any = (), remarks: Any = ()) -> Check:
         """The check of all events, None, and of categories."""
-        tests, at = [], self._at
+        tests, at, settings = [], self._at, self._settings
         for kind, part in parts.items():
             name = "" if kind is None else f"category {kind}: "
             tests += [test._replace(said=name + test.said, hides=name + test.hides) for test in part.tests]
         flat, p, decides = verdict(tests, count)
         why = sentence(flat, decides, shown(p), [cut for part in parts.values() for cut, _ in part.cuts], at)
-        cuts, numbers = tuple(cut for cut, _ in parts[None].cuts), (at.settings.order, at.events, at.search)
-        return Check(flat, why, p, count, parts[None].p_all_cuts, *numbers, cuts, dict(categories), **more)
+        cuts, numbers = tuple(cut for cut, _ in parts[None].cuts), (settings.order, at.events, at.search)
+        more: Any = dict(categories), remarks, settings.flat_below, self._signal_masses
+        return Check(flat, why, p, count, parts[None].p_all_cuts, *numbers, cuts, *more)
 
     def _remarks(self, cuts: list[AtCut]) -> list[str]:
         """What stands below the table: widths and masses, what a training leaves, bounds."""
