@@ -196,8 +196,7 @@ class Judge:
             return Part([(cut, [unknown(group.grid)]) for cut in started], [], math.nan)
         table = group.grid.table(np.searchsorted(thresholds, score, "right"), len(thresholds) + 1)
         p, of_search = all_cuts(table, min(self._at.search / self._at.events, 1.0), self._at.taught)
-        columns = np.searchsorted(thresholds, [cut.threshold for cut in started], "right")
-        each = zip(started, columns, strict=True)
+        each = zip(started, np.searchsorted(thresholds, [cut.threshold for cut in started], "right"), strict=True)
         cuts = [self._at_cut(group, table, score, cut, column) for cut, column in each]
         return Part(cuts, of_all_cuts(p, of_search), p)
 

@@ -183,7 +183,8 @@ class Settings:
 
     def __post_init__(self) -> None:
         names = ("order", "mass_range", "missing", "max_slope", "monotonic", "training_events")
-        options = {name: getattr(self, name) for name in names if getattr(self, name) is not None}
+        given = {name: value for name in names if (value := getattr(self, name)) is not None}
+        options = {name: value.item() if isinstance(value, np.generic) else value for name, value in given.items()}
         values = check("mode", options, more=("training_events",)).values  # the core refuses bad ones
         vars(self).update((name, values[name]) for name in names)
         chosen = {name: value for name in POINTS if (value := getattr(self, name)) is not None} or {POINTS[0]: 0.5}
