@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -15,12 +16,16 @@ from ._options import TAKEN
 from ._options import check as of_options
 from .metrics import Check
 from .metrics import check as judge
-from .metrics._sample import Settings
+from .metrics._sample import POINTS, Settings
 from .torch import MoDeConstraint, MoDeLoss
 from .torch.constraint import _OPS
 
-METHODS = "layer", "loss", "none"
-WORKING_POINTS = {"signal_efficiency", "background_efficiency", "threshold"}
+#: What makes the layer or the loss from its options.
+METHODS: dict[str, Callable[..., Any]] = {
+    "layer": partial(MoDeConstraint, from_logits=True),
+    "loss": MoDeLoss,
+    "none": lambda **options: None,
+}
 
 
 class MoDeOfClasses(torch.nn.Module):
@@ -51,16 +56,12 @@ class MoDeOfClasses(torch.nn.Module):
             raise ValueError("method = 'loss' needs strength: without it the loss is far smaller than a cross entropy")
         of_loss = {name: options[name] for name in TAKEN["mode"] if name in options and name != "background_label"}
         taken = of_options("mode", of_loss).of_check() | {"training_events": options.get("training_events")}
-        cuts: dict[str, Any] = {} if WORKING_POINTS & {*(check or ())} else {"signal_efficiency": (0.8, 0.5, 0.2)}
+        cuts: dict[str, Any] = {} if {*POINTS} & {*(check or ())} else {"signal_efficiency": (0.8, 0.5, 0.2)}
         self.given, self.settings = options, taken | cuts | (check or {})  # the cuts of libmode report
         Settings(**self.settings)  # its errors now, and not after an epoch
         labels = tuple(range(1, len(self.background) + 1)) if each_class else 1
         options = {**options, "gather": True, "background_label": labels}  # a process by itself gathers nothing
-        self.mode: MoDeConstraint | MoDeLoss | None = None
-        if method == "layer":
-            self.mode = MoDeConstraint(from_logits=True, **options)
-        elif method == "loss":
-            self.mode = MoDeLoss(**options)
+        self.mode: MoDeConstraint | MoDeLoss | None = METHODS[method](**options)
 
     def _column(self, argument: str, name: str) -> int:
         if name not in self.names:
@@ -104,9 +105,8 @@ class MoDeOfClasses(torch.nn.Module):
         logits, label, mass, weight = events
         odds, chosen, labels = self._events(logits, label)
         weights = torch.ones_like(odds) if weight is None else weight
-        columns = [
-            each.detach().cpu().double().numpy() for each in (odds[chosen], labels > 0, mass[chosen], weights[chosen])
-        ]
+        tensors = odds[chosen], labels > 0, mass[chosen], weights[chosen]
+        columns = [each.detach().cpu().double().numpy() for each in tensors]
         columns[0] = columns[0].round(4)  # other batches round otherwise
         (score, background, masses, own), count = np.unique(np.stack(columns), axis=1, return_counts=True)
         return judge(score, background, masses, weight=own * count, background_label=1, **self.settings)

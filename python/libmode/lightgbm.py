@@ -16,15 +16,13 @@ with needed("lightgbm", "libmode.lightgbm", "lightgbm"):
 with needed("sklearn", "libmode.lightgbm", "lightgbm"):
     from ._trees.classifier import BoostedClassifier, History, Training, described, of_parts
 
-from ._trees.multipliers import Stopping
-
 __all__ = ["MoDeLGBMClassifier"]
 
 
-def _main_names() -> dict[str, str]:
-    """LightGBM's main name of a parameter by each of its names."""
-    aliases: dict[str, list[str]] = lightgbm.basic._ConfigAliases._get_all_param_aliases()
-    return {other: main for main, others in aliases.items() for other in (main, *others)}
+_ALIASES: dict[str, list[str]] = lightgbm.basic._ConfigAliases._get_all_param_aliases()
+#: LightGBM's main name of a parameter by each of its names, and that of the classifier by its main name.
+_MAIN = {other: main for main, others in _ALIASES.items() for other in (main, *others)}
+_OURS = {_MAIN.get(ours, ours): ours for ours in BoostedClassifier._get_param_names()}
 
 
 def _with_link(booster: lightgbm.Booster, start: float, rounds: int | None) -> Any:
@@ -47,38 +45,21 @@ def _with_link(booster: lightgbm.Booster, start: float, rounds: int | None) -> A
     return model
 
 
-class _Stop:
-    """Stops a training."""
-
-    def __init__(self, stopping: Stopping) -> None:
-        self._stopping = stopping
-        self.order = 30  # as LightGBM's own callback: after the records
-
-    def __call__(self, env: Any) -> None:
-        if self._stopping.over(env.iteration):
-            raise lightgbm.callback.EarlyStopException(self._stopping.best, env.evaluation_result_list)
-
-
 class MoDeLGBMClassifier(BoostedClassifier):
     __doc__ = described("LightGBM", "MoDeLGBMClassifier", "txt")
 
     _stops = lightgbm.callback._EarlyStoppingCallback
     _forest = ("boosting", "dart")
+    _names = {name: _OURS.get(main, main) for name, main in _MAIN.items()}
     _own = (
         *("objective", "metric", "categorical_feature", "input_model", "num_class", "sigmoid"),
         *("is_unbalance", "scale_pos_weight", "pos_bagging_fraction", "neg_bagging_fraction"),
     )
 
-    def _main_name(self, name: str) -> str:
-        main = _main_names()
-        of_ours: dict[str, str] = {main.get(ours, ours): ours for ours in self._get_param_names()}
-        known = main.get(name, name)
-        return of_ours.get(known, known)
-
     @staticmethod
     def _unknown(parameters: Mapping[str, Any]) -> list[str]:
         """LightGBM, which must be silent, would not say so."""
-        return [name for name in parameters if name not in _main_names()]
+        return [name for name in parameters if name not in _MAIN]
 
     def _train(self, training: Training, callbacks: list[Any], verbose: bool | int) -> History:
         if (count := int(training.parameters.get("num_machines", 1))) > 1:
@@ -101,7 +82,13 @@ class MoDeLGBMClassifier(BoostedClassifier):
         if verbose and sets:
             callbacks.append(lightgbm.log_evaluation(int(verbose)))
         if stopping:
-            callbacks.append(_Stop(stopping))
+
+            def stop(env: Any) -> None:
+                if stopping.over(env.iteration):
+                    raise lightgbm.callback.EarlyStopException(stopping.best, env.evaluation_result_list)
+
+            stop.order = 30  # type: ignore[attr-defined] # as LightGBM's own callback: after the records
+            callbacks.append(stop)
         depth = training.parameters["max_depth"]
         booster = lightgbm.train(
             {

@@ -35,7 +35,6 @@ def roc(axes: Any, roc: Any, *, label: str | None = None, **style: Any) -> Any:
     kept, rate = (roc.signal_efficiency, roc.false_positive_rate) if hasattr(roc, "false_positive_rate") else roc
     rate = np.asarray(rate, float)
     axes.plot(np.asarray(kept), 1 / np.where(rate > 0, rate, np.nan), label=label, **style)
+    axes.set(xlabel=axes.get_xlabel() or "signal efficiency", ylabel=axes.get_ylabel() or "background rejection")
     axes.set_yscale("log")
-    axes.set_xlabel(axes.get_xlabel() or "signal efficiency")
-    axes.set_ylabel(axes.get_ylabel() or "background rejection")
     return axes

@@ -24,7 +24,7 @@ with needed("sklearn", "libmode.xgboost", "xgboost"):
 
 from scipy.special import expit
 
-from ._trees.multipliers import Stopping, checked
+from ._trees.multipliers import checked
 from ._trees.objective import Objective
 from .option_types import LossOptions, Unpack
 
@@ -89,27 +89,14 @@ def objective(
     return Objective(settings, mass=mass, weight=weight, label=label, category=category)
 
 
-class _Stop(xgboost.callback.TrainingCallback):  # type: ignore[misc]
-    """Stops a training."""
-
-    def __init__(self, stopping: Stopping) -> None:
-        super().__init__()
-        self._stopping = stopping
-
-    def after_iteration(self, model: Any, epoch: int, evals_log: Any) -> bool:
-        return self._stopping.over(epoch)
-
-
 class MoDeXGBClassifier(BoostedClassifier):
     __doc__ = described("XGBoost", "MoDeXGBClassifier", "json")
 
     _stops = xgboost.callback.EarlyStopping
     _forest = ("booster", "dart", "gblinear")
+    _names = {"eta": "learning_rate", "lambda": "reg_lambda", "seed": "random_state", "nthread": "n_jobs"}
+    _names["num_boost_round"] = "n_estimators"
     _own = ("objective", "scale_pos_weight", "base_score", "num_class", "eval_metric", "disable_default_eval_metric")
-
-    @staticmethod
-    def _main_name(name: str) -> str:
-        return _OTHER_NAMES.get(name, name)
 
     @staticmethod
     def _unknown(parameters: Mapping[str, Any]) -> list[str]:
@@ -132,6 +119,14 @@ class MoDeXGBClassifier(BoostedClassifier):
         own |= {"base_score": float(expit(training.start)), **training.parameters}
         data, *sets = [self._data(*arrays) for arrays in training.arrays]
         stopping, history = training.stopping, History()
+        if stopping:
+            over = stopping.over
+
+            class Stop(xgboost.callback.TrainingCallback):  # type: ignore[misc]
+                def after_iteration(self, model: Any, epoch: int, evals_log: Any) -> bool:
+                    return over(epoch)
+
+            callbacks = [*callbacks, Stop()]
         booster = xgboost.train(
             own,
             data,
@@ -141,7 +136,7 @@ class MoDeXGBClassifier(BoostedClassifier):
             custom_metric=training.metric(sets) if sets else None,
             evals_result=history,
             verbose_eval=verbose,
-            callbacks=[*callbacks, *([_Stop(stopping)] if stopping else [])],
+            callbacks=callbacks,
         )
         # gblinear has no part
         self.booster_ = booster if not stopping or stopping.best is None else booster[: stopping.best + 1]
@@ -154,10 +149,3 @@ class MoDeXGBClassifier(BoostedClassifier):
         gains: Any = self.booster_.get_score(importance_type="total_gain")
         names = self.booster_.feature_names or [f"f{place}" for place in range(self.n_features_in_)]
         return np.array([gains.get(name, 0.0) for name in names])
-
-
-#: XGBoost's other names of arguments of the classifier.
-_OTHER_NAMES = {
-    **{"eta": "learning_rate", "lambda": "reg_lambda", "seed": "random_state", "nthread": "n_jobs"},
-    "num_boost_round": "n_estimators",
-}

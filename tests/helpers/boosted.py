@@ -4,11 +4,16 @@ import libmode.lightgbm
 import libmode.xgboost
 import lightgbm
 import numpy as np
+import pytest
 import xgboost
 from libmode import mode_evaluate
 
 from studies.simple_model.data import simple_model
 
+#: Of trainings of few rounds, and with the training as evaluation set.
+IN_FEW_ROUNDS = [
+    pytest.mark.filterwarnings(f"ignore:{said}:libmode.TrainingWarning") for said in ("the push has not", "eval_set")
+]
 TRAIN = simple_model(20_000, np.random.default_rng(1))
 TEST = simple_model(100_000, np.random.default_rng(2))
 SMALL = simple_model(2_000, np.random.default_rng(3))

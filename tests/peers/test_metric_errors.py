@@ -36,7 +36,7 @@ metrics.threshold(SCORE, LABEL) | TypeError | give one of signal_efficiency, bac
 cut(bins=0) | ValueError | bins = 0
 cut(mass=np.ones(10), bins=20) | ValueError | but all are 1
 cut(bins=[2, 3]) | ValueError | mass has no event inside bins, [2, 3]
-metrics.check(SCORE, None, MASS, order=0, threshold=0.5, mass_range="all") | TypeError | mass_range has dtype
+metrics.check(SCORE, None, MASS, order=0, threshold=0.5, mass_range="all") | TypeError | mass_range = 'all' must be two increasing numbers
 cut(weight=LAST_NEGATIVE * 1e200) | ValueError | weight[0] = 1e+200: expected 0, or a size from
 cut(mass=PLANE, bins=[[-1, 0], [0.5, 1]]) | ValueError | mass has no event inside bins, [-1, 0] x [0.5, 1]
 metrics.check(SCORE, None, MASS, threshold=0.5) | TypeError | order is missing: it says which dependence of the background efficiency

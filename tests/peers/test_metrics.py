@@ -157,7 +157,6 @@ def test_cells_of_two_masses_by_hand(kind):
     found = metrics.efficiency(**given)  # no warning of the empty corner
     weight = np.ones(len(mass)) if weight is None else weight
     assert [edges.tolist() for edges in found.edges] == [edges.tolist() for edges in PLANE]
-    powers, known = [], []
     for i, j in np.ndindex(3, 4):
         here = (PLANE[0][i] <= mass[:, 0]) & (mass[:, 0] < PLANE[0][i + 1])
         here &= (PLANE[1][j] <= mass[:, 1]) & (mass[:, 1] < PLANE[1][j + 1])
@@ -168,9 +167,6 @@ def test_cells_of_two_masses_by_hand(kind):
         value = np.sum(w * p) / np.sum(w)
         error = np.sqrt(np.sum(w**2 * (p - value) ** 2)) / np.sum(w)
         assert (found.value[i, j], found.error[i, j]) == (pytest.approx(value), pytest.approx(error))
-        known.append(value)
-        powers.append([1, *np.average(mass[here], axis=0, weights=w)])
-    powers, known = np.array(powers), np.array(known)
 
 
 # ------------------------------------------------------------ not known

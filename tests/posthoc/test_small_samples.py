@@ -3,8 +3,7 @@
 import numpy as np
 import pytest
 from in_bins import residual
-from libmode.posthoc import QuantileMap
-from libmode.posthoc.quantile_map import _inverse, bernstein
+from libmode.posthoc import QuantileMap, _inverse, bernstein
 
 
 def background(of, n, rng):

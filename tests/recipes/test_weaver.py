@@ -65,16 +65,8 @@ def judged(path, order=0):
 @pytest.fixture(scope="module")
 def log(folder):
     """Of a training with the layer, in two parts, each of two epochs."""
-    more = [
-        "--steps-per-epoch",
-        "200",
-        "--steps-per-epoch-val",
-        "15",
-        "--batch-size",
-        "2000",
-        "--model-prefix",
-        "on/network",
-    ]
+    more = ["--steps-per-epoch", "200", "--steps-per-epoch-val", "15", "--batch-size", "2000"]
+    more += ["--model-prefix", "on/network"]
     first = trained(folder, LAYER, *more, "--num-epochs", "2")
     test = ["--data-test", "test.parquet", "--predict-output", "scores.parquet"]
     return first, trained(folder, LAYER, *more, *test, "--num-epochs", "4", "--load-epoch", "1", "--auto-clean")

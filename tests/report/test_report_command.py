@@ -65,8 +65,8 @@ def test_options_are_those_of_check(file, toy, tmp_path):
     """Bins, the bounds of the polynomial, and the events of the training."""
     background = toy["label"] == 0
     score, mass = toy["linear"][background], toy["mass"][background]
-    given = ["--score", "linear", "--mass", "mass", "--cut", "label == 0", "--background-efficiency", 0.3]
-    given += ["--out", tmp_path]
+    given = ["--score", "linear", "--mass", "mass", "--background-efficiency", "0.3", "--out", tmp_path]
+    given += ["--cut", "label == 0"]
     for options, given_so in (
         ({"order": 2, "monotonic": True, "max_slope": 0.1, "training_events": 5000.0, "bins": 7},
          ["--monotonic", "--max-slope", 0.1, "--training-events", 5000, "--bins", 7]),

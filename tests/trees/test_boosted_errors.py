@@ -4,13 +4,10 @@ import numpy as np
 import pandas as pd
 import pytest
 import xgboost
-from boosted import LGB, SMALL, XGB, data, train
+from boosted import IN_FEW_ROUNDS, LGB, SMALL, XGB, data, train
 from libmode.xgboost import objective
 
-# In so few rounds, and with the training as evaluation set.
-pytestmark = [
-    pytest.mark.filterwarnings(f"ignore:{said}:libmode.TrainingWarning") for said in ("the push has not", "eval_set")
-]
+pytestmark = IN_FEW_ROUNDS
 EVENTS = len(SMALL)
 ITS = (SMALL.features, SMALL.label)
 MASS, LABEL, FEATURES, WEIGHT = SMALL.mass, SMALL.label, SMALL.features, np.ones(EVENTS)

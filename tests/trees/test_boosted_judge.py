@@ -23,10 +23,8 @@ def fitted(library, mass=None, training=TRAIN, of=slice(None), weight=None, cate
     sets = {}
     if mass is not None:
         sets = {"eval_set": [(VALID.features[of], VALID.label[of])], "eval_mass": [mass[of]]}
-        sets |= {
-            "eval_sample_weight": None if weight is None else [weight],
-            "eval_category": None if category is None else [category],
-        }
+        more = {"eval_sample_weight": weight, "eval_category": category}
+        sets |= {name: [array] for name, array in more.items() if array is not None}
     return library.Classifier(**QUICK | parameters).fit(training.features, training.label, mass=training.mass, **sets)
 
 

@@ -6,7 +6,7 @@ import numpy as np
 import onnxmltools
 import onnxruntime
 import pytest
-from boosted import LGB, SMALL, XGB, data, train
+from boosted import IN_FEW_ROUNDS, LGB, SMALL, XGB, data, train
 from libmode.xgboost import objective
 from onnxmltools.convert.common.data_types import FloatTensorType
 from programs import run
@@ -16,10 +16,7 @@ KEPT = np.flatnonzero((SMALL.label == 0) | (np.arange(len(SMALL)) % 4 == 0))
 FEATURES, LABEL, MASS = SMALL.features[KEPT], SMALL.label[KEPT], SMALL.mass[KEPT]
 PRIOR = float(LABEL.mean())
 
-# In so few rounds, and with the training as evaluation set.
-pytestmark = [
-    pytest.mark.filterwarnings(f"ignore:{said}:libmode.TrainingWarning") for said in ("the push has not", "eval_set")
-]
+pytestmark = IN_FEW_ROUNDS
 WITHOUT_LIBMODE = """
 import sys
 sys.modules["libmode"] = None  # an import of it is an error

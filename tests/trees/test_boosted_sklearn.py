@@ -6,7 +6,7 @@ import re
 import numpy as np
 import pytest
 import sklearn
-from boosted import LGB, SMALL, XGB
+from boosted import IN_FEW_ROUNDS, LGB, SMALL, XGB
 from libmode.metrics import auc
 from sklearn.base import clone
 from sklearn.metrics import get_scorer
@@ -17,10 +17,7 @@ from sklearn.utils.estimator_checks import check_estimator
 
 from studies.simple_model.data import simple_model
 
-# In so few rounds.
-pytestmark = [
-    pytest.mark.filterwarnings(f"ignore:{said}:libmode.TrainingWarning") for said in ("the push has not", "eval_set")
-]
+pytestmark = IN_FEW_ROUNDS
 VALID = simple_model(2_000, np.random.default_rng(21))
 FEW = {"order": 1, "n_estimators": 12, "n_jobs": 1}
 EVALUATED = {"eval_set": [(VALID.features, VALID.label)], "eval_mass": [VALID.mass]}
@@ -122,13 +119,8 @@ class OwnMass:
         return super().fit(X, y, mass=mass, sample_weight=sample_weight)
 
 
-class OwnMassXGB(OwnMass, XGB.Classifier):
-    pass
-
-
-class OwnMassLGBM(OwnMass, LGB.Classifier):
-    pass
-
+OwnMassXGB = type("OwnMassXGB", (OwnMass, XGB.Classifier), {})
+OwnMassLGBM = type("OwnMassLGBM", (OwnMass, LGB.Classifier), {})
 
 # Scikit-learn has some ten events: a bin needs some of them, and a leaf one or two.
 TINY = {"n_estimators": 5, "max_depth": 4, "n_jobs": 1, "order": 0, "bins": 2, "unbiased": False, "reg_lambda": 1}

@@ -16,10 +16,10 @@ from sklearn.utils.multiclass import check_classification_targets, type_of_targe
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
 
 from .._events import Events
-from .._messages import ORDER, level_of_the_user, near, shown
+from .._messages import level_of_the_user, near, shown
 from .._options import TAKEN
 from .._problems import Said, TrainingWarning
-from .._read import as_array, of_one_index, real, together, variables, whole
+from .._read import as_array, number, of_one_index, real, together, variables, whole
 from ..metrics._judge import keys
 from ..metrics._sample import Settings as Judged
 from .multipliers import Boosting, Settings, Stopping, Watched, checked, refuse_missing, sums_of_weights, unsettled
@@ -149,7 +149,7 @@ class BoostedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     _stops: type  # the library's own callback of early stopping
     _forest: tuple[str, ...]  # a parameter, and its values with which later rounds change earlier trees
     _own: tuple[str, ...]  # parameters that the classifier sets, or that have no effect with an objective
-    _main_name: Callable[..., str]  # the library's name of a parameter that has several
+    _names: Mapping[str, str]  # the name of a parameter here, or the library's main one, by its other names
     _unknown: Callable[..., list[str]]  # which of these parameters the library has not
     # Sets booster_, and returns the values by evaluation set; takes Training, callbacks and verbose.
     _train: Callable[..., History]
@@ -165,23 +165,8 @@ class BoostedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         validation_fraction: float | Literal["auto"] | None = "auto", events: float | None = None,
         random_state: Any = None, n_jobs: int | None = None, **parameters: Any,
     ) -> None:  # fmt: skip
-        self.order = order
-        self.background_only = background_only
-        self.n_estimators = n_estimators
-        self.learning_rate = learning_rate
-        self.max_depth = max_depth
-        self.min_child_weight = min_child_weight
-        self.subsample = subsample
-        self.colsample_bytree = colsample_bytree
-        self.reg_lambda = reg_lambda
-        self.early_stopping_rounds = early_stopping_rounds
-        self.signal_efficiency = signal_efficiency
-        self.background_efficiency = background_efficiency
-        self.validation_fraction = validation_fraction
-        self.events = events
-        self.random_state = random_state
-        self.n_jobs = n_jobs
-        self.parameters = parameters
+        # As scikit-learn wants it, every argument is an attribute of its name.
+        self.__dict__.update({name: value for name, value in locals().items() if name != "self"})
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
         """All arguments by name."""
@@ -190,7 +175,8 @@ class BoostedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     def set_params(self, **params: Any) -> Any:
         """Sets arguments by name, also options of the loss and parameters of the library."""
         own = {name: params.pop(name) for name in self._get_param_names() if name in params}
-        self.parameters = {**self.parameters, **params}  # a copy of the estimator has the same dictionary
+        # A copy of the estimator has the same dictionary.
+        self.parameters: dict[str, Any] = {**self.parameters, **params}
         return super().set_params(**own)
 
     def fit(
@@ -231,7 +217,7 @@ class BoostedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             not settled, and no other events say that the trees are flat. Once, if too little is kept to judge them.
         """
         events = self._read_events(X, y, mass, sample_weight, category, training=True)
-        settings, judging, parameters = self._checked(callbacks)
+        settings, parameters = self._checked(callbacks)
         lists = {"eval_mass": eval_mass, "eval_sample_weight": eval_sample_weight, "eval_category": eval_category}
         evaluated, name = self._evaluated(eval_set or (), lists, events, settings), "validation_fraction"
         if evaluated:
@@ -239,25 +225,23 @@ class BoostedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             copied = self._has_rows_of(events, name, evaluated[-1])
         else:
             copied, (events, *evaluated) = False, self._kept(*events, settings, parameters["random_state"])
-        training = self._training([events, *evaluated], settings, judging, parameters)
+        training = self._training([events, *evaluated], settings, parameters)
         self.evals_result_ = self._train(training, list(callbacks or ()), verbose)
-        self._judge(name, evaluated[-1] if evaluated and not copied else None, judging, training)
+        self._judge(name, evaluated[-1] if evaluated and not copied else None, training)
         return self
 
-    def _judge(self, name: str, last: Set | None, judging: Judged, training: Training) -> None:
+    def _judge(self, name: str, last: Set | None, training: Training) -> None:
         """Judges the finished trees by the last evaluation set, and warns of what it says, or of the push."""
         objective, stopping, said = training.objective, training.stopping, []
         self.best_iteration_, self.settled_round_ = (stopping and stopping.best), objective.settled
         self.check_ = check = None
         if last is not None:
-            self.check_ = check = objective.settings.judge(judging, last[1])(self._margins(last[0]).astype(float))
-        why = unsettled(objective)
+            self.check_ = check = objective.settings.judge(last[1])(self._margins(last[0]).astype(float))
+        why = None if stopping and stopping.best is not None else unsettled(objective)
         if stopping and why:
-            if stopping.best is None:
-                raise RuntimeError(
-                    f"early_stopping_rounds = {self.early_stopping_rounds}: no round can be the best, since {why}"
-                )
-            why = None
+            raise RuntimeError(
+                f"early_stopping_rounds = {self.early_stopping_rounds}: no round can be the best, since {why}"
+            )
         if check is not None and check.flat:
             return
         if check is not None and (check.flat is False or name != "validation_fraction"):
@@ -271,26 +255,24 @@ class BoostedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             few = few if check is None else f"the kept events cannot: {check.why}"
             _SAID.warn(
                 "not judged",
-                "nothing judges whether the background is flat "
-                f"({few}): give fit eval_set and eval_mass, or "
+                f"nothing judges whether the background is flat ({few}): give fit eval_set and eval_mass, or "
                 "validation_fraction a number, or None where other events judge. This is said once",
             )
 
-    def _checked(self, callbacks: Sequence[Any] | None) -> tuple[Settings, Judged, dict[str, Any]]:
-        """The settings of the objective and of the check, and the parameters for the library by its names."""
+    def _checked(self, callbacks: Sequence[Any] | None) -> tuple[Settings, dict[str, Any]]:
+        """The settings of the objective, and the parameters for the library by its names."""
         for callback in callbacks or ():
             if isinstance(callback, self._stops):
                 raise ValueError(
                     f"callbacks has {type(callback).__name__}, which may stop before the push has settled: give "
                     f"early_stopping_rounds to the constructor, {type(self).__name__}(early_stopping_rounds=...)"
                 )
-        if self.order is None:
-            raise TypeError(ORDER)
         seed = 0 if self.random_state is None else int(check_random_state(self.random_state).randint(2**31 - 1))
         parameters = {name: getattr(self, name) for name in _SHARED} | {"random_state": seed}
-        options, others, ours = {"order": self.order}, {}, self._get_param_names()
+        options = {} if self.order is None else {"order": self.order}
+        others, ours = {}, self._get_param_names()
         for name, value in self.parameters.items():
-            main = self._main_name(name)
+            main = self._names.get(name, name)
             if name in TAKEN["mode"]:
                 options[name] = value
             elif main in ours:
@@ -317,8 +299,14 @@ class BoostedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
                 f"{name} = {kind!r} and early_stopping_rounds = {self.early_stopping_rounds}: the first trees are not "
                 "the model of the best round; leave one of them out"
             )
-        judging = settings.judging(self.events, self.signal_efficiency, self.background_efficiency)
-        return settings, judging, parameters
+        signal, background = self.signal_efficiency, self.background_efficiency
+        if not self.background_only and (signal is None or background is None):  # a share of all events
+            share = background if signal is None else signal
+            signal, background = None, 0.5 if share is None else share
+        search = None if self.events is None else number("events", self.events, above=0)
+        points = {"signal_efficiency": signal, "background_efficiency": background}
+        judged = Judged(search_events=search, **points, **settings.options.of_check())
+        return settings._replace(of_check=judged), parameters
 
     def _read_events(self, X: Any, y: Any, mass: Any, weight: Any, category: Any, training: bool = False) -> Set:
         """The training, or an evaluation set as the training had it."""
@@ -384,8 +372,13 @@ class BoostedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return evaluated
 
     def _has_rows_of(self, training: Set, name: str, last: Set) -> bool:
-        """Whether an evaluation set has rows of the training, with a warning."""
-        copied = _copied(*(keys([*features.T, *np.atleast_2d(own.mass.T)]) for features, own in (training, last)))
+        """Whether an evaluation set has rows of the training, with a warning.
+
+        Of values with few digits equal rows may be other events.
+        """
+        ours, others = (keys([*features.T, *np.atleast_2d(own.mass.T)]) for features, own in (training, last))
+        known, counts = np.unique(ours, return_counts=True)
+        copied = bool(np.isin(others, known).mean() > _COPIED + counts[counts > 1].sum() / len(ours))
         if copied:
             warnings.warn(
                 f"{name} has rows of the training, mass included, so it judges nothing: trees know these events by "
@@ -426,7 +419,7 @@ class BoostedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             sums_of_weights(own.label, own.weight, f"validation_fraction = {shown(share)}: ")
         return parts
 
-    def _training(self, sets: list[Set], settings: Settings, judging: Judged, parameters: dict[str, Any]) -> Training:
+    def _training(self, sets: list[Set], settings: Settings, parameters: dict[str, Any]) -> Training:
         """What the library trains with the first of the sets: trees by the number of effective events."""
         (_, events), *evaluated = sets
         label, patience = events.score, self.early_stopping_rounds
@@ -450,7 +443,7 @@ class BoostedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         background = events.label if self.background_only else None
         objective = Boosting(settings, events._replace(label=background, weight=weight))
         by_sensitivity = self.background_only and events.mass.ndim == 1
-        watched = [Watched(settings, judging, one, by_sensitivity) for _, one in evaluated]
+        watched = [Watched(settings, one, by_sensitivity) for _, one in evaluated]
         return Training(
             defaults | {name: value for name, value in parameters.items() if value is not None},
             rounds,
@@ -507,9 +500,3 @@ def of_parts(count: int, kind: str) -> RuntimeError:
         f"this is one of {count} {kind} of a distributed training, and sees only its own rows, but MoDe needs all of "
         "them: train on one machine, or take a sample of the rows"
     )
-
-
-def _copied(training: NDArray[Any], others: NDArray[Any]) -> bool:
-    """Whether other rows are rows of the training; of values with few digits equal rows may be other events."""
-    known, counts = np.unique(training, return_counts=True)
-    return bool(np.isin(others, known).mean() > _COPIED + counts[counts > 1].sum() / len(training))

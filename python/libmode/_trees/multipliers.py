@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
+from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -14,11 +15,10 @@ from .._evaluate import NUMPY, derivatives
 from .._events import Events
 from .._messages import shown
 from .._native import BatchError
-from .._options import check
+from .._options import Options, check
 from .._problems import Said
-from .._read import as_array, finite, flag, number, refuse
+from .._read import each_of, finite, flag
 from ..metrics._judge import Check, Judge
-from ..metrics._sample import Settings as Judged
 
 # MoDe is applied to W(s) = c s / (1 + c - s) of scores from 0 to 1, about c times the odds, and finite: so tight cuts
 # count more.
@@ -46,40 +46,32 @@ _GAIN = 20.0
 
 _LEAST_HESS = 1e-16  # as in XGBoost
 
-#: The gradient and the Hessian of an objective by the margins, of sums over the events, each of shape (n,).
-Pushed = tuple[NDArray[Any], NDArray[Any]]
-
 
 class Settings(NamedTuple):
     """The checked arguments of an objective, without its arrays."""
 
     background_only: bool
-    options: Mapping[str, Any]
+    given: Mapping[str, Any]  #: options of the loss
+    of_check: Any = None  #: the arguments of check, if events judge the training
     rounds: int = 500  #: within which the push settles
     stopped: bool = False  #: whether early stopping waits for the push
     prior: float = 0.0  #: what margins have been shifted by, for classes of other weights than in the training
+
+    @property
+    def options(self) -> Options:
+        """All options of the loss."""
+        return check("mode", self.given)
 
     def taking_part(self, events: Events) -> NDArray[np.bool_]:
         """A mask of the events that the loss sees, all of them without labels."""
         if events.label is None:
             return np.ones(len(events.score), bool)
-        return np.isin(events.label, check("mode", self.options).labels)
+        return np.isin(events.label, self.options.labels)
 
-    def judging(self, events: float | None, signal: Any, background: Any) -> Judged:
-        """The settings with which check judges a training at an efficiency of either class, for labels 0 and 1."""
-        if not self.background_only and (signal is None or background is None):  # a share of all events
-            share = background if signal is None else signal
-            signal, background = None, 0.5 if share is None else share
-        taken = check("mode", self.options).of_check()
-        taken.pop("background_label", None)
-        search = None if events is None else number("events", events, above=0)
-        return Judged(search_events=search, signal_efficiency=signal, background_efficiency=background, **taken)
-
-    def judge(self, judging: Judged, events: Events) -> Judge:
+    def judge(self, events: Events) -> Judge:
         """The judge of events, which are all background if the loss sees all of them."""
-        return Judge(
-            judging, events.label if self.background_only else None, events.mass, events.weight, events.category
-        )
+        label = events.label if self.background_only else None
+        return Judge(self.of_check, label, events.mass, events.weight, events.category)
 
 
 def checked(background_only: Any, options: Mapping[str, Any]) -> Settings:
@@ -116,9 +108,9 @@ class Boosting:
         self._at, self._said = np.flatnonzero(self.settings.taking_part(events)), Said()
         asked = self.settings.options
         for options in (_with_bins(asked, events.mass[self._at]), asked):
-            self._options = check("mode", options)
+            self._options = options
             try:
-                derivatives(self._options, events, NUMPY, self._said, grad=False)  # its errors name places of all
+                derivatives(options, events, NUMPY, self._said, grad=False)  # its errors name places of all
                 break
             except BatchError:  # bins that nobody asked for must not be too narrow
                 if options is asked:
@@ -140,8 +132,8 @@ class Boosting:
         """The loss of the events that take part, its gradient and its bound of the curvature by the scores."""
         return derivatives(self._options, self._seen._replace(score=score), NUMPY, self._said, **wanted)
 
-    def __call__(self, margin: NDArray[Any], data: Any = None) -> Pushed:
-        """The derivatives by margins of shape (n,), log(p/(1 - p)), to which trees add."""
+    def __call__(self, margin: NDArray[Any], data: Any = None) -> tuple[NDArray[Any], NDArray[Any]]:
+        """The first and second derivatives, (n,), by margins (n,), log(p/(1 - p)), to which trees add."""
         finite("margin", margin, "a finite number; the training diverged, and a lower learning rate may help")
         margin, at = margin.astype(float) - self.settings.prior, self._at
         prob = expit(margin)  # single precision would make ties of margins above 15
@@ -178,7 +170,7 @@ class Boosting:
     def _dependence(self, score: NDArray[Any]) -> float:
         """The plain loss over its mean by chance; trees that know the training events by heart are below 1."""
         result, *_ = self._mode(score, grad=False, quality=True)
-        plain = result.loss + result.bias if self.settings.options.get("unbiased", True) else result.loss
+        plain = result.loss + result.bias if self._options.values["unbiased"] else result.loss
         return plain / result.bias if result.bias > 0 else np.nan
 
     def _look(self, score: NDArray[Any]) -> None:
@@ -215,33 +207,23 @@ def unsettled(of: Boosting) -> str | None:
     return f"the push has not settled in {of.rounds} rounds: {seen}. {rounds}"
 
 
-def _with_bins(options: Mapping[str, Any], mass: NDArray[Any]) -> dict[str, Any]:
+def _with_bins(options: Options, mass: NDArray[Any]) -> Options:
     """The options, with a number of bins for background events of these masses if the options leave the bins open."""
-    has_bins = options.get("bins") is not None or options.get("edges") is not None or bool(options.get("joint", False))
-    mass_range = options.get("mass_range")
-    ranges = [mass_range] if mass_range is None or np.isscalar(mass_range[0]) else mass_range
-    low, high = np.array([(-np.inf, np.inf) if one is None else one for one in ranges], float).T
+    values = options.values
+    low, high = np.array([one or (-np.inf, np.inf) for one in each_of(values["mass_range"])]).T
     columns = np.atleast_2d(mass.T).T  # also of no events, of which evaluate has an error
     inside = ((columns >= low) & (columns <= high)).sum(axis=0)
     more = min(_MOST_BINS, int(inside.min()) // _IN_BIN)
-    if has_bins or options.get("binning", "quantile") != "quantile" or more <= 32:
-        return dict(options)
-    return {**options, "bins": more}
+    if values["bins"] or values["edges"] or values["joint"] or values["binning"] != "quantile" or more <= 32:
+        return options
+    return options.changed(bins=more)
 
 
-def refuse_missing(mass: NDArray[Any], options: Mapping[str, Any], of: NDArray[np.bool_] | None = None) -> None:
-    """ValueError for the first mass that is missing, of all or ``of`` a mask, if none may be."""
-    if options.get("missing", "error") == "error":
-        chosen = True if of is None else of.reshape(-1, *[1] * (mass.ndim - 1))
+def refuse_missing(mass: NDArray[Any], options: Options) -> None:
+    """ValueError for the first mass that is missing, if none may be."""
+    if options.values["missing"] == "error":
         advice = 'a finite number; leave such events out, or give missing="ignore" and NaN for a missing mass'
-        finite("mass", mass, advice, chosen)
-
-
-def targets(label: Any) -> NDArray[np.float32]:
-    """Labels as numbers 0 and 1; raises ValueError for others, with the first of them."""
-    labels = as_array("label", label)
-    refuse("label", labels, (labels != 0) & (labels != 1), "1 for signal or 0 for background")
-    return labels.astype(np.float32)
+        finite("mass", mass, advice)
 
 
 def sums_of_weights(target: NDArray[Any], weight: NDArray[Any] | None, said: str = "") -> tuple[float, float]:
@@ -265,17 +247,22 @@ _MOST = 50_000  # the most events that are judged in a round, in some 30 ms
 class Watched:
     """An evaluation set; ``by_sensitivity`` says whether the sensitivity, or else the logloss, stops the training."""
 
-    def __init__(self, settings: Settings, judging: Judged, events: Events, by_sensitivity: bool) -> None:
-        self._settings, self._judging, self._events = settings, judging, events
-        self._by_sensitivity = by_sensitivity
-        self._judge: Judge | None = None
+    def __init__(self, settings: Settings, events: Events, by_sensitivity: bool) -> None:
+        self._settings, self._events, self._by_sensitivity = settings, events, by_sensitivity
         self._some: Any = slice(None)
+        if (count := len(events.score)) > _MOST:
+            self._some = np.random.default_rng(0).choice(count, _MOST, replace=False)
+
+    @cached_property
+    def _judge(self) -> Judge:
+        return self._settings.judge(self._events.where(self._some))
 
     def values(self, margin: NDArray[Any]) -> list[tuple[str, float]]:
         """Pairs (name, value) for margins of shape (n,); smaller is better, and the last one stops the training."""
-        self._margin = margin.astype(float)
+        self._margin, events = margin.astype(float), self._events
         self._check: Check | None = None
-        values = [("logloss", self._logloss())]
+        losses = np.logaddexp(0, self._margin) - events.label * self._margin
+        values = [("logloss", float(np.average(losses, weights=events.weight)))]
         if self._by_sensitivity:
             best = self.check().sensitivity
             values.append(("inverse_sensitivity", 1 / best if best > 0 else 1.0))  # unknown: as without a selection
@@ -284,17 +271,9 @@ class Watched:
 
     def check(self) -> Check:
         """The check of these events, or of some of them, after the last round."""
-        if self._judge is None:
-            if (count := len(self._margin)) > _MOST:
-                self._some = np.random.default_rng(0).choice(count, _MOST, replace=False)
-            self._judge = self._settings.judge(self._judging, self._events.where(self._some))
         if self._check is None:
             self._check = self._judge(self._margin[self._some])
         return self._check
-
-    def _logloss(self) -> float:
-        margin, events = self._margin, self._events
-        return float(np.average(np.logaddexp(0, margin) - events.label * margin, weights=events.weight))
 
 
 class Stopping:

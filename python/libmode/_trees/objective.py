@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 from xgboost import collective
 
 from .._events import Events
-from .._read import as_array, of_one_index, together, variables
-from .multipliers import Boosting, Pushed, Settings, refuse_missing, targets
+from .._read import as_array, of_one_index, refuse, together, variables
+from .multipliers import Boosting, Settings, refuse_missing
 
 #: The fields of a DMatrix that may have masses or weights: binary:logistic reads neither.
 _FIELDS = ("label_lower_bound", "label_upper_bound")
@@ -35,7 +35,7 @@ class Objective(Boosting):
         self._first: NDArray[Any] = np.empty(0)  # the margins of the first round
         self._known: list[Callable[[], Any]] = []  # the data sets so far, this one last, unless they are gone
 
-    def __call__(self, margin: Any, data: Any = None) -> Pushed:
+    def __call__(self, margin: Any, data: Any = None) -> tuple[NDArray[Any], NDArray[Any]]:
         """The derivatives for the rows of the training set."""
         if isinstance(data, np.ndarray):
             raise TypeError(
@@ -54,25 +54,26 @@ class Objective(Boosting):
                     raise ValueError(f"this training goes on after another: {_BY_FOLDS}")
                 events = self._read_set(data)
                 if workers.count > 1:  # the core would name a place among the rows of all
-                    refuse_missing(events.mass, self.settings.options, self.settings.taking_part(events))
+                    takes_part = self.settings.taking_part(events)
+                    refuse_missing(np.where(takes_part, events.mass.T, 0.0).T, self.settings.options)
             self._begin(Events(*map(workers.gathered, events)))
             self._known, self._first = [*self._known, weakref.ref(data)], margin.copy()
         grad, hess = super().__call__(margin)
-        return workers.own(grad), workers.own(hess)
+        return grad[workers.here], hess[workers.here]
 
     def _read_set(self, data: Any) -> Events:
         """The events of this worker, whose scores are their labels 0 and 1."""
-        rows, of_rows = np.asarray(data.get_label()), data.get_weight()
+        target, of_rows = np.asarray(data.get_label(), np.float32), data.get_weight()
         arrays = {name: _of_field(name, each, data) for name, each in self._arrays.items()}
         mass, weight, label, category = together(as_array, variables, **arrays)
-        if len(mass) != len(rows):
+        if len(mass) != len(target):
             raise ValueError(
-                f"mass has length {len(mass)}, but the training set has {len(rows)} rows, whose own it must be. "
+                f"mass has length {len(mass)}, but the training set has {len(target)} rows, whose own it must be. "
                 f"{_BY_FOLDS}"
             )
         if len(of_rows) and weight is not None:
             raise ValueError("weight is given, and the data set has weights: leave one of them out")
-        target = targets(rows)
+        refuse("label", target, (target != 0) & (target != 1), "1 for signal or 0 for background")
         if self.settings.background_only and label is None:
             label = target
         return Events(target, label, mass, of_rows if len(of_rows) else weight, category)
@@ -94,16 +95,15 @@ class Workers:
     """All workers of a training, often one. They call the same methods in the same order."""
 
     _rows = 0  # of all workers, as the first array has them
+    here = slice(None)  #: the part of this worker in what is gathered
 
     def __init__(self) -> None:
         self.count, self._rank = collective.get_world_size(), collective.get_rank()
 
     def _each(self, own: float) -> NDArray[Any]:
         """The numbers of all workers, (workers,)."""
-        rows = np.zeros(self.count)
-        rows[self._rank] = own
-        sums: NDArray[Any] = collective.allreduce(rows, collective.Op.SUM)
-        return sums
+        rows = np.where(np.arange(self.count) == self._rank, own, 0.0)
+        return np.asarray(collective.allreduce(rows, collective.Op.SUM))
 
     @contextmanager
     def agreed(self) -> Iterator[None]:
@@ -127,14 +127,10 @@ class Workers:
             return own
         own = np.zeros(0) if own is None else own  # of a worker without rows
         ends = self._each(len(own)).astype(int).cumsum()
-        self._here = slice(ends[self._rank] - len(own), ends[self._rank])
+        self.here = slice(ends[self._rank] - len(own), ends[self._rank])
         self._rows = self._rows or ends[-1]
         if ends[-1] != self._rows:  # on all of them
             raise ValueError(f"{ends[-1]} of {self._rows} rows have weights, or categories: give them to all workers")
         every = np.zeros((ends[-1], *own.shape[1:]))
-        every[self._here] = own
+        every[self.here] = own
         return collective.allreduce(every, collective.Op.SUM).reshape(every.shape).astype(own.dtype)
-
-    def own(self, gathered: NDArray[Any]) -> NDArray[Any]:
-        """The part of this worker."""
-        return gathered if self.count == 1 else gathered[self._here]

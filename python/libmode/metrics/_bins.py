@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from .._functions import mode_edges
 from .._problems import say_if_far
-from .._read import numbers, whole
+from .._read import numbers, refuse, whole
 
 Doubles = NDArray[np.float64]
 Edges = Doubles | tuple[Doubles, ...]  # of one mass, or of several
@@ -27,27 +27,18 @@ class Bins:
     def __init__(self, bins: Any, mass: Doubles, mass_range: Any = None) -> None:
         d = mass.shape[1]
         bins = USUAL_BINS if bins is None else bins
+        entries = list(bins) if d > 1 and hasattr(bins, "__len__") else [bins] * d
+        if len(entries) != d:
+            raise ValueError(
+                f"bins has length {len(entries)}: expected an integer, or {d} entries, one for each column of mass"
+            )
         ranges = mass_range if d > 1 and mass_range is not None else [mass_range] * d
-        if d == 1:
-            names, entries = [("bins", "mass")], [bins]
-        else:
-            names = [(f"bins[{k}]", f"mass[:, {k}]") for k in range(d)]
-            entries = list(bins) if hasattr(bins, "__len__") else [bins] * d
-            if len(entries) != d:
-                raise ValueError(
-                    f"bins has length {len(entries)}: expected an integer, or {d} entries, one for each column of mass"
-                )
-        self.axes = [
-            _edges(entry, masses, limits, *named)
-            for entry, masses, limits, named in zip(entries, mass.T, ranges, names, strict=True)
-        ]
+        self.axes = []
+        for k, axis in enumerate(zip(entries, mass.T, ranges, strict=True)):
+            names = ("bins", "mass") if d == 1 else (f"bins[{k}]", f"mass[:, {k}]")
+            self.axes.append(_edges(*axis, *names))
         self.shape = tuple(len(edges) - 1 for edges in self.axes)
         self.count = int(np.prod(self.shape))
-
-    @property
-    def edges(self) -> Edges:
-        """The edges of the one mass, or of each mass in a tuple."""
-        return self.axes[0] if len(self.axes) == 1 else tuple(self.axes)
 
     def find(self, mass: Doubles) -> NDArray[np.intp]:
         """The bin of each event, (n, d), and -1 for those outside."""
@@ -61,9 +52,7 @@ class Bins:
         if not inside.any():
             ranges = " x ".join(f"[{edges[0]:g}, {edges[-1]:g}]" for edges in self.axes)
             raise ValueError(f"mass has no event inside bins, {ranges}")
-        cells = np.full(len(mass), -1, np.intp)
-        cells[inside] = np.ravel_multi_index([place[inside] for place in places], self.shape)
-        return cells
+        return np.where(inside, np.ravel_multi_index(places, self.shape, mode="clip"), -1)
 
     def polynomials(self, mass: Doubles, order: int) -> Doubles:
         """Products of Legendre polynomials of masses scaled to [-1, 1], (terms, n), in ascending total degree."""
@@ -89,11 +78,7 @@ def _edges(bins: Any, mass: Doubles, mass_range: Any, name: str, mass_name: str)
         edges = edges.astype(np.float32).astype(np.float64)
     if len(edges) == 1:
         raise ValueError(f"{name} has one edge: expected at least two")
-    falls = np.diff(edges) <= 0
-    if falls.any():
-        place = int(np.argmax(falls)) + 1
-        before, here = edges[place - 1 : place + 1]
-        raise ValueError(f"{name}[{place}] = {here:g} after {before:g}: expected edges that increase")
+    refuse(name, edges, np.diff(edges, prepend=-np.inf) <= 0, "edges that increase")
     return edges
 
 

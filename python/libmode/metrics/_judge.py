@@ -11,12 +11,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._problems import say_if_far
-from .._read import as_array, flat, number, numbers, same_length, vector, without_masks
+from .._read import each_of, flat, number, numbers, same_length, vector, without_masks
 from ._bins import Doubles, sums
 from ._response import CUTS, Binned, Grid, Null, all_cuts, residual, slope, turns
 from ._result import AtCut, Check, shown
 from ._rule import Context, Test, judge_scan, of_all_cuts, of_bound, sentence, unknown, verdict
-from ._sample import Sample, Settings, read_labels, variables, weights, wrong_way
+from ._sample import Sample, Settings, effective, read_labels, variables, weights, wrong_way
 from ._templates import SMALL, TEN, WIDTHS, Cells, Variable, cells, scan
 from .roc import area, curve
 
@@ -27,35 +27,26 @@ NARROWEST = 1 / 1000  # of the range: a width
 DISTINCT = 0.9  # the share of scores, and of masses, that differ where repeated events count once
 
 
-class Scores(NamedTuple):
-    """Scores of background, and the interval between thresholds in which each lies."""
-
-    score: Doubles
-    column: NDArray[np.intp]
-    thresholds: Doubles
-
-
 class Part(NamedTuple):
     """The cuts and tests of all events, or of a category."""
 
-    cuts: list[AtCut]
-    at_cuts: list[list[Test]]  #: of each cut
+    cuts: list[tuple[AtCut, list[Test]]]
     at_all: list[Test]
     p_all_cuts: float
 
     @property
     def tests(self) -> list[Test]:
         """All tests."""
-        return [test for own in self.at_cuts for test in own] + self.at_all
+        return [test for _, own in self.cuts for test in own] + self.at_all
 
     def concluded(self, count: int, at: Context) -> Part:
         """The part with the verdict on each cut, of ``count`` tests in all."""
         cuts = []
-        for cut, tests in zip(self.cuts, self.at_cuts, strict=True):
+        for cut, tests in self.cuts:
             flat, p, decides = verdict(tests, count)
             needed = math.nan if flat is not None or decides is None else decides.growth * at.events
             why = sentence(flat, decides, shown(p), [cut], at)
-            cuts.append(replace(cut, flat=flat, why=why, p_value=p, needed=needed))
+            cuts.append((replace(cut, flat=flat, why=why, p_value=p, needed=needed), tests))
         return self._replace(cuts=cuts)
 
 
@@ -78,6 +69,8 @@ class Judge:
         finite = ~events.signal & np.isfinite(events.mass).all(axis=1)
         if not finite.any():
             raise ValueError("mass is nan for all background events: expected masses")
+        d = events.mass.shape[1]
+        self._names = ["mass"] if d == 1 else [f"mass[:, {k}]" for k in range(d)]
         limits = self._limits(finite)
         low, high = (each.astype(events.mass.dtype) for each in limits.T)  # as the loss rounds limits
         within = ((events.mass >= low) & (events.mass <= high)).all(axis=1)
@@ -87,12 +80,13 @@ class Judge:
         self._weight = own = events.weight[self._inside]
         if own.sum() <= 0:
             raise ValueError(f"weight sums to {own.sum():g} over the background: expected a positive sum")
+        n = effective(own)
+        taught = math.sqrt(1 + n / (settings.training_events or math.inf))
+        self._at = Context(settings, n, settings.search_events or n, taught)
         self._mass = events.mass[self._inside]
         self._constant = bool((own == own[0]).all())
         signals = events.mass[events.signal & within]
         self._signal_mass, self._signal_weight = signals[:, 0], events.weight[events.signal & within]
-        d = self._mass.shape[1]
-        self._names = ["mass"] if d == 1 else [f"mass[:, {k}]" for k in range(d)]
         self._repeats: list[str] = []
         found = [self._looked_for(*each) for each in zip(signals.T, self._mass.T, limits, strict=True)]
         widths, self._sought, self._how = zip(*found, strict=True)
@@ -100,6 +94,8 @@ class Judge:
             Variable(column.astype(float), (ends[0], ends[1]), own, settings.order)
             for column, ends, own in zip(self._mass.T, limits.tolist(), widths, strict=True)
         ]
+        has_mass = d == 1 and (len(signals) or settings.signal_mass is not None)
+        self._signal_masses = tuple(self._sought[0].tolist()) if has_mass else ()
         self._limits_of_bins = limits
         self._groups: dict[Any, Group] = {None: self._group(slice(None))}
         self._kinds: list[NDArray[np.intp]] = []  # numbers of the categories, if there are some
@@ -113,25 +109,24 @@ class Judge:
                 self._groups |= {kind: self._group(which)} if len(which) else {}
 
     def _limits(self, finite: NDArray[np.bool_]) -> Doubles:
-        """The range of each variable, (d, 2)."""
+        """The range of each variable, (d, 2): as given, or from the lowest to the highest mass."""
         settings, columns = self._settings, self.events.mass[finite].T
-        edges, d = settings.bins, len(columns)
-        if settings.mass_range is not None:
-            pairs = [settings.mass_range] if d == 1 else settings.mass_range
-            given = [vector("mass_range", pair) for pair in pairs]
-            if len(given) != d or any(len(pair) != 2 or not pair[0] < pair[1] for pair in given):
-                raise ValueError(f"mass_range = {settings.mass_range!r}: expected {d} pairs (low, high)")
-            return np.array(given, float)
-        if np.ndim(edges) and d == 1:
-            return np.array([vector("bins", edges)[[0, -1]]], float)
-        for column in columns:  # a sentinel, rather than the tail of a steep spectrum
-            if any(np.count_nonzero(column == end) > 1 for end in (column.min(), column.max())):
-                say_if_far(column, "mass_range")
-        limits = np.array([(column.min(), column.max()) for column in columns], float)
-        for k, (low, high) in enumerate(limits):
-            if low == high:
-                raise ValueError(f"mass{f'[:, {k}]' * (d > 1)}: all background has the same mass {low:g}")
-        return limits
+        given: Sequence[Any] = each_of(settings.mass_range)
+        if settings.mass_range is None:
+            has_edges = np.ndim(settings.bins) and len(columns) == 1
+            given = [vector("bins", settings.bins)[[0, -1]]] if has_edges else [None] * len(columns)
+        if len(given) != len(columns):
+            raise ValueError(f"mass_range = {settings.mass_range!r}: expected {len(columns)} pairs (low, high)")
+        limits = []
+        for name, column, ends in zip(self._names, columns, given, strict=True):
+            if ends is None:
+                ends = low, high = column.min(), column.max()
+                if any(np.count_nonzero(column == end) > 1 for end in ends):  # a sentinel, and no tail of a spectrum
+                    say_if_far(column, "mass_range")
+                if low == high:
+                    raise ValueError(f"{name}: all background has the same mass {low:g}")
+            limits.append(ends)
+        return np.array(limits, float)
 
     def _looked_for(self, signal: Doubles, background: Doubles, ends: Doubles) -> tuple[Doubles, Doubles, str]:
         """The widths of the templates of a variable, masses that must be known, and what gave the widths."""
@@ -160,71 +155,59 @@ class Judge:
         bins, limits = settings.bins, self._limits_of_bins
         if np.ndim(bins) == 0:  # a bin that lacks events joins another, which mode_edges refuses
             bins = min(bins, max(len(mass) // TEN, 2))
-        ranges = None if np.ndim(bins) and len(limits) == 1 else limits[0] if len(limits) == 1 else limits
+        ranges = limits if len(limits) > 1 else None if np.ndim(bins) else limits[0]
         try:
-            grid = Grid(mass, weight, settings.order, bins, ranges)
+            grid: Grid | str = Grid(mass, weight, settings.order, bins, ranges)
         except ValueError as error:
-            return Group(which, str(error), before)
-        filled = f"the masses fill {grid.count} {'bin' if grid.count == 1 else 'bins'} of {TEN} effective events"
-        few = f"{filled}, and order = {settings.order} needs {grid.terms + 1}"
-        return Group(which, grid if grid.count > grid.terms else few, before)
+            grid = str(error)
+        return Group(which, grid, before)
+
+    def scored(self, score: Any) -> Sample:
+        """The events with their scores, (n,)."""
+        return replace(self.events, score=numbers("score", score, "mass", self.events.mass))
 
     def __call__(self, score: Any) -> Check:
         """The check of scores, (n,)."""
-        events = replace(self.events, score=numbers("score", score, "mass", self.events.mass))
+        events = self.scored(score)
         own = events.score[self._inside]
         if self._repeated(own):
             return self._again(events)
-        settings, weight = self._settings, self._weight
-        started = [_started(events, *point) for point in settings.points]
+        started = [_started(events, *point) for point in self._settings.points]
         thresholds = np.unique(np.r_[_quantiles(own), [cut.threshold for cut in started]])
-        thresholds = thresholds[thresholds > -np.inf]
-        scores = Scores(own, np.searchsorted(thresholds, own, "right"), thresholds)
-        n = float(weight.sum() ** 2 / np.sum(weight**2))
-        taught = math.sqrt(1 + n / (settings.training_events or math.inf))
-        at = Context(settings, n, settings.search_events or n, taught)
-        parts = {kind: self._part(group, scores, started, at) for kind, group in self._groups.items()}
+        parts = {kind: self._part(group, own[group.which], thresholds, started) for kind, group in self._groups.items()}
         count = sum(test.number for part in parts.values() for test in part.tests)
-        parts = {kind: part.concluded(count, at) for kind, part in parts.items()}
-        categories = {kind: self._check({None: part}, count, at) for kind, part in parts.items() if kind is not None}
-        remarks = [*self._repeats, *self._remarks(parts[None], at)]
-        known = len(self.variables) == 1 and (len(self._signal_mass) or settings.signal_mass is not None)
-        found = replace(
-            self._check(parts, count, at), categories=categories, remarks=tuple(remarks),
-            flat_below=settings.flat_below, signal_masses=tuple(self._sought[0].tolist()) if known else (),
-        )  # fmt: skip
+        parts = {kind: part.concluded(count, self._at) for kind, part in parts.items()}
+        categories = {kind: self._check({None: part}, count) for kind, part in parts.items() if kind is not None}
+        remarks = (*self._repeats, *self._remarks([cut for cut, _ in parts[None].cuts]))
+        found = self._check(parts, count, categories, remarks)
         backwards = events.signal.any() and wrong_way(events)
         return replace(found, why=f"the label or the score is the wrong way round: {found.why}") if backwards else found
 
     def log(self, score: Any) -> tuple[Check, dict[str, float]]:
         """The check, and its numbers as floats with the AUC. An unknown number is NaN."""
         check = self(score)
-        events = replace(self.events, score=numbers("score", score, "mass", self.events.mass))
-        values = {"auc": area(curve(events)), **check.to_dict()}
+        values = {"auc": area(curve(self.scored(score))), **check.to_dict()}
         known = {name: value for name, value in values.items() if not isinstance(value, str)}
         return check, {name: math.nan if value is None else float(value) for name, value in known.items()}
 
-    def _part(self, group: Group, scores: Scores, started: list[AtCut], at: Context) -> Part:
-        own = Scores(scores.score[group.which], scores.column[group.which], scores.thresholds)
+    def _part(self, group: Group, score: Doubles, thresholds: Doubles, started: list[AtCut]) -> Part:
+        """The numbers and tests of a group with these scores."""
         if isinstance(group.grid, str):
-            return Part(started, [[unknown(group.grid)] for _ in started], [], math.nan)
-        table = group.grid.table(own.column, len(own.thresholds) + 1)
-        response = all_cuts(table, group.grid.terms, min(at.search / at.events, 1.0), at.taught)
-        both = [self._at_cut(group, group.grid, table, own, cut, at) for cut in started]
-        p = math.nan if response is None else response[0]
-        return Part([cut for cut, _ in both], [tests for _, tests in both], of_all_cuts(response), p)
+            return Part([(cut, [unknown(group.grid)]) for cut in started], [], math.nan)
+        table = group.grid.table(np.searchsorted(thresholds, score, "right"), len(thresholds) + 1)
+        p, of_search = all_cuts(table, min(self._at.search / self._at.events, 1.0), self._at.taught)
+        each = zip(started, np.searchsorted(thresholds, [cut.threshold for cut in started], "right"), strict=True)
+        cuts = [self._at_cut(group, table, score, cut, column) for cut, column in each]
+        return Part(cuts, of_all_cuts(p, of_search), p)
 
-    def _at_cut(
-        self, group: Group, grid: Grid, table: Binned, scores: Scores, cut: AtCut, at: Context
-    ) -> tuple[AtCut, list[Test]]:
-        """The numbers of a cut, and its tests."""
-        settings, weight, passed = self._settings, self._weight[group.which], scores.score >= cut.threshold
+    def _at_cut(self, group: Group, table: Binned, score: Doubles, cut: AtCut, column: int) -> tuple[AtCut, list[Test]]:
+        """The numbers of a cut, which is a column of the table, and its tests."""
+        settings, at, weight, passed = self._settings, self._at, self._weight[group.which], score >= cut.threshold
         chosen = weight[passed]
         square, every = float(np.sum(chosen**2)), float(np.sum(weight**2))
         if not (min(chosen.sum(), weight.sum()) > 0 and every - square > 1e-12 * square):
             return cut, [unknown(f"{cut.wanted} selects {'all' if chosen.sum() > 0 else 'none'} of the background")]
         cut = replace(cut, selected=float(chosen.sum() ** 2 / square))
-        column = int(np.searchsorted(scores.thresholds, cut.threshold)) + 1 if cut.threshold > -np.inf else 0
         unit, tests = self._weight.sum() / at.search if settings.search_events else None, []
         for k, (one, before) in enumerate(zip(self.variables, group.before, strict=True)):
             places = one.place[group.which][passed]
@@ -235,15 +218,14 @@ class Judge:
             tests += own
             if len(self.variables) == 1:
                 cut = replace(cut, spectrum=np.stack([one.edges[:-1], one.edges[1:], before.weight, counts]))
-        null = Null(table, grid.terms, [column])
-        rms, chance, response = residual(null, grid.edges)
+        null = Null(table, [column])
+        rms, chance, response = residual(null)
         chi2 = float(np.sum(null.pulls[:, 0] ** 2))
         cut = replace(cut, residual=rms, expected=chance, chi2=chi2, ndof=null.ndof)
-        if grid.edges is None:
+        if table.grid.edges is None:
             return cut, tests
-        cut = replace(cut, efficiency=response, polynomial=null.expected[:, 0] / null.weight)
-        steep, error = slope(null)
-        cut = replace(cut, slope=steep, slope_error=error)
+        (steep, error), polynomial = slope(null), null.expected[:, 0] / null.weight
+        cut = replace(cut, efficiency=response, polynomial=polynomial, slope=steep, slope_error=error)
         if settings.max_slope is not None:
             said = f"a slope of {steep:.2g} +- {error:.1g}, above max_slope = {settings.max_slope:g}, {cut.wanted}"
             tests.append(of_bound(said, (steep - (1 + SMALL) * settings.max_slope) / error, at))
@@ -251,53 +233,54 @@ class Judge:
             z = turns(null)
             tests.append(of_bound(f"a response that rises and falls by {z:.1f} errors, {cut.wanted}", z, at))
         if isinstance(group.which, slice) and len(self._signal_mass):
-            cut = replace(cut, sensitivity=self._sensitivity(cut, null, grid.edges, at))
+            cut = replace(cut, sensitivity=self._sensitivity(cut, null, table.grid.edges))
         return cut, tests
 
-    def _sensitivity(self, cut: AtCut, null: Null, edges: Doubles, at: Context) -> float:
+    def _sensitivity(self, cut: AtCut, null: Null, edges: Doubles) -> float:
         """The significance of a signal over its value without a selection, with the residual as a systematic error."""
         place = np.searchsorted(edges[:-1], self._signal_mass, "right") * (self._signal_mass <= edges[-1])
         of_signal = np.maximum(sums(place, self._signal_weight, len(edges))[1:], 0.0)
-        means = null.table.design[:, : null.terms] / null.weight[:, None]
+        means = null.grid.design[:, : null.grid.terms] / null.weight[:, None]
         efficiency = null.selected[:, 0] / null.weight
         polynomial = means @ np.linalg.lstsq(means, efficiency, rcond=None)[0]
         of_signal = of_signal if of_signal.sum() > 0 else np.ones(len(efficiency))
         under = max(float(np.average(each, weights=of_signal)) for each in (efficiency, polynomial))
         if not under > 0:
             return math.nan
-        square = max(cut.residual**2 - cut.expected**2, 0.0)
-        return float(cut.signal_efficiency / math.sqrt(under * (1 + square * under * at.search / len(efficiency))))
+        square, search = max(cut.residual**2 - cut.expected**2, 0.0), self._at.search
+        return float(cut.signal_efficiency / math.sqrt(under * (1 + square * under * search / len(efficiency))))
 
-    def _check(self, parts: dict[Any, Part], count: int, at: Context) -> Check:
-        """The check of all events, None, and of categories; its own categories and remarks come later."""
-        tests = []
+    def _check(self, parts: dict[Any, Part], count: int, categories: Any = (), remarks: Any = ()) -> Check:
+        """The check of all events, None, and of categories."""
+        tests, at, settings = [], self._at, self._settings
         for kind, part in parts.items():
             name = "" if kind is None else f"category {kind}: "
             tests += [test._replace(said=name + test.said, hides=name + test.hides) for test in part.tests]
         flat, p, decides = verdict(tests, count)
-        why = sentence(flat, decides, shown(p), [cut for part in parts.values() for cut in part.cuts], at)
-        first, numbers = parts[None], (at.settings.order, at.events, at.search)
-        return Check(flat, why, p, count, first.p_all_cuts, *numbers, tuple(first.cuts), {})
+        why = sentence(flat, decides, shown(p), [cut for part in parts.values() for cut, _ in part.cuts], at)
+        cuts, numbers = tuple(cut for cut, _ in parts[None].cuts), (settings.order, at.events, at.search)
+        more: Any = dict(categories), remarks, settings.flat_below, self._signal_masses
+        return Check(flat, why, p, count, parts[None].p_all_cuts, *numbers, cuts, *more)
 
-    def _remarks(self, part: Part, at: Context) -> list[str]:
+    def _remarks(self, cuts: list[AtCut]) -> list[str]:
         """What stands below the table: widths and masses, what a training leaves, bounds."""
-        settings, said, wide = self._settings, [], self.variables[0]
+        settings, at, said, wide = self._settings, self._at, [], self.variables[0]
         for variable, how, name in zip(self.variables, self._how, self._names, strict=True):
             widths = " and ".join(f"{width:.3g}" for width in np.unique(variable.widths)[::-1])
             said.append(f"templates at {name} {variable.low:.4g} to {variable.high:.4g}, of width {widths} ({how})")
-        for cut in part.cuts[: len(self.variables) == 1]:
+        for cut in cuts[: len(self.variables) == 1]:
             if cut.low > wide.low or cut.high < wide.high:
                 said[0] += f"; at {cut.wanted} those at {cut.low:.4g} to {cut.high:.4g} have {TEN} events"
-        known = [cut for cut in part.cuts if math.isfinite(cut.bump) and len(self.variables) == 1]
-        if known and (len(self._signal_mass) or settings.signal_mass is not None):
+        known = [cut for cut in cuts if math.isfinite(cut.bump)]
+        if known and self._signal_masses:
             most = ", ".join(f"{100 * cut.bump:.2g} % at {cut.wanted}" for cut in known)
-            if len(part.cuts) == 1:
+            if len(cuts) == 1:
                 most = f"{100 * known[0].bump:.2g} % of the background"
-            said.append(f"a bump at mass {self._sought[0][0]:.4g} is at most {most}")
+            said.append(f"a bump at mass {self._signal_masses[0]:.4g} is at most {most}")
         if at.taught > 1:
             chance = math.sqrt(at.search / settings.training_events)
             said.append(f"a training with {settings.training_events:,.0f} events leaves {chance:.2g} errors by chance")
-        for cut in part.cuts:
+        for cut in cuts:
             if settings.max_slope is not None and math.isfinite(cut.slope):
                 slope = f"slope {cut.slope:.2g} +- {cut.slope_error:.1g}, max_slope {settings.max_slope:g}"
                 said.append(f"{slope} ({cut.wanted})")
@@ -306,8 +289,7 @@ class Judge:
     def _repeated(self, score: Doubles) -> bool:
         """Whether whole rows of background repeat, although nearly all scores and masses differ."""
         key = keys([score, *self._mass.T, *(place[self._inside] for place in self._kinds)])
-        ordered = np.sort(key)
-        if not (ordered[1:] == ordered[:-1]).any():
+        if len(np.unique(key)) == len(key):
             return False
         first = np.unique(key, return_index=True)[1]
         columns = [score[first], *self._mass[first].T]
@@ -353,10 +335,7 @@ def keys(columns: Sequence[NDArray[Any]]) -> NDArray[np.uint64]:
 
 def _read(settings: Settings, label: Any, mass: Any, weight: Any) -> Sample:
     """The events of a check but for their scores."""
-    masses = as_array("mass", mass)
-    if settings.missing == "ignore" and masses.dtype.kind == "f":
-        masses = np.where(np.isnan(masses), np.inf, masses)
-    masses = variables(masses, infinite=settings.missing == "ignore")
+    masses = variables(mass, settings.missing == "ignore")
     signal = read_labels(label, settings.background_label, "mass", masses)
     weigh = weights(weight, "mass", masses)
     if settings.points[0][0] == "signal_efficiency" and not signal.any():

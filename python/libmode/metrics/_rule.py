@@ -61,7 +61,7 @@ def judge_scan(cut: AtCut, found: Scan, needed: Doubles, name: str, at: Context)
             tests.append(unknown(f"only {few}, and {TEN} are needed", TEN / max(found.events[k], 0.1)))
         elif mass == needed[0]:
             cut = replace(cut, bump=float(found.height[k] * (abs(found.signal[k]) + SIGMAS * at.taught)))
-    found = found.where(found.known)
+    found = Scan(*(each[found.known] for each in found))  # type: ignore[arg-type]
     if not len(found.at):
         return cut, tests
     signal, error = found.signal * found.size, found.size * at.taught
@@ -72,25 +72,26 @@ def judge_scan(cut: AtCut, found: Scan, needed: Doubles, name: str, at: Context)
     seen, high = int(np.argmax(z)), int(np.argmax(excess))
     passed = bool(excess[high] < 1 and not ((z > Z_ALONE) & (upper > HARMLESS)).any())
     said = f"a spurious signal of {signal[seen]:+.1f} +- {error[seen]:.1f} errors at {found.place(seen, name)}"
-    if not math.isnan(found.width[seen]):
-        said += f", {100 * found.signal[seen] * found.height[seen]:+.0f} % of the background"
+    if math.isnan(found.width[seen]):
+        said += f", {cut.wanted}; take order {found.at[seen]:.0f} if your fit absorbs it, or a narrower range of mass"
+    else:
+        said += f", {100 * found.signal[seen] * found.height[seen]:+.0f} % of the background, {cut.wanted}"
     hides = f"{upper[high]:.1f} errors of a search with {rounded(at.search)} events"
     growth = _growth(abs(signal[high]), found.size[high], at.taught, limit)
     if upper[high] < limit:
         hides = f"a bump of {100 * here[high] * found.height[high]:.0f} % of the background"
         growth = _growth(abs(found.signal[high]) * found.height[high], found.height[high], at.taught, HALF)
     hides += f" could hide at {found.place(high, name)}"
-    tests.append(Test(f"{said}, {cut.wanted}", p_of(z[seen]), len(z), passed, f"{hides}, {cut.wanted}", growth))
-    k, before = seen if z[seen] > Z_ALONE else high, cut.upper
-    cut = replace(cut, upper=max(float(upper.max()), 0.0 if math.isnan(before) else before))
-    if before >= upper.max():  # another variable decides
+    tests.append(Test(said, p_of(z[seen]), len(z), passed, f"{hides}, {cut.wanted}", growth))
+    if cut.upper >= upper.max():  # another variable decides
         return cut, tests
+    k = seen if z[seen] > Z_ALONE else high
     gauss = ~np.isnan(found.width)
     wide = found.at[found.width == found.width[gauss].max(initial=0)]
-    low, high_end = (float(wide.min()), float(wide.max())) if len(wide) else (math.nan, math.nan)
     return replace(
         cut, at=found.place(k, name), mass=float(found.at[k]) if gauss[k] else math.nan, width=float(found.width[k]),
-        spurious_signal=float(signal[k]), spurious_error=float(error[k]), low=low, high=high_end,
+        spurious_signal=float(signal[k]), spurious_error=float(error[k]), upper=float(upper.max()),
+        low=float(min(wide, default=math.nan)), high=float(max(wide, default=math.nan)),
         height=float(found.signal[k] * found.height[k]), height_error=float(found.height[k] * at.taught),
         scan=np.column_stack([found.at, found.width, signal, error])[gauss],
     ), tests  # fmt: skip
@@ -114,13 +115,13 @@ def of_bound(said: str, above: float, at: Context) -> Test:
     return Test(said, p_of(z), 1, z < SIGMAS, said, max((Z_ALONE / max(z, 0.1)) ** 2, 1.1))
 
 
-def of_all_cuts(p: tuple[float, float] | None) -> list[Test]:
+def of_all_cuts(p: float, of_search: float) -> list[Test]:
     """The test of the response at all cuts, from its p-value here and the one in the search."""
-    if p is None:
+    if math.isnan(p):
         return []
-    growth = max(math.log(ALONE) / min(math.log(max(p[0], 1e-300)), -1e-3), 1.1)
-    return [Test("the response over all cuts depends on the mass", p[0], 1, p[1] >= ALONE,
-                 "a dependence of the response over all cuts could hide", growth)]  # fmt: skip
+    growth = max(math.log(ALONE) / min(math.log(max(p, 1e-300)), -1e-3), 1.1)
+    hides = "a dependence of the response over all cuts could hide"
+    return [Test("the response over all cuts depends on the mass", p, 1, of_search >= ALONE, hides, growth)]
 
 
 def verdict(tests: Sequence[Test], number: int) -> tuple[bool | None, float, Test | None]:

@@ -5,26 +5,15 @@ from __future__ import annotations
 import math
 import warnings
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from .._messages import ORDER, level_of_the_user
-from .._read import (
-    as_array,
-    check_labels,
-    coded,
-    finite,
-    flag,
-    number,
-    numbers,
-    refuse,
-    same_length,
-    vector,
-    whole,
-)
+from .._messages import level_of_the_user
+from .._options import check
+from .._read import as_array, check_labels, coded, finite, number, numbers, refuse, same_length, vector, whole
 from ._bins import Doubles
 
 MOST_LABELS = 20  # an array with more is no label
@@ -37,8 +26,8 @@ BELOW, SURE = 0.1, 5.0  # the least distance of the AUC below 0.5, absolute and 
 LOOKED_AT = 1_000  # events of each class
 
 
-def variables(mass: Any, like_name: str = "", like: NDArray[Any] | None = None, infinite: bool = False) -> Doubles:
-    """Finite masses of shape (n, d) for the events of ``like``; (n,) becomes (n, 1).
+def variables(mass: Any, infinite: bool = False) -> Doubles:
+    """Finite masses of shape (n, d); (n,) becomes (n, 1).
 
     float32 stays float32, since limits are rounded to the type of the masses. Masses may be ``infinite``: outside.
     """
@@ -46,8 +35,6 @@ def variables(mass: Any, like_name: str = "", like: NDArray[Any] | None = None, 
     array = array[:, None] if array.ndim == 1 else array
     if array.ndim != 2 or 0 in array.shape:
         raise ValueError(f"mass has shape {array.shape}: expected (n,) or (n, d), neither of them 0")
-    if like is not None:
-        same_length("mass", array, like_name, like)
     if array.dtype != np.float32:
         array = array.astype(np.float64, copy=False)
     if not infinite:
@@ -83,19 +70,13 @@ def read_labels(label: Any, background: Any, like_name: str, like: NDArray[Any])
     return np.asarray(np.all([array != one for one in wanted], axis=0))
 
 
-def points(selection: Mapping[str, Any], names: tuple[str, ...] = POINTS) -> list[str]:
-    """The names of the working points that have a value."""
-    return [name for name in names if selection.get(name) is not None]
-
-
-def point(selection: Mapping[str, Any], names: tuple[str, ...] = POINTS, place: str = "") -> tuple[str, float]:
-    """The name and the value of the one working point; errors name its place too."""
-    chosen = points(selection, names)
+def point(selection: Mapping[str, Any], place: str = "") -> tuple[str, float]:
+    """The name and the value of the one working point that has a value; errors name its place too."""
+    chosen = {name: value for name, value in selection.items() if value is not None}
     if len(chosen) != 1:
-        which = f"only one of {' and '.join(chosen)}" if chosen else f"one of {', '.join(names)}"
-        raise TypeError(f"a working point is needed: give {which}, such as {names[0]}=0.5")
-    (name,) = chosen
-    value = selection[name]
+        which = f"only one of {' and '.join(chosen)}" if chosen else f"one of {', '.join(selection)}"
+        raise TypeError(f"a working point is needed: give {which}, such as {next(iter(selection))}=0.5")
+    ((name, value),) = chosen.items()
     if name != "threshold":
         return name, number(name + place, value, above=0, most=1)
     return name, float(value) if np.ndim(value) == 0 and value == -np.inf else number(name + place, value)
@@ -109,16 +90,6 @@ class Sample:
     signal: NDArray[np.bool_]  #: (n,) all False without labels
     mass: Doubles  #: (n, d); (n, 0) where none is needed
     weight: Doubles  #: (n,)
-
-    @property
-    def effective(self) -> float:
-        """The number of effective events."""
-        return float(self.weight.sum() ** 2 / np.sum(self.weight**2))
-
-    def where(self, chosen: Any) -> Sample:
-        """The events at these places, or where a mask is true."""
-        arrays = {name: each for name, each in vars(self).items() if isinstance(each, np.ndarray) and len(each)}
-        return replace(self, **{name: each[chosen] for name, each in arrays.items()})
 
     def of_class(self, point: str) -> NDArray[np.bool_]:
         """Which events count for this working point; ValueError if there are none."""
@@ -144,10 +115,16 @@ class Sample:
         return float(ordered[last][np.argmax(passed[last] / passed[-1] >= least)])
 
 
+def effective(weight: Doubles) -> float:
+    """The number of effective events."""
+    return float(weight.sum() ** 2 / np.sum(weight**2))
+
+
 def read_events(score: Any, label: Any, mass: Any, weight: Any, background: Any = 0, needs_mass: bool = True) -> Sample:
     """Checks the events; ``label`` and ``weight`` may be None."""
     scores = numbers("score", score)
-    masses = variables(mass, "score", scores) if needs_mass else np.empty((len(scores), 0))
+    masses = variables(mass) if needs_mass else np.empty((len(scores), 0))
+    same_length("mass", masses, "score", scores)
     signal = read_labels(label, background, "score", scores)
     events = Sample(scores, signal, masses, weights(weight, "score", scores))
     examine(events)
@@ -157,14 +134,15 @@ def read_events(score: Any, label: Any, mass: Any, weight: Any, background: Any 
 def wrong_way(events: Sample) -> str | None:
     """The warning about an AUC of up to 2,000 events that is far below 0.5, or None."""
     some = [np.flatnonzero(chosen) for chosen in (events.signal, ~events.signal)]
-    signal, background = (events.where(places[:: 1 + len(places) // LOOKED_AT]) for places in some)
-    if not all(len(own.score) and own.weight.sum() > 0 for own in (signal, background)):
+    some = [places[:: 1 + len(places) // LOOKED_AT] for places in some]
+    (signal, own), (background, weight) = ((events.score[places], events.weight[places]) for places in some)
+    if not (own.sum() > 0 and weight.sum() > 0):
         return None
-    order = np.argsort(background.score)
-    ordered, up_to = background.score[order], np.append(0, np.cumsum(background.weight[order]))
-    below = sum(up_to[np.searchsorted(ordered, signal.score, side)] for side in ("left", "right")) / 2 / up_to[-1]
-    auc = float(np.average(below, weights=signal.weight))
-    if not 0.5 - auc > max(BELOW, SURE * math.sqrt((1 / signal.effective + 1 / background.effective) / 12)):
+    order = np.argsort(background)
+    ordered, up_to = background[order], np.append(0, np.cumsum(weight[order]))
+    below = sum(up_to[np.searchsorted(ordered, signal, side)] for side in ("left", "right")) / 2 / up_to[-1]
+    auc = float(np.average(below, weights=own))
+    if not 0.5 - auc > max(BELOW, SURE * math.sqrt((1 / effective(own) + 1 / effective(weight)) / 12)):
         return None
     return (
         f"label or score is the wrong way round: the AUC is {auc:.3f}, so signal (label 1) scores below background "
@@ -204,33 +182,24 @@ class Settings:
     points: list[tuple[str, float]] = field(init=False)  #: names and values of the working points
 
     def __post_init__(self) -> None:
-        if self.order is None:
-            raise TypeError(ORDER)
-        self.order = order = whole("order", self.order, 0)
-        self.points = self._points()
-        if self.missing not in ("error", "ignore"):
-            raise ValueError(f"missing = {self.missing!r}: expected 'error' or 'ignore'")
+        names = ("order", "mass_range", "missing", "max_slope", "monotonic", "training_events")
+        given = {name: value for name in names if (value := getattr(self, name)) is not None}
+        options = {name: value.item() if isinstance(value, np.generic) else value for name, value in given.items()}
+        values = check("mode", options, more=("training_events",)).values  # the core refuses bad ones
+        vars(self).update((name, values[name]) for name in names)
+        chosen = {name: value for name in POINTS if (value := getattr(self, name)) is not None} or {POINTS[0]: 0.5}
+        ((name, points), *others) = chosen.items()
+        if others or np.ndim(points) == 0:
+            self.points = [point(chosen)]
+        elif not len(points):
+            raise ValueError(f"{name} is empty: expected at least one number")
+        else:
+            self.points = [point({name: each}, f"[{k}]") for k, each in enumerate(points)]
         for name in ("signal_mass", "signal_width"):
             if (given := getattr(self, name)) is not None:
                 setattr(self, name, numbers(name, np.atleast_1d(given)))
-        for name in ("search_events", "training_events"):
-            if (given := getattr(self, name)) is not None:
-                setattr(self, name, number(name, given, above=0))
+        if self.search_events is not None:
+            self.search_events = number("search_events", self.search_events, above=0)
         self.flat_below = number("flat_below", self.flat_below, above=0)
-        if self.max_slope is not None:
-            slope = number("max_slope", self.max_slope, above=0)
-            if order < 1:
-                raise ValueError(f"max_slope = {slope:g}: expected an order of at least 1, order = {order}")
-        if flag("monotonic", self.monotonic) and order < 2:
-            raise ValueError(f"monotonic = True: expected an order of at least 2, order = {order} is monotonic")
         if np.ndim(self.bins) == 0:
             whole("bins", self.bins, 2)
-
-    def _points(self) -> list[tuple[str, float]]:
-        chosen = {name: getattr(self, name) for name in points(vars(self))} or {POINTS[0]: 0.5}
-        name, values = next(iter(chosen.items()))
-        if len(chosen) > 1 or np.ndim(values) == 0:
-            return [point(chosen)]
-        if not len(values):
-            raise ValueError(f"{name} is empty: expected at least one number")
-        return [point({name: each}, place=f"[{k}]") for k, each in enumerate(values)]

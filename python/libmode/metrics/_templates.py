@@ -91,10 +91,6 @@ class Scan(NamedTuple):
     events: Doubles  #: effective selected events under it
     known: NDArray[np.bool_]
 
-    def where(self, chosen: NDArray[np.bool_]) -> Scan:
-        """Some of them."""
-        return Scan(*(each[chosen] for each in self))  # type: ignore[arg-type]
-
     def place(self, k: int, name: str) -> str:
         """Where a template is, in words."""
         if np.isnan(self.width[k]):

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 
 from .._events import takes_events
-from .._read import number, numbers
+from .._read import number
 from ..option_types import CheckOptions, Unpack
 from ._judge import Judge
 from ._result import Check
@@ -56,7 +55,7 @@ def check(
     weight : (n,) real numbers of either sign, optional
     category : (n,) integers or strings, optional
         Each category is judged by itself too, at the same threshold.
-    order : int, at least 0
+    order : int from 0 to 16
         The degree of the polynomial in mass that the background efficiency may follow.
     background_label : a label or several, 0 by default
     signal_efficiency, background_efficiency, threshold : number or several
@@ -109,7 +108,7 @@ def check(
     False
     """
     judge = Judge(Settings(**settings), label, mass, weight, category)
-    examine(replace(judge.events, score=numbers("score", score, "mass", judge.events.mass)))
+    examine(judge.scored(score))
     return judge(score)
 
 

@@ -40,13 +40,10 @@ def efficiency(
     ----------
     score : (n,) real numbers, or booleans
         The higher, the more like signal. Of a selection True or 1, False or 0, with ``threshold=1``.
-    label : (n,) labels, optional
-        ``background_label``, 0 by default, is background, and all others are signal. By default all events are
-        background.
+    label, weight, background_label
+        As for :func:`libmode.metrics.check`. All weights are 1 by default.
     mass : (n,) or (n, d) real numbers, in any unit
         With d columns a bin is a cell of the grid in d masses.
-    weight : (n,) real numbers of either sign, optional
-        All 1 by default.
     signal_efficiency, background_efficiency, threshold : number
         The working point, one of the three: the largest threshold that keeps at least this weight fraction of the
         signal or of the background, or the threshold itself. Events with ``score >= threshold`` are selected.
@@ -94,7 +91,7 @@ def efficiency(
     unknown = np.flatnonzero((total.sum(axis=0) <= 0) & (filled | (len(bins.axes) == 1))).tolist()
     if unknown:
         warnings.warn(f"efficiency is NaN in bins {unknown}: no positive sum of weights", RuntimeWarning, stacklevel=3)
-    flat = rates(bins.edges, total, squares)
+    flat = rates(bins.axes[0] if len(bins.axes) == 1 else tuple(bins.axes), total, squares)
     return replace(flat, **{name: each.reshape(bins.shape) for name, each in vars(flat).items() if name != "edges"})
 
 

@@ -12,7 +12,7 @@ import numpy as np
 
 from .._events import takes_events
 from ._bins import Doubles, sums
-from ._sample import CLASSES, POINTS, Sample, point, read_events
+from ._sample import CLASSES, Sample, point, read_events
 
 
 @dataclass(frozen=True, eq=False)
@@ -32,13 +32,9 @@ def roc(score: Any, label: Any = None, *, weight: Any = None, background_label: 
 
     Parameters
     ----------
-    score : (n,) real numbers
-        The higher, the more like signal.
-    label : (n,) labels
-        ``background_label`` for background; all others are signal.
-    weight : (n,) real numbers of either sign, optional
-        All 1 by default. With negative weights the curve need not be monotonic, nor stay inside [0, 1].
-    background_label : a label or several, 0 by default
+    score, label, weight, background_label
+        As for :func:`libmode.metrics.efficiency`; labels of both classes. With negative weights the curve need not be
+        monotonic, nor stay inside [0, 1].
 
     Returns
     -------
@@ -122,7 +118,7 @@ def threshold(
     0.35
     """
     wanted = {"signal_efficiency": signal_efficiency, "background_efficiency": background_efficiency}
-    return _both(score, label, weight, background_label).cut(*point(wanted, POINTS[:2]))
+    return _both(score, label, weight, background_label).cut(*point(wanted))
 
 
 @takes_events
@@ -148,8 +144,7 @@ def rejection(
     """
     events = _both(score, label, weight, background_label)
     wanted = {"signal_efficiency": signal_efficiency, "threshold": threshold}
-    cut = events.cut(*point(wanted, tuple(wanted)))
-    points = curve(events)
+    cut, points = events.cut(*point(wanted)), curve(events)
     rate = points.false_positive_rate[np.flatnonzero(points.threshold >= cut)[-1]]
     if rate <= 0:
         raise ValueError(

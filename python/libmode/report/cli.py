@@ -20,17 +20,12 @@ FAILED, BROKEN = 1, 2
 USUAL = {"signal_efficiency": [0.8, 0.5, 0.2], "background_efficiency": [0.5, 0.2, 0.05]}
 
 
-class Numbers(click.ParamType):  # type: ignore[type-arg]
+def numbers(text: str) -> list[float]:
     """A list of numbers with commas."""
-
-    name = "numbers"
-
-    def convert(self, value: Any, param: click.Parameter | None, context: click.Context | None) -> list[float]:
-        """The numbers of the text."""
-        try:
-            return [float(part) for part in value.split(",")]
-        except ValueError:
-            self.fail(f"{value!r} is no list of numbers such as 0.5,0.2.", param, context)
+    try:
+        return [float(part) for part in text.split(",")]
+    except ValueError:
+        raise click.BadParameter(f"{text!r} is no list of numbers such as 0.5,0.2.") from None
 
 
 def run() -> int:
@@ -58,15 +53,13 @@ def main() -> None:
 @click.option("--label", metavar="EXPR", help="1 for signal, 0 for background; without it all events are background.")
 @click.option("--cut", metavar="EXPR", help="Only events where this is true.")
 @click.option("--order", type=click.IntRange(0, 16), required=True, help="0 allows no dependence on mass.")
-@click.option("--signal-efficiency", type=Numbers(), metavar="E[,E...]", help="Of the cuts; 0.8,0.5,0.2 by default.")
-@click.option(
-    "--background-efficiency", type=Numbers(), metavar="E[,E...]", help="Of the cuts, in place of the signal's."
-)
-@click.option("--threshold", type=Numbers(), metavar="T[,T...]", help="Of the cuts, in place of an efficiency.")
+@click.option("--signal-efficiency", type=numbers, metavar="E[,E...]", help="Of the cuts; 0.8,0.5,0.2 by default.")
+@click.option("--background-efficiency", type=numbers, metavar="E[,E...]", help="In place of the signal efficiency.")
+@click.option("--threshold", type=numbers, metavar="T[,T...]", help="Of the cuts, in place of an efficiency.")
 @click.option("--mass-label", metavar="TEXT", help="Of the axes, with the unit: 'm [GeV]'.")
-@click.option("--signal-mass", "--signal-masses", type=Numbers(), metavar="M[,M...]", help="Of the spurious signal.")
-@click.option("--signal-width", type=Numbers(), metavar="W[,W...]", help="One, or one for each mass.")
-@click.option("--bins", type=Numbers(), metavar="N", help="Of the mass, 20 by default; or the edges, as 50,80,120.")
+@click.option("--signal-mass", "--signal-masses", type=numbers, metavar="M[,M...]", help="Of the spurious signal.")
+@click.option("--signal-width", type=numbers, metavar="W[,W...]", help="One, or one for each mass.")
+@click.option("--bins", type=numbers, metavar="N", help="Of the mass, 20 by default; or the edges, as 50,80,120.")
 @click.option("--max-slope", type=float, metavar="S", help="The slope of the allowed line is at most this.")
 @click.option("--monotonic", is_flag=True, help="The allowed polynomial is monotonic; from order 2 on.")
 @click.option("--training-events", type=float, metavar="T", help="The background events of the training.")

@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from .formats import Problem, Source, Table, known, opened
+from .formats import Columns, Problem, Source, known, opened
 
 # How pandas computes: without numexpr, and without the variables of this program.
 ALONE: dict[str, Any] = {"engine": "python", "local_dict": {}, "global_dict": {}}
@@ -51,8 +51,8 @@ def read_all(sources: Iterable[Source], wanted: Wanted) -> tuple[int, Events]:
 def read(source: Source, wanted: Wanted) -> tuple[int, Events]:
     """The number of entries of a file, and its events that pass the cut."""
     try:
-        with opened(source) as table:
-            return _read(str(source), table, wanted)
+        with opened(source) as columns:
+            return _read(str(source), columns, wanted)
     except Problem:
         raise
     # What uproot, pyarrow and h5py raise for a damaged file has no common class.
@@ -60,15 +60,15 @@ def read(source: Source, wanted: Wanted) -> tuple[int, Events]:
         raise Problem(f"{source} cannot be read: {_reason(error)}.") from error
 
 
-def _read(file: str, table: Table, wanted: Wanted) -> tuple[int, Events]:
+def _read(file: str, columns: Columns, wanted: Wanted) -> tuple[int, Events]:
     texts = [*wanted.scores, wanted.mass, *filter(None, (wanted.weight, wanted.label, wanted.cut))]
     named = {name for text in texts for name in [text, *QUOTED.findall(text), *re.findall(r"\w+", text)]}
-    frame = pd.DataFrame({name: _column(table.read(name)) for name in table.columns if name in named}, copy=False)
+    frame = pd.DataFrame({name: _column(read()) for name, read in columns.items() if name in named}, copy=False)
     entries, place = len(frame), np.arange(len(frame))
 
     def values(option: str, text: str, expected: str, truth: bool = False) -> NDArray[Any]:
         """The values of an expression at ``place``, which are finite or, for ``truth``, 1 or 0."""
-        numbers = _computed(frame, text, f"{option} {text!r}", file, table)[place]
+        numbers = _computed(frame, text, f"{option} {text!r}", file, columns)[place]
         good = (numbers == 0) | (numbers == 1) if truth else np.isfinite(numbers)
         if not good.all():
             at = int(np.argmin(good))
@@ -79,11 +79,8 @@ def _read(file: str, table: Table, wanted: Wanted) -> tuple[int, Events]:
         place = place[values("--cut", wanted.cut, "1 or 0, as a comparison gives", truth=True)]
     number = "a finite number; leave such events out with --cut"
     scores = [values("--score", score, number) for score in wanted.scores]
-    weight, label = np.ones(len(place)), np.zeros(len(place), bool)
-    if wanted.weight is not None:
-        weight = values("--weight", wanted.weight, number)
-    if wanted.label is not None:
-        label = values("--label", wanted.label, "1 for signal or 0 for background", truth=True)
+    weight = values("--weight", wanted.weight or "1", number)
+    label = values("--label", wanted.label or "0", "1 for signal or 0 for background", truth=True)
     return entries, Events(np.column_stack(scores), values("--mass", wanted.mass, number), weight, label)
 
 
@@ -100,7 +97,7 @@ def _column(values: Any) -> Any:
     return values if values.ndim == 1 else list(values)
 
 
-def _computed(frame: pd.DataFrame, text: str, named: str, file: str, table: Table) -> NDArray[np.float64]:
+def _computed(frame: pd.DataFrame, text: str, named: str, file: str, columns: Columns) -> NDArray[np.float64]:
     """The values of an expression, one for each entry. The name of a column is an expression too."""
     try:
         if text in frame:
@@ -109,20 +106,16 @@ def _computed(frame: pd.DataFrame, text: str, named: str, file: str, table: Tabl
             formula = " ".join(text.split())
             tree = ast.parse(QUOTED.sub("_", formula), mode="eval")
             if any(isinstance(part, ast.Attribute) for part in ast.walk(tree)):
-                raise ValueError(
-                    "a name with a dot needs backticks, and methods, which may write files, are not called"
-                )
+                raise ValueError("a name with a dot needs backticks; methods, which may write files, are not called")
             if any(map(_is_endless, ast.walk(tree))):
                 raise ValueError("it has a power of numbers alone: write its value")
             with np.errstate(all="ignore"):
                 values = np.asarray(frame.eval(formula, **ALONE))
             if values.dtype.kind == "b" and isinstance(getattr(tree.body, "op", None), ast.Add):
-                raise ValueError(
-                    "it adds what is true or false: expected numbers, as in 1 * (pt > 300) + 1 * (pt > 400)"
-                )
+                raise ValueError("it adds what is true or false: expected numbers, as in 1 * (pt > 300) + 1 * passed")
         return np.broadcast_to(values.astype(float), len(frame))
     except pd.errors.UndefinedVariableError as error:
-        there = known(table.columns, str(error).split("'")[1])
+        there = known(columns, str(error).split("'")[1])
         raise Problem(f"{named}: {error} in {file}; it has {there}.") from None
     except Exception as error:
         raise Problem(f"{named} cannot be computed from {file}: {_reason(error)}.") from None

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from difflib import get_close_matches
+from functools import partial
 from glob import glob
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -40,11 +41,8 @@ class Source(NamedTuple):
         return str(self.path) if self.tree is None else f"{self.path}:{self.tree}"
 
 
-class Table(NamedTuple):
-    """The columns of a file."""
-
-    columns: list[str]
-    read: Callable[[str], Any]  #: the values of a column, one for each entry
+#: The columns of a file by name: functions that return the values, one for each entry.
+Columns = dict[str, Callable[[], Any]]
 
 
 def find(argument: str) -> list[Source]:
@@ -58,7 +56,7 @@ def find(argument: str) -> list[Source]:
 
 
 @contextmanager
-def opened(source: Source) -> Iterator[Table]:
+def opened(source: Source) -> Iterator[Columns]:
     """The columns of a file. Its first bytes tell the format; for CSV its name does."""
     with open(source.path, "rb") as file:
         head = file.read(8)
@@ -78,54 +76,53 @@ def opened(source: Source) -> Iterator[Table]:
         from pyarrow import parquet
 
         with parquet.ParquetFile(source.path) as of_parquet:
-            yield Table(of_parquet.schema_arrow.names, lambda name: of_parquet.read([name])[name].to_pandas())
+            names = of_parquet.schema_arrow.names
+            yield {name: partial(lambda one: of_parquet.read([one])[one].to_pandas(), name) for name in names}
     elif {".csv", ".tsv", ".txt"} & set(source.path.suffixes):
         with pd.io.common.get_handle(source.path, "r", compression="infer") as lines:
             first = lines.handle.readline()
         frame = pd.read_csv(source.path, sep=max(",;\t", key=first.count), engine="pyarrow")
-        yield Table(list(frame.columns), frame.__getitem__)
+        yield {name: partial(frame.__getitem__, name) for name in frame.columns}
     else:
         raise Problem(f"{source.path} is not a ROOT, Parquet, HDF5 or .csv file.")
 
 
-def _root(file: Any, source: Source) -> Table:
+def _root(file: Any, source: Source) -> Columns:
     """The branches or fields of a tree; a leaf list has a column for each leaf, branch.leaf."""
     kinds = file.classnames(cycle=False)
     names = [name for name, kind in kinds.items() if kind.startswith(("TTree", "TNtuple")) or "RNTuple" in kind]
     chosen = _chosen(source, names, "tree")
     tree, is_tree = file[chosen], kinds[chosen].startswith("T")
-    places: dict[str, tuple[Any, str | None]] = {}
-    for key, branch in [*tree.items(full_paths=not is_tree), *tree.items()]:
-        leaves = getattr(getattr(branch, "interpretation", None), "from_dtype", np.dtype(float)).names
-        for leaf in leaves or [None]:
-            places.setdefault(key if leaf is None else f"{key}.{leaf}", (branch, leaf))
+    columns: Columns = {}
 
-    def read(name: str) -> NDArray[Any]:
-        branch, leaf = places[name]
+    def read(branch: Any, leaf: str | None) -> NDArray[Any]:
         values = branch.array(library="np")
         return np.asarray(values if leaf is None else values[leaf])
 
-    return Table(list(places), read)
+    for key, branch in [*tree.items(full_paths=not is_tree), *tree.items()]:
+        leaves = getattr(getattr(branch, "interpretation", None), "from_dtype", np.dtype(float)).names
+        for leaf in leaves or [None]:
+            columns.setdefault(key if leaf is None else f"{key}.{leaf}", partial(read, branch, leaf))
+    return columns
 
 
-def _hdf5(file: Any, source: Source) -> Table:
+def _hdf5(file: Any, source: Source) -> Columns:
     """The data sets of a group, or the fields of a data set."""
     import h5py
 
-    tables: dict[str, dict[str, Any]] = {}
+    tables: dict[str, Columns] = {}
 
     def look(name: str, item: Any) -> None:
         group, _, column = name.rpartition("/")
         if isinstance(item, h5py.Dataset) and item.ndim and "/_i_" not in name:  # an index of PyTables
             if item.dtype.names:
-                tables[name] = {field: item.fields(field) for field in item.dtype.names}
+                tables[name] = {field: partial(item.fields(field).__getitem__, ...) for field in item.dtype.names}
             else:
-                text = h5py.check_string_dtype(item.dtype)
-                tables.setdefault(group or "/", {})[column] = item.asstr() if text else item
+                values = item.asstr() if h5py.check_string_dtype(item.dtype) else item
+                tables.setdefault(group or "/", {})[column] = partial(values.__getitem__, ...)
 
     file.visititems(look)
-    columns = tables[_chosen(source, list(tables), "group or data set")]
-    return Table(list(columns), lambda name: np.asarray(columns[name][:]))
+    return tables[_chosen(source, list(tables), "group or data set")]
 
 
 def _chosen(source: Source, names: list[str], what: str) -> str:

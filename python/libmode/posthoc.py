@@ -1,4 +1,4 @@
-"""A map of scores that makes their distribution in the background flat in the mass, or a polynomial of it."""
+"""Maps of the scores of a finished classifier, which remove their dependence on the mass or make it smooth."""
 
 from __future__ import annotations
 
@@ -10,9 +10,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .._messages import ORDER, needed
-from .._problems import say_if_far
-from .._read import as_array, finite, together, variables, whole
+from ._messages import needed
+from ._options import check
+from ._problems import say_if_far
+from ._read import as_array, finite, together, variables, whole
 
 with needed("sklearn", "libmode.posthoc", "posthoc"):
     from scipy.interpolate import BSpline
@@ -22,8 +23,9 @@ with needed("sklearn", "libmode.posthoc", "posthoc"):
     from sklearn.isotonic import isotonic_regression
     from sklearn.utils.validation import check_is_fitted
 
+__all__ = ["QuantileMap"]
+
 Doubles = NDArray[np.float64]
-HIGHEST_ORDER = 16
 _DEGREE = 3  # of the splines
 _LEVELS = 512  # of the score, with equal numbers of events between neighbors
 _IN_TAIL = 10  # events beyond the last level but one, on either side
@@ -111,16 +113,16 @@ class QuantileMap(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None): 
         ValueError or TypeError for bad options, arrays that do not fit each other, values that are not finite, fewer
         than 100 effective events, (sum w)^2 / sum w^2, equal scores, and weights whose sum is not positive.
         """
-        order = _order(self.order)
+        order = self.order
+        if order is not None:  # the core knows which there are
+            order = check("mode", {} if order == "missing" else {"order": order}).values["order"]
         scores, masses, weights = _events(score, mass, sample_weight)
         if masses.shape[1] > 1 and order:
             raise ValueError(
                 f"order = {order} and mass has {masses.shape[1]} variables: several variables need order 0 or None"
             )
         ranges = _ranges(self.mass_range, masses, as_array("mass", mass).dtype)
-        inside = np.ones(len(scores), bool)
-        for k, (low, high) in enumerate(ranges):
-            inside &= (masses[:, k] >= low) & (masses[:, k] <= high)
+        inside = ((masses >= ranges[:, 0]) & (masses <= ranges[:, 1])).all(axis=1)
         scores, masses, weights = scores[inside], masses[inside], weights[inside]
         ordered = np.lexsort((weights, *masses.T, scores))  # so that rounding does not depend on the order of rows
         scores, masses, weights = scores[ordered], masses[ordered], weights[ordered]
@@ -135,11 +137,9 @@ class QuantileMap(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None): 
                 "sum w^2: at least 100 are needed"
             )
         self.levels_ = _levels(scores)
-        if self.intervals is None:
-            usual = (2 * math.sqrt(round(weights.sum()))) ** (1 / len(ranges))  # rounding of weights moves no knot
-            intervals = min(max(int(usual), 1), _MOST_INTERVALS[len(ranges) - 1])
-        else:
-            intervals = whole("intervals", self.intervals, 1)
+        usual = int((2 * math.sqrt(round(weights.sum()))) ** (1 / len(ranges)))  # rounding of weights moves no knot
+        usual = min(usual, _MOST_INTERVALS[len(ranges) - 1])
+        intervals = usual if self.intervals is None else whole("intervals", self.intervals, 1)
         self.knots_ = [_knots(mass, ends, intervals) for mass, ends in zip(masses.T, ranges, strict=True)]
         cell = np.searchsorted(self.levels_, scores)  # an event counts at its level and those above
         self.coefficients_ = self._fitted(cell, masses, weights)
@@ -251,14 +251,6 @@ class QuantileMap(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None): 
         }
 
 
-def _order(order: Any) -> int | None:
-    if order == "missing":
-        raise TypeError(ORDER)
-    if order is not None and whole("order", order, 0) > HIGHEST_ORDER:
-        raise ValueError(f"order = {order}: must be an integer from 0 to {HIGHEST_ORDER}, or None")
-    return None if order is None else int(order)
-
-
 def _events(score: Any, mass: Any, weight: Any) -> tuple[Doubles, ...]:
     """Scores (n,), masses (n, d) and weights (n,), by default 1, in float64 and finite."""
     named = {"score": score, "mass": mass} | ({} if weight is None else {"sample_weight": weight})
@@ -267,43 +259,40 @@ def _events(score: Any, mass: Any, weight: Any) -> tuple[Doubles, ...]:
     return scores, masses if masses.ndim == 2 else masses[:, None], weights[0] if weights else np.ones(len(scores))
 
 
-def _ranges(mass_range: Any, masses: Doubles, kind: np.dtype[Any]) -> list[tuple[float, float]]:
-    """The lowest and highest mass of each variable, of masses that were of this kind."""
+def _ranges(mass_range: Any, masses: Doubles, kind: np.dtype[Any]) -> Doubles:
+    """The lowest and highest mass of each variable, (d, 2), of masses that were of this kind."""
     count = masses.shape[1]
     if mass_range is None:
         any(say_if_far(column, "mass_range") for column in masses.T)  # says it once
-        ranges = [(float(column.min()), float(column.max())) for column in masses.T] if len(masses) else []
-        wrong = "all masses are {0:g}: no score can depend on them"
+        ends = [(column.min(), column.max()) if len(column) else (0, 1) for column in masses.T]
+        limits, wrong = np.array(ends, float), "all masses are {0:g}: no score can depend on them"
     else:
-        limits = np.asarray(mass_range, float)
+        limits = np.asarray(mass_range, float).reshape(-1, 2)
         if kind.kind == "f":  # a mass of float32 on a limit lies inside
             limits = limits.astype(kind).astype(float)
-        ranges = [(float(low), float(high)) for low, high in limits.reshape(-1, 2)]
         wrong = "mass_range = ({0:g}, {1:g}): must be two finite numbers, the lower one first"
-        if len(ranges) != count:
-            raise ValueError(f"mass_range has {len(ranges)} pairs, but mass has {count} variables")
-    for ends in ranges:
-        if not -math.inf < ends[0] < ends[1] < math.inf:
-            raise ValueError(wrong.format(*ends))
-    return ranges
+        if len(limits) != count:
+            raise ValueError(f"mass_range has {len(limits)} pairs, but mass has {count} variables")
+    for low, high in limits:
+        if not -math.inf < low < high < math.inf:
+            raise ValueError(wrong.format(low, high))
+    return limits
 
 
 def _levels(scores: Doubles) -> Doubles:
-    """Scores from the lowest to the highest: quantiles, and ever finer ones towards either end."""
-    ordered = np.sort(scores)
-    n = len(ordered)
-    tail = np.geomspace(_IN_TAIL, max(n / _LEVELS, _IN_TAIL), 8)
-    ranks = np.unique(np.concatenate([np.linspace(0, n - 1, _LEVELS + 1), tail, n - 1 - tail]).astype(int))
-    levels = np.unique(ordered[ranks[(ranks >= 0) & (ranks < n)]])
+    """Quantiles of sorted scores, 100 at least, from the lowest to the highest, and finer ones towards either end."""
+    last = len(scores) - 1
+    tail = np.geomspace(_IN_TAIL, max(len(scores) / _LEVELS, _IN_TAIL), 8)
+    levels = np.unique(scores[np.concatenate([np.linspace(0, last, _LEVELS + 1), tail, last - tail]).astype(int)])
     if len(levels) < 2:
-        raise ValueError(f"all scores are {ordered[0]:g}: there is nothing to map")
+        raise ValueError(f"all scores are {levels[0]:g}: there is nothing to map")
     return levels
 
 
-def _knots(mass: Doubles, ends: tuple[float, float], intervals: int) -> Doubles:
+def _knots(mass: Doubles, ends: Doubles, intervals: int) -> Doubles:
     """Increasing ends of intervals with about equally many events."""
     inner = np.quantile(mass, np.linspace(0, 1, intervals + 1)[1:-1])
-    return np.unique(np.concatenate([[ends[0]], inner[(inner > ends[0]) & (inner < ends[1])], [ends[1]]]))
+    return np.unique([ends[0], *inner.clip(*ends), ends[1]])
 
 
 def _nodes(knots: Doubles) -> Doubles:
@@ -403,7 +392,7 @@ def splines(knots: Sequence[Doubles], masses: Doubles) -> tuple[NDArray[Any], ND
     return numbers, values
 
 
-def bernstein(mass: Doubles, ends: tuple[float, float], order: int) -> Doubles:
+def bernstein(mass: Doubles, ends: Doubles, order: int) -> Doubles:
     """B_{k,p}(u) = (p over k) u^k (1 - u)^(p - k) of masses (n,), with u from 0 to 1 between the ends, (n, p + 1)."""
     low, high = ends
     unit = np.clip((mass - low) / (high - low), 0, 1)
