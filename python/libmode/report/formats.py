@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from difflib import get_close_matches
 from functools import partial
 from glob import glob
@@ -68,8 +68,16 @@ def opened(source: Source) -> Iterator[Columns]:
     elif head == b"\x89HDF\r\n\x1a\n":
         import h5py
 
+        with suppress(ImportError):
+            import hdf5plugin  # noqa: F401 # salt's compression, and others
+
         with h5py.File(source.path, "r") as hdf5:
-            yield _hdf5(hdf5, source)
+            try:
+                yield _hdf5(hdf5, source)
+            except OSError as error:
+                if "plugin" not in str(error):
+                    raise
+                raise Problem(f"{source} has a compression that h5py lacks: pip install hdf5plugin.") from error
     elif source.tree is not None:
         raise Problem(f"{source}: only ROOT and HDF5 files have trees or groups; leave out ':{source.tree}'.")
     elif head.startswith(b"PAR1"):
