@@ -11,11 +11,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ._arrays import explained, no_background
-from ._events import Events, read_events
+from ._events import Events, no_background, read_events
 from ._messages import Fault, reworded
 from ._native import DOUBLE, FLOAT, TYPES, BatchError, ModeEvents, ModeResult, address, call
-from ._options import Options
+from ._options import Options, dtype_name
 from ._problems import OF_FUNCTIONS, SELDOM, Said, look_at_masses
 from ._read import as_array, check_labels
 
@@ -101,7 +100,7 @@ class Call:
         )
 
     def run(self, name: str, said: Said, *arguments: Any) -> None:
-        """Calls a function of mode.h, explains its errors, and warns of wrong masses unless it is ``said`` before."""
+        """Calls a function of mode.h, explains its errors, and looks for wrong masses now and then."""
         try:
             call(name, self.options, self.struct, *arguments)
         except ValueError as error:
@@ -110,10 +109,19 @@ class Call:
         if said.of_functions or said.calls <= 10 or said.calls % SELDOM == 0:  # a look takes the time of 1,000 events
             look_at_masses(said, self.options, self.arrays.mass, self.arrays.label)
 
-    def explained(self, error: ValueError) -> Any:
-        """An error of the core in the words of a user of arrays."""
-        label, mass = (None if array is None else self.kind.as_numpy(array) for array in self.arrays[1:3])
-        return explained(error, mass, label, self.options, self.given.mass.dtype)
+    def explained(self, error: Exception) -> Any:
+        """An error of the core in the words of a user of arrays: of no background, or of the type of the masses."""
+        label = None if self.arrays.label is None else self.kind.as_numpy(self.arrays.label)
+        if isinstance(error, BatchError) and label is not None and len(label):
+            numbers = label.astype(np.float64)  # in float32, 2^31 would be equal to 2^31 - 1
+            for background in self.options.labels:
+                if not (numbers == background).any():
+                    return BatchError(no_background(label, background))
+        fault: Fault | None = getattr(error, "fault", None)
+        half = fault is not None and fault.argument == "mass" and dtype_name(self.given.mass.dtype) == "float16"
+        if half and np.isinf(self.kind.as_numpy(self.arrays.mass)).any():
+            return reworded(error, before="float16 ends at 65,504, give masses in float32: ")
+        return error
 
 
 def derivatives(
@@ -149,18 +157,20 @@ def _disco(ready: Call, grad: NDArray[Any] | None) -> float:
         given = f"background_label = {labels}" if len(labels) > 1 else "category is given"
         given = f"mass has {len(known.mass)} variables" if known.mass.ndim > 1 else given
         raise ValueError(f"{given}, and loss = 'disco' takes one mass and label, no category: call it for each")
-    own = np.arange(len(known.score)) if known.label is None else np.flatnonzero(known.label == labels[0])
-    if known.label is not None and not len(own):
-        raise BatchError(no_background(known.label, labels[0]))
-    arrays = [None if one is None else one[own] for one in (known.mass, known.score, known.weight)]
-    part = None if grad is None else np.empty(len(own), grad.dtype)
+    index = np.arange(len(known.score)) if known.label is None else np.flatnonzero(known.label == labels[0])
+    own = known.where(index)
+    part = None if grad is None else np.empty(len(index), grad.dtype)
+    addresses = *map(address, (own.mass, own.score, own.weight)), None, address(part)
     try:
-        loss = correlation(ready.struct.dtype, len(own), (*map(address, arrays), None, address(part)), unbiased)
-    except ValueError as error:
-        raise ready.explained(_named(error, own)) from None
+        loss = correlation(ready.struct.dtype, len(index), addresses, unbiased)
+    except ValueError as error:  # about x and y
+        fault: Fault = getattr(error, "fault", Fault("", None, ""))
+        name = {"x": "mass", "y": "score", "grad_y": "grad"}.get(fault.argument, fault.argument)
+        place = None if fault.place is None else int(index[fault.place])
+        raise ready.explained(reworded(error, argument=name, place=place)) from None
     if grad is not None:
         grad[:] = 0
-        grad[own] = part
+        grad[index] = part
     return loss
 
 
@@ -169,31 +179,6 @@ def correlation(dtype: int, n: int, addresses: Sequence[int | None], unbiased: b
     value, (x, y, weight, *grads) = c_double(), addresses
     call("mode_distance_correlation", None, n, dtype, x, y, weight, unbiased, value, *grads)
     return value.value
-
-
-def _named(error: Exception, index: NDArray[Any]) -> Any:
-    """An error of the core about x, y and grad_y, with the names of a loss, and places in the input."""
-    fault: Fault = getattr(error, "fault", Fault("", None, ""))
-    name = {"x": "mass", "y": "score", "grad_y": "grad"}.get(fault.argument, fault.argument)
-    return reworded(error, argument=name, place=fault.place if fault.place is None else int(index[fault.place]))
-
-
-def push_rows(options: Options, events: Events, count: int, state: Any, said: Said, kind: Kind) -> tuple[Any, Any]:
-    """The lesson and the rows, (4, count), of the first ``count`` of checked events; the state does not change."""
-    ready, where = Call(options, events, kind, count), kind.address
-    rows, lesson = kind.new(ready.arrays.score, (4, count)), kind.doubles(options.state_size)
-    before = None if state is None else where(state)
-    ready.run("mode_push_rows", said, before, where(rows), where(lesson))
-    return lesson, rows
-
-
-def push_apply(gradient: Any, rows: Any, lesson: Any, state: Any, norms: Any, kind: Kind) -> Any:
-    """The gradient with the push, all contiguous and in the type of the rows. It changes the state, if there is one."""
-    result = None if gradient is None else kind.new(rows, gradient.shape)
-    memory = (None if one is None else kind.address(one) for one in (gradient, result, state, norms))
-    given = rows.shape[1], kind.types[rows.dtype], kind.address(rows), kind.address(lesson), len(lesson)
-    call("mode_push_apply", None, *given, *memory)
-    return result
 
 
 def evaluate(options: Options, score: Any, *others: Any, said: Said = OF_FUNCTIONS, **wanted: Any) -> Result:

@@ -15,9 +15,7 @@ import torch
 import torch.distributed as dist
 from torch import Tensor
 
-from .. import _events
-from .._arrays import check_reference
-from .._events import Events
+from .._events import Events, joined
 from ._tensors import as_numpy, as_tensor, read_tensors
 
 #: A group of processes; None is the group of all processes.
@@ -38,34 +36,10 @@ def read_batch(
 ) -> Batch:
     """The checked arguments of a call, with background of these labels."""
     batch = read_tensors(score, label, mass, weight, category)
-    every = batch if reference is None else _joined(batch, reference, labels)
+    every = batch
+    if reference is not None:  # whose events get no gradient
+        every = joined(batch, reference, labels, lambda *one: as_tensor(*one).detach(), torch)
     return Batch(every, batch.score.shape[0])
-
-
-def _joined(batch: Events, reference: Any, labels: Sequence[int]) -> Events:
-    """The checked events of a batch, followed by the reference events, which get no gradient."""
-    return _events.joined(
-        batch, reference, labels, lambda *one: as_tensor(*one).detach(), _filled, _concatenated, _check
-    )
-
-
-def _check(label: Tensor, labels: Sequence[int]) -> None:
-    """Checks labels whose values are on the CPU."""
-    if label.is_cpu and not torch.compiler.is_compiling():
-        check_reference(as_numpy(label), labels)
-
-
-def _filled(score: Tensor, value: int, like: Tensor) -> Tensor:
-    return torch.full_like(score, value, dtype=like.dtype)
-
-
-def _concatenated(name: str, batch: Tensor, reference: Tensor) -> Tensor:
-    if batch.device != reference.device:
-        raise ValueError(
-            f"reference.{name} is on {reference.device}, but the batch on {batch.device}: "
-            f"move it there, reference.{name}.to({str(batch.device)!r})"
-        )
-    return torch.cat([batch, reference])
 
 
 def processes(group: Group) -> int:
