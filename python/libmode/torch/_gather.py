@@ -16,6 +16,7 @@ import torch.distributed as dist
 from torch import Tensor
 
 from .._events import Events, joined
+from .._read import is_background
 from ._tensors import as_numpy, as_tensor, read_tensors
 
 #: A group of processes; None is the group of all processes.
@@ -23,35 +24,44 @@ Group = Any
 
 
 class Batch(NamedTuple):
-    """The checked events of a loss: a batch, or the batches of all processes, followed by the reference events."""
+    """The checked events of a call: a batch, or the batches of all processes, followed by the reference events."""
 
     events: Events
     size: int  #: the number of events of batches
     own: slice = slice(None)  #: the place of this process's batch
     processes: int = 1  #: how many processes the events are of
 
+    @property
+    def where(self) -> str:
+        """What an error says of the places of events, if they are not of a batch alone."""
+        if self.processes > 1:
+            return "where events of all processes follow each other"
+        return f"where events from {self.size} on are reference events" * (len(self.events.score) > self.size)
 
-def read_batch(
-    labels: Sequence[int], score: Any, label: Any, mass: Any, weight: Any, category: Any, reference: Any = None
-) -> Batch:
-    """The checked arguments of a call, with background of these labels."""
-    batch = read_tensors(score, label, mass, weight, category)
-    every = batch
-    if reference is not None:  # whose events get no gradient
-        every = joined(batch, reference, labels, lambda *one: as_tensor(*one).detach(), torch)
-    return Batch(every, batch.score.shape[0])
+    def of_own(self, grad: Tensor, labels: Sequence[int]) -> Tensor:
+        """The gradient by this process's batch, as if the batches were all events, times the number of processes."""
+        label = self.events.label
+        counted = torch.ones_like(grad) if label is None else is_background(label, labels)
+        factor = self.processes * counted.sum(dtype=torch.float64) / counted[: self.size].sum().clamp(min=1)
+        return grad[: self.size][self.own] * factor.to(grad)
+
+
+def read_batch(module: Any, score: Any, *others: Any, reference: Any) -> Batch:
+    """The checked arguments of a call of a module, in all processes if it gathers them."""
+
+    def make() -> Batch:
+        batch = every = read_tensors(score, *others)
+        if reference is not None:
+            every = joined(batch, reference, module._labels, lambda *one: as_tensor(*one).detach(), torch)
+        return Batch(every, batch.score.shape[0])
+
+    group = module.process_group
+    return gather_events(make, repr(module), group) if module.gather and processes(group) > 1 else make()
 
 
 def processes(group: Group) -> int:
     """The number of processes; 1 if the training is not distributed."""
     return dist.get_world_size(group) if dist.is_available() and dist.is_initialized() else 1
-
-
-def checked_group(gather: bool, group: Group) -> tuple[bool, Group]:
-    """The arguments of a module; a group without ``gather`` is a ValueError."""
-    if group is not None and not gather:
-        raise ValueError("process_group is given, and gather = False: give gather=True too")
-    return bool(gather), group
 
 
 def gather_events(make: Callable[[], Batch], options: str, group: Group) -> Batch:
