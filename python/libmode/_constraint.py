@@ -102,7 +102,7 @@ class Constraint:
         The scores of the events are predictions. The state does not change.
         """
         ready = Call(self._of_logits if self.odds else self.options, events, kind, count)
-        rows, lesson = kind.new(ready.arrays.score, (4, count)), kind.doubles(self.size)
+        rows, lesson = kind.empty((4, count), dtype=ready.arrays.score.dtype), kind.empty(self.size, dtype=kind.double)
         before = None if state is None else kind.address(state)
         with self._turns:
             try:
@@ -116,7 +116,7 @@ class Constraint:
         if kind is NUMPY:
             rows, lesson = np.ascontiguousarray(rows), np.ascontiguousarray(lesson, np.float64)
             gradient = None if gradient is None else np.ascontiguousarray(gradient, rows.dtype).reshape(-1)
-        result = None if gradient is None else kind.new(rows, gradient.shape)
+        result = None if gradient is None else kind.like(gradient)
         memory = (None if one is None else kind.address(one) for one in (gradient, result, state, norms))
         found = rows.shape[1], kind.types[rows.dtype], kind.address(rows), kind.address(lesson), len(lesson)
         with self._turns:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ctypes
 import os
+import struct
 import sys
 import tempfile
 import threading
@@ -61,10 +62,9 @@ def _struct(name: str, members: str) -> type[ctypes.Structure]:
     return type(name, (ctypes.Structure,), {"_fields_": [("size", _size), *fields]})
 
 
-ModeEvents = _struct(
-    "mode_events",
-    "size n; int32 dtype, label_type, category_type, n_mass; address score, mass, label, weight, category; size batch",
-)
+# size, n; dtype, label_type, category_type, n_mass; score, mass, label, weight, category; batch. To fill a Structure of
+# ctypes takes three times as long.
+ModeEvents = struct.Struct("2N 4i 5P N")
 ModeResult = _struct(
     "mode_result", "double loss, bias, events; int32 quality; double smoothing; address hess, averages"
 )
@@ -82,12 +82,12 @@ _SIGNATURES: dict[str, list[Any]] = {
     "mode_new": [_text],
     "mode_text": [_address],
     "mode_free": [_address],
-    "mode_loss": [_address, _pointer(ModeEvents), _pointer(ModeResult), _address],
-    "mode_push_rows": [_address, _pointer(ModeEvents), *[_address] * 3],
+    "mode_loss": [_address, _text, _pointer(ModeResult), _address],
+    "mode_push_rows": [_address, _text, *[_address] * 3],
     "mode_push_apply": [_size, _int32, _address, _address, _size, *[_address] * 4],
     "mode_state_size": [_address],
     "mode_state_check": [_address, _address],
-    "mode_table_of": [_address, _pointer(ModeEvents), _pointer(ModeTable)],
+    "mode_table_of": [_address, _text, _pointer(ModeTable)],
     "mode_distance_correlation": [_size, _int32, *[_address] * 3, ctypes.c_int, _pointer(_double), _address, _address],
     "mode_options_table": [],
     "mode_last_error": [],

@@ -17,7 +17,7 @@ from torch import Tensor
 
 from .._events import Events, joined
 from .._read import is_background
-from ._tensors import as_numpy, as_tensor, read_tensors
+from ._tensors import as_numpy, as_tensor, read_flat
 
 #: A group of processes; None is the group of all processes.
 Group = Any
@@ -50,7 +50,7 @@ def read_batch(module: Any, score: Any, *others: Any, reference: Any) -> Batch:
     """The checked arguments of a call of a module, in all processes if it gathers them."""
 
     def make() -> Batch:
-        batch = every = read_tensors(score, *others)
+        batch = every = read_flat(score, *others)
         if reference is not None:
             every = joined(batch, reference, module._labels, lambda *one: as_tensor(*one).detach(), torch)
         return Batch(every, batch.score.shape[0])

@@ -129,7 +129,9 @@ class MoDeConstraint(CoreModule):
             return score
         if events[0] is None and self.background_only:
             raise TypeError(NO_LABELS)
-        state = self.state if self.state.dtype is torch.float64 else self._buffer()
+        state = self.state
+        if state.dtype is not torch.float64:
+            state = self._buffer()
         if is_traced(score):
             more = {"reference": reference, "outputs": outputs, "rows": _ROWS}
             lesson, rows = run_by_operator(self, state, score, *events, **more)
@@ -178,18 +180,19 @@ class MoDeConstraint(CoreModule):
 
     def _outgoing(self, incoming: Tensor, lesson: Tensor, rows: Tensor) -> Tensor:
         """The gradient with the push; the state remembers the batch."""
-        state, norms = self.state, None
-        if not (rows.is_cpu and state.is_cpu):
-            rows, lesson, state = rows.cpu(), lesson.cpu(), state.to("cpu", torch.float64)
-        rows, gradient = rows.contiguous(), incoming.detach()
+        own, norms = self.state, None
+        state = own
+        if not (rows.is_cpu and own.is_cpu):
+            rows, lesson, state = rows.cpu(), lesson.cpu(), own.to("cpu", torch.float64)
+        rows, gradient = rows.contiguous(), incoming
         if not (gradient.is_cpu and gradient.dtype is rows.dtype and gradient.is_contiguous()):
-            gradient = gradient.to("cpu", rows.dtype).contiguous()
+            gradient = gradient.detach().to("cpu", rows.dtype).contiguous()
         if self.gather and processes(self.process_group) > 1:
             parts = len(self._constraint.labels) * (self.categories or 1)
-            norms = norms_of_all(gradient.reshape(-1), rows, parts, self.process_group)
+            norms = norms_of_all(gradient.detach().reshape(-1), rows, parts, self.process_group)
         changed = self._constraint.apply(gradient, rows, lesson, state, norms, TENSORS)
-        if state is not self.state:
-            self.state.copy_(state)
+        if state is not own:
+            own.copy_(state)
         return back_to(incoming.device, incoming.dtype, changed)
 
     def get_extra_state(self) -> Tensor:

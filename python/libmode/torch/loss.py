@@ -19,7 +19,7 @@ from ..option_types import Loss, LossOptions, Unpack
 from ._device import device_loss, is_on_device, refuse_options
 from ._gather import Batch, Group, read_batch
 from ._op import NO_LABELS, CoreModule, register, with_gradient
-from ._tensors import as_numpy, of_tensors, read_tensors, result_type
+from ._tensors import as_numpy, of_tensors, read_flat, read_tensors, result_type
 
 
 def mode_loss(
@@ -72,7 +72,7 @@ class _Function:
 
     def _run(self, state: None, *events: Any, reference: None = None) -> tuple[Any, Tensor]:
         """The loss and its gradient."""
-        tensors = read_tensors(*events)
+        tensors = read_flat(*events) if self.on_device else read_tensors(*events)
         if self.on_device and is_on_device(self.options, tensors):
             loss, grad = device_loss(tensors, self.options)
         else:
@@ -192,7 +192,8 @@ class MoDeLoss(CoreModule):
         arguments, where = (score, label if self.background_only else None, *others), ""
         try:
             if alone:
-                batch = Batch(read_tensors(*arguments), score.shape[0])
+                read = read_flat if self.on_device else read_tensors
+                batch = Batch(read(*arguments), score.shape[0])
             else:
                 batch = read_batch(self, *arguments, reference=reference)
                 where = batch.where

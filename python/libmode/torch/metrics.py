@@ -15,7 +15,7 @@ from .._read import flag, numbers
 from ..metrics._judge import Check, Judge, Settings
 from ..option_types import CheckOptions, Unpack
 from ._gather import processes
-from ._tensors import as_numpy, read_tensors
+from ._tensors import as_numpy, read_flat
 
 
 class MoDeMetrics:
@@ -65,7 +65,7 @@ class MoDeMetrics:
     @takes_events
     def update(self, score: Tensor, label: Tensor, mass: Tensor, weight: Tensor | None = None) -> None:
         """Adds the events of a batch: tensors of shape (n,) or (n, 1), the label 1 for signal and 0 for background."""
-        tensors = read_tensors(score, label, mass, weight)
+        tensors = read_flat(score, label, mass, weight)
         if tensors.label is None:
             raise TypeError("label is None: expected a tensor of 1 for signal and 0 for background")
         if tensors.mass.ndim > 1:
