@@ -11,7 +11,6 @@ import math
 import re
 from collections.abc import Callable, Iterable, Mapping
 from functools import lru_cache
-from itertools import chain
 from typing import Any, Literal, get_origin
 
 from . import option_types
@@ -22,17 +21,6 @@ from .option_types import LayerOptions, Loss, LossOptions
 
 # Of the types that are less precise than Python's float: binary digits, and the largest exponent.
 _NARROW = {"float16": (11, 15), "bfloat16": (8, 127), "float32": (24, 127)}
-
-
-def rounded(limits: tuple[float, ...], kind: str) -> tuple[float, ...]:
-    """Increasing limits in the type of this name: both ends rounded outwards, and others to the nearest number."""
-    low, *inner, high = limits
-    return _near(low, kind, math.floor), *(_near(edge, kind, round) for edge in inner), _near(high, kind, math.ceil)
-
-
-def exact(value: float) -> bool:
-    """Whether a limit is exact in every type."""
-    return all(_near(value, kind, round) == value for kind in _NARROW)
 
 
 def dtype_name(dtype: Any) -> str:
@@ -78,16 +66,10 @@ class Options(Handle):
             self.values["binning"] = "edges"
         labels = self.values["background_label"]
         self.labels: tuple[int, ...] = labels if isinstance(labels, tuple) else (labels,)
-        limits = (one for name in _LIMITS for one in each_of(self.values[name]) if one)
-        self.fit_all = all(map(exact, chain(*limits)))
+        limits = [value for name in _LIMITS if (value := self.values[name])]
+        self.fit_all = all(_outwards(value, kind) == value for value in limits for kind in _NARROW)
         """Whether all limits are exact in every type, so that :meth:`rounded_to` returns these options."""
         self._rounded: dict[Any, Options] = {}
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, Options) and (self.loss, self.text) == (other.loss, other.text)
-
-    def __hash__(self) -> int:
-        return hash(self.text)
 
     def __reduce__(self) -> tuple[Any, ...]:
         return parse_options, (self.loss, self.text)
@@ -106,11 +88,6 @@ class Options(Handle):
             self._rounded[score, mass] = self.changed(**limits)
         return self._rounded[score, mass]
 
-    def differing(self, other: Options) -> list[tuple[str, Any, Any]]:
-        """The name of each option of a loss in which another differs, with the values here and there."""
-        each = [(name, self.values[name], other.values[name]) for name in TAKEN["mode"]]
-        return [one for one in each if one[1] != one[2]]
-
     def of_check(self) -> dict[str, Any]:
         """The arguments with which :func:`libmode.metrics.check` judges what these options train."""
         names = ["order", "mass_range", "missing", "monotonic", "background_label"]
@@ -123,9 +100,11 @@ class Options(Handle):
 
 
 def _outwards(value: Any, kind: str) -> Any:
-    """The numbers of an option that limits scores or masses, rounded to the type of this name."""
-    each = tuple(one and rounded(one, kind) for one in each_of(value))
-    return each if is_for_each(value) else each[0]
+    """Increasing limits in the type of this name: both ends rounded outwards, and others to the nearest number."""
+    if is_for_each(value):
+        return tuple(one and _outwards(one, kind) for one in value)
+    low, *inner, high = value
+    return _near(low, kind, math.floor), *(_near(edge, kind, round) for edge in inner), _near(high, kind, math.ceil)
 
 
 def _value(row: Row, text: str | None) -> Any:

@@ -13,7 +13,7 @@ from .. import _softmax
 from .._constraint import Constraint, training_step
 from .._events import Events
 from .._native import BatchError
-from .._options import parse_options, with_options
+from .._options import TAKEN, parse_options, with_options
 from .._problems import EVERY, OnBadBatch
 from .._read import whole
 from ..option_types import LayerOptions, Unpack
@@ -201,13 +201,13 @@ class MoDeConstraint(CoreModule):
 
     def set_extra_state(self, state: Tensor) -> None:
         """Raises ValueError if the loaded state has other options."""
-        for name, own, saved in self._constraint.options.differing(
-            parse_options("mode", bytes(state.tolist()).decode())
-        ):
-            raise ValueError(
-                f"{name} = {own!r}, and the loaded state comes from a MoDeConstraint with {name} = {saved!r}, whose "
-                "numbers mean something else"
-            )
+        own, saved = self._constraint.options.values, parse_options("mode", bytes(state.tolist()).decode()).values
+        for name in TAKEN["mode"]:
+            if own[name] != saved[name]:
+                raise ValueError(
+                    f"{name} = {own[name]!r}, and the loaded state comes from a MoDeConstraint with {name} = "
+                    f"{saved[name]!r}, whose numbers mean something else"
+                )
 
     def _load_from_state_dict(self, saved: Mapping[str, Any], prefix: str, *others: Any) -> None:
         """Checks the whole state before it replaces anything."""
