@@ -6,7 +6,7 @@ docs/how-it-works.md has the law.
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from functools import cached_property
 from typing import Any, NamedTuple
 
@@ -62,9 +62,7 @@ def training_step(memory: NDArray[Any]) -> str:
 class Constraint:
     """The checked settings of a constraint, and the push of a batch."""
 
-    def __init__(
-        self, options: Mapping[str, Any], *, said: Said | None = None, owner: Callable[..., Any] | None = None,
-    ) -> None:  # fmt: skip
+    def __init__(self, options: Mapping[str, Any], *, said: Said | None = None, owner: Any = None) -> None:
         self.options, self.odds = check("mode", options, owner, OF_LAYER), False
         """Whether the scores are log odds of outputs of a softmax, which are logits."""
         self.settings = {name: self.options.values[name] for name in OF_LAYER}
@@ -114,7 +112,10 @@ class Constraint:
     def apply(self, gradient: Any, rows: Any, lesson: Any, state: Any, norms: Any = None, kind: Kind = NUMPY) -> Any:
         """The gradient with the push, by the rows and the lesson of a batch, which the state then remembers."""
         if kind is NUMPY:
-            rows, lesson = np.ascontiguousarray(rows), np.ascontiguousarray(lesson, np.float64)
+            rows, lesson = (
+                np.ascontiguousarray(rows),
+                np.ascontiguousarray(lesson).view(np.float64),
+            )  # from words of JAX
             gradient = None if gradient is None else np.ascontiguousarray(gradient, rows.dtype).reshape(-1)
         result = None if gradient is None else kind.like(gradient)
         memory = (None if one is None else kind.address(one) for one in (gradient, result, state, norms))

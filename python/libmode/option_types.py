@@ -4,20 +4,14 @@ The core has the limits and defaults. The sentences appear in ``help(libmode.mod
 """
 
 # Annotations stay objects here: libmode._options reads the types.
-import sys
+import typing
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any, Literal, TypedDict
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack as Unpack
-elif sys.version_info >= (3, 11):
-    from typing import Unpack as Unpack
 else:  # Python 3.10 has it only in typing_extensions, which may not be installed
-
-    class Unpack:  # Unpack[T] is T
-        def __class_getitem__(cls, item):
-            return item
-
+    Unpack = getattr(typing, "Unpack", dict)
 
 Loss = Literal["mode", "disco"]
 

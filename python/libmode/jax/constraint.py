@@ -160,10 +160,7 @@ def _forward(constraint: HostConstraint | _Function, score: Any, others: Any) ->
 
 
 def _direction(constraint: HostConstraint | _Function, has_state: bool, *arrays: Any) -> tuple[Any, ...]:
-    """The lesson, as words that JAX does not round, the rows, and the state after the batch if there is one before.
-
-    A function cannot remember the norm of a gradient, which is known later. So the push follows the norm of each batch.
-    """
+    """The lesson, as words that JAX does not round, the rows, and the state after the batch if there is one before."""
     events, before = (arrays[:-1], arrays[-1:]) if has_state else (arrays, ())
     states = [np.array(state, np.float64) for state in before]
     host = _on_host(constraint, *states)
@@ -173,14 +170,10 @@ def _direction(constraint: HostConstraint | _Function, has_state: bool, *arrays:
     return lesson.view(np.int32), rows, *states
 
 
-def _apply(constraint: HostConstraint | _Function, gradient: Any, lesson: Any, rows: Any) -> tuple[Any]:
-    return _on_host(constraint).apply(gradient, np.ascontiguousarray(lesson).view(np.float64), rows)
-
-
 def _backward(constraint: HostConstraint | _Function, kept: Any, incoming: Any) -> Any:
     lesson, rows = kept
     gradient = incoming[0].astype(rows.dtype)
-    (pushed,) = call_back(partial(_apply, constraint), (like(gradient),), (gradient, lesson, rows))
+    (pushed,) = call_back(_on_host(constraint).apply, (like(gradient),), (gradient, lesson, rows))
     return pushed.astype(incoming[0].dtype), None
 
 

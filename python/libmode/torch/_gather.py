@@ -64,6 +64,14 @@ def processes(group: Group) -> int:
     return dist.get_world_size(group) if dist.is_available() and dist.is_initialized() else 1
 
 
+def gathered(own: Any, group: Group = None) -> list[Any]:
+    """What each process has, by rank."""
+    every = [own] * processes(group)
+    if len(every) > 1:
+        dist.all_gather_object(every, own, group=group)
+    return every
+
+
 def gather_events(make: Callable[[], Batch], options: str, group: Group) -> Batch:
     """The batches that ``make`` returns in all processes, by rank; an error in one is a RuntimeError in the others."""
     batch, error = None, None
@@ -73,8 +81,7 @@ def gather_events(make: Callable[[], Batch], options: str, group: Group) -> Batc
         own = options, batch.size, Events(*(None if one is None else as_numpy(one) for one in batch.events))
     except Exception as caught:
         error, own = caught, f"{type(caught).__name__}: {caught}"
-    every: list[Any] = [None] * processes(group)
-    dist.all_gather_object(every, own, group=group)
+    every = gathered(own, group)
     if error is not None:
         raise error
     assert batch is not None
@@ -101,6 +108,4 @@ def norms_of_all(gradient: Tensor, rows: Tensor, parts: int, group: Group) -> Te
     """The norms of a gradient, after the rows of a constraint, over the events of all processes, for each part."""
     _, multiplier, slope, part = rows.double()
     own = torch.bincount(part.long(), (multiplier * slope * gradient) ** 2, parts)
-    every: list[Any] = [None] * processes(group)
-    dist.all_gather_object(every, own, group=group)
-    return torch.stack(every).sum(dim=0).sqrt()
+    return torch.stack(gathered(own, group)).sum(dim=0).sqrt()

@@ -143,11 +143,8 @@ def state_type(device: torch.device) -> torch.dtype:
     return torch.float32 if device.type == "mps" else torch.float64
 
 
-OWN_TYPES = (Tensor, torch.nn.Parameter)
-
-
 def is_traced(tensor: Any) -> bool:
     """Whether to call the operators: for torch.compile, and for tensors of other types or without values."""
     if torch.compiler.is_dynamo_compiling():
         return True
-    return isinstance(tensor, Tensor) and (type(tensor) not in OWN_TYPES or tensor.is_meta)
+    return isinstance(tensor, Tensor) and (type(tensor) not in (Tensor, torch.nn.Parameter) or tensor.is_meta)

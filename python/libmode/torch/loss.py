@@ -10,13 +10,14 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from .._device.plan import refused
 from .._events import Events
 from .._native import BatchError
 from .._options import Options, check, check_scaled
 from .._problems import EVERY, OnBadBatch, Said
 from .._read import check_averages
 from ..option_types import Loss, LossOptions, Unpack
-from ._device import device_loss, is_on_device, refuse_options
+from ._device import device_loss, is_on_device, refuse
 from ._gather import Batch, Group, read_batch
 from ._op import NO_LABELS, CoreModule, register, with_gradient
 from ._tensors import as_numpy, of_tensors, read_flat, read_tensors, result_type
@@ -165,7 +166,7 @@ class MoDeLoss(CoreModule):
             # The number of batches, and the averages of |C| and |M|.
             self._hold(np.zeros(3))
         if on_device:  # now, not with the first batch
-            refuse_options(self._checked)
+            refuse(refused(self._checked))
 
     def _load_from_state_dict(self, saved: Mapping[str, Any], prefix: str, *others: Any) -> None:
         check_averages(saved.get(f"{prefix}norms", ()))
