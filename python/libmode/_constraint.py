@@ -46,7 +46,7 @@ class State(NamedTuple):
         """
         labels = whole("labels", labels, 1)
         options = {"order": 0, "background_label": range(labels), "categories": categories}
-        return cls(Constraint(options).start())
+        return cls(np.zeros(Constraint(options).size))
 
     @property
     def steps(self) -> Any:
@@ -74,7 +74,7 @@ class Constraint:
                 f"score_range = {self.options.values['score_range']} and from_logits = True: leave score_range out, "
                 "which is (0, 1) for logits"
             )
-        self.size = self.options.state_size
+        self.size = self.options.state_size  # of the state, which begins with zeros
         self._turns = threading.RLock()  # of threads that share a layer
 
     def __eq__(self, other: object) -> bool:
@@ -169,10 +169,6 @@ class Constraint:
                 f"score[{row}] has the sum {sums[row]:.3g}: rows of (n, k) must be probabilities of a softmax, with "
                 "sums of 1. Give from_logits=True for logits; labels that do not exclude each other need a layer each"
             )
-
-    def start(self) -> NDArray[np.float64]:
-        """The state before the first batch, as one array."""
-        return np.zeros(self.size)
 
     def check_state(self, state: NDArray[np.float64]) -> None:
         """Raises ValueError if an array is no state of this constraint."""

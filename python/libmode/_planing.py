@@ -17,7 +17,8 @@ from ._native import BatchError
 from ._problems import FAR_MASSES, Said, TrainingWarning, say_if_far
 from ._read import as_array, check_labels, coded, finite, is_background, number, refuse, together, variables
 
-_MOST, _FEW = 150, 300  # the largest start of the core, and fewer events with it than this are learned by heart
+_MOST = 150  # the core's largest start, of a bare tail
+_FEW = 300  # background events in such a tail, which a network learns by heart
 _ROUNDING = 1e-9
 
 

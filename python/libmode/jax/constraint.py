@@ -131,7 +131,7 @@ def _numbers(state: State, constraint: Constraint) -> Any:
     """The numbers of a state as an array, whose length is the same before and after a batch."""
     numbers, labels, categories = state.numbers, len(constraint.labels), constraint.settings["categories"]
     if not len(numbers):
-        numbers = constraint.start()
+        numbers = np.zeros(constraint.size)
     if jnp.shape(numbers) != (constraint.size,):
         raise ValueError(
             f"state.numbers has shape {jnp.shape(numbers)}: expected {(constraint.size,)} for {labels} background "

@@ -87,9 +87,8 @@ class Layer(_Remembers, HostConstraint):
         self, *, signal: int, background_only: bool, on_bad_batch: OnBadBatch, monitor: bool, **arguments: Any
     ) -> None:
         constraint = Constraint(arguments)
-        super().__init__(
-            constraint, name="MoDeConstraint", on_bad_batch=on_bad_batch, memory=constraint.start(), monitor=monitor
-        )
+        memory = np.zeros(constraint.size)
+        super().__init__(constraint, name="MoDeConstraint", on_bad_batch=on_bad_batch, memory=memory, monitor=monitor)
         self.signal, self._background_only = whole("signal", signal), background_only
 
     def __call__(self, score: Any, label: Any, mass: Any, weight: Any, *, category: Any) -> Any:

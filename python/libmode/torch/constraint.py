@@ -51,9 +51,8 @@ class MoDeConstraint(CoreModule):
         signal against the classes that ``background_label`` names, and other classes take no part. So two logits and
         ``cross_entropy`` just work.
     on_bad_batch : {"raise", "skip"}, default "skip"
-        "skip" changes no gradient of a batch without background, or with too little for any bins, counts it in
-        ``skipped`` and warns at the first. Ten bad batches before the first good one, or a hundred in a row, are an
-        error. NaN scores are always an error, which names the step.
+        As for :class:`MoDeLoss`: "skip" changes no gradient of a batch without background, or with too little for any
+        bins. Other errors name the step.
     monitor : bool, default True
         Warn, once, if the scores collapse to a constant (:class:`libmode.TrainingWarning`).
     background_only, gather, process_group
@@ -104,7 +103,7 @@ class MoDeConstraint(CoreModule):
         self.options = {name: self._constraint.options.values[name] for name in options}
         self.__dict__.update(self._constraint.settings)
         self._labels, self.signal = self._constraint.labels, whole("signal", signal)
-        self._hold(self._constraint.start())
+        self._hold(np.zeros(self._constraint.size))
 
     def forward(
         self, score: Tensor, label: Tensor, mass: Tensor, weight: Tensor | None = None, *,
@@ -132,15 +131,14 @@ class MoDeConstraint(CoreModule):
         state = self.state
         if state.dtype is not torch.float64:
             state = self._buffer()
-        if is_traced(score):
-            more = {"reference": reference, "outputs": outputs, "rows": _ROWS}
-            lesson, rows = run_by_operator(self, state, score, *events, **more)
-            same: Tensor = Constrained.apply(score, rows, lesson, self.key)
-            return same
-        lesson, rows = self._run(state, score, *events, reference=reference, outputs=outputs)
-        if self._unproven:  # a bad batch passes as it is
-            return score
-        same = Constrained.apply(score, rows, lesson, self.key, self)
+        more, owner = {"reference": reference, "outputs": outputs}, None if is_traced(score) else self
+        if owner is None:
+            lesson, rows = run_by_operator(self, state, score, *events, rows=_ROWS, **more)
+        else:
+            lesson, rows = self._run(state, score, *events, **more)
+            if self._unproven:  # a bad batch passes as it is
+                return score
+        same: Tensor = Constrained.apply(score, rows, lesson, self.key, owner)
         return same
 
     def _run(
