@@ -36,19 +36,7 @@ _OPS = _softmax.Ops(
 )
 
 
-class _Remembers:
-    """What torch's modules have to save and to restore the numbers of earlier batches."""
-
-    _memory: Any
-
-    def _remembered(self) -> Any:
-        return self._memory
-
-    def _hold(self, numbers: NDArray[np.float64]) -> None:
-        self._memory = numbers
-
-
-class Loss(_Remembers, SkipsBadBatches):
+class Loss(SkipsBadBatches):
     """The loss of a batch, like :class:`libmode.torch.MoDeLoss`."""
 
     _called = "MoDeLoss"
@@ -80,7 +68,7 @@ class Loss(_Remembers, SkipsBadBatches):
         return loss, grad
 
 
-class Layer(_Remembers, HostConstraint):
+class Layer(HostConstraint):
     """The predictions with the push in their gradient, like :class:`libmode.torch.MoDeConstraint`."""
 
     def __init__(

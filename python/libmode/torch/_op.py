@@ -15,7 +15,9 @@ from itertools import count
 from typing import Any, TypeVar
 from weakref import WeakValueDictionary
 
+import numpy as np
 import torch
+from numpy.typing import NDArray
 from torch import Tensor, nn
 
 from .._events import Events, read_reference
@@ -180,14 +182,15 @@ class CoreModule(SkipsBadBatches, nn.Module):
         others = {name: getattr(self, name) for name, usual in self._defaults.items() if getattr(self, name) != usual}
         return ", ".join(f"{name}={value!r}" for name, value in {**self.options, **others}.items())
 
-    def _hold(self, start: Any) -> None:
-        """Makes the buffer from an array."""
-        self.register_buffer(self._name, torch.from_numpy(start))
-
-    def _remembered(self) -> Any:
+    @property
+    def _memory(self) -> Any:
         """The buffer as an array, which Keras saves; None without a buffer."""
         buffer = getattr(self, self._name, None)
         return None if buffer is None else buffer.numpy(force=True).copy()
+
+    @_memory.setter
+    def _memory(self, numbers: NDArray[np.float64]) -> None:
+        self.register_buffer(self._name, torch.from_numpy(numbers))
 
     def _buffer(self) -> Tensor:
         """The buffer in double precision. FSDP may have made it float32; shorter types are an error."""

@@ -103,7 +103,7 @@ class MoDeConstraint(CoreModule):
         self.options = {name: self._constraint.options.values[name] for name in options}
         self.__dict__.update(self._constraint.settings)
         self._labels, self.signal = self._constraint.labels, whole("signal", signal)
-        self._hold(np.zeros(self._constraint.size))
+        self._memory = np.zeros(self._constraint.size)
 
     def forward(
         self, score: Tensor, label: Tensor, mass: Tensor, weight: Tensor | None = None, *,

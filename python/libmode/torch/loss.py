@@ -164,7 +164,7 @@ class MoDeLoss(CoreModule):
         self.on_device, self._said = on_device, Said()
         if strength is not None:
             # The number of batches, and the averages of |C| and |M|.
-            self._hold(np.zeros(3))
+            self._memory = np.zeros(3)
         if on_device:  # now, not with the first batch
             refuse(refused(self._checked))
 
