@@ -112,10 +112,8 @@ class Constraint:
     def apply(self, gradient: Any, rows: Any, lesson: Any, state: Any, norms: Any = None, kind: Kind = NUMPY) -> Any:
         """The gradient with the push, by the rows and the lesson of a batch, which the state then remembers."""
         if kind is NUMPY:
-            rows, lesson = (
-                np.ascontiguousarray(rows),
-                np.ascontiguousarray(lesson).view(np.float64),
-            )  # from words of JAX
+            rows, lesson = np.ascontiguousarray(rows), np.ascontiguousarray(lesson)
+            lesson = lesson.view(np.float64)  # JAX has it as words
             gradient = None if gradient is None else np.ascontiguousarray(gradient, rows.dtype).reshape(-1)
         result = None if gradient is None else kind.like(gradient)
         memory = (None if one is None else kind.address(one) for one in (gradient, result, state, norms))

@@ -14,6 +14,7 @@ from functools import lru_cache
 from typing import Any, Literal, get_origin
 
 from . import option_types
+from ._events import Events
 from ._messages import ORDER, near, shown
 from ._native import Handle, Row, options_table
 from ._read import as_python, each_of, is_for_each
@@ -42,13 +43,8 @@ _KINDS: dict[str, Any] = LossOptions.__annotations__
 # The options that each loss takes, and the settings of a layer, which are options of the core too.
 TAKEN: dict[Loss, tuple[str, ...]] = {"mode": tuple(_KINDS), "disco": ("unbiased", "background_label")}
 OF_LAYER = tuple(name for name in LayerOptions.__annotations__ if name not in _KINDS)
-_WORDS = {name for name, kind in _KINDS.items() if get_origin(kind) is Literal}
-# Options of one number: several numbers are for several variables of mass, or are several labels.
-_LISTS = ("bins", "background_label")
 # The options that limit scores or masses.
 _LIMITS = ("score_range", "mass_range", "edges")
-
-_OF_EVENTS = ("score", "mass", "label", "weight", "category")
 
 
 class Options(Handle):
@@ -136,7 +132,7 @@ def _word(name: str, value: Any) -> str:
         return "none"
     if isinstance(value, bool):
         return "true" if value else "false"
-    if isinstance(value, str) and name in _WORDS:
+    if isinstance(value, str) and get_origin(_KINDS.get(name)) is Literal:
         return "_".join(value.split())
     try:
         if isinstance(value, (int, float)):
@@ -148,7 +144,8 @@ def _word(name: str, value: Any) -> str:
     except (TypeError, ValueError):  # ValueError of integers with thousands of digits
         raise TypeError(f"{name} = {shown(value)} must be {options_table()[name].allowed}") from None
     each = [as_python(one) for one in value]
-    several = name in _LISTS or any(one is None or isinstance(one, Iterable) for one in each)
+    # Several numbers of an option of one number are for several variables of mass, or are several labels.
+    several = name in ("bins", "background_label") or any(one is None or isinstance(one, Iterable) for one in each)
     text = (";" if several else ",").join([_word(name, one) for one in each])
     return text + ";" if several and len(each) == 1 and name != "background_label" else text
 
@@ -171,7 +168,7 @@ def check(
         if name not in names:
             own = {} if owner is None else inspect.signature(owner).parameters
             known = dict.fromkeys((*names, *(name for name, one in own.items() if one.kind is one.KEYWORD_ONLY)))
-            meant = near(name, {*known, *_OF_EVENTS})
+            meant = near(name, {*known, *Events._fields})
             text = f"did you mean {meant}? The" if meant else "the"
             raise TypeError(f"unknown option {name!r}: {text} options are {', '.join(known)}")
     if loss == "mode" and "order" not in options:
