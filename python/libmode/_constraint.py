@@ -6,20 +6,19 @@ docs/how-it-works.md has the law.
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ._arrays import check_reference
-from ._evaluate import NUMPY, Kind, push_apply, push_rows
+from ._evaluate import NUMPY, Call, Kind
 from ._events import Events, joined, read_events
 from ._messages import SIGMOID, reworded
 from ._native import BatchError, address, call
 from ._options import OF_LAYER, Options, check
-from ._problems import EVERY, OF_FUNCTIONS, Monitor, OnBadBatch, Said, SkipsBadBatches
+from ._problems import EVERY, Monitor, OnBadBatch, Said, SkipsBadBatches
 from ._read import as_array, whole
 
 _STEPS = 1  # the place in a state, as in mode.h
@@ -47,7 +46,7 @@ class State(NamedTuple):
         """
         labels = whole("labels", labels, 1)
         options = {"order": 0, "background_label": range(labels), "categories": categories}
-        return cls(Constraint(options).start())
+        return cls(np.zeros(Constraint(options).size))
 
     @property
     def steps(self) -> Any:
@@ -60,15 +59,10 @@ def training_step(memory: NDArray[Any]) -> str:
     return f"in training step {memory[_STEPS]:.0f}"
 
 
-_TURNS = threading.RLock()  # of threads that may share a layer
-
-
 class Constraint:
     """The checked settings of a constraint, and the push of a batch."""
 
-    def __init__(
-        self, options: Mapping[str, Any], *, said: Said | None = None, owner: Callable[..., Any] | None = None,
-    ) -> None:  # fmt: skip
+    def __init__(self, options: Mapping[str, Any], *, said: Said | None = None, owner: Any = None) -> None:
         self.options, self.odds = check("mode", options, owner, OF_LAYER), False
         """Whether the scores are log odds of outputs of a softmax, which are logits."""
         self.settings = {name: self.options.values[name] for name in OF_LAYER}
@@ -80,7 +74,8 @@ class Constraint:
                 f"score_range = {self.options.values['score_range']} and from_logits = True: leave score_range out, "
                 "which is (0, 1) for logits"
             )
-        self.size = self.options.state_size
+        self.size = self.options.state_size  # of the state, which begins with zeros
+        self._turns = threading.RLock()  # of threads that share a layer
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Constraint) and (self.options, self.odds) == (other.options, other.odds)
@@ -88,30 +83,44 @@ class Constraint:
     def __hash__(self) -> int:
         return hash(self.options)
 
+    def __getstate__(self) -> dict[str, Any]:
+        return {**vars(self), "_turns": None}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        vars(self).update(state, _turns=threading.RLock())  # for threads that share the copy
+
     @cached_property
     def _of_logits(self) -> Options:
         """The options for scores that are logits."""
         return self.options if self.from_logits else self.options.changed(from_logits=True)
 
     def direction(self, state: Any, events: Events, count: int, kind: Kind = NUMPY) -> tuple[Any, Any]:
-        """The lesson and the rows of the first ``count`` of checked events, see :func:`libmode._evaluate.push_rows`.
+        """The lesson, (size,), and the rows, (4, count), of the first ``count`` of checked events.
 
         The scores of the events are predictions. The state does not change.
         """
-        options = self._of_logits if self.odds else self.options
-        with _TURNS:
+        ready = Call(self._of_logits if self.odds else self.options, events, kind, count)
+        rows, lesson = kind.empty((4, count), dtype=ready.arrays.score.dtype), kind.empty(self.size, dtype=kind.double)
+        before = None if state is None else kind.address(state)
+        with self._turns:
             try:
-                return push_rows(options, events, count, state, self.said, kind)
+                ready.run("mode_push_rows", self.said, before, kind.address(rows), kind.address(lesson))
             except ValueError as error:
                 raise reworded(error, {} if self._limits_given else {SIGMOID: _FROM_LOGITS}) from None
+        return lesson, rows
 
     def apply(self, gradient: Any, rows: Any, lesson: Any, state: Any, norms: Any = None, kind: Kind = NUMPY) -> Any:
         """The gradient with the push, by the rows and the lesson of a batch, which the state then remembers."""
         if kind is NUMPY:
-            rows, lesson = np.ascontiguousarray(rows), np.ascontiguousarray(lesson, np.float64)
+            rows, lesson = np.ascontiguousarray(rows), np.ascontiguousarray(lesson)
+            lesson = lesson.view(np.float64)  # JAX has it as words
             gradient = None if gradient is None else np.ascontiguousarray(gradient, rows.dtype).reshape(-1)
-        with _TURNS:
-            return push_apply(gradient, rows, lesson, state, norms, kind)
+        result = None if gradient is None else kind.like(gradient)
+        memory = (None if one is None else kind.address(one) for one in (gradient, result, state, norms))
+        found = rows.shape[1], kind.types[rows.dtype], kind.address(rows), kind.address(lesson), len(lesson)
+        with self._turns:
+            call("mode_push_apply", None, *found, *memory)
+        return result
 
     def skipped(self, like: Any, count: int) -> tuple[NDArray[np.float64], Any]:
         """The lesson and the rows of a batch that is skipped, whose gradient stays as it is."""
@@ -159,10 +168,6 @@ class Constraint:
                 "sums of 1. Give from_logits=True for logits; labels that do not exclude each other need a layer each"
             )
 
-    def start(self) -> NDArray[np.float64]:
-        """The state before the first batch, as one array."""
-        return np.zeros(self.size)
-
     def check_state(self, state: NDArray[np.float64]) -> None:
         """Raises ValueError if an array is no state of this constraint."""
         if state.shape != (self.size,):
@@ -200,18 +205,17 @@ class HostConstraint(SkipsBadBatches):
         """
         constraint, count, state = self._constraint, len(Events._fields), self._memory
         batch, reference, score = Events(*events[:count]), events[count:], events[0]
-        where = [] if state is None else [training_step(state)]
-        if reference:
-            where.append(f"events from {len(score)} on are reference events")
         try:
             every = read_events(as_array, *batch)
             if reference:
-                every = joined(every, Events(*reference), constraint.labels, as_array, _filled, _both, check_reference)
+                every = joined(every, Events(*reference), constraint.labels, as_array, np)
             found = constraint.direction(state, every, len(score))
         except BatchError as error:
             self._skip(error)
             return constraint.skipped(score.dtype, score.size)
         except ValueError as error:
+            where = [] if state is None else [training_step(state)]
+            where += [f"events from {len(score)} on are reference events"] if reference else []
             raise ValueError(f"{error} ({', '.join(where)})" if where else str(error)) from None
         self._succeed()
         if self._monitor is not None:
@@ -227,44 +231,3 @@ class HostConstraint(SkipsBadBatches):
     def outgoing(self, gradient: Any, *events: Any) -> tuple[NDArray[Any]]:
         """The gradient with the push for a batch."""
         return self.apply(gradient, *self.direction(*events))
-
-
-def _filled(score: NDArray[Any], value: int, like: NDArray[Any]) -> NDArray[Any]:
-    return np.full(len(score), value, like.dtype)
-
-
-def _both(_: str, batch: NDArray[Any], reference: NDArray[Any]) -> NDArray[Any]:
-    return np.concatenate([batch, reference])
-
-
-class FunctionConstraint(NamedTuple):
-    """A function that constrains, whose caller keeps the state. Equal ones share compiled programs."""
-
-    constraint: Constraint
-    on_bad_batch: OnBadBatch
-
-    def direction(self, *events: Any) -> tuple[NDArray[np.float64], NDArray[Any]]:
-        """As :meth:`HostConstraint.direction`."""
-        return self.on_host(None).direction(*events)
-
-    def direction_from(self, *events: Any) -> tuple[NDArray[np.float64], NDArray[Any], NDArray[Any]]:
-        """As :meth:`direction`, with the state before the batch after the events, and the state after it at the end.
-
-        A function cannot remember the norm of a gradient, which is known later. So the push follows the norm of each
-        batch.
-        """
-        *arrays, before = events
-        state = np.array(before, np.float64)
-        lesson, rows = self.on_host(state).direction(*arrays)
-        self.constraint.apply(None, rows, lesson, state)
-        return lesson, rows, state
-
-    def apply(self, gradient: Any, lesson: Any, rows: Any) -> tuple[NDArray[Any]]:
-        """As :meth:`HostConstraint.apply`, without a memory."""
-        return (self.constraint.apply(gradient, rows, lesson, None),)
-
-    def on_host(self, memory: NDArray[np.float64] | None) -> HostConstraint:
-        """The constraint with this state."""
-        return HostConstraint(
-            self.constraint, name="mode_constraint", on_bad_batch=self.on_bad_batch, memory=memory, said=OF_FUNCTIONS
-        )

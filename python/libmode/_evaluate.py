@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Mapping, Sequence
 from ctypes import Structure, c_double, sizeof
 from functools import partial
@@ -11,15 +10,14 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ._arrays import explained, no_background
-from ._events import Events, read_events
+from ._events import Events, no_background, read_events
 from ._messages import Fault, reworded
 from ._native import DOUBLE, FLOAT, TYPES, BatchError, ModeEvents, ModeResult, address, call
-from ._options import Options
+from ._options import Options, dtype_name
 from ._problems import OF_FUNCTIONS, SELDOM, Said, look_at_masses
 from ._read import as_array, check_labels
 
-_SIZE, _SIZE_OF_RESULT = sizeof(ModeEvents), sizeof(ModeResult)
+_SIZE_OF_RESULT = sizeof(ModeResult)
 
 
 class Result(NamedTuple):
@@ -36,8 +34,10 @@ class Kind(NamedTuple):
     """What the functions here do with arrays of NumPy, or with the tensors of a framework."""
 
     ready: Callable[[Events], tuple[Events, int]]  #: :func:`ready`
-    new: Callable[[Any, Any], Any]  #: an array without values, like a given one, of this shape
-    doubles: Callable[[int], Any]  #: an array of doubles without values
+    like: Callable[[Any], Any]  #: an array without values, like a given one
+    empty: Callable[..., Any]  #: an array without values, of a shape and ``dtype``
+    double: Any  #: the type float64
+    equal: Callable[[Any, Any], bool]
     address: Callable[[Any], int | None]
     as_numpy: Callable[[Any], Any]  #: of arrays that are ready
     types: Mapping[Any, int]  #: the types of mode.h
@@ -63,7 +63,7 @@ def ready(events: Events, double: bool | None = None) -> tuple[Events, int]:
 
 
 #: Arrays of NumPy, in the type of the events or in double.
-NUMPY = Kind(ready, lambda like, shape: np.empty(shape, like.dtype), np.empty, address, lambda array: array, _TYPES)
+NUMPY = Kind(ready, np.empty_like, np.empty, np.float64, np.array_equal, address, np.asarray, _TYPES)
 IN_DOUBLE = NUMPY._replace(ready=partial(ready, double=True))
 
 
@@ -75,45 +75,58 @@ class Call:
 
     def __init__(self, options: Options, events: Events, kind: Kind, batch: int = 0) -> None:
         self.given, self.kind = events, kind
-        self.arrays, number = kind.ready(events)
+        self.arrays, self.type = kind.ready(events)
         score, label, mass, weight, category = self.arrays
-        if label is not None:
-            values = kind.as_numpy(label)
-            # A NaN, if there is one, in less time than check_labels takes.
-            if values.dtype.kind == "f" and values.size and math.isnan(values.item(values.argmin())):
-                check_labels(values, options.labels)
+        if label is not None and not kind.equal(label, label):  # NaN
+            check_labels(self.label, options.labels)
         if not options.fit_all:
             options = options.rounded_to((mass if score is None else events.score).dtype, events.mass.dtype)
-        self.options, where = options, kind.address
-        self.struct = ModeEvents(
-            _SIZE,
-            mass.shape[-1],
-            number,
+        self.options, where, shape = options, kind.address, events.mass.shape
+        self.variables = 1 if len(shape) == 1 else shape[1]
+        self.struct = ModeEvents.pack(
+            ModeEvents.size,
+            shape[0],
+            self.type,
             0 if label is None else kind.types[label.dtype],
             0 if category is None else kind.types[category.dtype],
-            1 if mass.ndim == 1 else mass.shape[0],
-            None if score is None else where(score),
+            self.variables,
+            0 if score is None else where(score),
             where(mass),
-            None if label is None else where(label),
-            None if weight is None else where(weight),
-            None if category is None else where(category),
+            0 if label is None else where(label),
+            0 if weight is None else where(weight),
+            0 if category is None else where(category),
             batch,
         )
 
+    @property
+    def label(self) -> NDArray[Any] | None:
+        """The labels as an array, (n,)."""
+        return None if self.arrays.label is None else self.kind.as_numpy(self.arrays.label).reshape(-1)
+
     def run(self, name: str, said: Said, *arguments: Any) -> None:
-        """Calls a function of mode.h, explains its errors, and warns of wrong masses unless it is ``said`` before."""
+        """Calls a function of mode.h, explains its errors, and looks for wrong masses now and then."""
         try:
             call(name, self.options, self.struct, *arguments)
         except ValueError as error:
             raise self.explained(error) from None
         said.calls += 1
         if said.of_functions or said.calls <= 10 or said.calls % SELDOM == 0:  # a look takes the time of 1,000 events
-            look_at_masses(said, self.options, self.arrays.mass, self.arrays.label)
+            mass = self.kind.as_numpy(self.arrays.mass).reshape(self.variables, -1)
+            look_at_masses(said, self.options, mass, self.label)
 
-    def explained(self, error: ValueError) -> Any:
-        """An error of the core in the words of a user of arrays."""
-        label, mass = (None if array is None else self.kind.as_numpy(array) for array in self.arrays[1:3])
-        return explained(error, mass, label, self.options, self.given.mass.dtype)
+    def explained(self, error: Exception) -> Any:
+        """An error of the core in the words of a user of arrays: of no background, or of the type of the masses."""
+        label = self.label
+        if isinstance(error, BatchError) and label is not None and len(label):
+            numbers = label.astype(np.float64)  # in float32, 2^31 would be equal to 2^31 - 1
+            for background in self.options.labels:
+                if not (numbers == background).any():
+                    return BatchError(no_background(label, background))
+        fault: Fault | None = getattr(error, "fault", None)
+        half = fault is not None and fault.argument == "mass" and dtype_name(self.given.mass.dtype) == "float16"
+        if half and np.isinf(self.kind.as_numpy(self.arrays.mass)).any():
+            return reworded(error, before="float16 ends at 65,504, give masses in float32: ")
+        return error
 
 
 def derivatives(
@@ -126,8 +139,8 @@ def derivatives(
     """
     ready, where = Call(options, events, kind, batch), kind.address
     score = ready.arrays.score
-    slope = kind.new(score, score.shape) if grad else None
-    bound = kind.new(score, score.shape) if hess else None
+    slope = kind.like(score) if grad else None
+    bound = kind.like(score) if hess else None
     result = ModeResult(
         _SIZE_OF_RESULT,
         quality=quality,
@@ -135,7 +148,7 @@ def derivatives(
         averages=None if averages is None else where(averages),
     )
     if options.loss == "disco":
-        result.loss = _disco(ready, None if slope is None else kind.as_numpy(slope))
+        result.loss = _disco(ready, None if slope is None else kind.as_numpy(slope).reshape(-1))
     else:
         ready.run("mode_loss", said, result, None if slope is None else where(slope))
     return result, slope, bound
@@ -145,22 +158,24 @@ def _disco(ready: Call, grad: NDArray[Any] | None) -> float:
     """DisCo, the distance correlation of mass and score; ``grad`` gets its derivatives."""
     labels, unbiased = ready.options.labels, ready.options.values["unbiased"]
     known: Any = Events(*(None if one is None else ready.kind.as_numpy(one) for one in ready.arrays))
-    if known.category is not None or known.mass.ndim > 1 or len(labels) > 1:
+    if known.category is not None or ready.variables > 1 or len(labels) > 1:
         given = f"background_label = {labels}" if len(labels) > 1 else "category is given"
-        given = f"mass has {len(known.mass)} variables" if known.mass.ndim > 1 else given
+        given = f"mass has {ready.variables} variables" if ready.variables > 1 else given
         raise ValueError(f"{given}, and loss = 'disco' takes one mass and label, no category: call it for each")
-    own = np.arange(len(known.score)) if known.label is None else np.flatnonzero(known.label == labels[0])
-    if known.label is not None and not len(own):
-        raise BatchError(no_background(known.label, labels[0]))
-    arrays = [None if one is None else one[own] for one in (known.mass, known.score, known.weight)]
-    part = None if grad is None else np.empty(len(own), grad.dtype)
+    index = np.arange(len(known.score)) if known.label is None else np.flatnonzero(known.label == labels[0])
+    own = known.where(index)
+    part = None if grad is None else np.empty(len(index), grad.dtype)
+    addresses = *map(address, (own.mass, own.score, own.weight)), None, address(part)
     try:
-        loss = correlation(ready.struct.dtype, len(own), (*map(address, arrays), None, address(part)), unbiased)
-    except ValueError as error:
-        raise ready.explained(_named(error, own)) from None
+        loss = correlation(ready.type, len(index), addresses, unbiased)
+    except ValueError as error:  # about x and y
+        fault: Fault = getattr(error, "fault", Fault("", None, ""))
+        name = {"x": "mass", "y": "score", "grad_y": "grad"}.get(fault.argument, fault.argument)
+        place = None if fault.place is None else int(index[fault.place])
+        raise ready.explained(reworded(error, argument=name, place=place)) from None
     if grad is not None:
         grad[:] = 0
-        grad[own] = part
+        grad[index] = part
     return loss
 
 
@@ -169,31 +184,6 @@ def correlation(dtype: int, n: int, addresses: Sequence[int | None], unbiased: b
     value, (x, y, weight, *grads) = c_double(), addresses
     call("mode_distance_correlation", None, n, dtype, x, y, weight, unbiased, value, *grads)
     return value.value
-
-
-def _named(error: Exception, index: NDArray[Any]) -> Any:
-    """An error of the core about x, y and grad_y, with the names of a loss, and places in the input."""
-    fault: Fault = getattr(error, "fault", Fault("", None, ""))
-    name = {"x": "mass", "y": "score", "grad_y": "grad"}.get(fault.argument, fault.argument)
-    return reworded(error, argument=name, place=fault.place if fault.place is None else int(index[fault.place]))
-
-
-def push_rows(options: Options, events: Events, count: int, state: Any, said: Said, kind: Kind) -> tuple[Any, Any]:
-    """The lesson and the rows, (4, count), of the first ``count`` of checked events; the state does not change."""
-    ready, where = Call(options, events, kind, count), kind.address
-    rows, lesson = kind.new(ready.arrays.score, (4, count)), kind.doubles(options.state_size)
-    before = None if state is None else where(state)
-    ready.run("mode_push_rows", said, before, where(rows), where(lesson))
-    return lesson, rows
-
-
-def push_apply(gradient: Any, rows: Any, lesson: Any, state: Any, norms: Any, kind: Kind) -> Any:
-    """The gradient with the push, all contiguous and in the type of the rows. It changes the state, if there is one."""
-    result = None if gradient is None else kind.new(rows, gradient.shape)
-    memory = (None if one is None else kind.address(one) for one in (gradient, result, state, norms))
-    given = rows.shape[1], kind.types[rows.dtype], kind.address(rows), kind.address(lesson), len(lesson)
-    call("mode_push_apply", None, *given, *memory)
-    return result
 
 
 def evaluate(options: Options, score: Any, *others: Any, said: Said = OF_FUNCTIONS, **wanted: Any) -> Result:

@@ -7,13 +7,19 @@ from collections.abc import Callable, Sequence
 from functools import partial, wraps
 from typing import Any, NamedTuple, ParamSpec, TypeVar
 
-from ._read import of_one_index, together, variables
+import numpy as np
+from numpy.typing import NDArray
+
+from ._native import BatchError
+from ._read import as_array, check_labels, is_background, of_one_index, together, variables
 
 P = ParamSpec("P")
 R = TypeVar("R")
 
 #: The arguments with one value for each event.
 _OF_EVENTS = ("x", "score", "second", "label", "mass", "weight", "category")
+
+_LABELS_SHOWN = 5  # of an error
 
 
 class Events(NamedTuple):
@@ -59,22 +65,19 @@ def read_reference(reference: Any, make: Callable[..., Any]) -> Any:
 
 
 def joined(
-    batch: Events, reference: Any, labels: Sequence[int], convert: Callable[[str, Any], Any],
-    filled: Callable[[Any, int, Any], Any], concatenated: Callable[[str, Any, Any], Any],
-    check: Callable[[Any, Sequence[int]], None],
-) -> Events:  # fmt: skip
+    batch: Events, reference: Any, labels: Sequence[int], convert: Callable[[str, Any], Any], framework: Any
+) -> Events:
     """The checked events of a batch, followed by the reference events, which are background unless they have labels.
 
-    ``filled(score, value, like)`` returns an array like ``score`` of one value, of the type of ``like``. ``check`` is
-    :func:`libmode._arrays.check_reference`, for labels of the framework.
+    ``framework`` is NumPy or PyTorch, whose arrays they are. Labels on a device stay there, unchecked.
     """
     further: Events = read_reference(reference, partial(read_events, convert))
     if batch.label is None:
         further = further._replace(label=None)
     elif further.label is None:
-        further = further._replace(label=filled(further.score, labels[0], batch.label))
-    else:
-        check(further.label, labels)
+        further = further._replace(label=framework.full_like(further.score, labels[0], dtype=batch.label.dtype))
+    elif str(getattr(further.label, "device", "cpu")) == "cpu":
+        check_reference(as_array("label", further.label), labels)
     every: list[Any] = []
     for name, first, second in zip(Events._fields, batch, further, strict=True):
         if (first is None) != (second is None):
@@ -84,8 +87,34 @@ def joined(
             raise ValueError(
                 f"reference.mass has shape {tuple(second.shape)}, but the batch has shape {tuple(first.shape)}"
             )
-        every.append(None if first is None else concatenated(name, first, second))
+        here, there = (getattr(one, "device", None) for one in (first, second))
+        if here != there:
+            raise ValueError(
+                f"reference.{name} is on {there}, but the batch on {here}: move it there, "
+                f"reference.{name}.to({str(here)!r})"
+            )
+        every.append(None if first is None else framework.concatenate([first, second]))
     return Events(*every)
+
+
+def check_reference(label: NDArray[Any], labels: Sequence[int]) -> None:
+    """ValueError for a label that is NaN; BatchError where no reference event has one of these labels."""
+    check_labels(label, labels, "reference.label")
+    if not is_background(label, labels).any():
+        raise BatchError(f"reference: {no_background(label, labels[0])}")
+
+
+def no_background(label: NDArray[Any], background: int) -> str:
+    """The sentence of the error that ``label``, of shape (n,), does not hold ``background``."""
+    values, counts = np.unique(label, return_counts=True)
+    words = [f"{value:g} ({count} times)" for value, count in zip(values.astype(float), counts, strict=True)]
+    shown = ", ".join(words[:_LABELS_SHOWN])
+    if (others := len(words) - _LABELS_SHOWN) > 0:
+        shown += f" and {others} other values"
+    return (
+        f"no event selected: none of the {len(label)} values of label equals background_label = {background}; label "
+        f"holds {shown}: check background_label, or use larger batches"
+    )
 
 
 def takes_events(function: Callable[P, R]) -> Callable[P, R]:

@@ -144,9 +144,7 @@ def mode_evaluate(
     Returns
     -------
     Result
-        ``loss``; ``bias``, the mean excess of the plain loss over the loss of an infinite sample, which ``unbiased``
-        subtracts, or NaN if a bin has fewer than 1.05 effective events; ``events``, (sum w)^2 / sum w^2; ``grad`` and
-        ``hess``, of the shape of ``score``, or None.
+        The ``bias``, which ``unbiased`` subtracts, is NaN if a bin has fewer than 1.05 effective events.
 
     Examples
     --------

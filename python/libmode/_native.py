@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import ctypes
 import os
+import struct
 import sys
 import tempfile
 import threading
 import weakref
-from functools import cache, cached_property
+from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -50,8 +51,7 @@ _ERRORS: dict[int, type[Exception]] = {
 
 _size, _int32, _double, _text = ctypes.c_size_t, ctypes.c_int32, ctypes.c_double, ctypes.c_char_p
 _address = ctypes.c_void_p  # of an array or a handle: an integer, or None for NULL
-_KINDS: dict[str, Any] = {"size": _size, "int32": _int32, "int64": ctypes.c_int64, "double": _double}
-_KINDS["address"] = _address
+_KINDS = {"size": _size, "int32": _int32, "int64": ctypes.c_int64, "double": _double, "address": _address}
 
 
 def _struct(name: str, members: str) -> type[ctypes.Structure]:
@@ -61,10 +61,9 @@ def _struct(name: str, members: str) -> type[ctypes.Structure]:
     return type(name, (ctypes.Structure,), {"_fields_": [("size", _size), *fields]})
 
 
-ModeEvents = _struct(
-    "mode_events",
-    "size n; int32 dtype, label_type, category_type, n_mass; address score, mass, label, weight, category; size batch",
-)
+# size, n; dtype, label_type, category_type, n_mass; score, mass, label, weight, category; batch. To fill a Structure of
+# ctypes takes three times as long.
+ModeEvents = struct.Struct("2N 4i 5P N")
 ModeResult = _struct(
     "mode_result", "double loss, bias, events; int32 quality; double smoothing; address hess, averages"
 )
@@ -82,12 +81,12 @@ _SIGNATURES: dict[str, list[Any]] = {
     "mode_new": [_text],
     "mode_text": [_address],
     "mode_free": [_address],
-    "mode_loss": [_address, _pointer(ModeEvents), _pointer(ModeResult), _address],
-    "mode_push_rows": [_address, _pointer(ModeEvents), *[_address] * 3],
+    "mode_loss": [_address, _text, _pointer(ModeResult), _address],
+    "mode_push_rows": [_address, _text, *[_address] * 3],
     "mode_push_apply": [_size, _int32, _address, _address, _size, *[_address] * 4],
     "mode_state_size": [_address],
     "mode_state_check": [_address, _address],
-    "mode_table_of": [_address, _pointer(ModeEvents), _pointer(ModeTable)],
+    "mode_table_of": [_address, _text, _pointer(ModeTable)],
     "mode_distance_correlation": [_size, _int32, *[_address] * 3, ctypes.c_int, _pointer(_double), _address, _address],
     "mode_options_table": [],
     "mode_last_error": [],
@@ -127,17 +126,11 @@ def library() -> ctypes.CDLL:
     return _library
 
 
-def _candidates() -> list[Path]:
-    """The places of the library: in this package, or where ./build.sh install --prefix puts it for this Python."""
-    override = os.environ.get("LIBMODE_LIBRARY")
-    if override:
-        return [Path(override)]
-    return [Path(__file__).parent / "lib" / _NAME, Path(sys.prefix) / "lib" / _NAME]
-
-
 def _load() -> ctypes.CDLL:
-    tried = []
-    for path in _candidates():
+    given, tried = os.environ.get("LIBMODE_LIBRARY"), []
+    # In this package, or where ./build.sh install --prefix puts it for this Python.
+    places = [Path(__file__).parent / "lib" / _NAME, Path(sys.prefix) / "lib" / _NAME]
+    for path in [Path(given)] if given else places:
         try:
             loaded = _open_copy(path) if _dead_copies else ctypes.CDLL(os.fspath(path.resolve()))
         except OSError as error:
@@ -216,12 +209,15 @@ def call(name: str, of: Handle | None, *arguments: Any) -> None:
 class Handle:
     """Options of mode.h for the loaded library: a forked child, which loads another one, makes a new handle.
 
-    ``text`` are the options as the library says them. ValueError if they are wrong.
+    ``text`` are the options as the library says them, and ``state_size`` is the length of the state of a layer.
+    ValueError if they are wrong.
     """
 
     def __init__(self, text: str) -> None:
         self._given = text.encode()
         self.text: str = library().mode_text(self.renewed()).decode()
+        self.state_size: int = library().mode_state_size(self.address)
+        _check(library(), not self.state_size)
 
     def renewed(self) -> int:
         """The handle of the library, made now."""
@@ -231,14 +227,6 @@ class Handle:
         weakref.finalize(self, loaded.mode_free, handle).atexit = False
         self.made_by, self.address = loaded, handle
         return handle
-
-    @cached_property
-    def state_size(self) -> int:
-        """The length of the state of a layer."""
-        loaded = library()
-        size: int = loaded.mode_state_size(self.address if self.made_by is loaded else self.renewed())
-        _check(loaded, not size)
-        return size
 
 
 class Row(NamedTuple):

@@ -11,10 +11,10 @@ import math
 import re
 from collections.abc import Callable, Iterable, Mapping
 from functools import lru_cache
-from itertools import chain
 from typing import Any, Literal, get_origin
 
 from . import option_types
+from ._events import Events
 from ._messages import ORDER, near, shown
 from ._native import Handle, Row, options_table
 from ._read import as_python, each_of, is_for_each
@@ -22,17 +22,6 @@ from .option_types import LayerOptions, Loss, LossOptions
 
 # Of the types that are less precise than Python's float: binary digits, and the largest exponent.
 _NARROW = {"float16": (11, 15), "bfloat16": (8, 127), "float32": (24, 127)}
-
-
-def rounded(limits: tuple[float, ...], kind: str) -> tuple[float, ...]:
-    """Increasing limits in the type of this name: both ends rounded outwards, and others to the nearest number."""
-    low, *inner, high = limits
-    return _near(low, kind, math.floor), *(_near(edge, kind, round) for edge in inner), _near(high, kind, math.ceil)
-
-
-def exact(value: float) -> bool:
-    """Whether a limit is exact in every type."""
-    return all(_near(value, kind, round) == value for kind in _NARROW)
 
 
 def dtype_name(dtype: Any) -> str:
@@ -54,13 +43,8 @@ _KINDS: dict[str, Any] = LossOptions.__annotations__
 # The options that each loss takes, and the settings of a layer, which are options of the core too.
 TAKEN: dict[Loss, tuple[str, ...]] = {"mode": tuple(_KINDS), "disco": ("unbiased", "background_label")}
 OF_LAYER = tuple(name for name in LayerOptions.__annotations__ if name not in _KINDS)
-_WORDS = {name for name, kind in _KINDS.items() if get_origin(kind) is Literal}
-# Options of one number: several numbers are for several variables of mass, or are several labels.
-_LISTS = ("bins", "background_label")
 # The options that limit scores or masses.
 _LIMITS = ("score_range", "mass_range", "edges")
-
-_OF_EVENTS = ("score", "mass", "label", "weight", "category")
 
 
 class Options(Handle):
@@ -78,16 +62,10 @@ class Options(Handle):
             self.values["binning"] = "edges"
         labels = self.values["background_label"]
         self.labels: tuple[int, ...] = labels if isinstance(labels, tuple) else (labels,)
-        limits = (one for name in _LIMITS for one in each_of(self.values[name]) if one)
-        self.fit_all = all(map(exact, chain(*limits)))
+        limits = [value for name in _LIMITS if (value := self.values[name])]
+        self.fit_all = all(_outwards(value, kind) == value for value in limits for kind in _NARROW)
         """Whether all limits are exact in every type, so that :meth:`rounded_to` returns these options."""
         self._rounded: dict[Any, Options] = {}
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, Options) and (self.loss, self.text) == (other.loss, other.text)
-
-    def __hash__(self) -> int:
-        return hash(self.text)
 
     def __reduce__(self) -> tuple[Any, ...]:
         return Options, (self.loss, self.text)
@@ -106,11 +84,6 @@ class Options(Handle):
             self._rounded[score, mass] = self.changed(**limits)
         return self._rounded[score, mass]
 
-    def differing(self, other: Options) -> list[tuple[str, Any, Any]]:
-        """The name of each option of a loss in which another differs, with the values here and there."""
-        each = [(name, self.values[name], other.values[name]) for name in TAKEN["mode"]]
-        return [one for one in each if one[1] != one[2]]
-
     def of_check(self) -> dict[str, Any]:
         """The arguments with which :func:`libmode.metrics.check` judges what these options train."""
         names = ["order", "mass_range", "missing", "monotonic", "background_label"]
@@ -123,9 +96,11 @@ class Options(Handle):
 
 
 def _outwards(value: Any, kind: str) -> Any:
-    """The numbers of an option that limits scores or masses, rounded to the type of this name."""
-    each = tuple(one and rounded(one, kind) for one in each_of(value))
-    return each if is_for_each(value) else each[0]
+    """Increasing limits in the type of this name: both ends rounded outwards, and others to the nearest number."""
+    if is_for_each(value):
+        return tuple(one and _outwards(one, kind) for one in value)
+    low, *inner, high = value
+    return _near(low, kind, math.floor), *(_near(edge, kind, round) for edge in inner), _near(high, kind, math.ceil)
 
 
 def _value(row: Row, text: str | None) -> Any:
@@ -151,13 +126,13 @@ def as_text(options: Mapping[str, Any]) -> str:
 
 def _word(name: str, value: Any) -> str:
     """The value of an option as text."""
-    if not isinstance(value, (bool, int, float, str)):
+    if type(value) not in (bool, int, float, str):  # NumPy's float64 is a float, and writes itself otherwise
         value = as_python(value)
     if value is None:
         return "none"
     if isinstance(value, bool):
         return "true" if value else "false"
-    if isinstance(value, str) and name in _WORDS:
+    if isinstance(value, str) and get_origin(_KINDS.get(name)) is Literal:
         return "_".join(value.split())
     try:
         if isinstance(value, (int, float)):
@@ -169,7 +144,8 @@ def _word(name: str, value: Any) -> str:
     except (TypeError, ValueError):  # ValueError of integers with thousands of digits
         raise TypeError(f"{name} = {shown(value)} must be {options_table()[name].allowed}") from None
     each = [as_python(one) for one in value]
-    several = name in _LISTS or any(one is None or isinstance(one, Iterable) for one in each)
+    # Several numbers of an option of one number are for several variables of mass, or are several labels.
+    several = name in ("bins", "background_label") or any(one is None or isinstance(one, Iterable) for one in each)
     text = (";" if several else ",").join([_word(name, one) for one in each])
     return text + ";" if several and len(each) == 1 and name != "background_label" else text
 
@@ -192,7 +168,7 @@ def check(
         if name not in names:
             own = {} if owner is None else inspect.signature(owner).parameters
             known = dict.fromkeys((*names, *(name for name, one in own.items() if one.kind is one.KEYWORD_ONLY)))
-            meant = near(name, {*known, *_OF_EVENTS})
+            meant = near(name, {*known, *Events._fields})
             text = f"did you mean {meant}? The" if meant else "the"
             raise TypeError(f"unknown option {name!r}: {text} options are {', '.join(known)}")
     if loss == "mode" and "order" not in options:

@@ -10,15 +10,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ._evaluate import NUMPY, push_rows
+from ._constraint import Constraint
 from ._events import Events, takes_events
 from ._messages import level_of_the_user
 from ._native import BatchError
-from ._options import check
 from ._problems import FAR_MASSES, Said, TrainingWarning, say_if_far
 from ._read import as_array, check_labels, coded, finite, is_background, number, refuse, together, variables
 
-_MOST, _FEW = 150, 300  # the largest start of the core, and fewer events with it than this are learned by heart
+_MOST = 150  # the core's largest start, of a bare tail
+_FEW = 300  # background events in such a tail, which a network learns by heart
 _ROUNDING = 1e-9
 
 
@@ -107,21 +107,23 @@ def planing_weights(
     label, mass, weight = together(as_array, variables, label=label, mass=mass, weight=weight)
     floor = number("floor", floor, least=0, most=1)
     planed = finite("weight", np.ones(len(mass)) if weight is None else weight.astype(np.float64), "a finite number")
+    said = Said()
+    said.things.add(FAR_MASSES)  # it is said below, of signal too
     law = {"strength": 0, "floor": max(floor, sys.float_info.min)}  # a floor of 0 means the default
     loss = {"order": order, "background_label": background_label, "joint": mass.ndim > 1}
-    options = check("mode", loss | law, more=law)
-    check_labels(label, options.labels)
-    of_background, missing = is_background(label, options.labels), ~np.isfinite(mass)
+    constraint = Constraint(loss | law, said=said)
+    labels = constraint.labels
+    check_labels(label, labels)
+    of_background, missing = is_background(label, labels), ~np.isfinite(mass)
     refuse("mass", mass, (missing.T & of_background).T, "a finite number of background; leave such events out")
     signal = ~of_background & ~missing.reshape(len(mass), -1).any(axis=1)
     if not signal.any():
         raise BatchError(f"no signal: each of the {len(label)} events has a background label, or no finite mass")
-    names = {one: f"background of label {classes[k]}" for k, one in enumerate(options.labels)}
+    names = {one: f"background of label {classes[k]}" for k, one in enumerate(labels)}
     effective = [_effective(planed[label == one], name) for one, name in names.items() if np.any(label == one)]
-    of_signal, said = _effective(planed[signal], "signal"), Said()
-    said.things.add(FAR_MASSES)  # it is said below, of signal too
+    of_signal = _effective(planed[signal], "signal")
     events = Events(np.zeros(len(mass)), label, mass, None if weight is None else planed)
-    _, (_, start, _, _) = push_rows(options, events, len(mass), None, said, NUMPY)
+    _, (_, start, _, _) = constraint.direction(None, events, len(mass))
     for column in mass.reshape(len(mass), -1).T:  # a sentinel, rather than the tail of a steep spectrum
         if any(np.count_nonzero(column == end) > 1 for end in (column.min(), column.max())):
             say_if_far(column, "signal without one nan")
@@ -130,9 +132,20 @@ def planing_weights(
         before = planed[own].sum()
         planed[own] *= start[own]
         planed[own] *= before / planed[own].sum()
-        spread = floor == 1 or np.ptp(start[own]) > 0
-        bare = bool(0 < np.count_nonzero(start[own] >= _MOST) < _FEW)
-        _say_if_few(of_signal, known, _effective(planed[own], name), spread, bare, name)
+        left = _effective(planed[own], name)
+        if floor < 1 and np.ptp(start[own]) == 0:
+            text = (
+                f"the {of_signal:.3g} effective events of signal and {known:.3g} of {name} are too few for two cells "
+                "of mass: the weights do not change"
+            )
+        elif 0 < np.count_nonzero(start[own] >= _MOST) < _FEW:
+            text = (
+                f"planing leaves {left:.3g} of {known:.3g} effective events of {name}: at the masses of signal is "
+                "nearly no background, and a network learns such events by heart. Give a larger floor"
+            )
+        else:
+            continue
+        warnings.warn(text, TrainingWarning, stacklevel=level_of_the_user())
     return planed
 
 
@@ -142,20 +155,3 @@ def _effective(weight: NDArray[np.float64], name: str) -> float:
     if not share.sum() > _ROUNDING * np.abs(share).sum():
         raise BatchError(f"weight: the sum over {name} is {weight.sum():g}, and must be positive")
     return float(share.sum() ** 2 / (share**2).sum())
-
-
-def _say_if_few(signal: float, background: float, left: float, spread: bool, bare: bool, name: str) -> None:
-    """Warns where planing cannot do what it says. The numbers are effective events, and those that planing leaves."""
-    if not spread:
-        text = (
-            f"the {signal:.3g} effective events of signal and {background:.3g} of {name} are too few for two cells of "
-            "mass: the weights do not change"
-        )
-    elif bare:
-        text = (
-            f"planing leaves {left:.3g} of {background:.3g} effective events of {name}: at the masses of signal is "
-            "nearly no background, and a network learns such events by heart. Give a larger floor"
-        )
-    else:
-        return
-    warnings.warn(text, TrainingWarning, stacklevel=level_of_the_user())

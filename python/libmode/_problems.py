@@ -82,12 +82,12 @@ FAR_MASSES = "far masses"
 
 
 def look_at_masses(said: Said, options: Options, mass: Any, label: Any) -> None:
-    """Warns, once, if a few of the selected masses, (n,) or (d, n), are far from the others."""
+    """Warns, once, if a few of the selected masses, (d, n), are far from the others."""
     if options.loss != "mode" or FAR_MASSES in said.things:
         return
     limits = [value for name in ("mass_range", "edges") if (value := options.values[name])]
-    chosen = slice(None) if label is None else is_background(np.asarray(label), options.labels)
-    for k, row in enumerate(np.atleast_2d(mass)):
+    chosen = slice(None) if label is None else is_background(label, options.labels)
+    for k, row in enumerate(mass):
         has_limits = any(value[k] if is_for_each(value) else value for value in limits)
         if not has_limits and (sentence := far(row[chosen])):
             said.warn(FAR_MASSES, f"{sentence} mass_range")

@@ -133,6 +133,19 @@ def without_masks(name: str, values: Any) -> Any:
     return values.data
 
 
+def converted(name: str, values: Any, convert: Callable[[Any], Any], expected: str) -> Any:
+    """``convert(values)``, an array of a framework, with the errors of :func:`as_array`."""
+    if values is None:
+        as_array(name, values)  # raises its error
+    values = without_masks(name, values)
+    try:
+        with np.errstate(over="ignore"):  # a number beyond float32 becomes infinite, with an error of its own
+            return convert(values)
+    except (TypeError, ValueError, OverflowError) as error:  # strings, objects, ragged lists
+        as_array(name, values)
+        raise TypeError(f"{name} cannot be made {expected}: {error}") from None
+
+
 def vector(name: str, values: Any) -> NDArray[Any]:
     """``values``, of shape (n,) or (n, 1), as an array of shape (n,) of a real type."""
     array: NDArray[Any] = flat(name, as_array(name, values))

@@ -4,20 +4,14 @@ The core has the limits and defaults. The sentences appear in ``help(libmode.mod
 """
 
 # Annotations stay objects here: libmode._options reads the types.
-import sys
+import typing
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any, Literal, TypedDict
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack as Unpack
-elif sys.version_info >= (3, 11):
-    from typing import Unpack as Unpack
 else:  # Python 3.10 has it only in typing_extensions, which may not be installed
-
-    class Unpack:  # Unpack[T] is T
-        def __class_getitem__(cls, item):
-            return item
-
+    Unpack = getattr(typing, "Unpack", dict)
 
 Loss = Literal["mode", "disco"]
 
@@ -73,9 +67,8 @@ class LayerOptions(LossOptions, total=False):
 
     strength: float | None
     """K, the push over the gradient. By default 24 at order 0 and else 12, times (T/150,000)^(1/4) for T
-    ``training_events``, times (c/b)^(1/2) if a batch has b > c background events, with reference events; c is 512 at order
-    0 and else 1,024. K of order 0 rises: it is multiplied by 1 - exp(-max(n/512,000, k/1,000)) after n background
-    events in k batches."""
+    ``training_events``, times (c/b)^(1/2) for b > c background events in a batch, with reference events; c is 512 at
+    order 0 and else 1,024. Order 0 multiplies K by 1 - exp(-max(n/512,000, k/1,000)) after n of them in k batches."""
     floor: float | None
     """The least start, above 0 and at most 1, which is no planing. By default 0.1 (150,000/T)^(1/2), at most 1."""
     training_events: float | None

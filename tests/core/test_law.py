@@ -225,7 +225,7 @@ def test_forward_changes_no_state_and_backward_counts_each_batch_once():
         assert layer.state[1] == step
         np.testing.assert_array_equal(layer(incoming(step), *batch(step)), again(incoming(step), *batch(step)))
     np.testing.assert_array_equal(layer.state, again.state)
-    assert layer.state.shape == layer.constraint.start().shape and layer.state[1] == 3
+    assert layer.state.shape == (layer.constraint.size,) and layer.state[1] == 3
 
 
 def test_a_batch_that_fails_leaves_the_state():

@@ -61,7 +61,7 @@ def test_gradients_and_state_are_those_of_the_core(name):
         got = grad if column is None else grad[:, column]
         assert_close(got, theirs, rtol=1e-4)
         assert np.abs(got - incoming).max() > 0.02 * np.abs(incoming).max()
-    assert_close(loss._layer._remembered(), numbers, rtol=1e-4)
+    assert_close(loss._layer._memory, numbers, rtol=1e-4)
 
 
 # ------------------------------------------------------------- bad input
@@ -89,7 +89,7 @@ def test_two_outputs_of_a_softmax_get_the_push_of_their_log_odds(from_logits):
     _, want = value_and_grad(lambda z: layers[0](y_true, z), ODDS)
     _, got = value_and_grad(lambda z: layers[1](y_true, z if from_logits else ops.softmax(z)), outputs)
     assert_close(got, np.stack([-want, want], 1), 1e-4)
-    assert_close(layers[1]._layer._remembered(), layers[0]._layer._remembered(), 1e-4)
+    assert_close(layers[1]._layer._memory, layers[0]._layer._memory, 1e-4)
 
 
 @pytest.mark.parametrize("message, call", on_keras.rows(BAD))
@@ -142,7 +142,7 @@ def trained(loss, epochs=15, compiled=None, **fed):
 
 def steps(loss):
     """The number of batches that count."""
-    return loss._layer._remembered()[1]
+    return loss._layer._memory[1]
 
 
 def judged(model):

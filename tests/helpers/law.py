@@ -151,7 +151,7 @@ class Core:
 
     def __init__(self, *, from_logits=True, **options):
         self.constraint = Constraint(options | {"from_logits": from_logits})
-        self.state = self.constraint.start()
+        self.state = np.zeros(self.constraint.size)
 
     def forward(self, score, label, mass, weight=None, category=None, count=None):
         """The rows of the first ``count`` events, (4, count). The state stays."""

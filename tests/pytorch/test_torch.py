@@ -30,7 +30,7 @@ def test_opcheck(everything, dtype):
     layer = MoDeConstraint(order=1, bins=4, monitor=False, categories=2 if everything else None)
     loss.background_only = layer.background_only = everything
     state = layer.state
-    lesson, rows = layer._run(state, *given, None)
+    lesson, rows = layer._run(state, *given)
     called = {
         "run": [(loss.key, 0, loss.norms, given, None), (layer.key, 4, state, given, None)],
         "outgoing": [(layer.key, score.detach(), lesson, rows, score)],

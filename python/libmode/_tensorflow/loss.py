@@ -13,12 +13,12 @@ from typing import Any
 import numpy as np
 import tensorflow as tf
 
-from .. import _read
 from .._constraint import HostConstraint
 from .._evaluate import loss_and_grad
 from .._events import Events
 from .._messages import NO_SECOND_DERIVATIVE
 from .._options import Options
+from .._read import converted
 
 try:  # no public function says whether XLA will compile the graph
     from tensorflow.python.ops.control_flow_util import GraphOrParentsInXlaContext as in_xla
@@ -45,12 +45,7 @@ def core_loss(options: Options, events: Events, evaluate: Any = loss_and_grad) -
 
 def as_tensor(name: str, values: Any) -> Any:
     """``values`` as a tensor; scores must be floating."""
-    values = _read.without_masks(name, values)
-    try:
-        tensor = tf.convert_to_tensor(values)
-    except (TypeError, ValueError, OverflowError) as error:  # None, objects, ragged lists
-        _read.as_array(name, values)  # raises its error
-        raise TypeError(f"{name} cannot be made a tensor: {error}") from None
+    tensor = converted(name, values, tf.convert_to_tensor, "a tensor")
     if name == "score" and not tensor.dtype.is_floating:
         raise TypeError(f"score has dtype {tensor.dtype.name}: expected a floating type")
     return tensor

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import Any
+from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
 import numpy as np
+from numpy.typing import NDArray
 
 from .. import _softmax
-from .._constraint import Constraint, FunctionConstraint, HostConstraint, State
+from .._constraint import Constraint, HostConstraint, State
 from .._events import Events, read_events, read_reference, takes_events
 from .._problems import OF_FUNCTIONS, OnBadBatch
 from ..option_types import LayerOptions, Unpack
@@ -81,8 +82,8 @@ def mode_constraint(
             f"state is {type(state).__name__}: give libmode.jax.State(), or the state that the last call returned"
         )
     constraint, after = Constraint(options, said=OF_FUNCTIONS, owner=mode_constraint), state
-    function = FunctionConstraint(constraint, on_bad_batch)
-    function.on_host(None)  # raises the error of on_bad_batch now
+    function = _Function(constraint, on_bad_batch)
+    _on_host(function)  # raises the error of on_bad_batch now
     label = as_jax("label", label) if background_only else None
 
     def constrain(score: Any) -> Any:
@@ -105,6 +106,21 @@ def mode_constraint(
     return same if state is None else (same, after)
 
 
+class _Function(NamedTuple):
+    """A constraint whose caller keeps the state. Equal ones share compiled programs."""
+
+    constraint: Constraint
+    on_bad_batch: OnBadBatch
+
+
+def _on_host(constraint: HostConstraint | _Function, memory: NDArray[np.float64] | None = None) -> HostConstraint:
+    """The constraint itself, or that of a function with this state."""
+    if isinstance(constraint, HostConstraint):
+        return constraint
+    bare, on_bad_batch = constraint
+    return HostConstraint(bare, name="mode_constraint", on_bad_batch=on_bad_batch, memory=memory, said=OF_FUNCTIONS)
+
+
 def constrained(host: HostConstraint, events: Events) -> Any:
     """The scores, (n,), with the push in their gradient; ``host`` has the state."""
     same, _ = _same(host, events.score, (events[1:], None, ()))
@@ -115,7 +131,7 @@ def _numbers(state: State, constraint: Constraint) -> Any:
     """The numbers of a state as an array, whose length is the same before and after a batch."""
     numbers, labels, categories = state.numbers, len(constraint.labels), constraint.settings["categories"]
     if not len(numbers):
-        numbers = constraint.start()
+        numbers = np.zeros(constraint.size)
     if jnp.shape(numbers) != (constraint.size,):
         raise ValueError(
             f"state.numbers has shape {jnp.shape(numbers)}: expected {(constraint.size,)} for {labels} background "
@@ -125,17 +141,16 @@ def _numbers(state: State, constraint: Constraint) -> Any:
 
 
 @partial(jax.custom_vjp, nondiff_argnums=(0,))
-def _same(constraint: HostConstraint | FunctionConstraint, score: Any, others: Any) -> Any:
+def _same(constraint: HostConstraint | _Function, score: Any, others: Any) -> Any:
     """The scores and the state; ``others``, without gradient, are the rest of the batch, the state, the reference."""
     return score, others[1]
 
 
-def _forward(constraint: HostConstraint | FunctionConstraint, score: Any, others: Any) -> Any:
+def _forward(constraint: HostConstraint | _Function, score: Any, others: Any) -> Any:
     batch, state, reference = others
     arrays: Any = tuple(map(known_to_numpy, (score, *batch, *reference)))
-    host = constraint if isinstance(constraint, HostConstraint) else constraint.on_host(None)
     results: tuple[Any, ...] = (
-        jax.ShapeDtypeStruct((2 * host._constraint.size,), jnp.int32),
+        jax.ShapeDtypeStruct((2 * _on_host(constraint)._constraint.size,), jnp.int32),
         jax.ShapeDtypeStruct((4, len(score)), arrays[0].dtype),
     )
     if state is not None:
@@ -144,20 +159,21 @@ def _forward(constraint: HostConstraint | FunctionConstraint, score: Any, others
     return (score, after[0] if after else None), (lesson, rows)
 
 
-def _direction(constraint: Any, has_state: bool, *arrays: Any) -> tuple[Any, ...]:
+def _direction(constraint: HostConstraint | _Function, has_state: bool, *arrays: Any) -> tuple[Any, ...]:
     """The lesson, as words that JAX does not round, the rows, and the state after the batch if there is one before."""
-    lesson, *found = (constraint.direction_from if has_state else constraint.direction)(*arrays)
-    return lesson.view(np.int32), *found
+    events, before = (arrays[:-1], arrays[-1:]) if has_state else (arrays, ())
+    states = [np.array(state, np.float64) for state in before]
+    host = _on_host(constraint, *states)
+    lesson, rows = host.direction(*events)
+    if has_state:
+        host.apply(None, lesson, rows)
+    return lesson.view(np.int32), rows, *states
 
 
-def _apply(constraint: HostConstraint | FunctionConstraint, gradient: Any, lesson: Any, rows: Any) -> tuple[Any]:
-    return constraint.apply(gradient, np.ascontiguousarray(lesson).view(np.float64), rows)
-
-
-def _backward(constraint: HostConstraint | FunctionConstraint, kept: Any, incoming: Any) -> Any:
+def _backward(constraint: HostConstraint | _Function, kept: Any, incoming: Any) -> Any:
     lesson, rows = kept
     gradient = incoming[0].astype(rows.dtype)
-    (pushed,) = call_back(partial(_apply, constraint), (like(gradient),), (gradient, lesson, rows))
+    (pushed,) = call_back(_on_host(constraint).apply, (like(gradient),), (gradient, lesson, rows))
     return pushed.astype(incoming[0].dtype), None
 
 

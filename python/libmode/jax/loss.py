@@ -14,25 +14,17 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from .. import _read
 from .._evaluate import loss_and_grad
 from .._events import Events, read_events
 from .._messages import NO_SECOND_DERIVATIVE
 from .._options import Options, check_scaled
+from .._read import converted
 from ..option_types import Loss, LossOptions, Unpack
 
 
 def as_jax(name: str, values: Any) -> jax.Array:
     """``values`` as an array of real numbers; scores must be floating, and categories integers."""
-    if values is None:
-        raise TypeError(f"{name} is None: expected an array of real numbers")
-    values = _read.without_masks(name, values)
-    try:
-        with np.errstate(over="ignore"):  # a number beyond float32 becomes infinite, with an error of its own
-            array = jnp.asarray(values)
-    except (TypeError, ValueError, OverflowError) as error:  # strings, objects, ragged lists
-        _read.as_array(name, values)  # raises its error
-        raise TypeError(f"{name} cannot be made an array of JAX: {error}") from None
+    array: jax.Array = converted(name, values, jnp.asarray, "an array of JAX")
     floating = jnp.issubdtype(array.dtype, jnp.floating)
     whole = jnp.issubdtype(array.dtype, jnp.integer) or array.dtype == bool
     expected, fits = {"score": ("a floating type", floating), "category": ("integers", whole)}.get(

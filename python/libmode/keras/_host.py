@@ -36,19 +36,7 @@ _OPS = _softmax.Ops(
 )
 
 
-class _Remembers:
-    """What torch's modules have to save and to restore the numbers of earlier batches."""
-
-    _memory: Any
-
-    def _remembered(self) -> Any:
-        return self._memory
-
-    def _hold(self, numbers: NDArray[np.float64]) -> None:
-        self._memory = numbers
-
-
-class Loss(_Remembers, SkipsBadBatches):
+class Loss(SkipsBadBatches):
     """The loss of a batch, like :class:`libmode.torch.MoDeLoss`."""
 
     _called = "MoDeLoss"
@@ -80,16 +68,15 @@ class Loss(_Remembers, SkipsBadBatches):
         return loss, grad
 
 
-class Layer(_Remembers, HostConstraint):
+class Layer(HostConstraint):
     """The predictions with the push in their gradient, like :class:`libmode.torch.MoDeConstraint`."""
 
     def __init__(
         self, *, signal: int, background_only: bool, on_bad_batch: OnBadBatch, monitor: bool, **arguments: Any
     ) -> None:
         constraint = Constraint(arguments)
-        super().__init__(
-            constraint, name="MoDeConstraint", on_bad_batch=on_bad_batch, memory=constraint.start(), monitor=monitor
-        )
+        memory = np.zeros(constraint.size)
+        super().__init__(constraint, name="MoDeConstraint", on_bad_batch=on_bad_batch, memory=memory, monitor=monitor)
         self.signal, self._background_only = whole("signal", signal), background_only
 
     def __call__(self, score: Any, label: Any, mass: Any, weight: Any, *, category: Any) -> Any:

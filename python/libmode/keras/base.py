@@ -114,7 +114,7 @@ class WithBase(keras.losses.Loss):
         """The arguments, as Keras saves them, and what the loss remembers of earlier batches."""
         arguments = {"name": self.name, "dtype": self.dtype, **self._arguments, **self.options}
         config = {name: _saved(value) for name, value in arguments.items()}
-        numbers = self._layer._remembered()
+        numbers = self._layer._memory
         return config if numbers is None or not numbers.any() else {**config, "memory": numbers.tolist()}
 
     @classmethod
@@ -125,7 +125,7 @@ class WithBase(keras.losses.Loss):
         if "memory" in config:
             numbers = np.array(config["memory"], np.float64)
             loss._check_memory(numbers)
-            loss._layer._hold(numbers)
+            loss._layer._memory = numbers
         return loss
 
 

@@ -76,12 +76,10 @@ class MoDeCallback(keras.callbacks.Callback):
     def on_epoch_end(self, epoch: int, logs: dict[str, Any] | None = None) -> None:
         """Scores the events, and adds the numbers to ``logs``."""
         outputs = self.model.predict(self._x, batch_size=self._batch_size, verbose=0)
-        chosen, loss = self._score, self.model.loss
-        if chosen is None and isinstance(loss, MoDeConstraint):
-            chosen = loss.score
+        layer = self.model.loss if self._score is None and isinstance(self.model.loss, MoDeConstraint) else None
+        chosen = layer.score if layer else self._score
         scores = ops.convert_to_numpy(pick_score(ops.convert_to_tensor(outputs), chosen))
-        if self._score is None and isinstance(loss, MoDeConstraint) and loss.from_logits:
-            scores = sigmoid(scores)
+        scores = sigmoid(scores) if layer and layer.from_logits else scores
         same_length("the prediction for x", scores, "label", self._label)
         self.check, values = self._judge.log(scores)
         if (self.params or {}).get("verbose"):  # None before a training

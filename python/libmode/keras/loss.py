@@ -64,10 +64,6 @@ class MoDeLoss(WithBase):
     >>> history = model.fit(x, pack(label, mass), batch_size=2_000, verbose=0)
     >>> len(history.history["loss"])
     1
-    >>> score = ((mass / 300 + rng.random(4_000)) / 2).astype("float32")
-    >>> mode = MoDeLoss(base=None, order=0)  # MoDe alone
-    >>> print(f"{float(mode(pack(label, mass), score)):.3f}", mode.skipped)
-    0.025 0
     """
 
     _layer: Loss

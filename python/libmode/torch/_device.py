@@ -31,12 +31,12 @@ def is_on_device(options: Options, events: Events) -> bool:
     score, *others = (tensor for tensor in events if tensor is not None)
     elsewhere = next((tensor.device for tensor in others if tensor.device != score.device), None)
     if elsewhere is not None:
-        raise ValueError(refusal(f"tensors on {score.device} and {elsewhere}"))
+        refuse(f"tensors on {score.device} and {elsewhere}")
     if events.category is not None or events.mass.ndim > 1:
-        raise ValueError(refusal("several variables of mass" if events.category is None else "category"))
+        refuse("several variables of mass" if events.category is None else "category")
     if len(score) > MOST_EVENTS:
-        raise ValueError(refusal(f"{len(score):,} events, more than {MOST_EVENTS:,}"))
-    refuse_options(options)
+        refuse(f"{len(score):,} events, more than {MOST_EVENTS:,}")
+    refuse(refused(options))
     if score.is_cpu and os.environ.get("TRITON_INTERPRET") != "1":
         raise ValueError(
             "on_device = True: the tensors are on the CPU, where its kernels run in Triton's interpreter alone "
@@ -45,15 +45,10 @@ def is_on_device(options: Options, events: Events) -> bool:
     return find_spec("triton") is not None
 
 
-def refusal(why: str) -> str:
-    """The error of ``on_device=True`` for this reason."""
-    return f"{why}: on_device = True has no such form; leave on_device out, and the core computes it"
-
-
-def refuse_options(options: Options) -> None:
-    """Raises ValueError if the kernels lack one of the options."""
-    if why := refused(options):
-        raise ValueError(refusal(why))
+def refuse(why: str | None) -> None:
+    """Raises the ValueError of ``on_device=True`` for this reason, if there is one."""
+    if why:
+        raise ValueError(f"{why}: on_device = True has no such form; leave on_device out, and the core computes it")
 
 
 def device_loss(events: Events, options: Options, *, skip: bool = False) -> tuple[Tensor | float, Tensor]:

@@ -15,57 +15,48 @@ import torch
 import torch.distributed as dist
 from torch import Tensor
 
-from .. import _events
-from .._arrays import check_reference
-from .._events import Events
-from ._tensors import as_numpy, as_tensor, read_tensors
+from .._events import Events, joined
+from .._read import is_background
+from ._tensors import as_numpy, as_tensor, read_flat
 
 #: A group of processes; None is the group of all processes.
 Group = Any
 
 
 class Batch(NamedTuple):
-    """The checked events of a loss: a batch, or the batches of all processes, followed by the reference events."""
+    """The checked events of a call: a batch, or the batches of all processes, followed by the reference events."""
 
     events: Events
     size: int  #: the number of events of batches
     own: slice = slice(None)  #: the place of this process's batch
     processes: int = 1  #: how many processes the events are of
 
+    @property
+    def where(self) -> str:
+        """What an error says of the places of events, if they are not of a batch alone."""
+        if self.processes > 1:
+            return "where events of all processes follow each other"
+        return f"where events from {self.size} on are reference events" * (len(self.events.score) > self.size)
 
-def read_batch(
-    labels: Sequence[int], score: Any, label: Any, mass: Any, weight: Any, category: Any, reference: Any = None
-) -> Batch:
-    """The checked arguments of a call, with background of these labels."""
-    batch = read_tensors(score, label, mass, weight, category)
-    every = batch if reference is None else _joined(batch, reference, labels)
-    return Batch(every, batch.score.shape[0])
-
-
-def _joined(batch: Events, reference: Any, labels: Sequence[int]) -> Events:
-    """The checked events of a batch, followed by the reference events, which get no gradient."""
-    return _events.joined(
-        batch, reference, labels, lambda *one: as_tensor(*one).detach(), _filled, _concatenated, _check
-    )
+    def of_own(self, grad: Tensor, labels: Sequence[int]) -> Tensor:
+        """The gradient by this process's batch, as if the batches were all events, times the number of processes."""
+        label = self.events.label
+        counted = torch.ones_like(grad) if label is None else is_background(label, labels)
+        factor = self.processes * counted.sum(dtype=torch.float64) / counted[: self.size].sum().clamp(min=1)
+        return grad[: self.size][self.own] * factor.to(grad)
 
 
-def _check(label: Tensor, labels: Sequence[int]) -> None:
-    """Checks labels whose values are on the CPU."""
-    if label.is_cpu and not torch.compiler.is_compiling():
-        check_reference(as_numpy(label), labels)
+def read_batch(module: Any, score: Any, *others: Any, reference: Any) -> Batch:
+    """The checked arguments of a call of a module, in all processes if it gathers them."""
 
+    def make() -> Batch:
+        batch = every = read_flat(score, *others)
+        if reference is not None:
+            every = joined(batch, reference, module._labels, lambda *one: as_tensor(*one).detach(), torch)
+        return Batch(every, batch.score.shape[0])
 
-def _filled(score: Tensor, value: int, like: Tensor) -> Tensor:
-    return torch.full_like(score, value, dtype=like.dtype)
-
-
-def _concatenated(name: str, batch: Tensor, reference: Tensor) -> Tensor:
-    if batch.device != reference.device:
-        raise ValueError(
-            f"reference.{name} is on {reference.device}, but the batch on {batch.device}: "
-            f"move it there, reference.{name}.to({str(batch.device)!r})"
-        )
-    return torch.cat([batch, reference])
+    group = module.process_group
+    return gather_events(make, repr(module), group) if module.gather and processes(group) > 1 else make()
 
 
 def processes(group: Group) -> int:
@@ -73,11 +64,12 @@ def processes(group: Group) -> int:
     return dist.get_world_size(group) if dist.is_available() and dist.is_initialized() else 1
 
 
-def checked_group(gather: bool, group: Group) -> tuple[bool, Group]:
-    """The arguments of a module; a group without ``gather`` is a ValueError."""
-    if group is not None and not gather:
-        raise ValueError("process_group is given, and gather = False: give gather=True too")
-    return bool(gather), group
+def gathered(own: Any, group: Group = None) -> list[Any]:
+    """What each process has, by rank."""
+    every = [own] * processes(group)
+    if len(every) > 1:
+        dist.all_gather_object(every, own, group=group)
+    return every
 
 
 def gather_events(make: Callable[[], Batch], options: str, group: Group) -> Batch:
@@ -89,8 +81,7 @@ def gather_events(make: Callable[[], Batch], options: str, group: Group) -> Batc
         own = options, batch.size, Events(*(None if one is None else as_numpy(one) for one in batch.events))
     except Exception as caught:
         error, own = caught, f"{type(caught).__name__}: {caught}"
-    every: list[Any] = [None] * processes(group)
-    dist.all_gather_object(every, own, group=group)
+    every = gathered(own, group)
     if error is not None:
         raise error
     assert batch is not None
@@ -117,6 +108,4 @@ def norms_of_all(gradient: Tensor, rows: Tensor, parts: int, group: Group) -> Te
     """The norms of a gradient, after the rows of a constraint, over the events of all processes, for each part."""
     _, multiplier, slope, part = rows.double()
     own = torch.bincount(part.long(), (multiplier * slope * gradient) ** 2, parts)
-    every: list[Any] = [None] * processes(group)
-    dist.all_gather_object(every, own, group=group)
-    return torch.stack(every).sum(dim=0).sqrt()
+    return torch.stack(gathered(own, group)).sum(dim=0).sqrt()

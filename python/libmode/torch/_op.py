@@ -10,18 +10,22 @@ which may change the state, and others have the derivatives. The functions take 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from itertools import count
 from typing import Any, TypeVar
 from weakref import WeakValueDictionary
 
+import numpy as np
 import torch
+from numpy.typing import NDArray
 from torch import Tensor, nn
 
 from .._events import Events, read_reference
 from .._messages import NO_SECOND_DERIVATIVE
-from .._problems import SkipsBadBatches
-from ._tensors import OWN_TYPES, as_tensor, result_type, state_type
+from .._problems import Monitor, OnBadBatch, SkipsBadBatches
+from .._read import flag
+from ._gather import Group
+from ._tensors import as_tensor, is_traced, result_type, state_type
 
 # A graph of PyTorch holds no objects but tensors, so it has the key as one. On a string or a number PyTorch would put a
 # guard: each further module would compile the program again, and after eight PyTorch gives up.
@@ -53,10 +57,9 @@ def _run(
     if state is not None and state.dtype is not (kind := state_type(state.device)):
         raise ValueError(f"the state has {state.dtype}, which rounds it: keep {kind}")
     batch, further = events[: len(Events._fields)], events[len(Events._fields) :]
-    reference = [Events(*further)] if further else []
-    number, tensor = find_owner(key)._run(
-        state, *batch, *reference, **({} if outputs is None else {"outputs": outputs})
-    )
+    more: dict[str, Any] = {"reference": Events(*further)} if further else {}
+    more |= {} if outputs is None else {"outputs": outputs}
+    number, tensor = find_owner(key)._run(state, *batch, **more)
     return torch.as_tensor(number, dtype=state_type(tensor.device), device=tensor.device), tensor.contiguous()
 
 
@@ -134,15 +137,10 @@ class Tied(torch.autograd.Function):
 
 def with_gradient(owner: Any, state: Tensor | None, score: Tensor, *others: Any, reference: Any = None) -> Tensor:
     """The loss that an owner computes of a batch, differentiable in the score."""
-    # As is_traced, with a call less.
-    if (
-        torch.compiler.is_dynamo_compiling()
-        or isinstance(score, Tensor)
-        and (type(score) not in OWN_TYPES or score.is_meta)
-    ):
+    if is_traced(score):
         number, grad = run_by_operator(owner, state, score, *others, reference=reference)
     else:
-        number, grad = owner._run(state, score.detach() if isinstance(score, Tensor) else score, *others, reference)
+        number, grad = owner._run(state, score, *others, reference=reference)
     loss: Tensor = Linked.apply(number, score, grad)
     return loss
 
@@ -157,13 +155,6 @@ NO_LABELS = (
 )
 
 
-def as_arguments(options: Mapping[str, Any], owner: object, defaults: Mapping[str, Any]) -> str:
-    """The options, and the owner's attributes that differ from their defaults, as the arguments of a call."""
-    others = {name: getattr(owner, name) for name in defaults}
-    shown = {**options, **{name: value for name, value in others.items() if value != defaults[name]}}
-    return ", ".join(f"{name}={value!r}" for name, value in shown.items())
-
-
 class CoreModule(SkipsBadBatches, nn.Module):
     """A module whose numbers come from the core.
 
@@ -171,15 +162,35 @@ class CoreModule(SkipsBadBatches, nn.Module):
     """
 
     _name = ""  #: of the buffer
+    _defaults: dict[str, Any] = {"gather": False}  #: of attributes that the text of a module shows if they differ
+    options: dict[str, Any]
 
-    def _hold(self, start: Any) -> None:
-        """Makes the buffer from an array."""
-        self.register_buffer(self._name, torch.from_numpy(start))
+    def __init__(
+        self, background_only: bool, on_bad_batch: OnBadBatch, monitor: bool, gather: bool, process_group: Group
+    ) -> None:
+        super().__init__()
+        if process_group is not None and not gather:
+            raise ValueError("process_group is given, and gather = False: give gather=True too")
+        self.gather, self.process_group = bool(gather), process_group
+        self.background_only = flag("background_only", background_only)
+        self._monitor = Monitor() if flag("monitor", monitor) else None
+        self._set_on_bad_batch(on_bad_batch)
+        self.key = register(self)
 
-    def _remembered(self) -> Any:
+    def extra_repr(self) -> str:
+        """The options, and other arguments that differ from their defaults."""
+        others = {name: getattr(self, name) for name, usual in self._defaults.items() if getattr(self, name) != usual}
+        return ", ".join(f"{name}={value!r}" for name, value in {**self.options, **others}.items())
+
+    @property
+    def _memory(self) -> Any:
         """The buffer as an array, which Keras saves; None without a buffer."""
         buffer = getattr(self, self._name, None)
         return None if buffer is None else buffer.numpy(force=True).copy()
+
+    @_memory.setter
+    def _memory(self, numbers: NDArray[np.float64]) -> None:
+        self.register_buffer(self._name, torch.from_numpy(numbers))
 
     def _buffer(self) -> Tensor:
         """The buffer in double precision. FSDP may have made it float32; shorter types are an error."""
@@ -202,10 +213,6 @@ class CoreModule(SkipsBadBatches, nn.Module):
             setattr(self, self._name, before.to(device, state_type(device)))
         return self
 
-    def _register(self) -> None:
-        """Gives the module a key of its own."""
-        self.key = register(self)
-
     def __setstate__(self, state: dict[str, Any]) -> None:
         super().__setstate__(state)  # type: ignore[no-untyped-call]
-        self._register()
+        self.key = register(self)

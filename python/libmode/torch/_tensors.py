@@ -25,7 +25,7 @@ _INTEGERS = (torch.int64, torch.int32, torch.bool, torch.int8, torch.uint8, torc
 
 
 def read_tensors(score: Any, label: Any, mass: Any, weight: Any, category: Any = None) -> Events:
-    """Tensors of shape (n,), and mass also (n, d), all of one length."""
+    """Tensors of shape (n,), mass also (n, d), all of one length; or all of shape (n, 1), as networks return it."""
     # Most tensors are right already, and a call for each would cost microseconds.
     if type(score) is Tensor and score.dtype in _FLOATING and score.layout is torch.strided and mass is not None:
         shape = () if score.is_nested else score.shape
@@ -39,12 +39,9 @@ def read_tensors(score: Any, label: Any, mass: Any, weight: Any, category: Any =
             ):
                 break
         else:
-            if category is None and len(shape) == 1:
+            if category is None and (len(shape) == 1 or len(shape) == 2 and shape[1] == 1):
                 return Events(score, label, mass, weight)
-            if category is None and len(shape) == 2 and shape[1] == 1:
-                label = None if label is None else label.squeeze(1)
-                return Events(score.squeeze(1), label, mass.squeeze(1), None if weight is None else weight.squeeze(1))
-    return read_events(as_tensor, score, label, mass, weight, category)
+    return read_flat(score, label, mass, weight, category)
 
 
 def as_tensor(name: str, tensor: Any) -> Tensor:
@@ -61,6 +58,10 @@ def as_tensor(name: str, tensor: Any) -> Tensor:
         name, "a tensor of real numbers"
     )
     raise TypeError(f"{name} is {kind}: expected {wanted}")
+
+
+#: Tensors of shape (n,), mass also (n, d), all of one length.
+read_flat = partial(read_events, as_tensor)
 
 
 def as_numpy(tensor: Tensor) -> Any:
@@ -83,11 +84,9 @@ def on_host(events: Events) -> Events:
 
 def back_to(device: torch.device, kind: torch.dtype, tensor: Tensor) -> Tensor:
     """A tensor of the CPU on this device, in this type. The host does not wait for the copy."""
-    tensor = tensor.to(kind)
-    if tensor.device == device:
-        return tensor
+    tensor = tensor if tensor.dtype is kind else tensor.to(kind)
     if device.type != "cuda":
-        return tensor.to(device)
+        return tensor if device.type == "cpu" else tensor.to(device)
     return tensor.pin_memory().to(device, non_blocking=True)
 
 
@@ -103,18 +102,16 @@ def _ready(events: Events) -> tuple[Events, int]:
     double = score.dtype is torch.float64 or mass.dtype in IN_DOUBLE
     double = double or weight is not None and weight.dtype in IN_DOUBLE
     kind = torch.float64 if double else torch.float32
-    if mass.ndim > 1:
+    if mass.ndim > 1 and mass.shape[1] > 1:
         mass = mass.t()
     # Most tensors are ready already, and a call for each would cost microseconds.
     if not (score.dtype is kind and score.is_cpu and score.is_contiguous()):
         score = ready("score", score, kind)
-    if not (mass.dtype is kind and mass.is_cpu and mass.is_contiguous()) or mass.requires_grad:
+    if not (mass.dtype is kind and mass.is_cpu and mass.is_contiguous()):
         mass = ready("mass", mass, kind)
     if weight is not None and not (weight.dtype is kind and weight.is_cpu and weight.is_contiguous()):
         weight = ready("weight", weight, kind)
-    if label is not None and (
-        not (label.dtype in _TYPES and label.is_cpu and label.is_contiguous()) or label.requires_grad
-    ):
+    if label is not None and not (label.dtype in _TYPES and label.is_cpu and label.is_contiguous()):
         label = ready("label", label, label.dtype if label.dtype in _TYPES else torch.float64)
     if category is not None:
         category = ready("category", category, category.dtype if category.dtype in _TYPES else torch.int64)
@@ -122,10 +119,8 @@ def _ready(events: Events) -> tuple[Events, int]:
 
 
 #: How tensors of the CPU go to the core.
-TENSORS = Kind(
-    *(_ready, Tensor.new_empty, partial(torch.empty, dtype=torch.float64, device="cpu"), Tensor.data_ptr),
-    *(partial(Tensor.numpy, force=True), _TYPES),
-)
+_empty, _numpy = partial(torch.empty, device="cpu"), partial(Tensor.numpy, force=True)
+TENSORS = Kind(_ready, torch.empty_like, _empty, torch.float64, torch.equal, Tensor.data_ptr, _numpy, _TYPES)
 
 
 def result_type(score: Tensor) -> torch.dtype:
@@ -148,11 +143,8 @@ def state_type(device: torch.device) -> torch.dtype:
     return torch.float32 if device.type == "mps" else torch.float64
 
 
-OWN_TYPES = (Tensor, torch.nn.Parameter)
-
-
 def is_traced(tensor: Any) -> bool:
     """Whether to call the operators: for torch.compile, and for tensors of other types or without values."""
     if torch.compiler.is_dynamo_compiling():
         return True
-    return isinstance(tensor, Tensor) and (type(tensor) not in OWN_TYPES or tensor.is_meta)
+    return isinstance(tensor, Tensor) and (type(tensor) not in (Tensor, torch.nn.Parameter) or tensor.is_meta)

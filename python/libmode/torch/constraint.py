@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -14,13 +13,13 @@ from .. import _softmax
 from .._constraint import Constraint, training_step
 from .._events import Events
 from .._native import BatchError
-from .._options import parse_options, with_options
-from .._problems import EVERY, Monitor, OnBadBatch
-from .._read import flag, whole
+from .._options import TAKEN, parse_options, with_options
+from .._problems import EVERY, OnBadBatch
+from .._read import whole
 from ..option_types import LayerOptions, Unpack
-from ._gather import Group, checked_group, gather_events, norms_of_all, processes, read_batch
-from ._op import NO_LABELS, CoreModule, Tied, as_arguments, find_owner, no_second_derivative, run_by_operator
-from ._tensors import OWN_TYPES, TENSORS, as_numpy, as_tensor, back_to, on_host, read_tensors
+from ._gather import Batch, Group, norms_of_all, processes, read_batch
+from ._op import NO_LABELS, CoreModule, Tied, find_owner, no_second_derivative, run_by_operator
+from ._tensors import TENSORS, as_numpy, as_tensor, back_to, is_traced, on_host, read_tensors
 
 _OPS = _softmax.Ops(
     *(torch.where, torch.stack, torch.log, torch.logsumexp, torch.amax, Tensor.detach, Tensor.to),
@@ -52,9 +51,8 @@ class MoDeConstraint(CoreModule):
         signal against the classes that ``background_label`` names, and other classes take no part. So two logits and
         ``cross_entropy`` just work.
     on_bad_batch : {"raise", "skip"}, default "skip"
-        "skip" changes no gradient of a batch without background, or with too little for any bins, counts it in
-        ``skipped`` and warns at the first. Ten bad batches before the first good one, or a hundred in a row, are an
-        error. NaN scores are always an error, which names the step.
+        As for :class:`MoDeLoss`: "skip" changes no gradient of a batch without background, or with too little for any
+        bins. Other errors name the step.
     monitor : bool, default True
         Warn, once, if the scores collapse to a constant (:class:`libmode.TrainingWarning`).
     background_only, gather, process_group
@@ -100,17 +98,12 @@ class MoDeConstraint(CoreModule):
         self, *, signal: int = -1, background_only: bool = True, on_bad_batch: OnBadBatch = "skip",
         monitor: bool = True, gather: bool = False, process_group: Group = None, **options: Unpack[LayerOptions],
     ) -> None:  # fmt: skip
-        super().__init__()
-        self.gather, self.process_group = checked_group(gather, process_group)
-        self._set_on_bad_batch(on_bad_batch)
+        super().__init__(background_only, on_bad_batch, monitor, gather, process_group)
         self._constraint = Constraint(options, owner=type(self).__init__)
         self.options = {name: self._constraint.options.values[name] for name in options}
         self.__dict__.update(self._constraint.settings)
-        self.background_only = flag("background_only", background_only)
-        self.signal = whole("signal", signal)
-        self._monitor = Monitor() if flag("monitor", monitor) else None
-        self._hold(self._constraint.start())
-        self._register()
+        self._labels, self.signal = self._constraint.labels, whole("signal", signal)
+        self._memory = np.zeros(self._constraint.size)
 
     def forward(
         self, score: Tensor, label: Tensor, mass: Tensor, weight: Tensor | None = None, *,
@@ -135,76 +128,69 @@ class MoDeConstraint(CoreModule):
             return score
         if events[0] is None and self.background_only:
             raise TypeError(NO_LABELS)
-        state, same = self.state if self.state.dtype is torch.float64 else self._buffer(), score
-        if torch.compiler.is_dynamo_compiling() or type(score) not in OWN_TYPES:  # is_traced, with a call less
-            lesson, rows = run_by_operator(
-                self, state, score, *events, reference=reference, outputs=outputs, rows=_ROWS
-            )
-            same = Constrained.apply(score, rows, lesson, self.key)
+        state = self.state
+        if state.dtype is not torch.float64:
+            state = self._buffer()
+        more, owner = {"reference": reference, "outputs": outputs}, None if is_traced(score) else self
+        if owner is None:
+            lesson, rows = run_by_operator(self, state, score, *events, rows=_ROWS, **more)
         else:
-            lesson, rows = self._run(state, score, *events, reference, outputs=outputs)
-            if not self._unproven:  # a bad batch passes as it is
-                same = Constrained.apply(score, rows, lesson, self.key, self)
+            lesson, rows = self._run(state, score, *events, **more)
+            if self._unproven:  # a bad batch passes as it is
+                return score
+        same: Tensor = Constrained.apply(score, rows, lesson, self.key, owner)
         return same
 
-    def _run(self, state: Tensor, score: Tensor, *others: Any, outputs: Tensor | None = None) -> tuple[Tensor, Tensor]:
-        """The lesson and the rows of a batch, see :func:`libmode._evaluate.push_rows`. The state does not change."""
-        constraint = self._constraint
+    def _run(
+        self, state: Tensor, score: Tensor, label: Any, *others: Any, reference: Any = None, outputs: Any = None
+    ) -> tuple[Tensor, Tensor]:
+        """The lesson and the rows of a batch, see :meth:`libmode._constraint.Constraint.direction`."""
+        constraint, monitor, where = self._constraint, self._monitor, ""
         constraint.odds = outputs is not None
-        monitor = self._monitor
-        if monitor is not None:
-            monitor.calls += 1
-            if monitor.calls == 1 and outputs is not None:
-                constraint.look_at_rows(as_numpy(outputs))
-        gathers, where, batch = self.gather and processes(self.process_group) > 1, "", None
+        if monitor is not None and monitor.calls == 0 and outputs is not None:
+            constraint.look_at_rows(as_numpy(outputs))
+        arguments = score, label if self.background_only else None, *others
         try:
-            if gathers or others[-1] is not None:
-                make = partial(read_batch, constraint.labels, score, *others)
-                batch = gather_events(make, repr(self), self.process_group) if gathers else make()
-                events, count = batch.events, batch.size
+            if reference is None and not self.gather:
+                batch = Batch(read_tensors(*arguments), score.shape[0])
             else:
-                events = read_tensors(score, *others[:-1])
-                count = events.score.shape[0]
-            if not self.background_only:
-                events = events._replace(label=None)
-            if gathers:
-                where = ", where events of all processes follow each other"
-            elif events.score.shape[0] > count:
-                where = f", where events from {count} on are reference events"
-            if score.is_cuda:
-                events = on_host(events)
+                batch = read_batch(self, *arguments, reference=reference)
+                where = batch.where
+            events = on_host(batch.events) if score.is_cuda else batch.events
             before = state if state.is_cpu else state.to("cpu", torch.float64)
-            lesson, rows = constraint.direction(before, events, count, TENSORS)
+            lesson, rows = constraint.direction(before, events, batch.size, TENSORS)
         except BatchError as error:
             self._skip(error)
-            found = constraint.skipped(np.float64, score.numel())
-            lesson, rows = map(torch.from_numpy, found)
+            lesson, rows = map(torch.from_numpy, constraint.skipped(np.float64, score.numel()))
         except ValueError as error:
-            raise ValueError(f"{error} ({training_step(as_numpy(self.state))}{where})") from None
+            place = ", ".join(filter(None, (training_step(as_numpy(self.state)), where)))
+            raise ValueError(f"{error} ({place})") from None
         else:
             if self._unproven:
                 self._succeed()
-            if gathers and batch:
-                rows = rows[:, batch.own]
-            if monitor is not None and monitor.calls % EVERY == 0:
-                monitor.look(constraint.scores(as_numpy(events.score)))
+            rows = rows if batch.processes == 1 else rows[:, batch.own]
+            if monitor is not None:
+                monitor.calls += 1
+                if monitor.calls % EVERY == 0:
+                    monitor.look(constraint.scores(as_numpy(events.score)))
         kind = torch.float64 if score.dtype is torch.float64 else torch.float32  # result_type, with a call less
         return lesson, rows if rows.dtype is kind and score.is_cpu else back_to(score.device, kind, rows)
 
     def _outgoing(self, incoming: Tensor, lesson: Tensor, rows: Tensor) -> Tensor:
         """The gradient with the push; the state remembers the batch."""
-        state, norms = self.state, None
-        if not (rows.is_cpu and state.is_cpu):
-            rows, lesson, state = rows.cpu(), lesson.cpu(), state.to("cpu", torch.float64)
-        rows, gradient = rows.contiguous(), incoming.detach()
+        own, norms = self.state, None
+        state = own
+        if not (rows.is_cpu and own.is_cpu):
+            rows, lesson, state = rows.cpu(), lesson.cpu(), own.to("cpu", torch.float64)
+        rows, gradient = rows.contiguous(), incoming
         if not (gradient.is_cpu and gradient.dtype is rows.dtype and gradient.is_contiguous()):
-            gradient = gradient.to("cpu", rows.dtype).contiguous()
+            gradient = gradient.detach().to("cpu", rows.dtype).contiguous()
         if self.gather and processes(self.process_group) > 1:
             parts = len(self._constraint.labels) * (self.categories or 1)
-            norms = norms_of_all(gradient.reshape(-1), rows, parts, self.process_group)
+            norms = norms_of_all(gradient.detach().reshape(-1), rows, parts, self.process_group)
         changed = self._constraint.apply(gradient, rows, lesson, state, norms, TENSORS)
-        if state is not self.state:
-            self.state.copy_(state)
+        if state is not own:
+            own.copy_(state)
         return back_to(incoming.device, incoming.dtype, changed)
 
     def get_extra_state(self) -> Tensor:
@@ -213,13 +199,13 @@ class MoDeConstraint(CoreModule):
 
     def set_extra_state(self, state: Tensor) -> None:
         """Raises ValueError if the loaded state has other options."""
-        for name, own, saved in self._constraint.options.differing(
-            parse_options("mode", bytes(state.tolist()).decode())
-        ):
-            raise ValueError(
-                f"{name} = {own!r}, and the loaded state comes from a MoDeConstraint with {name} = {saved!r}, whose "
-                "numbers mean something else"
-            )
+        own, saved = self._constraint.options.values, parse_options("mode", bytes(state.tolist()).decode()).values
+        for name in TAKEN["mode"]:
+            if own[name] != saved[name]:
+                raise ValueError(
+                    f"{name} = {own[name]!r}, and the loaded state comes from a MoDeConstraint with {name} = "
+                    f"{saved[name]!r}, whose numbers mean something else"
+                )
 
     def _load_from_state_dict(self, saved: Mapping[str, Any], prefix: str, *others: Any) -> None:
         """Checks the whole state before it replaces anything."""
@@ -238,10 +224,6 @@ class MoDeConstraint(CoreModule):
                 "strict=False)"
             ) from None
         super()._load_from_state_dict(saved, prefix, *others)
-
-    def extra_repr(self) -> str:
-        """The options, and other arguments that differ from their defaults."""
-        return as_arguments(self.options, self, {"gather": False})
 
 
 MoDeConstraint.__doc__ = with_options(MoDeConstraint.__doc__, "LayerOptions")

@@ -3,23 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from functools import lru_cache, partial
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
 import torch
 from torch import Tensor
 
+from .._device.plan import refused
 from .._events import Events
 from .._native import BatchError
 from .._options import Options, check, check_scaled
-from .._problems import EVERY, Monitor, OnBadBatch, Said
-from .._read import check_averages, flag, is_background
+from .._problems import EVERY, OnBadBatch, Said
+from .._read import check_averages
 from ..option_types import Loss, LossOptions, Unpack
-from ._device import device_loss, is_on_device, refuse_options
-from ._gather import Group, checked_group, gather_events, processes, read_batch
-from ._op import NO_LABELS, CoreModule, as_arguments, register, with_gradient
-from ._tensors import as_numpy, of_tensors, read_tensors, result_type
+from ._device import device_loss, is_on_device, refuse
+from ._gather import Batch, Group, read_batch
+from ._op import NO_LABELS, CoreModule, register, with_gradient
+from ._tensors import as_numpy, of_tensors, read_flat, read_tensors, result_type
 
 
 def mode_loss(
@@ -70,9 +71,9 @@ class _Function:
         self.options, self.on_device = options, on_device
         self.key = register(self)
 
-    def _run(self, state: None, *events: Any) -> tuple[Any, Tensor]:
+    def _run(self, state: None, *events: Any, reference: None = None) -> tuple[Any, Tensor]:
         """The loss and its gradient."""
-        tensors = read_tensors(*events[:5])
+        tensors = read_flat(*events) if self.on_device else read_tensors(*events)
         if self.on_device and is_on_device(self.options, tensors):
             loss, grad = device_loss(tensors, self.options)
         else:
@@ -148,29 +149,24 @@ class MoDeLoss(CoreModule):
 
     norms: Tensor
     _name = "norms"
-    _defaults: dict[str, Any] = {"background_only": True, "on_bad_batch": "skip", "strength": None}
-    _defaults |= {"gather": False, "on_device": None}
+    _defaults = dict(background_only=True, on_bad_batch="skip", strength=None, gather=False, on_device=None)
 
     def __init__(
         self, *, background_only: bool = True, on_bad_batch: OnBadBatch | None = None, strength: float | None = None,
         monitor: bool = True, gather: bool = False, process_group: Group = None, on_device: bool | None = None,
         **options: Unpack[LossOptions],
     ) -> None:  # fmt: skip
-        super().__init__()
-        self._set_on_bad_batch("skip" if on_bad_batch is None and not on_device else on_bad_batch or "raise")
-        self.background_only = flag("background_only", background_only)
+        usual: OnBadBatch = "raise" if on_device else "skip"
+        super().__init__(background_only, on_bad_batch or usual, monitor, gather, process_group)
         self._checked = check_scaled("mode", options, strength, type(self).__init__)
         self.options = {name: self._checked.values[name] for name in options}
         self._labels, self.strength = self._checked.labels, self._checked.values["strength"]
-        self.gather, self.process_group = checked_group(gather, process_group)
-        self._monitor, self._said = Monitor() if flag("monitor", monitor) else None, Said()
-        self.on_device = on_device
+        self.on_device, self._said = on_device, Said()
         if strength is not None:
             # The number of batches, and the averages of |C| and |M|.
-            self._hold(np.zeros(3))
+            self._memory = np.zeros(3)
         if on_device:  # now, not with the first batch
-            refuse_options(self._checked)
-        self._register()
+            refuse(refused(self._checked))
 
     def _load_from_state_dict(self, saved: Mapping[str, Any], prefix: str, *others: Any) -> None:
         check_averages(saved.get(f"{prefix}norms", ()))
@@ -191,65 +187,36 @@ class MoDeLoss(CoreModule):
         state = None if self.strength is None else self._buffer()
         return with_gradient(self, state, score, label, mass, weight, category, reference=reference)
 
-    def extra_repr(self) -> str:
-        """The options, and other arguments that differ from their defaults."""
-        return as_arguments(self.options, self, self._defaults)
-
-    def _run(
-        self, state: Any, score: Tensor, label: Any, mass: Any, weight: Any, category: Any, reference: Any = None
-    ) -> tuple[Any, Tensor]:
+    def _run(self, state: Any, score: Tensor, label: Any, *others: Any, reference: Any = None) -> tuple[Any, Tensor]:
         """The loss of a batch and its gradient by the score, which are 0 for a batch that is skipped."""
+        alone, options, monitor = reference is None and not self.gather, self._checked, self._monitor
+        arguments, where = (score, label if self.background_only else None, *others), ""
         try:
-            if self.gather or reference is not None:
-                loss, grad = self._of_batch(state, score, label, mass, weight, category, reference)
+            if alone:
+                read = read_flat if self.on_device else read_tensors
+                batch = Batch(read(*arguments), score.shape[0])
             else:
-                events = read_tensors(score, label if self.background_only else None, mass, weight, category)
-                loss, grad = self._of_events(state, events)
+                batch = read_batch(self, *arguments, reference=reference)
+                where = batch.where
+            if self.on_device and is_on_device(options, batch.events):
+                loss, grad = device_loss(batch.events, options, skip=self.on_bad_batch == "skip")
+            else:
+                if monitor is not None and self.training:
+                    monitor.calls += 1
+                    if monitor.calls % EVERY == 0:
+                        monitor.look(as_numpy(batch.events.score))
+                # The core changes the averages in their place, but not outside of a training.
+                after = None if state is None else state.detach().to("cpu", torch.float64, copy=not self.training)
+                loss, grad = of_tensors(options, batch.events, self._said, averages=after, batch=batch.size)
+                if after is not None and self.training and after.data_ptr() != state.data_ptr():
+                    state.copy_(after)
         except BatchError as error:
             self._skip(error)
             return 0.0, torch.zeros_like(score, dtype=result_type(score))
+        except ValueError as error:
+            raise ValueError(f"{error} ({where})") if where else error from None
         if self._unproven:
             self._succeed()
+        if not alone:
+            grad = batch.of_own(grad, self._labels)
         return loss, grad if grad.shape == score.shape else grad.reshape(score.shape)
-
-    def _of_batch(self, state: Tensor | None, *arguments: Any) -> tuple[Any, Tensor]:
-        """The loss of the batches of all processes with reference events, and the gradient of this process's batch.
-
-        The gradient is scaled as if the batches were all events, and by the number of processes.
-        """
-        gathers, make = processes(self.process_group) > 1 and self.gather, partial(read_batch, self._labels, *arguments)
-        batch = gather_events(make, repr(self), self.process_group) if gathers else make()
-        events, count, factor = batch.events, batch.size, None
-        if not self.background_only:
-            events = events._replace(label=None)
-        if count < len(events.score):
-            counted = (
-                torch.ones(len(events.score)) if events.label is None else is_background(events.label, self._labels)
-            )
-            factor = counted.sum(dtype=torch.float64) / counted[:count].sum().clamp(min=1)
-        try:
-            loss, grad = self._of_events(state, events, count)
-        except ValueError as error:
-            if not gathers or isinstance(error, BatchError):
-                raise
-            raise ValueError(f"{error} (where events of all processes follow each other)") from None
-        grad = batch.processes * grad[:count][batch.own]
-        return loss, grad if factor is None else grad * factor.to(grad)
-
-    def _of_events(self, state: Tensor | None, events: Events, count: int = 0) -> tuple[Any, Tensor]:
-        """The loss of checked tensors. With reference events ``count`` are the batch."""
-        options = self._checked
-        if self.on_device and is_on_device(options, events):
-            return device_loss(events, options, skip=self.on_bad_batch == "skip")
-        monitor = self._monitor
-        if monitor is not None and self.training:
-            monitor.calls += 1
-            if monitor.calls % EVERY == 0:
-                monitor.look(as_numpy(events.score))
-        if state is None:
-            return of_tensors(options, events, self._said)
-        averages = state.detach().to("cpu", torch.float64, copy=not self.training)
-        result = of_tensors(options, events, self._said, averages=averages, batch=count)
-        if self.training and averages.data_ptr() != state.data_ptr():
-            state.copy_(averages)
-        return result

@@ -10,12 +10,11 @@ import torch.distributed
 from numpy.typing import NDArray
 from torch import Tensor
 
-from .._events import takes_events
 from .._read import flag, numbers
 from ..metrics._judge import Check, Judge, Settings
 from ..option_types import CheckOptions, Unpack
-from ._gather import processes
-from ._tensors import as_numpy, read_tensors
+from ._gather import gathered, processes
+from ._tensors import as_numpy, read_flat
 
 
 class MoDeMetrics:
@@ -62,10 +61,9 @@ class MoDeMetrics:
         self.prefix, self._verbose = prefix, flag("verbose", verbose)
         self._batches: list[tuple[NDArray[Any], ...]] = []
 
-    @takes_events
     def update(self, score: Tensor, label: Tensor, mass: Tensor, weight: Tensor | None = None) -> None:
         """Adds the events of a batch: tensors of shape (n,) or (n, 1), the label 1 for signal and 0 for background."""
-        tensors = read_tensors(score, label, mass, weight)
+        tensors = read_flat(score, label, mass, weight)
         if tensors.label is None:
             raise TypeError("label is None: expected a tensor of 1 for signal and 0 for background")
         if tensors.mass.ndim > 1:
@@ -82,11 +80,7 @@ class MoDeMetrics:
 
         Every process must call it, and gets the numbers of the events of all.
         """
-        batches = self._batches
-        if processes(None) > 1:
-            gathered: list[Any] = [None] * processes(None)
-            torch.distributed.all_gather_object(gathered, batches)
-            batches = [batch for of_process in gathered for batch in of_process]
+        batches = [batch for of_process in gathered(self._batches) for batch in of_process]
         if not sum(len(score) for score, *_ in batches):
             raise ValueError("there are no events: call update for each batch before compute")
         score, label, mass, weight = (np.concatenate(arrays) for arrays in zip(*batches, strict=True))
