@@ -113,6 +113,13 @@ def test_defaults_that_are_given_are_defaults_left_out(events, function):
     assert len(want) > 0 and list(map(repr, found)) == list(map(repr, want))  # also of NaN
 
 
+@pytest.mark.parametrize("kind", [np.float64, np.float32, np.array])
+def test_options_are_numbers_of_any_type(events, kind):
+    """NumPy writes np.float64(0.25), which is a float of Python too."""
+    found, want = (libmode.mode_loss(*events[:2], order=1, max_slope=one) for one in (kind(0.25), 0.25))
+    assert found == want
+
+
 def test_without_a_label_all_events_are_background(events):
     score, mass, _ = events
     none, zeros, labels = (
