@@ -200,6 +200,13 @@ def test_bad_files(files, tmp_path):
     (tmp_path / "notes.md").write_text("no data")
     os.mkfifo(tmp_path / "pipe")
     (tmp_path / "torn.root").write_bytes(files["root"].read_bytes()[:2000])
+    with h5py.File(tmp_path / "filtered.h5", "w") as file:  # as by a filter that this machine lacks
+        how = h5py.h5p.create(h5py.h5p.DATASET_CREATE)
+        how.set_chunk((4,))
+        how.set_filter(32767, h5py.h5z.FLAG_OPTIONAL)
+        score = h5py.h5d.create(file.id, b"flat", h5py.h5t.NATIVE_DOUBLE, h5py.h5s.create_simple((4,)), how)
+        score.write_direct_chunk((0,), bytes(32))
+        file["mass"] = np.ones(4)
     for argument, message in {
         tmp_path / "none.root": r"there is no file '.*none\.root'",
         tmp_path: "there is no file '.*: expected files on this machine",
@@ -207,6 +214,7 @@ def test_bad_files(files, tmp_path):
         "root://eos.cern.ch//eos/mc.root:t": "there is no file 'root://eos.*: expected files on this machine",
         tmp_path / "notes.md": r"notes\.md is not a ROOT, Parquet, HDF5 or \.csv file",
         tmp_path / "torn.root": r"torn\.root cannot be read: ",
+        tmp_path / "filtered.h5": r"filtered\.h5 has a compression that h5py lacks: pip install hdf5plugin",
         f"{files['csv']}:events": "only ROOT and HDF5 files have trees or groups; leave out ':events'",
     }.items():
         with pytest.raises(Problem, match=message):
