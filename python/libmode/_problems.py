@@ -102,18 +102,18 @@ def say_if_far(mass: NDArray[Any], remedy: str) -> bool:
 
 def far(mass: NDArray[Any]) -> str | None:
     """The beginning of a sentence about few masses, (n,), far from the others; None if there are none."""
-    mass = mass[np.isfinite(mass)]  # a missing mass is NaN
-    low, high = mass.min(initial=np.inf), mass.max(initial=-np.inf)
-    some = mass[:: max(1, len(mass) // _SAMPLE)]
-    others = some[(some > low) & (some < high)]
-    if len(others) < _LEAST:
+    if len(mass) <= _LEAST:
         return None
-    percent = round((len(others) - 1) / 100)
-    ends = percent, len(others) - 1 - percent
-    first, last = np.partition(others, ends)[list(ends)].astype(np.float64)  # np.quantile takes as long as the loss
-    width = last - first
-    if not 0 < FAR * width < float(high) - float(low):
+    low, high = np.fmin.reduce(mass), np.fmax.reduce(mass)  # a missing mass is NaN
+    some = np.sort(mass[:: max(1, len(mass) // _SAMPLE)])  # np.quantile takes as long as the loss
+    begin, end = some.searchsorted(low, "right"), some.searchsorted(high, "left")
+    if (count := end - begin) < _LEAST:
         return None
+    percent = round((count - 1) / 100)
+    first, last = float(some[begin + percent]), float(some[end - 1 - percent])
+    if not 0 < FAR * (width := last - first) < float(high) - float(low) < np.inf:
+        return None
+    mass = mass[np.isfinite(mass)]
     # The sentence names the masses beyond half of the way from the bulk to the end.
     end, bulk = (low, first) if first - low > high - last else (high, last)
     there = (mass - bulk) / (end - bulk) > 0.5
