@@ -3,7 +3,8 @@
 Each problem is trained with MoDeConstraint as it comes, with cross entropy alone, with planing, and with MoDeLoss and
 DisCo at a scan of strengths, also on planed background. A scan ends at the first strength that is flat or useless
 (compare.py), and the best flat strength of each rival then trains as often as the layer. Two problems are also trained
-with other batches, learning rates and weights of signal, and three times as long; some with a map of the scores.
+with other batches, learning rates and weights of signal, and three times as long; three are trained in batches of
+4,096, and some with a map of the scores.
 
 DisCo divides by the spread of the scores. An untrained network has hardly any, so that there the gradient of DisCo is
 some hundred times that of cross entropy, and on some problems the scores never spread. DisCo is also "warm" on these:
@@ -48,6 +49,12 @@ VARIATIONS: dict[str, dict[str, float]] = {
     "three times the rate": {"rate": 3},
     "signal weighted by 30": {"signal": 30},
     "three times as long": {"epochs": 3},
+}
+LARGE, IN_LARGE = "batch 4,096, twice as long", {"batch": 4_096, "epochs": 2}
+ON_LARGE = {  # the flattest rivals too
+    "toy, order 0": {},
+    "dijet, order 2, monotonic": {"DisCo 30": ("DisCo", 30)},
+    "dijet in log m, order 1": {"MoDeLoss 100, planed": ("MoDeLoss", 100), "DisCo 100": ("DisCo", 100)},
 }
 OF_RIVALS = "tagger, order 0", "steep, order 0"
 RIVALS = {"signal at background masses": "spectrum", "near the peak": "window"}
@@ -110,6 +117,10 @@ def tasks(size: Size) -> dict[str, Task]:
         for name, other in VARIATIONS.items():
             add(problem, f"default, {name}", "MoDeConstraint", None, size.varied, **other)
             add(problem, f"none, {name}", "none", None, min(1, size.varied), **other)
+    for problem, rivals in ON_LARGE.items():
+        for name, (method, strength) in {"default": ("MoDeConstraint", None), **rivals}.items():
+            seeds, planed = size.others if strength else size.seeds, name.endswith("planed")
+            add(problem, f"{name}, {LARGE}", method, strength, seeds, planed=planed, **IN_LARGE)
     for problem in OF_RIVALS:
         for name, rival in RIVALS.items():
             add(problem, f"default, {name}", "MoDeConstraint", None, min(3, size.seeds), rival=rival)
