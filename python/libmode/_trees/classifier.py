@@ -165,8 +165,23 @@ class BoostedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         validation_fraction: float | Literal["auto"] | None = "auto", events: float | None = None,
         random_state: Any = None, n_jobs: int | None = None, **parameters: Any,
     ) -> None:  # fmt: skip
-        # As scikit-learn wants it, every argument is an attribute of its name.
-        self.__dict__.update({name: value for name, value in locals().items() if name != "self"})
+        self.order = order
+        self.background_only = background_only
+        self.n_estimators = n_estimators
+        self.learning_rate = learning_rate
+        self.max_depth = max_depth
+        self.min_child_weight = min_child_weight
+        self.subsample = subsample
+        self.colsample_bytree = colsample_bytree
+        self.reg_lambda = reg_lambda
+        self.early_stopping_rounds = early_stopping_rounds
+        self.signal_efficiency = signal_efficiency
+        self.background_efficiency = background_efficiency
+        self.validation_fraction = validation_fraction
+        self.events = events
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.parameters = parameters
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
         """All arguments by name."""
@@ -175,8 +190,7 @@ class BoostedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     def set_params(self, **params: Any) -> Any:
         """Sets arguments by name, also options of the loss and parameters of the library."""
         own = {name: params.pop(name) for name in self._get_param_names() if name in params}
-        # A copy of the estimator has the same dictionary.
-        self.parameters: dict[str, Any] = {**self.parameters, **params}
+        self.parameters = {**self.parameters, **params}  # a copy of the estimator has the same dictionary
         return super().set_params(**own)
 
     def fit(
