@@ -29,7 +29,7 @@ from .go_program import GoProgram
 from .methods import METHODS, PLAIN_ORDER_2, Method
 from .timing import Sampler, Timing, interleaved, sampler
 
-SIZES = (10**2, 10**3, 10**4, 32_000, 10**5, 10**6, 10**7, 10**8)
+SIZES = (10**2, 10**3, 10**4, 32_000, 10**5, 10**6, 10**7)
 QUICK_SIZES = (10**3, 10**4, 32_000)
 
 
