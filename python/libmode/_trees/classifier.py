@@ -318,7 +318,7 @@ class BoostedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             share = background if signal is None else signal
             signal, background = None, 0.5 if share is None else share
         search = None if self.events is None else number("events", self.events, above=0)
-        points = {"signal_efficiency": signal, "background_efficiency": background}
+        points: dict[str, Any] = {"signal_efficiency": signal, "background_efficiency": background}
         judged = Judged(search_events=search, **points, **settings.options.of_check())
         return settings._replace(of_check=judged), parameters
 
