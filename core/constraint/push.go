@@ -301,11 +301,11 @@ func fewerBins(p *loss.Plan) *loss.Plan {
 	fewer.Masses = slices.Clone(p.Masses)
 	for k := range fewer.Masses {
 		o := &fewer.Masses[k]
-		most := cmp.Or(max(0, len(o.Edges)-1), o.Asked)
+		most := o.Number()
 		if o.Merges() && !p.Joint || most == 1 {
 			return nil
 		}
-		if o.Kind, o.Asked, o.Most, o.Edges = bins.Quantile, 0, most, nil; p.Joint {
+		if o.Kind, o.Asked, o.Most = bins.Quantile, 0, most; p.Joint {
 			o.Asked = cmp.Or(most, loss.MostPerAxis) / 2
 		}
 	}

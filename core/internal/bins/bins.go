@@ -2,6 +2,7 @@
 package bins
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -43,16 +44,17 @@ const (
 // FewestEffective is the lowest number of effective events from which the variance of a bin can be estimated.
 const FewestEffective = 1.05
 
+// Number returns the number of bins that is asked for; 0: it follows the number of events.
+func (o *Options) Number() int {
+	if o.Kind == GivenEdges {
+		return max(0, len(o.Edges)-1)
+	}
+	return o.Asked
+}
+
 // For returns the number of bins for n events.
 func (o *Options) For(n int) int {
-	if o.Asked > 0 {
-		return o.Asked
-	}
-	most := byDefault
-	if o.Most > 0 {
-		most = o.Most
-	}
-	return max(min(n/InEach, most), o.Order+2)
+	return cmp.Or(o.Number(), max(min(n/InEach, cmp.Or(o.Most, byDefault)), o.Order+2))
 }
 
 // Merges reports whether a bin with too few events is merged with its neighbor: only if the caller has not chosen the bins.
@@ -131,9 +133,6 @@ func checkEnough[T events.Float](sel *events.Selection[T], o *Options) error {
 		return errs.Of(errs.ErrOverflow, "mass: the selected events span [%v, %v], which is too wide for double precision", sel.MassLo, sel.MassHi)
 	}
 	asked := o.For(sel.N)
-	if o.Kind == GivenEdges {
-		asked = len(o.Edges) - 1
-	}
 	if o.Kind == GivenEdges || o.Grid || sel.N >= asked {
 		if asked > events.MaxBins {
 			return errs.Of(errs.ErrOption, "bins or edges make %d bins, and %d are possible: use fewer", asked, events.MaxBins)

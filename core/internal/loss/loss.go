@@ -259,7 +259,7 @@ func (p *Plan) axes(ranges [events.MaxVariables][2]float64, n int) (axes []bins.
 	}
 	axes, number = slices.Clone(p.Masses), 1
 	for k := range axes {
-		axes[k].Asked = cmp.Or(max(0, len(axes[k].Edges)-1), axes[k].Asked, room)
+		axes[k].Asked = cmp.Or(axes[k].Number(), room)
 		if number *= float64(axes[k].Asked); axes[k].Kind != bins.GivenEdges {
 			axes[k].Mass = ranges[k]
 		}

@@ -53,7 +53,7 @@ func New(means, edges []float64, events int, c *Options, arena *par.Arena) (*Bas
 }
 
 // NewSpan returns the orthonormal basis of the functions whose means over the bins are given, without the functions that
-// depend on others before them. At most so many bins are asked for: those without events are left out.
+// depend on others before them. If most, the number of bins with the empty ones, is larger than theirs, more events may help.
 func NewSpan(means []float64, nb int, most float64, arena *par.Arena) (*Basis, error) {
 	size := len(means) / nb
 	qr := NewQR(columnsOf(means, nb, size, arena), size, roundingFloor, arena)
