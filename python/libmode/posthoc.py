@@ -285,7 +285,7 @@ def _levels(scores: Doubles) -> Doubles:
     tail = np.geomspace(_IN_TAIL, max(len(scores) / _LEVELS, _IN_TAIL), 8)
     levels = np.unique(scores[np.concatenate([np.linspace(0, last, _LEVELS + 1), tail, last - tail]).astype(int)])
     if len(levels) < 2:
-        raise ValueError(f"all scores are {levels[0]:g}: there is nothing to map")
+        raise ValueError(f"all scores are {levels[0]:g}: a map needs scores that differ")
     return levels
 
 
