@@ -77,7 +77,7 @@ class Call:
         self.given, self.kind = events, kind
         self.arrays, self.type = kind.ready(events)
         score, label, mass, weight, category = self.arrays
-        if label is not None and not kind.equal(label, label):  # NaN
+        if label is not None and kind.types[label.dtype] in (FLOAT, DOUBLE) and not kind.equal(label, label):  # NaN
             check_labels(self.label, options.labels)
         if not options.fit_all:
             options = options.rounded_to((mass if score is None else events.score).dtype, events.mass.dtype)
