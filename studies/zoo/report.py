@@ -31,7 +31,7 @@ from .compare import (
 )
 from .judge import BACKGROUND, SIGNAL
 from .problems import PROBLEMS
-from .study import MAPPED, OF_RIVALS, RIVALS, VARIATIONS, VARIED, stored
+from .study import LARGE, MAPPED, OF_RIVALS, ON_LARGE, RIVALS, VARIATIONS, VARIED, stored
 
 REST = Path(__file__).with_name("tables.md")
 COLUMNS = 3  # of the picture of the frontiers
@@ -63,9 +63,9 @@ def tables(results: Mapping[str, Any]) -> dict[str, str]:
             shown |= {shown_of[0]: shown_of[0]} if shown_of else {}
         full += [[problem, name, *_full(medians(found[method]))] for name, method in shown.items() if method in found]
     varied = [["problem", "change", "no constraint", default]]
-    for problem in VARIED:
+    for problem, names in {**dict.fromkeys(VARIED, VARIATIONS), **dict.fromkeys(ON_LARGE, (LARGE,))}.items():
         found = of_method(results, problem)
-        for name in ("", *VARIATIONS):
+        for name in ("", *names):
             end = f", {name}" if name else ""
             cells = _cell(found, f"none{end}"), _cell(found, f"default{end}")
             varied.append([problem, name or "none", *cells])
@@ -96,11 +96,11 @@ def _bumps(results: Mapping[str, Any]) -> list[list[str]]:
     rows = [["problem", "method", "bump at 20 % of the signal, by seed", "R20, by seed"]]
     for problem in PROBLEMS:
         for method, trainings in of_method(results, problem).items():
-            seen = [one for one in trainings if "bump" in one]
-            if seen and method.partition(", ")[2] in VARIANTS:
+            seen, kind = [one for one in trainings if "bump" in one], method.removesuffix(f", {LARGE}")
+            if seen and kind.partition(", ")[2] in VARIANTS:
                 bumps = (f"{100 * one['bump']:+.0f} %" for one in seen)
                 names = {"none": "no constraint", "none, planed": "planing", "default": "`MoDeConstraint()`"}
-                name = names.get(method, method)
+                name = names.get(kind, kind) + method.removeprefix(kind)
                 rows.append([problem, name, " ".join(bumps), " ".join(f"{one['r20']:,.0f}" for one in seen)])
     return rows
 
