@@ -102,18 +102,17 @@ def say_if_far(mass: NDArray[Any], remedy: str) -> bool:
 
 def far(mass: NDArray[Any]) -> str | None:
     """The beginning of a sentence about few masses, (n,), far from the others; None if there are none."""
-    if len(mass) <= _LEAST:
-        return None
-    low, high = np.fmin.reduce(mass), np.fmax.reduce(mass)  # a missing mass is NaN
+    if not (finite := np.isfinite(mass)).all():  # a missing mass is NaN
+        mass = mass[finite]
+    low, high = mass.min(initial=np.inf), mass.max(initial=-np.inf)
     some = np.sort(mass[:: max(1, len(mass) // _SAMPLE)])  # np.quantile takes as long as the loss
-    begin, end = some.searchsorted(low, "right"), some.searchsorted(high, "left")
-    if (count := end - begin) < _LEAST:
+    others = some[some.searchsorted(low, "right") : some.searchsorted(high, "left")]
+    if len(others) < _LEAST:
         return None
-    percent = round((count - 1) / 100)
-    first, last = float(some[begin + percent]), float(some[end - 1 - percent])
-    if not 0 < FAR * (width := last - first) < float(high) - float(low) < np.inf:
+    percent = round((len(others) - 1) / 100)
+    first, last = float(others[percent]), float(others[-1 - percent])
+    if not 0 < FAR * (width := last - first) < float(high) - float(low):
         return None
-    mass = mass[np.isfinite(mass)]
     # The sentence names the masses beyond half of the way from the bulk to the end.
     end, bulk = (low, first) if first - low > high - last else (high, last)
     there = (mass - bulk) / (end - bulk) > 0.5
