@@ -144,7 +144,8 @@ def mode_evaluate(
     Returns
     -------
     Result
-        The ``bias``, which ``unbiased`` subtracts, is NaN if a bin has fewer than 1.05 effective events.
+        ``loss``; ``bias``, which ``unbiased`` subtracts, or NaN if a bin has fewer than 1.05 effective events;
+        ``events``, (sum w)^2 / sum w^2; ``grad`` and ``hess``, of the shape of ``score``, or None.
 
     Examples
     --------
